@@ -1,0 +1,125 @@
+//! The delay of the empty path: the smallest sample of the last minutes.
+//!
+//! One bin per minute of the clock holds that minute's minimum; the base delay is the minimum of the bins. A lower
+//! base is believed at once, a higher one (a new route) after the old bins have gone. Bins also bound the harm of a
+//! clock that runs fast or slow: 100 ppm are 6 ms a minute.
+//!
+//! Samples are µs modulo 2^32: one-way delays carry the unknown offset of two clocks and wrap, so they are compared
+//! by their difference, as sequence numbers are. Round-trip times fit the same arithmetic.
+//!
+//! Source: RFC 6817 §2.4.2 (`update_base_delay`), §2.5 (BASE_HISTORY). LEDBAT++ takes the same bins over round-trip
+//! times (draft-irtf-iccrg-ledbat-plus-plus-01 §3.3).
+//!
+//! Known bad case: a queue that stands for longer than the whole history becomes the base (latency drift).
+
+use crate::units::{Span, Time};
+
+/// Bins kept by default: ten minutes (RFC 6817 §2.5, SHOULD).
+pub const BASE_HISTORY: usize = 10;
+/// The most bins that can be asked for.
+pub const MAX_BINS: usize = 16;
+const MINUTE: Span = Span::from_secs(60);
+
+/// Per-minute minima, newest last.
+#[derive(Clone, Debug)]
+pub struct BaseDelay {
+    bins: [Option<u32>; MAX_BINS],
+    len: usize,
+    minute: Option<u64>,
+}
+
+/// `a - b` on the circle of 2^32 µs: negative if `a` is the smaller delay.
+pub fn difference(a: u32, b: u32) -> i32 {
+    a.wrapping_sub(b) as i32
+}
+
+impl BaseDelay {
+    /// An empty history of `bins` minutes, 1 to [`MAX_BINS`].
+    pub fn new(bins: usize) -> BaseDelay {
+        BaseDelay { bins: [None; MAX_BINS], len: bins.clamp(1, MAX_BINS), minute: None }
+    }
+
+    /// Takes in a sample of `delay_us` µs.
+    pub fn update(&mut self, now: Time, delay_us: u32) {
+        let minute = now.0 / MINUTE.0;
+        // §2.4.2: the step is at the minute of the clock, not 60 s after the last one; every minute without
+        // samples pushes an empty bin, so that ten idle minutes forget everything.
+        let skipped = self.minute.map_or(1, |last| minute.saturating_sub(last)).min(self.len as u64);
+        for _ in 0..skipped {
+            self.bins[..self.len].rotate_left(1);
+            self.bins[self.len - 1] = None;
+        }
+        self.minute = Some(minute.max(self.minute.unwrap_or(0)));
+        let newest = &mut self.bins[self.len - 1];
+        *newest = Some(newest.map_or(delay_us, |min| smaller(min, delay_us)));
+    }
+
+    /// The base delay in µs (modulo 2^32), if there was a sample within the history.
+    pub fn get(&self) -> Option<u32> {
+        self.bins[..self.len].iter().flatten().copied().reduce(smaller)
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        *self = BaseDelay::new(self.len);
+    }
+}
+
+fn smaller(a: u32, b: u32) -> u32 {
+    if difference(b, a) < 0 {
+        b
+    } else {
+        a
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(s: u64) -> Time {
+        Time::from_millis(s * 1000)
+    }
+
+    #[test]
+    fn bins_follow_the_minute_of_the_clock_and_old_ones_leave() {
+        let mut base = BaseDelay::new(BASE_HISTORY);
+        base.update(at(0), 50_000);
+        base.update(at(30), 45_000);
+        base.update(at(61), 70_000);
+        assert_eq!(base.bins[8..10], [Some(45_000), Some(70_000)]);
+        assert_eq!(base.get(), Some(45_000));
+        for minute in 2..12 {
+            base.update(at(minute * 60 + 1), 80_000);
+        }
+        assert_eq!(base.get(), Some(80_000));
+    }
+
+    #[test]
+    fn ten_idle_minutes_forget_the_base() {
+        let mut base = BaseDelay::new(BASE_HISTORY);
+        base.update(at(0), 50_000);
+        base.update(at(599), 90_000);
+        assert_eq!(base.get(), Some(50_000));
+        base.update(at(1260), 90_000);
+        assert_eq!(base.get(), Some(90_000));
+    }
+
+    #[test]
+    fn an_hour_in_either_direction_is_survived() {
+        let mut base = BaseDelay::new(BASE_HISTORY);
+        base.update(at(7200), 50_000);
+        base.update(at(3600), 60_000);
+        base.update(at(10800), 70_000);
+        assert_eq!(base.get(), Some(70_000));
+    }
+
+    #[test]
+    fn the_smaller_delay_is_found_across_the_wrap() {
+        let mut base = BaseDelay::new(BASE_HISTORY);
+        base.update(at(0), 0xFFFF_FFF0);
+        base.update(at(1), 0x0000_0010);
+        assert_eq!(base.get(), Some(0xFFFF_FFF0));
+        assert_eq!(difference(0x0000_0010, 0xFFFF_FFF0), 32);
+    }
+}

@@ -1,0 +1,114 @@
+//! What a controller is told: one plain struct for each thing that can happen on a path.
+//!
+//! All sizes are payload bytes. Packet numbers count transmissions (a retransmission gets a new one), so
+//! that "sent later" and "has a larger packet number" mean the same.
+
+use crate::units::{Span, Time};
+
+/// A packet left.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sent {
+    /// When it left.
+    pub now: Time,
+    /// Its payload, bytes.
+    pub bytes: u64,
+    /// Its number in order of transmission.
+    pub packet_number: u64,
+    /// Bytes believed to be in the network, this packet included.
+    pub in_flight: u64,
+    /// The application had nothing more to send although the window would have allowed it.
+    pub app_limited: bool,
+}
+
+/// How fast data was delivered while the newest acknowledged packet was in flight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DeliveryRate {
+    /// Bytes delivered in the interval.
+    pub delivered: u64,
+    /// The longer of the send interval and the ack interval.
+    pub interval: Span,
+    /// Bytes in flight when the packet was sent.
+    pub in_flight_at_send: u64,
+    /// The sample was taken while the application limited the sender.
+    pub app_limited: bool,
+}
+
+/// An acknowledgement that says something new.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ack {
+    /// When it arrived.
+    pub now: Time,
+    /// Bytes that it acknowledges cumulatively and that no SACK had reported before.
+    pub newly_acked: u64,
+    /// Bytes that it reports by SACK for the first time.
+    pub newly_sacked: u64,
+    /// Bytes sent and not acknowledged before this ack, lost ones included until a retransmission of theirs
+    /// is acknowledged: the FlightSize of RFC 5681.
+    pub flightsize: u64,
+    /// Bytes believed to be in the network before this ack (lost ones excluded): the pipe of RFC 6675.
+    pub in_flight: u64,
+    /// When the newest acknowledged packet was sent.
+    pub sent_at: Time,
+    /// Number of the newest acknowledged packet.
+    pub packet_number: u64,
+    /// Round-trip time of the newest acknowledged packet, if it is unambiguous.
+    pub rtt: Option<Span>,
+    /// The transport's smoothed round-trip time with this sample taken in; zero before the first one.
+    pub smoothed_rtt: Span,
+    /// One-way delay sample in µs as the far end measured it, modulo 2^32 and with an unknown constant offset.
+    pub one_way_delay: Option<u32>,
+    /// Delivery rate sample, if the transport takes one.
+    pub delivery: Option<DeliveryRate>,
+    /// Packets that this ack reports as marked Congestion Experienced.
+    pub ce_marks: u32,
+    /// A round trip has passed: this is the first ack of a packet sent after the previous round began.
+    pub round_start: bool,
+    /// The sender is limited by its application, not by the window.
+    pub app_limited: bool,
+}
+
+impl Ack {
+    /// All bytes that this ack reports as delivered for the first time.
+    pub fn delivered(&self) -> u64 {
+        self.newly_acked + self.newly_sacked
+    }
+}
+
+/// One packet was found lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Loss {
+    /// When it was found.
+    pub now: Time,
+    /// Its payload, bytes.
+    pub bytes: u64,
+    /// When the lost transmission was sent.
+    pub sent_at: Time,
+    /// The lost transmission's number.
+    pub packet_number: u64,
+    /// FlightSize as in [`Ack::flightsize`], when it was found.
+    pub flightsize: u64,
+    /// The path was dead for several timeouts (RFC 9002 §7.6); transports without the notion say `false`.
+    pub persistent: bool,
+}
+
+/// The retransmission timer expired.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Timeout {
+    /// When.
+    pub now: Time,
+    /// FlightSize as in [`Ack::flightsize`], before everything in flight is declared lost.
+    pub flightsize: u64,
+    /// 1 for the first expiry since an ack made progress, 2 for the next, and so on.
+    pub consecutive: u32,
+}
+
+/// The sender starts again after it had nothing in flight for a while.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Idle {
+    /// When it starts again.
+    pub now: Time,
+    /// How long nothing was in flight.
+    pub idle_for: Span,
+    /// The transport's retransmission timeout, the usual threshold for forgetting the window.
+    pub rto: Span,
+}

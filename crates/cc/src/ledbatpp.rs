@@ -1,0 +1,419 @@
+//! LEDBAT++: LEDBAT that is fair among its own kind and never loses sight of the empty path.
+//!
+//! # Model
+//! Round-trip times replace one-way delays. Below TARGET the window grows by GAIN ≤ 1 packets per round trip, the
+//! less the shorter the path, so that it never outruns Reno where queues are short. Above TARGET it shrinks in
+//! proportion to itself, which makes two flows meet; at most by half in a round trip:
+//!
+//! ```text
+//!   q ≤ TARGET:  W += GAIN
+//!   q > TARGET:  W += max(GAIN − Constant · W · (q/TARGET − 1), −W/2)          never below 2 packets
+//!   GAIN = 1 / min(16, ⌈2 · TARGET / base⌉)
+//! ```
+//!
+//! From time to time it drops to 2 packets for two round trips and climbs back, so that the queue empties and
+//! everybody can measure the base delay anew; nine tenths of the time it works.
+//!
+//! The rule is per round trip; here each ack applies its share, `delta · acked / W`, with `W` frozen at the start of
+//! the round so that the shares add up to the rule.
+//!
+//! # States
+//! ```text
+//!   slow start ──q > ¾ TARGET, W ≥ ssthresh, or loss──▶ congestion avoidance ──2 RTT later──▶ freeze (W = 2, 2 RTT)
+//!        ▲                                               ▲   │   ▲                              │
+//!        │                                               │   │   └──W ≥ ssthresh, or loss── ramp ◀┘
+//!        │                                               │   └──9 × the slowdown's duration later──▶ freeze
+//!        └──timeout, idle, or the restart rule───────────┘
+//! ```
+//! Slow start multiplies the window by (1 + GAIN) in a round trip. Only the initial one, one after idle, and one of
+//! the restart rule have the delay exit; ramps and the climb after a timeout end at ssthresh.
+//!
+//! # Constants
+//! | name | default | why |
+//! |---|---|---|
+//! | TARGET | 60 ms | §4.5: above delayed-ack timers, well below what calls notice |
+//! | GAIN divisor's cap | 16 | §4.2: tunable; keeps growth alive on very short paths |
+//! | Constant | 1 | §4.3 |
+//! | decrease cap | W/2 per RTT | §4.3 |
+//! | initial window, floor | 2 packets | §4.1, §4.3 |
+//! | slow-start exit | ¾ of TARGET | §4.1: before the queue reaches the point where it would have to shrink |
+//! | freeze | 2 RTT | §4.4 |
+//! | wait | 9 × the slowdown | §4.4: a tenth of the time at most |
+//! | base history | 10 bins of a minute | §3.3, as RFC 6817 |
+//! | current filter | minimum of 4 | §4.5 |
+//! | restart | off | ours, see [`crate::restart`]; the draft has nothing of the kind |
+//!
+//! # Source
+//! draft-irtf-iccrg-ledbat-plus-plus-01, sections at each rule. Where it is silent: the freeze lasts two *smoothed*
+//! round trips as of its entry; a loss in the ramp ends the slowdown; the climb after a timeout is followed by the
+//! same two-round-trip wait as the initial slow start.
+//!
+//! # Not implemented
+//! Apple's deviations (full-packet increase, slowdowns put off after a decrease), the evaluators' instant restore.
+//!
+//! # Known bad cases
+//! A queue held down by an AQM or a buffer shorter than TARGET: Reno-like, with growth scaled by GAIN. A loaded
+//! reverse path looks like forward queue. Base delays of more than ~300 ms: the ramp itself overshoots TARGET.
+
+use crate::base_delay::{BaseDelay, BASE_HISTORY, MAX_BINS};
+use crate::controller::{Controller, Snapshot};
+use crate::current_delay::{CurrentDelay, CURRENT_FILTER, MAX_SAMPLES};
+use crate::event::{Ack, Idle, Loss, Timeout};
+use crate::fixed::Bytes16;
+#[cfg(feature = "alloc")]
+use crate::list::{Class, Entry};
+use crate::loss_gate::LossGate;
+use crate::param::{Param, Settings};
+use crate::restart::{Restart, ROUNDS};
+use crate::slowdown::Slowdown;
+use crate::units::{Span, Time};
+
+/// Initial window and floor, packets (§4.1, §4.3: MUST NOT go below).
+pub const FLOOR_PACKETS: u64 = 2;
+
+/// Parameters.
+pub const PARAMS: &[Param] = &[
+    Param::millis("target", 60, (1, 100)).explained("queuing delay to stay below", "draft-01 §4.5"),
+    Param::count("gain_divisor_max", "", 16, (1, 256))
+        .explained("GAIN is at least one over this", "draft-01 §4.2"),
+    Param::number("constant", "", 1.0, (0.01, 16.0))
+        .explained("how strongly the window shrinks per TARGET of excess", "draft-01 §4.3"),
+    Param::number("slow_start_exit", "of target", 0.75, (0.05, 1.0))
+        .explained("queuing delay that ends the initial slow start", "draft-01 §4.1"),
+    Param::flag("slowdowns", true)
+        .explained("drop to the floor now and then to see the base delay", "draft-01 §4.4"),
+    Param::count("base_history", "minutes", BASE_HISTORY as u64, (1, MAX_BINS as u64))
+        .explained("minutes that the base delay remembers", "draft-01 §3.3, RFC 6817 §2.5"),
+    Param::count("current_filter", "samples", CURRENT_FILTER as u64, (1, MAX_SAMPLES as u64))
+        .explained("newest samples of which the smallest counts", "draft-01 §4.5"),
+    Param::choice("signal", "rtt", &["rtt", "one-way"])
+        .explained("delay that is measured; one-way ignores the reverse path's queue", "draft-01 §4.5"),
+    Param::flag("restart", false)
+        .explained("slow start again once the path is empty after yielding to the floor", "afteryou"),
+    Param::count("restart_rounds", "rounds", ROUNDS, (1, 64))
+        .explained("quiet rounds in a row that restart wants", "afteryou"),
+];
+
+/// The list's line.
+#[cfg(feature = "alloc")]
+pub const ENTRY: Entry = Entry {
+    name: "ledbat++",
+    class: Class::Background,
+    summary: "stays below a target delay, yields fast, fair among its own kind",
+    source: "draft-irtf-iccrg-ledbat-plus-plus-01",
+    params: PARAMS,
+    make: |settings, mss| alloc::boxed::Box::new(LedbatPp::new(settings, mss)),
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Growth {
+    /// Exponential; `delay_exit` ends it at three quarters of TARGET.
+    SlowStart {
+        delay_exit: bool,
+    },
+    Avoidance,
+}
+
+/// A LEDBAT++ controller.
+#[derive(Clone, Debug)]
+pub struct LedbatPp {
+    target_us: u64,
+    divisor_max: u64,
+    constant16: u64,
+    exit_us: u64,
+    slowdowns_on: bool,
+    use_rtt: bool,
+    mss: u64,
+    cwnd: Bytes16,
+    ssthresh: Bytes16,
+    growth: Growth,
+    slowdown: Slowdown,
+    slowdowns: u32,
+    /// Window at the start of the round: the rule's W.
+    round_cwnd: Bytes16,
+    base: BaseDelay,
+    current: CurrentDelay,
+    queuing_us: Option<u32>,
+    /// Base round-trip time in µs; GAIN needs one even when the signal is one-way.
+    base_rtt: BaseDelay,
+    smoothed_rtt: Span,
+    gate: LossGate,
+    restart: Option<Restart>,
+}
+
+impl LedbatPp {
+    /// A controller for packets of `mss` bytes of payload.
+    pub fn new(settings: &Settings<'_>, mss: u32) -> LedbatPp {
+        let target = settings.time("target");
+        let history = settings.count("base_history") as usize;
+        let exit16 = (settings.number("slow_start_exit") * 65536.0 + 0.5) as u64;
+        let cwnd = Bytes16::from_bytes(FLOOR_PACKETS * u64::from(mss));
+        LedbatPp {
+            target_us: target.as_micros(),
+            divisor_max: settings.count("gain_divisor_max"),
+            constant16: (settings.number("constant") * 65536.0 + 0.5) as u64,
+            exit_us: (target.as_micros() * exit16) >> 16,
+            slowdowns_on: settings.flag("slowdowns"),
+            use_rtt: settings.choice("signal") == "rtt",
+            mss: u64::from(mss),
+            cwnd,
+            ssthresh: Bytes16::MAX,
+            growth: Growth::SlowStart { delay_exit: true },
+            slowdown: Slowdown::Unscheduled,
+            slowdowns: 0,
+            round_cwnd: cwnd,
+            base: BaseDelay::new(history),
+            current: CurrentDelay::new(settings.count("current_filter") as usize),
+            queuing_us: None,
+            base_rtt: BaseDelay::new(history),
+            smoothed_rtt: Span::ZERO,
+            gate: LossGate::default(),
+            restart: settings.flag("restart").then(|| Restart::new(target, settings.count("restart_rounds"))),
+        }
+    }
+
+    fn floor(&self) -> Bytes16 {
+        Bytes16::from_bytes(FLOOR_PACKETS * self.mss)
+    }
+
+    /// §4.2: `1 / GAIN = min(16, ⌈2 · TARGET / base⌉)`.
+    fn gain_divisor(&self) -> u64 {
+        let base_us = u64::from(self.base_rtt.get().unwrap_or(0)).max(1);
+        (2 * self.target_us).div_ceil(base_us).clamp(1, self.divisor_max)
+    }
+
+    fn measure(&mut self, ack: &Ack) {
+        self.smoothed_rtt = ack.smoothed_rtt;
+        let rtt_us = ack.rtt.map(|rtt| rtt.as_micros().min(u64::from(u32::MAX >> 1)) as u32);
+        if let Some(rtt_us) = rtt_us {
+            self.base_rtt.update(ack.now, rtt_us);
+        }
+        let sample = if self.use_rtt { rtt_us } else { ack.one_way_delay };
+        if let Some(delay_us) = sample {
+            self.base.update(ack.now, delay_us);
+            self.current.push(ack.now, delay_us);
+        }
+        self.queuing_us = self.base.get().and_then(|base| self.current.queuing_us(base, ack.now, Span::MAX));
+    }
+
+    /// §4.1: each acknowledged byte adds GAIN bytes.
+    fn grow_exponentially(&mut self, now: Time, acked: u64, delay_exit: bool) {
+        let queue_stands = self.queuing_us.is_some_and(|queuing| u64::from(queuing) > self.exit_us);
+        if delay_exit && queue_stands {
+            self.enter_avoidance(now);
+            return;
+        }
+        self.cwnd = self.cwnd.plus(Bytes16::from_bytes(acked).times(1, self.gain_divisor()));
+        if self.cwnd >= self.ssthresh {
+            self.enter_avoidance(now);
+        }
+    }
+
+    /// §4.2, §4.3: this ack's share of the round's change.
+    fn steer(&mut self, acked: u64, queuing_us: u64) {
+        let share = |change: Bytes16| change.times(acked << 16, self.round_cwnd.0);
+        let increase = Bytes16::from_bytes(self.mss).times(1, self.gain_divisor());
+        if queuing_us <= self.target_us {
+            self.cwnd = self.cwnd.plus(share(increase));
+            return;
+        }
+        // Twice TARGET is past the cap of W/2 already (Constant ≥ ½), and keeps the product small.
+        let excess_us = (queuing_us - self.target_us).min(64 * self.target_us);
+        let decrease = self.round_cwnd.times(excess_us, self.target_us).times(self.constant16, 1 << 16);
+        if decrease <= increase {
+            self.cwnd = self.cwnd.plus(share(increase.minus(decrease)));
+            return;
+        }
+        let decrease = decrease.minus(increase).min(Bytes16(self.round_cwnd.0 / 2));
+        self.cwnd = self.cwnd.minus(share(decrease));
+        if self.cwnd <= self.floor() {
+            self.cwnd = self.floor();
+            if let Some(restart) = &mut self.restart {
+                restart.arm();
+            }
+        }
+    }
+
+    /// Slow start, a ramp or a timeout's climb is over.
+    fn enter_avoidance(&mut self, now: Time) {
+        self.growth = Growth::Avoidance;
+        self.round_cwnd = self.cwnd;
+        self.slowdown = match self.slowdown {
+            _ if !self.slowdowns_on => Slowdown::Unscheduled,
+            Slowdown::Freezing { began, .. } | Slowdown::Ramping { began } => Slowdown::end(began, now),
+            Slowdown::Unscheduled | Slowdown::Waiting { .. } => {
+                Slowdown::after_slow_start(now, self.smoothed_rtt)
+            }
+        };
+    }
+
+    /// Slow start with the delay exit: at the beginning, after idle, by the restart rule.
+    fn start_over(&mut self) {
+        self.ssthresh = Bytes16::MAX;
+        self.growth = Growth::SlowStart { delay_exit: true };
+        self.slowdown = Slowdown::Unscheduled;
+        if let Some(restart) = &mut self.restart {
+            restart.disarm();
+        }
+    }
+
+    /// §4.4: moves the slowdown on if its time has come.
+    fn run_slowdown(&mut self, now: Time) {
+        match self.slowdown {
+            Slowdown::Waiting { next } if now >= next => {
+                self.ssthresh = self.cwnd;
+                self.cwnd = self.floor();
+                self.slowdown = Slowdown::begin(now, self.smoothed_rtt);
+                self.slowdowns += 1;
+            }
+            Slowdown::Freezing { began, until } if now >= until => {
+                self.slowdown = Slowdown::Ramping { began };
+                self.growth = Growth::SlowStart { delay_exit: false };
+                if self.cwnd >= self.ssthresh {
+                    self.enter_avoidance(now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The restart rule (ours). Slowdowns empty the queue by themselves, so their rounds do not count.
+    fn path_fell_quiet(&mut self, ack: &Ack) -> bool {
+        let (Some(restart), Some(queuing_us)) = (&mut self.restart, self.queuing_us) else {
+            return false;
+        };
+        if self.growth != Growth::Avoidance || matches!(self.slowdown, Slowdown::Freezing { .. }) {
+            restart.count_again();
+            return false;
+        }
+        restart.on_ack(ack.now, queuing_us, ack.round_start)
+    }
+
+    fn is_frozen(&self) -> bool {
+        matches!(self.slowdown, Slowdown::Freezing { .. })
+    }
+
+    /// Loss or mark, once per round trip: halve, as standard TCP does (§1).
+    fn reduce(&mut self, now: Time) {
+        if let Some(restart) = &mut self.restart {
+            restart.count_again();
+        }
+        if self.is_frozen() {
+            // The window is at its floor already; what it comes back to is halved instead.
+            self.ssthresh = Bytes16(self.ssthresh.0 / 2).max(self.floor());
+            return;
+        }
+        self.cwnd = self.cwnd.min(Bytes16(self.cwnd.0 / 2).max(self.floor()));
+        self.ssthresh = self.cwnd;
+        self.round_cwnd = self.cwnd;
+        if self.growth != Growth::Avoidance {
+            self.enter_avoidance(now);
+        }
+    }
+}
+
+impl Controller for LedbatPp {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.measure(ack);
+        if ack.ce_marks > 0 && self.gate.admit(ack.sent_at, ack.now) {
+            self.reduce(ack.now);
+            return;
+        }
+        self.run_slowdown(ack.now);
+        if self.path_fell_quiet(ack) {
+            self.start_over();
+        }
+        if ack.round_start {
+            self.round_cwnd = self.cwnd;
+        }
+        if self.is_frozen() {
+            return;
+        }
+        let acked = ack.delivered();
+        match (self.growth, self.queuing_us) {
+            (Growth::SlowStart { .. }, _) if ack.app_limited => {}
+            (Growth::SlowStart { delay_exit }, _) => self.grow_exponentially(ack.now, acked, delay_exit),
+            (Growth::Avoidance, Some(queuing_us)) => {
+                if !ack.app_limited || u64::from(queuing_us) > self.target_us {
+                    self.steer(acked, u64::from(queuing_us));
+                }
+            }
+            (Growth::Avoidance, None) => {}
+        }
+        self.cwnd = self.cwnd.max(self.floor());
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        if self.gate.admit(loss.sent_at, loss.now) {
+            self.reduce(loss.now);
+        }
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        // RFC 5681 §3.1: only the first expiry sets ssthresh, or an outage would erase it.
+        if timeout.consecutive == 1 {
+            self.ssthresh = Bytes16::from_bytes(timeout.flightsize / 2).max(self.floor());
+        }
+        self.cwnd = Bytes16::from_bytes(self.mss);
+        self.round_cwnd = self.cwnd;
+        self.growth = Growth::SlowStart { delay_exit: false };
+        self.slowdown = Slowdown::Unscheduled;
+        self.gate.close(timeout.now);
+        if let Some(restart) = &mut self.restart {
+            restart.count_again();
+        }
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        if idle.idle_for > idle.rto {
+            self.cwnd = self.floor();
+            self.current.clear();
+            self.start_over();
+        }
+    }
+
+    fn on_mtu(&mut self, mss: u32) {
+        self.mss = u64::from(mss);
+        self.cwnd = self.cwnd.max(self.floor());
+    }
+
+    fn on_wake(&mut self, now: Time) {
+        self.run_slowdown(now);
+    }
+
+    fn cwnd(&self) -> u64 {
+        self.cwnd.to_bytes()
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.growth != Growth::Avoidance
+    }
+
+    fn wake_at(&self) -> Option<Time> {
+        self.slowdown.wake_at()
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let micros = |us: u32| Span::from_micros(u64::from(us));
+        let phase = match (self.slowdown, self.growth) {
+            (Slowdown::Freezing { .. }, _) => "slowdown freeze",
+            (Slowdown::Ramping { .. }, _) => "slowdown ramp",
+            (_, Growth::SlowStart { .. }) => "slow start",
+            (_, Growth::Avoidance) => "congestion avoidance",
+        };
+        Snapshot {
+            phase,
+            cwnd: self.cwnd(),
+            ssthresh: (self.ssthresh != Bytes16::MAX).then(|| self.ssthresh.to_bytes()),
+            base_delay: self.base.get().filter(|_| self.use_rtt).map(micros),
+            queuing_delay: self.queuing_us.map(micros),
+            target: Some(Span::from_micros(self.target_us)),
+            gain: Some(1.0 / self.gain_divisor() as f64),
+            slowdowns: Some(self.slowdowns),
+            ..Snapshot::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,252 @@
+use super::*;
+use crate::param::Value;
+
+/// 2^20 B packets make whole bytes a fine unit for windows given in packets.
+const MSS: u64 = 1 << 20;
+
+fn with(overrides: &[(&'static str, Value)]) -> LedbatPp {
+    LedbatPp::new(&Settings::new(PARAMS, overrides).unwrap(), MSS as u32)
+}
+
+fn packets(n: f64) -> Bytes16 {
+    Bytes16((n * MSS as f64 * 65536.0) as u64)
+}
+
+fn in_packets(controller: &LedbatPp) -> f64 {
+    controller.cwnd.to_f64() / MSS as f64
+}
+
+fn ack(now_ms: f64, acked: u64, rtt_us: u64) -> Ack {
+    Ack {
+        now: Time::from_micros((now_ms * 1000.0) as u64),
+        newly_acked: acked,
+        newly_sacked: 0,
+        flightsize: acked,
+        in_flight: acked,
+        sent_at: Time::ZERO,
+        packet_number: 1,
+        rtt: Some(Span::from_micros(rtt_us)),
+        smoothed_rtt: Span::from_micros(rtt_us),
+        one_way_delay: None,
+        delivery: None,
+        ce_marks: 0,
+        round_start: false,
+        app_limited: false,
+    }
+}
+
+fn loss(sent_ms: u64, now_ms: u64) -> Loss {
+    Loss {
+        now: Time::from_millis(now_ms),
+        bytes: MSS,
+        sent_at: Time::from_millis(sent_ms),
+        packet_number: 1,
+        flightsize: 100 * MSS,
+        persistent: false,
+    }
+}
+
+/// In congestion avoidance with window `w` and all filters saying `q_us` over `base_us`.
+fn steady(w: f64, base_us: u32, q_us: u32, overrides: &[(&'static str, Value)]) -> LedbatPp {
+    let mut controller = with(overrides);
+    controller.cwnd = packets(w);
+    controller.round_cwnd = controller.cwnd;
+    controller.growth = Growth::Avoidance;
+    controller.base.update(Time::ZERO, base_us);
+    controller.base_rtt.update(Time::ZERO, base_us);
+    (0..CURRENT_FILTER).for_each(|_| controller.current.push(Time::ZERO, base_us + q_us));
+    controller
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-6 * b.abs()
+}
+
+#[test]
+fn gain_follows_the_base_round_trip_time() {
+    let rows = [(200.0, 1), (120.0, 1), (119.0, 2), (60.0, 2), (59.0, 3), (50.0, 3), (20.0, 6), (10.0, 12)];
+    for (base_ms, divisor) in rows.into_iter().chain([(8.0, 15), (7.5, 16), (5.0, 16)]) {
+        let controller = steady(2.0, (base_ms * 1000.0) as u32, 0, &[]);
+        assert_eq!(controller.gain_divisor(), divisor, "base {base_ms} ms");
+    }
+}
+
+#[test]
+fn the_acks_of_one_round_add_up_to_the_rule() {
+    let rows = [
+        (100.0, 20, 10, 100.166_667),
+        (100.0, 100, 72, 80.5),
+        (100.0, 100, 150, 50.0),
+        (10.0, 60, 61, 10.333_333),
+        (3.0, 60, 200, 2.0),
+        (40.0, 30, 90, 20.25),
+    ];
+    for (w, base_ms, q_ms, expected) in rows {
+        let mut controller = steady(w, base_ms * 1000, q_ms * 1000, &[]);
+        for _ in 0..w as u64 {
+            controller.on_ack(&ack(1.0, MSS, u64::from(base_ms + q_ms) * 1000));
+        }
+        assert!(
+            close(in_packets(&controller), expected),
+            "W {w}: {} for {expected}",
+            in_packets(&controller)
+        );
+    }
+}
+
+#[test]
+fn one_ack_for_the_whole_round_makes_the_same_step() {
+    let mut controller = steady(100.0, 100_000, 72_000, &[]);
+    controller.on_ack(&ack(1.0, 100 * MSS, 172_000));
+    assert!(close(in_packets(&controller), 80.5));
+}
+
+#[test]
+fn slow_start_multiplies_by_one_plus_gain() {
+    for (base_ms, rounds, expected) in
+        [(60, 8, 51.257_812), (20, 1, 2.333_333), (20, 10, 9.343_248), (20, 20, 43.648_145)]
+    {
+        let mut controller = with(&[]);
+        for round in 0..rounds {
+            let acked = controller.cwnd();
+            controller.on_ack(&ack(f64::from(round), acked, base_ms * 1000));
+        }
+        assert!(close(in_packets(&controller), expected), "{} for {expected}", in_packets(&controller));
+    }
+}
+
+#[test]
+fn slow_start_ends_above_45_ms_of_queue_and_not_at_it() {
+    let mut controller = with(&[]);
+    controller.on_ack(&ack(0.0, MSS, 60_000));
+    (0..4).for_each(|_| controller.on_ack(&ack(1.0, MSS, 105_000)));
+    assert!(controller.in_slow_start());
+    (0..4).for_each(|_| controller.on_ack(&ack(2.0, MSS, 105_001)));
+    assert!(!controller.in_slow_start());
+}
+
+#[test]
+fn the_first_slowdown_comes_two_round_trips_after_slow_start() {
+    let mut controller = with(&[]);
+    controller.ssthresh = packets(3.0);
+    controller.on_ack(&ack(3000.0, MSS * 2, 80_000));
+    assert!(!controller.in_slow_start());
+    assert_eq!(controller.wake_at(), Some(Time::from_millis(3160)));
+    controller.on_wake(Time::from_millis(3159));
+    assert_eq!(controller.snapshot().phase, "congestion avoidance");
+    controller.on_wake(Time::from_millis(3160));
+    assert_eq!(controller.snapshot().phase, "slowdown freeze");
+    assert_eq!(controller.cwnd(), 2 * MSS);
+}
+
+/// Drives a slowdown at RTT = base = 50 ms from W = 80 and returns its duration and the wait after it, in s.
+fn slowdown_from_80(step_us: u64) -> (f64, f64) {
+    let mut controller = steady(80.0, 50_000, 0, &[]);
+    controller.smoothed_rtt = Span::from_millis(50);
+    controller.slowdown = Slowdown::Waiting { next: Time::from_millis(1000) };
+    controller.on_wake(Time::from_millis(1000));
+    assert_eq!(controller.wake_at(), Some(Time::from_millis(1100)), "two round trips at the floor");
+    assert_eq!(controller.cwnd(), 2 * MSS);
+    controller.on_wake(Time::from_millis(1100));
+    assert_eq!(controller.snapshot().phase, "slowdown ramp");
+    let mut now_us = 1_100_000;
+    while controller.in_slow_start() {
+        now_us += step_us;
+        let acked = controller.cwnd() as f64 * step_us as f64 / 50_000.0;
+        controller.on_ack(&ack(now_us as f64 / 1000.0, acked as u64, 50_000));
+    }
+    let next = controller.wake_at().unwrap().as_secs_f64();
+    (now_us as f64 / 1e6 - 1.0, next - now_us as f64 / 1e6)
+}
+
+#[test]
+fn a_slowdown_lasts_freeze_and_ramp_and_the_next_waits_nine_times_as_long() {
+    let (duration, wait) = slowdown_from_80(50_000);
+    assert!(close(duration, 0.75) && close(wait, 6.75), "whole rounds: {duration} s, {wait} s");
+    // The sheet's continuous ramp counts (1 + GAIN) per round trip however finely the acks come:
+    // 12.8228 round trips = ln 40 / ln(4/3). Acks of a tenth of a window compound within the round,
+    // (1 + GAIN/10)^10 > 1 + GAIN, so they are a little faster.
+    let continuous = 0.1 + 0.05 * libm::log(40.0) / libm::log(4.0 / 3.0);
+    assert!(close(continuous, 0.741_138) || (continuous - 0.741_138).abs() < 5e-6);
+    assert!(close(9.0 * continuous, 6.670_244) || (9.0 * continuous - 6.670_244).abs() < 5e-6);
+    let (fine, _) = slowdown_from_80(5_000);
+    assert!(fine < continuous && fine > 0.1 + 0.05 * libm::log(40.0) * 3.0, "{fine}");
+}
+
+#[test]
+fn rough_share_against_reno_is_the_root_of_gain() {
+    for (base_us, share) in [(120_000, 1.0), (60_000, 0.707), (20_000, 0.408), (7_500, 0.25)] {
+        let gain = steady(2.0, base_us, 0, &[]).snapshot().gain.unwrap();
+        assert!((libm::sqrt(gain) - share).abs() < 5e-4);
+    }
+}
+
+#[test]
+fn a_loss_halves_and_a_loss_in_the_ramp_ends_the_slowdown() {
+    let mut controller = steady(80.0, 50_000, 0, &[]);
+    controller.smoothed_rtt = Span::from_millis(50);
+    controller.on_loss(&loss(50, 100));
+    controller.on_loss(&loss(60, 110));
+    assert!(close(in_packets(&controller), 40.0));
+    controller.slowdown = Slowdown::Ramping { began: Time::from_millis(100) };
+    controller.growth = Growth::SlowStart { delay_exit: false };
+    controller.on_loss(&loss(150, 200));
+    assert!(close(in_packets(&controller), 20.0));
+    assert_eq!(controller.slowdown, Slowdown::Waiting { next: Time::from_millis(200 + 900) });
+}
+
+#[test]
+fn a_timeout_keeps_ssthresh_through_an_outage() {
+    let mut controller = steady(80.0, 50_000, 0, &[]);
+    for consecutive in 1..6 {
+        let flightsize = if consecutive == 1 { 80 * MSS } else { MSS };
+        let now = Time::from_millis(1000 << consecutive);
+        controller.on_timeout(&Timeout { now, flightsize, consecutive });
+        assert_eq!(controller.cwnd(), MSS);
+    }
+    assert!(controller.in_slow_start());
+    assert_eq!(controller.snapshot().ssthresh, Some(40 * MSS));
+}
+
+#[test]
+fn a_flow_driven_to_its_floor_starts_over_only_with_the_restart_option() {
+    for (restart, expected) in [(false, "congestion avoidance"), (true, "slow start")] {
+        let mut controller = steady(4.0, 50_000, 200_000, &[("restart", Value::Flag(restart))]);
+        (0..8).for_each(|_| controller.on_ack(&ack(10.0, MSS, 250_000)));
+        assert_eq!(controller.cwnd(), 2 * MSS);
+        for round in 0..8 {
+            let mut quiet = ack(1000.0 + 50.0 * f64::from(round), MSS, 51_000);
+            quiet.round_start = true;
+            controller.on_ack(&quiet);
+        }
+        assert_eq!(controller.snapshot().phase, expected);
+    }
+}
+
+#[test]
+fn a_window_driven_down_by_losses_does_not_start_over() {
+    let mut controller = steady(4.0, 50_000, 5_000, &[("restart", Value::Flag(true))]);
+    controller.on_loss(&loss(5, 10));
+    controller.on_loss(&loss(11, 20));
+    assert_eq!(controller.cwnd(), 2 * MSS);
+    for round in 0..40 {
+        let mut quiet = ack(1000.0 + 50.0 * f64::from(round), MSS, 51_000);
+        quiet.round_start = true;
+        controller.on_ack(&quiet);
+        assert_ne!(controller.snapshot().phase, "slow start");
+    }
+}
+
+#[test]
+fn the_one_way_signal_ignores_a_loaded_reverse_path() {
+    let mut controller = with(&[("signal", Value::Choice("one-way"))]);
+    for (rtt_ms, one_way) in
+        [(50, 7_000_000u32), (250, 7_001_000), (250, 7_001_000), (250, 7_001_000), (250, 7_001_000)]
+    {
+        let mut ack = ack(1.0, MSS, rtt_ms * 1000);
+        ack.one_way_delay = Some(one_way);
+        controller.on_ack(&ack);
+    }
+    assert!(controller.in_slow_start());
+    assert_eq!(controller.queuing_us, Some(1_000));
+}

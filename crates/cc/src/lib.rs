@@ -1,0 +1,36 @@
+//! Congestion controllers, written once.
+//!
+//! A controller is a small pure rule: what just happened on the path → how much may be in flight. The same object
+//! serves a real socket, a simulator and a test, because it knows nothing of them: time is an argument, and there
+//! is no clock, no thread, no allocation and no random source in here.
+//!
+//! - [`Controller`] is the interface; [`event`] holds what a controller is told.
+//! - One file per algorithm: [`ledbatpp`], [`ledbat`], [`cubic`], [`newreno`].
+//! - Orthogonal parts are files of their own and shared: [`base_delay`], [`current_delay`], [`hystart`],
+//!   [`slowdown`], [`restart`], [`loss_gate`], [`rtt`].
+//! - [`list`] finds a controller by name and makes it from its [parameter table](param).
+#![cfg_attr(not(test), no_std)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
+pub mod base_delay;
+pub mod controller;
+pub mod current_delay;
+pub mod event;
+pub mod fixed;
+pub mod ledbat;
+pub mod ledbatpp;
+#[cfg(feature = "alloc")]
+pub mod list;
+pub mod loss_gate;
+pub mod param;
+pub mod restart;
+pub mod rtt;
+pub mod slowdown;
+pub mod units;
+
+pub use controller::{Controller, Snapshot};
+pub use event::{Ack, DeliveryRate, Idle, Loss, Sent, Timeout};
+pub use fixed::Bytes16;
+pub use units::{Span, Time};

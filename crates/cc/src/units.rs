@@ -1,0 +1,180 @@
+//! Instants and spans of time as whole nanoseconds.
+//!
+//! A controller never reads a clock. Whoever calls it decides what time is: a real clock, a simulator's
+//! event queue, a test. `u64` nanoseconds reach 584 years.
+
+use core::fmt;
+use core::ops::{Add, AddAssign, Div, Mul, Sub};
+use core::time::Duration;
+
+/// An instant: nanoseconds since an epoch of the caller's choosing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(pub u64);
+
+/// A span of time in nanoseconds.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span(pub u64);
+
+impl Time {
+    /// The epoch itself.
+    pub const ZERO: Time = Time(0);
+    /// Later than every instant in use.
+    pub const NEVER: Time = Time(u64::MAX);
+
+    /// The instant `ms` milliseconds after the epoch.
+    pub const fn from_millis(ms: u64) -> Time {
+        Time(ms * 1_000_000)
+    }
+
+    /// The instant `us` microseconds after the epoch.
+    pub const fn from_micros(us: u64) -> Time {
+        Time(us * 1_000)
+    }
+
+    /// Nanoseconds since the epoch.
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Whole microseconds since the epoch.
+    pub const fn as_micros(self) -> u64 {
+        self.0 / 1_000
+    }
+
+    /// Seconds since the epoch.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// The span since `earlier`; zero if `earlier` is in fact later.
+    pub const fn since(self, earlier: Time) -> Span {
+        Span(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Span {
+    /// No time at all.
+    pub const ZERO: Span = Span(0);
+    /// Longer than every span in use.
+    pub const MAX: Span = Span(u64::MAX);
+
+    /// `s` seconds.
+    pub const fn from_secs(s: u64) -> Span {
+        Span(s * 1_000_000_000)
+    }
+
+    /// `ms` milliseconds.
+    pub const fn from_millis(ms: u64) -> Span {
+        Span(ms * 1_000_000)
+    }
+
+    /// `us` microseconds.
+    pub const fn from_micros(us: u64) -> Span {
+        Span(us * 1_000)
+    }
+
+    /// `s` seconds, rounded to a nanosecond; negative and NaN become zero.
+    pub fn from_secs_f64(s: f64) -> Span {
+        Span((s * 1e9 + 0.5) as u64)
+    }
+
+    /// Nanoseconds.
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Whole microseconds.
+    pub const fn as_micros(self) -> u64 {
+        self.0 / 1_000
+    }
+
+    /// Milliseconds.
+    pub fn as_millis_f64(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// Seconds.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// `self - other`, not below zero.
+    pub const fn saturating_sub(self, other: Span) -> Span {
+        Span(self.0.saturating_sub(other.0))
+    }
+
+    /// How long `bytes` take at `bytes_per_second`; [`Span::MAX`] at rate zero.
+    pub fn of_bytes(bytes: u64, bytes_per_second: u64) -> Span {
+        if bytes_per_second == 0 {
+            return Span::MAX;
+        }
+        let nanos = u128::from(bytes) * 1_000_000_000 / u128::from(bytes_per_second);
+        Span(u64::try_from(nanos).unwrap_or(u64::MAX))
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ms", self.as_millis_f64())
+    }
+}
+
+impl Add<Span> for Time {
+    type Output = Time;
+    fn add(self, span: Span) -> Time {
+        Time(self.0.saturating_add(span.0))
+    }
+}
+
+impl AddAssign<Span> for Time {
+    fn add_assign(&mut self, span: Span) {
+        *self = *self + span;
+    }
+}
+
+impl Sub<Time> for Time {
+    type Output = Span;
+    fn sub(self, earlier: Time) -> Span {
+        self.since(earlier)
+    }
+}
+
+impl Add for Span {
+    type Output = Span;
+    fn add(self, other: Span) -> Span {
+        Span(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for Span {
+    type Output = Span;
+    fn sub(self, other: Span) -> Span {
+        self.saturating_sub(other)
+    }
+}
+
+impl Mul<u64> for Span {
+    type Output = Span;
+    fn mul(self, factor: u64) -> Span {
+        Span(self.0.saturating_mul(factor))
+    }
+}
+
+impl Div<u64> for Span {
+    type Output = Span;
+    fn div(self, divisor: u64) -> Span {
+        Span(self.0 / divisor)
+    }
+}
+
+impl From<Duration> for Span {
+    fn from(duration: Duration) -> Span {
+        Span(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<Span> for Duration {
+    fn from(span: Span) -> Duration {
+        Duration::from_nanos(span.0)
+    }
+}
