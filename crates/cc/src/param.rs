@@ -141,7 +141,7 @@ impl Param {
     }
 
     /// Is `value` of the right kind and in range? If not, why.
-    pub fn check(&self, value: Value) -> Result<(), ParamError> {
+    pub fn check(&'static self, value: Value) -> Result<(), ParamError> {
         let in_range = match (self.kind, value, self.min, self.max) {
             (Kind::Time, Value::Time(v), Value::Time(min), Value::Time(max)) => min <= v && v <= max,
             (Kind::Number, Value::Number(v), Value::Number(min), Value::Number(max)) => min <= v && v <= max,
@@ -149,12 +149,12 @@ impl Param {
             (Kind::Bytes, Value::Bytes(v), Value::Bytes(min), Value::Bytes(max)) => min <= v && v <= max,
             (Kind::Flag, Value::Flag(_), ..) => true,
             (Kind::Choice(words), Value::Choice(word), ..) => words.contains(&word),
-            _ => return Err(ParamError::WrongKind { param: *self }),
+            _ => return Err(ParamError::WrongKind { param: self }),
         };
         if in_range {
             return Ok(());
         }
-        Err(ParamError::OutOfRange { param: *self, value })
+        Err(ParamError::OutOfRange { param: self, value })
     }
 }
 
@@ -165,12 +165,12 @@ pub enum ParamError {
     /// Not the kind of quantity that the parameter is.
     WrongKind {
         /// The parameter.
-        param: Param,
+        param: &'static Param,
     },
     /// Outside the valid range.
     OutOfRange {
         /// The parameter.
-        param: Param,
+        param: &'static Param,
         /// The value given.
         value: Value,
     },
