@@ -1,1 +1,15 @@
-//! aqm
+//! Queue disciplines.
+//!
+//! A queue holds what has arrived until the link can take it, and decides what to drop or mark. It takes `now` as an
+//! argument, so one CoDel serves the simulator and a real socket alike. What the caller hangs on a packet (bytes, a
+//! slot number) is its own affair: [`Packet`] is generic over it, and dropped packets are handed back.
+//!
+//! One file per discipline: [`droptail`]. [`list`] finds one by name.
+
+pub mod droptail;
+pub mod list;
+pub mod packet;
+pub mod queue;
+
+pub use packet::{Ecn, Packet, DSCP_LE};
+pub use queue::{Backlog, DropReason, Dropped, Limit, Queue, Statistics};

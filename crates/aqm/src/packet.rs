@@ -1,0 +1,81 @@
+//! What a queue sees of a packet.
+
+/// DSCP of the lower-effort class (RFC 8622): yields to everything else where the network knows it.
+pub const DSCP_LE: u8 = 0b00_0001;
+
+/// The two ECN bits of the IP header (RFC 3168 §5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// The sender does not understand marks.
+    #[default]
+    NotEct,
+    /// ECN-capable, codepoint 0.
+    Ect0,
+    /// ECN-capable, codepoint 1 (L4S, RFC 9331).
+    Ect1,
+    /// Congestion experienced.
+    Ce,
+}
+
+/// A packet in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet<T> {
+    /// Size on the link, bytes.
+    pub size: u32,
+    /// Which flow it belongs to; only its equality with other packets' counts.
+    pub flow: u32,
+    /// Differentiated services code point, 6 bits.
+    pub dscp: u8,
+    /// ECN bits.
+    pub ecn: Ecn,
+    /// The caller's own.
+    pub body: T,
+}
+
+impl<T> Packet<T> {
+    /// A packet of `size` bytes whose class and ECN bits are those of an IP header's TOS (or traffic class) byte.
+    pub fn from_tos(size: u32, flow: u32, tos: u8, body: T) -> Packet<T> {
+        Packet { size, flow, dscp: tos >> 2, ecn: Ecn::from_bits(tos), body }
+    }
+
+    /// The IP header's TOS byte.
+    pub fn tos(&self) -> u8 {
+        self.dscp << 2 | self.ecn.bits()
+    }
+}
+
+impl Ecn {
+    /// From the low two bits of `tos`.
+    pub fn from_bits(tos: u8) -> Ecn {
+        match tos & 3 {
+            0 => Ecn::NotEct,
+            1 => Ecn::Ect1,
+            2 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+
+    /// The two bits.
+    pub fn bits(self) -> u8 {
+        match self {
+            Ecn::NotEct => 0,
+            Ecn::Ect1 => 1,
+            Ecn::Ect0 => 2,
+            Ecn::Ce => 3,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tos_byte_survives_and_le_is_0x04() {
+        for tos in 0..=255 {
+            assert_eq!(Packet::from_tos(1, 0, tos, ()).tos(), tos);
+        }
+        let le = |ecn| Packet { size: 1, flow: 0, dscp: DSCP_LE, ecn, body: () }.tos();
+        assert_eq!([le(Ecn::NotEct), le(Ecn::Ect0), le(Ecn::Ce)], [0x04, 0x06, 0x07]);
+    }
+}

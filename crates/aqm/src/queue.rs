@@ -1,0 +1,145 @@
+//! The interface of all disciplines, and what they share.
+
+use crate::packet::Packet;
+use afteryou_cc::{Span, Time};
+use std::collections::VecDeque;
+
+/// A queue discipline.
+///
+/// `now` never goes backwards between calls. Nothing is dropped silently: whatever a call drops, the arriving packet
+/// or others, is appended to `dropped`, which the caller empties (and reuses, so that nothing is allocated).
+pub trait Queue<T>: Send {
+    /// `packet` arrives.
+    fn enqueue(&mut self, now: Time, packet: Packet<T>, dropped: &mut Vec<Dropped<T>>);
+
+    /// The link is free: the next packet to send, with the time it spent in the queue.
+    fn dequeue(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)>;
+
+    /// What it holds.
+    fn backlog(&self) -> Backlog;
+
+    /// What it has done so far.
+    fn statistics(&self) -> Statistics;
+}
+
+/// What a queue holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// A dropped packet and why it was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dropped<T> {
+    /// The packet.
+    pub packet: Packet<T>,
+    /// The reason.
+    pub reason: DropReason,
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// There was no room.
+    Full,
+    /// The discipline chose to, on arrival.
+    Early,
+    /// The discipline chose to, at the head of the queue.
+    Head,
+}
+
+/// Counters since the queue was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Packets accepted.
+    pub enqueued: u64,
+    /// Packets sent on.
+    pub dequeued: u64,
+    /// Packets dropped because there was no room.
+    pub dropped_full: u64,
+    /// Packets dropped by choice, on arrival.
+    pub dropped_early: u64,
+    /// Packets dropped by choice, at the head.
+    pub dropped_head: u64,
+    /// Packets marked.
+    pub marked: u64,
+}
+
+/// How much a queue may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Packets.
+    Packets(u64),
+    /// Bytes.
+    Bytes(u64),
+    /// What the link sends in a time.
+    Time {
+        /// The time.
+        time: Span,
+        /// The link's rate, bytes per second.
+        bytes_per_second: u64,
+    },
+}
+
+impl Limit {
+    /// Is there room for `size` more bytes beside `backlog`?
+    pub fn admits(&self, backlog: Backlog, size: u32) -> bool {
+        match self.in_bytes() {
+            None => matches!(*self, Limit::Packets(packets) if backlog.packets < packets),
+            Some(bytes) => backlog.bytes + u64::from(size) <= bytes,
+        }
+    }
+
+    /// The limit in bytes, if it is one.
+    pub fn in_bytes(&self) -> Option<u64> {
+        match *self {
+            Limit::Packets(_) => None,
+            Limit::Bytes(bytes) => Some(bytes),
+            Limit::Time { time, bytes_per_second } => {
+                let bytes = u128::from(time.as_nanos()) * u128::from(bytes_per_second) / 1_000_000_000;
+                Some(u64::try_from(bytes).unwrap_or(u64::MAX))
+            }
+        }
+    }
+}
+
+/// A first-in first-out store with arrival times and a running backlog: what most disciplines are built on.
+#[derive(Clone, Debug)]
+pub struct Fifo<T> {
+    packets: VecDeque<(Time, Packet<T>)>,
+    bytes: u64,
+}
+
+impl<T> Fifo<T> {
+    /// An empty one.
+    pub fn new() -> Fifo<T> {
+        Fifo { packets: VecDeque::new(), bytes: 0 }
+    }
+
+    /// Appends a packet that arrives now.
+    pub fn push(&mut self, now: Time, packet: Packet<T>) {
+        self.bytes += u64::from(packet.size);
+        self.packets.push_back((now, packet));
+    }
+
+    /// Takes the oldest packet and the time it has spent here.
+    pub fn pop(&mut self, now: Time) -> Option<(Packet<T>, Span)> {
+        let (arrived, packet) = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.size);
+        Some((packet, now.since(arrived)))
+    }
+
+    /// What it holds.
+    pub fn backlog(&self) -> Backlog {
+        Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
+    }
+}
+
+impl<T> Default for Fifo<T> {
+    fn default() -> Fifo<T> {
+        Fifo::new()
+    }
+}
