@@ -1,7 +1,7 @@
 //! What can go wrong around a libutp peer.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use crate::outcome::Outcome;
@@ -22,6 +22,14 @@ pub enum Error {
         addr: SocketAddr,
         /// The cause given by the system.
         source: io::Error,
+    },
+    /// Only loopback is used, and both ends need the same address family.
+    #[error("{to} cannot be reached from {bind}; use loopback addresses of one family for both")]
+    Address {
+        /// [`crate::Options::bind`].
+        bind: IpAddr,
+        /// The address to connect to, or `bind` again.
+        to: IpAddr,
     },
     /// An option has a value that libutp would abort on.
     #[error("option `{name}` is {value}; set it to between {min} and {max}")]

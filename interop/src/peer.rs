@@ -92,6 +92,11 @@ struct Plan {
 impl Plan {
     fn new(to: Option<SocketAddr>, job: Job) -> Result<Plan, Error> {
         job.options.check()?;
+        let bind_ip = job.options.bind;
+        let to_ip = to.map_or(bind_ip, |to| to.ip());
+        if !bind_ip.is_loopback() || !to_ip.is_loopback() || bind_ip.is_ipv4() != to_ip.is_ipv4() {
+            return Err(Error::Address { bind: bind_ip, to: to_ip });
+        }
         let (socket, addr) = bind(&job.options)?;
         Ok(Plan { socket, addr, to, job })
     }

@@ -138,3 +138,11 @@ fn an_option_that_libutp_would_abort_on_is_refused() {
     let refused = LibutpPeer::accept_one(job).unwrap_err().to_string();
     assert!(refused.contains("`udp_mtu` is 500"), "{refused}");
 }
+
+#[test]
+fn an_address_that_is_not_loopback_or_of_the_other_family_is_refused() {
+    for to in ["192.0.2.1:9", "[::1]:9"] {
+        let refused = LibutpPeer::connect(to.parse().unwrap(), Job::default());
+        assert!(matches!(refused, Err(Error::Address { .. })), "{to}");
+    }
+}
