@@ -15,7 +15,7 @@ pub enum Class {
 }
 
 /// A controller in the list.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Name in scenarios and on the command line.
     pub name: &'static str,

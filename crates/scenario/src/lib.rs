@@ -1,1 +1,18 @@
-//! scenario
+//! The words of an experiment and of its result.
+//!
+//! A [`Scenario`] says what happens: a link, its queue, some flows, a time table, what to measure. Every engine takes
+//! the same scenario and answers with the same [`Outcome`], which carries the whole scenario and is enough to draw
+//! every figure again. Quantities have their unit in the type; as text they are written with it ("20 Mbit/s").
+
+pub mod algorithm;
+pub mod error;
+pub mod outcome;
+pub mod scenario;
+pub mod units;
+pub mod words;
+
+pub use algorithm::Algorithm;
+pub use error::Error;
+pub use outcome::Outcome;
+pub use scenario::{Flow, Link, Role, Scenario, Traffic, Transport, Window};
+pub use units::{Buffer, Duration, Probability, Rate, Size};

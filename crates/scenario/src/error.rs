@@ -1,0 +1,40 @@
+//! What can be wrong with words.
+
+use thiserror::Error;
+
+/// Why a word, a quantity or a scenario was refused. The message names the thing, the value and what would be valid.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A quantity that is not a number with one of the units.
+    #[error("{text:?} is not a {what}: write {example}")]
+    Quantity {
+        /// What was expected: "rate", "time" …
+        what: &'static str,
+        /// What was given.
+        text: String,
+        /// How to write it.
+        example: &'static str,
+    },
+    /// A name that is not in a list.
+    #[error("there is no {what} {name:?}: {advice}")]
+    Unknown {
+        /// What was looked for: "controller", "queue", "parameter of cubic" …
+        what: String,
+        /// The name given.
+        name: String,
+        /// The nearest word and the valid choices.
+        advice: String,
+    },
+    /// A parameter's value that its table refuses.
+    #[error("{of}: {reason}")]
+    Parameter {
+        /// The algorithm.
+        of: String,
+        /// What the table says.
+        reason: String,
+    },
+    /// A scenario that contradicts itself or asks for what this engine has not.
+    #[error("{0}")]
+    Scenario(String),
+}

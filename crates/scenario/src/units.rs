@@ -1,0 +1,341 @@
+//! Quantities that know their unit and are written with it.
+//!
+//! Rates are decimal (1 Mbit/s = 10^6 bit/s); sizes are decimal (kB) or binary (KiB), as written; a buffer is packets,
+//! bytes or time. A number without a unit is refused: it has been misread too often.
+
+use crate::error::Error;
+use afteryou_aqm::Limit;
+use afteryou_cc::Span;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A rate in bits per second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Rate {
+    bits_per_second: u64,
+}
+
+/// A size in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Size {
+    bytes: u64,
+}
+
+/// A span of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Duration(pub Span);
+
+/// A probability, written in per cent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Probability(f64);
+
+/// How much a link's queue may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Buffer {
+    /// Packets.
+    Packets(u64),
+    /// Bytes.
+    Size(Size),
+    /// What the link sends in this time.
+    Time(Duration),
+}
+
+/// Largest quantities taken: beyond them arithmetic in the engines could overflow, and nobody meant them.
+const MAX_BITS_PER_SECOND: f64 = 1e13;
+const MAX_BYTES: f64 = 1e15;
+const MAX_SECONDS: f64 = 1e8;
+
+impl Rate {
+    /// `mbit` Mbit/s.
+    pub const fn from_mbit(mbit: u64) -> Rate {
+        Rate { bits_per_second: mbit * 1_000_000 }
+    }
+
+    /// `bits` bit/s.
+    pub const fn from_bits(bits: u64) -> Rate {
+        Rate { bits_per_second: bits }
+    }
+
+    /// Bits per second.
+    pub const fn bits_per_second(self) -> u64 {
+        self.bits_per_second
+    }
+
+    /// Bytes per second, rounded down.
+    pub const fn bytes_per_second(self) -> u64 {
+        self.bits_per_second / 8
+    }
+}
+
+impl Size {
+    /// `bytes` bytes.
+    pub const fn from_bytes(bytes: u64) -> Size {
+        Size { bytes }
+    }
+
+    /// Bytes.
+    pub const fn bytes(self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Duration {
+    /// `s` seconds, rounded to a nanosecond.
+    pub fn from_secs_f64(s: f64) -> Duration {
+        Duration(Span::from_secs_f64(s))
+    }
+
+    /// `ms` milliseconds.
+    pub const fn from_millis(ms: u64) -> Duration {
+        Duration(Span::from_millis(ms))
+    }
+
+    /// Seconds.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0.as_secs_f64()
+    }
+}
+
+impl Probability {
+    /// From a ratio between 0 and 1.
+    pub fn from_ratio(ratio: f64) -> Option<Probability> {
+        (0.0..=1.0).contains(&ratio).then_some(Probability(ratio))
+    }
+
+    /// As a ratio between 0 and 1.
+    pub fn ratio(self) -> f64 {
+        self.0
+    }
+}
+
+impl Buffer {
+    /// The limit of a queue before a link of rate `rate`.
+    pub fn limit(self, rate: Rate) -> Limit {
+        match self {
+            Buffer::Packets(packets) => Limit::Packets(packets),
+            Buffer::Size(size) => Limit::Bytes(size.bytes),
+            Buffer::Time(time) => Limit::Time { time: time.0, bytes_per_second: rate.bytes_per_second() },
+        }
+    }
+}
+
+/// Splits "20 Mbit/s" into 20 and "Mbit/s".
+fn split(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let number: f64 = text[..end].parse().ok()?;
+    Some((number, text[end..].trim()))
+}
+
+/// Parses a number with one of `units` and returns it in the base unit.
+fn parse(
+    text: &str,
+    units: &[(&str, f64)],
+    max: f64,
+    what: &'static str,
+    example: &'static str,
+) -> Result<f64, Error> {
+    let refused = || Error::Quantity { what, text: text.to_owned(), example };
+    let (number, unit) = split(text).ok_or_else(refused)?;
+    let (_, factor) = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).ok_or_else(refused)?;
+    let value = number * factor;
+    if !value.is_finite() || value > max {
+        return Err(refused());
+    }
+    Ok(value)
+}
+
+/// Writes `value` in the largest unit that makes it at least one, without losing digits.
+fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
+    let (name, factor) = units.iter().rev().find(|(_, factor)| value >= *factor).unwrap_or(&units[0]);
+    write!(f, "{} {name}", value as f64 / *factor as f64)
+}
+
+impl FromStr for Rate {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Rate, Error> {
+        const UNITS: &[(&str, f64)] = &[
+            ("bit/s", 1.0),
+            ("kbit/s", 1e3),
+            ("Mbit/s", 1e6),
+            ("Gbit/s", 1e9),
+            ("kbps", 1e3),
+            ("Mbps", 1e6),
+            ("Gbps", 1e9),
+        ];
+        let bits = parse(text, UNITS, MAX_BITS_PER_SECOND, "rate", "a number and a unit, such as 20Mbit/s")?;
+        Ok(Rate { bits_per_second: bits.round() as u64 })
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)];
+        write(f, self.bits_per_second, &units)
+    }
+}
+
+impl FromStr for Size {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Size, Error> {
+        const UNITS: &[(&str, f64)] = &[
+            ("B", 1.0),
+            ("kB", 1e3),
+            ("MB", 1e6),
+            ("GB", 1e9),
+            ("KiB", 1024.0),
+            ("MiB", 1_048_576.0),
+            ("GiB", 1_073_741_824.0),
+        ];
+        let bytes = parse(text, UNITS, MAX_BYTES, "size", "a number and a unit, such as 250kB or 64KiB")?;
+        Ok(Size { bytes: bytes.round() as u64 })
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.bytes != 0 && self.bytes.is_multiple_of(1024) {
+            return write(f, self.bytes, &[("B", 1), ("KiB", 1024), ("MiB", 1 << 20), ("GiB", 1 << 30)]);
+        }
+        write(f, self.bytes, &[("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000)])
+    }
+}
+
+impl FromStr for Duration {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Duration, Error> {
+        const UNITS: &[(&str, f64)] =
+            &[("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)];
+        let seconds = parse(text, UNITS, MAX_SECONDS, "time", "a number and a unit, such as 40ms or 30s")?;
+        Ok(Duration::from_secs_f64(seconds))
+    }
+}
+
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(f, self.0.as_nanos(), &[("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)])
+    }
+}
+
+impl FromStr for Probability {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Probability, Error> {
+        let per_cent =
+            parse(text, &[("%", 1.0)], 100.0, "probability", "per cent between 0% and 100%, such as 5%")?;
+        Ok(Probability(per_cent / 100.0))
+    }
+}
+
+impl fmt::Display for Probability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Per cent with up to six digits, so that 0.07 does not become 7.000000000000001 %.
+        write!(f, "{} %", (self.0 * 1e8).round() / 1e6)
+    }
+}
+
+impl FromStr for Buffer {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Buffer, Error> {
+        if let Some((number, "packets" | "packet")) = split(text) {
+            if number.fract() == 0.0 && number < MAX_BYTES {
+                return Ok(Buffer::Packets(number as u64));
+            }
+        }
+        let size = text.parse().map(Buffer::Size);
+        size.or_else(|_| text.parse().map(Buffer::Time)).map_err(|_| Error::Quantity {
+            what: "buffer",
+            text: text.to_owned(),
+            example: "time, packets or bytes, such as 500ms, 100packets or 64KiB",
+        })
+    }
+}
+
+impl fmt::Display for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Buffer::Packets(packets) => write!(f, "{packets} packets"),
+            Buffer::Size(size) => size.fmt(f),
+            Buffer::Time(time) => time.fmt(f),
+        }
+    }
+}
+
+/// A quantity is a string in files: `String` both ways, for serde.
+macro_rules! as_text {
+    ($($kind:ty),*) => {$(
+        impl From<$kind> for String {
+            fn from(value: $kind) -> String {
+                value.to_string()
+            }
+        }
+        impl TryFrom<String> for $kind {
+            type Error = Error;
+            fn try_from(text: String) -> Result<$kind, Error> {
+                text.parse()
+            }
+        }
+    )*};
+}
+as_text!(Rate, Size, Duration, Probability, Buffer);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn quantities_are_read_with_or_without_a_space_and_in_any_case() {
+        assert_eq!("20 Mbit/s".parse::<Rate>().unwrap().bits_per_second(), 20_000_000);
+        assert_eq!("1.5gbit/s".parse::<Rate>().unwrap().bits_per_second(), 1_500_000_000);
+        assert_eq!("64KiB".parse::<Size>().unwrap().bytes(), 65536);
+        assert_eq!("250 kB".parse::<Size>().unwrap().bytes(), 250_000);
+        assert_eq!("40ms".parse::<Duration>().unwrap().0, Span::from_millis(40));
+        assert_eq!("5%".parse::<Probability>().unwrap().ratio(), 0.05);
+        assert_eq!("100 packets".parse::<Buffer>().unwrap(), Buffer::Packets(100));
+        assert_eq!("500 ms".parse::<Buffer>().unwrap(), Buffer::Time(Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn a_number_without_its_unit_is_refused_with_an_example() {
+        let error = "20".parse::<Rate>().unwrap_err().to_string();
+        assert_eq!(error, "\"20\" is not a rate: write a number and a unit, such as 20Mbit/s");
+        for text in ["", "Mbit/s", "-3 Mbit/s", "1e3 Mbit/s", "NaN Mbit/s", "99999999 Gbit/s", "20 parsec"] {
+            assert!(text.parse::<Rate>().is_err(), "{text}");
+        }
+        for text in ["101%", "0.05", "5"] {
+            assert!(text.parse::<Probability>().is_err(), "{text}");
+        }
+        assert!("2.5 packets".parse::<Buffer>().is_err());
+    }
+
+    #[test]
+    fn quantities_are_written_as_people_write_them() {
+        assert_eq!(Rate::from_mbit(20).to_string(), "20 Mbit/s");
+        assert_eq!(Duration::from_millis(40).to_string(), "40 ms");
+        assert_eq!(Duration::default().to_string(), "0 us");
+        assert_eq!(Size::from_bytes(65536).to_string(), "64 KiB");
+        assert_eq!("7%".parse::<Probability>().unwrap().to_string(), "7 %");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(bits in 0u64..10_000_000_000_000, bytes in 0u64..1 << 49, us in 0u64..10_000_000_000) {
+            let (rate, size, time) = (Rate::from_bits(bits), Size::from_bytes(bytes), Duration(Span::from_micros(us)));
+            prop_assert_eq!(rate.to_string().parse::<Rate>().unwrap(), rate);
+            prop_assert_eq!(size.to_string().parse::<Size>().unwrap(), size);
+            let back = time.to_string().parse::<Duration>().unwrap();
+            prop_assert!(back.0.0.abs_diff(time.0.0) <= 1_000);
+        }
+
+        #[test]
+        fn no_text_panics(text in ".{0,24}") {
+            let _ = (text.parse::<Rate>(), text.parse::<Buffer>(), text.parse::<Probability>());
+        }
+    }
+}
