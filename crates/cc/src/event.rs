@@ -70,7 +70,7 @@ pub struct Ack {
 impl Ack {
     /// All bytes that this ack reports as delivered for the first time.
     pub fn delivered(&self) -> u64 {
-        self.newly_acked + self.newly_sacked
+        self.newly_acked.saturating_add(self.newly_sacked)
     }
 }
 

@@ -217,7 +217,7 @@ impl Controller for Ledbat {
             None => {} // no fresh sample: skip the delay-based step
         }
         // §2.4.2: an application-limited window does not run away.
-        let allowed = Bytes16::from_bytes(ack.flightsize + self.allowed_increase * self.mss);
+        let allowed = Bytes16::from_bytes(ack.flightsize.saturating_add(self.allowed_increase * self.mss));
         self.cwnd = self.cwnd.min(allowed).max(self.floor());
     }
 
