@@ -6,8 +6,8 @@
 //!
 //! - [`Controller`] is the interface; [`event`] holds what a controller is told.
 //! - One file per algorithm: [`ledbatpp`], [`ledbat`], [`cubic`], [`newreno`].
-//! - Orthogonal parts are files of their own and shared: [`base_delay`], [`current_delay`], [`hystart`],
-//!   [`slowdown`], [`restart`], [`loss_gate`], [`rtt`].
+//! - Orthogonal parts are files of their own and shared: [`base_delay`], [`current_delay`], [`slow_start`],
+//!   [`hystart`], [`slowdown`], [`restart`], [`loss_gate`], [`rtt`].
 //! - [`list`] finds a controller by name and makes it from its [parameter table](param).
 #![cfg_attr(not(test), no_std)]
 
@@ -19,14 +19,17 @@ pub mod controller;
 pub mod current_delay;
 pub mod event;
 pub mod fixed;
+pub mod hystart;
 pub mod ledbat;
 pub mod ledbatpp;
 #[cfg(feature = "alloc")]
 pub mod list;
 pub mod loss_gate;
+pub mod newreno;
 pub mod param;
 pub mod restart;
 pub mod rtt;
+pub mod slow_start;
 pub mod slowdown;
 pub mod units;
 

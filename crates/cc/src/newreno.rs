@@ -1,0 +1,203 @@
+//! NewReno, RFC 5681: the window rule that everything else is compared with.
+//!
+//! # Model
+//! Grow by a packet per round trip; when a packet is lost, halve:
+//!
+//! ```text
+//!   cwnd < ssthresh:  cwnd += acked                          slow start
+//!   otherwise:        cwnd += SMSS · acked / cwnd            congestion avoidance
+//!   loss or mark:     cwnd = ssthresh = max(FlightSize / 2, 2 · SMSS)      once per round trip
+//!   timeout:          ssthresh likewise, cwnd = SMSS
+//! ```
+//!
+//! Which packet is lost, what to send again and how to spread the reduction over a round trip (SACK, RACK, PRR) is
+//! the transport's part; here is only the window.
+//!
+//! # States
+//! ```text
+//!   slow start ──cwnd ≥ ssthresh, loss, mark, or HyStart++──▶ congestion avoidance ◀──loss, mark: halve
+//!        ▲                                                       │
+//!        └──────────────timeout; idle, if cwnd > IW──────────────┘
+//! ```
+//! After a reduction the window stands still until an ack for a packet sent after it arrives (recovery).
+//!
+//! # Constants
+//! | name | default | why |
+//! |---|---|---|
+//! | initial window | 10 packets | RFC 6928 §2; what deployed stacks use |
+//! | floor | 2 packets | §3.1, eq. 4 |
+//! | window after a timeout | 1 packet | §3.1, LW |
+//! | HyStart++ | off | RFC 9406; the plain rule is the yardstick |
+//!
+//! # Source
+//! RFC 5681 (September 2009), sections at each rule. Where it is silent: FlightSize counts at most as the window,
+//! since lost bytes stay in it for a while after a reduction. A timeout inside recovery leaves ssthresh alone: it
+//! belongs to the congestion that was answered already. A path dead for several timeouts leaves the floor
+//! (RFC 9002 §7.6.2).
+//!
+//! # Not implemented
+//! Window inflation by duplicate acks (§3.2): the transport counts what is in the network instead. Undo of spurious
+//! timeouts (RFC 4015, RFC 5682). Window validation beyond "no growth while application-limited" (RFC 7661).
+//!
+//! # Known bad cases
+//! Long fast paths: a loss at 10 Gbit/s and 100 ms takes over an hour to regrow. Deep buffers are kept full. Random
+//! loss is taken for congestion.
+
+use crate::controller::{Controller, Snapshot};
+use crate::event::{Ack, Idle, Loss, Timeout};
+#[cfg(feature = "alloc")]
+use crate::list::{Class, Entry};
+use crate::loss_gate::LossGate;
+use crate::param::{Param, Settings};
+use crate::slow_start::{Window, FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
+use crate::units::Time;
+
+/// Parameters.
+pub const PARAMS: &[Param] = &[INITIAL_WINDOW, HYSTART];
+
+/// The list's line.
+#[cfg(feature = "alloc")]
+pub const ENTRY: Entry = Entry {
+    name: "newreno",
+    class: Class::Foreground,
+    summary: "one packet more per round trip, half at a loss: the classic yardstick",
+    source: "RFC 5681",
+    params: PARAMS,
+    make: |settings, mss| alloc::boxed::Box::new(NewReno::new(settings, mss)),
+};
+
+/// A NewReno controller.
+#[derive(Clone, Debug)]
+pub struct NewReno {
+    mss: u32,
+    window: Window,
+    gate: LossGate,
+    /// No packet sent after the latest reduction has been acknowledged yet.
+    recovering: bool,
+    /// State before the latest reduction, as long as nothing but acks came after it.
+    undo: Option<(Window, LossGate)>,
+}
+
+impl NewReno {
+    /// A controller for packets of `mss` bytes of payload.
+    pub fn new(settings: &Settings<'_>, mss: u32) -> NewReno {
+        NewReno {
+            mss,
+            window: Window::new(settings, mss),
+            gate: LossGate::default(),
+            recovering: false,
+            undo: None,
+        }
+    }
+
+    fn floor(&self) -> f64 {
+        FLOOR_PACKETS * f64::from(self.mss)
+    }
+
+    /// §3.1, eq. 4, without its lower bound: half of what is in flight.
+    fn halved(&self, flightsize: u64) -> f64 {
+        (flightsize as f64).min(self.window.cwnd) / 2.0
+    }
+
+    /// Loss or mark of a packet sent at `sent_at`; counts once per round trip.
+    fn congestion(&mut self, sent_at: Time, now: Time, flightsize: u64) -> bool {
+        let before = (self.window, self.gate);
+        if !self.gate.admit(sent_at, now) {
+            return false;
+        }
+        self.undo = Some(before);
+        self.recovering = true;
+        self.window.reduce(self.halved(flightsize), self.floor(), self.mss);
+        true
+    }
+
+    /// §3.1: a window's worth of acknowledged bytes adds a packet; one ack adds at most one.
+    fn avoid(&mut self, acked: f64) {
+        let share = (acked / self.window.cwnd).min(1.0);
+        self.window.grow_to(self.window.cwnd + f64::from(self.mss) * share);
+    }
+}
+
+impl Controller for NewReno {
+    fn on_ack(&mut self, ack: &Ack) {
+        // RFC 3168 §6.1.2: a mark is a loss.
+        if ack.ce_marks > 0 && self.congestion(ack.sent_at, ack.now, ack.flightsize) {
+            return;
+        }
+        self.recovering &= self.gate.is_before_reduction(ack.sent_at);
+        if self.recovering {
+            return;
+        }
+        let mut acked = ack.delivered() as f64;
+        if self.window.in_slow_start() {
+            acked = self.window.grow_exponentially(ack);
+        }
+        if !ack.app_limited && !self.window.in_slow_start() {
+            self.avoid(acked);
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        self.congestion(loss.sent_at, loss.now, loss.flightsize);
+        if loss.persistent {
+            self.window.cwnd = self.window.cwnd.min(self.floor());
+            self.recovering = false;
+            self.undo = None;
+        }
+    }
+
+    fn on_spurious_loss(&mut self, _now: Time) {
+        let Some((window, gate)) = self.undo.take() else {
+            return;
+        };
+        self.recovering = false;
+        if self.window.cwnd < window.cwnd {
+            self.window = window;
+            // Other losses of that flight, if they are real, were not answered either.
+            self.gate = gate;
+        }
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        // §3.1: only the first expiry sets ssthresh, or an outage would erase it.
+        let is_news = timeout.consecutive == 1 && !self.recovering;
+        self.window.collapse(is_news.then(|| self.halved(timeout.flightsize)), self.mss);
+        self.gate.close(timeout.now);
+        self.recovering = false;
+        self.undo = None;
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        self.recovering = false; // nothing is in flight that could still belong to it
+        if idle.idle_for > idle.rto {
+            self.window.restart(self.mss);
+            self.undo = None;
+        }
+    }
+
+    fn on_mtu(&mut self, mss: u32) {
+        self.mss = mss;
+        self.window.grow_to(f64::from(mss));
+        self.undo = None;
+    }
+
+    fn cwnd(&self) -> u64 {
+        self.window.cwnd as u64
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.window.in_slow_start()
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            phase: self.window.phase(),
+            cwnd: self.cwnd(),
+            ssthresh: self.window.known_ssthresh(),
+            ..Snapshot::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! The window of a loss-based controller in its exponential phase: initial window, slow start, HyStart++ on top.
+//!
+//! NewReno and CUBIC differ in what they do above ssthresh; below it they are the same, and that part is here.
+//! Windows are bytes with a fraction, since CUBIC's share of one ack is less than a byte at large windows.
+//!
+//! Source: RFC 5681 §3.1, RFC 6928 §2, RFC 9406 §4.2. Growth counts bytes, not acks, and one ack may add any number
+//! of packets: the limits of RFC 5681 (one packet) and RFC 3465 (two) tame bursts, and our transports pace.
+
+use crate::event::Ack;
+use crate::hystart::{Advice, HyStart};
+use crate::param::{Param, Settings};
+
+/// 2^40 bytes, the largest window: beyond every path, and whole bytes are still exact.
+pub const MAX_WINDOW: f64 = (1u64 << 40) as f64;
+/// A congestion event leaves at least this many packets (RFC 5681 §3.1, RFC 9438 §4.6).
+pub const FLOOR_PACKETS: f64 = 2.0;
+
+/// The row `initial_window` of a parameter table.
+pub const INITIAL_WINDOW: Param = Param::count("initial_window", "packets", 10, (0, 1000))
+    .explained("window at the start and after idle; 0 takes RFC 5681's two to four", "RFC 6928 §2");
+
+/// The row `hystart` of a parameter table.
+pub const HYSTART: Param = Param::flag("hystart", false)
+    .explained("leave the initial slow start when the delay rises (HyStart++)", "RFC 9406 §4.2");
+
+/// RFC 5681 §3.1: the initial window in bytes, for packets of `smss` bytes.
+pub const fn rfc5681_initial_window(smss: u32) -> u64 {
+    let packets = match smss {
+        0..=1095 => 4,
+        1096..=2190 => 3,
+        _ => 2,
+    };
+    packets * smss as u64
+}
+
+/// Window and threshold.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// Bytes that may be in flight.
+    pub cwnd: f64,
+    /// Below it slow start rules, from it on congestion avoidance; infinite before the first congestion event.
+    pub ssthresh: f64,
+    initial_packets: u64,
+    /// Present only until the initial slow start ends (RFC 9406 §4.3).
+    hystart: Option<HyStart>,
+}
+
+impl Window {
+    /// The window of a new connection.
+    pub fn new(settings: &Settings<'_>, mss: u32) -> Window {
+        let initial_packets = settings.count("initial_window");
+        let mut window = Window {
+            cwnd: 0.0,
+            ssthresh: f64::INFINITY,
+            initial_packets,
+            hystart: settings.flag("hystart").then(HyStart::default),
+        };
+        window.cwnd = window.initial(mss);
+        window
+    }
+
+    /// The initial window, bytes.
+    pub fn initial(&self, mss: u32) -> f64 {
+        match self.initial_packets {
+            0 => rfc5681_initial_window(mss) as f64,
+            packets => (packets * u64::from(mss)) as f64,
+        }
+    }
+
+    /// RFC 5681 §3.1: below ssthresh; where both are equal, congestion avoidance.
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// RFC 5681 §3.1: every acknowledged byte adds a byte, up to ssthresh. Returns the acknowledged bytes that are
+    /// left for congestion avoidance.
+    pub fn grow_exponentially(&mut self, ack: &Ack) -> f64 {
+        let acked = ack.delivered() as f64;
+        let divisor = match self.hystart.as_mut().map(|hystart| hystart.on_ack(ack)) {
+            None => 1.0,
+            Some(Advice::Grow { divisor }) => divisor,
+            Some(Advice::Leave) => {
+                self.hystart = None;
+                self.ssthresh = self.cwnd;
+                return acked;
+            }
+        };
+        if ack.app_limited {
+            return 0.0;
+        }
+        let step = (acked / divisor).min(self.ssthresh - self.cwnd);
+        self.grow_to(self.cwnd + step);
+        acked - step * divisor
+    }
+
+    /// Raises the window to `bytes`; never lowers it.
+    pub fn grow_to(&mut self, bytes: f64) {
+        self.cwnd = self.cwnd.max(bytes).min(MAX_WINDOW);
+    }
+
+    /// A congestion event: down to `target` bytes, but not below `floor` and never up. The threshold keeps two
+    /// packets even where the window may be smaller (RFC 9438 §4.6).
+    pub fn reduce(&mut self, target: f64, floor: f64, mss: u32) {
+        self.hystart = None;
+        self.ssthresh = target.max(FLOOR_PACKETS * f64::from(mss));
+        self.cwnd = self.cwnd.min(target.max(floor));
+    }
+
+    /// A timeout: one packet (RFC 5681 §3.1); the threshold becomes `target` bytes if this is news.
+    pub fn collapse(&mut self, target: Option<f64>, mss: u32) {
+        self.hystart = None;
+        if let Some(target) = target {
+            self.ssthresh = target.max(FLOOR_PACKETS * f64::from(mss));
+        }
+        self.cwnd = f64::from(mss);
+    }
+
+    /// RFC 5681 §4.1: after idle the acks that clocked the old window are gone, so at most the initial window.
+    pub fn restart(&mut self, mss: u32) {
+        self.cwnd = self.cwnd.min(self.initial(mss));
+        self.hystart = self.hystart.map(|_| HyStart::default());
+    }
+
+    /// Name of the phase for snapshots.
+    pub fn phase(&self) -> &'static str {
+        match self.hystart {
+            _ if !self.in_slow_start() => "congestion avoidance",
+            Some(hystart) if hystart.is_conservative() => "conservative slow start",
+            _ => "slow start",
+        }
+    }
+
+    /// The threshold for snapshots, bytes.
+    pub fn known_ssthresh(&self) -> Option<u64> {
+        (self.ssthresh < f64::INFINITY).then_some(self.ssthresh as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_initial_window_of_rfc_5681_is_two_to_four_packets() {
+        for (smss, bytes) in [(1460, 4380), (536, 2144), (2300, 4600)] {
+            assert_eq!(rfc5681_initial_window(smss), bytes, "SMSS {smss}");
+        }
+        for (smss, packets) in [(1095, 4), (1096, 3), (2190, 3), (2191, 2)] {
+            assert_eq!(rfc5681_initial_window(smss), packets * u64::from(smss), "SMSS {smss}");
+        }
+    }
+}
