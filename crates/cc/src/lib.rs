@@ -16,6 +16,7 @@ extern crate alloc;
 
 pub mod base_delay;
 pub mod controller;
+pub mod cubic;
 pub mod current_delay;
 pub mod event;
 pub mod fixed;

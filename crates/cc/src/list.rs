@@ -2,7 +2,7 @@
 
 use crate::controller::Controller;
 use crate::param::{Param, ParamError, Settings, Value};
-use crate::{ledbat, ledbatpp, newreno};
+use crate::{cubic, ledbat, ledbatpp, newreno};
 use alloc::boxed::Box;
 
 /// Who a controller is made for.
@@ -43,7 +43,7 @@ impl Entry {
 }
 
 /// All controllers.
-pub const CONTROLLERS: &[Entry] = &[ledbatpp::ENTRY, ledbat::ENTRY, newreno::ENTRY];
+pub const CONTROLLERS: &[Entry] = &[ledbatpp::ENTRY, ledbat::ENTRY, cubic::ENTRY, newreno::ENTRY];
 
 /// The controller of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {

@@ -1,0 +1,328 @@
+//! CUBIC, RFC 9438: what most of the Internet's foreground traffic runs.
+//!
+//! # Model
+//! After a reduction the window follows a cubic function of *time*, not of acks, so flows with different round-trip
+//! times regrow alike. It is steep at first, flat around W_max, where the last loss was, and steep again beyond:
+//!
+//! ```text
+//!   W(t) = C · (t − K)³ + W_max        K = ∛((W_max − cwnd_epoch) / C)        packets and seconds
+//!
+//!     cwnd │                          ╱ convex: probing
+//!    W_max │         ________________╱
+//!          │     ╱‾‾  concave       K
+//!   epoch  │____╱
+//! ```
+//!
+//! Where Reno would be faster (short round trips, small windows) it follows a Reno of the same average instead:
+//!
+//! ```text
+//!   W_est += α · acked / cwnd          α = 3 (1 − β) / (1 + β), and 1 once W_est reaches the window before the loss
+//!   cwnd   = W_est                                                 if W(t) < W_est
+//!   cwnd  += (clamp(W(t + SRTT), cwnd, 1.5 cwnd) − cwnd) · acked / cwnd    otherwise
+//!   loss or mark:  W_max = cwnd,  cwnd = ssthresh = β · FlightSize         once per round trip
+//! ```
+//!
+//! # States
+//! ```text
+//!   slow start ──cwnd ≥ ssthresh, loss, mark, or HyStart++──▶ congestion avoidance ◀──loss, mark: times β
+//!        ▲                                                       │
+//!        └──────────────timeout; idle, if cwnd > IW──────────────┘
+//! ```
+//! After a reduction the window stands still until an ack for a packet sent after it arrives (recovery); that ack
+//! begins the epoch, t = 0.
+//!
+//! # Constants
+//! | name | default | why |
+//! |---|---|---|
+//! | C | 0.4 packets/s³ | §5.1: as fair to Reno as can be while fast on long paths |
+//! | β | 0.7 | §4.6 |
+//! | α | 0.5294 | §4.3: the average window of Reno, for this β |
+//! | target's clamp | 1.5 cwnd | §4.2: never faster than half of slow start |
+//! | fast convergence | on | §4.7, SHOULD: a newcomer gets room |
+//! | floor | 2 packets, 1 after a mark | §4.6 |
+//! | initial window | 10 packets | RFC 6928 §2 |
+//! | HyStart++ | off | §4.10 recommends it; off so that the reference needs no delay samples |
+//!
+//! # Source
+//! RFC 9438 (August 2023), sections at each rule. Where it is silent: growth of one ack is scaled by the bytes it
+//! acknowledges, as deployed stacks do; W_est only raises the window; FlightSize counts at most as the window; a
+//! timeout inside recovery leaves ssthresh alone; a new packet size begins a new epoch; a path dead for several
+//! timeouts leaves the floor (RFC 9002 §7.6.2).
+//!
+//! # Not implemented
+//! Undo of spurious timeouts (§4.9.1). The original HyStart of Linux. Linux's integer arithmetic.
+//!
+//! # Known bad cases
+//! Deep buffers are kept full, even fuller than by NewReno. Random loss is taken for congestion. Several flows of
+//! very different age converge slowly.
+
+use crate::controller::{Controller, Snapshot};
+use crate::event::{Ack, Idle, Loss, Timeout};
+#[cfg(feature = "alloc")]
+use crate::list::{Class, Entry};
+use crate::loss_gate::LossGate;
+use crate::param::{Param, Settings};
+use crate::slow_start::{Window, FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
+use crate::units::{Span, Time};
+
+/// The window may not be told to grow beyond this many times itself in a round trip (§4.2).
+const TARGET_CLAMP: f64 = 1.5;
+/// Floor after a mark, packets (§4.6).
+const ECE_FLOOR_PACKETS: f64 = 1.0;
+
+/// Parameters.
+pub const PARAMS: &[Param] = &[
+    Param::number("c", "packets/s^3", 0.4, (0.001, 100.0))
+        .explained("steepness of the cubic function", "RFC 9438 §5.1"),
+    Param::number("beta", "", 0.7, (0.1, 0.95))
+        .explained("what a congestion event leaves of the window", "RFC 9438 §4.6"),
+    Param::flag("fast_convergence", true)
+        .explained("give up more when the window no longer reaches its last maximum", "RFC 9438 §4.7"),
+    INITIAL_WINDOW,
+    HYSTART,
+];
+
+/// The list's line.
+#[cfg(feature = "alloc")]
+pub const ENTRY: Entry = Entry {
+    name: "cubic",
+    class: Class::Foreground,
+    summary: "regrows by a cubic function of time: the Internet's default",
+    source: "RFC 9438",
+    params: PARAMS,
+    make: |settings, mss| alloc::boxed::Box::new(Cubic::new(settings, mss)),
+};
+
+/// A stretch of congestion avoidance without a congestion event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Epoch {
+    /// When W(t) is back at W_max, seconds.
+    k: f64,
+    /// Time in the epoch during which the window could have grown.
+    t: Span,
+    /// Until when `t` is counted.
+    counted_to: Time,
+    /// What a Reno with the same average window would have, bytes.
+    w_est: f64,
+}
+
+/// What the cubic function is made of; windows in bytes.
+#[derive(Clone, Copy, Debug)]
+struct Curve {
+    /// None if there was no loss to remember: the next epoch takes its first window.
+    w_max: Option<f64>,
+    /// Window before the latest congestion event; zero before the first, which leaves W_est at Reno's full speed.
+    cwnd_prior: f64,
+    /// None until the first ack in congestion avoidance.
+    epoch: Option<Epoch>,
+}
+
+/// A CUBIC controller.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    c: f64,
+    beta: f64,
+    alpha: f64,
+    fast_convergence: bool,
+    mss: u32,
+    window: Window,
+    curve: Curve,
+    gate: LossGate,
+    /// No packet sent after the latest reduction has been acknowledged yet.
+    recovering: bool,
+    /// State before the latest reduction, as long as nothing but acks came after it.
+    undo: Option<(Window, Curve, LossGate)>,
+}
+
+impl Cubic {
+    /// A controller for packets of `mss` bytes of payload.
+    pub fn new(settings: &Settings<'_>, mss: u32) -> Cubic {
+        let beta = settings.number("beta");
+        Cubic {
+            c: settings.number("c"),
+            beta,
+            alpha: 3.0 * (1.0 - beta) / (1.0 + beta),
+            fast_convergence: settings.flag("fast_convergence"),
+            mss,
+            window: Window::new(settings, mss),
+            curve: Curve { w_max: None, cwnd_prior: 0.0, epoch: None },
+            gate: LossGate::default(),
+            recovering: false,
+            undo: None,
+        }
+    }
+
+    fn packets(&self, n: f64) -> f64 {
+        n * f64::from(self.mss)
+    }
+
+    /// §4.6: what is left of the data in flight.
+    fn reduced(&self, flightsize: u64) -> f64 {
+        (flightsize as f64).min(self.window.cwnd) * self.beta
+    }
+
+    /// §4.2, eq. 1, in bytes: `W(t) = C · (t − K)³ + W_max`.
+    fn w_cubic(&self, w_max: f64, k: f64, t: f64) -> f64 {
+        let x = t - k;
+        self.packets(self.c) * x * x * x + w_max
+    }
+
+    /// §4.2, eq. 2: `K = ∛((W_max − cwnd_epoch) / C)`, zero if the window is there already.
+    fn k(&self, w_max: f64) -> f64 {
+        libm::cbrt((w_max - self.window.cwnd).max(0.0) / self.packets(self.c))
+    }
+
+    /// §4.2, §4.3: what happens with an ack in congestion avoidance.
+    fn avoid(&mut self, ack: &Ack, acked: f64) {
+        let cwnd = self.window.cwnd;
+        // §4.8, §4.10: after a timeout, or a slow start that ended without loss, this is W_max and K is 0.
+        let w_max = *self.curve.w_max.get_or_insert(cwnd);
+        let mut epoch = self.curve.epoch.unwrap_or(Epoch {
+            k: self.k(w_max),
+            t: Span::ZERO,
+            counted_to: ack.now,
+            w_est: cwnd,
+        });
+        let passed = ack.now.since(epoch.counted_to);
+        epoch.counted_to = ack.now;
+        if ack.app_limited {
+            // §5.8: no growth, and the time does not count, or the window would jump afterwards.
+            self.curve.epoch = Some(epoch);
+            return;
+        }
+        epoch.t = epoch.t + passed;
+        let t = epoch.t.as_secs_f64();
+        // One ack cannot say more about the path than a whole window's worth.
+        let share = (acked / cwnd).min(1.0);
+        let alpha = if epoch.w_est >= self.curve.cwnd_prior { 1.0 } else { self.alpha };
+        epoch.w_est += self.packets(alpha) * share;
+        if self.w_cubic(w_max, epoch.k, t) < epoch.w_est {
+            self.window.grow_to(epoch.w_est);
+        } else {
+            let ahead = self.w_cubic(w_max, epoch.k, t + ack.smoothed_rtt.as_secs_f64());
+            let target = ahead.clamp(cwnd, TARGET_CLAMP * cwnd);
+            self.window.grow_to(cwnd + (target - cwnd) * share);
+        }
+        self.curve.epoch = Some(epoch);
+    }
+
+    /// Loss or mark of a packet sent at `sent_at`; counts once per round trip.
+    fn congestion(&mut self, sent_at: Time, now: Time, flightsize: u64, floor_packets: f64) -> bool {
+        let before = (self.window, self.curve, self.gate);
+        if !self.gate.admit(sent_at, now) {
+            return false;
+        }
+        self.undo = Some(before);
+        self.recovering = true;
+        let cwnd = self.window.cwnd;
+        // §4.7: a window that did not reach its last maximum again meets more flows than before.
+        let others_need_room = self.fast_convergence && self.curve.w_max.is_some_and(|w_max| cwnd < w_max);
+        let w_max = if others_need_room { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
+        self.curve = Curve { w_max: Some(w_max), cwnd_prior: cwnd, epoch: None };
+        self.window.reduce(self.reduced(flightsize), self.packets(floor_packets), self.mss);
+        true
+    }
+
+    /// §4.8: what was known about the path is void; the next epoch begins with K = 0.
+    fn forget(&mut self) {
+        self.curve.w_max = None;
+        self.curve.epoch = None;
+        self.recovering = false;
+        self.undo = None;
+    }
+}
+
+impl Controller for Cubic {
+    fn on_ack(&mut self, ack: &Ack) {
+        let marked = ack.ce_marks > 0;
+        if marked && self.congestion(ack.sent_at, ack.now, ack.flightsize, ECE_FLOOR_PACKETS) {
+            return;
+        }
+        self.recovering &= self.gate.is_before_reduction(ack.sent_at);
+        if self.recovering {
+            return;
+        }
+        let mut acked = ack.delivered() as f64;
+        if self.window.in_slow_start() {
+            acked = self.window.grow_exponentially(ack);
+        }
+        if !self.window.in_slow_start() {
+            self.avoid(ack, acked);
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        self.congestion(loss.sent_at, loss.now, loss.flightsize, FLOOR_PACKETS);
+        if loss.persistent {
+            self.window.cwnd = self.window.cwnd.min(self.packets(FLOOR_PACKETS));
+            self.forget();
+        }
+    }
+
+    /// §4.9.2.
+    fn on_spurious_loss(&mut self, _now: Time) {
+        let Some((window, curve, gate)) = self.undo.take() else {
+            return;
+        };
+        self.recovering = false;
+        if self.window.cwnd < window.cwnd {
+            self.window = window;
+            self.curve = curve;
+            // Other losses of that flight, if they are real, were not answered either.
+            self.gate = gate;
+        }
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        // RFC 5681 §3.1: only the first expiry sets ssthresh, or an outage would erase it.
+        let is_news = timeout.consecutive == 1 && !self.recovering;
+        if is_news {
+            self.curve.cwnd_prior = self.window.cwnd;
+        }
+        self.window.collapse(is_news.then(|| self.reduced(timeout.flightsize)), self.mss);
+        self.gate.close(timeout.now);
+        self.forget();
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        self.recovering = false; // nothing is in flight that could still belong to it
+        if idle.idle_for > idle.rto {
+            self.window.restart(self.mss);
+            self.curve.epoch = None;
+            self.undo = None;
+        }
+        if let Some(epoch) = &mut self.curve.epoch {
+            epoch.counted_to = idle.now; // §5.8: idle time is application-limited time
+        }
+    }
+
+    fn on_mtu(&mut self, mss: u32) {
+        self.mss = mss;
+        self.window.grow_to(f64::from(mss));
+        self.curve.epoch = None; // K was made for the old packet
+        self.undo = None;
+    }
+
+    fn cwnd(&self) -> u64 {
+        self.window.cwnd as u64
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.window.in_slow_start()
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let w_max = self.curve.w_max.map(|w_max| ("w_max", w_max / f64::from(self.mss)));
+        let k = self.curve.epoch.map(|epoch| ("k_s", epoch.k));
+        Snapshot {
+            phase: self.window.phase(),
+            cwnd: self.cwnd(),
+            ssthresh: self.window.known_ssthresh(),
+            extra: [w_max, k, None, None],
+            ..Snapshot::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
