@@ -42,8 +42,8 @@ pub struct Ack {
     pub newly_acked: u64,
     /// Bytes that it reports by SACK for the first time.
     pub newly_sacked: u64,
-    /// Bytes sent and not acknowledged before this ack, lost ones included until a retransmission of theirs
-    /// is acknowledged: the FlightSize of RFC 5681.
+    /// Bytes sent and not yet acknowledged in order, before this ack: the FlightSize of RFC 5681 §2. What SACK has
+    /// reported and what is lost counts until the cumulative ack passes it.
     pub flightsize: u64,
     /// Bytes believed to be in the network before this ack (lost ones excluded): the pipe of RFC 6675.
     pub in_flight: u64,

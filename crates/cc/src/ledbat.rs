@@ -230,7 +230,7 @@ impl Controller for Ledbat {
     fn on_timeout(&mut self, timeout: &Timeout) {
         // RFC 5681 §3.1: ssthresh is set at the first expiry only, or an outage would erase it.
         if timeout.consecutive == 1 {
-            self.ssthresh = (timeout.flightsize / 2).max(2 * self.mss);
+            self.ssthresh = (timeout.flightsize.min(self.cwnd.to_bytes()) / 2).max(2 * self.mss);
         }
         // §2.4.2: no ack within CTO.
         self.cwnd = Bytes16::from_bytes(self.mss);

@@ -352,7 +352,8 @@ impl Controller for LedbatPp {
     fn on_timeout(&mut self, timeout: &Timeout) {
         // RFC 5681 §3.1: only the first expiry sets ssthresh, or an outage would erase it.
         if timeout.consecutive == 1 {
-            self.ssthresh = Bytes16::from_bytes(timeout.flightsize / 2).max(self.floor());
+            self.ssthresh =
+                Bytes16::from_bytes(timeout.flightsize.min(self.cwnd.to_bytes()) / 2).max(self.floor());
         }
         self.cwnd = Bytes16::from_bytes(self.mss);
         self.round_cwnd = self.cwnd;

@@ -1,1 +1,15 @@
-//! utp
+//! uTP, the transport of BEP 29, over UDP.
+//!
+//! - [`connection::Connection`] is one connection without I/O, with any controller of [`afteryou_cc`] plugged in.
+//! - [`packet`] and [`sack`] are the wire format.
+
+pub mod config;
+pub mod connection;
+pub mod error;
+pub mod packet;
+pub mod rto;
+pub mod sack;
+
+pub use config::Config;
+pub use connection::{Connection, Statistics};
+pub use error::Error;

@@ -1,0 +1,61 @@
+//! What can be set on a connection, with defaults for the open internet.
+
+use crate::rto;
+use afteryou_cc::Span;
+
+/// Payload of a packet, bytes. With uTP's 20, UDP's 8 and IP's 20 (40) the packet is 1400 (1420) bytes long, which fits
+/// the usual tunnels (WireGuard over IPv6 leaves 1420). Path-MTU search is not done yet.
+pub const DEFAULT_PAYLOAD: u32 = 1352;
+
+/// Settings of a connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Payload of a full packet, bytes.
+    pub payload: u32,
+    /// Receive buffer, bytes: the window that the peer may use.
+    pub recv_buffer: u64,
+    /// Most bytes held for sending, acknowledged ones excluded. Twice the window is enough; more is only asked for.
+    pub send_buffer: u64,
+    /// Most packets beyond the peer's ack, once it has shown that it reads long bitmaps.
+    pub max_packets: usize,
+    /// Lower bound of the retransmission timeout.
+    pub min_rto: Span,
+    /// An acknowledgement is sent after this many packets…
+    pub ack_every: u32,
+    /// …or after this time.
+    pub ack_delay: Span,
+    /// A packet that is not full waits while others are unacknowledged (until flushed).
+    pub nagle: bool,
+    /// Without any progress for this long the connection fails.
+    pub patience: Span,
+    /// Something is sent at least this often, for the sake of address translators.
+    pub keepalive: Span,
+    /// How long a finished connection answers a peer that has missed the last acknowledgement.
+    pub linger: Span,
+    /// Added to the clock that goes into timestamps, µs: tests set it, the protocol does not care.
+    pub clock_offset_us: u32,
+}
+
+/// Packets beyond the peer's ack while it may be a libutp, which drops whatever is further ahead than 1023.
+pub const SHORT_PACKETS: usize = 1023;
+/// Resends of a SYN before it fails.
+pub const SYN_RESENDS: u32 = 2;
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            payload: DEFAULT_PAYLOAD,
+            recv_buffer: 8 << 20,
+            send_buffer: 16 << 20,
+            max_packets: 8192,
+            min_rto: rto::BEP_MIN,
+            ack_every: 2,
+            ack_delay: Span::from_millis(25),
+            nagle: true,
+            patience: Span::from_secs(60),
+            keepalive: Span::from_secs(29),
+            linger: Span::from_secs(3),
+            clock_offset_us: 0,
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Packets coming in.
+
+use super::scoreboard::Progress;
+use super::{Connection, Fin, State};
+use crate::error::Error;
+use crate::packet::{Kind, Packet};
+use afteryou_cc::{Ack, Loss, Span, Time};
+
+/// libutp's slack for acks that were overtaken, packets.
+const ACK_SLACK: u16 = 3;
+/// `timestamp_difference` values that mean "no sample".
+const NO_SAMPLE: [u32; 2] = [0, 0x7FFF_FFFF];
+
+impl Connection {
+    /// A packet for this connection arrives.
+    pub fn handle(&mut self, now: Time, packet: &Packet<'_>) {
+        match (self.state, packet.header.kind) {
+            (State::Closed(_), _) => {}
+            (_, Kind::Reset) => self.handle_reset(packet),
+            (State::SynSent { resends }, Kind::State) => self.handle_syn_answer(now, packet, resends),
+            (State::SynSent { .. }, _) => {}
+            // The answer to the SYN was lost: give it again.
+            (State::SynReceived, Kind::Syn) => {
+                self.show_long_sack = self.peer_reads_long_sacks;
+                self.receiver.acknowledge_now(now);
+            }
+            (_, Kind::Syn) => self.receiver.acknowledge_now(now),
+            (_, kind) => self.handle_established(now, packet, kind),
+        }
+    }
+
+    fn handle_reset(&mut self, packet: &Packet<'_>) {
+        // A reset copies the sequence number of what it answers into ack_nr; one that does not is a guess.
+        let ack_nr = packet.header.ack_nr;
+        let answers_us = self.board.accepts(ack_nr, ACK_SLACK) || ack_nr == self.board.next_seq();
+        if !answers_us {
+            return;
+        }
+        let only_fin_left =
+            self.unsent.is_empty() && self.board.outstanding() == 0 && self.fin != Fin::NotYet;
+        self.state = State::Closed(match self.state {
+            State::SynSent { .. } => Some(Error::Refused),
+            // libutp forgets a connection as soon as its own FIN is acknowledged and resets ours.
+            _ if self.receiver.is_complete() && only_fin_left => None,
+            State::Lingering { .. } => None,
+            _ => Some(Error::Reset),
+        });
+    }
+
+    /// The ST_STATE that answers our SYN carries the peer's *next* number.
+    fn handle_syn_answer(&mut self, now: Time, packet: &Packet<'_>, resends: u32) {
+        if packet.header.ack_nr != self.board.next_seq().wrapping_sub(1) {
+            return;
+        }
+        if resends == 0 {
+            self.take_rtt(now.since(self.timers.started()));
+        }
+        self.state = State::Connected;
+        self.receiver = super::Receiver::new(packet.header.seq_nr.wrapping_sub(1), self.config.recv_buffer);
+        self.note_peer(now, packet);
+        self.show_long_sack = false;
+        self.pacer.reset(now);
+        // Tells the peer that its answer has arrived, so that it may speak first.
+        self.receiver.acknowledge_now(now);
+        self.timers.connected(now);
+        self.timers.confirm(now, self.rto.get());
+    }
+
+    fn handle_established(&mut self, now: Time, packet: &Packet<'_>, kind: Kind) {
+        if !self.board.accepts(packet.header.ack_nr, ACK_SLACK) {
+            return;
+        }
+        if self.state == State::SynReceived {
+            self.state = State::Connected;
+            self.pacer.reset(now);
+            self.timers.connected(now);
+        }
+        self.timers.heard();
+        self.note_peer(now, packet);
+        self.handle_ack(now, packet);
+        if matches!(kind, Kind::Data | Kind::Fin) {
+            let policy = self.ack_policy();
+            self.receiver.receive(now, packet.header.seq_nr, packet.payload, kind == Kind::Fin, policy);
+        }
+        self.linger_if_done(now);
+    }
+
+    /// Both directions have ended: stay only to repeat the last acknowledgement.
+    fn linger_if_done(&mut self, now: Time) {
+        if self.state == State::Connected && self.fin == Fin::Acknowledged && self.receiver.is_complete() {
+            self.state = State::Lingering { until: now + self.config.linger };
+        }
+    }
+
+    fn handle_ack(&mut self, now: Time, packet: &Packet<'_>) {
+        let header = &packet.header;
+        let (flightsize, in_flight) = (self.board.outstanding(), self.board.in_flight());
+        // Our own kind shows all that is out of order in every ST_STATE; a libutp's silence says nothing.
+        let covers = match packet.sack {
+            Some(sack) => Some(sack.covers()),
+            None if self.peer_reads_long_sacks && header.kind == Kind::State => Some(usize::MAX),
+            None => None,
+        };
+        let progress = self.board.acknowledge(now, header.ack_nr, packet.sack, covers, self.rtt.min());
+        if progress.packets == 0 {
+            return;
+        }
+        self.statistics.spurious_losses += u64::from(progress.spurious);
+        self.take_progress(now, packet, &progress, flightsize, in_flight);
+        if self.fin == Fin::Sent && self.board.is_empty() {
+            self.fin = Fin::Acknowledged;
+        }
+        self.find_losses(now);
+        self.timers.progress(now, self.rto.get(), self.board.is_empty());
+    }
+
+    /// Tells estimators and controller what an ack has brought.
+    fn take_progress(
+        &mut self,
+        now: Time,
+        packet: &Packet<'_>,
+        progress: &Progress,
+        flightsize: u64,
+        in_flight: u64,
+    ) {
+        self.rto.reset_backoff();
+        if let Some(rtt) = progress.rtt {
+            self.take_rtt(rtt);
+        }
+        if progress.spurious {
+            self.controller.on_spurious_loss(now);
+        }
+        let Some((packet_number, sent_at)) = progress.newest else {
+            return;
+        };
+        let round_start = packet_number >= self.round_end;
+        if round_start {
+            self.round_end = self.board.next_packet_number();
+        }
+        let difference = packet.header.timestamp_difference_us;
+        self.controller.on_ack(&Ack {
+            now,
+            newly_acked: progress.newly_acked,
+            newly_sacked: progress.newly_sacked,
+            flightsize,
+            in_flight,
+            sent_at,
+            packet_number,
+            rtt: progress.rtt,
+            smoothed_rtt: self.rtt.smoothed().unwrap_or(Span::ZERO),
+            one_way_delay: (!NO_SAMPLE.contains(&difference)).then_some(difference),
+            delivery: progress.delivery,
+            ce_marks: 0, // BEP 29 has no field that could report them
+            round_start,
+            app_limited: progress.app_limited,
+        });
+    }
+
+    fn take_rtt(&mut self, rtt: Span) {
+        self.rtt.update(rtt);
+        self.rto.update(rtt);
+    }
+
+    /// Finds losses by packet and time threshold and tells the controller.
+    pub(super) fn find_losses(&mut self, now: Time) {
+        // RFC 9002 §6.1.2: nine eighths of the larger of smoothed and latest round-trip time.
+        let rtt = self.rtt.smoothed().unwrap_or(self.rto.get()).max(self.rtt.latest());
+        let flightsize = self.board.outstanding();
+        let (lost, look_again) = self.board.detect_losses(now, rtt + rtt / 8);
+        self.timers.look_for_losses_at(look_again);
+        self.statistics.losses += lost.len() as u64;
+        for packet in lost {
+            self.controller.on_loss(&Loss {
+                now,
+                bytes: packet.bytes,
+                sent_at: packet.sent_at,
+                packet_number: packet.packet_number,
+                flightsize,
+                persistent: false,
+            });
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! One connection without any I/O.
+//!
+//! Datagrams, ticks and the application's bytes go in; datagrams, the application's bytes and the next deadline come
+//! out. The same object runs on real sockets and in virtual time.
+//!
+//! # Contract
+//! After every call that changes the connection ([`handle`](Connection::handle),
+//! [`handle_deadline`](Connection::handle_deadline), [`write`](Connection::write), [`read`](Connection::read),
+//! [`finish`](Connection::finish), …) call [`poll_transmit`](Connection::poll_transmit) until it returns `false`, then
+//! [`deadline`](Connection::deadline), and come back by then.
+//!
+//! # States
+//! ```text
+//!   connect: SynSent ──ST_STATE──▶ Connected ──both FINs delivered──▶ Lingering ──▶ Closed
+//!   accept:  SynReceived ──any packet──▶ Connected
+//!   a reset, an abort, or no progress for the configured patience leads to Closed from anywhere
+//! ```
+//! The two directions end independently (half-close).
+
+mod input;
+mod output;
+pub mod pacer;
+pub mod receiver;
+pub mod scoreboard;
+mod timers;
+
+use crate::config::{Config, SHORT_PACKETS};
+use crate::error::Error;
+use crate::packet::{Header, Kind, Packet};
+use crate::rto::Rto;
+use crate::sack::Sack;
+use afteryou_cc::rtt::RttEstimator;
+use afteryou_cc::{Controller, Snapshot, Span, Time};
+use bytes::BytesMut;
+use pacer::Pacer;
+use receiver::{AckPolicy, Receiver};
+use scoreboard::Scoreboard;
+
+/// Where a connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// A SYN is on its way; how often it was resent.
+    SynSent { resends: u32 },
+    /// A SYN came and was answered.
+    SynReceived,
+    /// Data may flow.
+    Connected,
+    /// Both directions have ended; acknowledges what the peer repeats until then.
+    Lingering { until: Time },
+    /// Over.
+    Closed(Option<Error>),
+}
+
+/// A uTP connection.
+#[derive(Debug)]
+pub struct Connection {
+    config: Config,
+    controller: Box<dyn Controller>,
+    state: State,
+    recv_id: u16,
+    send_id: u16,
+    board: Scoreboard,
+    receiver: Receiver,
+    unsent: BytesMut,
+    fin: Fin,
+    /// Send what is left even if it does not fill a packet.
+    push: bool,
+    reset_due: bool,
+    /// The next acknowledgement shows the peer a long bitmap.
+    show_long_sack: bool,
+    peer_reads_long_sacks: bool,
+    peer_window: u64,
+    /// `now − timestamp` of the newest packet, taken when it arrived.
+    timestamp_difference_us: u32,
+    rtt: RttEstimator,
+    rto: Rto,
+    pacer: Pacer,
+    timers: timers::Timers,
+    round_end: u64,
+    app_limited_until: u64,
+    statistics: Statistics,
+}
+
+/// The end of our direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fin {
+    NotYet,
+    /// After what is unsent.
+    Wanted,
+    Sent,
+    Acknowledged,
+}
+
+/// Counters and measurements of a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// Packets sent, all kinds.
+    pub packets_sent: u64,
+    /// Packets with payload sent, retransmissions included.
+    pub data_packets_sent: u64,
+    /// Retransmissions.
+    pub retransmissions: u64,
+    /// Packets found lost by acknowledgements.
+    pub losses: u64,
+    /// Packets declared lost that arrived after all.
+    pub spurious_losses: u64,
+    /// Probes for a lost tail.
+    pub probes: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Packets received.
+    pub packets_received: u64,
+    /// Data packets that came more than once.
+    pub duplicates_received: u64,
+    /// Payload acknowledged by the peer, bytes.
+    pub bytes_delivered: u64,
+    /// Payload received in order, bytes.
+    pub bytes_received: u64,
+    /// Payload believed to be in the network, bytes.
+    pub in_flight: u64,
+    /// Most packets ever beyond the peer's ack.
+    pub max_packets_outstanding: u64,
+    /// Smoothed round-trip time.
+    pub smoothed_rtt: Option<Span>,
+    /// Smallest round-trip time.
+    pub min_rtt: Option<Span>,
+    /// The controller's state.
+    pub controller: Snapshot,
+}
+
+impl Connection {
+    /// Opens a connection. `recv_id` and `seq_nr` should be random; `recv_id + 1` must be free towards that peer, too.
+    pub fn connect(
+        config: Config,
+        controller: Box<dyn Controller>,
+        now: Time,
+        recv_id: u16,
+        seq_nr: u16,
+    ) -> Connection {
+        let mut connection = Connection::new(
+            config,
+            controller,
+            State::SynSent { resends: 0 },
+            (recv_id, recv_id.wrapping_add(1)),
+            0,
+        );
+        // The SYN takes `seq_nr`, data begins after it.
+        connection.board = Scoreboard::new(seq_nr.wrapping_add(1));
+        connection.show_long_sack = true;
+        connection.timers.start(now, connection.rto.get());
+        connection
+    }
+
+    /// Answers a SYN. `seq_nr` should be random.
+    pub fn accept(
+        config: Config,
+        controller: Box<dyn Controller>,
+        now: Time,
+        syn: &Packet<'_>,
+        seq_nr: u16,
+    ) -> Connection {
+        let id = syn.header.connection_id;
+        let ids = (id.wrapping_add(1), id);
+        let mut connection = Connection::new(config, controller, State::SynReceived, ids, syn.header.seq_nr);
+        connection.board = Scoreboard::new(seq_nr);
+        connection.timers.start(now, connection.rto.get());
+        connection.note_peer(now, syn);
+        connection.show_long_sack = connection.peer_reads_long_sacks;
+        connection.receiver.acknowledge_now(now);
+        connection
+    }
+
+    fn new(
+        config: Config,
+        controller: Box<dyn Controller>,
+        state: State,
+        ids: (u16, u16),
+        ack_nr: u16,
+    ) -> Connection {
+        Connection {
+            controller,
+            state,
+            recv_id: ids.0,
+            send_id: ids.1,
+            board: Scoreboard::new(0),
+            receiver: Receiver::new(ack_nr, config.recv_buffer),
+            unsent: BytesMut::new(),
+            fin: Fin::NotYet,
+            push: false,
+            reset_due: false,
+            show_long_sack: false,
+            peer_reads_long_sacks: false,
+            peer_window: u64::from(config.payload),
+            timestamp_difference_us: 0,
+            rtt: RttEstimator::default(),
+            rto: Rto::new(config.min_rto),
+            pacer: Pacer::default(),
+            timers: timers::Timers::default(),
+            round_end: 0,
+            app_limited_until: 0,
+            statistics: Statistics::default(),
+            config,
+        }
+    }
+
+    /// Id in the packets that the peer sends to this connection.
+    pub fn recv_id(&self) -> u16 {
+        self.recv_id
+    }
+
+    /// Can data be written and read?
+    pub fn is_connected(&self) -> bool {
+        !matches!(self.state, State::SynSent { .. } | State::SynReceived)
+    }
+
+    /// The connection is over: its ids can be used again once [`poll_transmit`](Connection::poll_transmit) is drained.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.state, State::Closed(_))
+    }
+
+    /// Why it is over, if something went wrong.
+    pub fn error(&self) -> Option<Error> {
+        match self.state {
+            State::Closed(error) => error,
+            _ => None,
+        }
+    }
+
+    /// How many bytes [`write`](Connection::write) would take now.
+    pub fn writable(&self) -> usize {
+        if self.fin != Fin::NotYet || self.is_closed() {
+            return 0;
+        }
+        // Two windows keep the network busy; a larger backlog would only be late to hear of a change of plans.
+        let limit =
+            (2 * self.controller.cwnd()).clamp(MIN_SEND_BUFFER, self.config.send_buffer.max(MIN_SEND_BUFFER));
+        limit.saturating_sub(self.board.outstanding() + self.unsent.len() as u64) as usize
+    }
+
+    /// Takes bytes to send and returns how many.
+    pub fn write(&mut self, data: &[u8]) -> Result<usize, Error> {
+        if let State::Closed(error) = self.state {
+            return Err(error.unwrap_or(Error::Finished));
+        }
+        if self.fin != Fin::NotYet {
+            return Err(Error::Finished);
+        }
+        let n = data.len().min(self.writable());
+        self.unsent.extend_from_slice(&data[..n]);
+        Ok(n)
+    }
+
+    /// Does not wait for a full packet.
+    pub fn flush(&mut self) {
+        self.push = true;
+    }
+
+    /// Everything written has been acknowledged.
+    pub fn is_flushed(&self) -> bool {
+        self.unsent.is_empty() && self.board.is_empty()
+    }
+
+    /// Ends our direction after what has been written.
+    pub fn finish(&mut self) {
+        if self.fin == Fin::NotYet {
+            self.fin = Fin::Wanted;
+        }
+    }
+
+    /// The peer has acknowledged everything up to the end of our direction.
+    pub fn is_finish_acknowledged(&self) -> bool {
+        self.fin == Fin::Acknowledged
+    }
+
+    /// Can [`read`](Connection::read) return bytes, or is the peer's direction at its end?
+    pub fn is_readable(&self) -> bool {
+        self.receiver.is_readable()
+    }
+
+    /// Takes received bytes into `buf`; `Ok(0)` with room in `buf` means none yet, see
+    /// [`is_at_end`](Connection::is_at_end).
+    pub fn read(&mut self, now: Time, buf: &mut [u8]) -> Result<usize, Error> {
+        let n = self.receiver.read(now, buf);
+        match self.error() {
+            Some(error) if n == 0 && !self.is_at_end() => Err(error),
+            _ => Ok(n),
+        }
+    }
+
+    /// The peer's direction has ended and everything has been read.
+    pub fn is_at_end(&self) -> bool {
+        self.receiver.is_finished()
+    }
+
+    /// Throws away what was received and not read: nobody is going to.
+    pub fn discard_received(&mut self, now: Time) {
+        self.receiver.discard(now);
+    }
+
+    /// Drops the connection; the peer is told by a reset.
+    pub fn abort(&mut self) {
+        if !self.is_closed() {
+            self.reset_due = true;
+            self.state = State::Closed(Some(Error::Aborted));
+        }
+    }
+
+    /// Counters and measurements.
+    pub fn statistics(&self) -> Statistics {
+        Statistics {
+            duplicates_received: self.receiver.duplicates(),
+            bytes_delivered: self.board.delivered(),
+            bytes_received: self.receiver.received(),
+            in_flight: self.board.in_flight(),
+            smoothed_rtt: self.rtt.smoothed(),
+            min_rtt: self.rtt.min(),
+            controller: self.controller.snapshot(),
+            ..self.statistics
+        }
+    }
+
+    fn ack_policy(&self) -> AckPolicy {
+        AckPolicy { every: self.config.ack_every, delay: self.config.ack_delay }
+    }
+
+    /// Most packets that may be beyond the peer's ack.
+    fn packet_limit(&self) -> usize {
+        if self.peer_reads_long_sacks {
+            return self.config.max_packets.min(receiver::MAX_REORDER);
+        }
+        self.config.max_packets.min(SHORT_PACKETS)
+    }
+
+    fn timestamp(&self, now: Time) -> u32 {
+        (now.as_micros() as u32).wrapping_add(self.config.clock_offset_us)
+    }
+
+    /// What every packet of the peer tells: its clock, its window, what it reads.
+    fn note_peer(&mut self, now: Time, packet: &Packet<'_>) {
+        self.timestamp_difference_us = self.timestamp(now).wrapping_sub(packet.header.timestamp_us);
+        self.peer_window = u64::from(packet.header.wnd_size);
+        self.peer_reads_long_sacks |= packet.sack.is_some_and(|sack| sack.is_long());
+        self.statistics.packets_received += 1;
+    }
+
+    fn header(&self, now: Time, kind: Kind, seq_nr: u16) -> Header {
+        Header {
+            kind,
+            connection_id: if kind == Kind::Syn { self.recv_id } else { self.send_id },
+            timestamp_us: self.timestamp(now),
+            timestamp_difference_us: self.timestamp_difference_us,
+            wnd_size: u32::try_from(self.receiver.window()).unwrap_or(u32::MAX),
+            seq_nr,
+            ack_nr: self.receiver.ack_nr(),
+        }
+    }
+}
+
+/// Least send buffer, bytes: small windows still get whole writes.
+const MIN_SEND_BUFFER: u64 = 64 << 10;
+
+/// A bitmap of the length that only peers of our kind send: shown once in each direction at the start, it lets both use
+/// long bitmaps and more than 1023 packets.
+const LONG_SACK_SHOWN: Sack<'static> = Sack::of_zeros();

@@ -1,0 +1,235 @@
+//! Packets going out.
+
+use super::pacer::{SLOW_START_GAIN, STEADY_GAIN};
+use super::scoreboard::{Body, Transmission};
+use super::{Connection, Fin, State, LONG_SACK_SHOWN};
+use crate::config::SYN_RESENDS;
+use crate::packet::{Kind, Packet};
+use crate::sack::{Sack, MAX_LEN};
+use afteryou_cc::{Idle, Sent, Time};
+
+impl Connection {
+    /// Appends the next datagram to `out` and returns true, or returns false if there is none now.
+    pub fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        if self.reset_due {
+            self.reset_due = false;
+            let seq_nr = self.board.next_seq();
+            self.emit(now, out, Kind::Reset, seq_nr, None, &[]);
+            return true;
+        }
+        match self.state {
+            State::Closed(_) => false,
+            State::SynSent { resends } => self.poll_syn(now, out, resends),
+            State::SynReceived | State::Lingering { .. } => self.poll_ack(now, out),
+            State::Connected => self.poll_connected(now, out),
+        }
+    }
+
+    fn poll_syn(&mut self, now: Time, out: &mut Vec<u8>, resends: u32) -> bool {
+        if !self.timers.take_syn() {
+            return false;
+        }
+        // The last try goes without the bitmap, in case something on the way dislikes it.
+        let sack = (resends < SYN_RESENDS).then_some(LONG_SACK_SHOWN);
+        let seq_nr = self.board.next_seq().wrapping_sub(1);
+        self.emit(now, out, Kind::Syn, seq_nr, sack, &[]);
+        true
+    }
+
+    fn poll_connected(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        // Data carries the ack, too, but not the bitmap: gaps are told first.
+        let mut mask = [0; MAX_LEN];
+        if self.receiver.sack(&mut mask, false).is_some() && self.poll_ack(now, out) {
+            return true;
+        }
+        let Some(transmission) = self.next_transmission(now) else {
+            return self.poll_ack(now, out);
+        };
+        let (kind, payload) = match &transmission.body {
+            Body::Data(payload) => (Kind::Data, payload.as_ref()),
+            Body::Fin => (Kind::Fin, &[][..]),
+        };
+        self.emit(now, out, kind, transmission.seq_nr, None, payload);
+        true
+    }
+
+    fn poll_ack(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        if self.receiver.ack_at().is_none_or(|at| at > now) {
+            return false;
+        }
+        let mut mask = [0; MAX_LEN];
+        let sack = match self.receiver.sack(&mut mask, self.peer_reads_long_sacks) {
+            Some(len) => Some(Sack::new(&mask[..len])),
+            None => self.show_long_sack.then_some(LONG_SACK_SHOWN),
+        };
+        self.show_long_sack = false;
+        let seq_nr = self.board.next_seq();
+        self.emit(now, out, Kind::State, seq_nr, sack, &[]);
+        true
+    }
+
+    fn emit(
+        &mut self,
+        now: Time,
+        out: &mut Vec<u8>,
+        kind: Kind,
+        seq_nr: u16,
+        sack: Option<Sack<'_>>,
+        payload: &[u8],
+    ) {
+        Packet { header: self.header(now, kind, seq_nr), sack, payload }.encode(out);
+        self.receiver.acknowledged();
+        self.statistics.packets_sent += 1;
+        self.statistics.data_packets_sent += u64::from(kind == Kind::Data);
+        self.timers.sent(now, self.config.keepalive);
+    }
+
+    /// The next packet that carries something, if window, peer and pacing allow one.
+    fn next_transmission(&mut self, now: Time) -> Option<Transmission> {
+        self.timers.pacing_until(None);
+        if self.timers.take_probe() {
+            return self.send_probe(now);
+        }
+        if let Some(len) = self.board.next_lost_len() {
+            if !self.may_send(now, len) {
+                return None;
+            }
+            let transmission = self.board.send_lost(now)?;
+            self.statistics.retransmissions += 1;
+            self.after_sending(now, len);
+            return Some(transmission);
+        }
+        self.next_new(now)
+    }
+
+    fn next_new(&mut self, now: Time) -> Option<Transmission> {
+        let Some(len) = self.next_new_len() else {
+            self.note_unused_window();
+            return None;
+        };
+        let peer_has_room =
+            self.board.outstanding() + len <= self.peer_window || self.timers.take_window_probe();
+        if !peer_has_room || self.board.packets() >= self.packet_limit() {
+            self.note_unused_window();
+            if !peer_has_room && self.board.is_empty() {
+                self.timers.probe_window(now, self.rto.get());
+            }
+            return None;
+        }
+        if !self.may_send(now, len) {
+            return None;
+        }
+        Some(self.send_new(now, len))
+    }
+
+    /// Payload of the next new packet: 0 for a FIN, none if there is nothing to send yet.
+    fn next_new_len(&self) -> Option<u64> {
+        let (unsent, full) = (self.unsent.len() as u64, u64::from(self.config.payload));
+        if unsent == 0 {
+            return (self.fin == Fin::Wanted).then_some(0);
+        }
+        let may_be_partial =
+            !self.config.nagle || self.push || self.fin != Fin::NotYet || self.board.is_empty();
+        (unsent >= full || may_be_partial).then_some(unsent.min(full))
+    }
+
+    fn send_new(&mut self, now: Time, len: u64) -> Transmission {
+        self.note_idle(now);
+        let body = match len {
+            0 => {
+                self.fin = Fin::Sent;
+                Body::Fin
+            }
+            _ => Body::Data(self.unsent.split_to(len as usize).freeze()),
+        };
+        self.push &= !self.unsent.is_empty();
+        let app_limited = self.app_limited_until > self.board.delivered();
+        let transmission = self.board.send_new(now, body, app_limited);
+        let outstanding = self.board.packets() as u64;
+        self.statistics.max_packets_outstanding = self.statistics.max_packets_outstanding.max(outstanding);
+        self.after_sending(now, len);
+        transmission
+    }
+
+    /// RFC 8985 §7.3: new data if there is some, else the newest packet again.
+    fn send_probe(&mut self, now: Time) -> Option<Transmission> {
+        self.statistics.probes += 1;
+        let room = self.board.packets() < self.packet_limit();
+        match self.next_new_len() {
+            Some(len) if room && self.board.outstanding() + len <= self.peer_window => {
+                Some(self.send_new(now, len))
+            }
+            _ => {
+                let transmission = self.board.send_probe(now)?;
+                self.statistics.retransmissions += 1;
+                self.after_sending(now, transmission.body.len());
+                Some(transmission)
+            }
+        }
+    }
+
+    /// Do window and pacing allow a packet of `len` bytes?
+    fn may_send(&mut self, now: Time, len: u64) -> bool {
+        let fits = self.board.in_flight() + len <= self.controller.cwnd() || !self.board.anything_in_flight();
+        if !fits {
+            return false;
+        }
+        if self.rtt.smoothed().is_some() && self.pacer.next() > now {
+            self.timers.pacing_until(Some(self.pacer.next()));
+            return false;
+        }
+        true
+    }
+
+    fn after_sending(&mut self, now: Time, len: u64) {
+        self.controller.on_sent(&Sent {
+            now,
+            bytes: len,
+            packet_number: self.board.next_packet_number() - 1,
+            in_flight: self.board.in_flight(),
+            app_limited: self.app_limited_until > self.board.delivered(),
+        });
+        self.pace(now, len);
+        let probe_after = self.rtt.smoothed().map(|rtt| {
+            // RFC 9002 §6.2.1: by then the ack must have come, were the packet not lost.
+            rtt + (self.rtt.variation() * 4).max(afteryou_cc::Span::from_millis(1)) + self.config.ack_delay
+        });
+        self.timers.sent_something(now, self.rto.get(), probe_after);
+    }
+
+    fn pace(&mut self, now: Time, len: u64) {
+        let Some(rtt) = self.rtt.smoothed() else {
+            return;
+        };
+        let (cwnd, packet) = (self.controller.cwnd(), u64::from(self.config.payload));
+        let gain = match self.controller.in_slow_start() {
+            _ if cwnd < packet => 1.0, // a window below one packet is its spacing
+            true => SLOW_START_GAIN,
+            false => STEADY_GAIN,
+        };
+        let by_window = || (gain * cwnd as f64 / rtt.as_secs_f64().max(1e-6)) as u64;
+        let rate = self.controller.pacing_rate().unwrap_or_else(by_window).max(1);
+        let burst_packet = if cwnd < packet { 0 } else { packet };
+        self.pacer.sent(now, len, rate, burst_packet);
+    }
+
+    /// The window has room that is not used: acks of what is in flight now must not widen it.
+    fn note_unused_window(&mut self) {
+        let in_flight = self.board.in_flight();
+        if in_flight + u64::from(self.config.payload) <= self.controller.cwnd() {
+            self.app_limited_until = (self.board.delivered() + in_flight).max(1);
+        }
+    }
+
+    /// Sending starts again after silence: RFC 5681 §4.1.
+    fn note_idle(&mut self, now: Time) {
+        if !self.board.is_empty() || self.board.next_packet_number() == 0 {
+            return;
+        }
+        let (idle_for, rto) = (now.since(self.timers.last_activity()), self.rto.get());
+        if idle_for > rto {
+            self.controller.on_idle(&Idle { now, idle_for, rto });
+            self.pacer.reset(now);
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! The receiving side: puts packets in order, decides when to acknowledge, advertises the free buffer.
+
+use crate::sack::{self, MAX_LEN};
+use afteryou_cc::{Span, Time};
+use bytes::{Buf, Bytes};
+use std::collections::VecDeque;
+
+/// Packets that may wait behind a gap. Less than half of the sequence space, so that old and new stay apart.
+pub const MAX_REORDER: usize = 16_384;
+/// A window update is worth a packet of its own once this much of the buffer has been freed…
+const UPDATE_FRACTION: u64 = 4;
+
+/// Packets received and not yet read, and what is owed to the sender.
+#[derive(Debug)]
+pub struct Receiver {
+    ack_nr: u16,
+    /// What arrived beyond the first gap; slot 0 is `ack_nr + 1` and empty while there is a gap.
+    waiting: VecDeque<Option<Bytes>>,
+    readable: VecDeque<Bytes>,
+    buffered: u64,
+    capacity: u64,
+    /// The peer's FIN, by its number.
+    fin: Option<u16>,
+    /// Everything up to the FIN has arrived.
+    complete: bool,
+    unacknowledged: u32,
+    ack_at: Option<Time>,
+    advertised: u64,
+    received: u64,
+    duplicates: u64,
+}
+
+/// When acknowledgements are sent.
+#[derive(Clone, Copy, Debug)]
+pub struct AckPolicy {
+    /// At the latest after this many packets.
+    pub every: u32,
+    /// At the latest after this time.
+    pub delay: Span,
+}
+
+impl Receiver {
+    /// Expects packet `ack_nr + 1` next and buffers up to `capacity` bytes.
+    pub fn new(ack_nr: u16, capacity: u64) -> Receiver {
+        Receiver {
+            ack_nr,
+            waiting: VecDeque::new(),
+            readable: VecDeque::new(),
+            buffered: 0,
+            capacity,
+            fin: None,
+            complete: false,
+            unacknowledged: 0,
+            ack_at: None,
+            advertised: capacity,
+            received: 0,
+            duplicates: 0,
+        }
+    }
+
+    /// Newest packet received in order.
+    pub fn ack_nr(&self) -> u16 {
+        self.ack_nr
+    }
+
+    /// Bytes received in order, read or not.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// Packets that came more than once.
+    pub fn duplicates(&self) -> u64 {
+        self.duplicates
+    }
+
+    /// Free buffer, bytes.
+    pub fn window(&self) -> u64 {
+        self.capacity.saturating_sub(self.buffered)
+    }
+
+    /// A packet of data (or the FIN) arrives.
+    pub fn receive(&mut self, now: Time, seq_nr: u16, payload: &[u8], fin: bool, policy: AckPolicy) {
+        let ahead = usize::from(seq_nr.wrapping_sub(self.ack_nr).wrapping_sub(1));
+        let beyond_fin = self.fin.is_some_and(|fin| (seq_nr.wrapping_sub(fin) as i16) > 0);
+        if self.complete || beyond_fin || ahead >= MAX_REORDER {
+            self.duplicates += 1;
+            self.acknowledge_by(now); // old: the sender has missed an ack
+            return;
+        }
+        let is_duplicate = self.waiting.get(ahead).is_some_and(Option::is_some);
+        if is_duplicate {
+            self.duplicates += 1;
+            self.acknowledge_by(now);
+            return;
+        }
+        if !self.has_room(ahead, payload.len()) {
+            self.acknowledge_by(now);
+            return;
+        }
+        if fin {
+            self.fin = Some(seq_nr);
+        }
+        self.buffered += payload.len() as u64;
+        let had_gap = !self.waiting.is_empty();
+        if self.waiting.len() <= ahead {
+            self.waiting.resize(ahead + 1, None);
+        }
+        self.waiting[ahead] = Some(Bytes::copy_from_slice(payload));
+        self.advance();
+        self.unacknowledged += 1;
+        // RFC 5681 §4.2: at once for anything out of order and for whatever fills a gap.
+        let at_once = had_gap || ahead > 0 || self.complete || self.unacknowledged >= policy.every;
+        self.acknowledge_by(if at_once { now } else { now + policy.delay });
+    }
+
+    /// Is there room for a packet `ahead` packets beyond the next one?
+    ///
+    /// The next packet is taken if anything at all is free, and whenever others wait behind it: nothing could be read
+    /// and nothing freed before it came.
+    fn has_room(&self, ahead: usize, len: usize) -> bool {
+        let fits = self.buffered + len as u64 <= self.capacity;
+        fits || (ahead == 0 && (self.buffered < self.capacity || !self.waiting.is_empty()))
+    }
+
+    fn advance(&mut self) {
+        while let Some(Some(_)) = self.waiting.front() {
+            let payload = self.waiting.pop_front().flatten().unwrap_or_default();
+            self.ack_nr = self.ack_nr.wrapping_add(1);
+            self.received += payload.len() as u64;
+            self.complete = self.fin == Some(self.ack_nr);
+            if !payload.is_empty() {
+                self.readable.push_back(payload);
+            }
+        }
+        if self.complete {
+            self.waiting.clear();
+        }
+    }
+
+    fn acknowledge_by(&mut self, by: Time) {
+        self.ack_at = Some(self.ack_at.map_or(by, |at| at.min(by)));
+    }
+
+    /// An acknowledgement is wanted at once.
+    pub fn acknowledge_now(&mut self, now: Time) {
+        self.acknowledge_by(now);
+    }
+
+    /// When an acknowledgement is due.
+    pub fn ack_at(&self) -> Option<Time> {
+        self.ack_at
+    }
+
+    /// A packet that acknowledges everything is on its way.
+    pub fn acknowledged(&mut self) {
+        self.ack_at = None;
+        self.unacknowledged = 0;
+        self.advertised = self.window();
+    }
+
+    /// Writes the SACK bitmap and returns its length; none if nothing is out of order.
+    pub fn sack(&self, mask: &mut [u8; MAX_LEN], long: bool) -> Option<usize> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let arrived = |offset: usize| self.waiting.get(offset).is_some_and(Option::is_some);
+        Some(sack::write(mask, self.waiting.len(), long, arrived))
+    }
+
+    /// Can [`read`](Self::read) return bytes, or the end?
+    pub fn is_readable(&self) -> bool {
+        !self.readable.is_empty() || self.complete
+    }
+
+    /// Everything has arrived and been read.
+    pub fn is_finished(&self) -> bool {
+        self.complete && self.readable.is_empty()
+    }
+
+    /// Everything up to the peer's FIN has arrived.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// Takes bytes in order into `buf` and returns how many.
+    pub fn read(&mut self, now: Time, buf: &mut [u8]) -> usize {
+        let mut n = 0;
+        while n < buf.len() {
+            let Some(front) = self.readable.front_mut() else { break };
+            let take = front.len().min(buf.len() - n);
+            front.copy_to_slice(&mut buf[n..n + take]);
+            n += take;
+            if front.is_empty() {
+                self.readable.pop_front();
+            }
+        }
+        self.buffered -= n as u64;
+        self.update_window(now);
+        n
+    }
+
+    /// Throws away what can be read: nobody is going to.
+    pub fn discard(&mut self, now: Time) {
+        let unread: u64 = self.readable.drain(..).map(|payload| payload.len() as u64).sum();
+        self.buffered -= unread;
+        self.update_window(now);
+    }
+
+    /// RFC 9293 §3.8.6.2.2: says that the window has opened again, in steps worth a packet.
+    fn update_window(&mut self, now: Time) {
+        let opened = self.window().saturating_sub(self.advertised);
+        if !self.complete
+            && self.advertised < self.capacity / UPDATE_FRACTION
+            && opened >= self.capacity / UPDATE_FRACTION
+        {
+            self.acknowledge_by(now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLICY: AckPolicy = AckPolicy { every: 2, delay: Span::from_millis(25) };
+
+    fn receiver() -> Receiver {
+        Receiver::new(100, 10_000)
+    }
+
+    fn read_all(receiver: &mut Receiver) -> Vec<u8> {
+        let mut buf = [0; 1000];
+        let n = receiver.read(Time::ZERO, &mut buf);
+        buf[..n].to_vec()
+    }
+
+    #[test]
+    fn packets_are_put_in_order() {
+        let mut receiver = receiver();
+        for (seq_nr, payload) in [(103u16, b"c"), (101, b"a"), (102, b"b")] {
+            receiver.receive(Time::ZERO, seq_nr, payload, false, POLICY);
+        }
+        receiver.receive(Time::ZERO, 104, b"", true, POLICY);
+        assert_eq!(receiver.ack_nr(), 104);
+        assert_eq!(read_all(&mut receiver), b"abc");
+        assert!(receiver.is_finished());
+    }
+
+    #[test]
+    fn every_second_packet_is_acknowledged_at_once_and_a_single_one_after_the_delay() {
+        let mut receiver = receiver();
+        receiver.receive(Time::ZERO, 101, b"a", false, POLICY);
+        assert_eq!(receiver.ack_at(), Some(Time::from_millis(25)));
+        receiver.receive(Time::from_millis(1), 102, b"b", false, POLICY);
+        assert_eq!(receiver.ack_at(), Some(Time::from_millis(1)));
+        receiver.acknowledged();
+        assert_eq!(receiver.ack_at(), None);
+    }
+
+    #[test]
+    fn gaps_fillings_and_duplicates_are_acknowledged_at_once() {
+        let mut receiver = receiver();
+        for seq_nr in [102, 101, 101, 50] {
+            receiver.receive(Time::ZERO, seq_nr, b"x", false, POLICY);
+            assert_eq!(receiver.ack_at(), Some(Time::ZERO), "{seq_nr}");
+            receiver.acknowledged();
+        }
+        assert_eq!(receiver.duplicates(), 2);
+    }
+
+    #[test]
+    fn the_bitmap_shows_what_waits_behind_the_gap() {
+        let mut receiver = receiver();
+        let mut mask = [0; MAX_LEN];
+        assert_eq!(receiver.sack(&mut mask, true), None);
+        for seq_nr in [102, 103, 105] {
+            receiver.receive(Time::ZERO, seq_nr, b"x", false, POLICY);
+        }
+        assert_eq!(receiver.sack(&mut mask, false), Some(4));
+        assert_eq!(mask[..4], [0x0B, 0, 0, 0]);
+        assert_eq!(receiver.sack(&mut mask, true), Some(8));
+    }
+
+    #[test]
+    fn a_full_buffer_refuses_what_is_out_of_order_but_never_the_next_packet() {
+        let mut receiver = Receiver::new(100, 1000);
+        receiver.receive(Time::ZERO, 102, &[1; 900], false, POLICY);
+        receiver.receive(Time::ZERO, 103, &[2; 900], false, POLICY);
+        assert_eq!(receiver.window(), 100);
+        receiver.receive(Time::ZERO, 101, &[0; 900], false, POLICY);
+        assert_eq!((receiver.ack_nr(), receiver.window()), (102, 0));
+    }
+
+    #[test]
+    fn reading_from_a_closed_window_tells_the_sender() {
+        let mut receiver = Receiver::new(100, 1000);
+        receiver.receive(Time::ZERO, 101, &[0; 1000], false, POLICY);
+        receiver.acknowledged();
+        assert_eq!(receiver.ack_at(), None);
+        read_all(&mut receiver);
+        assert_eq!(receiver.ack_at(), Some(Time::ZERO));
+    }
+
+    #[test]
+    fn what_lies_beyond_the_fin_is_ignored() {
+        let mut receiver = receiver();
+        receiver.receive(Time::ZERO, 102, b"", true, POLICY);
+        receiver.receive(Time::ZERO, 103, b"z", false, POLICY);
+        receiver.receive(Time::ZERO, 101, b"a", false, POLICY);
+        receiver.receive(Time::ZERO, 103, b"z", false, POLICY);
+        assert_eq!(read_all(&mut receiver), b"a");
+        assert!(receiver.is_finished());
+    }
+}

@@ -1,0 +1,147 @@
+use super::*;
+
+fn at(ms: u64) -> Time {
+    Time::from_millis(ms)
+}
+
+/// A scoreboard with packets 101 … 100 + n in flight, 100 B each, sent 1 ms apart.
+fn sent(n: u64) -> Scoreboard {
+    let mut board = Scoreboard::new(101);
+    for i in 0..n {
+        board.send_new(at(i), Body::Data(Bytes::from_static(&[0; 100])), false);
+    }
+    board
+}
+
+/// Packets resent after an ack with this bitmap.
+fn resent(board: &mut Scoreboard, now: Time, ack_nr: u16, mask: &[u8]) -> Vec<u16> {
+    let sack = Sack::new(mask);
+    board.acknowledge(now, ack_nr, Some(sack), Some(sack.covers()), None);
+    board.detect_losses(now, Span::from_secs(10));
+    std::iter::from_fn(|| board.send_lost(now)).map(|transmission| transmission.seq_nr).collect()
+}
+
+#[test]
+fn the_sheets_bitmaps_resend_what_three_later_packets_prove_lost() {
+    assert_eq!(resent(&mut sent(12), at(50), 100, &[0x07, 0, 0, 0]), [101]);
+    assert_eq!(resent(&mut sent(12), at(50), 100, &[0x6C, 0, 0, 0]), [101, 102, 103]);
+    assert_eq!(resent(&mut sent(12), at(50), 100, &[0x03, 0, 0, 0]), [0u16; 0]);
+}
+
+#[test]
+fn each_loss_is_resent_once_until_its_retransmission_is_lost_too() {
+    let mut board = sent(12);
+    assert_eq!(resent(&mut board, at(50), 100, &[0x07, 0, 0, 0]), [101]);
+    assert_eq!(resent(&mut board, at(51), 100, &[0x0F, 0, 0, 0]), [0u16; 0]);
+    // Three packets sent after the retransmission arrive, the retransmission does not.
+    for i in 0..4 {
+        board.send_new(at(60 + i), Body::Data(Bytes::from_static(&[0; 100])), false);
+    }
+    assert_eq!(resent(&mut board, at(100), 100, &[0xFF, 0xFF, 0x00, 0x00]), [101]);
+}
+
+#[test]
+fn what_a_short_bitmap_does_not_show_is_not_taken_for_lost() {
+    let mut board = sent(100);
+    // 30 packets after the gap are shown; the rest has arrived, too, but does not fit in.
+    assert_eq!(resent(&mut board, at(200), 100, &[0xFF, 0xFF, 0xFF, 0x3F]), [101]);
+    // The retransmission fills the gap up to the next one, at 150.
+    let progress = board.acknowledge(at(250), 149, Some(Sack::new(&[0x01, 0, 0, 0])), Some(2), None);
+    assert!(progress.newly_acked > 0);
+    let (lost, _) = board.detect_losses(at(250), Span::from_secs(10));
+    assert_eq!(lost.len(), 1, "150 was sent long before the retransmission of 101 that arrived");
+    assert_eq!(board.send_lost(at(250)).unwrap().seq_nr, 150);
+    assert!(board.send_lost(at(250)).is_none());
+}
+
+#[test]
+fn a_packet_overtaken_for_too_long_is_lost_without_three_later_ones() {
+    let mut board = sent(2);
+    let sack = Sack::new(&[0x01, 0, 0, 0]);
+    board.acknowledge(at(50), 100, Some(sack), Some(sack.covers()), None);
+    let (lost, look_again) = board.detect_losses(at(50), Span::from_millis(60));
+    assert!(lost.is_empty());
+    assert_eq!(look_again, Some(at(60)));
+    let (lost, _) = board.detect_losses(at(60), Span::from_millis(60));
+    assert_eq!(lost, [LostPacket { bytes: 100, sent_at: at(0), packet_number: 0 }]);
+}
+
+#[test]
+fn round_trip_times_come_from_packets_sent_once() {
+    let mut board = sent(12);
+    let progress = board.acknowledge(at(50), 102, None, None, None);
+    assert_eq!(progress.rtt, Some(Span::from_millis(49)));
+    assert_eq!(progress.newest, Some((1, at(1))));
+    resent(&mut board, at(60), 102, &[0x07, 0, 0, 0]);
+    let progress = board.acknowledge(at(110), 106, None, None, None);
+    assert_eq!((progress.rtt, progress.newest), (None, Some((12, at(60)))));
+}
+
+#[test]
+fn an_original_that_arrives_after_all_is_told_from_its_retransmission() {
+    let mut board = sent(12);
+    resent(&mut board, at(60), 100, &[0x07, 0, 0, 0]);
+    let progress = board.acknowledge(at(65), 104, None, None, Some(Span::from_millis(40)));
+    assert!(progress.spurious);
+    let mut board = sent(12);
+    board.declare_all_lost();
+    assert_eq!(board.in_flight(), 0);
+    assert!(board.acknowledge(at(65), 104, None, None, None).spurious);
+}
+
+#[test]
+fn bytes_are_booked_exactly_through_loss_sack_and_ack() {
+    let mut board = sent(12);
+    assert_eq!((board.in_flight(), board.outstanding()), (1200, 1200));
+    let sack = Sack::new(&[0x07, 0, 0, 0]);
+    let progress = board.acknowledge(at(50), 100, Some(sack), Some(sack.covers()), None);
+    assert_eq!((progress.newly_acked, progress.newly_sacked), (0, 300));
+    board.detect_losses(at(50), Span::from_secs(1));
+    assert_eq!((board.in_flight(), board.outstanding()), (800, 1200));
+    board.send_lost(at(50));
+    assert_eq!(board.in_flight(), 900);
+    let progress = board.acknowledge(at(90), 112, None, None, None);
+    assert_eq!((progress.newly_acked, progress.newly_sacked, progress.packets), (900, 0, 9));
+    assert_eq!((board.in_flight(), board.outstanding()), (0, 0));
+    assert_eq!(board.delivered(), 1200);
+}
+
+#[test]
+fn the_delivery_rate_is_what_arrived_during_the_flight() {
+    let mut board = sent(10);
+    board.acknowledge(at(50), 105, None, None, None);
+    board.send_new(at(51), Body::Data(Bytes::from_static(&[0; 100])), false);
+    board.acknowledge(at(60), 110, None, None, None);
+    let delivery = board.acknowledge(at(100), 111, None, None, None).delivery.unwrap();
+    assert_eq!(delivery.delivered, 600, "five that were in flight and itself");
+    assert_eq!(delivery.interval, Span::from_millis(50));
+}
+
+#[test]
+fn acks_from_outside_the_window_are_not_accepted() {
+    let board = sent(12);
+    assert!(board.accepts(112, 3) && board.accepts(100, 3) && board.accepts(97, 3));
+    assert!(!board.accepts(113, 3) && !board.accepts(96, 3) && !board.accepts(60000, 3));
+}
+
+#[test]
+fn an_overtaken_ack_neither_moves_back_nor_misplaces_its_bitmap() {
+    let mut board = sent(12);
+    board.acknowledge(at(50), 104, None, None, None);
+    // Sent before the ack above: gap at 102, then 103 … 105 received.
+    let progress = board.acknowledge(at(51), 101, Some(Sack::new(&[0x07, 0, 0, 0])), Some(4), None);
+    assert_eq!(progress.newly_sacked, 100, "only 105 is new");
+    assert_eq!(board.outstanding(), 800);
+}
+
+#[test]
+fn sequence_numbers_wrap() {
+    let mut board = Scoreboard::new(65_530);
+    for i in 0..12 {
+        board.send_new(at(i), Body::Data(Bytes::from_static(&[0; 100])), false);
+    }
+    assert_eq!(board.next_seq(), 6);
+    assert_eq!(resent(&mut board, at(50), 65_533, &[0xFF, 0, 0, 0]), [65_534]);
+    board.acknowledge(at(90), 5, None, None, None);
+    assert!(board.is_empty());
+}

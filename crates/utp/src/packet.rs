@@ -1,0 +1,265 @@
+//! The wire format, version 1 (BEP 29): a header of 20 bytes, a chain of extensions, the payload. All numbers are
+//! big-endian.
+//!
+//! ```text
+//!  0       4       8               16              24              32
+//!  +-------+-------+---------------+---------------+---------------+
+//!  | type  | ver   | extension     | connection_id                 |
+//!  +-------+-------+---------------+---------------+---------------+
+//!  | timestamp_us                                                  |
+//!  +---------------------------------------------------------------+
+//!  | timestamp_difference_us                                       |
+//!  +---------------------------------------------------------------+
+//!  | wnd_size (bytes)                                              |
+//!  +-------------------------------+-------------------------------+
+//!  | seq_nr                        | ack_nr                        |
+//!  +-------------------------------+-------------------------------+
+//! ```
+//!
+//! `extension` names the type of what follows: 0 is the payload, anything else is `{next type, length, bytes}`.
+//! Unknown extensions are skipped by their length; one that overruns the packet condemns it.
+
+use crate::sack::Sack;
+use thiserror::Error;
+
+/// Bytes of the fixed header.
+pub const HEADER_LEN: usize = 20;
+/// The only protocol version.
+pub const VERSION: u8 = 1;
+const EXTENSION_NONE: u8 = 0;
+const EXTENSION_SACK: u8 = 1;
+/// libutp takes a packet whose *first* extension has a larger number for something else altogether.
+const EXTENSION_LAST_KNOWN: u8 = 2;
+
+/// Packet types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Carries payload.
+    Data,
+    /// The last packet of a direction.
+    Fin,
+    /// An acknowledgement; takes no sequence number.
+    State,
+    /// The connection is gone.
+    Reset,
+    /// Opens a connection.
+    Syn,
+}
+
+/// The fixed header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Packet type.
+    pub kind: Kind,
+    /// Which connection; the opener's receive id in a SYN, the receiver's receive id in all others.
+    pub connection_id: u16,
+    /// Sender's clock when it sent this, µs, modulo 2^32.
+    pub timestamp_us: u32,
+    /// `now - timestamp_us` of the newest packet that the sender had received when it arrived; 0 means none yet.
+    pub timestamp_difference_us: u32,
+    /// Free receive buffer of the sender, bytes.
+    pub wnd_size: u32,
+    /// Packet number.
+    pub seq_nr: u16,
+    /// Newest packet number received in order.
+    pub ack_nr: u16,
+}
+
+/// A parsed packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet<'a> {
+    /// The fixed header.
+    pub header: Header,
+    /// Selective acknowledgement, if there is one.
+    pub sack: Option<Sack<'a>>,
+    /// Payload.
+    pub payload: &'a [u8],
+}
+
+/// Why bytes are not a packet.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PacketError {
+    /// Shorter than the header.
+    #[error("{0} bytes are too few for a uTP header of 20")]
+    Short(usize),
+    /// Not version 1.
+    #[error("uTP version {0} is not spoken here, only 1")]
+    Version(u8),
+    /// No such packet type.
+    #[error("there is no uTP packet type {0}")]
+    Kind(u8),
+    /// An extension is longer than the rest of the packet.
+    #[error("an extension overruns its packet")]
+    Overrun,
+}
+
+impl Kind {
+    fn from_bits(bits: u8) -> Option<Kind> {
+        Some(match bits {
+            0 => Kind::Data,
+            1 => Kind::Fin,
+            2 => Kind::State,
+            3 => Kind::Reset,
+            4 => Kind::Syn,
+            _ => return None,
+        })
+    }
+
+    fn bits(self) -> u8 {
+        match self {
+            Kind::Data => 0,
+            Kind::Fin => 1,
+            Kind::State => 2,
+            Kind::Reset => 3,
+            Kind::Syn => 4,
+        }
+    }
+}
+
+impl<'a> Packet<'a> {
+    /// Reads a datagram.
+    pub fn decode(datagram: &'a [u8]) -> Result<Packet<'a>, PacketError> {
+        let Some((fixed, rest)) = datagram.split_first_chunk::<HEADER_LEN>() else {
+            return Err(PacketError::Short(datagram.len()));
+        };
+        if fixed[0] & 0x0F != VERSION {
+            return Err(PacketError::Version(fixed[0] & 0x0F));
+        }
+        let u16_at = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
+        let u32_at = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
+        let header = Header {
+            kind: Kind::from_bits(fixed[0] >> 4).ok_or(PacketError::Kind(fixed[0] >> 4))?,
+            connection_id: u16_at(2),
+            timestamp_us: u32_at(4),
+            timestamp_difference_us: u32_at(8),
+            wnd_size: u32_at(12),
+            seq_nr: u16_at(16),
+            ack_nr: u16_at(18),
+        };
+        let (sack, payload) = decode_extensions(fixed[1], rest)?;
+        Ok(Packet { header, sack, payload })
+    }
+
+    /// Appends the packet's bytes to `out`.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let Header { kind, connection_id, timestamp_us, timestamp_difference_us, wnd_size, seq_nr, ack_nr } =
+            self.header;
+        let extension = if self.sack.is_some() { EXTENSION_SACK } else { EXTENSION_NONE };
+        out.extend_from_slice(&[kind.bits() << 4 | VERSION, extension]);
+        out.extend_from_slice(&connection_id.to_be_bytes());
+        out.extend_from_slice(&timestamp_us.to_be_bytes());
+        out.extend_from_slice(&timestamp_difference_us.to_be_bytes());
+        out.extend_from_slice(&wnd_size.to_be_bytes());
+        out.extend_from_slice(&seq_nr.to_be_bytes());
+        out.extend_from_slice(&ack_nr.to_be_bytes());
+        if let Some(sack) = self.sack {
+            let mask = sack.mask();
+            out.extend_from_slice(&[EXTENSION_NONE, mask.len() as u8]);
+            out.extend_from_slice(mask);
+        }
+        out.extend_from_slice(self.payload);
+    }
+}
+
+/// Walks the chain of extensions that begins with type `kind`; returns the SACK, if any, and the payload.
+fn decode_extensions(mut kind: u8, mut rest: &[u8]) -> Result<(Option<Sack<'_>>, &[u8]), PacketError> {
+    let mut sack = None;
+    while kind != EXTENSION_NONE {
+        let [next, len, body @ ..] = rest else {
+            return Err(PacketError::Overrun);
+        };
+        let (extension, after) = body.split_at_checked(usize::from(*len)).ok_or(PacketError::Overrun)?;
+        if kind == EXTENSION_SACK && sack.is_none() {
+            sack = Some(Sack::new(extension));
+        }
+        (kind, rest) = (*next, after);
+    }
+    Ok((sack, rest))
+}
+
+/// Could these bytes be a uTP packet? For sockets that are shared with another protocol.
+pub fn looks_like_utp(datagram: &[u8]) -> bool {
+    datagram.len() >= HEADER_LEN
+        && datagram[0] & 0x0F == VERSION
+        && Kind::from_bits(datagram[0] >> 4).is_some()
+        && datagram[1] <= EXTENSION_LAST_KNOWN
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn header(kind: Kind) -> Header {
+        Header {
+            kind,
+            connection_id: 0x1234,
+            timestamp_us: 0x0102_0304,
+            timestamp_difference_us: 0x0506_0708,
+            wnd_size: 0x0010_0000,
+            seq_nr: 0xABCD,
+            ack_nr: 0xEF01,
+        }
+    }
+
+    fn encode(packet: &Packet<'_>) -> Vec<u8> {
+        let mut out = Vec::new();
+        packet.encode(&mut out);
+        out
+    }
+
+    #[test]
+    fn type_and_version_share_the_first_byte() {
+        let first = |kind| encode(&Packet { header: header(kind), sack: None, payload: &[][..] })[0];
+        let kinds = [Kind::Data, Kind::Fin, Kind::State, Kind::Reset, Kind::Syn];
+        assert_eq!(kinds.map(first), [0x01, 0x11, 0x21, 0x31, 0x41]);
+    }
+
+    #[test]
+    fn every_field_lies_where_the_format_says() {
+        let bytes = encode(&Packet { header: header(Kind::Data), sack: None, payload: b"hi" });
+        let expected =
+            [0x01, 0, 0x12, 0x34, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0x10, 0, 0, 0xAB, 0xCD, 0xEF, 0x01, b'h', b'i'];
+        assert_eq!(bytes, expected);
+    }
+
+    #[test]
+    fn unknown_extensions_are_skipped_and_overruns_refused() {
+        let mut bytes = encode(&Packet { header: header(Kind::State), sack: None, payload: &[] });
+        bytes[1] = 2; // extension bits, then an unknown type 9, then a SACK
+        bytes.extend_from_slice(&[9, 8, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0xFF, 0, 4, 7, 0, 0, 0, b'x']);
+        let packet = Packet::decode(&bytes).unwrap();
+        assert_eq!(packet.sack.unwrap().mask(), [7, 0, 0, 0]);
+        assert_eq!(packet.payload, b"x");
+        for cut in 21..bytes.len() - 1 {
+            assert_eq!(Packet::decode(&bytes[..cut]), Err(PacketError::Overrun), "cut at {cut}");
+        }
+        assert_eq!(Packet::decode(&bytes[..19]), Err(PacketError::Short(19)));
+    }
+
+    #[test]
+    fn other_versions_and_types_are_refused() {
+        let mut bytes = encode(&Packet { header: header(Kind::State), sack: None, payload: &[] });
+        bytes[0] = 0x22;
+        assert_eq!(Packet::decode(&bytes), Err(PacketError::Version(2)));
+        bytes[0] = 0x51;
+        assert_eq!(Packet::decode(&bytes), Err(PacketError::Kind(5)));
+        assert!(!looks_like_utp(&bytes));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            let _ = Packet::decode(&bytes);
+        }
+
+        #[test]
+        fn what_is_encoded_decodes_to_itself(id: u16, seq: u16, ack: u16, wnd: u32, mask in prop::collection::vec(any::<u8>(), 4..=252), payload in prop::collection::vec(any::<u8>(), 0..100)) {
+            let header = Header { connection_id: id, seq_nr: seq, ack_nr: ack, wnd_size: wnd, ..header(Kind::Data) };
+            let packet = Packet { header, sack: Some(Sack::new(&mask)), payload: &payload };
+            let bytes = encode(&packet);
+            prop_assert_eq!(Packet::decode(&bytes).unwrap(), packet);
+        }
+    }
+}

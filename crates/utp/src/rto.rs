@@ -1,0 +1,105 @@
+//! libutp's retransmission timeout, in whole milliseconds as libutp computes it.
+//!
+//! ```text
+//!   delta = rtt − sample;  var += (|delta| − var)/4;  rtt = rtt − rtt/8 + sample/8;  rto = max(rtt + 4·var, min)
+//! ```
+//! Source: BEP 29 ("timeouts", min 500 ms, first 1000 ms); libutp takes 1000 ms and 3000 ms.
+
+use afteryou_cc::Span;
+
+/// Timeout before the first sample, and of the SYN (libutp; BEP 29 says 1 s).
+pub const INITIAL: Span = Span::from_secs(3);
+/// Lower bound in BEP 29.
+pub const BEP_MIN: Span = Span::from_millis(500);
+/// Lower bound in libutp.
+pub const LIBUTP_MIN: Span = Span::from_millis(1000);
+/// Backoff ends here (RFC 6298 §2.5 asks for 60 s or more).
+pub const MAX: Span = Span::from_secs(60);
+
+/// Estimator and backoff.
+#[derive(Clone, Copy, Debug)]
+pub struct Rto {
+    rtt_ms: i64,
+    var_ms: i64,
+    sampled: bool,
+    min: Span,
+    backoff: u32,
+}
+
+impl Rto {
+    /// An estimator without samples; `min` bounds the timeout from below.
+    pub fn new(min: Span) -> Rto {
+        Rto { rtt_ms: 0, var_ms: 0, sampled: false, min, backoff: 0 }
+    }
+
+    /// Takes in the round-trip time of a packet that was sent once.
+    pub fn update(&mut self, rtt: Span) {
+        let sample_ms = (rtt.as_nanos() / 1_000_000).min(1 << 32) as i64;
+        if !self.sampled {
+            (self.rtt_ms, self.var_ms, self.sampled) = (sample_ms, sample_ms / 2, true);
+            return;
+        }
+        let delta = self.rtt_ms - sample_ms;
+        self.var_ms += (delta.abs() - self.var_ms) / 4;
+        self.rtt_ms = self.rtt_ms - self.rtt_ms / 8 + sample_ms / 8;
+    }
+
+    /// The timeout now, backoff included.
+    pub fn get(&self) -> Span {
+        let base = match self.sampled {
+            false => INITIAL,
+            true => Span::from_millis((self.rtt_ms + 4 * self.var_ms).max(0) as u64).max(self.min),
+        };
+        (base * (1 << self.backoff.min(16))).min(MAX)
+    }
+
+    /// The timer expired: twice as long next time.
+    pub fn back_off(&mut self) {
+        self.backoff += 1;
+    }
+
+    /// An ack made progress.
+    pub fn reset_backoff(&mut self) {
+        self.backoff = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_moves_rtt_and_variation_as_libutp_does() {
+        for (min, expected_ms) in [(LIBUTP_MIN, 1000), (BEP_MIN, 500), (Span::ZERO, 338)] {
+            let mut rto = Rto { rtt_ms: 100, var_ms: 50, sampled: true, min, backoff: 0 };
+            rto.update(Span::from_millis(180));
+            assert_eq!((rto.var_ms, rto.rtt_ms), (57, 110));
+            assert_eq!(rto.get(), Span::from_millis(expected_ms));
+        }
+    }
+
+    #[test]
+    fn each_expiry_doubles_and_progress_resets() {
+        let mut rto = Rto::new(BEP_MIN);
+        assert_eq!(rto.get(), INITIAL);
+        rto.back_off();
+        assert_eq!(rto.get(), Span::from_secs(6));
+        (0..40).for_each(|_| rto.back_off());
+        assert_eq!(rto.get(), MAX);
+        rto.reset_backoff();
+        assert_eq!(rto.get(), INITIAL);
+    }
+
+    #[test]
+    fn the_rfc_6817_timeout_doubles_from_one_second() {
+        let mut rto = Rto { rtt_ms: 100, var_ms: 50, sampled: true, min: LIBUTP_MIN, backoff: 0 };
+        let doubled: Vec<u64> = (0..3)
+            .map(|_| {
+                let now = rto.get().as_nanos() / 1_000_000_000;
+                rto.back_off();
+                now
+            })
+            .collect();
+        assert_eq!(doubled, [1, 2, 4]);
+    }
+}

@@ -1,0 +1,118 @@
+//! Selective acknowledgement: a bitmap of what arrived beyond the first gap.
+//!
+//! Bit `k`, counted from the least significant bit of byte `k / 8`, says that packet `ack_nr + 2 + k` has arrived;
+//! `ack_nr + 1` is missing by definition. The length is a multiple of 4 bytes, at least 4.
+
+/// Longest bitmap we write: 2016 packets. The length is one byte on the wire, so 252 is the last multiple of 4.
+pub const MAX_LEN: usize = 252;
+/// Length of libutp's bitmaps, which every peer reads.
+pub const SHORT_LEN: usize = 4;
+/// Bits that libutp fills of its four bytes.
+const SHORT_BITS: usize = 30;
+
+/// A bitmap as it came or goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sack<'a> {
+    mask: &'a [u8],
+}
+
+impl<'a> Sack<'a> {
+    /// A bitmap; `mask` is cut at 255 bytes, more cannot be written.
+    pub fn new(mask: &'a [u8]) -> Sack<'a> {
+        Sack { mask: &mask[..mask.len().min(255)] }
+    }
+
+    /// Nothing received, in the shortest of long bitmaps.
+    pub const fn of_zeros() -> Sack<'static> {
+        Sack { mask: &[0; 2 * SHORT_LEN] }
+    }
+
+    /// The bytes.
+    pub fn mask(&self) -> &'a [u8] {
+        self.mask
+    }
+
+    /// Longer than any libutp writes: its sender reads such bitmaps, too.
+    pub fn is_long(&self) -> bool {
+        self.mask.len() > SHORT_LEN
+    }
+
+    /// Offsets from `ack_nr + 1` of the packets that arrived, ascending.
+    pub fn received(&self) -> impl Iterator<Item = usize> + 'a {
+        let bits = |(byte, bits): (usize, &'a u8)| {
+            (0..8).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| byte * 8 + bit)
+        };
+        self.mask.iter().enumerate().flat_map(bits).map(|k| k + 1)
+    }
+
+    /// How many packets from `ack_nr + 1` on this bitmap speaks of: whatever lies beyond is unknown.
+    ///
+    /// A short bitmap ends at its last set bit, because libutp leaves the last two of 32 bits unused and fills no more
+    /// than it has buffered. A long one, which only we write, is cut off at [`MAX_LEN`] alone.
+    pub fn covers(&self) -> usize {
+        match self.mask.len() {
+            MAX_LEN.. => 1 + MAX_LEN * 8,
+            len if len > SHORT_LEN => usize::MAX,
+            _ => self.received().last().map_or(0, |last| last + 1),
+        }
+    }
+}
+
+/// Writes the bitmap of a receiver into `mask` and returns its length.
+///
+/// `arrived(offset)` tells whether packet `ack_nr + 1 + offset` is there, for offsets up to `beyond` exclusive.
+/// A `long` bitmap has at least 8 bytes, so that its length alone tells it from a short one.
+pub fn write(mask: &mut [u8; MAX_LEN], beyond: usize, long: bool, arrived: impl Fn(usize) -> bool) -> usize {
+    let bits = beyond.saturating_sub(1);
+    let (bits, len) = match long {
+        true => (bits.min(MAX_LEN * 8), (bits.div_ceil(32) * 4).clamp(2 * SHORT_LEN, MAX_LEN)),
+        false => (bits.min(SHORT_BITS), SHORT_LEN),
+    };
+    mask[..len].fill(0);
+    for k in (0..bits).filter(|k| arrived(k + 1)) {
+        mask[k / 8] |= 1 << (k % 8);
+    }
+    len
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(ack_nr: usize, arrived: &[usize], long: bool) -> Vec<u8> {
+        let mut mask = [0; MAX_LEN];
+        let beyond = arrived.iter().max().unwrap() - ack_nr;
+        let len = write(&mut mask, beyond, long, |offset| arrived.contains(&(ack_nr + 1 + offset)));
+        mask[..len].to_vec()
+    }
+
+    #[test]
+    fn packets_102_103_and_105_after_100_are_0b() {
+        assert_eq!(written(100, &[102, 103, 105], false), [0x0B, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_short_bitmap_ends_at_30_packets_and_a_long_one_at_2016() {
+        let far: Vec<usize> = (102..=3000).collect();
+        assert_eq!(written(100, &far, false), [0xFF, 0xFF, 0xFF, 0x3F]);
+        assert_eq!(written(100, &far, true), [0xFF; MAX_LEN]);
+        assert_eq!(written(100, &[102], true).len(), 8);
+        assert_eq!(written(100, &[102 + 64], true).len(), 12);
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let arrived = [102, 103, 140, 700];
+        let mask = written(100, &arrived, true);
+        let read: Vec<usize> = Sack::new(&mask).received().map(|offset| 101 + offset).collect();
+        assert_eq!(read, arrived);
+    }
+
+    #[test]
+    fn beyond_what_a_bitmap_covers_nothing_is_known() {
+        assert_eq!(Sack::new(&[0x0B, 0, 0, 0]).covers(), 5);
+        assert_eq!(Sack::new(&[0; 4]).covers(), 0);
+        assert_eq!(Sack::new(&[0xFF; 12]).covers(), usize::MAX);
+        assert_eq!(Sack::new(&[0; MAX_LEN]).covers(), 2017);
+    }
+}
