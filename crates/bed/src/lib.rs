@@ -1,1 +1,12 @@
-//! bed
+//! Experiments with real packets.
+//!
+//! Nothing here needs privileges and nothing leaves the machine: programs talk over loopback, and a [`relay`] between
+//! their sockets plays the network.
+
+pub mod clock;
+pub mod error;
+pub mod random;
+pub mod relay;
+
+pub use clock::Clock;
+pub use error::Error;

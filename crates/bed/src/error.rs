@@ -1,0 +1,56 @@
+//! What can go wrong with an experiment on real sockets.
+
+use crate::relay::Way;
+use std::io;
+use std::net::SocketAddr;
+use thiserror::Error;
+
+/// Why an experiment could not be set up or finished. The message says what to do next.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The relay was asked to send off this machine.
+    #[error("{address} is not on this machine: a relay works on loopback only, use 127.0.0.1 or [::1]")]
+    NotLoopback {
+        /// The address given.
+        address: SocketAddr,
+    },
+    /// A link that carries nothing.
+    #[error("link {link:?} carries nothing in its {way} direction: give it a rate of at least 8 bit/s")]
+    NoRate {
+        /// The link's name.
+        link: String,
+        /// The direction.
+        way: Way,
+    },
+    /// Two links would draw the same random numbers.
+    #[error("two links are named {name:?}: rename one")]
+    SameName {
+        /// The name.
+        name: String,
+    },
+    /// A queue or one of its parameters does not exist.
+    #[error("the queue of link {link:?} cannot be made: {reason}")]
+    Queue {
+        /// The link's name.
+        link: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The operating system gave no socket on loopback.
+    #[error(
+        "no udp socket on {address}: {source}; check that loopback is up and allows this address family"
+    )]
+    Socket {
+        /// The address wanted; port 0 is any port.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The operating system gave no thread.
+    #[error("the relay's thread did not start: {0}; check the limits on threads and memory")]
+    Thread(io::Error),
+    /// The relay's thread ended by a panic.
+    #[error("the relay stopped by itself, which is a bug: please report it with the message printed above")]
+    Crashed,
+}

@@ -1,0 +1,168 @@
+//! What a relay shall emulate.
+
+use super::record::{FlowId, LinkId, Way};
+use super::wire::Datagram;
+use crate::error::Error;
+use afteryou_aqm::Queue;
+use afteryou_cc::Span;
+use afteryou_scenario::{Probability, Rate};
+use std::net::SocketAddr;
+
+/// One direction of a link.
+pub struct Direction {
+    /// Rate, counted in IP packets: UDP payload + 28 bytes over IPv4, + 48 bytes over IPv6.
+    pub rate: Rate,
+    /// Probability that an arriving packet is lost before it reaches the queue. The fate of the n-th packet depends on
+    /// the seed and n alone, not on the timing of the machine.
+    pub loss: Probability,
+    /// Where packets wait for the link.
+    pub queue: Box<dyn Queue<Datagram>>,
+}
+
+/// A link.
+pub struct Link {
+    /// Its name, unique in the relay: the random streams are named after it.
+    pub name: String,
+    /// From clients to servers.
+    pub forward: Direction,
+    /// From servers to clients.
+    pub reverse: Direction,
+}
+
+/// A flow through a link, between one client and one server.
+#[derive(Clone, Copy, Debug)]
+pub struct Flow {
+    /// The link it goes through.
+    pub link: LinkId,
+    /// Where the server listens, on loopback.
+    pub server: SocketAddr,
+    /// Round-trip time of the empty path without serialisation; half of it passes each way, behind the queue.
+    pub rtt: Span,
+}
+
+/// What a relay shall emulate.
+pub struct Config {
+    /// Seed of the random losses.
+    pub seed: u64,
+    /// Keep a record of every packet for [`Relay::drain_records`](super::Relay::drain_records). Without draining they
+    /// pile up, about 80 bytes each.
+    pub records: bool,
+    pub(super) links: Vec<Link>,
+    pub(super) flows: Vec<Flow>,
+}
+
+impl Link {
+    /// The link of a scenario, the same in each direction.
+    pub fn of_scenario(name: &str, link: &afteryou_scenario::Link) -> Result<Link, Error> {
+        let refused = |reason: String| Error::Queue { link: name.to_owned(), reason };
+        let direction = || {
+            let (entry, overrides) = link.queue.queue().map_err(|error| refused(error.to_string()))?;
+            let queue = entry.build(&overrides, link.buffer.limit(link.rate));
+            let queue = queue.map_err(|error| refused(error.to_string()))?;
+            Ok(Direction { rate: link.rate, loss: link.loss, queue })
+        };
+        Ok(Link { name: name.to_owned(), forward: direction()?, reverse: direction()? })
+    }
+
+    pub(super) fn direction(&self, way: Way) -> &Direction {
+        match way {
+            Way::Forward => &self.forward,
+            Way::Reverse => &self.reverse,
+        }
+    }
+}
+
+impl Flow {
+    /// Propagation delay one way; the two ways add up to the round-trip time.
+    pub(super) fn propagation(&self, way: Way) -> Span {
+        let half = self.rtt / 2;
+        match way {
+            Way::Forward => half,
+            Way::Reverse => self.rtt - half,
+        }
+    }
+}
+
+impl Config {
+    /// No link yet; records are kept.
+    pub fn new(seed: u64) -> Config {
+        Config { seed, records: true, links: Vec::new(), flows: Vec::new() }
+    }
+
+    /// Adds a link.
+    pub fn add_link(&mut self, link: Link) -> LinkId {
+        self.links.push(link);
+        LinkId(self.links.len() as u32 - 1)
+    }
+
+    /// Adds a flow through `link` to the server at `server`, with `rtt` on the empty path.
+    ///
+    /// # Panics
+    /// If `link` is not of this configuration.
+    pub fn add_flow(&mut self, link: LinkId, server: SocketAddr, rtt: Span) -> FlowId {
+        assert!((link.0 as usize) < self.links.len(), "{link:?} belongs to another configuration");
+        self.flows.push(Flow { link, server, rtt });
+        FlowId(self.flows.len() as u32 - 1)
+    }
+
+    pub(super) fn check(&self) -> Result<(), Error> {
+        for (i, link) in self.links.iter().enumerate() {
+            if self.links[..i].iter().any(|other| other.name == link.name) {
+                return Err(Error::SameName { name: link.name.clone() });
+            }
+            for way in Way::BOTH {
+                if link.direction(way).rate.bytes_per_second() == 0 {
+                    return Err(Error::NoRate { link: link.name.clone(), way });
+                }
+            }
+        }
+        match self.flows.iter().find(|flow| !flow.server.ip().is_loopback()) {
+            Some(flow) => Err(Error::NotLoopback { address: flow.server }),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::units::{Buffer, Duration};
+    use afteryou_scenario::Algorithm;
+
+    fn link(name: &str, bits: u64) -> Link {
+        let link = afteryou_scenario::Link {
+            rate: Rate::from_bits(bits),
+            buffer: Buffer::Time(Duration::from_millis(100)),
+            queue: Algorithm::named("droptail"),
+            loss: Probability::default(),
+        };
+        Link::of_scenario(name, &link).unwrap()
+    }
+
+    fn refusal(links: Vec<Link>, server: &str) -> String {
+        let mut config = Config::new(1);
+        let ids: Vec<_> = links.into_iter().map(|link| config.add_link(link)).collect();
+        config.add_flow(ids[0], server.parse().unwrap(), Span::ZERO);
+        config.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn nothing_is_sent_off_this_machine() {
+        let text = refusal(vec![link("uplink", 1_000_000)], "192.0.2.1:9");
+        assert!(text.starts_with("192.0.2.1:9 is not on this machine"), "{text}");
+    }
+
+    #[test]
+    fn links_need_a_rate_and_a_name_of_their_own() {
+        let text = refusal(vec![link("uplink", 7)], "127.0.0.1:9");
+        assert!(text.starts_with("link \"uplink\" carries nothing in its forward direction"), "{text}");
+        let text = refusal(vec![link("a", 8), link("a", 8)], "127.0.0.1:9");
+        assert_eq!(text, "two links are named \"a\": rename one");
+    }
+
+    #[test]
+    fn the_two_ways_add_up_to_the_round_trip_time() {
+        let flow = Flow { link: LinkId(0), server: "[::1]:9".parse().unwrap(), rtt: Span(41) };
+        assert_eq!(flow.propagation(Way::Forward) + flow.propagation(Way::Reverse), Span(41));
+    }
+}

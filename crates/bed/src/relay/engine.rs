@@ -1,0 +1,174 @@
+//! The timing thread: reads the sockets, feeds the [`Schedule`], waits, and sends what is due.
+
+use super::config::Config;
+use super::output::{Fresh, Shared};
+use super::platform::{self, Poller, Receiver};
+use super::port::{entered_by, Ports};
+use super::record::{LinkStatistics, Way};
+use super::schedule::{Delivery, Schedule};
+use super::wire::Datagram;
+use crate::clock::Clock;
+use afteryou_aqm::Packet;
+use afteryou_cc::{Span, Time};
+use std::io::ErrorKind;
+use std::net::{SocketAddr, UdpSocket};
+
+/// Sleeping ends this much before a delivery is due; the rest is spent watching the clock, since no sleep is precise.
+const SPIN: Span = Span::from_micros(100);
+/// No sleep is longer, so that a relay stops soon when it is told to.
+const LONGEST_SLEEP: Span = Span::from_millis(20);
+/// Datagrams read from one socket before deliveries have their turn again.
+const BATCH: usize = 64;
+/// Headers of UDP in IPv4 and IPv6, bytes.
+const HEADERS_V4_BYTES: u32 = 28;
+const HEADERS_V6_BYTES: u32 = 48;
+
+/// The timing thread's own.
+pub(super) struct Engine {
+    clock: Clock,
+    schedule: Schedule,
+    /// Learned from each flow's first packet.
+    clients: Vec<Option<SocketAddr>>,
+    /// Datagrams that each port has dropped so far.
+    missed: Vec<u32>,
+    strangers: u64,
+    fresh: Fresh,
+    arrivals: Vec<(Way, Packet<Datagram>)>,
+    readable: Vec<usize>,
+}
+
+impl Engine {
+    pub(super) fn new(config: Config, clock: Clock) -> Engine {
+        let (flows, fresh) = (config.flows.len(), Fresh::new(config.records));
+        Engine {
+            clock,
+            schedule: Schedule::new(config),
+            clients: vec![None; flows],
+            missed: vec![0; 2 * flows],
+            strangers: 0,
+            fresh,
+            arrivals: Vec::new(),
+            readable: Vec::new(),
+        }
+    }
+
+    /// Works until it is told to stop; returns what each link has done and how many datagrams came from strangers.
+    pub(super) fn run(mut self, ports: &Ports, shared: &Shared) -> (Vec<LinkStatistics>, u64) {
+        let mut poller = Poller::new(ports.sockets());
+        let mut receiver = Receiver::new();
+        while !shared.stopped() {
+            self.wait(&mut poller);
+            self.deliver(ports);
+            // Whatever arrived before this moment is in a socket by now and is read before time goes on.
+            let horizon = self.clock.now();
+            self.receive(ports, &mut poller, &mut receiver);
+            self.process_arrivals();
+            self.schedule.advance(horizon, &mut self.fresh);
+            shared.publish(&mut self.fresh);
+        }
+        shared.publish_all(&mut self.fresh);
+        (self.schedule.statistics(), self.strangers)
+    }
+
+    /// Returns when a delivery is due, the schedule must go on, or a datagram is there.
+    fn wait(&self, poller: &mut Poller<'_>) {
+        let due_at = self.schedule.due_at();
+        let timeout = due_at.min(self.schedule.look_at()).since(self.clock.now() + SPIN).min(LONGEST_SLEEP);
+        if timeout > Span::ZERO {
+            poller.wait(timeout);
+        }
+        if due_at.since(self.clock.now()) > SPIN {
+            return;
+        }
+        while self.clock.now() < due_at {
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Sends everything that is due.
+    fn deliver(&mut self, ports: &Ports) {
+        let mut now = self.clock.now();
+        while let Some(delivery) = self.schedule.take_due(now) {
+            let sent = self.send(&delivery, ports);
+            now = self.clock.now();
+            self.fresh.delivered(now.since(delivery.due_at));
+            self.schedule.delivered(delivery, sent);
+        }
+    }
+
+    /// False if the machine refused: a peer that is gone must not stop the others.
+    fn send(&self, delivery: &Delivery, ports: &Ports) -> bool {
+        let to = match delivery.way {
+            Way::Forward => Some(self.schedule.flows()[delivery.flow].server),
+            Way::Reverse => self.clients[delivery.flow],
+        };
+        let socket = ports.exit(delivery.flow, delivery.way);
+        to.is_some_and(|to| platform::send(socket, &delivery.payload, to, delivery.tos).is_ok())
+    }
+
+    /// Reads what is in the sockets, a batch of each.
+    fn receive(&mut self, ports: &Ports, poller: &mut Poller<'_>, receiver: &mut Receiver) {
+        let mut readable = std::mem::take(&mut self.readable);
+        poller.readable(&mut readable);
+        for port in &readable {
+            let socket = ports.socket(*port);
+            let mut left = BATCH;
+            while left > 0 && self.receive_one(*port, socket, receiver) {
+                left -= 1;
+            }
+        }
+        self.readable = readable;
+    }
+
+    /// False if nothing more is in this socket.
+    fn receive_one(&mut self, port: usize, socket: &UdpSocket, receiver: &mut Receiver) -> bool {
+        let received = match receiver.receive(socket) {
+            Ok(received) => received,
+            // Other errors tell of datagrams sent before, to somebody who is gone; the next read is another one.
+            Err(error) => return error.kind() != ErrorKind::WouldBlock,
+        };
+        let (flow, way) = entered_by(port);
+        self.note_missed(port, received.missed);
+        if !self.is_known(flow, way, received.from) {
+            self.strangers += 1;
+            return true;
+        }
+        let arrived_at = Time(self.clock.now().as_nanos().saturating_sub(received.age.as_nanos()));
+        let size = received.payload.len() as u32 + header_bytes(received.from);
+        let body = Datagram { payload: self.schedule.buffer(received.payload), arrived_at };
+        self.arrivals.push((way, Packet::from_tos(size, flow as u32, received.tos, body)));
+        true
+    }
+
+    /// Is `from` the one whose packets come this way? The first to speak to a front is the flow's client; before that
+    /// there is nobody to bring an answer to.
+    fn is_known(&mut self, flow: usize, way: Way, from: SocketAddr) -> bool {
+        match way {
+            Way::Forward => *self.clients[flow].get_or_insert(from) == from,
+            Way::Reverse => self.clients[flow].is_some() && self.schedule.flows()[flow].server == from,
+        }
+    }
+
+    fn note_missed(&mut self, port: usize, missed: Option<u32>) {
+        let Some(so_far) = missed else { return };
+        let more = so_far.wrapping_sub(std::mem::replace(&mut self.missed[port], so_far));
+        let (flow, way) = entered_by(port);
+        self.schedule.missed(flow, way, u64::from(more));
+    }
+
+    /// Lets the datagrams read arrive at their links in the order of time.
+    fn process_arrivals(&mut self) {
+        self.arrivals.sort_by_key(|(_, packet)| packet.body.arrived_at);
+        for (way, packet) in self.arrivals.drain(..) {
+            self.schedule.arrive(way, packet, &mut self.fresh);
+        }
+    }
+}
+
+/// What UDP and IP add to a payload on the link.
+fn header_bytes(address: SocketAddr) -> u32 {
+    match address {
+        SocketAddr::V4(_) => HEADERS_V4_BYTES,
+        SocketAddr::V6(_) => HEADERS_V6_BYTES,
+    }
+}

@@ -1,0 +1,114 @@
+//! What a relay tells about its packets.
+
+use afteryou_aqm::DropReason;
+use afteryou_cc::{Span, Time};
+use afteryou_scenario::outcome::{Lateness, Packets};
+use std::fmt;
+
+/// A link of a relay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId(pub(super) u32);
+
+/// A flow of a relay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(pub(super) u32);
+
+/// A direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Way {
+    /// From client to server.
+    Forward,
+    /// From server to client.
+    Reverse,
+}
+
+impl Way {
+    /// Both ways.
+    pub const BOTH: [Way; 2] = [Way::Forward, Way::Reverse];
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Way::Forward => "forward",
+            Way::Reverse => "reverse",
+        })
+    }
+}
+
+/// One packet in one direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The link.
+    pub link: LinkId,
+    /// The flow.
+    pub flow: FlowId,
+    /// The direction.
+    pub way: Way,
+    /// Size of the IP packet, bytes.
+    pub size_bytes: u32,
+    /// TOS or traffic-class byte as it left: a queue may have set the CE mark. Zero where the platform hides it.
+    pub tos: u8,
+    /// When it arrived at the link.
+    pub arrived_at: Time,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// What became of a packet. All times are those of the schedule, not of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It left the queue and was sent.
+    Sent {
+        /// When the link began to send it.
+        dequeued_at: Time,
+        /// Time it waited in the queue before.
+        sojourn: Span,
+        /// When it is due at the other end: behind its own serialisation and the propagation.
+        due_at: Time,
+    },
+    /// The queue dropped it.
+    Dropped {
+        /// When.
+        at: Time,
+        /// Why.
+        reason: DropReason,
+    },
+    /// It was lost at random when it arrived.
+    Lost,
+}
+
+/// What a relay has done, from start to stop.
+#[derive(Clone, Debug)]
+pub struct Statistics {
+    /// Each link, in the order in which they were added.
+    pub links: Vec<LinkStatistics>,
+    /// How late packets were delivered; none if there was no packet. Includes the time that a datagram lay in the
+    /// relay's socket, where the platform tells ([`TOS_IS_KEPT`](super::TOS_IS_KEPT) says where).
+    pub lateness: Option<Lateness>,
+    /// Datagrams ignored because they came from neither the flow's client nor its server.
+    pub strangers: u64,
+}
+
+/// What one link has done.
+#[derive(Clone, Debug)]
+pub struct LinkStatistics {
+    /// Its name.
+    pub name: String,
+    /// From clients to servers.
+    pub forward: DirectionStatistics,
+    /// From servers to clients.
+    pub reverse: DirectionStatistics,
+}
+
+/// What one direction of a link has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DirectionStatistics {
+    /// Its packets. Every one that arrived is in exactly one of the other counters.
+    pub packets: Packets,
+    /// Of the delivered: those that the machine then refused to send (no buffer space, nobody listening).
+    pub unsent: u64,
+    /// Datagrams that the machine dropped before the relay could read them; they are not in `packets`. Zero where the
+    /// platform does not tell. Anything else means that the sender outran this machine, not the emulated link.
+    pub missed: u64,
+}

@@ -1,0 +1,124 @@
+//! What the tests of the relay share: links, paced senders, and patience with a busy machine.
+#![allow(dead_code, reason = "each test program uses a part")]
+
+use afteryou_aqm::droptail::DropTail;
+use afteryou_bed::relay::{Direction, Link};
+use afteryou_bed::Clock;
+use afteryou_cc::{Span, Time};
+use afteryou_scenario::outcome::Lateness;
+use afteryou_scenario::{Buffer, Probability, Rate};
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// UDP payload of a packet of 1250 bytes over IPv4.
+pub const PAYLOAD_BYTES: usize = 1222;
+/// The packet.
+pub const PACKET_BYTES: u64 = 1250;
+
+/// Tests that measure time run one at a time.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub fn direction(rate: &str, buffer: &str, loss: &str) -> Direction {
+    let rate: Rate = rate.parse().unwrap();
+    let limit = buffer.parse::<Buffer>().unwrap().limit(rate);
+    let loss: Probability = loss.parse().unwrap();
+    Direction { rate, loss, queue: Box::new(DropTail::new(limit)) }
+}
+
+pub fn link(name: &str, rate: &str, buffer: &str, loss: &str) -> Link {
+    let (forward, reverse) = (direction(rate, buffer, loss), direction(rate, buffer, loss));
+    Link { name: name.to_owned(), forward, reverse }
+}
+
+/// A socket on loopback whose reads give up after 300 ms.
+pub fn socket() -> UdpSocket {
+    socket_at("127.0.0.1:0").unwrap()
+}
+
+pub fn socket_at(address: &str) -> Option<UdpSocket> {
+    let socket = UdpSocket::bind(address).ok()?;
+    socket.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+    Some(socket)
+}
+
+/// Sends packets of [`PACKET_BYTES`] at about `mbit` Mbit/s for `time`; catches up when it overslept.
+pub fn overdrive(socket: &UdpSocket, to: SocketAddr, mbit: u64, time: Span) {
+    let clock = Clock::start();
+    let mut sent = 0;
+    while clock.now() < Time::ZERO + time {
+        let should = clock.now().as_nanos() * mbit / (8000 * PACKET_BYTES);
+        while sent < should {
+            let _ = socket.send_to(&[0; PAYLOAD_BYTES], to);
+            sent += 1;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Sends 50 probes of 60 bytes payload a second; the time of sending is in them.
+pub fn probe(socket: &UdpSocket, to: SocketAddr, clock: Clock, count: u32) {
+    for _ in 0..count {
+        let mut payload = [0; 60];
+        payload[..8].copy_from_slice(&clock.now().as_nanos().to_le_bytes());
+        socket.send_to(&payload, to).unwrap();
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Ages in ms of the probes that arrive, until none comes for a while.
+pub fn probe_ages_ms(socket: &UdpSocket, clock: Clock) -> Vec<f64> {
+    let mut buffer = [0; 2000];
+    let mut ages = Vec::new();
+    while let Ok((bytes, _)) = socket.recv_from(&mut buffer) {
+        let now = clock.now();
+        assert_eq!(bytes, 60);
+        let sent = Time(u64::from_le_bytes(buffer[..8].try_into().unwrap()));
+        ages.push(now.since(sent).as_millis_f64());
+    }
+    ages
+}
+
+/// Returns what it gets to whom it came from, until nothing comes for a while.
+pub fn echo(socket: &UdpSocket) {
+    let mut buffer = [0; 2000];
+    while let Ok((bytes, from)) = socket.recv_from(&mut buffer) {
+        socket.send_to(&buffer[..bytes], from).unwrap();
+    }
+}
+
+/// Arrival times of packets, until none comes for a while.
+pub fn arrivals(socket: &UdpSocket, clock: Clock) -> Vec<Time> {
+    let mut buffer = [0; 2000];
+    std::iter::from_fn(|| socket.recv_from(&mut buffer).ok().map(|_| clock.now())).collect()
+}
+
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}
+
+/// Measures and judges; what a busy machine spoiled is measured again, three times in all.
+pub fn judged<T>(measure: impl Fn() -> (T, Option<Lateness>), judge: impl Fn(&T) -> Result<(), String>) {
+    let _alone = alone();
+    for attempt in 1..=3 {
+        let (value, lateness) = measure();
+        println!("lateness: {lateness:?}");
+        let Err(reason) = judge(&value) else { return };
+        let spoiled = lateness.is_some_and(|lateness| lateness.spoiled());
+        assert!(spoiled && attempt < 3, "{reason}; attempt {attempt}, lateness {lateness:?}");
+        println!("{reason}, but this machine is too busy to tell: once more");
+    }
+}
+
+/// Fails unless `value` is within `tolerance` of `expected`.
+pub fn within(what: &str, value: f64, expected: f64, tolerance: f64) -> Result<(), String> {
+    println!("{what}: {value:.3}, expected {expected:.3}");
+    let good = (value - expected).abs() <= tolerance;
+    good.then_some(()).ok_or_else(|| format!("{what} is {value:.3}, not {expected:.3} ± {tolerance:.3}"))
+}

@@ -1,0 +1,167 @@
+//! The relay against the clock.
+
+mod common;
+
+use afteryou_aqm::DropReason;
+use afteryou_bed::relay::{Config, Fate, FlowId, Record, Relay, Way};
+use afteryou_bed::Clock;
+use afteryou_cc::{Span, Time};
+use common::*;
+use std::thread;
+
+const SECOND: Span = Span::from_secs(1);
+
+/// Mbit/s of IP packets that arrived from `from` until `to`.
+fn rate_mbit(arrivals: &[Time], from: Time, to: Time) -> f64 {
+    let bytes = arrivals.iter().filter(|at| **at >= from && **at < to).count() as u64 * PACKET_BYTES;
+    bytes as f64 * 8e-6 / to.since(from).as_secs_f64()
+}
+
+#[test]
+fn an_overdriven_link_delivers_its_rate_within_one_per_cent() {
+    let measure = || {
+        let (client, server, clock) = (socket(), socket(), Clock::start());
+        let mut config = Config::new(1);
+        let uplink = config.add_link(link("uplink", "20 Mbit/s", "100 ms", "0 %"));
+        let flow = config.add_flow(uplink, server.local_addr().unwrap(), Span::from_millis(40));
+        let relay = Relay::start(config, clock).unwrap();
+        let arrived = thread::scope(|scope| {
+            let arrived = scope.spawn(|| arrivals(&server, clock));
+            overdrive(&client, relay.front(flow), 40, SECOND * 2);
+            arrived.join().unwrap()
+        });
+        let rate = rate_mbit(&arrived, Time::from_millis(250), Time::from_millis(2000));
+        (rate, relay.stop().unwrap().lateness)
+    };
+    judged(measure, |rate| within("delivered, Mbit/s", *rate, 20.0, 0.2));
+}
+
+#[test]
+fn a_probe_on_an_empty_link_sees_propagation_and_its_own_serialisation_one_way() {
+    let measure = || {
+        let (client, server, clock) = (socket(), socket(), Clock::start());
+        let mut config = Config::new(1);
+        let uplink = config.add_link(link("uplink", "20 Mbit/s", "100 ms", "0 %"));
+        let flow = config.add_flow(uplink, server.local_addr().unwrap(), Span::from_millis(40));
+        let relay = Relay::start(config, clock).unwrap();
+        let ages = thread::scope(|scope| {
+            let ages = scope.spawn(|| probe_ages_ms(&server, clock));
+            probe(&client, relay.front(flow), clock, 60);
+            ages.join().unwrap()
+        });
+        (ages, relay.stop().unwrap().lateness)
+    };
+    judged(measure, |ages| {
+        let earliest = ages.iter().copied().fold(f64::INFINITY, f64::min);
+        assert!(earliest >= 20.035, "{earliest} ms is faster than the link");
+        within("one way, ms", median(ages), 20.035, 0.5)
+    });
+}
+
+#[test]
+fn a_probe_on_an_empty_link_sees_its_round_trip_time_both_ways() {
+    let measure = || {
+        let (client, server, clock) = (socket(), socket(), Clock::start());
+        let mut config = Config::new(1);
+        let uplink = config.add_link(link("uplink", "20 Mbit/s", "100 ms", "0 %"));
+        let flow = config.add_flow(uplink, server.local_addr().unwrap(), Span::from_millis(40));
+        let relay = Relay::start(config, clock).unwrap();
+        let ages = thread::scope(|scope| {
+            scope.spawn(|| echo(&server));
+            let ages = scope.spawn(|| probe_ages_ms(&client, clock));
+            probe(&client, relay.front(flow), clock, 60);
+            ages.join().unwrap()
+        });
+        (ages, relay.stop().unwrap().lateness)
+    };
+    judged(measure, |ages| within("both ways, ms", median(ages), 40.070, 0.5));
+}
+
+/// Sojourn times in ms of what left the queue after `from`.
+fn sojourns_ms(records: &[Record], from: Time) -> Vec<f64> {
+    let sojourn = |record: &Record| match record.fate {
+        Fate::Sent { dequeued_at, sojourn, .. } if dequeued_at >= from => Some(sojourn.as_millis_f64()),
+        _ => None,
+    };
+    records.iter().filter_map(sojourn).collect()
+}
+
+#[test]
+fn a_droptail_buffer_of_500_ms_holds_500_ms_and_drops_the_rest() {
+    let measure = || {
+        let (client, server, clock) = (socket(), socket(), Clock::start());
+        let mut config = Config::new(1);
+        let uplink = config.add_link(link("uplink", "20 Mbit/s", "500 ms", "0 %"));
+        let flow = config.add_flow(uplink, server.local_addr().unwrap(), Span::from_millis(20));
+        let relay = Relay::start(config, clock).unwrap();
+        overdrive(&client, relay.front(flow), 60, Span::from_millis(1400));
+        let (statistics, records) = relay.stop_with_records().unwrap();
+        let full = |record: &&Record| matches!(record.fate, Fate::Dropped { reason: DropReason::Full, .. });
+        let dropped = records.iter().filter(full).count() as u64;
+        assert_eq!(statistics.links[0].forward.packets.dropped, dropped);
+        assert!(dropped > 1000, "{dropped}");
+        (sojourns_ms(&records, Time::from_millis(1000)), statistics.lateness)
+    };
+    judged(measure, |sojourns| within("standing queue, ms", median(sojourns), 499.5, 1.5));
+}
+
+#[test]
+fn two_links_in_one_relay_do_not_disturb_each_other() {
+    let measure = || {
+        let (bulk, sink, client, server) = (socket(), socket(), socket(), socket());
+        let clock = Clock::start();
+        let mut config = Config::new(1);
+        let busy = config.add_link(link("busy", "10 Mbit/s", "100 ms", "0 %"));
+        let quiet = config.add_link(link("quiet", "20 Mbit/s", "100 ms", "0 %"));
+        let through_busy = config.add_flow(busy, sink.local_addr().unwrap(), Span::from_millis(20));
+        let through_quiet = config.add_flow(quiet, server.local_addr().unwrap(), Span::from_millis(40));
+        let relay = Relay::start(config, clock).unwrap();
+        let (arrived, ages) = thread::scope(|scope| {
+            let arrived = scope.spawn(|| arrivals(&sink, clock));
+            let ages = scope.spawn(|| probe_ages_ms(&server, clock));
+            scope.spawn(|| overdrive(&bulk, relay.front(through_busy), 20, Span::from_millis(1250)));
+            probe(&client, relay.front(through_quiet), clock, 60);
+            (arrived.join().unwrap(), ages.join().unwrap())
+        });
+        let rate = rate_mbit(&arrived, Time::from_millis(250), Time::from_millis(1250));
+        ((rate, median(&ages)), relay.stop().unwrap().lateness)
+    };
+    judged(measure, |(rate, age)| {
+        within("the busy link, Mbit/s", *rate, 10.0, 0.1)?;
+        within("the quiet link, ms", *age, 20.035, 0.5)
+    });
+}
+
+#[test]
+fn flows_through_one_link_share_its_queue_and_have_their_own_round_trip_times() {
+    let measure = || {
+        let (client, near, far) = (socket(), socket(), socket());
+        let clock = Clock::start();
+        let mut config = Config::new(1);
+        let uplink = config.add_link(link("uplink", "20 Mbit/s", "100 ms", "0 %"));
+        let [to_near, to_far] = [(&near, 10), (&far, 100)].map(|(server, rtt)| {
+            config.add_flow(uplink, server.local_addr().unwrap(), Span::from_millis(rtt))
+        });
+        let relay = Relay::start(config, clock).unwrap();
+        for _ in 0..20 {
+            client.send_to(&[0; PAYLOAD_BYTES], relay.front(to_near)).unwrap();
+            client.send_to(&[0; PAYLOAD_BYTES], relay.front(to_far)).unwrap();
+            thread::sleep(std::time::Duration::from_millis(10));
+        }
+        let (statistics, records) = relay.stop_with_records().unwrap();
+        let path_ms = |flow: FlowId| {
+            let time = |record: &Record| match record.fate {
+                Fate::Sent { dequeued_at, due_at, .. } => due_at.since(dequeued_at).as_millis_f64(),
+                _ => panic!("lost on an empty link: {record:?}"),
+            };
+            let of_flow: Vec<_> = records.iter().filter(|record| record.flow == flow).map(time).collect();
+            median(&of_flow)
+        };
+        assert!(records.iter().all(|record| record.way == Way::Forward));
+        ((path_ms(to_near), path_ms(to_far)), statistics.lateness)
+    };
+    // The schedule is exact: 1250 bytes take 0.5 ms, behind them half a round-trip time passes.
+    judged(measure, |(near, far)| {
+        within("near, ms", *near, 5.5, 1e-6).and(within("far, ms", *far, 50.5, 1e-6))
+    });
+}
