@@ -22,6 +22,7 @@ mod output;
 pub mod pacer;
 pub mod receiver;
 pub mod scoreboard;
+pub mod send_buffer;
 mod timers;
 
 use crate::config::{Config, SHORT_PACKETS};
@@ -31,10 +32,10 @@ use crate::rto::Rto;
 use crate::sack::Sack;
 use afteryou_cc::rtt::RttEstimator;
 use afteryou_cc::{Controller, Snapshot, Span, Time};
-use bytes::BytesMut;
 use pacer::Pacer;
 use receiver::{AckPolicy, Receiver};
 use scoreboard::Scoreboard;
+use send_buffer::SendBuffer;
 
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +62,7 @@ pub struct Connection {
     send_id: u16,
     board: Scoreboard,
     receiver: Receiver,
-    unsent: BytesMut,
+    unsent: SendBuffer,
     fin: Fin,
     /// Send what is left even if it does not fill a packet.
     push: bool,
@@ -184,7 +185,7 @@ impl Connection {
             send_id: ids.1,
             board: Scoreboard::new(0),
             receiver: Receiver::new(ack_nr, config.recv_buffer),
-            unsent: BytesMut::new(),
+            unsent: SendBuffer::new(config.payload),
             fin: Fin::NotYet,
             push: false,
             reset_due: false,
@@ -234,7 +235,7 @@ impl Connection {
         // Two windows keep the network busy; a larger backlog would only be late to hear of a change of plans.
         let limit =
             (2 * self.controller.cwnd()).clamp(MIN_SEND_BUFFER, self.config.send_buffer.max(MIN_SEND_BUFFER));
-        limit.saturating_sub(self.board.outstanding() + self.unsent.len() as u64) as usize
+        limit.saturating_sub(self.board.outstanding() + self.unsent.len()) as usize
     }
 
     /// Takes bytes to send and returns how many.
@@ -246,7 +247,7 @@ impl Connection {
             return Err(Error::Finished);
         }
         let n = data.len().min(self.writable());
-        self.unsent.extend_from_slice(&data[..n]);
+        self.unsent.write(&data[..n]);
         Ok(n)
     }
 

@@ -91,7 +91,10 @@ impl Connection {
             return self.send_probe(now);
         }
         if let Some(len) = self.board.next_lost_len() {
-            if !self.may_send(now, len) {
+            // RFC 9937 §6.2 forces the first retransmission: with a short bitmap much of what seems to be in flight
+            // has long arrived, and only the oldest packet can show it.
+            let fits = self.board.is_oldest_lost() || self.window_has_room(len);
+            if !fits || !self.pacing_allows(now) {
                 return None;
             }
             let transmission = self.board.send_lost(now)?;
@@ -116,7 +119,7 @@ impl Connection {
             }
             return None;
         }
-        if !self.may_send(now, len) {
+        if !self.window_has_room(len) || !self.pacing_allows(now) {
             return None;
         }
         Some(self.send_new(now, len))
@@ -135,12 +138,12 @@ impl Connection {
 
     fn send_new(&mut self, now: Time, len: u64) -> Transmission {
         self.note_idle(now);
-        let body = match len {
-            0 => {
+        let body = match self.unsent.take() {
+            Some(payload) => Body::Data(payload),
+            None => {
                 self.fin = Fin::Sent;
                 Body::Fin
             }
-            _ => Body::Data(self.unsent.split_to(len as usize).freeze()),
         };
         self.push &= !self.unsent.is_empty();
         let app_limited = self.app_limited_until > self.board.delivered();
@@ -168,12 +171,11 @@ impl Connection {
         }
     }
 
-    /// Do window and pacing allow a packet of `len` bytes?
-    fn may_send(&mut self, now: Time, len: u64) -> bool {
-        let fits = self.board.in_flight() + len <= self.controller.cwnd() || !self.board.anything_in_flight();
-        if !fits {
-            return false;
-        }
+    fn window_has_room(&self, len: u64) -> bool {
+        self.board.in_flight() + len <= self.controller.cwnd() || !self.board.anything_in_flight()
+    }
+
+    fn pacing_allows(&mut self, now: Time) -> bool {
         if self.rtt.smoothed().is_some() && self.pacer.next() > now {
             self.timers.pacing_until(Some(self.pacer.next()));
             return false;

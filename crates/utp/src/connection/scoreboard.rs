@@ -189,6 +189,11 @@ impl Scoreboard {
         Some(self.segment(index).body.len())
     }
 
+    /// Is the oldest unacknowledged packet lost (and not sent again yet)?
+    pub fn is_oldest_lost(&self) -> bool {
+        self.lost.first() == Some(&self.popped)
+    }
+
     /// Sends a new packet.
     pub fn send_new(&mut self, now: Time, body: Body, app_limited: bool) -> Transmission {
         let seq_nr = self.next_seq();
