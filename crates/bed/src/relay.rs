@@ -109,7 +109,9 @@ impl Relay {
         self.backs[flow.0 as usize]
     }
 
-    /// What became of packets since the last call. Those of one direction come in the order in which it was decided.
+    /// What became of packets since the last call. They come in the order in
+    /// which that was decided: a packet lost on arrival before those that still wait; [`Record::number`] tells the order
+    /// of arrival.
     pub fn drain_records(&self) -> Vec<Record> {
         self.shared.take_records()
     }

@@ -45,7 +45,7 @@ pub struct Config {
     /// Seed of the random losses.
     pub seed: u64,
     /// Keep a record of every packet for [`Relay::drain_records`](super::Relay::drain_records). Without draining they
-    /// pile up, about 80 bytes each.
+    /// pile up, 64 bytes each.
     pub records: bool,
     pub(super) links: Vec<Link>,
     pub(super) flows: Vec<Flow>,

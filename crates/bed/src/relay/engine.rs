@@ -135,7 +135,7 @@ impl Engine {
         }
         let arrived_at = Time(self.clock.now().as_nanos().saturating_sub(received.age.as_nanos()));
         let size = received.payload.len() as u32 + header_bytes(received.from);
-        let body = Datagram { payload: self.schedule.buffer(received.payload), arrived_at };
+        let body = Datagram::new(self.schedule.buffer(received.payload), arrived_at);
         self.arrivals.push((way, Packet::from_tos(size, flow as u32, received.tos, body)));
         true
     }

@@ -45,6 +45,8 @@ pub struct Record {
     pub flow: FlowId,
     /// The direction.
     pub way: Way,
+    /// Which arrival of this direction it was, counted from zero.
+    pub number: u64,
     /// Size of the IP packet, bytes.
     pub size_bytes: u32,
     /// TOS or traffic-class byte as it left: a queue may have set the CE mark. Zero where the platform hides it.

@@ -169,6 +169,7 @@ impl Schedule {
             link: LinkId((line / 2) as u32),
             flow: FlowId(packet.flow),
             way,
+            number: packet.body.number,
             size_bytes: packet.size,
             tos: packet.tos(),
             arrived_at: packet.body.arrived_at,

@@ -13,6 +13,14 @@ use rand_pcg::Pcg64;
 pub struct Datagram {
     pub(super) payload: Vec<u8>,
     pub(super) arrived_at: Time,
+    /// Which arrival of its direction it is.
+    pub(super) number: u64,
+}
+
+impl Datagram {
+    pub(super) fn new(payload: Vec<u8>, arrived_at: Time) -> Datagram {
+        Datagram { payload, arrived_at, number: 0 }
+    }
 }
 
 /// Something happened to a packet.
@@ -30,6 +38,7 @@ pub(super) struct Wire {
     bytes_per_second: u64,
     loss: f64,
     random: Pcg64,
+    arrivals: u64,
     queue: Box<dyn Queue<Datagram>>,
     /// When the packet in transmission has left.
     free_at: Time,
@@ -46,6 +55,7 @@ impl Wire {
             bytes_per_second: direction.rate.bytes_per_second(),
             loss: direction.loss.ratio(),
             random,
+            arrivals: 0,
             queue: direction.queue,
             free_at: Time::ZERO,
             horizon: Time::ZERO,
@@ -58,6 +68,8 @@ impl Wire {
     pub(super) fn arrive(&mut self, mut packet: Packet<Datagram>, events: &mut Vec<Event>) {
         self.advance(packet.body.arrived_at, events);
         packet.body.arrived_at = self.horizon;
+        packet.body.number = self.arrivals;
+        self.arrivals += 1;
         if random::happens(&mut self.random, self.loss) {
             events.push(Event::Lost { packet });
             return;
@@ -123,7 +135,7 @@ mod tests {
     }
 
     fn packet(arrived_us: u64, size: u32) -> Packet<Datagram> {
-        let body = Datagram { payload: Vec::new(), arrived_at: Time::from_micros(arrived_us) };
+        let body = Datagram::new(Vec::new(), Time::from_micros(arrived_us));
         Packet::from_tos(size, 0, 0, body)
     }
 
