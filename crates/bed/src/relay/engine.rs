@@ -14,7 +14,7 @@ use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
 
 /// Sleeping ends this much before a delivery is due; the rest is spent watching the clock, since no sleep is precise.
-const SPIN: Span = Span::from_micros(100);
+const SPIN: Span = Span::from_micros(50);
 /// No sleep is longer, so that a relay stops soon when it is told to.
 const LONGEST_SLEEP: Span = Span::from_millis(20);
 /// Datagrams read from one socket before deliveries have their turn again.
