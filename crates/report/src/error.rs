@@ -1,0 +1,95 @@
+//! What can go wrong with a report.
+
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why a report was not drawn, written or read. The message names the file, the reason and what to do.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The folder for the files cannot be made or holds no new file.
+    #[error("cannot write into the folder {}: {reason}; {advice}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the operating system said.
+        reason: std::io::Error,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// A file was not written. Nothing of it is left.
+    #[error("cannot write {}: {reason}; {advice}", path.display())]
+    Write {
+        /// The file under its final name.
+        path: PathBuf,
+        /// What the operating system said.
+        reason: std::io::Error,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// A file was not read.
+    #[error("cannot read {}: {reason}; {advice}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        reason: std::io::Error,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// A file that holds no outcome.
+    #[error("{} is not a result of afteryou: {reason}; give the result.json that a run wrote", path.display())]
+    NotAnOutcome {
+        /// The file.
+        path: PathBuf,
+        /// Where it stops making sense.
+        reason: serde_json::Error,
+    },
+    /// A file of a later version.
+    #[error(
+        "{} has result format {found}, this afteryou reads formats up to {known}: use the version that wrote it{}, \
+         or a newer one", path.display(), writer.as_ref().map(|v| format!(" ({v})")).unwrap_or_default()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u64,
+        /// The newest format known here.
+        known: u32,
+        /// Version of afteryou that wrote it, if the file says so.
+        writer: Option<String>,
+    },
+    /// An outcome with a number that JSON cannot hold, so that nobody could read it back.
+    #[error(
+        "the outcome cannot be written as JSON: {0}; this is a mistake of the engine that made it, report it"
+    )]
+    Json(serde_json::Error),
+    /// The figure was not drawn.
+    #[error("the figure cannot be drawn: {0}; report it with the result.json")]
+    Figure(String),
+}
+
+/// What to do about `reason`, which came up while writing.
+pub(crate) fn advice_on_writing(reason: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind as Kind;
+    match reason.kind() {
+        Kind::StorageFull | Kind::QuotaExceeded => "free some space or choose a folder on another disk",
+        Kind::PermissionDenied | Kind::ReadOnlyFilesystem => "choose a folder that you may write to",
+        Kind::NotADirectory | Kind::AlreadyExists => "a file is in the way: choose another folder",
+        Kind::IsADirectory => "a folder has this name: rename it or choose another folder",
+        _ => "choose another folder",
+    }
+}
+
+/// What to do about `reason`, which came up while reading.
+pub(crate) fn advice_on_reading(reason: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind as Kind;
+    match reason.kind() {
+        Kind::NotFound => "check the name",
+        Kind::PermissionDenied => "allow yourself to read it",
+        Kind::IsADirectory => "give the result.json in it",
+        Kind::InvalidData => "give the result.json that a run wrote",
+        _ => "check the file",
+    }
+}

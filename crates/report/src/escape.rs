@@ -1,0 +1,93 @@
+//! Strings of an outcome, made harmless for the place they are put.
+//!
+//! Names come from files that others wrote. None of them may become markup, end a script or steer a terminal.
+
+use std::borrow::Cow;
+
+/// `text` without control characters and without what XML forbids; each becomes one visible replacement character.
+pub fn plain(text: &str) -> Cow<'_, str> {
+    if !text.contains(forbidden) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().map(|c| if forbidden(c) { '\u{fffd}' } else { c }).collect())
+}
+
+fn forbidden(c: char) -> bool {
+    // Bidirectional overrides would reorder what stands beside the name.
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// `text` for HTML: between tags and within quoted attributes.
+pub fn html(text: &str) -> String {
+    markup(&plain(text))
+}
+
+/// As [`html`], for text whose line breaks are wanted.
+pub fn html_lines(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(html).collect();
+    lines.join("\n")
+}
+
+fn markup(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '&' => safe.push_str("&amp;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+/// JSON for a script element: the same JSON, but without any `<` that could end or nest the element. (`<` occurs only
+/// within strings of JSON, where the escape means the same.)
+pub fn json_in_script(json: &str) -> String {
+    json.replace('<', "\\u003c")
+}
+
+/// `text` cut to `chars` characters, the last one an ellipsis if something is missing.
+pub fn cut(text: &str, chars: usize) -> String {
+    if text.chars().count() <= chars {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(chars.saturating_sub(1)).collect();
+    short.truncate(short.trim_end().len());
+    if chars > 0 {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_and_control_characters_become_harmless() {
+        assert_eq!(
+            html("<img src=\"x\" onerror='y'>&"),
+            "&lt;img src=&quot;x&quot; onerror=&#39;y&#39;&gt;&amp;"
+        );
+        assert_eq!(plain("\u{1b}[31mred\u{7}\u{202e}"), "\u{fffd}[31mred\u{fffd}\u{fffd}");
+        assert_eq!(html_lines("a\n<b"), "a\n&lt;b");
+    }
+
+    #[test]
+    fn json_in_a_script_means_the_same_and_cannot_end_it() {
+        let json = serde_json::to_string("</script><!--").unwrap();
+        let safe = json_in_script(&json);
+        assert!(!safe.contains('<'));
+        assert_eq!(serde_json::from_str::<String>(&safe).unwrap(), "</script><!--");
+    }
+
+    #[test]
+    fn long_text_is_cut_between_characters() {
+        assert_eq!(cut("größe", 4), "grö…");
+        assert_eq!(cut("abc", 3), "abc");
+        assert_eq!(cut("abc", 0), "");
+    }
+}

@@ -1,0 +1,119 @@
+//! Files: an outcome and its pictures in a folder, and an outcome read back.
+
+use crate::error::{advice_on_reading, advice_on_writing, Error};
+use crate::html::html;
+use crate::svg::svg;
+use afteryou_scenario::outcome::{Outcome, SCHEMA_VERSION};
+use serde::Deserialize;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// The files that were written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The outcome: `result.json`.
+    pub result: PathBuf,
+    /// The page: `report.html`.
+    pub report: PathBuf,
+    /// The figure: `figure.svg`.
+    pub figure: PathBuf,
+}
+
+/// Writes `result.json`, `report.html` and `figure.svg` into `dir`, which is made if it is missing.
+///
+/// Nothing appears under a final name before all three are safely on the disk; a failure leaves no temporary file.
+pub fn write_folder(outcome: &Outcome, dir: &Path) -> Result<Written, Error> {
+    let contents =
+        [("result.json", json(outcome)?), ("report.html", html(outcome)?), ("figure.svg", svg(outcome)?)];
+    check_writable(dir)?;
+    let mut staged = Vec::new();
+    for (name, content) in &contents {
+        let path = dir.join(name);
+        let file = stage(dir, content.as_bytes()).map_err(|reason| unwritten(&path, reason))?;
+        staged.push((path, file));
+    }
+    for (path, file) in staged {
+        file.persist(&path).map_err(|error| unwritten(&path, error.error))?;
+    }
+    let path = |name| dir.join(name);
+    Ok(Written { result: path("result.json"), report: path("report.html"), figure: path("figure.svg") })
+}
+
+/// Makes `dir` if it is missing and sees whether it takes a file, so that a long run need not fail at its end.
+pub fn check_writable(dir: &Path) -> Result<(), Error> {
+    let attempt = std::fs::create_dir_all(dir).and_then(|()| temporary(dir));
+    match attempt {
+        Ok(_) => Ok(()),
+        Err(reason) => {
+            let (path, advice) = (dir.to_owned(), advice_on_writing(&reason));
+            Err(Error::Folder { path, reason: plain_reason(reason), advice })
+        }
+    }
+}
+
+/// Reads an outcome from a `result.json`.
+pub fn read(path: &Path) -> Result<Outcome, Error> {
+    /// What every version of the format has.
+    #[derive(Deserialize)]
+    struct Head {
+        schema_version: u64,
+        afteryou_version: Option<String>,
+    }
+    let text = std::fs::read_to_string(path).map_err(|reason| {
+        let advice = advice_on_reading(&reason);
+        Error::Read { path: path.to_owned(), reason, advice }
+    })?;
+    let foreign = |reason| Error::NotAnOutcome { path: path.to_owned(), reason };
+    let head: Head = serde_json::from_str(&text).map_err(foreign)?;
+    if head.schema_version > u64::from(SCHEMA_VERSION) {
+        let writer = head.afteryou_version;
+        return Err(Error::Newer {
+            path: path.to_owned(),
+            found: head.schema_version,
+            known: SCHEMA_VERSION,
+            writer,
+        });
+    }
+    serde_json::from_str(&text).map_err(foreign)
+}
+
+/// `outcome` for a file, sure to be readable again: JSON has no infinity, and would keep silent about one.
+fn json(outcome: &Outcome) -> Result<String, Error> {
+    let mut json = serde_json::to_string_pretty(outcome).map_err(Error::Json)?;
+    serde_json::from_str::<Outcome>(&json).map_err(Error::Json)?;
+    json.push('\n');
+    Ok(json)
+}
+
+fn stage(dir: &Path, content: &[u8]) -> io::Result<NamedTempFile> {
+    let mut file = temporary(dir)?;
+    file.write_all(content)?;
+    file.flush()?;
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+/// A new file in `dir` that vanishes unless it is given a name.
+fn temporary(dir: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".afteryou-");
+    // Unasked, temporary files are for their owner's eyes only; a report is an ordinary file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(dir)
+}
+
+fn unwritten(path: &Path, reason: io::Error) -> Error {
+    let advice = advice_on_writing(&reason);
+    Error::Write { path: path.to_owned(), reason: plain_reason(reason), advice }
+}
+
+/// The reason of the operating system alone: the name of a temporary file tells nobody anything.
+fn plain_reason(reason: io::Error) -> io::Error {
+    let kind = reason.kind();
+    match reason.raw_os_error() {
+        Some(_) => reason,
+        None => kind.into(),
+    }
+}

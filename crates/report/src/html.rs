@@ -1,0 +1,204 @@
+//! The page: one file that works offline.
+//!
+//! Tables are written here; the charts are drawn by `assets/report.js` with uPlot from the plan and the outcome, both
+//! embedded as JSON. Without scripts, the figure stands where the charts would.
+
+use crate::error::Error;
+use crate::escape;
+use crate::format::moment;
+use crate::palette::{Colour, Style};
+use crate::plan::{Plan, Surroundings, SURROUNDINGS};
+use crate::svg::svg;
+use crate::table::{Cell, Table, Tone};
+use crate::{scenario_tables, tables};
+use afteryou_scenario::outcome::{Outcome, Verdict};
+use serde::Serialize;
+
+const TEMPLATE: &str = include_str!("../assets/report.html");
+const CSS: &str = include_str!("../assets/report.css");
+const JS: &str = include_str!("../assets/report.js");
+const UPLOT_CSS: &str = include_str!("../assets/uPlot.min.css");
+const UPLOT_JS: &str = include_str!("../assets/uPlot.iife.min.js");
+const UPLOT_LICENSE: &str = include_str!("../assets/uPlot.LICENSE");
+
+/// What the script gets beside the outcome.
+#[derive(Serialize)]
+struct Embedded {
+    #[serde(flatten)]
+    plan: Plan,
+    surroundings: Surroundings,
+}
+
+/// Draws `outcome` as one HTML document that needs no network.
+pub fn html(outcome: &Outcome) -> Result<String, Error> {
+    let embedded = Embedded { plan: Plan::of(outcome), surroundings: SURROUNDINGS };
+    let values = [
+        ("title", escape::html(scenario_tables::title(outcome))),
+        ("subtitle", escape::html(&subtitle(outcome))),
+        ("verdict", verdict(outcome.verdict.as_ref())),
+        ("warning", warning(outcome)),
+        ("checks", section(&[tables::checks(outcome)])),
+        ("figure", svg(outcome)?),
+        ("tables", figures(outcome)),
+        ("scenario", scenario(outcome)?),
+        ("outcome", embed(outcome)?),
+        ("plan", embed(&embedded)?),
+        ("css", CSS.to_owned()),
+        ("js", JS.to_owned()),
+        ("uplot_css", UPLOT_CSS.to_owned()),
+        ("uplot_js", UPLOT_JS.to_owned()),
+        ("uplot_license", UPLOT_LICENSE.to_owned()),
+        ("version", escape::html(&outcome.afteryou_version)),
+    ];
+    Ok(fill(TEMPLATE, &values))
+}
+
+/// Puts `values` where `{{name}}` stands in the template. What is put in is not looked at again, so that no value can
+/// ask for another.
+fn fill(template: &str, values: &[(&str, String)]) -> String {
+    let mut pieces = template.split("{{");
+    let mut page = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (name, rest) = piece.split_once("}}").unwrap_or(("", piece));
+        if let Some((_, value)) = values.iter().find(|(known, _)| *known == name) {
+            page.push_str(value);
+        }
+        page.push_str(rest);
+    }
+    page
+}
+
+fn embed(value: &impl Serialize) -> Result<String, Error> {
+    serde_json::to_string(value).map(|json| escape::json_in_script(&json)).map_err(Error::Json)
+}
+
+fn subtitle(outcome: &Outcome) -> String {
+    let parts = [
+        scenario_tables::link_in_words(outcome),
+        format!("{} s", moment(outcome.run.duration_s)),
+        scenario_tables::engine_in_words(outcome).to_owned(),
+        format!("seed {}", outcome.scenario.seed),
+        format!("afteryou {}", outcome.afteryou_version),
+    ];
+    parts.join(" · ")
+}
+
+fn verdict(verdict: Option<&Verdict>) -> String {
+    let Some(verdict) = verdict else {
+        return String::new();
+    };
+    let (class, sign, word) = if verdict.good { ("good", "✓", "Good") } else { ("bad", "✗", "Not good") };
+    let details: String = verdict.details.iter().map(|d| format!("<li>{}</li>\n", escape::html(d))).collect();
+    let details = if details.is_empty() { details } else { format!("<ul>\n{details}</ul>\n") };
+    format!(
+        "<section class=\"verdict {class}\" aria-label=\"Verdict\">\n<p class=\"headline\"><span class=\"sign\" \
+         role=\"img\" aria-label=\"{word}:\">{sign}</span> {}</p>\n{details}</section>\n",
+        escape::html(&verdict.headline)
+    )
+}
+
+fn warning(outcome: &Outcome) -> String {
+    let markup = |(what, advice)| format!("<p class=\"warning\"><strong>{what}</strong> {advice}</p>\n");
+    tables::warning(outcome).map(markup).unwrap_or_default()
+}
+
+fn figures(outcome: &Outcome) -> String {
+    let shown = [
+        tables::comparison(outcome),
+        tables::flows(outcome),
+        tables::links(outcome),
+        tables::transfers(outcome),
+        tables::packets(outcome),
+        tables::lateness(outcome),
+    ];
+    section(&shown)
+}
+
+fn scenario(outcome: &Outcome) -> Result<String, Error> {
+    let shown = [Some(scenario_tables::setting(outcome)), scenario_tables::flows(outcome)];
+    let json = serde_json::to_string_pretty(&outcome.scenario).map_err(Error::Json)?;
+    let json = escape::html_lines(&json);
+    Ok(format!(
+        "{}<details>\n<summary>The scenario as JSON</summary>\n<pre>{json}</pre>\n</details>\n",
+        section(&shown)
+    ))
+}
+
+fn section(shown: &[Option<Table>]) -> String {
+    shown.iter().flatten().map(markup).collect()
+}
+
+fn markup(table: &Table) -> String {
+    let heads: String = table
+        .columns
+        .iter()
+        .map(|column| {
+            format!("<th scope=\"col\"{}>{}</th>", class(column.number, "n"), escape::html(column.name))
+        })
+        .collect();
+    let row = |(row, cells): (usize, &Vec<Cell>)| {
+        let cells = cells.iter().zip(&table.columns).enumerate();
+        let cells = cells.map(|(i, (cell, column))| cell_markup(cell, column.number, table.repeats(row, i)));
+        format!("<tr>{}</tr>\n", cells.collect::<String>())
+    };
+    let rows: String = table.rows.iter().enumerate().map(row).collect();
+    let note = match table.note {
+        "" => String::new(),
+        note => format!("<p class=\"note\">{}</p>\n", escape::html(note)),
+    };
+    let title = escape::html(&table.title);
+    let class = class(table.grouped > 0, "figures");
+    format!(
+        "<section class=\"table\">\n<h2>{title}</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"{title}\"><table{class}>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n\
+         </table></div>\n{note}</section>\n"
+    )
+}
+
+fn class(has: bool, name: &str) -> String {
+    if has {
+        format!(" class=\"{name}\"")
+    } else {
+        String::new()
+    }
+}
+
+/// A cell. One that repeats the one above stays for machines and for those who copy the table, but is not seen.
+fn cell_markup(cell: &Cell, number: bool, repeats: bool) -> String {
+    let whole = cell.whole.as_ref().map(|whole| format!(" title=\"{}\"", escape::html(whole)));
+    let text = escape::html(&cell.text);
+    let text = match cell.tone {
+        Tone::Plain => text,
+        Tone::Good => format!("<span class=\"good\">{text}</span>"),
+        Tone::Bad => format!("<span class=\"bad\">{text}</span>"),
+        Tone::Faint => format!("<span class=\"faint\">{text}</span>"),
+    };
+    let swatch = cell.style.map(swatch).unwrap_or_default();
+    let class = if repeats { class(true, "repeat") } else { class(number, "n") };
+    format!("<td{class}{}>{swatch}{text}</td>", whole.unwrap_or_default())
+}
+
+fn swatch(style: Style) -> String {
+    let Colour { light, dark } = style.colour;
+    let glyph = style.shape.glyph();
+    format!(
+        "<span class=\"swatch\" aria-hidden=\"true\" style=\"--light:{light};--dark:{dark}\">{glyph}</span> "
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_cannot_ask_for_another_value() {
+        let values = [("a", "{{b}}".to_owned()), ("b", "secret".to_owned())];
+        assert_eq!(fill("<{{a}}|{{b}}|{{unknown}}>", &values), "<{{b}}|secret|>");
+    }
+
+    #[test]
+    fn what_is_embedded_cannot_end_its_script() {
+        assert!(!UPLOT_JS.contains("</script") && !JS.contains("</script"));
+        assert!(!UPLOT_LICENSE.contains("*/"));
+    }
+}

@@ -1,0 +1,172 @@
+//! Colours and marks, the same in every figure: this file is the only place that knows them.
+//!
+//! Foreground flows are cool colours and discs, background flows warm colours and diamonds, the link is ink. Within
+//! a family the colours differ in lightness, so that they stay apart for colour-blind readers and on a grey printer.
+//! Every colour has a form for light and one for dark paper.
+
+use afteryou_scenario::{Role, Scenario};
+use serde::Serialize;
+
+/// A colour on light and on dark paper, as "#rrggbb".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Colour {
+    /// On light paper.
+    pub light: &'static str,
+    /// On dark paper.
+    pub dark: &'static str,
+}
+
+/// What a curve, and a name in a table, is marked with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shape {
+    /// Foreground.
+    Disc,
+    /// Background.
+    Diamond,
+    /// Link.
+    Bar,
+    /// Whatever else a series may belong to.
+    Triangle,
+}
+
+/// How something with a name looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Style {
+    /// Its colour.
+    pub colour: Colour,
+    /// Its mark.
+    pub shape: Shape,
+}
+
+/// How a kind of moment looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct MarkStyle {
+    /// Its colour.
+    pub colour: Colour,
+    /// Its sign.
+    pub glyph: &'static str,
+}
+
+const fn colour(light: &'static str, dark: &'static str) -> Colour {
+    Colour { light, dark }
+}
+
+const FOREGROUND: [Colour; 4] = [
+    colour("#0072b2", "#5db2f2"),
+    colour("#00936b", "#2cc79a"),
+    colour("#3fa5dd", "#a5d8ff"),
+    colour("#2f3f7f", "#8fa0f0"),
+];
+const BACKGROUND: [Colour; 4] = [
+    colour("#d55e00", "#ff8a3d"),
+    colour("#8f3b76", "#e58fc6"),
+    colour("#d99a00", "#f5c242"),
+    colour("#7a4a1c", "#c99a6b"),
+];
+const OTHER: [Colour; 2] = [colour("#6a6a00", "#cfcf5a"), colour("#666666", "#b5b5b5")];
+const LINK: Colour = colour("#3c4148", "#d3d7de");
+
+/// Text.
+pub const INK: Colour = colour("#1d2127", "#e6e8eb");
+/// Text that steps back: axes.
+pub const FAINT_INK: Colour = colour("#59616c", "#a0a8b3");
+/// Lines of the grid.
+pub const GRID: Colour = colour("#e6e8ec", "#2c3138");
+/// Bands of measured windows, thin enough that bands within bands show.
+pub const BAND: Colour = colour("#4a6f96", "#9dbde0");
+/// How much of [`BAND`] covers the paper, 0 to 1.
+pub const BAND_OPACITY: f64 = 0.055;
+/// Names of measured windows.
+pub const BAND_NAME: Colour = colour("#8a939f", "#7d8793");
+
+const SLOWDOWN: MarkStyle = MarkStyle { colour: colour("#7b3fa0", "#c9a0ee"), glyph: "▼" };
+const START: MarkStyle = MarkStyle { colour: colour("#1f7a4d", "#63cf9b"), glyph: "▶" };
+const STOP: MarkStyle = MarkStyle { colour: colour("#59616c", "#a0a8b3"), glyph: "■" };
+const TROUBLE: MarkStyle = MarkStyle { colour: colour("#b3202c", "#ff7b84"), glyph: "✕" };
+const OTHER_MARKS: [MarkStyle; 3] = [
+    MarkStyle { colour: colour("#8a6100", "#e0b64a"), glyph: "●" },
+    MarkStyle { colour: colour("#006d77", "#67c7d0"), glyph: "◆" },
+    MarkStyle { colour: colour("#9c3d6b", "#e79abf"), glyph: "▲" },
+];
+
+/// The look of the flow called `name`, or of the link.
+pub fn style(scenario: &Scenario, name: &str) -> Style {
+    if name == "link" {
+        return Style { colour: LINK, shape: Shape::Bar };
+    }
+    let Some(flow) = scenario.flow.iter().find(|flow| flow.name == name) else {
+        return Style { colour: OTHER[spread(name, OTHER.len())], shape: Shape::Triangle };
+    };
+    let peers = scenario.flow.iter().filter(|other| other.role == flow.role);
+    let before = peers.take_while(|other| other.name != name).count();
+    match flow.role {
+        Role::Foreground => Style { colour: FOREGROUND[before % FOREGROUND.len()], shape: Shape::Disc },
+        Role::Background => Style { colour: BACKGROUND[before % BACKGROUND.len()], shape: Shape::Diamond },
+    }
+}
+
+/// The look of a moment of kind `what`.
+pub fn mark(what: &str) -> MarkStyle {
+    match what {
+        "slowdown" => SLOWDOWN,
+        "start" => START,
+        "stop" => STOP,
+        "timeout" | "loss" | "error" => TROUBLE,
+        other => OTHER_MARKS[spread(other, OTHER_MARKS.len())],
+    }
+}
+
+/// The same place among `places` for the same name, in every run and on every machine.
+fn spread(name: &str, places: usize) -> usize {
+    name.bytes().fold(0usize, |sum, byte| (sum * 31 + usize::from(byte)) % 9973) % places
+}
+
+impl Shape {
+    /// The mark as a character, for tables and legends.
+    pub fn glyph(self) -> &'static str {
+        match self {
+            Shape::Disc => "●",
+            Shape::Diamond => "◆",
+            Shape::Bar => "▬",
+            Shape::Triangle => "▲",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Relative luminance as WCAG 2.2 defines it.
+    fn luminance(hex: &str) -> f64 {
+        let channel = |i: usize| {
+            let value = f64::from(u8::from_str_radix(&hex[i..i + 2], 16).unwrap()) / 255.0;
+            if value <= 0.04045 {
+                value / 12.92
+            } else {
+                ((value + 0.055) / 1.055).powf(2.4)
+            }
+        };
+        0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+    }
+
+    fn contrast(a: &str, b: &str) -> f64 {
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn text_and_the_first_colours_stand_out_from_their_paper() {
+        let (light_paper, dark_paper) = ("#ffffff", "#14171b");
+        for text in [INK, FAINT_INK, SLOWDOWN.colour, START.colour, STOP.colour, TROUBLE.colour] {
+            assert!(contrast(text.light, light_paper) >= 4.5, "{text:?}");
+            assert!(contrast(text.dark, dark_paper) >= 4.5, "{text:?}");
+        }
+        let curves = [&FOREGROUND[..2], &BACKGROUND[..2], &OTHER, &[LINK]].concat();
+        for curve in curves {
+            assert!(contrast(curve.light, light_paper) >= 3.0, "{curve:?}");
+            assert!(contrast(curve.dark, dark_paper) >= 3.0, "{curve:?}");
+        }
+    }
+}

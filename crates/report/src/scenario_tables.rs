@@ -1,0 +1,143 @@
+//! The scenario as tables: what was run.
+
+use crate::format::short;
+use crate::palette;
+use crate::table::{Cell, Column, Table};
+use crate::tables::role;
+use afteryou_scenario::{Algorithm, Duration, Flow, Outcome, Traffic, Transport};
+
+/// The link, the run and who ran it.
+pub fn setting(outcome: &Outcome) -> Table {
+    let scenario = &outcome.scenario;
+    let link = &scenario.link;
+    let baseline = if scenario.baseline { "yes, without the background flows" } else { "no" };
+    let windows = scenario.measure.iter().map(|w| format!("{} ({} to {})", w.name, w.from, w.to));
+    let windows: Vec<_> = windows.collect();
+    let mut rows = vec![
+        ("link rate", link.rate.to_string()),
+        ("buffer", link.buffer.to_string()),
+        ("queue", algorithm(&link.queue)),
+        ("random loss", link.loss.to_string()),
+        ("duration", scenario.duration.to_string()),
+        ("windows", windows.join(", ")),
+        ("run a second time", baseline.to_owned()),
+        ("seed", scenario.seed.to_string()),
+        ("engine", outcome.engine.clone()),
+        ("afteryou", outcome.afteryou_version.clone()),
+    ];
+    rows.retain(|(_, text)| !text.is_empty());
+    Table {
+        title: "Setting".to_owned(),
+        note: "",
+        grouped: 0,
+        columns: vec![Column::words("what"), Column::words("value")],
+        rows: rows.into_iter().map(|(what, text)| vec![Cell::new(what), Cell::new(text)]).collect(),
+    }
+}
+
+/// The flows.
+pub fn flows(outcome: &Outcome) -> Option<Table> {
+    let flows = &outcome.scenario.flow;
+    if flows.is_empty() {
+        return None;
+    }
+    let row = |flow: &Flow| {
+        vec![
+            Cell::new(&flow.name).styled(palette::style(&outcome.scenario, &flow.name)),
+            Cell::new(role(flow.role)),
+            Cell::maybe(flow.controller.as_ref(), algorithm),
+            Cell::new(transport(flow.transport)),
+            Cell::new(flow.rtt.to_string()),
+            Cell::new(moment(flow.start)),
+            Cell::new(flow.stop.map_or("the end".to_owned(), moment)),
+            Cell::new(traffic(&flow.traffic)),
+        ]
+    };
+    let columns = [
+        Column::words("flow"),
+        Column::words("role"),
+        Column::words("controller"),
+        Column::words("over"),
+        Column::numbers("RTT"),
+        Column::numbers("start"),
+        Column::numbers("stop"),
+        Column::words("traffic"),
+    ];
+    Some(Table {
+        title: "Flows".to_owned(),
+        note: "",
+        grouped: 0,
+        columns: columns.into(),
+        rows: flows.iter().map(row).collect(),
+    })
+}
+
+/// What the outcome is called.
+pub fn title(outcome: &Outcome) -> &str {
+    match outcome.scenario.name.trim() {
+        "" => "Unnamed scenario",
+        name => name,
+    }
+}
+
+/// The link in a few words.
+pub fn link_in_words(outcome: &Outcome) -> String {
+    let link = &outcome.scenario.link;
+    let loss = match link.loss.ratio() {
+        ratio if ratio > 0.0 => format!(", {} random loss", link.loss),
+        _ => String::new(),
+    };
+    format!("{}, {} buffer, {}{loss}", link.rate, link.buffer, link.queue.kind)
+}
+
+/// The engine in words.
+pub fn engine_in_words(outcome: &Outcome) -> &str {
+    match outcome.engine.as_str() {
+        "bed" => "real packets",
+        "sim" => "packet simulation",
+        "fluid" => "fluid model",
+        other => other,
+    }
+}
+
+/// An algorithm with its parameters.
+fn algorithm(algorithm: &Algorithm) -> String {
+    let params: Vec<_> = algorithm.params.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    match params.is_empty() {
+        true => algorithm.kind.clone(),
+        false => format!("{} ({})", algorithm.kind, params.join(", ")),
+    }
+}
+
+/// A moment of the time table: "0 us" would be odd.
+fn moment(at: Duration) -> String {
+    match at == Duration::default() {
+        true => "0 s".to_owned(),
+        false => at.to_string(),
+    }
+}
+
+fn transport(transport: Transport) -> &'static str {
+    match transport {
+        Transport::Utp => "uTP",
+        Transport::Udp => "UDP",
+    }
+}
+
+fn traffic(traffic: &Traffic) -> String {
+    match traffic {
+        Traffic::Bulk => "bulk".to_owned(),
+        Traffic::Size(size) => format!("{size}, once"),
+        Traffic::Cbr { rate, payload } => {
+            let bits = payload.bytes() as f64 * 8.0;
+            let per_second = rate.bits_per_second() as f64 / bits;
+            match per_second.is_finite() {
+                true => format!(
+                    "{rate} in packets of {payload} ({} a second)",
+                    short((per_second * 10.0).round() / 10.0)
+                ),
+                false => format!("{rate}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The legend: one row or a few, above the panels.
+
+use super::canvas::{width, Canvas, Text, WIDTH};
+use super::{fit, MARGIN};
+use crate::error::Error;
+use crate::escape::plain;
+use crate::format::count;
+use crate::palette::{self, Colour, Shape, Style};
+use crate::plan::{Chart, Plan};
+use afteryou_scenario::outcome::Outcome;
+
+const SIZE: f64 = 12.0;
+const ROW: f64 = 19.0;
+/// Space between entries.
+const APART: f64 = 16.0;
+/// More rows than this would leave no room for the panels.
+const MOST_ROWS: usize = 3;
+/// More names than this help nobody, and would push out what dashes and ticks mean.
+const MOST_CURVES: usize = 12;
+/// A longer name is cut.
+const LONGEST: f64 = 260.0;
+
+/// What an entry shows beside its words.
+enum Sample {
+    Curve(Style),
+    Dashes,
+    Tick(Colour),
+    Nothing,
+}
+
+impl Sample {
+    /// Space for it and behind it, px.
+    fn width(&self) -> f64 {
+        match self {
+            Sample::Curve(_) | Sample::Dashes => 28.0,
+            Sample::Tick(_) => 9.0,
+            Sample::Nothing => 0.0,
+        }
+    }
+}
+
+/// Draws the legend from `top` on and returns where it ends.
+pub fn draw(
+    canvas: &Canvas<'_>,
+    outcome: &Outcome,
+    plan: &Plan,
+    charts: [Option<&Chart>; 2],
+    top: f64,
+) -> Result<f64, Error> {
+    let entries = entries(outcome, plan, charts);
+    let (mut x, mut row) = (MARGIN, 0);
+    let at = |row: usize| top + row as f64 * ROW;
+    for (i, (sample, words)) in entries.iter().enumerate() {
+        let words = fit(words, SIZE, LONGEST);
+        let needs = sample.width() + width(&words, SIZE);
+        // The last row keeps room for the words that say how many are missing.
+        let last_row = row + 1 == MOST_ROWS && i + 1 < entries.len();
+        let end = WIDTH - MARGIN - if last_row { 100.0 } else { 0.0 };
+        if x > MARGIN && x + needs > end {
+            if row + 1 == MOST_ROWS {
+                let missing = format!("and {} more", entries.len() - i);
+                canvas.text(&missing, (x, at(row)), &Text::new(SIZE, palette::FAINT_INK.light))?;
+                break;
+            }
+            (x, row) = (MARGIN, row + 1);
+        }
+        draw_sample(canvas, sample, (x, at(row)))?;
+        canvas.text(&words, (x + sample.width(), at(row)), &Text::new(SIZE, palette::INK.light))?;
+        x += needs + APART;
+    }
+    Ok(if entries.is_empty() { top - ROW } else { at(row) })
+}
+
+fn entries(outcome: &Outcome, plan: &Plan, charts: [Option<&Chart>; 2]) -> Vec<(Sample, String)> {
+    let mut entries: Vec<(Sample, String)> = Vec::new();
+    let curves = || charts.into_iter().flatten().flat_map(|chart| &chart.curves);
+    for curve in curves() {
+        let name = curve.series(outcome).map_or("", |series| series.of.as_str());
+        let name = plain(name).into_owned();
+        if !entries.iter().any(|(_, other)| *other == name) {
+            entries.push((Sample::Curve(curve.style), name));
+        }
+    }
+    let missing = entries.len().saturating_sub(MOST_CURVES);
+    entries.truncate(MOST_CURVES);
+    if missing > 0 {
+        entries.push((Sample::Nothing, format!("and {missing} more")));
+    }
+    if curves().any(|curve| curve.baseline) {
+        entries.push((Sample::Dashes, "without background".to_owned()));
+    }
+    let marks = plan.marks.iter().map(|kind| {
+        let times = if kind.count > 1 { format!(" ({}×)", count(kind.count as u64)) } else { String::new() };
+        (Sample::Tick(kind.style.colour), format!("{}{times}", plain(&kind.what)))
+    });
+    entries.extend(marks);
+    entries
+}
+
+fn draw_sample(canvas: &Canvas<'_>, sample: &Sample, (x, y): (f64, f64)) -> Result<(), Error> {
+    match sample {
+        Sample::Nothing => Ok(()),
+        Sample::Curve(style) => {
+            canvas.line((x, y), (x + 22.0, y), style.colour.light, 2.0)?;
+            shape(canvas, *style, (x + 11.0, y))
+        }
+        Sample::Dashes => [0.0, 8.0, 16.0].into_iter().try_for_each(|from| {
+            canvas.line((x + from, y), (x + from + 5.0, y), palette::FAINT_INK.light, 1.5)
+        }),
+        Sample::Tick(colour) => canvas.line((x + 2.0, y - 4.0), (x + 2.0, y + 4.0), colour.light, 1.5),
+    }
+}
+
+/// Draws the mark of `style` around `centre`.
+pub fn shape(canvas: &Canvas<'_>, style: Style, (x, y): (f64, f64)) -> Result<(), Error> {
+    let colour = style.colour.light;
+    match style.shape {
+        Shape::Disc => canvas.disc((x, y), 4.0, colour),
+        Shape::Diamond => canvas.polygon(&[(x, y - 5.0), (x + 5.0, y), (x, y + 5.0), (x - 5.0, y)], colour),
+        Shape::Triangle => canvas.polygon(&[(x, y - 4.5), (x + 4.5, y + 3.5), (x - 4.5, y + 3.5)], colour),
+        Shape::Bar => Ok(()),
+    }
+}

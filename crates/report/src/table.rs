@@ -1,0 +1,121 @@
+//! A table, before anybody decides whether it goes to a page or to a terminal.
+
+use crate::escape::plain;
+use crate::format::NOTHING;
+use crate::palette::Style;
+
+/// A table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// What it shows.
+    pub title: String,
+    /// What its words mean; may be empty.
+    pub note: &'static str,
+    /// So many of the first columns are silent where they repeat the row above.
+    pub grouped: usize,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The rows, each with a cell for every column.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its head.
+    pub name: &'static str,
+    /// Numbers stand on the right.
+    pub number: bool,
+    /// A narrow terminal does without it.
+    pub spare: bool,
+}
+
+/// What a cell says beyond its text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// As it should be.
+    Good,
+    /// Not as it should be.
+    Bad,
+    /// Less important.
+    Faint,
+}
+
+/// A cell.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cell {
+    /// What stands in it, free of control characters.
+    pub text: String,
+    /// What it says beyond that.
+    pub tone: Tone,
+    /// Mark and colour of the flow it names.
+    pub style: Option<Style>,
+    /// The whole of what the text cuts short.
+    pub whole: Option<String>,
+}
+
+impl Column {
+    /// A column of words.
+    pub const fn words(name: &'static str) -> Column {
+        Column { name, number: false, spare: false }
+    }
+
+    /// A column of numbers.
+    pub const fn numbers(name: &'static str) -> Column {
+        Column { name, number: true, spare: false }
+    }
+
+    /// The same, but dispensable.
+    pub const fn spare(self) -> Column {
+        Column { spare: true, ..self }
+    }
+}
+
+impl Table {
+    /// Does the cell in column `i` of row `row` say the same as the one above, as do all before it?
+    pub fn repeats(&self, row: usize, i: usize) -> bool {
+        let above = row.checked_sub(1).and_then(|above| self.rows.get(above));
+        i < self.grouped && above.is_some_and(|above| above.get(..=i) == self.rows[row].get(..=i))
+    }
+}
+
+impl Cell {
+    /// A cell with `text`, in which control characters are replaced.
+    pub fn new(text: impl AsRef<str>) -> Cell {
+        Cell { text: plain(text.as_ref()).into_owned(), ..Cell::default() }
+    }
+
+    /// A cell with what `format` makes of `value`, or a dash.
+    pub fn maybe<T>(value: Option<T>, format: impl FnOnce(T) -> String) -> Cell {
+        match value {
+            Some(value) => Cell::new(format(value)),
+            None => Cell::new(NOTHING).toned(Tone::Faint),
+        }
+    }
+
+    /// The same in another tone.
+    pub fn toned(self, tone: Tone) -> Cell {
+        Cell { tone, ..self }
+    }
+
+    /// The same, marked as `style` says.
+    pub fn styled(self, style: Style) -> Cell {
+        Cell { style: Some(style), ..self }
+    }
+
+    /// The same, cut short from `whole`.
+    pub fn of_whole(self, whole: &str) -> Cell {
+        Cell { whole: Some(plain(whole).into_owned()), ..self }
+    }
+
+    /// The text with the mark of the style before it.
+    pub fn marked(&self) -> String {
+        match self.style {
+            Some(style) => format!("{} {}", style.shape.glyph(), self.text),
+            None => self.text.clone(),
+        }
+    }
+}

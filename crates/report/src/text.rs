@@ -1,0 +1,195 @@
+//! The outcome for a terminal: the verdict, the checks, the windows.
+
+use crate::escape::{cut, plain};
+use crate::scenario_tables::{engine_in_words, link_in_words, title};
+use crate::table::{Cell, Column, Table, Tone};
+use crate::tables;
+use afteryou_scenario::outcome::{Outcome, Verdict};
+use std::fmt::Write;
+
+/// Columns never get narrower than this.
+const NARROWEST: usize = 6;
+const INDENT: &str = "  ";
+const APART: &str = "  ";
+
+/// How a terminal is told.
+const RESET: &str = "\u{1b}[0m";
+const BOLD: &str = "\u{1b}[1m";
+
+/// `outcome` in words for a terminal of `width` columns, with colours if `colour` says so.
+///
+/// A narrow terminal gets fewer columns and shorter names; below 40 columns lines may be longer than asked for.
+pub fn text(outcome: &Outcome, width: usize, colour: bool) -> String {
+    let page = Page { width: width.max(40), colour };
+    let mut blocks = vec![page.head(outcome)];
+    blocks.extend(outcome.verdict.as_ref().map(|verdict| page.verdict(verdict)));
+    blocks.extend(tables::warning(outcome).map(|(what, advice)| page.warning(what, advice)));
+    let shown = [
+        tables::checks(outcome),
+        tables::comparison(outcome),
+        tables::flows(outcome),
+        tables::links(outcome),
+        tables::transfers(outcome),
+        tables::lateness(outcome),
+    ];
+    blocks.extend(shown.iter().flatten().map(|table| page.table(table)));
+    blocks.join("\n")
+}
+
+/// What text is fitted to.
+struct Page {
+    width: usize,
+    colour: bool,
+}
+
+impl Page {
+    fn head(&self, outcome: &Outcome) -> String {
+        let name = self.wrapped(title(outcome), "");
+        let setting = format!(
+            "{} · {} · seed {} · afteryou {}",
+            link_in_words(outcome),
+            engine_in_words(outcome),
+            outcome.scenario.seed,
+            outcome.afteryou_version
+        );
+        let painted: Vec<_> = name.iter().map(|line| self.painted(line, BOLD)).collect();
+        format!("{}\n{}\n", painted.join("\n"), self.wrapped(&setting, "").join("\n"))
+    }
+
+    fn verdict(&self, verdict: &Verdict) -> String {
+        let (sign, tone) = if verdict.good { ("✓", Tone::Good) } else { ("✗", Tone::Bad) };
+        let headline = self.wrapped(&format!("{sign} {}", verdict.headline), INDENT);
+        let mut block = String::new();
+        for (i, line) in headline.iter().enumerate() {
+            let line = if i == 0 { line.trim_start() } else { line };
+            block.push_str(&self.painted(line, code(tone)));
+            block.push('\n');
+        }
+        for detail in &verdict.details {
+            let _ = writeln!(block, "{}", self.wrapped(detail, INDENT).join("\n"));
+        }
+        block
+    }
+
+    fn warning(&self, what: &str, advice: &str) -> String {
+        let what = self.painted(&self.wrapped(what, "").join("\n"), code(Tone::Bad));
+        format!("{what}\n{}\n", self.wrapped(advice, INDENT).join("\n"))
+    }
+
+    fn table(&self, table: &Table) -> String {
+        let table = self.narrowed(table);
+        let widths = self.widths(&table);
+        let mut block = format!("{}\n", self.painted(&table.title, BOLD));
+        let heads: Vec<_> =
+            table.columns.iter().map(|column| Cell::new(column.name).toned(Tone::Faint)).collect();
+        let _ = writeln!(block, "{}", self.row(&table, &widths, &heads));
+        for (i, row) in table.rows.iter().enumerate() {
+            let silent = |(place, cell): (usize, &Cell)| match table.repeats(i, place) {
+                true => Cell::default(),
+                false => cell.clone(),
+            };
+            let row: Vec<_> = row.iter().enumerate().map(silent).collect();
+            let _ = writeln!(block, "{}", self.row(&table, &widths, &row));
+        }
+        block
+    }
+
+    fn row(&self, table: &Table, widths: &[usize], cells: &[Cell]) -> String {
+        let cells = cells.iter().zip(&table.columns).zip(widths);
+        let cells: Vec<_> = cells.map(|((cell, column), width)| self.cell(cell, *column, *width)).collect();
+        format!("{INDENT}{}", cells.join(APART).trim_end())
+    }
+
+    /// The table without as many of its dispensable columns as it takes to fit, the last first.
+    fn narrowed(&self, table: &Table) -> Table {
+        let mut table = table.clone();
+        while total(&natural_widths(&table)) > self.width {
+            let Some(last) = table.columns.iter().rposition(|column| column.spare) else {
+                break;
+            };
+            table.columns.remove(last);
+            table.grouped -= usize::from(last < table.grouped);
+            for row in &mut table.rows {
+                row.remove(last);
+            }
+        }
+        table
+    }
+
+    /// Widths at which the table fits: words give way, the widest first; numbers never do.
+    fn widths(&self, table: &Table) -> Vec<usize> {
+        let mut widths = natural_widths(table);
+        while total(&widths) > self.width {
+            let words = (0..widths.len()).filter(|i| !table.columns[*i].number && widths[*i] > NARROWEST);
+            let Some(widest) = words.max_by_key(|i| widths[*i]) else {
+                break;
+            };
+            widths[widest] -= 1;
+        }
+        widths
+    }
+
+    fn cell(&self, cell: &Cell, column: Column, width: usize) -> String {
+        let text = cut(&cell.marked(), width);
+        let space = " ".repeat(width - text.chars().count().min(width));
+        let text = self.painted(&text, code(cell.tone));
+        match column.number {
+            true => space + &text,
+            false => text + &space,
+        }
+    }
+
+    fn painted(&self, text: &str, code: &str) -> String {
+        match self.colour && !code.is_empty() && !text.is_empty() {
+            true => format!("{code}{text}{RESET}"),
+            false => text.to_owned(),
+        }
+    }
+
+    /// `text` in lines that fit, each after `indent`. A word that is longer than a line is broken.
+    fn wrapped(&self, text: &str, indent: &str) -> Vec<String> {
+        let room = self.width - indent.len();
+        let text = plain(text);
+        let mut lines = vec![String::new()];
+        for word in text.split(' ').filter(|word| !word.is_empty()) {
+            for piece in pieces(word, room) {
+                let line = lines.last_mut().map_or(0, |line| line.chars().count());
+                if line > 0 && line + 1 + piece.chars().count() > room {
+                    lines.push(String::new());
+                }
+                if let Some(line) = lines.last_mut() {
+                    line.push_str(if line.is_empty() { "" } else { " " });
+                    line.push_str(&piece);
+                }
+            }
+        }
+        lines.iter().map(|line| format!("{indent}{line}")).collect()
+    }
+}
+
+/// `word` in pieces of at most `room` characters.
+fn pieces(word: &str, room: usize) -> Vec<String> {
+    let letters: Vec<char> = word.chars().collect();
+    letters.chunks(room.max(1)).map(|piece| piece.iter().collect()).collect()
+}
+
+fn code(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Plain => "",
+        Tone::Good => "\u{1b}[32m",
+        Tone::Bad => "\u{1b}[1;31m",
+        Tone::Faint => "\u{1b}[2m",
+    }
+}
+
+fn natural_widths(table: &Table) -> Vec<usize> {
+    let width = |i: usize, column: &Column| {
+        let cells = table.rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.marked().chars().count());
+        cells.chain([column.name.chars().count()]).max().unwrap_or(0)
+    };
+    table.columns.iter().enumerate().map(|(i, column)| width(i, column)).collect()
+}
+
+fn total(widths: &[usize]) -> usize {
+    INDENT.len() + widths.iter().sum::<usize>() + APART.len() * widths.len().saturating_sub(1)
+}
