@@ -278,13 +278,13 @@ impl LedbatPp {
     }
 
     /// The restart rule (ours). Slowdowns empty the queue by themselves, so their rounds do not count.
-    fn path_fell_quiet(&mut self, ack: &Ack) -> bool {
+    fn path_fell_quiet(&mut self, ack: &Ack) -> Option<Time> {
         let (Some(restart), Some(queuing_us)) = (&mut self.restart, self.queuing_us) else {
-            return false;
+            return None;
         };
         if self.growth != Growth::Avoidance || matches!(self.slowdown, Slowdown::Freezing { .. }) {
             restart.count_again();
-            return false;
+            return None;
         }
         restart.on_ack(ack.now, queuing_us, ack.round_start)
     }
@@ -320,8 +320,9 @@ impl Controller for LedbatPp {
             return;
         }
         self.run_slowdown(ack.now);
-        if self.path_fell_quiet(ack) {
+        if let Some(quiet_since) = self.path_fell_quiet(ack) {
             self.start_over();
+            self.slowdown = Slowdown::Ramping { began: quiet_since };
         }
         if ack.round_start {
             self.round_cwnd = self.cwnd;
@@ -398,6 +399,7 @@ impl Controller for LedbatPp {
         let micros = |us: u32| Span::from_micros(u64::from(us));
         let phase = match (self.slowdown, self.growth) {
             (Slowdown::Freezing { .. }, _) => "slowdown freeze",
+            (_, Growth::SlowStart { delay_exit: true }) => "slow start",
             (Slowdown::Ramping { .. }, _) => "slowdown ramp",
             (_, Growth::SlowStart { .. }) => "slow start",
             (_, Growth::Avoidance) => "congestion avoidance",

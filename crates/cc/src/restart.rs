@@ -12,6 +12,9 @@
 //!                                                     └────┘ a round with more queue, or a loss: count again
 //! ```
 //!
+//! The quiet rounds and the slow start after them are a slowdown in all but name: the window was at its floor, the queue
+//! empty, the base delay there to be seen. So the next real one comes after nine times that long, not at once.
+//!
 //! A round counts only if *every* filtered sample in it was below the threshold, and the rounds must span at least
 //! [`MIN_QUIET`]: on short paths four round trips are over within a few milliseconds, less than the gap a foreground
 //! flow leaves between two bursts. Windows that losses drove down do not arm the rule, since there slow start would
@@ -63,21 +66,22 @@ impl Restart {
         self.quiet_rounds = 0;
     }
 
-    /// Takes in the filtered queuing delay of an ack; true if the flow should enter slow start now.
-    pub fn on_ack(&mut self, now: Time, queuing_us: u32, round_start: bool) -> bool {
+    /// Takes in the filtered queuing delay of an ack. If the flow should enter slow start now: since when the path has
+    /// been quiet.
+    pub fn on_ack(&mut self, now: Time, queuing_us: u32, round_start: bool) -> Option<Time> {
         if !self.armed {
-            return false;
+            return None;
         }
         if queuing_us >= self.threshold_us {
             self.count_again();
-            return false;
+            return None;
         }
         let since = *self.quiet_since.get_or_insert(now);
         if round_start {
             self.quiet_rounds += 1;
         }
         // The first boundary after the queue fell opens the first whole round, hence "more than".
-        self.quiet_rounds > self.rounds_needed && now.since(since) >= MIN_QUIET
+        (self.quiet_rounds > self.rounds_needed && now.since(since) >= MIN_QUIET).then_some(since)
     }
 }
 
@@ -86,7 +90,7 @@ mod tests {
     use super::*;
 
     fn rounds(restart: &mut Restart, from_ms: u64, rtt_ms: u64, n: u64, queuing_us: u32) -> Option<u64> {
-        (0..n).find(|i| restart.on_ack(Time::from_millis(from_ms + i * rtt_ms), queuing_us, true))
+        (0..n).find(|i| restart.on_ack(Time::from_millis(from_ms + i * rtt_ms), queuing_us, true).is_some())
     }
 
     #[test]
@@ -103,7 +107,7 @@ mod tests {
         let mut restart = Restart::new(Span::from_millis(60), ROUNDS);
         restart.arm();
         assert_eq!(rounds(&mut restart, 0, 50, 4, 0), None);
-        assert!(!restart.on_ack(Time::from_millis(210), 20_000, false));
+        assert_eq!(restart.on_ack(Time::from_millis(210), 20_000, false), None);
         assert_eq!(rounds(&mut restart, 250, 50, 4, 0), None);
         restart.count_again();
         assert_eq!(rounds(&mut restart, 500, 50, 9, 0), Some(4));

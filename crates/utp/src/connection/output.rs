@@ -200,7 +200,9 @@ impl Connection {
     }
 
     fn pace(&mut self, now: Time, len: u64) {
-        let Some(rtt) = self.rtt.smoothed() else {
+        // The latest sample counts if it is the smaller: when a long queue has just gone, the smoothed round-trip time
+        // would hold the rate down for many round trips, and the window is there to stop what is too fast.
+        let Some(rtt) = self.rtt.smoothed().map(|smoothed| smoothed.min(self.rtt.latest())) else {
             return;
         };
         let (cwnd, packet) = (self.controller.cwnd(), u64::from(self.config.payload));
