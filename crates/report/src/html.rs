@@ -9,7 +9,7 @@ use crate::format::moment;
 use crate::palette::{Colour, Style};
 use crate::plan::{Plan, Surroundings, SURROUNDINGS};
 use crate::svg::svg;
-use crate::table::{Cell, Table, Tone};
+use crate::table::{Cell, Column, Table, Tone};
 use crate::{scenario_tables, tables};
 use afteryou_scenario::outcome::{Outcome, Verdict};
 use serde::Serialize;
@@ -132,13 +132,11 @@ fn markup(table: &Table) -> String {
     let heads: String = table
         .columns
         .iter()
-        .map(|column| {
-            format!("<th scope=\"col\"{}>{}</th>", class(column.number, "n"), escape::html(column.name))
-        })
+        .map(|column| format!("<th scope=\"col\"{}>{}</th>", class(kind(column)), escape::html(column.name)))
         .collect();
     let row = |(row, cells): (usize, &Vec<Cell>)| {
         let cells = cells.iter().zip(&table.columns).enumerate();
-        let cells = cells.map(|(i, (cell, column))| cell_markup(cell, column.number, table.repeats(row, i)));
+        let cells = cells.map(|(i, (cell, column))| cell_markup(cell, column, table.repeats(row, i)));
         format!("<tr>{}</tr>\n", cells.collect::<String>())
     };
     let rows: String = table.rows.iter().enumerate().map(row).collect();
@@ -147,7 +145,7 @@ fn markup(table: &Table) -> String {
         note => format!("<p class=\"note\">{}</p>\n", escape::html(note)),
     };
     let title = escape::html(&table.title);
-    let class = class(table.grouped > 0, "figures");
+    let class = class(if table.grouped > 0 { "figures" } else { "" });
     format!(
         "<section class=\"table\">\n<h2>{title}</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
          aria-label=\"{title}\"><table{class}>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n\
@@ -155,16 +153,24 @@ fn markup(table: &Table) -> String {
     )
 }
 
-fn class(has: bool, name: &str) -> String {
-    if has {
-        format!(" class=\"{name}\"")
-    } else {
-        String::new()
+/// What the style sheet must know of a column.
+fn kind(column: &Column) -> &'static str {
+    match (column.number, column.spare) {
+        (true, _) => "n",
+        (false, true) => "spare",
+        (false, false) => "",
+    }
+}
+
+fn class(names: &str) -> String {
+    match names.trim() {
+        "" => String::new(),
+        names => format!(" class=\"{names}\""),
     }
 }
 
 /// A cell. One that repeats the one above stays for machines and for those who copy the table, but is not seen.
-fn cell_markup(cell: &Cell, number: bool, repeats: bool) -> String {
+fn cell_markup(cell: &Cell, column: &Column, repeats: bool) -> String {
     let whole = cell.whole.as_ref().map(|whole| format!(" title=\"{}\"", escape::html(whole)));
     let text = escape::html(&cell.text);
     let text = match cell.tone {
@@ -174,7 +180,7 @@ fn cell_markup(cell: &Cell, number: bool, repeats: bool) -> String {
         Tone::Faint => format!("<span class=\"faint\">{text}</span>"),
     };
     let swatch = cell.style.map(swatch).unwrap_or_default();
-    let class = if repeats { class(true, "repeat") } else { class(number, "n") };
+    let class = class(&format!("{}{}", kind(column), if repeats { " repeat" } else { "" }));
     format!("<td{class}{}>{swatch}{text}</td>", whole.unwrap_or_default())
 }
 
