@@ -1,10 +1,12 @@
 //! uTP, the transport of BEP 29, over UDP.
 //!
 //! - [`connection::Connection`] is one connection without I/O, with any controller of [`afteryou_cc`] plugged in.
+//! - [`endpoint::Endpoint`] carries many of them on one UDP socket, as tokio streams.
 //! - [`packet`] and [`sack`] are the wire format.
 
 pub mod config;
 pub mod connection;
+pub mod endpoint;
 pub mod error;
 pub mod packet;
 pub mod rto;
@@ -12,4 +14,5 @@ pub mod sack;
 
 pub use config::Config;
 pub use connection::{Connection, Statistics};
+pub use endpoint::{Endpoint, EndpointConfig, Monitor, Stream, DSCP_LE};
 pub use error::Error;

@@ -72,13 +72,14 @@ fn on_paths_short_and_long_the_foreground_is_unharmed_with_restart_as_without() 
 #[test]
 fn with_restart_the_link_is_filled_again_within_seconds_of_the_foregrounds_leaving() {
     // From 22 s on: half a second of queue, four quiet rounds, slow start by (1 + GAIN) per round trip.
-    for (rtt_ms, filled_by_ms) in [(5, 23_500), (50, 24_000), (135, 25_000), (250, 27_000)] {
+    // On long paths slow start overshoots TARGET, and the decrease that follows leaves some room.
+    let paths = [(5, 23_500, 0.85), (50, 24_000, 0.85), (135, 25_000, 0.75), (250, 27_000, 0.6)];
+    for (rtt_ms, filled_by_ms, least) in paths {
         let with = demo(rtt_ms, Some(("ledbat++", true)), 20);
         let without = demo(rtt_ms, Some(("ledbat++", false)), 20);
         let end = filled_by_ms + 2_000;
         let shares = (share(&with, 1, filled_by_ms, end), share(&without, 1, filled_by_ms, end));
-        // On long paths slow start overshoots TARGET, and the decrease that follows leaves some room.
-        assert!(shares.0 >= 0.75, "{rtt_ms} ms: {shares:?}");
+        assert!(shares.0 >= least, "{rtt_ms} ms: {shares:?}");
         assert!(shares.0 >= shares.1, "{rtt_ms} ms: {shares:?}");
     }
 }

@@ -209,6 +209,11 @@ impl Connection {
         self.recv_id
     }
 
+    /// Length of a full packet without extensions, bytes.
+    pub fn max_datagram(&self) -> usize {
+        crate::packet::HEADER_LEN + self.config.payload as usize
+    }
+
     /// Can data be written and read?
     pub fn is_connected(&self) -> bool {
         !matches!(self.state, State::SynSent { .. } | State::SynReceived)

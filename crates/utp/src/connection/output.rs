@@ -127,13 +127,12 @@ impl Connection {
 
     /// Payload of the next new packet: 0 for a FIN, none if there is nothing to send yet.
     fn next_new_len(&self) -> Option<u64> {
-        let (unsent, full) = (self.unsent.len() as u64, u64::from(self.config.payload));
-        if unsent == 0 {
+        let Some(len) = self.unsent.next_len() else {
             return (self.fin == Fin::Wanted).then_some(0);
-        }
+        };
         let may_be_partial =
             !self.config.nagle || self.push || self.fin != Fin::NotYet || self.board.is_empty();
-        (unsent >= full || may_be_partial).then_some(unsent.min(full))
+        (len == u64::from(self.config.payload) || may_be_partial).then_some(len)
     }
 
     fn send_new(&mut self, now: Time, len: u64) -> Transmission {
@@ -165,7 +164,7 @@ impl Connection {
             _ => {
                 let transmission = self.board.send_probe(now)?;
                 self.statistics.retransmissions += 1;
-                self.after_sending(now, transmission.body.len());
+                self.after_sending(now, transmission.body.payload_len());
                 Some(transmission)
             }
         }

@@ -110,7 +110,7 @@ pub struct Scoreboard {
 
 impl Body {
     /// Payload, bytes.
-    pub fn len(&self) -> u64 {
+    pub fn payload_len(&self) -> u64 {
         match self {
             Body::Data(payload) => payload.len() as u64,
             Body::Fin => 0,
@@ -186,7 +186,7 @@ impl Scoreboard {
     /// Payload of the oldest lost packet, bytes: what is sent next if anything is lost.
     pub fn next_lost_len(&self) -> Option<u64> {
         let index = *self.lost.first()?;
-        Some(self.segment(index).body.len())
+        Some(self.segment(index).body.payload_len())
     }
 
     /// Is the oldest unacknowledged packet lost (and not sent again yet)?
@@ -197,7 +197,7 @@ impl Scoreboard {
     /// Sends a new packet.
     pub fn send_new(&mut self, now: Time, body: Body, app_limited: bool) -> Transmission {
         let seq_nr = self.next_seq();
-        self.outstanding += body.len();
+        self.outstanding += body.payload_len();
         self.segments.push_back(Segment {
             body,
             status: Status::Lost, // until transmitted, on the next line
@@ -237,7 +237,7 @@ impl Scoreboard {
         }
         let segment = &mut self.segments[at];
         if segment.status == Status::Lost {
-            self.in_flight += segment.body.len();
+            self.in_flight += segment.body.payload_len();
             self.in_flight_packets += 1;
         }
         segment.status = Status::InFlight;
@@ -280,9 +280,9 @@ impl Scoreboard {
             self.lost.remove(&self.popped);
             self.popped += 1;
             self.first_seq = self.first_seq.wrapping_add(1);
-            self.outstanding -= segment.body.len();
+            self.outstanding -= segment.body.payload_len();
             if segment.status != Status::Sacked {
-                taken.acked += segment.body.len();
+                taken.acked += segment.body.payload_len();
                 self.deliver(now, &segment, min_rtt, &mut taken);
             }
         }
@@ -300,7 +300,7 @@ impl Scoreboard {
             let segment = self.segments[at].clone();
             self.segments[at].status = Status::Sacked;
             self.lost.remove(&(self.popped + at as u64));
-            taken.sacked += segment.body.len();
+            taken.sacked += segment.body.payload_len();
             self.deliver(now, &segment, min_rtt, &mut taken);
         }
         self.progress(now, &taken)
@@ -308,7 +308,7 @@ impl Scoreboard {
 
     /// Books `segment` as delivered.
     fn deliver(&mut self, now: Time, segment: &Segment, min_rtt: Option<Span>, taken: &mut Taken) {
-        let bytes = segment.body.len();
+        let bytes = segment.body.payload_len();
         self.delivered += bytes;
         taken.packets += 1;
         if segment.status == Status::InFlight {
@@ -395,7 +395,7 @@ impl Scoreboard {
         let segment = &mut self.segments[at];
         segment.status = Status::Lost;
         let lost = LostPacket {
-            bytes: segment.body.len(),
+            bytes: segment.body.payload_len(),
             sent_at: segment.sent_at,
             packet_number: segment.packet_number,
         };

@@ -1,0 +1,218 @@
+//! Many connections over one UDP socket, as tokio streams.
+
+mod driver;
+mod resets;
+mod socket;
+mod stream;
+mod table;
+
+pub use stream::{Monitor, Stream};
+
+use crate::config::Config;
+use crate::error::Error;
+use afteryou_cc::cubic::Cubic;
+use afteryou_cc::ledbatpp::{self, LedbatPp};
+use afteryou_cc::param::{Settings, Value};
+use afteryou_cc::{cubic, Controller, Time};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Poll, Waker};
+use std::time::{Duration, Instant};
+
+/// DSCP of the lower-effort class (RFC 8622).
+pub const DSCP_LE: u8 = 0b00_0001;
+
+/// Makes the controller of a new connection for packets of so many bytes of payload.
+pub type MakeController = Arc<dyn Fn(u32) -> Box<dyn Controller> + Send + Sync>;
+
+/// Settings of an endpoint.
+#[derive(Clone)]
+pub struct EndpointConfig {
+    /// Settings of its connections.
+    pub connection: Config,
+    /// Controller of its connections.
+    pub controller: MakeController,
+    /// Service class of every packet, 6 bits. The ECN bits are zero.
+    pub dscp: u8,
+    /// Do connections come in, too?
+    pub accepts: bool,
+    /// Most connections at a time.
+    pub max_connections: usize,
+    /// Most connections that have not finished their handshake.
+    pub max_half_open: usize,
+    /// Most connections waiting for [`Endpoint::accept`].
+    pub backlog: usize,
+}
+
+impl EndpointConfig {
+    /// For bulk data that nobody shall notice: LEDBAT++ that returns quickly after yielding, marked lower effort.
+    pub fn background() -> EndpointConfig {
+        let controller = |mss| {
+            let settings = Settings::new(ledbatpp::PARAMS, &[("restart", Value::Flag(true))]);
+            let settings = settings.unwrap_or(Settings::defaults(ledbatpp::PARAMS));
+            Box::new(LedbatPp::new(&settings, mss)) as Box<dyn Controller>
+        };
+        EndpointConfig::new(Arc::new(controller), DSCP_LE)
+    }
+
+    /// For what people wait for: CUBIC, unmarked.
+    pub fn foreground() -> EndpointConfig {
+        let controller =
+            |mss| Box::new(Cubic::new(&Settings::defaults(cubic::PARAMS), mss)) as Box<dyn Controller>;
+        EndpointConfig::new(Arc::new(controller), 0)
+    }
+
+    /// With a controller and a service class of your own.
+    pub fn new(controller: MakeController, dscp: u8) -> EndpointConfig {
+        EndpointConfig {
+            connection: Config::default(),
+            controller,
+            dscp: dscp & 0x3F,
+            accepts: true,
+            max_connections: 3000,
+            max_half_open: 1000,
+            backlog: 128,
+        }
+    }
+}
+
+impl Default for EndpointConfig {
+    fn default() -> EndpointConfig {
+        EndpointConfig::background()
+    }
+}
+
+/// A UDP socket with its connections. Dropping it lets the open streams come to their end.
+pub struct Endpoint {
+    inner: Arc<Inner>,
+    local_addr: SocketAddr,
+    dscp_is_set: bool,
+}
+
+struct Inner {
+    config: EndpointConfig,
+    epoch: Instant,
+    table: Mutex<table::Table>,
+    endpoints: AtomicUsize,
+}
+
+impl Inner {
+    fn now(&self) -> Time {
+        Time(u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    fn instant(&self, at: Time) -> tokio::time::Instant {
+        (self.epoch + Duration::from_nanos(at.0)).into()
+    }
+
+    fn table(&self) -> MutexGuard<'_, table::Table> {
+        // A panic elsewhere while it was locked is no reason to panic here, too.
+        self.table.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// The endpoint is dropped and all its connections have ended.
+    fn is_done(&self) -> bool {
+        self.endpoints.load(Ordering::Acquire) == 0 && self.table().is_empty()
+    }
+}
+
+impl Endpoint {
+    /// Binds a UDP socket at `addr` (an IPv6 one takes IPv6 only) and runs it on the current tokio runtime.
+    ///
+    /// # Errors
+    /// What the system says of the socket.
+    pub fn bind(addr: SocketAddr, config: EndpointConfig) -> io::Result<Endpoint> {
+        let (socket, dscp_is_set) = socket::bind(addr, config.dscp)?;
+        let socket = tokio::net::UdpSocket::from_std(socket)?;
+        let local_addr = socket.local_addr()?;
+        let inner = Arc::new(Inner {
+            config,
+            epoch: Instant::now(),
+            table: Mutex::default(),
+            endpoints: AtomicUsize::new(1),
+        });
+        tokio::spawn(driver::drive(Arc::clone(&inner), socket));
+        Ok(Endpoint { inner, local_addr, dscp_is_set })
+    }
+
+    /// Where it listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
+    /// Did the system take the service class?
+    pub fn dscp_is_set(&self) -> bool {
+        self.dscp_is_set
+    }
+
+    /// Opens a connection.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`] after 21 s without an answer, [`Error::Refused`] at a reset.
+    pub async fn connect(&self, peer: SocketAddr) -> Result<Stream, Error> {
+        let now = self.inner.now();
+        let key = self.inner.table().open(&self.inner.config, now, peer, random_u16)?;
+        let stream = Stream::new(Arc::clone(&self.inner), key);
+        stream.connected().await?;
+        Ok(stream)
+    }
+
+    /// Waits for a connection that comes in.
+    ///
+    /// # Errors
+    /// [`Error::EndpointClosed`] once the endpoint is closed.
+    pub async fn accept(&self) -> Result<Stream, Error> {
+        std::future::poll_fn(|cx| {
+            let mut table = self.inner.table();
+            if let Some(key) = table.take_accepted() {
+                return Poll::Ready(Ok(Stream::new(Arc::clone(&self.inner), key)));
+            }
+            if table.closing || table.dead {
+                return Poll::Ready(Err(Error::EndpointClosed));
+            }
+            table.acceptor = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Takes no more connections and waits until all have ended: what was written has arrived, or its stream failed.
+    pub async fn close(&self) {
+        let waiting: Vec<_> = {
+            let mut table = self.inner.table();
+            table.closing = true;
+            table.acceptor.take().into_iter().for_each(Waker::wake);
+            std::iter::from_fn(|| table.take_accepted()).collect()
+        };
+        // Connections that nobody has accepted end here.
+        waiting.into_iter().for_each(|key| drop(Stream::new(Arc::clone(&self.inner), key)));
+        std::future::poll_fn(|cx| {
+            let mut table = self.inner.table();
+            if table.dead || table.is_empty() {
+                return Poll::Ready(());
+            }
+            table.closer = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        self.inner.endpoints.fetch_sub(1, Ordering::Release);
+        let mut table = self.inner.table();
+        table.closing = true;
+        table.driver.take().into_iter().for_each(Waker::wake);
+    }
+}
+
+/// A number that a stranger cannot guess: connection ids and first sequence numbers.
+fn random_u16() -> u16 {
+    let mut bytes = [0; 2];
+    // Without entropy the protocol still works, it is only easier to disturb.
+    let _ = getrandom::fill(&mut bytes);
+    u16::from_ne_bytes(bytes)
+}

@@ -1,0 +1,51 @@
+//! Resets for packets that belong to no connection, each stranger once in a while.
+//!
+//! Without a limit two endpoints that know nothing of each other could be made to flood one another, and a forged
+//! sender address to receive a stream of resets.
+
+use afteryou_cc::{Span, Time};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+/// Strangers remembered; while the memory is full nobody new gets a reset (libutp's number).
+const REMEMBERED: usize = 1000;
+/// How long a stranger is remembered.
+const MEMORY: Span = Span::from_secs(10);
+
+/// Who got a reset lately.
+#[derive(Debug, Default)]
+pub(super) struct Resets {
+    lately: VecDeque<(Time, SocketAddr, u16)>,
+}
+
+impl Resets {
+    /// May `peer` get a reset for `connection_id` now? Remembers it if so.
+    pub(super) fn admit(&mut self, now: Time, peer: SocketAddr, connection_id: u16) -> bool {
+        while self.lately.front().is_some_and(|(at, ..)| now.since(*at) > MEMORY) {
+            self.lately.pop_front();
+        }
+        let known = self.lately.iter().any(|(_, other, id)| (*other, *id) == (peer, connection_id));
+        if known || self.lately.len() >= REMEMBERED {
+            return false;
+        }
+        self.lately.push_back((now, peer, connection_id));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stranger_gets_one_reset_in_ten_seconds_and_a_crowd_a_thousand() {
+        let mut resets = Resets::default();
+        let peer = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
+        assert!(resets.admit(Time::ZERO, peer(1), 7));
+        assert!(!resets.admit(Time::from_millis(9_000), peer(1), 7));
+        assert!(resets.admit(Time::from_millis(11_000), peer(1), 7));
+        let admitted =
+            (0..5000).filter(|port| resets.admit(Time::from_millis(12_000), peer(*port), 8)).count();
+        assert_eq!(admitted, REMEMBERED - 1);
+    }
+}

@@ -1,0 +1,330 @@
+//! All connections of an endpoint: who they are, when they want attention, who waits for them.
+
+use super::resets::Resets;
+use super::EndpointConfig;
+use crate::connection::Connection;
+use crate::error::Error;
+use crate::packet::{Header, Kind, Packet};
+use afteryou_cc::Time;
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::net::SocketAddr;
+use std::task::Waker;
+
+/// A connection's address: the peer, and the id in the packets that come from there.
+pub(super) type Key = (SocketAddr, u16);
+
+/// Datagrams made in one go before the lock is released.
+const BATCH: usize = 64;
+/// Free send buffer worth waking a writer for, bytes.
+const WORTH_WAKING: usize = 16 << 10;
+/// A connection id that libutp resets: its partner id would not fit in 16 bits.
+const UNUSABLE_ID: u16 = u16::MAX;
+
+/// A connection and those who wait for it.
+pub(super) struct Entry {
+    pub connection: Connection,
+    pub reader: Option<Waker>,
+    pub writer: Option<Waker>,
+    deadline: Option<Time>,
+    queued: bool,
+    /// Came in and has not been handed to [`accept`](super::Endpoint::accept) yet.
+    half_open: bool,
+    /// Nobody holds a stream any more since then.
+    detached: Option<Time>,
+}
+
+/// The table.
+#[derive(Default)]
+pub(super) struct Table {
+    entries: HashMap<Key, Entry>,
+    deadlines: BTreeSet<(Time, Key)>,
+    /// Connections that may have something to send.
+    busy: VecDeque<Key>,
+    /// Answers to packets without a connection.
+    stray: VecDeque<(SocketAddr, Vec<u8>)>,
+    accepted: VecDeque<Key>,
+    half_open: usize,
+    resets: Resets,
+    pub acceptor: Option<Waker>,
+    pub driver: Option<Waker>,
+    pub closer: Option<Waker>,
+    /// Nothing new comes in or goes out.
+    pub closing: bool,
+    /// The driver has ended: nothing moves any more.
+    pub dead: bool,
+}
+
+impl Table {
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.stray.is_empty()
+    }
+
+    /// Is there something to send at once?
+    pub(super) fn has_work(&self) -> bool {
+        !self.busy.is_empty() || !self.stray.is_empty()
+    }
+
+    pub(super) fn entry(&mut self, key: Key) -> Option<&mut Entry> {
+        self.entries.get_mut(&key)
+    }
+
+    /// Adds a connection of ours under a free id.
+    pub(super) fn open(
+        &mut self,
+        config: &EndpointConfig,
+        now: Time,
+        peer: SocketAddr,
+        mut random: impl FnMut() -> u16,
+    ) -> Result<Key, Error> {
+        if self.closing || self.dead {
+            return Err(Error::EndpointClosed);
+        }
+        if self.entries.len() >= config.max_connections {
+            return Err(Error::TooMany);
+        }
+        let free = |id: &u16| *id != UNUSABLE_ID && !self.entries.contains_key(&(peer, *id));
+        let recv_id = std::iter::repeat_with(&mut random).take(64).find(free).ok_or(Error::TooMany)?;
+        let controller = (config.controller)(config.connection.payload);
+        let connection = Connection::connect(config.connection.clone(), controller, now, recv_id, random());
+        self.insert((peer, recv_id), connection, false);
+        Ok((peer, recv_id))
+    }
+
+    fn insert(&mut self, key: Key, connection: Connection, half_open: bool) {
+        let (reader, writer, deadline, detached) = (None, None, None, None);
+        self.entries
+            .insert(key, Entry { connection, reader, writer, deadline, queued: false, half_open, detached });
+        self.half_open += usize::from(half_open);
+        self.touch(key);
+    }
+
+    /// The connection may have something to send: the driver shall look.
+    pub(super) fn touch(&mut self, key: Key) {
+        if let Some(entry) = self.entries.get_mut(&key).filter(|entry| !entry.queued) {
+            entry.queued = true;
+            self.busy.push_back(key);
+        }
+        if let Some(driver) = self.driver.take() {
+            driver.wake();
+        }
+    }
+
+    /// A datagram came in.
+    pub(super) fn receive(
+        &mut self,
+        config: &EndpointConfig,
+        now: Time,
+        peer: SocketAddr,
+        datagram: &[u8],
+        random: impl FnOnce() -> u16,
+    ) {
+        let Ok(packet) = Packet::decode(datagram) else {
+            return;
+        };
+        match packet.header.kind {
+            Kind::Syn => self.receive_syn(config, now, peer, &packet, random),
+            Kind::Reset => self.receive_reset(now, peer, &packet),
+            _ => self.receive_other(now, peer, &packet),
+        }
+    }
+
+    fn receive_syn(
+        &mut self,
+        config: &EndpointConfig,
+        now: Time,
+        peer: SocketAddr,
+        packet: &Packet<'_>,
+        random: impl FnOnce() -> u16,
+    ) {
+        let key = (peer, packet.header.connection_id.wrapping_add(1));
+        if self.entries.contains_key(&key) {
+            return self.deliver(now, key, packet);
+        }
+        let full = self.entries.len() >= config.max_connections
+            || self.half_open >= config.max_half_open
+            || self.accepted.len() >= config.backlog;
+        // Silence, not a reset: the peer asks again, and by then there may be room.
+        if self.closing || full || !config.accepts || packet.header.connection_id == UNUSABLE_ID {
+            return;
+        }
+        let controller = (config.controller)(config.connection.payload);
+        let connection = Connection::accept(config.connection.clone(), controller, now, packet, random());
+        self.insert(key, connection, true);
+    }
+
+    /// A reset may carry either of the two ids.
+    fn receive_reset(&mut self, now: Time, peer: SocketAddr, packet: &Packet<'_>) {
+        let id = packet.header.connection_id;
+        for key in [(peer, id), (peer, id.wrapping_add(1)), (peer, id.wrapping_sub(1))] {
+            if self.entries.contains_key(&key) {
+                return self.deliver(now, key, packet);
+            }
+        }
+    }
+
+    fn receive_other(&mut self, now: Time, peer: SocketAddr, packet: &Packet<'_>) {
+        let key = (peer, packet.header.connection_id);
+        if self.entries.contains_key(&key) {
+            return self.deliver(now, key, packet);
+        }
+        if self.resets.admit(now, peer, packet.header.connection_id) {
+            self.stray.push_back((peer, reset_for(&packet.header)));
+        }
+    }
+
+    fn deliver(&mut self, now: Time, key: Key, packet: &Packet<'_>) {
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.connection.handle(now, packet);
+            self.touch(key);
+        }
+    }
+
+    /// Hands out a connection that came in, if there is one.
+    pub(super) fn take_accepted(&mut self) -> Option<Key> {
+        self.accepted.pop_front()
+    }
+
+    /// Nobody holds the stream any more: ends it in good order.
+    pub(super) fn detach(&mut self, now: Time, key: Key) {
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.detached = Some(now);
+            (entry.reader, entry.writer) = (None, None);
+            entry.connection.finish();
+            self.touch(key);
+        }
+    }
+
+    /// Time has passed.
+    pub(super) fn run_deadlines(&mut self, now: Time) {
+        while let Some((at, key)) = self.deadlines.first().copied() {
+            if at > now {
+                return;
+            }
+            self.deadlines.pop_first();
+            if let Some(entry) = self.entries.get_mut(&key) {
+                entry.deadline = None;
+                entry.connection.handle_deadline(now);
+                self.touch(key);
+            }
+        }
+    }
+
+    /// When [`run_deadlines`](Table::run_deadlines) has something to do.
+    pub(super) fn next_deadline(&self) -> Option<Time> {
+        self.deadlines.first().map(|(at, _)| *at)
+    }
+
+    /// Fills `out` with datagrams to send; what is left over is found the next time.
+    pub(super) fn transmit(
+        &mut self,
+        config: &EndpointConfig,
+        now: Time,
+        out: &mut Vec<(SocketAddr, Vec<u8>)>,
+    ) {
+        out.extend(self.stray.drain(..));
+        while out.len() < BATCH {
+            let Some(key) = self.busy.pop_front() else { return };
+            let Some(entry) = self.entries.get_mut(&key) else { continue };
+            let mut datagram = Vec::with_capacity(entry.connection.max_datagram());
+            if entry.connection.poll_transmit(now, &mut datagram) {
+                out.push((key.0, datagram));
+                self.busy.push_back(key); // others first, then this one again
+                continue;
+            }
+            entry.queued = false;
+            self.settle(config, now, key);
+        }
+    }
+
+    /// The connection is drained: note its deadline, wake who waits, remove it if it is over.
+    fn settle(&mut self, config: &EndpointConfig, now: Time, key: Key) {
+        let Some(entry) = self.entries.get_mut(&key) else { return };
+        if entry.detached.is_some() {
+            entry.end_detached(config, now);
+            if entry.connection.is_closed() && !entry.queued {
+                // The reset that an abort owes is still to be sent.
+                let mut datagram = Vec::new();
+                if entry.connection.poll_transmit(now, &mut datagram) {
+                    self.stray.push_back((key.0, datagram));
+                }
+            }
+        }
+        if entry.half_open && (entry.connection.is_connected() || entry.connection.is_closed()) {
+            entry.half_open = false;
+            self.half_open -= 1;
+            if entry.connection.is_closed() {
+                entry.detached = Some(now);
+            } else {
+                self.accepted.push_back(key);
+                self.acceptor.take().into_iter().for_each(Waker::wake);
+            }
+        }
+        entry.wake();
+        let closed = entry.connection.is_closed();
+        let deadline = if closed { None } else { entry.connection.deadline() };
+        if deadline != entry.deadline {
+            entry.deadline.into_iter().for_each(|at| {
+                self.deadlines.remove(&(at, key));
+            });
+            entry.deadline = deadline;
+            deadline.into_iter().for_each(|at| {
+                self.deadlines.insert((at, key));
+            });
+        }
+        if closed && entry.detached.is_some() {
+            self.entries.remove(&key);
+            self.closer.take().into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// The driver ends: whoever still waits is told.
+    pub(super) fn die(&mut self) {
+        self.dead = true;
+        for entry in self.entries.values_mut() {
+            entry.reader.take().into_iter().chain(entry.writer.take()).for_each(Waker::wake);
+        }
+        self.acceptor.take().into_iter().chain(self.closer.take()).for_each(Waker::wake);
+    }
+}
+
+impl Entry {
+    /// Nobody reads any more: what still comes is thrown away, and a peer that goes on after our end gets a reset.
+    fn end_detached(&mut self, config: &EndpointConfig, now: Time) {
+        let unwanted = self.connection.is_readable() && !self.connection.is_at_end();
+        self.connection.discard_received(now);
+        if !self.connection.is_finish_acknowledged() {
+            return;
+        }
+        let waited = self.detached.is_some_and(|since| now.since(since) > config.connection.patience);
+        if unwanted || waited {
+            self.connection.abort();
+        }
+    }
+
+    fn wake(&mut self) {
+        let closed = self.connection.is_closed();
+        if closed || self.connection.is_readable() {
+            self.reader.take().into_iter().for_each(Waker::wake);
+        }
+        let connected = self.connection.is_connected();
+        let has_room = self.connection.writable() >= WORTH_WAKING;
+        if closed || (connected && has_room) || self.connection.is_finish_acknowledged() {
+            self.writer.take().into_iter().for_each(Waker::wake);
+        }
+    }
+}
+
+/// The reset that answers a packet without a connection: its id back, and its number as the ack.
+fn reset_for(header: &Header) -> Vec<u8> {
+    let header = Header {
+        kind: Kind::Reset,
+        timestamp_difference_us: 0,
+        wnd_size: 0,
+        seq_nr: 0,
+        ack_nr: header.seq_nr,
+        ..*header
+    };
+    let mut datagram = Vec::new();
+    Packet { header, sack: None, payload: &[] }.encode(&mut datagram);
+    datagram
+}
