@@ -50,6 +50,33 @@ pub enum Error {
     /// The operating system gave no thread.
     #[error("the relay's thread did not start: {0}; check the limits on threads and memory")]
     Thread(io::Error),
+    /// The scenario contradicts itself.
+    #[error(transparent)]
+    Scenario(#[from] afteryou_scenario::Error),
+    /// The file to send cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    File {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A flow broke down.
+    #[error("flow {flow:?} failed: {reason}")]
+    Flow {
+        /// The flow's name.
+        flow: String,
+        /// What happened.
+        reason: String,
+    },
+    /// A transfer did not end within the scenario's duration.
+    #[error("flow {flow:?} was not finished after {seconds:.0} s: give it more time or less to send")]
+    Unfinished {
+        /// The flow's name.
+        flow: String,
+        /// How long it was given.
+        seconds: f64,
+    },
     /// The relay's thread ended by a panic.
     #[error("the relay stopped by itself, which is a bug: please report it with the message printed above")]
     Crashed,

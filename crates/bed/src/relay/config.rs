@@ -59,7 +59,7 @@ impl Link {
             let (entry, overrides) = link.queue.queue().map_err(|error| refused(error.to_string()))?;
             let queue = entry.build(&overrides, link.buffer.limit(link.rate));
             let queue = queue.map_err(|error| refused(error.to_string()))?;
-            Ok(Direction { rate: link.rate, loss: link.loss, queue })
+            Ok::<_, Error>(Direction { rate: link.rate, loss: link.loss, queue })
         };
         Ok(Link { name: name.to_owned(), forward: direction()?, reverse: direction()? })
     }

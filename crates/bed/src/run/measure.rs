@@ -1,0 +1,264 @@
+//! From logs and records to figures and curves.
+
+use super::session::{Log, LogInner, Timing};
+use crate::relay::{Fate, Record};
+use afteryou_cc::{Snapshot, Span};
+use afteryou_scenario::outcome::{
+    FlowFigures, Lateness, Mark, Packets, Quantiles, Run, Series, WindowFigures,
+};
+use afteryou_scenario::{Flow, Scenario, Traffic, Window};
+use afteryou_utp::config::DEFAULT_PAYLOAD;
+use std::sync::Arc;
+
+/// Time between two points of a rate curve, s.
+const RATE_STEP_S: f64 = 0.2;
+/// Time between two points of other curves, s.
+const STEP_S: f64 = 0.1;
+/// Headers of uTP, UDP and IPv4, bytes.
+const UTP_OVERHEAD: f64 = 48.0;
+/// Headers of UDP and IPv4, bytes.
+const UDP_OVERHEAD: f64 = 28.0;
+
+/// Everything that was written down in a run.
+pub(super) struct Raw<'a> {
+    pub(super) timing: Timing,
+    pub(super) scenario: &'a Scenario,
+    pub(super) is_baseline: bool,
+    pub(super) logs: &'a [Arc<Log>],
+    pub(super) records: &'a [Record],
+    pub(super) packets: Packets,
+    pub(super) lateness: Option<Lateness>,
+}
+
+/// A half-open interval of scenario time, s.
+#[derive(Clone, Copy)]
+struct Interval {
+    from: f64,
+    to: f64,
+}
+
+impl Interval {
+    fn contains(&self, at: Span) -> bool {
+        (self.from..self.to).contains(&at.as_secs_f64())
+    }
+
+    fn seconds(&self) -> f64 {
+        self.to - self.from
+    }
+}
+
+/// What came out.
+pub(super) fn measure(raw: &Raw<'_>) -> Run {
+    let whole = raw.whole();
+    Run {
+        duration_s: round(whole.seconds(), 3),
+        windows: raw.scenario.measure.iter().filter_map(|window| raw.window(window)).collect(),
+        series: raw.series(whole),
+        marks: raw.marks(),
+        packets: raw.packets,
+        lateness: raw.lateness,
+    }
+}
+
+/// Time in the queue of the newest packet, ms.
+pub(super) fn latest_sojourn_ms(records: &[Record]) -> Option<f64> {
+    records.iter().rev().find_map(|record| match record.fate {
+        Fate::Sent { sojourn, .. } => Some(sojourn.as_millis_f64()),
+        _ => None,
+    })
+}
+
+impl Raw<'_> {
+    /// From the beginning until the last transfer's end, or the scenario's.
+    fn whole(&self) -> Interval {
+        let sized = |flow: &Flow| matches!(flow.traffic, Traffic::Size(_));
+        let flows = self.scenario.flow.iter().zip(self.logs);
+        let ends = flows.filter(|(flow, _)| sized(flow)).filter_map(|(_, log)| log.lock().stopped).max();
+        let to = ends.unwrap_or(self.scenario.duration.0).as_secs_f64();
+        Interval { from: self.timing.from.as_secs_f64(), to }
+    }
+
+    /// Where a window lies in this run; none if the run did not reach it. A run that began later measures windows that
+    /// had only constant-rate traffic in them over its own first seconds.
+    fn place(&self, window: &Window) -> Option<Interval> {
+        let whole = self.whole();
+        let (from, to) = (window.from.as_secs_f64(), window.to.as_secs_f64());
+        if to <= whole.to + 0.001 && from >= whole.from {
+            return Some(Interval { from, to });
+        }
+        let transfers = self.scenario.flow.iter().filter(|flow| !matches!(flow.traffic, Traffic::Cbr { .. }));
+        let first = transfers.map(|flow| flow.start.as_secs_f64()).fold(f64::INFINITY, f64::min);
+        let quiet = Interval { from: whole.from, to: first };
+        (self.is_baseline && to <= first && quiet.seconds() > 0.0 && first.is_finite()).then_some(quiet)
+    }
+
+    fn window(&self, window: &Window) -> Option<WindowFigures> {
+        let interval = self.place(window)?;
+        let (mut bytes, mut sojourns) = (0u64, Vec::new());
+        for (at, record, sojourn) in self.departures() {
+            if interval.contains(at) {
+                bytes += u64::from(record.size_bytes);
+                sojourns.push(sojourn.as_millis_f64());
+            }
+        }
+        let capacity = self.scenario.link.rate.bytes_per_second() as f64 * interval.seconds();
+        let flows = self.scenario.flow.iter().zip(self.logs);
+        Some(WindowFigures {
+            window: window.name.clone(),
+            from_s: interval.from,
+            to_s: interval.to,
+            utilisation: round(bytes as f64 / capacity, 4),
+            queuing_delay: quantiles(&sojourns),
+            flows: flows.map(|(flow, log)| self.flow_figures(flow, &log.lock(), interval)).collect(),
+        })
+    }
+
+    fn flow_figures(&self, flow: &Flow, log: &LogInner, interval: Interval) -> FlowFigures {
+        let received = log.received.iter().filter(|(at, _)| interval.contains(*at));
+        let bytes: u64 = received.map(|(_, bytes)| bytes).sum();
+        let goodput_bit_s = bytes as f64 * 8.0 / interval.seconds();
+        let payload_share = match flow.traffic {
+            Traffic::Cbr { payload, .. } => payload.bytes() as f64 / (payload.bytes() as f64 + UDP_OVERHEAD),
+            _ => f64::from(DEFAULT_PAYLOAD) / (f64::from(DEFAULT_PAYLOAD) + UTP_OVERHEAD),
+        };
+        let capacity_bit_s = self.scenario.link.rate.bits_per_second() as f64 * payload_share;
+        let delays = log.delays.iter().filter(|(at, _)| interval.contains(*at));
+        let delays: Vec<f64> = delays.map(|(_, delay)| delay.as_millis_f64()).collect();
+        FlowFigures {
+            flow: flow.name.clone(),
+            role: flow.role,
+            goodput_bit_s: round(goodput_bit_s, 0),
+            share_of_payload_capacity: round(goodput_bit_s / capacity_bit_s, 4),
+            queuing_delay: quantiles(&delays),
+        }
+    }
+
+    /// Packets that left the queue: scenario time, record, time in the queue.
+    fn departures(&self) -> impl Iterator<Item = (Span, &Record, Span)> {
+        self.records.iter().filter_map(|record| match record.fate {
+            Fate::Sent { dequeued_at, sojourn, .. } => {
+                Some((self.timing.scenario_time(dequeued_at), record, sojourn))
+            }
+            _ => None,
+        })
+    }
+
+    fn series(&self, whole: Interval) -> Vec<Series> {
+        let mut series = Vec::new();
+        for (flow, log) in self.scenario.flow.iter().zip(self.logs) {
+            let log = log.lock();
+            let rates = Curve::sums(whole, RATE_STEP_S, log.received.iter().map(|(at, n)| (*at, *n as f64)));
+            series.push(rates.scaled(8.0 / 1e6 / RATE_STEP_S).series(&flow.name, "goodput", "Mbit/s"));
+            if matches!(flow.traffic, Traffic::Cbr { .. }) {
+                let delays = log.delays.iter().map(|(at, delay)| (*at, delay.as_millis_f64()));
+                series.push(Curve::means(whole, STEP_S, delays).series(&flow.name, "queuing_delay", "ms"));
+                continue;
+            }
+            let sampled = |pick: fn(&Snapshot) -> Option<f64>| {
+                let samples =
+                    log.samples.iter().filter_map(|sample| Some((sample.at, pick(&sample.controller)?)));
+                Curve::means(whole, STEP_S, samples)
+            };
+            let cwnd = sampled(|controller| Some(controller.cwnd as f64 / 1e3));
+            series.push(cwnd.series(&flow.name, "cwnd", "kB"));
+            let base = sampled(|controller| controller.base_delay.map(Span::as_millis_f64));
+            if base.has_values() {
+                series.push(base.series(&flow.name, "base_delay", "ms"));
+            }
+        }
+        let sojourns = self.departures().map(|(at, _, sojourn)| (at, sojourn.as_millis_f64()));
+        series.push(Curve::means(whole, STEP_S, sojourns).series("link", "queuing_delay", "ms"));
+        series
+    }
+
+    fn marks(&self) -> Vec<Mark> {
+        let mut marks = Vec::new();
+        for (flow, log) in self.scenario.flow.iter().zip(self.logs) {
+            let log = log.lock();
+            let mut mark = |at: Span, what: &str| {
+                let at_s = round(at.as_secs_f64(), 3);
+                marks.push(Mark { at_s, of: flow.name.clone(), what: what.to_owned() });
+            };
+            log.started.into_iter().for_each(|at| mark(at, "start"));
+            log.stopped.into_iter().for_each(|at| mark(at, "stop"));
+            for pair in log.samples.windows(2) {
+                if pair[1].controller.slowdowns > pair[0].controller.slowdowns {
+                    mark(pair[1].at, "slowdown");
+                }
+                if pair[1].timeouts > pair[0].timeouts {
+                    mark(pair[1].at, "timeout");
+                }
+            }
+        }
+        marks.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+        marks
+    }
+}
+
+/// Values in equal steps.
+struct Curve {
+    start_s: f64,
+    step_s: f64,
+    values: Vec<Option<f64>>,
+}
+
+impl Curve {
+    /// Sums within each step; a step without points is zero.
+    fn sums(whole: Interval, step_s: f64, points: impl Iterator<Item = (Span, f64)>) -> Curve {
+        let bins = Curve::bins(whole, step_s, points);
+        Curve { start_s: whole.from, step_s, values: bins.into_iter().map(|(sum, _)| Some(sum)).collect() }
+    }
+
+    /// Means within each step; a step without points has none.
+    fn means(whole: Interval, step_s: f64, points: impl Iterator<Item = (Span, f64)>) -> Curve {
+        let mean = |(sum, n): (f64, u32)| (n > 0).then(|| sum / f64::from(n));
+        let values = Curve::bins(whole, step_s, points).into_iter().map(mean).collect();
+        Curve { start_s: whole.from, step_s, values }
+    }
+
+    fn bins(whole: Interval, step_s: f64, points: impl Iterator<Item = (Span, f64)>) -> Vec<(f64, u32)> {
+        // A last step that is cut short would show a dip that is none.
+        let mut bins = vec![(0.0, 0); (whole.seconds() / step_s + 1e-6).max(0.0) as usize];
+        for (at, value) in points {
+            let bin = ((at.as_secs_f64() - whole.from) / step_s) as usize;
+            if let Some((sum, n)) = bins.get_mut(bin) {
+                *sum += value;
+                *n += 1;
+            }
+        }
+        bins
+    }
+
+    fn scaled(mut self, factor: f64) -> Curve {
+        self.values.iter_mut().flatten().for_each(|value| *value *= factor);
+        self
+    }
+
+    fn has_values(&self) -> bool {
+        self.values.iter().any(Option::is_some)
+    }
+
+    fn series(self, of: &str, quantity: &str, unit: &str) -> Series {
+        Series {
+            of: of.to_owned(),
+            quantity: quantity.to_owned(),
+            unit: unit.to_owned(),
+            start_s: self.start_s,
+            step_s: self.step_s,
+            values: self.values.into_iter().map(|value| value.map(|value| round(value, 3))).collect(),
+        }
+    }
+}
+
+fn quantiles(samples_ms: &[f64]) -> Option<Quantiles> {
+    let Quantiles { samples, mean_ms, p50_ms, p95_ms, p99_ms, max_ms } = Quantiles::of(samples_ms)?;
+    let [mean_ms, p50_ms, p95_ms, p99_ms, max_ms] =
+        [mean_ms, p50_ms, p95_ms, p99_ms, max_ms].map(|ms| round(ms, 3));
+    Some(Quantiles { samples, mean_ms, p50_ms, p95_ms, p99_ms, max_ms })
+}
+
+/// Rounded to so many decimals: more digits than the measurement has only make files longer.
+fn round(value: f64, decimals: i32) -> f64 {
+    let factor = 10f64.powi(decimals);
+    (value * factor).round() / factor
+}

@@ -1,0 +1,161 @@
+//! Runs a scenario on real sockets and says what came out.
+//!
+//! Every flow is a pair of programs in miniature: a client and a server with sockets of their own, talking through a
+//! [`relay`](crate::relay) that plays the scenario's link. Times are those of the wall clock, so a run takes as long as
+//! the scenario says.
+//!
+//! # The baseline
+//! A scenario may ask for the same run without its background flows. With more than two cores both runs go side by side,
+//! over two emulated links of one relay; with fewer they would disturb each other and go one after the other. The second
+//! one then begins two seconds before the first foreground transfer: earlier there is nothing in it but traffic at a
+//! constant rate, and windows from that time are measured over those two seconds.
+
+mod cbr;
+mod data;
+mod measure;
+mod session;
+mod transfer;
+
+pub use data::Source;
+
+use crate::error::Error;
+use afteryou_cc::{Snapshot, Span};
+use afteryou_scenario::outcome::{Outcome, SCHEMA_VERSION};
+use afteryou_scenario::{Role, Scenario, Traffic};
+use session::Part;
+use std::collections::BTreeMap;
+
+/// Time before the first foreground transfer at which a baseline run of its own begins.
+const BASELINE_LEAD: Span = Span::from_secs(2);
+
+/// What a scenario leaves open.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Where a flow's bytes come from; made ones if not said.
+    pub sources: BTreeMap<String, Source>,
+    /// When the baseline runs.
+    pub baseline: Baseline,
+}
+
+/// When the baseline runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Baseline {
+    /// Side by side where there are more than two cores, else afterwards.
+    #[default]
+    Auto,
+    /// At the same time, over a second link.
+    Beside,
+    /// After the run.
+    After,
+}
+
+/// How far a run is; observers get it several times a second.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    /// This is the run without background.
+    pub is_baseline: bool,
+    /// Time within the scenario, s.
+    pub at_s: f64,
+    /// Wall time since everything began, s.
+    pub elapsed_s: f64,
+    /// Wall time that everything will take, s, as far as is known.
+    pub total_s: f64,
+    /// The flows of this run.
+    pub flows: Vec<FlowProgress>,
+    /// Time in the bottleneck's queue lately, ms.
+    pub queue_ms: Option<f64>,
+}
+
+/// How a flow is doing.
+#[derive(Clone, Debug)]
+pub struct FlowProgress {
+    /// Its name.
+    pub name: String,
+    /// Its role.
+    pub role: Role,
+    /// Payload received lately, Mbit/s.
+    pub rate_mbit: f64,
+    /// Payload received in all, bytes.
+    pub received_bytes: u64,
+    /// Its controller's state, while it runs.
+    pub controller: Option<Snapshot>,
+}
+
+/// Runs `scenario` and returns what came out, without checks and verdict: judging is the caller's business.
+///
+/// # Errors
+/// A scenario that contradicts itself, a machine without loopback sockets, a flow that breaks down or does not finish.
+pub fn run(
+    scenario: &Scenario,
+    options: &Options,
+    observe: &mut dyn FnMut(&Progress),
+) -> Result<Outcome, Error> {
+    scenario.check()?;
+    let whole = Part { scenario: scenario.clone(), from: Span::ZERO, is_baseline: false };
+    let mut baseline = None;
+    let run = match (scenario.baseline, options.runs_beside()) {
+        (false, _) => run_one(whole, options, Span::ZERO, Span::ZERO, observe)?,
+        (true, true) => {
+            let other = Part { scenario: scenario.without_background(), from: Span::ZERO, is_baseline: true };
+            let mut runs =
+                session::run(vec![whole, other], options, (Span::ZERO, Span::ZERO), observe)?.into_iter();
+            let first = runs.next().unwrap_or_default();
+            baseline = runs.next();
+            first
+        }
+        (true, false) => {
+            let other = later_baseline(scenario);
+            let afterwards = scenario.duration.0 - other.from;
+            let run = run_one(whole, options, Span::ZERO, afterwards, observe)?;
+            let before = Span::from_secs_f64(run.duration_s);
+            baseline = Some(run_one(other, options, before, Span::ZERO, observe)?);
+            run
+        }
+    };
+    let comparison =
+        baseline.as_ref().map(|baseline| Outcome::compare(&run.run, &baseline.run)).unwrap_or_default();
+    Ok(Outcome {
+        schema_version: SCHEMA_VERSION,
+        afteryou_version: env!("CARGO_PKG_VERSION").to_owned(),
+        engine: "bed".to_owned(),
+        scenario: scenario.clone(),
+        transfers: run.transfers,
+        run: run.run,
+        baseline: baseline.map(|baseline| baseline.run),
+        comparison,
+        checks: Vec::new(),
+        verdict: None,
+    })
+}
+
+/// One part alone; `around` is the wall time that other runs take before and after it.
+fn run_one(
+    part: Part,
+    options: &Options,
+    before: Span,
+    after: Span,
+    observe: &mut dyn FnMut(&Progress),
+) -> Result<session::Ended, Error> {
+    let runs = session::run(vec![part], options, (before, after), observe)?;
+    Ok(runs.into_iter().next().unwrap_or_default())
+}
+
+/// The baseline as a run of its own: from shortly before the first foreground transfer until the last one's end.
+fn later_baseline(scenario: &Scenario) -> Part {
+    let mut scenario = scenario.without_background();
+    let transfers = || scenario.flow.iter().filter(|flow| !matches!(flow.traffic, Traffic::Cbr { .. }));
+    let first = transfers().map(|flow| flow.start.0).min().unwrap_or_default();
+    let last = transfers().map(|flow| flow.stop.unwrap_or(scenario.duration).0).max();
+    scenario.duration.0 = last.unwrap_or(scenario.duration.0).min(scenario.duration.0);
+    Part { scenario, from: first - BASELINE_LEAD, is_baseline: true }
+}
+
+impl Options {
+    fn runs_beside(&self) -> bool {
+        match self.baseline {
+            Baseline::Auto => std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 2),
+            Baseline::Beside => true,
+            Baseline::After => false,
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! One stretch of wall time: the flows of one run, or of two runs side by side, over one relay.
+
+use super::measure::{self, Raw};
+use super::{cbr, transfer, FlowProgress, Options, Progress, Source};
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::relay::{self, FlowId, LinkId, Record, Relay, Way};
+use afteryou_cc::{Snapshot, Span, Time};
+use afteryou_scenario::outcome::{Run, Transfer};
+use afteryou_scenario::{Scenario, Traffic};
+use afteryou_utp::Monitor;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// How often controllers are looked at.
+const SAMPLE: Duration = Duration::from_millis(20);
+/// Samples between two calls of the observer.
+const OBSERVE_EVERY: u32 = 5;
+/// Time to set everything up before the run begins.
+const SET_UP: Span = Span::from_millis(100);
+/// What is on its way when the run ends gets this long to arrive.
+const DRAIN: Span = Span::from_secs(60);
+/// "Lately" for rates shown while running.
+const LATELY: Span = Span::from_millis(1000);
+
+/// What to run: the scenario from the time `from` on.
+pub(super) struct Part {
+    pub(super) scenario: Scenario,
+    pub(super) from: Span,
+    pub(super) is_baseline: bool,
+}
+
+/// What a part came to.
+#[derive(Default)]
+pub(super) struct Ended {
+    pub(super) run: Run,
+    pub(super) transfers: Vec<Transfer>,
+    /// Wall time, s.
+    pub(super) duration_s: f64,
+}
+
+/// Which clock time a scenario time is.
+#[derive(Clone, Copy)]
+pub(super) struct Timing {
+    pub(super) clock: Clock,
+    /// When the scenario's `from` is.
+    begins: Time,
+    pub(super) from: Span,
+}
+
+impl Timing {
+    /// Scenario time now.
+    pub(super) fn now(&self) -> Span {
+        self.scenario_time(self.clock.now())
+    }
+
+    pub(super) fn scenario_time(&self, at: Time) -> Span {
+        self.from + at.since(self.begins)
+    }
+
+    pub(super) fn time_of(&self, at: Span) -> Time {
+        self.begins + (at - self.from)
+    }
+
+    pub(super) async fn sleep_until(&self, at: Span) {
+        tokio::time::sleep_until(self.clock.instant_of(self.time_of(at)).into()).await;
+    }
+}
+
+/// What a flow leaves behind, written by its tasks and read by the sampler.
+#[derive(Default)]
+pub(super) struct Log {
+    inner: Mutex<LogInner>,
+}
+
+#[derive(Default)]
+pub(super) struct LogInner {
+    /// (scenario time, bytes received).
+    pub(super) received: Vec<(Span, u64)>,
+    /// (scenario time, delay beyond the empty path).
+    pub(super) delays: Vec<(Span, Span)>,
+    pub(super) samples: Vec<Sample>,
+    pub(super) started: Option<Span>,
+    pub(super) stopped: Option<Span>,
+    monitor: Option<Monitor>,
+}
+
+/// The sender's state at a moment.
+pub(super) struct Sample {
+    pub(super) at: Span,
+    pub(super) controller: Snapshot,
+    pub(super) timeouts: u64,
+}
+
+impl Log {
+    pub(super) fn lock(&self) -> MutexGuard<'_, LogInner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn received(&self, at: Span, bytes: u64) {
+        self.lock().received.push((at, bytes));
+    }
+
+    pub(super) fn delayed(&self, at: Span, delay: Span) {
+        self.lock().delays.push((at, delay));
+    }
+
+    pub(super) fn started(&self, at: Span, monitor: Monitor) {
+        let mut log = self.lock();
+        (log.started, log.monitor) = (Some(at), Some(monitor));
+    }
+
+    pub(super) fn stopped(&self, at: Span) {
+        let mut log = self.lock();
+        (log.stopped, log.monitor) = (Some(at), None);
+    }
+
+    fn sample(&self, at: Span) {
+        let mut log = self.lock();
+        let statistics = log.monitor.as_ref().and_then(Monitor::statistics);
+        if let Some(statistics) = statistics {
+            log.samples.push(Sample { at, controller: statistics.controller, timeouts: statistics.timeouts });
+        }
+    }
+
+    fn progress(&self, now: Span) -> (f64, u64, Option<Snapshot>) {
+        let log = self.lock();
+        let since = now - LATELY;
+        let lately: u64 =
+            log.received.iter().rev().take_while(|(at, _)| *at >= since).map(|(_, bytes)| bytes).sum();
+        let all = log.received.iter().map(|(_, bytes)| bytes).sum();
+        let running = log.monitor.is_some();
+        let controller = log.samples.last().filter(|_| running).map(|sample| sample.controller);
+        (lately as f64 * 8.0 / 1e6 / LATELY.as_secs_f64(), all, controller)
+    }
+}
+
+/// A transfer at work.
+type Task = JoinHandle<Result<Option<Transfer>, Error>>;
+
+/// A part while it runs.
+struct Running {
+    part: Part,
+    link: LinkId,
+    logs: Vec<Arc<Log>>,
+    /// With the flow's index.
+    transfers: Vec<(usize, Task)>,
+    calls: Vec<cbr::Call>,
+    records: Vec<Record>,
+}
+
+/// The sockets of a flow before the relay is up.
+enum Ends {
+    Transfer(transfer::Ends),
+    Cbr(cbr::Ends),
+}
+
+/// Runs all `parts` at the same time. `around` is the wall time that other sessions take before and after this one.
+pub(super) fn run(
+    parts: Vec<Part>,
+    options: &Options,
+    around: (Span, Span),
+    observe: &mut dyn FnMut(&Progress),
+) -> Result<Vec<Ended>, Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(Error::Thread)?;
+    let _inside = runtime.enter();
+    let mut config = relay::Config::new(parts.first().map_or(0, |part| part.scenario.seed));
+    let mut opened = Vec::new();
+    for part in parts {
+        let name = if part.is_baseline && !opened.is_empty() { "baseline" } else { "bottleneck" };
+        let link = config.add_link(relay::Link::of_scenario(name, &part.scenario.link)?);
+        let ends = open_flows(&part, link, &mut config, options)?;
+        opened.push((part, link, ends));
+    }
+    let clock = Clock::start();
+    let relay = Relay::start(config, clock)?;
+    let begins = clock.now() + SET_UP;
+    let (over_sender, over) = watch::channel(false);
+    let calls_over = Arc::new(AtomicBool::new(false));
+    let mut running = Vec::new();
+    for (part, link, ends) in opened {
+        let timing = Timing { clock, begins, from: part.from };
+        running.push(start_flows(part, link, ends, &relay, timing, &over, &calls_over)?);
+    }
+    let mut session = Session { clock, begins, relay, running, around };
+    let ended = session.watch(observe);
+    let _ = over_sender.send(true);
+    calls_over.store(true, Ordering::Relaxed);
+    let transfers = ended.and_then(|()| runtime.block_on(session.collect()));
+    session.finish(transfers)
+}
+
+fn open_flows(
+    part: &Part,
+    link: LinkId,
+    config: &mut relay::Config,
+    options: &Options,
+) -> Result<Vec<(Ends, FlowId)>, Error> {
+    let mut opened = Vec::new();
+    for flow in &part.scenario.flow {
+        let (ends, server) = match flow.traffic {
+            Traffic::Cbr { rate, payload } => {
+                let ends = cbr::Ends::open(flow, rate, payload)?;
+                let server = ends.server_addr()?;
+                (Ends::Cbr(ends), server)
+            }
+            Traffic::Bulk | Traffic::Size(_) => {
+                let source = options.sources.get(&flow.name).cloned().unwrap_or(Source::Made);
+                let ends = transfer::Ends::open(flow, &source, part.scenario.seed)?;
+                let server = ends.server_addr();
+                (Ends::Transfer(ends), server)
+            }
+        };
+        opened.push((ends, config.add_flow(link, server, flow.rtt.0)));
+    }
+    Ok(opened)
+}
+
+fn start_flows(
+    part: Part,
+    link: LinkId,
+    ends: Vec<(Ends, FlowId)>,
+    relay: &Relay,
+    timing: Timing,
+    over: &watch::Receiver<bool>,
+    calls_over: &Arc<AtomicBool>,
+) -> Result<Running, Error> {
+    let (mut logs, mut transfers, mut calls) = (Vec::new(), Vec::new(), Vec::new());
+    for (i, (ends, id)) in ends.into_iter().enumerate() {
+        let (log, front) = (Arc::new(Log::default()), relay.front(id));
+        match ends {
+            Ends::Transfer(ends) => {
+                let task = ends.run(front, timing, Arc::clone(&log), over.clone());
+                transfers.push((i, tokio::spawn(task)));
+            }
+            Ends::Cbr(ends) => {
+                let rate = part.scenario.link.rate;
+                calls.push(ends.start(front, rate, timing, Arc::clone(&log), Arc::clone(calls_over))?);
+            }
+        }
+        logs.push(log);
+    }
+    Ok(Running { part, link, logs, transfers, calls, records: Vec::new() })
+}
+
+/// A session while it runs.
+struct Session {
+    clock: Clock,
+    begins: Time,
+    relay: Relay,
+    running: Vec<Running>,
+    around: (Span, Span),
+}
+
+impl Session {
+    /// Samples and tells the observer until every part has come to its end.
+    fn watch(&mut self, observe: &mut dyn FnMut(&Progress)) -> Result<(), Error> {
+        for tick in 0u32.. {
+            std::thread::sleep(SAMPLE);
+            let now = self.clock.now();
+            for running in &self.running {
+                let at = running.timing(self.clock, self.begins).scenario_time(now);
+                running.logs.iter().for_each(|log| log.sample(at));
+            }
+            if tick % OBSERVE_EVERY == 0 {
+                self.take_records();
+                self.running.first().into_iter().for_each(|running| observe(&self.progress(running, now)));
+            }
+            if self.is_over(now)? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Sizes end a part when they are sent, otherwise the scenario's duration does. A transfer that breaks down ends it
+    /// at once.
+    fn is_over(&self, now: Time) -> Result<bool, Error> {
+        let mut all = true;
+        for running in &self.running {
+            let at = running.timing(self.clock, self.begins).scenario_time(now);
+            let timed_out = at >= running.part.scenario.duration.0;
+            let sized = |i: &usize| matches!(running.part.scenario.flow[*i].traffic, Traffic::Size(_));
+            let mut sizes = running.transfers.iter().filter(|(i, _)| sized(i)).peekable();
+            if sizes.peek().is_none() {
+                let early = |(i, task): &(usize, Task)| task.is_finished() && running.is_open_ended(*i);
+                all &= timed_out || running.transfers.iter().any(early);
+                continue;
+            }
+            let unfinished = sizes.find(|(_, task)| !task.is_finished());
+            if let (Some((i, _)), true) = (unfinished, timed_out) {
+                let flow = running.part.scenario.flow[*i].name.clone();
+                return Err(Error::Unfinished {
+                    flow,
+                    seconds: running.part.scenario.duration.as_secs_f64(),
+                });
+            }
+            all &= unfinished.is_none();
+        }
+        Ok(all)
+    }
+
+    fn take_records(&mut self) {
+        for record in self.relay.drain_records() {
+            let ours = |running: &&mut Running| running.link == record.link && record.way == Way::Forward;
+            if let Some(running) = self.running.iter_mut().find(ours) {
+                running.records.push(record);
+            }
+        }
+    }
+
+    fn progress(&self, running: &Running, now: Time) -> Progress {
+        let at = running.timing(self.clock, self.begins).scenario_time(now);
+        let length = running.part.scenario.duration.0 - running.part.from;
+        let flow = |(flow, log): (&afteryou_scenario::Flow, &Arc<Log>)| {
+            let (rate_mbit, received_bytes, controller) = log.progress(at);
+            FlowProgress { name: flow.name.clone(), role: flow.role, rate_mbit, received_bytes, controller }
+        };
+        Progress {
+            is_baseline: running.part.is_baseline,
+            at_s: at.as_secs_f64(),
+            elapsed_s: (self.around.0 + now.since(self.begins)).as_secs_f64(),
+            total_s: (self.around.0 + length + self.around.1).as_secs_f64(),
+            flows: running.part.scenario.flow.iter().zip(&running.logs).map(flow).collect(),
+            queue_ms: measure::latest_sojourn_ms(&running.records),
+        }
+    }
+
+    /// Waits for the transfers to come to their end and takes what they say.
+    async fn collect(&mut self) -> Result<Vec<Vec<Transfer>>, Error> {
+        let deadline = tokio::time::Instant::now() + DRAIN.into();
+        let mut all = Vec::new();
+        for running in &mut self.running {
+            let mut transfers = Vec::new();
+            for (i, task) in running.transfers.drain(..) {
+                let name = &running.part.scenario.flow[i].name;
+                let broken = |reason: String| Error::Flow { flow: name.clone(), reason };
+                let ended = tokio::time::timeout_at(deadline, task).await;
+                let ended =
+                    ended.map_err(|_| broken("what was sent did not arrive within a minute".to_owned()))?;
+                transfers.extend(ended.map_err(|error| broken(error.to_string()))??);
+            }
+            all.push(transfers);
+        }
+        Ok(all)
+    }
+
+    /// Stops calls and relay and measures.
+    fn finish(mut self, transfers: Result<Vec<Vec<Transfer>>, Error>) -> Result<Vec<Ended>, Error> {
+        for running in &mut self.running {
+            running.calls.drain(..).for_each(cbr::Call::join);
+        }
+        let transfers = transfers?;
+        self.take_records();
+        let Session { clock, begins, relay, mut running, .. } = self;
+        let (statistics, rest) = relay.stop_with_records()?;
+        let duration_s = clock.now().since(begins).as_secs_f64();
+        for record in rest.into_iter().filter(|record| record.way == Way::Forward) {
+            if let Some(running) = running.iter_mut().find(|running| running.link == record.link) {
+                running.records.push(record);
+            }
+        }
+        let measured =
+            running.into_iter().zip(statistics.links).zip(transfers).map(|((running, link), transfers)| {
+                let raw = Raw {
+                    timing: running.timing(clock, begins),
+                    scenario: &running.part.scenario,
+                    is_baseline: running.part.is_baseline,
+                    logs: &running.logs,
+                    records: &running.records,
+                    packets: link.forward.packets,
+                    lateness: statistics.lateness,
+                };
+                Ended { run: measure::measure(&raw), transfers, duration_s }
+            });
+        Ok(measured.collect())
+    }
+}
+
+impl Running {
+    fn timing(&self, clock: Clock, begins: Time) -> Timing {
+        Timing { clock, begins, from: self.part.from }
+    }
+
+    /// Is the i-th flow one that only the end of the run ends?
+    fn is_open_ended(&self, i: usize) -> bool {
+        let flow = &self.part.scenario.flow[i];
+        flow.stop.is_none() && flow.traffic == Traffic::Bulk
+    }
+}

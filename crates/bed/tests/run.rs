@@ -1,0 +1,177 @@
+//! Whole scenarios on real sockets, in short.
+
+use afteryou_bed::run::{run, Baseline, Options, Source};
+use afteryou_scenario::scenario::{Flow, Link, Role, Scenario, Traffic, Transport, Window};
+use afteryou_scenario::{Algorithm, Buffer, Duration, Outcome, Probability, Rate, Size};
+use std::io::Write;
+use std::sync::Mutex;
+
+/// Runs take turns: they measure time, and there may be two cores.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn seconds(s: f64) -> Duration {
+    Duration::from_secs_f64(s)
+}
+
+fn flow(
+    name: &str,
+    role: Role,
+    controller: Option<&str>,
+    span: (f64, Option<f64>),
+    traffic: Traffic,
+) -> Flow {
+    Flow {
+        name: name.to_owned(),
+        role,
+        transport: if controller.is_some() { Transport::Utp } else { Transport::Udp },
+        controller: controller.map(Algorithm::named),
+        rtt: Duration::from_millis(20),
+        start: seconds(span.0),
+        stop: span.1.map(seconds),
+        traffic,
+    }
+}
+
+/// A background flow all the time, a foreground from 3 to 5 s, a call.
+fn short(background: Traffic) -> Scenario {
+    let call = Traffic::Cbr { rate: Rate::from_bits(64_000), payload: Size::from_bytes(160) };
+    let window =
+        |name: &str, from, to| Window { name: name.to_owned(), from: seconds(from), to: seconds(to) };
+    Scenario {
+        name: "short".to_owned(),
+        duration: seconds(6.0),
+        seed: 1,
+        measure: vec![window("alone", 1.0, 3.0), window("together", 3.0, 5.0)],
+        baseline: true,
+        link: Link {
+            rate: Rate::from_mbit(10),
+            buffer: Buffer::Time(Duration::from_millis(200)),
+            queue: Algorithm::named("droptail"),
+            loss: Probability::default(),
+        },
+        flow: vec![
+            flow("call", Role::Foreground, None, (0.0, None), call),
+            flow("upload", Role::Foreground, Some("cubic"), (3.0, Some(5.0)), Traffic::Bulk),
+            flow("backup", Role::Background, Some("ledbat++"), (0.0, None), background),
+        ],
+    }
+}
+
+fn run_with(scenario: &Scenario, baseline: Baseline, sources: &[(&str, Source)]) -> Outcome {
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let sources = sources.iter().map(|(name, source)| ((*name).to_owned(), source.clone())).collect();
+    let mut seen = 0;
+    let outcome = run(scenario, &Options { sources, baseline }, &mut |_| seen += 1).unwrap();
+    assert!(seen > 10, "the observer saw {seen} states");
+    outcome
+}
+
+fn figures<'a>(
+    outcome: &'a Outcome,
+    window: &str,
+    flow: &str,
+) -> &'a afteryou_scenario::outcome::FlowFigures {
+    let window = outcome.run.windows.iter().find(|other| other.window == window).unwrap();
+    window.flows.iter().find(|other| other.flow == flow).unwrap()
+}
+
+#[test]
+fn a_run_and_its_baseline_are_measured_one_after_the_other_and_side_by_side() {
+    for mode in [Baseline::After, Baseline::Beside] {
+        let outcome = run_with(&short(Traffic::Bulk), mode, &[]);
+        assert!(figures(&outcome, "alone", "backup").share_of_payload_capacity > 0.6, "{mode:?}");
+        let baseline = outcome.baseline.as_ref().unwrap();
+        assert!(baseline.windows.iter().all(|window| window.flows.iter().all(|flow| flow.flow != "backup")));
+        let kept =
+            outcome.comparison.iter().find(|c| (&*c.window, &*c.flow) == ("together", "upload")).unwrap();
+        assert!(kept.kept.unwrap() > 0.6, "{mode:?}: {kept:?}");
+        let call = outcome.comparison.iter().find(|c| (&*c.window, &*c.flow) == ("alone", "call")).unwrap();
+        assert!(call.added_delay_p95_ms.is_some(), "{mode:?}");
+        assert!(outcome.transfers.len() == 1 && outcome.transfers[0].identical(), "{:?}", outcome.transfers);
+        for run in [&outcome.run, baseline] {
+            let p = run.packets;
+            assert_eq!(p.arrived, p.delivered + p.dropped + p.lost + p.unfinished);
+        }
+    }
+}
+
+#[test]
+fn a_file_is_sent_to_its_end_and_both_ends_agree() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let contents: Vec<u8> = (0..3_000_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    file.write_all(&contents).unwrap();
+    let mut scenario = short(Traffic::Size(Size::from_bytes(3_000_000)));
+    scenario.baseline = false;
+    scenario.duration = seconds(30.0);
+    let outcome = run_with(&scenario, Baseline::Auto, &[("backup", Source::File(file.path().to_owned()))]);
+    let transfer = &outcome.transfers[0];
+    assert_eq!(transfer.received_bytes, 3_000_000);
+    assert_eq!(transfer.received_blake3, blake3::hash(&contents).to_hex().to_string());
+    assert!(transfer.identical() && outcome.run.duration_s < 15.0, "{:?}", outcome.run.duration_s);
+}
+
+#[test]
+fn with_five_per_cent_of_loss_the_bytes_are_the_same() {
+    let mut scenario = short(Traffic::Size(Size::from_bytes(300_000)));
+    (scenario.baseline, scenario.duration) = (false, seconds(60.0));
+    scenario.link.loss = "5%".parse().unwrap();
+    let outcome = run_with(&scenario, Baseline::Auto, &[]);
+    assert!(outcome.transfers.iter().all(|transfer| transfer.identical()), "{:?}", outcome.transfers);
+    assert!(outcome.run.packets.lost > 0);
+}
+
+#[test]
+fn a_transfer_that_does_not_end_in_time_is_named() {
+    let mut scenario = short(Traffic::Size(Size::from_bytes(100_000_000)));
+    (scenario.baseline, scenario.duration) = (false, seconds(2.0));
+    scenario.measure.clear();
+    scenario.flow[1].stop = None;
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let error = run(&scenario, &Options::default(), &mut |_| ()).unwrap_err().to_string();
+    assert_eq!(error, "flow \"backup\" was not finished after 2 s: give it more time or less to send");
+}
+
+#[test]
+fn background_packets_are_marked_lower_effort_and_foreground_packets_are_not() {
+    use afteryou_bed::relay::{Config, Direction, Relay, Way, TOS_IS_KEPT};
+    use afteryou_bed::Clock;
+    use afteryou_utp::{Endpoint, EndpointConfig};
+    use tokio::io::AsyncWriteExt;
+    if !TOS_IS_KEPT {
+        println!("SKIPPED: this platform hides the TOS byte");
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    for (config, tos) in [(EndpointConfig::background(), 0x04), (EndpointConfig::foreground(), 0x00)] {
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            let seen = runtime.block_on(async {
+                let server = Endpoint::bind(address.parse().unwrap(), config.clone()).unwrap();
+                let client = Endpoint::bind(address.parse().unwrap(), config.clone()).unwrap();
+                let direction = || Direction {
+                    rate: Rate::from_mbit(100),
+                    loss: Probability::default(),
+                    queue: Algorithm::named("droptail")
+                        .queue()
+                        .unwrap()
+                        .0
+                        .build(&[], Buffer::Packets(1000).limit(Rate::from_mbit(100)))
+                        .unwrap(),
+                };
+                let mut relay = Config::new(1);
+                let link = relay.add_link(afteryou_bed::relay::Link {
+                    name: "l".into(),
+                    forward: direction(),
+                    reverse: direction(),
+                });
+                let flow = relay.add_flow(link, server.local_addr(), afteryou_cc::Span::from_millis(2));
+                let relay = Relay::start(relay, Clock::start()).unwrap();
+                let mut stream = client.connect(relay.front(flow)).await.unwrap();
+                stream.write_all(&[1; 50_000]).await.unwrap();
+                stream.shutdown().await.unwrap();
+                relay.drain_records()
+            });
+            assert!(seen.iter().filter(|record| record.way == Way::Forward).count() > 30);
+            assert!(seen.iter().all(|record| record.tos == tos), "{address}: {tos:#x}");
+        }
+    }
+}
