@@ -6,6 +6,7 @@ use std::net::{SocketAddr, UdpSocket};
 use crate::job::Options;
 use crate::loss::Gate;
 use crate::outcome::{Traffic, UtpFailure};
+use crate::packet::Packet;
 use crate::raw::{Callbacks, Conn, Event};
 
 /// The notes of one libutp end.
@@ -23,6 +24,8 @@ pub(crate) struct Notes {
     pub(crate) error: Option<UtpFailure>,
     pub(crate) sent: Traffic,
     pub(crate) got: Traffic,
+    /// The ack number in the last datagram that libutp made.
+    acked: Option<u16>,
     send_gate: Gate,
     recv_gate: Gate,
 }
@@ -48,7 +51,9 @@ impl Events {
             error: None,
             sent: Traffic::default(),
             got: Traffic::default(),
-            send_gate: Gate::new(loss.sent_per_mille, loss.spare_first, loss.seed),
+            acked: None,
+            send_gate: Gate::new(loss.sent_per_mille, loss.spare_first, loss.seed)
+                .losing_first(loss.lose_first_sent),
             recv_gate: Gate::new(loss.received_per_mille, loss.spare_first, !loss.seed),
         };
         Events { socket, accepting, notes: RefCell::new(notes) }
@@ -67,7 +72,8 @@ impl Events {
         let (len, from) = self.socket.recv_from(buffer).ok()?;
         let mut notes = self.notes();
         if notes.recv_gate.pass() {
-            notes.got.count(&buffer[..len]);
+            let acked = notes.acked;
+            notes.got.count(&buffer[..len], acked);
             Some((len, from))
         } else {
             notes.got.dropped += 1;
@@ -79,10 +85,11 @@ impl Events {
 impl Callbacks for Events {
     fn send(&self, datagram: &[u8], to: SocketAddr) {
         let mut notes = self.notes();
+        notes.acked = Packet::decode(datagram).map(|packet| packet.ack_nr);
         if !notes.send_gate.pass() {
             notes.sent.dropped += 1;
         } else if self.socket.send_to(datagram, to).is_ok() {
-            notes.sent.count(datagram);
+            notes.sent.count(datagram, None);
         } else {
             notes.sent.failed += 1;
         }

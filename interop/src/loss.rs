@@ -13,11 +13,14 @@ pub struct Loss {
     /// never repeats its answer to a SYN, so a lost handshake is a lost
     /// connection; the default of 2 spares it.
     pub spare_first: u32,
+    /// This many first datagrams that libutp sends are lost, whatever else is
+    /// asked for.
+    pub lose_first_sent: u32,
 }
 
 impl Default for Loss {
     fn default() -> Self {
-        Loss { sent_per_mille: 0, received_per_mille: 0, seed: 1, spare_first: 2 }
+        Loss { sent_per_mille: 0, received_per_mille: 0, seed: 1, spare_first: 2, lose_first_sent: 0 }
     }
 }
 
@@ -25,13 +28,19 @@ impl Default for Loss {
 #[derive(Debug)]
 pub(crate) struct Gate {
     per_mille: u16,
+    lose: u32,
     spare: u32,
     state: u64,
 }
 
 impl Gate {
     pub(crate) fn new(per_mille: u16, spare: u32, seed: u64) -> Self {
-        Gate { per_mille, spare, state: seed }
+        Gate { per_mille, lose: 0, spare, state: seed }
+    }
+
+    /// Loses this many at first.
+    pub(crate) fn losing_first(self, lose: u32) -> Self {
+        Gate { lose, ..self }
     }
 
     /// Whether the next datagram goes through.
@@ -40,6 +49,10 @@ impl Gate {
         // bits are the good ones.
         self.state = self.state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         let drawn = (self.state >> 33) % 1000;
+        if self.lose > 0 {
+            self.lose -= 1;
+            return false;
+        }
         if self.spare > 0 {
             self.spare -= 1;
             return true;
@@ -63,6 +76,13 @@ mod tests {
         assert!((800..1200).contains(&dropped), "dropped {dropped}");
         assert!(passed[0] && passed[1]);
         assert_eq!(passed, run());
+    }
+
+    #[test]
+    fn the_gate_loses_the_first_ones_if_asked_and_spares_those_after_them() {
+        let mut gate = Gate::new(1000, 1, 7).losing_first(2);
+        let passed: Vec<_> = (0..4).map(|_| gate.pass()).collect();
+        assert_eq!(passed, [false, false, true, false]);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::packet::{Kind, Packet};
+
 /// An error that libutp reported for the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UtpFailure {
@@ -43,16 +45,39 @@ pub struct Traffic {
     pub by_type: [u64; 5],
     /// How many datagrams there were of each UDP payload size in bytes.
     pub by_size: BTreeMap<usize, u64>,
+    /// The longest selective ack in them, in bytes; SYNs do not count.
+    pub longest_sack: usize,
+    /// How far data and FINs were beyond the ack that libutp had sent last, in
+    /// packets. libutp throws away what is more than 1024 beyond. Only for
+    /// what libutp gets.
+    pub furthest_ahead: u16,
 }
 
 impl Traffic {
-    pub(crate) fn count(&mut self, datagram: &[u8]) {
+    /// Counts a datagram; `acked` is the ack that its sender can have seen.
+    pub(crate) fn count(&mut self, datagram: &[u8], acked: Option<u16>) {
+        self.look_into(datagram, acked);
         self.packets += 1;
         self.bytes += datagram.len() as u64;
         *self.by_size.entry(datagram.len()).or_default() += 1;
         let kind = datagram.first().map(|b| usize::from(b >> 4));
         if let Some(n) = kind.and_then(|k| self.by_type.get_mut(k)) {
             *n += 1;
+        }
+    }
+
+    fn look_into(&mut self, datagram: &[u8], acked: Option<u16>) {
+        let Some(packet) = Packet::decode(datagram).filter(|p| p.kind != Kind::Syn) else {
+            return;
+        };
+        self.longest_sack = self.longest_sack.max(packet.sack().map_or(0, <[u8]>::len));
+        let Some(acked) = acked.filter(|_| matches!(packet.kind, Kind::Data | Kind::Fin)) else {
+            return;
+        };
+        let ahead = packet.seq_nr.wrapping_sub(acked);
+        // The upper half of the numbers is what was acked long ago.
+        if ahead < 1 << 15 {
+            self.furthest_ahead = self.furthest_ahead.max(ahead);
         }
     }
 }
