@@ -8,6 +8,8 @@ use afteryou_cc::{Ack, Loss, Span, Time};
 
 /// libutp's slack for acks that were overtaken, packets.
 const ACK_SLACK: u16 = 3;
+/// The shortest round-trip time that is believed.
+const MIN_RTT: Span = Span::from_micros(1);
 /// `timestamp_difference` values that mean "no sample".
 const NO_SAMPLE: [u32; 2] = [0, 0x7FFF_FFFF];
 
@@ -157,6 +159,10 @@ impl Connection {
     }
 
     fn take_rtt(&mut self, rtt: Span) {
+        // An ack that was sent ahead of the packet can arrive at the very instant at which the packet left. No path takes
+        // no time at all, and spans counted in round trips (a slowdown of LEDBAT++) must not be empty: it would be over
+        // and due again for ever without any time passing.
+        let rtt = rtt.max(MIN_RTT);
         self.rtt.update(rtt);
         self.rto.update(rtt);
     }

@@ -2,11 +2,16 @@
 
 use crate::sack::{self, MAX_LEN};
 use afteryou_cc::{Span, Time};
-use bytes::{Buf, Bytes};
+use bytes::{Buf, BytesMut};
 use std::collections::VecDeque;
 
 /// Packets that may wait behind a gap. Less than half of the sequence space, so that old and new stay apart.
 pub const MAX_REORDER: usize = 16_384;
+/// Payloads up to this long are joined: the buffer counts payload, and a piece of memory for each byte of it would take
+/// sixty times as much…
+const SMALL: usize = 256;
+/// …into pieces of about this length.
+const JOINED: usize = 4096;
 /// A window update is worth a packet of its own once this much of the buffer has been freed…
 const UPDATE_FRACTION: u64 = 4;
 
@@ -15,8 +20,8 @@ const UPDATE_FRACTION: u64 = 4;
 pub struct Receiver {
     ack_nr: u16,
     /// What arrived beyond the first gap; slot 0 is `ack_nr + 1` and empty while there is a gap.
-    waiting: VecDeque<Option<Bytes>>,
-    readable: VecDeque<Bytes>,
+    waiting: VecDeque<Option<BytesMut>>,
+    readable: VecDeque<BytesMut>,
     buffered: u64,
     capacity: u64,
     /// The peer's FIN, by its number.
@@ -27,6 +32,7 @@ pub struct Receiver {
     ack_at: Option<Time>,
     advertised: u64,
     received: u64,
+    arrived: u64,
     duplicates: u64,
 }
 
@@ -54,6 +60,7 @@ impl Receiver {
             ack_at: None,
             advertised: capacity,
             received: 0,
+            arrived: 0,
             duplicates: 0,
         }
     }
@@ -66,6 +73,11 @@ impl Receiver {
     /// Bytes received in order, read or not.
     pub fn received(&self) -> u64 {
         self.received
+    }
+
+    /// Bytes received for the first time, in order or not.
+    pub fn arrived(&self) -> u64 {
+        self.arrived
     }
 
     /// Packets that came more than once.
@@ -98,14 +110,16 @@ impl Receiver {
             return;
         }
         if fin {
-            self.fin = Some(seq_nr);
+            // The first one stands, as in libutp: a second end elsewhere is a packet like any other.
+            self.fin.get_or_insert(seq_nr);
         }
         self.buffered += payload.len() as u64;
+        self.arrived += payload.len() as u64;
         let had_gap = !self.waiting.is_empty();
         if self.waiting.len() <= ahead {
-            self.waiting.resize(ahead + 1, None);
+            self.waiting.resize_with(ahead + 1, || None);
         }
-        self.waiting[ahead] = Some(Bytes::copy_from_slice(payload));
+        self.waiting[ahead] = Some(BytesMut::from(payload));
         self.advance();
         self.unacknowledged += 1;
         // RFC 5681 §4.2: at once for anything out of order and for whatever fills a gap.
@@ -115,25 +129,36 @@ impl Receiver {
 
     /// Is there room for a packet `ahead` packets beyond the next one?
     ///
-    /// The next packet is taken if anything at all is free, and whenever others wait behind it: nothing could be read
-    /// and nothing freed before it came.
+    /// The next packet is taken if anything at all is free, and whenever all that fills the buffer waits behind it:
+    /// nothing could be read and nothing freed before it came. So one packet may exceed the buffer, no more.
     fn has_room(&self, ahead: usize, len: usize) -> bool {
         let fits = self.buffered + len as u64 <= self.capacity;
-        fits || (ahead == 0 && (self.buffered < self.capacity || !self.waiting.is_empty()))
+        fits || (ahead == 0 && (self.buffered < self.capacity || self.readable.is_empty()))
     }
 
     fn advance(&mut self) {
-        while let Some(Some(_)) = self.waiting.front() {
+        // Nothing follows the end, even if it came before the end was known.
+        while let (false, Some(Some(_))) = (self.complete, self.waiting.front()) {
             let payload = self.waiting.pop_front().flatten().unwrap_or_default();
             self.ack_nr = self.ack_nr.wrapping_add(1);
             self.received += payload.len() as u64;
             self.complete = self.fin == Some(self.ack_nr);
-            if !payload.is_empty() {
-                self.readable.push_back(payload);
-            }
+            self.keep(payload);
         }
         if self.complete {
-            self.waiting.clear();
+            let beyond: usize = self.waiting.drain(..).flatten().map(|payload| payload.len()).sum();
+            self.buffered -= beyond as u64;
+        }
+    }
+
+    /// Appends to what can be read.
+    fn keep(&mut self, payload: BytesMut) {
+        match self.readable.back_mut() {
+            Some(last) if payload.len() <= SMALL && last.len() + payload.len() <= JOINED => {
+                last.extend_from_slice(&payload);
+            }
+            _ if payload.is_empty() => {}
+            _ => self.readable.push_back(payload),
         }
     }
 

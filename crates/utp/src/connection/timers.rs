@@ -150,7 +150,7 @@ impl Connection {
             State::Closed(_) => None,
             State::Lingering { until } => Some(self.receiver.ack_at().map_or(until, |at| at.min(until))),
             _ => {
-                let wake = self.controller.wake_at().filter(|_| !self.board.is_empty());
+                let wake = self.controller_wake().filter(|_| !self.board.is_empty());
                 [self.timers.next(), self.receiver.ack_at(), wake].into_iter().flatten().min()
             }
         }
@@ -186,13 +186,21 @@ impl Connection {
             self.rto.back_off();
             self.timers.window_probe_due = true;
         }
-        if expired(&mut self.timers.keepalive, now) {
+        // While the SYN is unanswered there is nothing to acknowledge, and nothing that would take the ack off again.
+        let opening = matches!(self.state, State::SynSent { .. });
+        if expired(&mut self.timers.keepalive, now) && !opening {
             self.receiver.acknowledge_now(now);
         }
         expired(&mut self.timers.pacing, now);
-        if self.controller.wake_at().is_some_and(|at| at <= now) {
+        if self.controller_wake().is_some_and(|at| at <= now) {
             self.controller.on_wake(now);
         }
+    }
+
+    /// When the controller wants to be called. It counts in round trips: before one has been measured they are empty,
+    /// and it would want to be called at once, again and again, without any time passing.
+    fn controller_wake(&self) -> Option<Time> {
+        self.controller.wake_at().filter(|_| self.rtt.smoothed().is_some())
     }
 
     fn handle_handshake_timeout(&mut self, now: Time) {
