@@ -8,7 +8,7 @@ pub const MAX_LEN: usize = 252;
 /// Length of libutp's bitmaps, which every peer reads.
 pub const SHORT_LEN: usize = 4;
 /// Bits that libutp fills of its four bytes.
-const SHORT_BITS: usize = 30;
+pub const SHORT_BITS: usize = 30;
 
 /// A bitmap as it came or goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,13 +47,14 @@ impl<'a> Sack<'a> {
 
     /// How many packets from `ack_nr + 1` on this bitmap speaks of: whatever lies beyond is unknown.
     ///
-    /// A short bitmap ends at its last set bit, because libutp leaves the last two of 32 bits unused and fills no more
-    /// than it has buffered. A long one, which only we write, is cut off at [`MAX_LEN`] alone.
+    /// A short bitmap tells of 31 packets, because libutp leaves the last two of 32 bits unused; if it is all zeros, as
+    /// after a long burst of losses, all 31 are missing. A long one, which only we write, is cut off at [`MAX_LEN`]
+    /// alone.
     pub fn covers(&self) -> usize {
         match self.mask.len() {
             MAX_LEN.. => 1 + MAX_LEN * 8,
             len if len > SHORT_LEN => usize::MAX,
-            _ => self.received().last().map_or(0, |last| last + 1),
+            len => 1 + self.received().last().unwrap_or(0).max((len * 8).min(SHORT_BITS)),
         }
     }
 }
@@ -110,8 +111,9 @@ mod tests {
 
     #[test]
     fn beyond_what_a_bitmap_covers_nothing_is_known() {
-        assert_eq!(Sack::new(&[0x0B, 0, 0, 0]).covers(), 5);
-        assert_eq!(Sack::new(&[0; 4]).covers(), 0);
+        assert_eq!(Sack::new(&[0x0B, 0, 0, 0]).covers(), 31);
+        assert_eq!(Sack::new(&[0; 4]).covers(), 31);
+        assert_eq!(Sack::new(&[0, 0, 0, 0x80]).covers(), 33);
         assert_eq!(Sack::new(&[0xFF; 12]).covers(), usize::MAX);
         assert_eq!(Sack::new(&[0; MAX_LEN]).covers(), 2017);
     }

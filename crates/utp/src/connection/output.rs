@@ -5,7 +5,7 @@ use super::scoreboard::{Body, Transmission};
 use super::{Connection, Fin, State, LONG_SACK_SHOWN};
 use crate::config::SYN_RESENDS;
 use crate::packet::{Kind, Packet};
-use crate::sack::{Sack, MAX_LEN};
+use crate::sack::{Sack, MAX_LEN, SHORT_BITS};
 use afteryou_cc::{Idle, Sent, Time};
 
 impl Connection {
@@ -153,16 +153,19 @@ impl Connection {
         transmission
     }
 
-    /// RFC 8985 §7.3: new data if there is some, else the newest packet again.
+    /// RFC 8985 §7.3: new data if there is some, else the newest packet again. A short bitmap may not reach that far and
+    /// would show nothing new: then the oldest packet, which always tells something.
     fn send_probe(&mut self, now: Time) -> Option<Transmission> {
         self.statistics.probes += 1;
-        let room = self.board.packets() < self.packet_limit();
+        self.timers.sent_probe(now, self.rto.get());
+        let is_shown = self.peer_reads_long_sacks || self.board.packets() <= SHORT_BITS;
+        let room = is_shown && self.board.packets() < self.packet_limit();
         match self.next_new_len() {
             Some(len) if room && self.board.outstanding() + len <= self.peer_window => {
                 Some(self.send_new(now, len))
             }
             _ => {
-                let transmission = self.board.send_probe(now)?;
+                let transmission = self.board.send_probe(now, is_shown)?;
                 self.statistics.retransmissions += 1;
                 self.after_sending(now, transmission.body.payload_len());
                 Some(transmission)

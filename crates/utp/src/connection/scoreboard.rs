@@ -27,6 +27,8 @@ pub enum Body {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
     InFlight,
+    /// Overtaken, but too far ahead for the bitmap to tell: it has left the network, by arriving or by getting lost.
+    Overtaken,
     Lost,
     Sacked,
 }
@@ -115,6 +117,13 @@ impl Body {
             Body::Data(payload) => payload.len() as u64,
             Body::Fin => 0,
         }
+    }
+}
+
+impl Segment {
+    /// Neither acknowledged nor declared lost.
+    fn is_missing(&self) -> bool {
+        matches!(self.status, Status::InFlight | Status::Overtaken)
     }
 }
 
@@ -219,9 +228,13 @@ impl Scoreboard {
         Some(self.send_again(now, (index - self.popped) as usize))
     }
 
-    /// Sends the newest unacknowledged packet again, as a probe; it need not be lost.
-    pub fn send_probe(&mut self, now: Time) -> Option<Transmission> {
-        let at = self.segments.iter().rposition(|segment| segment.status != Status::Sacked)?;
+    /// Sends the newest or the oldest unacknowledged packet again, as a probe; it need not be lost.
+    pub fn send_probe(&mut self, now: Time, newest: bool) -> Option<Transmission> {
+        let missing = |segment: &Segment| segment.status != Status::Sacked;
+        let at = match newest {
+            true => self.segments.iter().rposition(missing)?,
+            false => self.segments.iter().position(missing)?,
+        };
         self.lost.remove(&(self.popped + at as u64));
         Some(self.send_again(now, at))
     }
@@ -236,7 +249,7 @@ impl Scoreboard {
             self.delivered_at = now; // a rate sample must not span the idle time before it
         }
         let segment = &mut self.segments[at];
-        if segment.status == Status::Lost {
+        if segment.status != Status::InFlight {
             self.in_flight += segment.body.payload_len();
             self.in_flight_packets += 1;
         }
@@ -316,8 +329,9 @@ impl Scoreboard {
             self.in_flight_packets -= 1;
         }
         let elapsed = now.since(segment.sent_at);
-        // Faster than the path allows: it was an earlier transmission that arrived (RFC 8985 §6.2 step 2).
-        let earlier = segment.transmissions > 1 && min_rtt.is_some_and(|min_rtt| elapsed < min_rtt);
+        // Faster than the path allows: it was an earlier transmission that arrived (RFC 8985 §6.2 step 2). By half, since
+        // a lone retransmission easily beats the packets that were acknowledged in pairs or stood in a queue.
+        let earlier = segment.transmissions > 1 && min_rtt.is_some_and(|min_rtt| elapsed * 2 < min_rtt);
         taken.spurious |= segment.status == Status::Lost || earlier;
         taken.ambiguous |= segment.transmissions > 1;
         if earlier || segment.status == Status::Lost {
@@ -369,7 +383,7 @@ impl Scoreboard {
         let visible = self.visible_until.saturating_sub(self.popped).min(self.segments.len() as u64) as usize;
         for at in 0..visible {
             let segment = &self.segments[at];
-            if segment.status != Status::InFlight || segment.packet_number >= largest {
+            if !segment.is_missing() || segment.packet_number >= largest {
                 continue;
             }
             let due = segment.sent_at + reordering;
@@ -379,13 +393,27 @@ impl Scoreboard {
                 look_again = Some(look_again.map_or(due, |other| other.min(due)));
             }
         }
+        self.set_aside_overtaken(visible, largest);
         (lost, look_again)
+    }
+
+    /// What the bitmap does not speak of does not fill the window either once it has been overtaken. Else a burst of
+    /// losses before many such packets would be repaired by one packet in each round trip.
+    fn set_aside_overtaken(&mut self, visible: usize, largest: u64) {
+        for segment in self.segments.range_mut(visible..) {
+            let overtaken = segment.packet_number.saturating_add(PACKET_THRESHOLD) <= largest;
+            if segment.status == Status::InFlight && overtaken {
+                segment.status = Status::Overtaken;
+                self.in_flight -= segment.body.payload_len();
+                self.in_flight_packets -= 1;
+            }
+        }
     }
 
     /// Declares everything in flight lost: the retransmission timer expired.
     pub fn declare_all_lost(&mut self) {
         for at in 0..self.segments.len() {
-            if self.segments[at].status == Status::InFlight {
+            if self.segments[at].is_missing() {
                 self.declare_lost(at);
             }
         }
@@ -393,14 +421,17 @@ impl Scoreboard {
 
     fn declare_lost(&mut self, at: usize) -> LostPacket {
         let segment = &mut self.segments[at];
+        let was_in_flight = segment.status == Status::InFlight;
         segment.status = Status::Lost;
         let lost = LostPacket {
             bytes: segment.body.payload_len(),
             sent_at: segment.sent_at,
             packet_number: segment.packet_number,
         };
-        self.in_flight -= lost.bytes;
-        self.in_flight_packets -= 1;
+        if was_in_flight {
+            self.in_flight -= lost.bytes;
+            self.in_flight_packets -= 1;
+        }
         self.lost.insert(self.popped + at as u64);
         lost
     }

@@ -104,6 +104,11 @@ impl Timers {
         self.window_probe = None;
     }
 
+    /// A probe left, and its answer must be waited for: RFC 8985 §7.3.
+    pub(super) fn sent_probe(&mut self, now: Time, rto: Span) {
+        self.retransmit = Some(now + rto);
+    }
+
     /// An ack brought something new: RFC 6298 §5.3.
     pub(super) fn progress(&mut self, now: Time, rto: Span, nothing_left: bool) {
         self.last_progress = now;
