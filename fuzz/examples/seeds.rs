@@ -1,0 +1,298 @@
+//! Writes the seeds of the corpus, each under a name that says what it is: `cargo run --example seeds`.
+
+use afteryou_cc::{list, Time};
+use afteryou_fuzz::bodies::connection::{Start, STARTS};
+use afteryou_scenario::outcome::{Outcome, Run, SCHEMA_VERSION};
+use afteryou_scenario::{Algorithm, Buffer, Duration, Flow, Link, Rate, Role, Scenario, Traffic, Transport};
+use afteryou_utp::packet::{Header, Kind, Packet};
+use afteryou_utp::sack::Sack;
+use afteryou_utp::{Config, Connection};
+use std::{fs, io};
+
+const KINDS: [(Kind, &str); 5] = [
+    (Kind::Data, "data"),
+    (Kind::Fin, "fin"),
+    (Kind::State, "state"),
+    (Kind::Reset, "reset"),
+    (Kind::Syn, "syn"),
+];
+
+fn main() -> io::Result<()> {
+    packets()?;
+    handshake()?;
+    connections()?;
+    quantities()
+}
+
+fn save(target: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let directory = format!("{}/corpus/{target}", env!("CARGO_MANIFEST_DIR"));
+    fs::create_dir_all(&directory)?;
+    fs::write(format!("{directory}/{name}"), bytes)
+}
+
+fn packet(kind: Kind, sack: Option<&[u8]>, payload: &[u8]) -> Vec<u8> {
+    let header = Header {
+        kind,
+        connection_id: 0x1234,
+        timestamp_us: 0x0102_0304,
+        timestamp_difference_us: 20_000,
+        wnd_size: 1 << 20,
+        seq_nr: 65_535,
+        ack_nr: 100,
+    };
+    let mut bytes = Vec::new();
+    Packet { header, sack: sack.map(Sack::new), payload }.encode(&mut bytes);
+    bytes
+}
+
+fn packets() -> io::Result<()> {
+    for (kind, name) in KINDS {
+        save("packet", &format!("{name}-bare"), &packet(kind, None, &[]))?;
+        save("packet", &format!("{name}-with-payload"), &packet(kind, None, b"payload"))?;
+    }
+    for len in [0, 1, 3, 4, 8, 12, 248, 252, 255] {
+        let mask: Vec<u8> = (0..len).map(|i| (i * 37) as u8).collect();
+        save("packet", &format!("sack-of-{len}"), &packet(Kind::State, Some(&mask), &[]))?;
+    }
+    save("packet", "sack-of-ones", &packet(Kind::State, Some(&[0xFF; 252]), &[]))?;
+    let with_extensions = |first: u8, chain: &[u8]| {
+        let mut bytes = packet(Kind::State, None, chain);
+        bytes[1] = first;
+        bytes
+    };
+    save("packet", "extension-bits", &with_extensions(2, &[0, 8, 0, 0, 0, 0, 0, 0, 0, 0]))?;
+    save("packet", "extension-unknown-then-sack", &with_extensions(9, &[1, 1, 0xFF, 0, 4, 7, 0, 0, 0]))?;
+    save("packet", "extension-two-sacks", &with_extensions(1, &[1, 4, 1, 0, 0, 0, 0, 4, 2, 0, 0, 0]))?;
+    save("packet", "extension-overruns", &with_extensions(1, &[0, 200, 1, 2, 3]))?;
+    save("packet", "extension-without-length", &with_extensions(1, &[0]))?;
+    save("packet", "extension-chain-of-empty-ones", &with_extensions(3, &[3, 0].repeat(50)))?;
+    let mut bytes = packet(Kind::Data, None, &[]);
+    save("packet", "short-by-one", &bytes[..19])?;
+    save("packet", "empty", &[])?;
+    bytes[0] = 0x02;
+    save("packet", "version-2", &bytes)?;
+    bytes[0] = 0x51;
+    save("packet", "type-5", &bytes)
+}
+
+/// The datagrams of a short conversation as they are sent.
+fn handshake() -> io::Result<()> {
+    let build = || list::find("ledbat++").expect("listed").build(&[], 1352).expect("defaults are valid");
+    let now = Time::from_millis(1);
+    let mut client = Connection::connect(Config::default(), build(), now, 7, 100);
+    let mut step = 0;
+    let mut taken = |connection: &mut Connection, who: &str| -> io::Result<Vec<Vec<u8>>> {
+        let mut all = Vec::new();
+        loop {
+            let mut datagram = Vec::new();
+            if !connection.poll_transmit(now, &mut datagram) {
+                return Ok(all);
+            }
+            step += 1;
+            save("packet", &format!("conversation-{step:02}-{who}"), &datagram)?;
+            all.push(datagram);
+        }
+    };
+    let syn = taken(&mut client, "opener")?.remove(0);
+    let syn = Packet::decode(&syn).expect("well-formed");
+    let mut server = Connection::accept(Config::default(), build(), now, &syn, 5000);
+    client.write(b"question").expect("open");
+    client.finish();
+    server.write(b"answer").expect("open");
+    server.finish();
+    for _ in 0..6 {
+        for datagram in taken(&mut server, "acceptor")? {
+            client.handle(now, &Packet::decode(&datagram).expect("well-formed"));
+        }
+        for datagram in taken(&mut client, "opener")? {
+            server.handle(now, &Packet::decode(&datagram).expect("well-formed"));
+        }
+    }
+    Ok(())
+}
+
+/// A packet as the target `connection` reads it: numbers near the honest ones.
+fn forged(kind: u8, seq: i8, ack: i8, sack: Option<&[u8]>, wnd: u16, payload: u16) -> Vec<u8> {
+    let mut bytes = vec![0, kind | if sack.is_some() { 1 << 5 } else { 0 }, seq as u8, ack as u8];
+    if let Some(mask) = sack {
+        bytes.push(mask.len() as u8);
+        bytes.extend_from_slice(mask);
+    }
+    bytes.extend_from_slice(&wnd.to_le_bytes());
+    bytes.extend_from_slice(&payload.to_le_bytes());
+    bytes.extend_from_slice(&[0; 8]);
+    bytes
+}
+
+const DATA: u8 = 0;
+const FIN: u8 = 1;
+const STATE: u8 = 2;
+const RESET: u8 = 3;
+const SYN: u8 = 4;
+const TICK: [u8; 1] = [9];
+const DEADLINE: [u8; 1] = [10];
+
+fn connections() -> io::Result<()> {
+    let write = |n: u16| [&[11], &n.to_le_bytes()[..]].concat();
+    let wait_ms = |ms: u16| [&[7], &ms.to_le_bytes()[..]].concat();
+    let hour = vec![8, 0];
+    let finish = vec![14];
+    let stories: Vec<(&str, Vec<Vec<u8>>)> = vec![
+        ("nothing-happens", vec![]),
+        (
+            "honest-acks",
+            (0..4).flat_map(|_| [write(5000), wait_ms(20), forged(STATE, 0, 0, None, 60_000, 0)]).collect(),
+        ),
+        (
+            "honest-data-read",
+            (0..4).flat_map(|_| [forged(DATA, 0, 0, None, 60_000, 1000), vec![12, 0xFF, 0xFF]]).collect(),
+        ),
+        ("data-in-reverse", (0..8).rev().map(|seq| forged(DATA, seq, 0, None, 60_000, 900)).collect()),
+        ("reset-in-the-window", vec![forged(RESET, 0, 0, None, 0, 0)]),
+        ("syn-again", vec![forged(SYN, -1, 0, None, 0, 0)]),
+        (
+            "acks-of-the-future",
+            (1..9).map(|ack| forged(STATE, 0, ack * 9, Some(&[0xFF; 252]), 0, 0)).collect(),
+        ),
+        (
+            "sack-of-everything",
+            vec![write(40_000), forged(STATE, 0, -5, Some(&[0xFF; 255]), 60_000, 0), TICK.to_vec()],
+        ),
+        (
+            "ack-at-once",
+            vec![write(10_000), forged(STATE, 0, -2, Some(&[1, 0, 0, 0]), 60_000, 0), TICK.to_vec()],
+        ),
+        (
+            "window-closes",
+            [vec![write(40_000), forged(STATE, 0, 0, None, 0, 0)], vec![DEADLINE.to_vec(); 20]].concat(),
+        ),
+        ("fins-everywhere", [5, 3, 9, 0, -4].map(|seq| forged(FIN, seq, 0, None, 60_000, 7)).to_vec()),
+        (
+            "fin-before-its-data",
+            (0..4)
+                .rev()
+                .map(|seq| forged(if seq == 3 { FIN } else { DATA }, seq, 0, None, 60_000, 10))
+                .collect(),
+        ),
+        ("finish-and-silence", [vec![write(3000), finish], vec![DEADLINE.to_vec(); 30]].concat()),
+        ("an-hour-passes", vec![write(3000), hour.clone(), TICK.to_vec(), hour, TICK.to_vec()]),
+        (
+            "clock-goes-back",
+            vec![write(3000), vec![8, 1, 0xFF, 0xFF], forged(STATE, 0, 0, None, 60_000, 0), TICK.to_vec()],
+        ),
+        ("abort", vec![write(3000), vec![15, 1]]),
+        ("discard", vec![forged(DATA, 0, 0, None, 60_000, 1000), vec![15, 0]]),
+    ];
+    for (i, (name, ops)) in stories.iter().enumerate() {
+        for (number, start) in STARTS.iter().enumerate() {
+            // Every story where it matters most, the first few everywhere.
+            if i > 1 && !matches!(start, Start::Sending | Start::Receiving) {
+                continue;
+            }
+            let mut bytes = vec![i as u8, number as u8, (i * 11) as u8, 0xFA, 0xFF];
+            bytes.extend(ops.concat());
+            save("connection", &format!("{start:?}-{name}").to_lowercase(), &bytes)?;
+        }
+    }
+    Ok(())
+}
+
+fn quantities() -> io::Result<()> {
+    let texts = [
+        ("rate", "20 Mbit/s"),
+        ("rate-fraction", "1.5gbps"),
+        ("rate-tiny", "0.4 bit/s"),
+        ("rate-huge", "99999999 Gbit/s"),
+        ("size", "250 kB"),
+        ("size-binary", "64KiB"),
+        ("size-largest", "1000000 GB"),
+        ("time", "40ms"),
+        ("time-micro", "7 µs"),
+        ("time-long", "27777 h"),
+        ("time-tiny", "0.0000001us"),
+        ("probability", "5%"),
+        ("probability-small", "0.000001 %"),
+        ("probability-too-large", "100.1%"),
+        ("buffer-packets", "100 packets"),
+        ("buffer-half-packet", "2.5 packets"),
+        ("number-alone", "20"),
+        ("number-not", "NaN Mbit/s"),
+        ("number-with-dots", "1.2.3 ms"),
+        ("algorithm", "ledbat++, target=40ms,restart=on"),
+        (
+            "algorithm-all",
+            "ledbat++,target=1ms,gain_divisor_max=256,constant=16,slow_start_exit=0.05,base_history=16",
+        ),
+        ("algorithm-cubic", "cubic,beta=0.7,c=0.4,hystart=true"),
+        ("algorithm-newreno", "newreno,initial_window=0"),
+        ("algorithm-ledbat", "ledbat,signal=rtt,gain=1"),
+        ("algorithm-unknown", "ledbta++,targte=40"),
+        ("algorithm-odd", ",=,x==y, ="),
+        ("algorithm-queue", "droptail"),
+        ("json-not-an-outcome", "{\"schema_version\":1}"),
+        ("json-nested", "[[[[[[[[[[[[[[[["),
+        ("empty", ""),
+    ];
+    for (name, text) in texts {
+        save("quantities", name, text.as_bytes())?;
+    }
+    let flow = |name: &str, role, traffic, controller: Option<Algorithm>| Flow {
+        name: name.to_owned(),
+        role,
+        transport: if controller.is_some() { Transport::Utp } else { Transport::Udp },
+        controller,
+        rtt: Duration::from_millis(40),
+        start: Duration::default(),
+        stop: None,
+        traffic,
+    };
+    let cbr =
+        Traffic::Cbr { rate: Rate::from_bits(64_000), payload: afteryou_scenario::Size::from_bytes(160) };
+    let scenario = Scenario {
+        name: "a call beside a transfer".to_owned(),
+        duration: Duration::from_millis(60_000),
+        seed: 1,
+        measure: vec![],
+        baseline: true,
+        link: Link {
+            rate: Rate::from_mbit(20),
+            buffer: Buffer::Time(Duration::from_millis(500)),
+            queue: Algorithm::named("droptail"),
+            loss: "1%".parse().expect("a probability"),
+        },
+        flow: vec![
+            flow("call", Role::Foreground, cbr, None),
+            flow(
+                "copy",
+                Role::Background,
+                Traffic::Bulk,
+                Some(Algorithm::named("ledbat++").with("target", "40 ms")),
+            ),
+        ],
+    };
+    let outcome = Outcome {
+        schema_version: SCHEMA_VERSION,
+        afteryou_version: "0.1.0".to_owned(),
+        engine: "sim".to_owned(),
+        scenario,
+        run: Run::default(),
+        baseline: Some(Run::default()),
+        comparison: vec![],
+        transfers: vec![],
+        checks: vec![],
+        verdict: None,
+    };
+    let json = serde_json::to_string(&outcome).map_err(io::Error::other)?;
+    save("quantities", "outcome", json.as_bytes())?;
+    save(
+        "quantities",
+        "outcome-with-infinity",
+        json.replace("\"duration_s\":0.0", "\"duration_s\":1e999").as_bytes(),
+    )?;
+    save(
+        "quantities",
+        "outcome-with-the-largest-number",
+        json.replacen("0.0", "1.7976931348623157e308", 1).as_bytes(),
+    )?;
+    save("quantities", "outcome-with-rate-zero", json.replace("20 Mbit/s", "0 bit/s").as_bytes())
+}
