@@ -1,1 +1,12 @@
-//! afteryou
+//! The `afteryou` command, as a library so that its parts can be tested.
+//!
+//! Thin on purpose: parse ([`cli`]), call, print. What a subcommand needs to know about controllers and queues comes
+//! from their own tables.
+
+pub mod cli;
+pub mod demo;
+pub mod demo_args;
+pub mod failure;
+pub mod list;
+pub mod output;
+mod values;

@@ -1,0 +1,101 @@
+//! The command line: subcommands, and what is said about words that are refused.
+
+use crate::demo_args::DemoArgs;
+use crate::failure::Failure;
+use crate::list::ListArgs;
+use crate::{demo, list};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Parser, Subcommand};
+use std::error::Error;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Background transport that yields to everything else: experiments with real packets.
+#[derive(Debug, Parser)]
+#[command(name = "afteryou", version, after_help = AFTER_HELP, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Watch a background transfer step aside, with real packets on this machine.
+    Demo(DemoArgs),
+    /// What there is to choose from, with every parameter.
+    List(ListArgs),
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  afteryou demo                               a transfer steps aside on a home uplink
+  afteryou demo --rate 5Mbit/s --rtt 120ms    the same on a slower, longer path
+  afteryou demo --controller cubic --check    a transfer that does not: exits 1
+  afteryou list controllers                   what --controller takes
+  afteryou list queues --json                 the same for queues, for programs
+
+Exit codes:
+  0  it went well
+  1  it failed, or its verdict is bad and --check was given
+  2  the command line makes no sense";
+
+impl Command {
+    /// Does it.
+    pub fn run(self) -> Result<(), Failure> {
+        match self {
+            Command::Demo(args) => {
+                args.check()?;
+                demo::run(args)
+            }
+            Command::List(args) => list::run(&args),
+        }
+    }
+}
+
+/// The whole program: reads `words`, does what they say and complains on stderr.
+pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        Err(error) => return refused(&error),
+    };
+    match cli.command.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+/// A value that its own reader refuses is answered in that reader's words; clap answers the rest (and `--help`).
+fn refused(error: &clap::Error) -> ExitCode {
+    if let Some(failure) = refused_value(error) {
+        return failure.report();
+    }
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+fn refused_value(error: &clap::Error) -> Option<Failure> {
+    if error.kind() != ErrorKind::ValueValidation {
+        return None;
+    }
+    let reason = error.source()?;
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(option)) if option.starts_with("--") => {
+            let option = option.split(' ').next().unwrap_or_default();
+            Some(Failure::usage(format!("{option}: {reason}")))
+        }
+        _ => Some(Failure::usage(reason)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn clap_finds_no_contradiction() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,140 @@
+//! What `afteryou demo` can be told.
+
+use crate::failure::Failure;
+use crate::values;
+use afteryou_aqm::Backlog;
+use afteryou_scenario::{Algorithm, Buffer, Duration, Probability, Rate};
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::Args;
+use std::path::PathBuf;
+
+/// The largest packet that the demo sends, headers included. A buffer that does not hold one passes nothing.
+const FULL_PACKET: u32 = 1500;
+
+/// What `afteryou demo` can be told.
+#[derive(Args, Clone, Debug, PartialEq)]
+#[command(after_help = AFTER_HELP)]
+pub struct DemoArgs {
+    /// The transfer's congestion controller, with parameters if wanted: NAME[,parameter=value...]
+    ///
+    /// Any of `afteryou list controllers`. What you write is taken as it is; only if you write nothing does the
+    /// controller also restart quickly after yielding (restart=true).
+    #[arg(long, value_name = "CONTROLLER", default_value = "ledbat++,restart=true", value_parser = values::controller)]
+    pub controller: Algorithm,
+
+    /// How long to watch, in seconds; at least 15
+    #[arg(long, value_name = "N", default_value = "30", value_parser = values::seconds)]
+    pub seconds: u64,
+
+    /// Rate of the bottleneck
+    #[arg(long, default_value = "20Mbit/s", value_parser = values::rate)]
+    pub rate: Rate,
+
+    /// Round-trip time of the empty path
+    #[arg(long, value_name = "TIME", default_value = "40ms")]
+    pub rtt: Duration,
+
+    /// How much the bottleneck's queue holds: 500ms, 100packets or 64KiB
+    #[arg(long, default_value = "500ms")]
+    pub buffer: Buffer,
+
+    /// Packets lost at random, in each direction
+    #[arg(long, value_name = "PERCENT", default_value = "0%")]
+    pub loss: Probability,
+
+    /// Send this file instead of generated data
+    #[arg(long, value_name = "PATH", value_parser = PathBufValueParser::new().try_map(values::file))]
+    pub file: Option<PathBuf>,
+
+    /// Folder for the report
+    #[arg(long, value_name = "DIR", default_value = "afteryou-demo")]
+    pub out: PathBuf,
+
+    /// Write the result to stdout as JSON; progress goes to stderr either way
+    #[arg(long)]
+    pub json: bool,
+
+    /// Exit with 1 if the verdict is bad
+    #[arg(long)]
+    pub check: bool,
+
+    /// Seed of every random choice
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub seed: u64,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  afteryou demo
+  afteryou demo --rate 5Mbit/s --rtt 120ms --buffer 100packets --loss 0.1%
+  afteryou demo --controller ledbat++,target=25ms
+  afteryou demo --controller cubic --check
+  afteryou demo --file backup.tar --out report --json > result.json
+
+Exit codes:
+  0  it ran; with --check: and its verdict is good
+  1  it failed, or its verdict is bad and --check was given
+  2  the command line makes no sense: unknown controller, rate without unit, file that is not there";
+
+impl DemoArgs {
+    /// Do the values make sense together? Each alone was checked as it was read.
+    pub fn check(&self) -> Result<(), Failure> {
+        if self.buffer.limit(self.rate).admits(Backlog::default(), FULL_PACKET) {
+            return Ok(());
+        }
+        let (buffer, rate) = (self.buffer, self.rate);
+        Err(Failure::usage(format!(
+            "--buffer: {buffer} at {rate} is less than one full packet: use at least {FULL_PACKET}B"
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+
+    fn demo(words: &[&str]) -> Result<DemoArgs, clap::Error> {
+        let words = ["afteryou", "demo"].iter().chain(words);
+        match Cli::try_parse_from(words)?.command {
+            Command::Demo(args) => Ok(args),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn saying_nothing_is_a_home_uplink() {
+        let args = demo(&[]).unwrap();
+        assert!(args.check().is_ok());
+        assert_eq!(args.controller, Algorithm::named("ledbat++").with("restart", "true"));
+        assert_eq!((args.rate, args.rtt, args.seconds), (Rate::from_mbit(20), Duration::from_millis(40), 30));
+        assert_eq!(args.buffer, Buffer::Time(Duration::from_millis(500)));
+        assert_eq!((args.loss.ratio(), args.file, args.seed), (0.0, None, 1));
+        assert_eq!(args.out, PathBuf::from("afteryou-demo"));
+        assert!(!args.json && !args.check);
+    }
+
+    #[test]
+    fn a_controller_that_was_written_is_taken_as_written() {
+        let args = demo(&["--controller", "ledbat++"]).unwrap();
+        assert_eq!(args.controller, Algorithm::named("ledbat++"));
+        let args = demo(&["--controller=ledbat++, target=25ms,restart=on"]).unwrap();
+        assert_eq!(args.controller.to_string(), "ledbat++,restart=on,target=25ms");
+    }
+
+    #[test]
+    fn a_buffer_holds_at_least_a_packet() {
+        for (buffer, fine) in [
+            ("1packet", true),
+            ("0packets", false),
+            ("1500B", true),
+            ("1KiB", false),
+            ("1ms", true),
+            ("100us", false),
+        ] {
+            let args = demo(&["--buffer", buffer]).unwrap();
+            assert_eq!(args.check().is_ok(), fine, "{buffer}");
+        }
+    }
+}

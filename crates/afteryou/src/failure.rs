@@ -1,0 +1,67 @@
+//! Why the command did not succeed, and the exit code that says so.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// Why the command did not succeed.
+#[derive(Debug)]
+pub enum Failure {
+    /// What was asked for makes no sense: exit code 2.
+    Usage(String),
+    /// It made sense and went wrong: exit code 1.
+    Failed(anyhow::Error),
+    /// It went well, and its verdict, which `--check` asks for, is bad: exit code 1.
+    Verdict(String),
+}
+
+impl Failure {
+    /// Something that makes no sense, in the words of `reason`.
+    pub fn usage(reason: impl fmt::Display) -> Failure {
+        Failure::Usage(reason.to_string())
+    }
+
+    /// 2 for what makes no sense, otherwise 1.
+    pub fn code(&self) -> u8 {
+        match self {
+            Failure::Usage(_) => 2,
+            Failure::Failed(_) | Failure::Verdict(_) => 1,
+        }
+    }
+
+    /// Says why on stderr.
+    pub fn report(&self) -> ExitCode {
+        crate::output::complain(&format!("afteryou: {self}\n"));
+        ExitCode::from(self.code())
+    }
+}
+
+/// One line. An error inside an error follows after a colon.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Usage(reason) | Failure::Verdict(reason) => f.write_str(reason),
+            Failure::Failed(error) => write!(f, "{error:#}"),
+        }
+    }
+}
+
+/// `?` on any error makes it a failure; what is the user's mistake says so with [`Failure::usage`].
+impl<E: Into<anyhow::Error>> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        Failure::Failed(error.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+
+    #[test]
+    fn causes_stay_on_the_line() {
+        let inner: Result<(), _> = Err(std::io::Error::other("disk full"));
+        let failure: Failure = inner.context("cannot write result.json").unwrap_err().into();
+        assert_eq!(failure.to_string(), "cannot write result.json: disk full");
+        assert_eq!((failure.code(), Failure::usage("what?").code()), (1, 2));
+    }
+}

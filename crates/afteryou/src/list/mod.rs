@@ -1,0 +1,112 @@
+//! `afteryou list`: what there is to choose from, made from the tables that the algorithms themselves declare.
+
+mod json;
+mod table;
+mod wrap;
+
+use crate::failure::Failure;
+use crate::output;
+use afteryou_aqm::list::QUEUES;
+use afteryou_cc::list::{Class, CONTROLLERS};
+use afteryou_cc::param::Param;
+use afteryou_scenario::words::unknown;
+use clap::Args;
+
+/// What `afteryou list` can be told.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct ListArgs {
+    /// Which list: controllers or queues
+    #[arg(value_parser = list)]
+    pub what: List,
+
+    /// For programs: a JSON array, described below
+    #[arg(long)]
+    pub json: bool,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  afteryou list controllers
+  afteryou list queues --json
+
+The JSON is an array of {name, class, summary, source, parameters}; class is \"foreground\" or \"background\" for \
+controllers and null for queues. parameters is an array of {name, kind, unit, default, min, max, choices, help, \
+source}; kind is \"time\", \"number\", \"count\", \"bytes\", \"flag\" or \"choice\". default, min and max are numbers in \
+the unit (times in ms, sizes in B); the default of a flag is a boolean, that of a choice a string. min and max are \
+null for flags and choices, choices is null for everything but choices.";
+
+/// Which list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum List {
+    /// Congestion controllers.
+    Controllers,
+    /// Queue disciplines.
+    Queues,
+}
+
+/// An algorithm in a list.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed {
+    name: &'static str,
+    class: Option<Class>,
+    summary: &'static str,
+    source: &'static str,
+    params: &'static [Param],
+}
+
+fn list(word: &str) -> Result<List, afteryou_scenario::Error> {
+    match word {
+        "controllers" => Ok(List::Controllers),
+        "queues" => Ok(List::Queues),
+        _ => Err(unknown("list", word, &["controllers", "queues"])),
+    }
+}
+
+impl List {
+    /// Everything in it.
+    pub fn entries(self) -> Vec<Listed> {
+        match self {
+            List::Controllers => CONTROLLERS
+                .iter()
+                .map(|entry| Listed {
+                    name: entry.name,
+                    class: Some(entry.class),
+                    summary: entry.summary,
+                    source: entry.source,
+                    params: entry.params,
+                })
+                .collect(),
+            List::Queues => QUEUES
+                .iter()
+                .map(|entry| Listed {
+                    name: entry.name,
+                    class: None,
+                    summary: entry.summary,
+                    source: entry.source,
+                    params: entry.params,
+                })
+                .collect(),
+        }
+    }
+}
+
+impl Listed {
+    /// Its class as scenarios call it.
+    fn class_name(&self) -> Option<&'static str> {
+        self.class.map(|class| match class {
+            Class::Foreground => "foreground",
+            Class::Background => "background",
+        })
+    }
+}
+
+/// Prints the list.
+pub fn run(args: &ListArgs) -> Result<(), Failure> {
+    let entries = args.what.entries();
+    let text = match args.json {
+        true => json::json(&entries)?,
+        false => table::text(&entries, output::width()),
+    };
+    output::print(&text)
+}

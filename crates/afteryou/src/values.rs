@@ -1,0 +1,74 @@
+//! Values that need more than their type to be right. A refusal is one sentence that says what to write.
+
+use afteryou_scenario::{Algorithm, Rate};
+use std::path::PathBuf;
+
+/// A demo has a part without and a part with competition; less time shows neither.
+pub const LEAST_SECONDS: u64 = 15;
+/// A day.
+pub const MOST_SECONDS: u64 = 86_400;
+
+/// A controller that exists, with parameters that it takes.
+pub fn controller(text: &str) -> Result<Algorithm, afteryou_scenario::Error> {
+    let algorithm: Algorithm = text.parse()?;
+    algorithm.controller()?;
+    Ok(algorithm)
+}
+
+/// Seconds that a demo may take.
+pub fn seconds(text: &str) -> Result<u64, String> {
+    let bounds = format!("use {LEAST_SECONDS} to {MOST_SECONDS} seconds");
+    let seconds: u64 =
+        text.parse().map_err(|_| format!("{text:?} is not a whole number of seconds: {bounds}"))?;
+    match seconds {
+        0..LEAST_SECONDS => Err(format!("{seconds} is too short to show anything: {bounds}")),
+        LEAST_SECONDS..=MOST_SECONDS => Ok(seconds),
+        _ => Err(format!("{seconds} is longer than a day: {bounds}")),
+    }
+}
+
+/// A rate that carries something.
+pub fn rate(text: &str) -> Result<Rate, String> {
+    let rate: Rate = text.parse().map_err(|error: afteryou_scenario::Error| error.to_string())?;
+    match rate.bytes_per_second() {
+        0 => Err(format!("{rate} carries nothing: use at least 8 bit/s")),
+        _ => Ok(rate),
+    }
+}
+
+/// A file that is there.
+pub fn file(path: PathBuf) -> Result<PathBuf, String> {
+    match std::fs::metadata(&path) {
+        Err(error) => Err(format!("cannot read {path:?}: {}", reason(&error))),
+        Ok(found) if found.is_dir() => Err(format!("{path:?} is a directory: name a file")),
+        Ok(_) => Ok(path),
+    }
+}
+
+/// In words that do not depend on the operating system, where they are common.
+fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_have_bounds_and_no_unit() {
+        assert_eq!(seconds("15"), Ok(15));
+        assert!(seconds("14").unwrap_err().starts_with("14 is too short"));
+        assert!(seconds("99999999").unwrap_err().ends_with("use 15 to 86400 seconds"));
+        assert!(seconds("30s").unwrap_err().starts_with("\"30s\" is not a whole number of seconds"));
+    }
+
+    #[test]
+    fn a_rate_carries_something() {
+        assert!(rate("8bit/s").is_ok());
+        assert!(rate("0Mbit/s").unwrap_err().contains("carries nothing"));
+    }
+}

@@ -1,0 +1,154 @@
+//! The built command: exit codes, messages, output.
+
+use std::io::Read;
+use std::process::{Command, Output, Stdio};
+
+fn command(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_afteryou"));
+    command.args(words);
+    command
+}
+
+fn run(words: &[&str]) -> Output {
+    command(words).output().expect("the command starts")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("stdout is text")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("stderr is text")
+}
+
+/// The command refuses `words` with exit code 2, nothing on stdout and one line on stderr.
+fn refusal(words: &[&str]) -> String {
+    let output = run(words);
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{words:?}: {message}");
+    assert_eq!(stdout(&output), "", "{words:?}");
+    assert_eq!(message.lines().count(), 1, "{words:?}: {message}");
+    message.trim_end().to_owned()
+}
+
+#[test]
+fn an_unknown_controller_is_answered_with_the_nearest() {
+    let said = refusal(&["demo", "--controller", "cubik"]);
+    let expected =
+        "afteryou: --controller: there is no controller \"cubik\": did you mean \"cubic\"? use one of ";
+    assert!(said.starts_with(expected), "{said}");
+}
+
+#[test]
+fn controllers_take_their_own_parameters_within_their_ranges() {
+    let said = refusal(&["demo", "--controller", "ledbat++,tarjet=40ms"]);
+    assert!(
+        said.contains("there is no parameter of ledbat++ \"tarjet\": did you mean \"target\"?"),
+        "{said}"
+    );
+    let said = refusal(&["demo", "--controller", "ledbat++,target=4s"]);
+    assert!(said.contains("ledbat++: target = 4000 ms is outside its range: use 1 ms to 100 ms"), "{said}");
+    let said = refusal(&["demo", "--controller", "ledbat++,target"]);
+    assert!(said.contains("name=value"), "{said}");
+}
+
+#[test]
+fn quantities_want_their_unit() {
+    let said = refusal(&["demo", "--rate", "20"]);
+    assert_eq!(said, "afteryou: --rate: \"20\" is not a rate: write a number and a unit, such as 20Mbit/s");
+    let said = refusal(&["demo", "--rtt=40"]);
+    assert_eq!(said, "afteryou: --rtt: \"40\" is not a time: write a number and a unit, such as 40ms or 30s");
+    assert!(refusal(&["demo", "--loss", "0.05"]).starts_with("afteryou: --loss: "));
+    assert!(refusal(&["demo", "--buffer", "100"]).contains("such as 500ms, 100packets or 64KiB"));
+}
+
+#[test]
+fn values_that_show_nothing_are_refused() {
+    assert_eq!(
+        refusal(&["demo", "--seconds", "14"]),
+        "afteryou: --seconds: 14 is too short to show anything: use 15 to 86400 seconds"
+    );
+    assert!(refusal(&["demo", "--rate", "0Mbit/s"]).contains("carries nothing"));
+    assert!(
+        refusal(&["demo", "--buffer", "10B"]).starts_with("afteryou: --buffer: 10 B at 20 Mbit/s is less")
+    );
+}
+
+#[test]
+fn a_file_that_is_not_there_is_a_mistake_on_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("missing");
+    let said = refusal(&["demo", "--file", missing.to_str().unwrap()]);
+    assert!(said.ends_with("missing\": there is no such file"), "{said}");
+    let said = refusal(&["demo", "--file", folder.path().to_str().unwrap()]);
+    assert!(said.ends_with("is a directory: name a file"), "{said}");
+}
+
+#[test]
+fn an_unknown_option_or_subcommand_is_a_usage_error() {
+    for words in [&["demo", "--rat", "3"][..], &["dmo"], &[]] {
+        let output = run(words);
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert_eq!(stdout(&output), "", "{words:?}");
+    }
+    assert!(stderr(&run(&["demo", "--rat", "3"])).contains("'--rate'"));
+}
+
+#[test]
+fn lists_name_every_algorithm() {
+    let controllers = run(&["list", "controllers"]);
+    assert_eq!((controllers.status.code(), stderr(&controllers).as_str()), (Some(0), ""));
+    for entry in afteryou_cc::list::CONTROLLERS {
+        assert!(stdout(&controllers).contains(&format!("{} (", entry.name)), "{}", entry.name);
+        assert!(stdout(&controllers).contains(entry.summary), "{}", entry.name);
+    }
+    let queues = stdout(&run(&["list", "queues"]));
+    for entry in afteryou_aqm::list::QUEUES {
+        assert!(queues.lines().any(|line| line == entry.name), "{}", entry.name);
+    }
+}
+
+#[test]
+fn lists_are_json_for_programs() {
+    for (word, count) in
+        [("controllers", afteryou_cc::list::CONTROLLERS.len()), ("queues", afteryou_aqm::list::QUEUES.len())]
+    {
+        let output = run(&["list", word, "--json"]);
+        assert_eq!(output.status.code(), Some(0));
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(json.as_array().map(Vec::len), Some(count), "{word}");
+    }
+}
+
+#[test]
+fn an_unknown_list_is_answered_with_the_nearest() {
+    let expected =
+        "afteryou: there is no list \"queus\": did you mean \"queues\"? use one of controllers, queues";
+    assert_eq!(refusal(&["list", "queus"]), expected);
+}
+
+#[test]
+fn help_and_version_go_to_stdout() {
+    let version = run(&["--version"]);
+    assert_eq!(stdout(&version).trim_end(), concat!("afteryou ", env!("CARGO_PKG_VERSION")));
+    for words in [&["--help"][..], &["demo", "--help"]] {
+        let help = run(words);
+        assert_eq!(help.status.code(), Some(0));
+        for said in ["Examples:", "Exit codes:"] {
+            assert!(stdout(&help).contains(said), "{words:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_who_has_seen_enough_is_no_failure() {
+    for words in [&["list", "controllers"][..], &["list", "controllers", "--json"], &["demo", "--help"]] {
+        let mut child =
+            command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts");
+        // Gone before anything was written, or after a little of it: both are what `head` does.
+        drop(child.stdout.take());
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""), "{words:?}");
+    }
+}
