@@ -8,5 +8,6 @@ pub mod demo;
 pub mod demo_args;
 pub mod failure;
 pub mod list;
+pub mod live;
 pub mod output;
 mod values;
