@@ -17,12 +17,12 @@ const FULL_PACKET: u32 = 1500;
 pub struct DemoArgs {
     /// The transfer's congestion controller, with parameters if wanted: NAME[,parameter=value...]
     ///
-    /// Any of `afteryou list controllers`. What you write is taken as it is; only if you write nothing does the
-    /// controller also restart quickly after yielding (restart=true).
-    #[arg(long, value_name = "CONTROLLER", default_value = "ledbat++,restart=true", value_parser = values::controller)]
+    /// Any of `afteryou list controllers`. The demo has ledbat++ restart quickly after yielding (restart=true) unless you
+    /// write restart=false, which is the plain draft.
+    #[arg(long, value_name = "CONTROLLER", default_value = "ledbat++", value_parser = values::controller)]
     pub controller: Algorithm,
 
-    /// How long to watch, in seconds; at least 15
+    /// How long to watch, in seconds; at least 24
     #[arg(long, value_name = "N", default_value = "30", value_parser = values::seconds)]
     pub seconds: u64,
 
@@ -107,7 +107,7 @@ mod tests {
     fn saying_nothing_is_a_home_uplink() {
         let args = demo(&[]).unwrap();
         assert!(args.check().is_ok());
-        assert_eq!(args.controller, Algorithm::named("ledbat++").with("restart", "true"));
+        assert_eq!(args.controller, Algorithm::named("ledbat++"));
         assert_eq!((args.rate, args.rtt, args.seconds), (Rate::from_mbit(20), Duration::from_millis(40), 30));
         assert_eq!(args.buffer, Buffer::Time(Duration::from_millis(500)));
         assert_eq!((args.loss.ratio(), args.file, args.seed), (0.0, None, 1));

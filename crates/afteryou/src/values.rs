@@ -3,8 +3,9 @@
 use afteryou_scenario::{Algorithm, Rate};
 use std::path::PathBuf;
 
-/// A demo has a part without and a part with competition; less time shows neither.
-pub const LEAST_SECONDS: u64 = 15;
+/// An upload that arrives needs half a second to take over, whoever it meets. It must stay for eight seconds, a third of
+/// the demo, or that half second would be more than the twelfth of its speed that the verdict allows it to lose.
+pub const LEAST_SECONDS: u64 = 24;
 /// A day.
 pub const MOST_SECONDS: u64 = 86_400;
 
@@ -60,9 +61,9 @@ mod tests {
 
     #[test]
     fn seconds_have_bounds_and_no_unit() {
-        assert_eq!(seconds("15"), Ok(15));
+        assert_eq!(seconds("24"), Ok(24));
         assert!(seconds("14").unwrap_err().starts_with("14 is too short"));
-        assert!(seconds("99999999").unwrap_err().ends_with("use 15 to 86400 seconds"));
+        assert!(seconds("99999999").unwrap_err().ends_with("use 24 to 86400 seconds"));
         assert!(seconds("30s").unwrap_err().starts_with("\"30s\" is not a whole number of seconds"));
     }
 

@@ -65,8 +65,8 @@ fn quantities_want_their_unit() {
 #[test]
 fn values_that_show_nothing_are_refused() {
     assert_eq!(
-        refusal(&["demo", "--seconds", "14"]),
-        "afteryou: --seconds: 14 is too short to show anything: use 15 to 86400 seconds"
+        refusal(&["demo", "--seconds", "23"]),
+        "afteryou: --seconds: 23 is too short to show anything: use 24 to 86400 seconds"
     );
     assert!(refusal(&["demo", "--rate", "0Mbit/s"]).contains("carries nothing"));
     assert!(

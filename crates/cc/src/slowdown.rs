@@ -19,6 +19,10 @@ pub const FREEZE_RTTS: u64 = 2;
 /// The wait is this many times the slowdown's duration (§4.4).
 pub const WAIT_FACTOR: u64 = 9;
 
+/// Round trips are taken to be at least this long. Before the first sample a transport knows none, and a slowdown of no
+/// length would be over and due again for ever; on shorter paths than this there is no queue worth emptying.
+const SHORTEST_RTT: Span = Span::from_millis(1);
+
 /// Where in the cycle a flow is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slowdown {
@@ -46,12 +50,12 @@ pub enum Slowdown {
 impl Slowdown {
     /// The wait after a slow start that was not part of a slowdown: two round trips.
     pub fn after_slow_start(now: Time, rtt: Span) -> Slowdown {
-        Slowdown::Waiting { next: now + rtt * FIRST_WAIT_RTTS }
+        Slowdown::Waiting { next: now + rtt.max(SHORTEST_RTT) * FIRST_WAIT_RTTS }
     }
 
     /// A slowdown begins.
     pub fn begin(now: Time, rtt: Span) -> Slowdown {
-        Slowdown::Freezing { began: now, until: now + rtt * FREEZE_RTTS }
+        Slowdown::Freezing { began: now, until: now + rtt.max(SHORTEST_RTT) * FREEZE_RTTS }
     }
 
     /// A slowdown that began at `began` ends.
@@ -66,5 +70,18 @@ impl Slowdown {
             Slowdown::Freezing { until, .. } => Some(until),
             Slowdown::Unscheduled | Slowdown::Ramping { .. } => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_round_trip_time_a_slowdown_still_takes_time() {
+        let begins = Time::from_millis(5);
+        let wake = |slowdown: Slowdown| slowdown.wake_at().unwrap().since(begins);
+        assert_eq!(wake(Slowdown::after_slow_start(begins, Span::ZERO)), Span::from_millis(2));
+        assert_eq!(wake(Slowdown::begin(begins, Span::ZERO)), Span::from_millis(2));
     }
 }

@@ -76,7 +76,7 @@ pub struct FlowFigures {
     pub flow: String,
     /// The flow's role.
     pub role: Role,
-    /// Payload delivered in order, bit/s.
+    /// Payload that arrived for the first time, bit/s.
     pub goodput_bit_s: f64,
     /// Goodput over what the link could carry of this flow's payload, headers taken off.
     pub share_of_payload_capacity: f64,

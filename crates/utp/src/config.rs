@@ -59,3 +59,16 @@ impl Default for Config {
         }
     }
 }
+
+impl Config {
+    /// The same with values that no connection could work with replaced by the nearest that do.
+    pub(crate) fn within_reason(mut self) -> Config {
+        self.payload = self.payload.clamp(1, LARGEST_PAYLOAD);
+        self.max_packets = self.max_packets.max(1);
+        self.keepalive = self.keepalive.max(Span::from_secs(1));
+        self
+    }
+}
+
+/// What fits in a UDP datagram beside the header and the longest bitmap, bytes.
+const LARGEST_PAYLOAD: u32 = 65_507 - 20 - 2 - 252;

@@ -243,3 +243,41 @@ fn small_writes_wait_for_company_only_with_nagle() {
         assert_eq!(a.statistics().data_packets_sent, 1 + packets, "nagle {nagle}");
     }
 }
+
+#[test]
+fn a_reader_may_pause_for_longer_than_the_patience() {
+    let (mut a, mut b) = pair(Config { recv_buffer: 5_000, ..Config::default() });
+    a.write(&[3; 20_000]).unwrap();
+    let mut now = Time::ZERO;
+    for s in 0..400 {
+        now = Time::from_millis(s * 500);
+        a.handle_deadline(now);
+        b.handle_deadline(now);
+        exchange(now, &mut a, &mut b);
+    }
+    assert_eq!((a.error(), now), (None, Time::from_millis(199_500)));
+    let mut got = 0;
+    for _ in 0..400 {
+        now += Span::from_millis(500);
+        got += read_all(&mut b, now).len();
+        a.handle_deadline(now);
+        b.handle_deadline(now);
+        exchange(now, &mut a, &mut b);
+    }
+    assert_eq!(got, 20_000);
+}
+
+#[test]
+fn a_configuration_without_payload_or_keepalive_still_works() {
+    let (mut a, mut b) =
+        pair(Config { payload: 0, keepalive: Span::ZERO, max_packets: 0, ..Config::default() });
+    a.write(b"hi").unwrap();
+    a.flush();
+    for ms in 0..100 {
+        let now = Time::from_millis(ms);
+        a.handle_deadline(now);
+        b.handle_deadline(now);
+        exchange(now, &mut a, &mut b);
+    }
+    assert_eq!(read_all(&mut b, Time::ZERO), b"hi");
+}

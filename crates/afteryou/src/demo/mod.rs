@@ -1,9 +1,69 @@
-//! The demo's run.
+//! `afteryou demo`: a real transfer over real sockets through an emulated home uplink steps aside for an upload.
+//!
+//! [`timetable`] makes the scenario, the bed runs it, [`judge`] holds what came out against bounds, [`show`] draws it
+//! while it runs, and the report is written by its own room.
+
+mod judge;
+mod show;
+mod timetable;
 
 use crate::demo_args::DemoArgs;
 use crate::failure::Failure;
+use crate::{live, output};
+use afteryou_bed::run::{self, Options, Source};
+use afteryou_report as report;
+use afteryou_scenario::Outcome;
+use anyhow::Context;
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
 
 /// Runs the demo.
-pub fn run(_args: DemoArgs) -> Result<(), Failure> {
-    Err(Failure::Failed(anyhow::anyhow!("the demo is not built yet")))
+pub fn run(args: DemoArgs) -> Result<(), Failure> {
+    // Fails before half a minute of work, not after it.
+    report::check_writable(&args.out)?;
+    let file_bytes = args.file.as_ref().map(|path| {
+        let metadata = std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+        anyhow::Ok(metadata.len())
+    });
+    let file_bytes = file_bytes.transpose()?;
+    let scenario = timetable::scenario(&args, file_bytes);
+    let sources = args.file.iter().map(|path| (timetable::BACKUP.to_owned(), Source::File(path.clone())));
+    let options = Options { sources: BTreeMap::from_iter(sources), ..Options::default() };
+
+    let stderr = std::io::stderr().is_terminal();
+    let no_color = live::no_color();
+    let mut view = live::view(stderr, no_color);
+    let mut show = show::Show::new(&scenario, timetable::expected_s(&args, file_bytes));
+    let outcome = run::run(&scenario, &options, &mut |progress| view.draw(&show.frame(progress)));
+    view.finish();
+    let mut outcome = outcome?;
+    judge::judge(&mut outcome);
+
+    let written = report::write_folder(&outcome, &args.out)?;
+    tell(&args, &outcome, &written, no_color)?;
+    let verdict = outcome.verdict.filter(|verdict| !verdict.good && args.check);
+    match verdict {
+        Some(verdict) => Err(Failure::Verdict(verdict.headline)),
+        None => Ok(()),
+    }
+}
+
+/// The result for programs on stdout, or the verdict for people.
+fn tell(
+    args: &DemoArgs,
+    outcome: &Outcome,
+    written: &report::Written,
+    no_color: bool,
+) -> Result<(), Failure> {
+    let colour = |is_terminal: bool| is_terminal && !no_color;
+    let width = crate::output::width();
+    let files = format!("\nReport: {}\n", written.report.display());
+    if !args.json {
+        let text = report::text(outcome, width, colour(std::io::stdout().is_terminal()));
+        return output::print(&format!("{text}{files}"));
+    }
+    let text = report::text(outcome, width, colour(std::io::stderr().is_terminal()));
+    output::complain(&format!("{text}{files}"));
+    let json = serde_json::to_string_pretty(outcome)?;
+    output::print(&format!("{json}\n"))
 }

@@ -85,7 +85,10 @@ pub(super) struct LogInner {
     pub(super) samples: Vec<Sample>,
     pub(super) started: Option<Span>,
     pub(super) stopped: Option<Span>,
-    monitor: Option<Monitor>,
+    sender: Option<Monitor>,
+    receiver: Option<Monitor>,
+    /// Bytes that the receiver's counter had reached.
+    counted: u64,
 }
 
 /// The sender's state at a moment.
@@ -108,21 +111,35 @@ impl Log {
         self.lock().delays.push((at, delay));
     }
 
-    pub(super) fn started(&self, at: Span, monitor: Monitor) {
+    pub(super) fn started(&self, at: Span, sender: Monitor) {
         let mut log = self.lock();
-        (log.started, log.monitor) = (Some(at), Some(monitor));
+        (log.started, log.sender) = (Some(at), Some(sender));
     }
 
     pub(super) fn stopped(&self, at: Span) {
         let mut log = self.lock();
-        (log.stopped, log.monitor) = (Some(at), None);
+        (log.stopped, log.sender) = (Some(at), None);
+    }
+
+    /// The receiving end is there: from now on its counter says what has arrived.
+    pub(super) fn accepted(&self, receiver: Monitor) {
+        self.lock().receiver = Some(receiver);
+    }
+
+    /// What the receiver had in the end.
+    pub(super) fn arrived_in_all(&self, at: Span, bytes: u64) {
+        let mut log = self.lock();
+        log.count(at, bytes);
+        log.receiver = None;
     }
 
     fn sample(&self, at: Span) {
         let mut log = self.lock();
-        let statistics = log.monitor.as_ref().and_then(Monitor::statistics);
-        if let Some(statistics) = statistics {
+        if let Some(statistics) = log.sender.as_ref().and_then(Monitor::statistics) {
             log.samples.push(Sample { at, controller: statistics.controller, timeouts: statistics.timeouts });
+        }
+        if let Some(statistics) = log.receiver.as_ref().and_then(Monitor::statistics) {
+            log.count(at, statistics.bytes_arrived);
         }
     }
 
@@ -132,9 +149,20 @@ impl Log {
         let lately: u64 =
             log.received.iter().rev().take_while(|(at, _)| *at >= since).map(|(_, bytes)| bytes).sum();
         let all = log.received.iter().map(|(_, bytes)| bytes).sum();
-        let running = log.monitor.is_some();
+        let running = log.sender.is_some();
         let controller = log.samples.last().filter(|_| running).map(|sample| sample.controller);
         (lately as f64 * 8.0 / 1e6 / LATELY.as_secs_f64(), all, controller)
+    }
+}
+
+impl LogInner {
+    /// Bytes count when they arrive for the first time, in order or not: what a gap holds back from the application for
+    /// a round trip has used the link all the same.
+    fn count(&mut self, at: Span, bytes: u64) {
+        if bytes > self.counted {
+            self.received.push((at, bytes - self.counted));
+            self.counted = bytes;
+        }
     }
 }
 

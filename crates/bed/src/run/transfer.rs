@@ -149,17 +149,17 @@ async fn finish(flow: &Flow, mut stream: Stream, digest: Digest) -> Result<Optio
 /// Receives until the sender's end, or until it cuts off.
 async fn receive(flow: Flow, server: Endpoint, timing: Timing, log: Arc<Log>) -> Result<Digest, Error> {
     let mut stream = server.accept().await.map_err(|error| failed(&flow, error))?;
+    log.accepted(stream.monitor());
     let mut digest = Digest::default();
     let mut buf = vec![0; CHUNK];
     loop {
         match stream.read(&mut buf).await {
-            Ok(0) => return Ok(digest),
-            Ok(n) => {
-                log.received(timing.now(), n as u64);
-                digest.update(&buf[..n]);
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return Ok(digest),
+            Ok(0) => break,
+            Ok(n) => digest.update(&buf[..n]),
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => break,
             Err(error) => return Err(failed(&flow, error)),
         }
     }
+    log.arrived_in_all(timing.now(), stream.statistics().bytes_arrived);
+    Ok(digest)
 }

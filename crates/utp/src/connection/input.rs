@@ -79,6 +79,9 @@ impl Connection {
         }
         self.timers.heard();
         self.note_peer(now, packet);
+        if self.peer_window < u64::from(self.config.payload) {
+            self.timers.peer_is_full(now);
+        }
         self.handle_ack(now, packet);
         if matches!(kind, Kind::Data | Kind::Fin) {
             let policy = self.ack_policy();

@@ -117,6 +117,8 @@ pub struct Statistics {
     pub bytes_delivered: u64,
     /// Payload received in order, bytes.
     pub bytes_received: u64,
+    /// Payload received for the first time, in order or not, bytes.
+    pub bytes_arrived: u64,
     /// Payload believed to be in the network, bytes.
     pub in_flight: u64,
     /// Most packets ever beyond the peer's ack.
@@ -178,6 +180,7 @@ impl Connection {
         ids: (u16, u16),
         ack_nr: u16,
     ) -> Connection {
+        let config = config.within_reason();
         Connection {
             controller,
             state,
@@ -317,6 +320,7 @@ impl Connection {
             duplicates_received: self.receiver.duplicates(),
             bytes_delivered: self.board.delivered(),
             bytes_received: self.receiver.received(),
+            bytes_arrived: self.receiver.arrived(),
             in_flight: self.board.in_flight(),
             smoothed_rtt: self.rtt.smoothed(),
             min_rtt: self.rtt.min(),

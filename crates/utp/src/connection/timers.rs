@@ -61,6 +61,11 @@ impl Timers {
         self.confirm = None;
     }
 
+    /// The peer has answered that it takes nothing now: it may pause for as long as it likes.
+    pub(super) fn peer_is_full(&mut self, now: Time) {
+        self.last_progress = now;
+    }
+
     pub(super) fn take_syn(&mut self) -> bool {
         std::mem::take(&mut self.syn_due)
     }

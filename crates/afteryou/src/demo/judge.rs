@@ -1,0 +1,303 @@
+//! Was anybody disturbed? The demo's numbers against their bounds, and a verdict in plain words.
+
+use super::timetable::{ALONE, BACK, BACKUP, CALL, SETTLED, STAY, UPLOAD};
+use afteryou_scenario::outcome::{Check, Comparison, FlowFigures, Outcome, Verdict};
+
+/// What the backup should get of the link while it is alone.
+const ALONE_AT_LEAST: f64 = 0.88;
+/// What the upload must keep of its speed over its whole stay.
+const KEPT_AT_LEAST: f64 = 0.92;
+/// The same from two seconds after its arrival.
+const KEPT_SETTLED_AT_LEAST: f64 = 0.98;
+/// What the call's p95 delay may grow by while the backup is alone, ms.
+const ADDED_DELAY_AT_MOST_MS: f64 = 75.0;
+/// What the backup should get at the end, with the restart option and without.
+const BACK_AT_LEAST: (f64, f64) = (0.85, 0.5);
+
+/// The demo's numbers as they were measured.
+struct Numbers<'a> {
+    outcome: &'a Outcome,
+}
+
+/// Adds checks and verdict to the outcome.
+pub fn judge(outcome: &mut Outcome) {
+    let numbers = Numbers { outcome };
+    let checks = numbers.checks();
+    let verdict = numbers.verdict(&checks);
+    (outcome.checks, outcome.verdict) = (checks, Some(verdict));
+}
+
+impl Numbers<'_> {
+    fn comparison(&self, window: &str, flow: &str) -> Option<&Comparison> {
+        self.outcome.comparison.iter().find(|other| other.window == window && other.flow == flow)
+    }
+
+    fn backup(&self, window: &str) -> Option<&FlowFigures> {
+        let window = self.outcome.run.windows.iter().find(|other| other.window == window)?;
+        window.flows.iter().find(|flow| flow.flow == BACKUP)
+    }
+
+    fn kept(&self, window: &str) -> Option<f64> {
+        self.comparison(window, UPLOAD)?.kept
+    }
+
+    fn added_delay_ms(&self) -> Option<f64> {
+        self.comparison(ALONE, CALL)?.added_delay_p95_ms
+    }
+
+    /// The later of the two runs' lateness counts: either spoils the comparison.
+    fn lateness_ms(&self) -> Option<(f64, f64)> {
+        let runs = [Some(&self.outcome.run), self.outcome.baseline.as_ref()];
+        let lateness = runs.into_iter().flatten().filter_map(|run| run.lateness);
+        lateness
+            .map(|lateness| (lateness.departures.p99_ms, lateness.bound_ms))
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    fn identical(&self) -> Option<bool> {
+        self.outcome
+            .transfers
+            .iter()
+            .find(|transfer| transfer.flow == BACKUP)
+            .map(|transfer| transfer.identical())
+    }
+
+    /// The backup ended before the upload did: nothing can be said about how it yields.
+    fn is_too_short(&self) -> bool {
+        let upload = self.outcome.scenario.flow.iter().find(|flow| flow.name == UPLOAD);
+        let left_s = upload.and_then(|flow| flow.stop).map_or(0.0, |stop| stop.as_secs_f64());
+        self.outcome.run.duration_s + 0.001 < left_s
+    }
+
+    fn checks(&self) -> Vec<Check> {
+        let at_least = |what: &str, value: Option<f64>, least: Option<f64>, counts: bool| Check {
+            what: what.to_owned(),
+            value: value.map(|value| (value * 1e4).round() / 1e4),
+            unit: String::new(),
+            at_least: least,
+            at_most: None,
+            counts,
+        };
+        let at_most = |what: &str, value: Option<f64>, most: f64| Check {
+            what: what.to_owned(),
+            value: value.map(|value| (value * 1e3).round() / 1e3),
+            unit: "ms".to_owned(),
+            at_least: None,
+            at_most: Some(most),
+            counts: true,
+        };
+        let share = |window: &str| self.backup(window).map(|flow| flow.share_of_payload_capacity);
+        let (late_ms, late_bound_ms) = self.lateness_ms().unzip();
+        vec![
+            at_least("backup's share of the link while alone", share(ALONE), Some(ALONE_AT_LEAST), false),
+            at_least("upload kept of its speed, whole stay", self.kept(STAY), Some(KEPT_AT_LEAST), true),
+            at_least(
+                "upload kept of its speed, from 2 s after its arrival",
+                self.kept(SETTLED),
+                Some(KEPT_SETTLED_AT_LEAST),
+                true,
+            ),
+            at_most(
+                "delay added to the call, p95, backup alone",
+                self.added_delay_ms(),
+                ADDED_DELAY_AT_MOST_MS,
+            ),
+            at_least("backup's share at the end", share(BACK), self.back_at_least(), false),
+            at_least(
+                "received data identical",
+                self.identical().map(|identical| f64::from(u8::from(identical))),
+                Some(1.0),
+                true,
+            ),
+            at_most("emulation's own lateness, p99", late_ms, late_bound_ms.unwrap_or_default()),
+        ]
+    }
+
+    /// The bound on the last sixth holds for LEDBAT++; other controllers are shown without one.
+    fn back_at_least(&self) -> Option<f64> {
+        let backup = self.outcome.scenario.flow.iter().find(|flow| flow.name == BACKUP)?;
+        let controller = backup.controller.as_ref().filter(|controller| controller.kind == "ledbat++")?;
+        let restarts =
+            controller.params.get("restart").is_some_and(|value| ["true", "on", "yes"].contains(&&**value));
+        Some(if restarts { BACK_AT_LEAST.0 } else { BACK_AT_LEAST.1 })
+    }
+
+    fn verdict(&self, checks: &[Check]) -> Verdict {
+        let good = checks.iter().all(|check| !check.counts || check.met()) && !self.is_too_short();
+        Verdict { good, headline: self.headline(good), details: self.details() }
+    }
+
+    fn headline(&self, good: bool) -> String {
+        if self.identical() == Some(false) {
+            return "The data arrived changed: this is a bug.".to_owned();
+        }
+        if self.is_too_short() {
+            return "Too short to judge: the file was through before the upload had left.".to_owned();
+        }
+        if self.lateness_ms().is_some_and(|(late_ms, bound_ms)| late_ms > bound_ms) {
+            return "This machine spoiled the run: it was too busy to emulate a network.".to_owned();
+        }
+        match good {
+            true => "Nobody noticed the backup.".to_owned(),
+            false => "The backup was noticed.".to_owned(),
+        }
+    }
+
+    fn details(&self) -> Vec<String> {
+        let per_cent = |ratio: f64| format!("{:.0} %", ratio * 100.0);
+        let mut details = Vec::new();
+        if let Some(kept) = self.kept(STAY) {
+            let settled =
+                self.kept(SETTLED).map(|kept| format!(", and {} from its third second on", per_cent(kept)));
+            details.push(format!(
+                "The upload kept {} of its speed{}.",
+                per_cent(kept),
+                settled.unwrap_or_default()
+            ));
+        }
+        if let Some(added_ms) = self.added_delay_ms() {
+            details.push(format!("While the backup was alone, the call waited {added_ms:.0} ms longer (95 % of its packets less)."));
+        }
+        if let Some(alone) = self.backup(ALONE) {
+            let back = self
+                .backup(BACK)
+                .map(|back| format!(" and {} at the end", per_cent(back.share_of_payload_capacity)));
+            let alone = per_cent(alone.share_of_payload_capacity);
+            details.push(format!(
+                "The backup used {alone} of the link while alone{}.",
+                back.unwrap_or_default()
+            ));
+        }
+        if let Some(transfer) = self.outcome.transfers.iter().find(|transfer| transfer.flow == BACKUP) {
+            let mb = transfer.received_bytes as f64 / 1e6;
+            details.push(match transfer.identical() {
+                true => {
+                    format!("All {mb:.1} MB arrived as they were sent: both ends have the same BLAKE3 hash.")
+                }
+                false => format!(
+                    "Of {} bytes {} arrived, with another hash.",
+                    transfer.sent_bytes, transfer.received_bytes
+                ),
+            });
+        }
+        if let Some((late_ms, bound_ms)) = self.lateness_ms().filter(|(late_ms, bound_ms)| late_ms > bound_ms)
+        {
+            details.push(format!(
+                "1 % of the packets were {late_ms:.1} ms late (up to {bound_ms:.0} ms would do): close other programs and run it again."
+            ));
+        }
+        details
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demo::timetable;
+    use crate::demo_args::DemoArgs;
+    use afteryou_scenario::outcome::{Lateness, Quantiles, Run, Transfer, WindowFigures};
+    use afteryou_scenario::Role;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Only {
+        #[command(flatten)]
+        args: DemoArgs,
+    }
+
+    fn outcome(kept: f64, added_ms: f64) -> Outcome {
+        let scenario = timetable::scenario(&Only::parse_from(["demo"]).args, None);
+        let quiet = Quantiles { samples: 9, p99_ms: 0.4, ..Quantiles::default() };
+        let backup = |share| FlowFigures {
+            flow: BACKUP.to_owned(),
+            role: Role::Background,
+            goodput_bit_s: share * 1.93e7,
+            share_of_payload_capacity: share,
+            queuing_delay: None,
+        };
+        let window = |window: &str| WindowFigures {
+            window: window.to_owned(),
+            from_s: 3.0,
+            to_s: 10.0,
+            utilisation: 1.0,
+            queuing_delay: None,
+            flows: vec![backup(0.97)],
+        };
+        let compared = |window: &str, flow: &str| Comparison {
+            window: window.to_owned(),
+            flow: flow.to_owned(),
+            kept: Some(kept),
+            added_delay_p95_ms: (flow == CALL).then_some(added_ms),
+            added_delay_mean_ms: None,
+        };
+        let lateness = Some(Lateness { departures: quiet, bound_ms: 5.0 });
+        let run =
+            Run { duration_s: 30.0, windows: vec![window(ALONE), window(BACK)], lateness, ..Run::default() };
+        Outcome {
+            schema_version: 1,
+            afteryou_version: String::new(),
+            engine: "bed".to_owned(),
+            scenario,
+            baseline: Some(Run { lateness, ..Run::default() }),
+            run,
+            comparison: vec![compared(STAY, UPLOAD), compared(SETTLED, UPLOAD), compared(ALONE, CALL)],
+            transfers: vec![Transfer {
+                flow: BACKUP.to_owned(),
+                sent_bytes: 5,
+                received_bytes: 5,
+                sent_blake3: "ab".to_owned(),
+                received_blake3: "ab".to_owned(),
+            }],
+            checks: Vec::new(),
+            verdict: None,
+        }
+    }
+
+    fn verdict(mut outcome: Outcome) -> Verdict {
+        judge(&mut outcome);
+        outcome.verdict.unwrap()
+    }
+
+    #[test]
+    fn an_upload_that_keeps_its_speed_noticed_nothing() {
+        let verdict = verdict(outcome(0.99, 60.0));
+        assert!(verdict.good, "{verdict:?}");
+        assert_eq!(verdict.headline, "Nobody noticed the backup.");
+        assert_eq!(
+            verdict.details[0],
+            "The upload kept 99 % of its speed, and 99 % from its third second on."
+        );
+    }
+
+    #[test]
+    fn each_bound_alone_makes_the_verdict_bad() {
+        assert!(!verdict(outcome(0.91, 60.0)).good);
+        assert!(!verdict(outcome(0.97, 60.0)).good, "0.97 is not enough once it has settled");
+        assert!(!verdict(outcome(0.99, 75.1)).good);
+        let mut changed = outcome(0.99, 60.0);
+        changed.transfers[0].received_blake3 = "cd".to_owned();
+        assert_eq!(verdict(changed).headline, "The data arrived changed: this is a bug.");
+        let mut missing = outcome(0.99, 60.0);
+        missing.transfers.clear();
+        assert!(!verdict(missing).good, "what was not compared is not identical");
+    }
+
+    #[test]
+    fn a_file_that_ends_early_is_too_short_to_judge() {
+        let mut short = outcome(0.99, 60.0);
+        short.run.duration_s = 21.9;
+        let verdict = verdict(short);
+        assert!(!verdict.good && verdict.headline.starts_with("Too short to judge"), "{verdict:?}");
+    }
+
+    #[test]
+    fn a_late_emulation_spoils_the_run_whichever_run_it_was() {
+        for in_baseline in [false, true] {
+            let mut late = outcome(0.99, 60.0);
+            let run = if in_baseline { late.baseline.as_mut().unwrap() } else { &mut late.run };
+            run.lateness.as_mut().unwrap().departures.p99_ms = 5.1;
+            let verdict = verdict(late);
+            assert!(!verdict.good && verdict.headline.starts_with("This machine spoiled"), "{verdict:?}");
+        }
+    }
+}
