@@ -1,6 +1,6 @@
 //! `afteryou demo`: a real transfer over real sockets through an emulated home uplink steps aside for an upload.
 //!
-//! [`timetable`] makes the scenario, the bed runs it, [`judge`] holds what came out against bounds, [`show`] draws it
+//! `timetable` makes the scenario, the bed runs it, `judge` holds what came out against bounds, `show` draws it
 //! while it runs, and the report is written by its own room.
 
 mod judge;

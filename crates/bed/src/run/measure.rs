@@ -114,9 +114,9 @@ impl Raw<'_> {
     }
 
     fn flow_figures(&self, flow: &Flow, log: &LogInner, interval: Interval) -> FlowFigures {
-        let received = log.received.iter().filter(|(at, _)| interval.contains(*at));
-        let bytes: u64 = received.map(|(_, bytes)| bytes).sum();
-        let goodput_bit_s = bytes as f64 * 8.0 / interval.seconds();
+        let received = Received::of(log);
+        let bytes = received.until(interval.to) - received.until(interval.from);
+        let goodput_bit_s = bytes * 8.0 / interval.seconds();
         let payload_share = match flow.traffic {
             Traffic::Cbr { payload, .. } => payload.bytes() as f64 / (payload.bytes() as f64 + UDP_OVERHEAD),
             _ => f64::from(DEFAULT_PAYLOAD) / (f64::from(DEFAULT_PAYLOAD) + UTP_OVERHEAD),
@@ -147,8 +147,8 @@ impl Raw<'_> {
         let mut series = Vec::new();
         for (flow, log) in self.scenario.flow.iter().zip(self.logs) {
             let log = log.lock();
-            let rates = Curve::sums(whole, RATE_STEP_S, log.received.iter().map(|(at, n)| (*at, *n as f64)));
-            series.push(rates.scaled(8.0 / 1e6 / RATE_STEP_S).series(&flow.name, "goodput", "Mbit/s"));
+            let rates = Curve::rates(whole, RATE_STEP_S, &Received::of(&log));
+            series.push(rates.series(&flow.name, "goodput", "Mbit/s"));
             if matches!(flow.traffic, Traffic::Cbr { .. }) {
                 let delays = log.delays.iter().map(|(at, delay)| (*at, delay.as_millis_f64()));
                 series.push(Curve::means(whole, STEP_S, delays).series(&flow.name, "queuing_delay", "ms"));
@@ -195,6 +195,40 @@ impl Raw<'_> {
     }
 }
 
+/// Bytes received as a function of time: the receiver's counter was read now and then, and between two readings it is
+/// taken to have grown evenly. Counting each reading at its own time would make rates jump with the reader's clock.
+struct Received {
+    /// (time in s, bytes until then), ascending.
+    readings: Vec<(f64, f64)>,
+}
+
+impl Received {
+    fn of(log: &LogInner) -> Received {
+        let mut bytes = 0.0;
+        let readings = log.received.iter().map(|(at, n)| {
+            bytes += *n as f64;
+            (at.as_secs_f64(), bytes)
+        });
+        Received { readings: readings.collect() }
+    }
+
+    fn until(&self, at: f64) -> f64 {
+        let next = self.readings.partition_point(|(reading, _)| *reading < at);
+        match (next.checked_sub(1).map(|last| self.readings[last]), self.readings.get(next)) {
+            (Some((_, bytes)), None) => bytes,
+            (None, _) => 0.0,
+            (Some((from, before)), Some((to, after))) => {
+                before + (after - before) * (at - from) / (to - from)
+            }
+        }
+    }
+}
+
+/// Whole steps in an interval: a last one that is cut short would show a dip that is none.
+fn steps(whole: Interval, step_s: f64) -> usize {
+    (whole.seconds() / step_s + 1e-6).max(0.0) as usize
+}
+
 /// Values in equal steps.
 struct Curve {
     start_s: f64,
@@ -203,10 +237,15 @@ struct Curve {
 }
 
 impl Curve {
-    /// Sums within each step; a step without points is zero.
-    fn sums(whole: Interval, step_s: f64, points: impl Iterator<Item = (Span, f64)>) -> Curve {
-        let bins = Curve::bins(whole, step_s, points);
-        Curve { start_s: whole.from, step_s, values: bins.into_iter().map(|(sum, _)| Some(sum)).collect() }
+    /// Mean rates of each step, Mbit/s.
+    fn rates(whole: Interval, step_s: f64, received: &Received) -> Curve {
+        let edge = |i: usize| received.until(whole.from + i as f64 * step_s);
+        let rate = |i| (edge(i + 1) - edge(i)) * 8.0 / 1e6 / step_s;
+        Curve {
+            start_s: whole.from,
+            step_s,
+            values: (0..steps(whole, step_s)).map(|i| Some(rate(i))).collect(),
+        }
     }
 
     /// Means within each step; a step without points has none.
@@ -217,8 +256,7 @@ impl Curve {
     }
 
     fn bins(whole: Interval, step_s: f64, points: impl Iterator<Item = (Span, f64)>) -> Vec<(f64, u32)> {
-        // A last step that is cut short would show a dip that is none.
-        let mut bins = vec![(0.0, 0); (whole.seconds() / step_s + 1e-6).max(0.0) as usize];
+        let mut bins = vec![(0.0, 0); steps(whole, step_s)];
         for (at, value) in points {
             let bin = ((at.as_secs_f64() - whole.from) / step_s) as usize;
             if let Some((sum, n)) = bins.get_mut(bin) {
@@ -227,11 +265,6 @@ impl Curve {
             }
         }
         bins
-    }
-
-    fn scaled(mut self, factor: f64) -> Curve {
-        self.values.iter_mut().flatten().for_each(|value| *value *= factor);
-        self
     }
 
     fn has_values(&self) -> bool {
@@ -261,4 +294,27 @@ fn quantiles(samples_ms: &[f64]) -> Option<Quantiles> {
 fn round(value: f64, decimals: i32) -> f64 {
     let factor = 10f64.powi(decimals);
     (value * factor).round() / factor
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn between_two_readings_the_counter_grows_evenly() {
+        let received =
+            Received { readings: vec![(1.0, 0.0), (2.0, 100.0), (2.0, 150.0), (4.0, 150.0), (5.0, 250.0)] };
+        let at = [0.0, 1.0, 1.5, 3.0, 4.5, 9.0].map(|at| received.until(at));
+        assert_eq!(at, [0.0, 0.0, 50.0, 150.0, 200.0, 250.0]);
+        assert_eq!(Received { readings: Vec::new() }.until(3.0), 0.0);
+    }
+
+    #[test]
+    fn a_rate_is_the_same_whatever_the_readings_phase() {
+        let readings = (0..500).map(|i| (f64::from(i) * 0.0207, f64::from(i) * 0.0207 * 1e6)).collect();
+        let whole = Interval { from: 0.0, to: 10.0 };
+        let curve = Curve::rates(whole, 0.2, &Received { readings });
+        assert_eq!(curve.values.len(), 50);
+        assert!(curve.values.iter().flatten().all(|rate| (rate - 8.0).abs() < 1e-6), "{:?}", curve.values);
+    }
 }

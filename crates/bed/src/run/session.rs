@@ -159,10 +159,8 @@ impl LogInner {
     /// Bytes count when they arrive for the first time, in order or not: what a gap holds back from the application for
     /// a round trip has used the link all the same.
     fn count(&mut self, at: Span, bytes: u64) {
-        if bytes > self.counted {
-            self.received.push((at, bytes - self.counted));
-            self.counted = bytes;
-        }
+        self.received.push((at, bytes.saturating_sub(self.counted)));
+        self.counted = self.counted.max(bytes);
     }
 }
 
