@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use afteryou_cc::list;
-use afteryou_interop::{Ended, Handle, Job, LibutpPeer, Loss, Outcome};
+use afteryou_interop::{Ended, Handle, Job, LibutpPeer, Loss, Outcome, UtpFailure};
 use afteryou_utp::{Endpoint, EndpointConfig, Statistics, Stream};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
@@ -64,8 +64,6 @@ pub fn families() -> Vec<IpAddr> {
 /// Connects the endpoint with a libutp that does `job`.
 pub async fn open(endpoint: &Endpoint, opens: Opens, mut job: Job) -> (Stream, Handle) {
     job.options.bind = endpoint.local_addr().ip();
-    // Nothing but the connection's own packets is expected after its end.
-    job.options.linger = Duration::ZERO;
     let opened = async {
         match opens {
             Opens::Ours => {
@@ -109,16 +107,24 @@ pub async fn join(peer: Handle) -> Outcome {
 /// arrived at both ends, that both saw the other's end, and no error.
 pub async fn transfer(endpoint: &Endpoint, opens: Opens, there: &[u8], mut job: Job) -> Both {
     job.deadline = PATIENCE;
+    // Nothing but the connection's own packets is expected after its end.
+    job.options.linger = Duration::ZERO;
     let back = job.send.clone();
-    let started = Instant::now();
+    let lossy = job.options.loss != Loss::default();
+    // Opening can take long while other tests have libutp.
     let (stream, peer) = open(endpoint, opens, job).await;
+    let started = Instant::now();
     let ours = exchange(stream, there).await;
     let took = started.elapsed();
     let libutp = join(peer).await;
     assert!(libutp.received == there, "ours to libutp: {} of {}", libutp.received.len(), there.len());
     assert!(ours.received == back, "libutp to ours: {} of {}", ours.received.len(), back.len());
-    assert!(libutp.got_eof && libutp.closed, "{libutp:?}");
-    assert_eq!((libutp.error, libutp.ended), (None, Ended::Done), "{libutp:?}");
+    // Our end answers libutp's FIN for three more seconds. Who misses that
+    // answer again and again on a lossy path is reset.
+    let missed_the_last_ack = lossy && libutp.error == Some(UtpFailure::Reset);
+    let clean = libutp.closed && libutp.error.is_none();
+    assert!(libutp.got_eof && (clean || missed_the_last_ack), "{libutp:?}");
+    assert_eq!(libutp.ended, Ended::Done, "{libutp:?}");
     stays_within_what_libutp_takes(&ours.statistics, &libutp);
     Both { ours, libutp, took }
 }
