@@ -1,5 +1,6 @@
 //! Streams over real sockets on loopback.
 
+use afteryou_utp::packet::{Header, Kind, Packet};
 use afteryou_utp::{Endpoint, EndpointConfig, Error};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -106,6 +107,43 @@ async fn an_endpoint_that_takes_no_connections_stays_silent() {
     let (a, b) = (Endpoint::bind(v4(), config.clone()).unwrap(), Endpoint::bind(v4(), config).unwrap());
     let outcome = timeout(Duration::from_secs(1), a.connect(b.local_addr())).await;
     assert!(outcome.is_err(), "it answered");
+}
+
+/// libutp answers each SYN once. This peer's first answer is lost, as it were.
+#[tokio::test]
+async fn a_lost_answer_is_made_good_by_a_second_try_under_another_id() {
+    let peer = tokio::net::UdpSocket::bind(v4()).await.unwrap();
+    let to = peer.local_addr().unwrap();
+    let a = Endpoint::bind(v4(), EndpointConfig::foreground()).unwrap();
+    let connecting = tokio::spawn(async move { (a.connect(to).await.map(|_| ()), a) });
+    let mut ids = Vec::new();
+    let mut buf = [0; 1500];
+    loop {
+        let (n, from) = timeout(PATIENCE, peer.recv_from(&mut buf)).await.unwrap().unwrap();
+        let packet = Packet::decode(&buf[..n]).unwrap();
+        let id = packet.header.connection_id;
+        if packet.header.kind == Kind::Syn && !ids.contains(&id) {
+            ids.push(id);
+        }
+        if ids.len() == 2 {
+            let header =
+                Header { kind: Kind::State, seq_nr: 1, ack_nr: packet.header.seq_nr, ..packet.header };
+            let mut answer = Vec::new();
+            Packet { header, sack: None, payload: &[] }.encode(&mut answer);
+            peer.send_to(&answer, from).await.unwrap();
+            break;
+        }
+    }
+    assert_eq!(timeout(PATIENCE, connecting).await.unwrap().unwrap().0, Ok(()));
+    // The first try is taken back.
+    loop {
+        let (n, _) = timeout(PATIENCE, peer.recv_from(&mut buf)).await.unwrap().unwrap();
+        let packet = Packet::decode(&buf[..n]).unwrap();
+        if packet.header.kind == Kind::Reset {
+            assert_eq!(packet.header.connection_id, ids[0] + 1);
+            return;
+        }
+    }
 }
 
 #[tokio::test]

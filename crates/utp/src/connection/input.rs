@@ -90,9 +90,9 @@ impl Connection {
         self.linger_if_done(now);
     }
 
-    /// Both directions have ended: stay only to repeat the last acknowledgement.
+    /// Both directions have ended: stay only to repeat the last acknowledgement, for as long as the peer asks for it.
     fn linger_if_done(&mut self, now: Time) {
-        if self.state == State::Connected && self.fin == Fin::Acknowledged && self.receiver.is_complete() {
+        if self.is_connected() && self.fin == Fin::Acknowledged && self.receiver.is_complete() {
             self.state = State::Lingering { until: now + self.config.linger };
         }
     }

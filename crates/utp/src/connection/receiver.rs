@@ -12,6 +12,9 @@ pub const MAX_REORDER: usize = 16_384;
 const SMALL: usize = 256;
 /// …into pieces of about this length.
 const JOINED: usize = 4096;
+/// The first packets are acknowledged one by one: a sender that starts with a window of one packet would wait for the
+/// delay each time.
+const QUICK_PACKETS: u32 = 8;
 /// A window update is worth a packet of its own once this much of the buffer has been freed…
 const UPDATE_FRACTION: u64 = 4;
 
@@ -29,6 +32,7 @@ pub struct Receiver {
     /// Everything up to the FIN has arrived.
     complete: bool,
     unacknowledged: u32,
+    quick: u32,
     ack_at: Option<Time>,
     advertised: u64,
     received: u64,
@@ -57,6 +61,7 @@ impl Receiver {
             fin: None,
             complete: false,
             unacknowledged: 0,
+            quick: QUICK_PACKETS,
             ack_at: None,
             advertised: capacity,
             received: 0,
@@ -123,7 +128,9 @@ impl Receiver {
         self.advance();
         self.unacknowledged += 1;
         // RFC 5681 §4.2: at once for anything out of order and for whatever fills a gap.
-        let at_once = had_gap || ahead > 0 || self.complete || self.unacknowledged >= policy.every;
+        let at_once =
+            had_gap || ahead > 0 || self.complete || self.unacknowledged >= policy.every || self.quick > 0;
+        self.quick = self.quick.saturating_sub(1);
         self.acknowledge_by(if at_once { now } else { now + policy.delay });
     }
 
@@ -272,8 +279,20 @@ mod tests {
     }
 
     #[test]
-    fn every_second_packet_is_acknowledged_at_once_and_a_single_one_after_the_delay() {
+    fn the_first_packets_are_acknowledged_one_by_one() {
         let mut receiver = receiver();
+        for i in 0..QUICK_PACKETS {
+            receiver.receive(Time::ZERO, 101 + i as u16, b"a", false, POLICY);
+            assert_eq!(receiver.ack_at(), Some(Time::ZERO));
+            receiver.acknowledged();
+        }
+        receiver.receive(Time::ZERO, 109, b"a", false, POLICY);
+        assert_eq!(receiver.ack_at(), Some(Time::from_millis(25)));
+    }
+
+    #[test]
+    fn every_second_packet_is_acknowledged_at_once_and_a_single_one_after_the_delay() {
+        let mut receiver = Receiver { quick: 0, ..receiver() };
         receiver.receive(Time::ZERO, 101, b"a", false, POLICY);
         assert_eq!(receiver.ack_at(), Some(Time::from_millis(25)));
         receiver.receive(Time::from_millis(1), 102, b"b", false, POLICY);

@@ -24,6 +24,10 @@ use std::time::{Duration, Instant};
 /// DSCP of the lower-effort class (RFC 8622).
 pub const DSCP_LE: u8 = 0b00_0001;
 
+/// When a connection that is not answered is tried once more under another id: libutp answers a SYN once and ignores it
+/// when it is repeated, so an answer that got lost stays lost. A little later than the first resend.
+const SECOND_TRY: Duration = Duration::from_millis(3500);
+
 /// Makes the controller of a new connection for packets of so many bytes of payload.
 pub type MakeController = Arc<dyn Fn(u32) -> Box<dyn Controller> + Send + Sync>;
 
@@ -152,11 +156,25 @@ impl Endpoint {
     /// # Errors
     /// [`Error::Unreachable`] after 21 s without an answer, [`Error::Refused`] at a reset.
     pub async fn connect(&self, peer: SocketAddr) -> Result<Stream, Error> {
+        let first = self.open(peer)?;
+        tokio::select! {
+            result = first.connected() => return result.map(|()| first),
+            () = tokio::time::sleep(SECOND_TRY) => {}
+        }
+        let second = self.open(peer)?;
+        // Whichever is answered; the other is taken back before the peer's application hears of it.
+        let (result, one, other) = tokio::select! {
+            result = first.connected() => (result, first, second),
+            result = second.connected() => (result, second, first),
+        };
+        other.monitor().abort();
+        result.map(|()| one)
+    }
+
+    fn open(&self, peer: SocketAddr) -> Result<Stream, Error> {
         let now = self.inner.now();
         let key = self.inner.table().open(&self.inner.config, now, peer, random_u16)?;
-        let stream = Stream::new(Arc::clone(&self.inner), key);
-        stream.connected().await?;
-        Ok(stream)
+        Ok(Stream::new(Arc::clone(&self.inner), key))
     }
 
     /// Waits for a connection that comes in.
