@@ -30,15 +30,15 @@ pub struct DemoArgs {
     #[arg(long, default_value = "20Mbit/s", value_parser = values::rate)]
     pub rate: Rate,
 
-    /// Round-trip time of the empty path
+    /// Round-trip time of the empty path: 40ms, 0.25s
     #[arg(long, value_name = "TIME", default_value = "40ms")]
     pub rtt: Duration,
 
-    /// How much the bottleneck's queue holds: 500ms, 100packets or 64KiB
+    /// How much the bottleneck's queue holds, in time, packets or bytes: 500ms, 100packets, 64KiB
     #[arg(long, default_value = "500ms")]
     pub buffer: Buffer,
 
-    /// Packets lost at random, in each direction
+    /// Packets lost at random, in each direction: 0.1%
     #[arg(long, value_name = "PERCENT", default_value = "0%")]
     pub loss: Probability,
 

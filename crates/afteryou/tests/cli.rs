@@ -121,6 +121,13 @@ fn lists_are_json_for_programs() {
 }
 
 #[test]
+fn no_list_is_answered_with_what_there_is() {
+    let output = run(&["list"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("controllers|queues"), "{}", stderr(&output));
+}
+
+#[test]
 fn an_unknown_list_is_answered_with_the_nearest() {
     let expected =
         "afteryou: there is no list \"queus\": did you mean \"queues\"? use one of controllers, queues";

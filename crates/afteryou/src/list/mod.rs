@@ -17,7 +17,7 @@ use clap::Args;
 #[command(after_help = AFTER_HELP)]
 pub struct ListArgs {
     /// Which list: controllers or queues
-    #[arg(value_parser = list)]
+    #[arg(value_name = "controllers|queues", value_parser = list)]
     pub what: List,
 
     /// For programs: a JSON array, described below
