@@ -44,6 +44,7 @@
 use crate::base_delay::{BaseDelay, BASE_HISTORY, MAX_BINS};
 use crate::controller::{Controller, Snapshot};
 use crate::current_delay::{CurrentDelay, CURRENT_FILTER, MAX_SAMPLES};
+use crate::delay_signal::DelaySignal;
 use crate::event::{Ack, Idle, Loss, Timeout};
 use crate::fixed::Bytes16;
 #[cfg(feature = "alloc")]
@@ -72,7 +73,7 @@ pub const PARAMS: &[Param] = &[
     Param::number("slow_start_exit", "of target", 0.75, (0.05, 1.0))
         .explained("queuing delay at which slow_start = delay ends", "LEDBAT++ draft-01 §4.1"),
     Param::choice("signal", "one-way", &["one-way", "rtt"])
-        .explained("delay that is measured; without one-way samples the RTT serves", "RFC 6817 §2.3"),
+        .explained("delay that is measured; until the first one-way sample the RTT serves", "RFC 6817 §2.3"),
 ];
 
 /// The list's line.
@@ -104,7 +105,7 @@ pub struct Ledbat {
     min_cwnd: u64,
     slow_start_policy: SlowStart,
     exit_us: u64,
-    use_rtt: bool,
+    signal: DelaySignal,
     mss: u64,
     cwnd: Bytes16,
     ssthresh: u64,
@@ -134,7 +135,7 @@ impl Ledbat {
             min_cwnd: settings.count("min_cwnd"),
             slow_start_policy,
             exit_us: (target_us * to_16(settings.number("slow_start_exit"))) >> 16,
-            use_rtt: settings.choice("signal") == "rtt",
+            signal: DelaySignal::named(settings.choice("signal")),
             mss: u64::from(mss),
             cwnd: Bytes16::from_bytes(init_cwnd * u64::from(mss)),
             ssthresh: u64::MAX,
@@ -152,12 +153,7 @@ impl Ledbat {
 
     /// §2.4.2: base and current delay, then their difference.
     fn measure(&mut self, ack: &Ack) {
-        let rtt_us = ack.rtt.map(|rtt| rtt.as_micros().min(u64::from(u32::MAX >> 1)) as u32);
-        let sample = if self.use_rtt { rtt_us } else { ack.one_way_delay.or(rtt_us) };
-        if let Some(delay_us) = sample {
-            self.base.update(ack.now, delay_us);
-            self.current.push(ack.now, delay_us);
-        }
+        self.signal.measure(ack, &mut self.base, &mut self.current);
         // §2.5: no sample older than one round trip.
         let max_age = if ack.smoothed_rtt == Span::ZERO { Span::MAX } else { ack.smoothed_rtt };
         self.queuing_us = self.base.get().and_then(|base| self.current.queuing_us(base, ack.now, max_age));
@@ -263,7 +259,11 @@ impl Controller for Ledbat {
             phase: if self.in_slow_start { "slow start" } else { "congestion avoidance" },
             cwnd: self.cwnd(),
             ssthresh: (self.ssthresh != u64::MAX).then_some(self.ssthresh),
-            base_delay: self.base.get().filter(|_| self.use_rtt).map(|us| Span::from_micros(u64::from(us))),
+            base_delay: self
+                .base
+                .get()
+                .filter(|_| self.signal.is_rtt())
+                .map(|us| Span::from_micros(u64::from(us))),
             queuing_delay: self.queuing_us.map(|us| Span::from_micros(u64::from(us))),
             target: Some(Span::from_micros(self.target_us)),
             gain: Some(self.gain16 as f64 / 65536.0),

@@ -58,6 +58,7 @@
 use crate::base_delay::{BaseDelay, BASE_HISTORY, MAX_BINS};
 use crate::controller::{Controller, Snapshot};
 use crate::current_delay::{CurrentDelay, CURRENT_FILTER, MAX_SAMPLES};
+use crate::delay_signal::{rtt_us, DelaySignal};
 use crate::event::{Ack, Idle, Loss, Timeout};
 use crate::fixed::Bytes16;
 #[cfg(feature = "alloc")]
@@ -122,7 +123,7 @@ pub struct LedbatPp {
     constant16: u64,
     exit_us: u64,
     slowdowns_on: bool,
-    use_rtt: bool,
+    signal: DelaySignal,
     mss: u64,
     cwnd: Bytes16,
     ssthresh: Bytes16,
@@ -154,7 +155,7 @@ impl LedbatPp {
             constant16: (settings.number("constant") * 65536.0 + 0.5) as u64,
             exit_us: (target.as_micros() * exit16) >> 16,
             slowdowns_on: settings.flag("slowdowns"),
-            use_rtt: settings.choice("signal") == "rtt",
+            signal: DelaySignal::named(settings.choice("signal")),
             mss: u64::from(mss),
             cwnd,
             ssthresh: Bytes16::MAX,
@@ -184,15 +185,10 @@ impl LedbatPp {
 
     fn measure(&mut self, ack: &Ack) {
         self.smoothed_rtt = ack.smoothed_rtt;
-        let rtt_us = ack.rtt.map(|rtt| rtt.as_micros().min(u64::from(u32::MAX >> 1)) as u32);
-        if let Some(rtt_us) = rtt_us {
+        if let Some(rtt_us) = rtt_us(ack) {
             self.base_rtt.update(ack.now, rtt_us);
         }
-        let sample = if self.use_rtt { rtt_us } else { ack.one_way_delay };
-        if let Some(delay_us) = sample {
-            self.base.update(ack.now, delay_us);
-            self.current.push(ack.now, delay_us);
-        }
+        self.signal.measure(ack, &mut self.base, &mut self.current);
         self.queuing_us = self.base.get().and_then(|base| self.current.queuing_us(base, ack.now, Span::MAX));
     }
 
@@ -408,7 +404,7 @@ impl Controller for LedbatPp {
             phase,
             cwnd: self.cwnd(),
             ssthresh: (self.ssthresh != Bytes16::MAX).then(|| self.ssthresh.to_bytes()),
-            base_delay: self.base.get().filter(|_| self.use_rtt).map(micros),
+            base_delay: self.base.get().filter(|_| self.signal.is_rtt()).map(micros),
             queuing_delay: self.queuing_us.map(micros),
             target: Some(Span::from_micros(self.target_us)),
             gain: Some(1.0 / self.gain_divisor() as f64),

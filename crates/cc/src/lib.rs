@@ -6,8 +6,8 @@
 //!
 //! - [`Controller`] is the interface; [`event`] holds what a controller is told.
 //! - One file per algorithm: [`ledbatpp`], [`ledbat`], [`cubic`], [`newreno`].
-//! - Orthogonal parts are files of their own and shared: [`base_delay`], [`current_delay`], [`slow_start`],
-//!   [`hystart`], [`slowdown`], [`restart`], [`loss_gate`], [`rtt`].
+//! - Orthogonal parts are files of their own and shared: [`base_delay`], [`current_delay`], [`delay_signal`],
+//!   [`slow_start`], [`hystart`], [`slowdown`], [`restart`], [`loss_gate`], [`rtt`].
 //! - [`list`] finds a controller by name and makes it from its [parameter table](param).
 #![cfg_attr(not(test), no_std)]
 
@@ -18,6 +18,7 @@ pub mod base_delay;
 pub mod controller;
 pub mod cubic;
 pub mod current_delay;
+pub mod delay_signal;
 pub mod event;
 pub mod fixed;
 pub mod hystart;

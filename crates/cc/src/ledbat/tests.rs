@@ -11,6 +11,7 @@ fn ledbat(overrides: &[(&'static str, Value)]) -> Ledbat {
 /// A controller with a window of `cwnd` bytes that has just measured `queuing_ms` of queue over 50 ms of base.
 fn with_window(cwnd: u64, queuing_ms: u32) -> Ledbat {
     let mut ledbat = ledbat(&[]);
+    ledbat.signal = DelaySignal::OneWay;
     ledbat.base.update(Time::ZERO, 50_000);
     for _ in 0..CURRENT_FILTER {
         ledbat.current.push(Time::ZERO, 50_000 + queuing_ms * 1000);
@@ -136,4 +137,22 @@ fn slow_start_with_the_delay_exit_ends_above_three_quarters_of_target() {
         ledbat.on_ack(&ack(1500, 150_000, 76));
     }
     assert!(!ledbat.in_slow_start());
+}
+
+#[test]
+fn an_ack_without_a_one_way_sample_does_not_mix_the_rtt_in() {
+    // Offsets that put the one-way delay far above and far below the RTT.
+    for offset in [7_000_000u32, 7_000_000u32.wrapping_neg()] {
+        let mut ledbat = ledbat(&[]);
+        ledbat.cwnd = Bytes16::from_bytes(15000);
+        for i in 0..40 {
+            let mut ack = ack(1500, 150_000, 0);
+            ack.rtt = Some(Span::from_millis(50));
+            // The first acks and every fourth have none.
+            ack.one_way_delay = (i >= 3 && i % 4 != 0).then_some(offset);
+            ledbat.on_ack(&ack);
+            assert_eq!(ledbat.queuing_us, Some(0), "ack {i}, offset {offset:#x}");
+        }
+        assert!(ledbat.cwnd() > 18_000, "{}", ledbat.cwnd());
+    }
 }

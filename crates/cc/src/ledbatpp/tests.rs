@@ -250,3 +250,21 @@ fn the_one_way_signal_ignores_a_loaded_reverse_path() {
     assert!(controller.in_slow_start());
     assert_eq!(controller.queuing_us, Some(1_000));
 }
+
+#[test]
+fn with_the_one_way_signal_the_rtt_serves_until_the_first_sample_and_never_again() {
+    let mut controller = with(&[("signal", Value::Choice("one-way"))]);
+    let mut feed = |acks: usize, rtt_ms: u64, one_way_delay: Option<u32>| {
+        let mut ack = ack(1.0, MSS, rtt_ms * 1000);
+        ack.one_way_delay = one_way_delay;
+        (0..acks).for_each(|_| controller.on_ack(&ack));
+        (controller.queuing_us, controller.snapshot().base_delay)
+    };
+    let base = Some(Span::from_millis(50));
+    assert_eq!(feed(1, 50, None), (Some(0), base));
+    assert_eq!(feed(4, 70, None), (Some(20_000), base));
+    assert_eq!(feed(1, 70, Some(7_000_000)), (Some(0), None));
+    assert_eq!(feed(4, 250, None), (Some(0), None));
+    assert_eq!(feed(4, 70, Some(7_003_000)), (Some(3_000), None));
+    assert_eq!(feed(4, 70, None), (Some(3_000), None));
+}

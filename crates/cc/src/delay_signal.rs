@@ -1,0 +1,118 @@
+//! Which of an ack's delays a controller steers by.
+//!
+//! Round-trip and one-way delays must never share a history: one-way delays carry the unknown offset of two clocks, so
+//! beside a single round-trip time they look like a huge queue, or like none. The rule for "one-way":
+//!
+//! ```text
+//!   the RTT serves ──first one-way sample: forget base and current delay──▶ one-way samples only, for good
+//! ```
+//!
+//! After that an ack without a one-way sample adds nothing.
+//!
+//! Source: RFC 6817 §2.3 and draft-irtf-iccrg-ledbat-plus-plus-01 §4.5 name the signals; neither says what to do where
+//! one-way samples are missing, so the fallback is ours.
+
+use crate::base_delay::BaseDelay;
+use crate::current_delay::CurrentDelay;
+use crate::event::Ack;
+
+/// The delay that is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DelaySignal {
+    /// Round-trip times.
+    Rtt,
+    /// One-way delays; no ack has brought one yet, so round-trip times stand in.
+    OneWayAwaited,
+    /// One-way delays.
+    OneWay,
+}
+
+impl DelaySignal {
+    /// The signal that the parameter `signal` calls `word`.
+    pub fn named(word: &str) -> DelaySignal {
+        match word {
+            "rtt" => DelaySignal::Rtt,
+            _ => DelaySignal::OneWayAwaited,
+        }
+    }
+
+    /// Takes the ack's sample, if it has the one wanted, into both histories.
+    pub fn measure(&mut self, ack: &Ack, base: &mut BaseDelay, current: &mut CurrentDelay) {
+        if *self == DelaySignal::OneWayAwaited && ack.one_way_delay.is_some() {
+            *self = DelaySignal::OneWay;
+            base.clear();
+            current.clear();
+        }
+        let sample = match self {
+            DelaySignal::Rtt | DelaySignal::OneWayAwaited => rtt_us(ack),
+            DelaySignal::OneWay => ack.one_way_delay,
+        };
+        if let Some(delay_us) = sample {
+            base.update(ack.now, delay_us);
+            current.push(ack.now, delay_us);
+        }
+    }
+
+    /// Are the samples round-trip times, so that the base delay is one?
+    pub fn is_rtt(self) -> bool {
+        self != DelaySignal::OneWay
+    }
+}
+
+/// The ack's round-trip time in µs, below half of the circle that delays are compared on.
+pub fn rtt_us(ack: &Ack) -> Option<u32> {
+    ack.rtt.map(|rtt| rtt.as_micros().min(u64::from(u32::MAX >> 1)) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::{Span, Time};
+
+    fn ack(rtt_ms: Option<u64>, one_way_us: Option<u32>) -> Ack {
+        Ack {
+            now: Time::from_millis(100),
+            newly_acked: 1500,
+            newly_sacked: 0,
+            flightsize: 1500,
+            in_flight: 1500,
+            sent_at: Time::ZERO,
+            packet_number: 1,
+            rtt: rtt_ms.map(Span::from_millis),
+            smoothed_rtt: Span::from_millis(50),
+            one_way_delay: one_way_us,
+            delivery: None,
+            ce_marks: 0,
+            round_start: false,
+            app_limited: false,
+        }
+    }
+
+    /// Base and queuing delay after `acks`.
+    fn after(word: &str, acks: &[Ack]) -> (Option<u32>, Option<u32>, DelaySignal) {
+        let mut signal = DelaySignal::named(word);
+        let (mut base, mut current) = (BaseDelay::new(10), CurrentDelay::new(4));
+        acks.iter().for_each(|ack| signal.measure(ack, &mut base, &mut current));
+        let queuing = base.get().and_then(|us| current.queuing_us(us, Time::from_millis(100), Span::MAX));
+        (base.get(), queuing, signal)
+    }
+
+    #[test]
+    fn round_trip_times_serve_only_until_the_first_one_way_sample() {
+        let rtt = ack(Some(50), None);
+        assert_eq!(after("one-way", &[rtt, rtt]), (Some(50_000), Some(0), DelaySignal::OneWayAwaited));
+        // 7 s of clock offset, above and below the RTT on the circle.
+        for one_way in [7_000_000, 7_000_000u32.wrapping_neg()] {
+            let both = ack(Some(50), Some(one_way));
+            let expected = (Some(one_way), Some(0), DelaySignal::OneWay);
+            assert_eq!(after("one-way", &[rtt, rtt, both]), expected);
+            assert_eq!(after("one-way", &[rtt, both, rtt, rtt, rtt, rtt, rtt]), expected);
+        }
+    }
+
+    #[test]
+    fn with_round_trip_times_chosen_one_way_samples_are_ignored() {
+        let acks = [ack(Some(50), Some(9)), ack(Some(60), Some(9)), ack(None, Some(9))];
+        assert_eq!(after("rtt", &acks), (Some(50_000), Some(0), DelaySignal::Rtt));
+    }
+}
