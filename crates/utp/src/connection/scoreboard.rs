@@ -38,6 +38,8 @@ enum Status {
 struct Segment {
     body: Body,
     status: Status,
+    /// Its newest transmission, or the one before, was known to be missing and taken for lost.
+    declared_lost: bool,
     transmissions: u32,
     packet_number: u64,
     sent_at: Time,
@@ -210,6 +212,7 @@ impl Scoreboard {
         self.segments.push_back(Segment {
             body,
             status: Status::Lost, // until transmitted, on the next line
+            declared_lost: false,
             transmissions: 0,
             packet_number: 0,
             sent_at: now,
@@ -253,6 +256,8 @@ impl Scoreboard {
             self.in_flight += segment.body.payload_len();
             self.in_flight_packets += 1;
         }
+        // A probe of what is not lost takes nothing back when the earlier transmission arrives.
+        segment.declared_lost &= segment.status == Status::Lost;
         segment.status = Status::InFlight;
         segment.transmissions += 1;
         segment.packet_number = self.next_packet_number;
@@ -332,7 +337,7 @@ impl Scoreboard {
         // Faster than the path allows: it was an earlier transmission that arrived (RFC 8985 §6.2 step 2). By half, since
         // a lone retransmission easily beats the packets that were acknowledged in pairs or stood in a queue.
         let earlier = segment.transmissions > 1 && min_rtt.is_some_and(|min_rtt| elapsed * 2 < min_rtt);
-        taken.spurious |= segment.status == Status::Lost || earlier;
+        taken.spurious |= segment.declared_lost && (segment.status == Status::Lost || earlier);
         taken.ambiguous |= segment.transmissions > 1;
         if earlier || segment.status == Status::Lost {
             return; // it says nothing about when its newest transmission arrived
@@ -388,7 +393,7 @@ impl Scoreboard {
             }
             let due = segment.sent_at + reordering;
             if largest - segment.packet_number >= PACKET_THRESHOLD || due <= now {
-                lost.push(self.declare_lost(at));
+                lost.push(self.declare_lost(at, true));
             } else {
                 look_again = Some(look_again.map_or(due, |other| other.min(due)));
             }
@@ -410,19 +415,21 @@ impl Scoreboard {
         }
     }
 
-    /// Declares everything in flight lost: the retransmission timer expired.
+    /// Declares everything in flight lost: the retransmission timer expired. What had been overtaken unseen is sent again,
+    /// too, but it was never known to be missing: its arrival proves nothing wrong.
     pub fn declare_all_lost(&mut self) {
         for at in 0..self.segments.len() {
             if self.segments[at].is_missing() {
-                self.declare_lost(at);
+                self.declare_lost(at, self.segments[at].status == Status::InFlight);
             }
         }
     }
 
-    fn declare_lost(&mut self, at: usize) -> LostPacket {
+    fn declare_lost(&mut self, at: usize, known_missing: bool) -> LostPacket {
         let segment = &mut self.segments[at];
         let was_in_flight = segment.status == Status::InFlight;
         segment.status = Status::Lost;
+        segment.declared_lost = known_missing;
         let lost = LostPacket {
             bytes: segment.body.payload_len(),
             sent_at: segment.sent_at,

@@ -90,6 +90,33 @@ fn an_original_that_arrives_after_all_is_told_from_its_retransmission() {
 }
 
 #[test]
+fn a_probe_of_what_was_never_lost_makes_no_loss_spurious() {
+    let mut board = sent(3);
+    board.send_probe(at(50), true);
+    let progress = board.acknowledge(at(55), 103, None, None, Some(Span::from_millis(40)));
+    assert!(!progress.spurious, "the original of 103 was only late");
+    // Nor does one of a retransmission: it may be the retransmission that arrived.
+    let mut board = sent(4);
+    assert_eq!(resent(&mut board, at(50), 100, &[0x07, 0, 0, 0]), [101]);
+    board.send_probe(at(100), false);
+    assert!(!board.acknowledge(at(105), 104, None, None, Some(Span::from_millis(40))).spurious);
+}
+
+#[test]
+fn what_was_overtaken_unseen_before_a_timeout_is_no_spurious_loss() {
+    let mut board = sent(100);
+    // 101 is missing and 102 … 131 are shown; the rest arrives unseen.
+    assert_eq!(resent(&mut board, at(200), 100, &[0xFF, 0xFF, 0xFF, 0x3F]), [101]);
+    board.acknowledge(at(250), 131, None, None, None);
+    board.detect_losses(at(250), Span::from_secs(10));
+    assert_eq!(board.in_flight(), 200, "the retransmission has overtaken all but the last two");
+    board.declare_all_lost();
+    let progress = board.acknowledge(at(1_000), 198, None, None, None);
+    assert_eq!((progress.packets, progress.spurious), (67, false));
+    assert!(board.acknowledge(at(1_001), 200, None, None, None).spurious);
+}
+
+#[test]
 fn bytes_are_booked_exactly_through_loss_sack_and_ack() {
     let mut board = sent(12);
     assert_eq!((board.in_flight(), board.outstanding()), (1200, 1200));
