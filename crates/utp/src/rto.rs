@@ -58,6 +58,11 @@ impl Rto {
         self.backoff += 1;
     }
 
+    /// The peer is there, only busy: no more than `doublings` from here.
+    pub fn limit_backoff(&mut self, doublings: u32) {
+        self.backoff = self.backoff.min(doublings);
+    }
+
     /// An ack made progress.
     pub fn reset_backoff(&mut self) {
         self.backoff = 0;

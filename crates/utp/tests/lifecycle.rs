@@ -118,6 +118,23 @@ fn an_acceptor_waiting_to_speak_hears_the_initiator_even_if_its_first_ack_is_los
 }
 
 #[test]
+fn a_round_trip_longer_than_the_first_timeout_still_connects() {
+    let mut world = World::new(Path::new(20, 500), vec![Plan::bulk("newreno", 10_000).sending(10_000)]);
+    assert!(world.run_to_completion(120_000));
+    assert_eq!((world.flows[0].received, world.flows[0].corrupt), (10_000, false));
+}
+
+#[test]
+fn a_connection_that_nobody_confirms_is_kept_for_21_s() {
+    let mut a = Connection::connect(Config::default(), controller(), Time::ZERO, 7, 100);
+    let syn = transmit(&mut a, Time::ZERO).remove(0);
+    let syn = Packet::decode(&syn).unwrap();
+    let mut b = Connection::accept(Config::default(), controller(), Time::ZERO, &syn, 5000);
+    assert_eq!(sends_until_closed(&mut b), (vec![0.0], 21.0));
+    assert_eq!(b.error(), Some(Error::Unreachable));
+}
+
+#[test]
 fn each_direction_ends_by_itself() {
     let (mut a, mut b) = pair(Config::default());
     a.write(b"question").unwrap();
@@ -265,6 +282,31 @@ fn a_reader_may_pause_for_longer_than_the_patience() {
         exchange(now, &mut a, &mut b);
     }
     assert_eq!(got, 20_000);
+}
+
+#[test]
+fn one_lost_answer_of_a_pausing_reader_does_not_end_the_connection() {
+    for patience_s in [5, 20, 60] {
+        let patience = Span::from_secs(patience_s);
+        let (mut a, mut b) = pair(Config { recv_buffer: 5_000, patience, ..Config::default() });
+        a.write(&[3; 20_000]).unwrap();
+        let mut probes = 0;
+        for half_s in 0..600 {
+            let now = Time::from_millis(half_s * 500);
+            a.handle_deadline(now);
+            b.handle_deadline(now);
+            let sent = transmit(&mut a, now);
+            sent.iter().for_each(|datagram| b.handle(now, &Packet::decode(datagram).unwrap()));
+            probes += sent.len();
+            // Every second answer gets lost.
+            let answers = transmit(&mut b, now);
+            if probes % 2 == 0 {
+                answers.iter().for_each(|datagram| a.handle(now, &Packet::decode(datagram).unwrap()));
+            }
+            assert_eq!(a.error(), None, "patience {patience_s} s, after {} s", now.as_secs_f64());
+        }
+        assert!((20..150).contains(&probes), "{probes} packets in 300 s");
+    }
 }
 
 #[test]

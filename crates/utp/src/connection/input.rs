@@ -8,6 +8,8 @@ use afteryou_cc::{Ack, Loss, Span, Time};
 
 /// libutp's slack for acks that were overtaken, packets.
 const ACK_SLACK: u16 = 3;
+/// Most doublings of the timeout that go on while the peer answers that it is full.
+const FULL_PEER_BACKOFF: u32 = 2;
 /// The shortest round-trip time that is believed.
 const MIN_RTT: Span = Span::from_micros(1);
 /// `timestamp_difference` values that mean "no sample".
@@ -81,6 +83,7 @@ impl Connection {
         self.note_peer(now, packet);
         if self.peer_window < u64::from(self.config.payload) {
             self.timers.peer_is_full(now);
+            self.rto.limit_backoff(FULL_PEER_BACKOFF);
         }
         self.handle_ack(now, packet);
         if matches!(kind, Kind::Data | Kind::Fin) {

@@ -25,7 +25,7 @@ pub mod scoreboard;
 pub mod send_buffer;
 mod timers;
 
-use crate::config::{Config, SHORT_PACKETS};
+use crate::config::{Config, SHORT_PACKETS, SYN_RESENDS};
 use crate::error::Error;
 use crate::packet::{Header, Kind, Packet};
 use crate::rto::Rto;
@@ -166,7 +166,8 @@ impl Connection {
         let ids = (id.wrapping_add(1), id);
         let mut connection = Connection::new(config, controller, State::SynReceived, ids, syn.header.seq_nr);
         connection.board = Scoreboard::new(seq_nr);
-        connection.timers.start(now, connection.rto.get());
+        // As long as the initiator tries: its answer to ours may take longer than its first timeout.
+        connection.timers.start(now, connection.rto.get() * ((2 << SYN_RESENDS) - 1));
         connection.note_peer(now, syn);
         connection.show_long_sack = connection.peer_reads_long_sacks;
         connection.receiver.acknowledge_now(now);

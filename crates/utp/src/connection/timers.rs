@@ -64,6 +64,7 @@ impl Timers {
     /// The peer has answered that it takes nothing now: it may pause for as long as it likes.
     pub(super) fn peer_is_full(&mut self, now: Time) {
         self.last_progress = now;
+        self.timeouts = 0;
     }
 
     pub(super) fn take_syn(&mut self) -> bool {
@@ -240,7 +241,9 @@ impl Connection {
     fn handle_retransmission_timeout(&mut self, now: Time) {
         self.timers.timeouts += 1;
         self.statistics.timeouts += 1;
-        let impatient = now.since(self.timers.last_progress) > self.config.patience;
+        // One answer that got lost is no silence, however far the timer has backed off.
+        let patience = self.config.patience.max(self.rto.get() * 2);
+        let impatient = now.since(self.timers.last_progress) > patience;
         if impatient && self.timers.timeouts >= MIN_TIMEOUTS {
             self.state = State::Closed(Some(Error::TimedOut));
             return;
