@@ -188,7 +188,7 @@ fn a_peer_that_sacks_everything_but_the_first_packet_is_given_up() {
 }
 
 #[test]
-fn a_peer_that_closes_its_window_gets_a_few_probes_and_is_given_up() {
+fn a_peer_that_closes_its_window_gets_a_few_probes_and_no_flood() {
     let mut machine = machine(Start::Sending);
     let closed = || Forged { wnd_size: 0, ..forged(Kind::State) };
     for _ in 0..20 {

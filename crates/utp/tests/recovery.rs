@@ -61,7 +61,7 @@ fn drop_once(world: &mut World, from: u64, count: u64) {
 #[test]
 fn fifteen_hundred_losses_in_one_window_take_no_timeout() {
     for rtt_ms in RTTS_MS {
-        // 200 Mbit/s and a window that slow start has opened to more than 3000 packets by then.
+        // 400 Mbit/s and a window that slow start has opened to more than 3000 packets by then.
         let mut world =
             World::new(Path::new(400, 500), vec![Plan::bulk("cubic", rtt_ms).sending(20_000_000)]);
         drop_once(&mut world, 3000, 1500);
@@ -107,6 +107,21 @@ fn a_lost_tail_is_repaired_by_a_probe() {
         assert!(world.run_to_completion(20_000));
         let statistics = world.flows[0].client().statistics();
         assert_eq!((statistics.probes, statistics.timeouts), (1, 0), "{rtt_ms} ms: {statistics:?}");
+    }
+}
+
+#[test]
+fn a_lost_last_data_packet_is_repaired_without_a_timeout() {
+    for rtt_ms in RTTS_MS {
+        let bytes = 100 * u64::from(Config::default().payload);
+        let mut world = World::new(Path::new(20, 500), vec![Plan::bulk("newreno", rtt_ms).sending(bytes)]);
+        drop_once(&mut world, 99, 1);
+        assert!(world.run_to_completion(20_000));
+        let flow = &world.flows[0];
+        let statistics = flow.client().statistics();
+        assert_eq!((flow.received, flow.corrupt), (bytes, false));
+        assert_eq!((statistics.timeouts, statistics.spurious_losses), (0, 0), "{rtt_ms} ms: {statistics:?}");
+        assert!((1..=2).contains(&statistics.retransmissions), "{rtt_ms} ms: {statistics:?}");
     }
 }
 
