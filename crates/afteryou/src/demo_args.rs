@@ -31,7 +31,7 @@ pub struct DemoArgs {
     pub rate: Rate,
 
     /// Round-trip time of the empty path: 40ms, 0.25s
-    #[arg(long, value_name = "TIME", default_value = "40ms")]
+    #[arg(long, value_name = "TIME", default_value = "40ms", value_parser = values::rtt)]
     pub rtt: Duration,
 
     /// How much the bottleneck's queue holds, in time, packets or bytes: 500ms, 100packets, 64KiB
@@ -43,6 +43,9 @@ pub struct DemoArgs {
     pub loss: Probability,
 
     /// Send this file instead of generated data
+    ///
+    /// For a verdict it must take 24 seconds, which is 37 MB at the default rate; a smaller one is sent, verified and
+    /// called too short to judge.
     #[arg(long, value_name = "PATH", value_parser = PathBufValueParser::new().try_map(values::file))]
     pub file: Option<PathBuf>,
 

@@ -1,13 +1,18 @@
 //! Values that need more than their type to be right. A refusal is one sentence that says what to write.
 
-use afteryou_scenario::{Algorithm, Rate};
+use afteryou_scenario::{Algorithm, Duration, Rate};
 use std::path::PathBuf;
 
 /// An upload that arrives needs half a second to take over, whoever it meets. It must stay for eight seconds, a third of
 /// the demo, or that half second would be more than the twelfth of its speed that the verdict allows it to lose.
 pub const LEAST_SECONDS: u64 = 24;
-/// A day.
-pub const MOST_SECONDS: u64 = 86_400;
+/// An hour: every number is kept in memory until the end.
+pub const MOST_SECONDS: u64 = 3_600;
+
+/// 100 kbit/s: below it the last bytes of the backup take longer than anybody would watch.
+const LEAST_BYTES_PER_SECOND: u64 = 12_500;
+/// Paths over a satellite are at 600 ms.
+const MOST_RTT: Duration = Duration::from_millis(2_000);
 
 /// A controller that exists, with parameters that it takes.
 pub fn controller(text: &str) -> Result<Algorithm, afteryou_scenario::Error> {
@@ -24,16 +29,27 @@ pub fn seconds(text: &str) -> Result<u64, String> {
     match seconds {
         0..LEAST_SECONDS => Err(format!("{seconds} is too short to show anything: {bounds}")),
         LEAST_SECONDS..=MOST_SECONDS => Ok(seconds),
-        _ => Err(format!("{seconds} is longer than a day: {bounds}")),
+        _ => Err(format!("{seconds} is longer than an hour: {bounds}")),
     }
 }
 
-/// A rate that carries something.
+/// A rate at which half a minute shows something.
 pub fn rate(text: &str) -> Result<Rate, String> {
     let rate: Rate = text.parse().map_err(|error: afteryou_scenario::Error| error.to_string())?;
     match rate.bytes_per_second() {
-        0 => Err(format!("{rate} carries nothing: use at least 8 bit/s")),
+        0..LEAST_BYTES_PER_SECOND => {
+            Err(format!("{rate} is too slow to show anything: use at least 100kbit/s"))
+        }
         _ => Ok(rate),
+    }
+}
+
+/// A round-trip time that leaves room for several in the demo's time table.
+pub fn rtt(text: &str) -> Result<Duration, String> {
+    let rtt: Duration = text.parse().map_err(|error: afteryou_scenario::Error| error.to_string())?;
+    match rtt > MOST_RTT {
+        true => Err(format!("{rtt} is too long to show anything: use at most {MOST_RTT}")),
+        false => Ok(rtt),
     }
 }
 
@@ -42,6 +58,7 @@ pub fn file(path: PathBuf) -> Result<PathBuf, String> {
     match std::fs::metadata(&path) {
         Err(error) => Err(format!("cannot read {path:?}: {}", reason(&error))),
         Ok(found) if found.is_dir() => Err(format!("{path:?} is a directory: name a file")),
+        Ok(found) if !found.is_file() => Err(format!("{path:?} is not a regular file: copy it to one first")),
         Ok(_) => Ok(path),
     }
 }
@@ -63,13 +80,15 @@ mod tests {
     fn seconds_have_bounds_and_no_unit() {
         assert_eq!(seconds("24"), Ok(24));
         assert!(seconds("14").unwrap_err().starts_with("14 is too short"));
-        assert!(seconds("99999999").unwrap_err().ends_with("use 24 to 86400 seconds"));
+        assert!(seconds("99999999").unwrap_err().ends_with("use 24 to 3600 seconds"));
         assert!(seconds("30s").unwrap_err().starts_with("\"30s\" is not a whole number of seconds"));
     }
 
     #[test]
-    fn a_rate_carries_something() {
-        assert!(rate("8bit/s").is_ok());
-        assert!(rate("0Mbit/s").unwrap_err().contains("carries nothing"));
+    fn a_path_that_shows_nothing_is_refused() {
+        assert!(rate("100kbit/s").is_ok());
+        assert!(rate("99kbit/s").unwrap_err().contains("too slow"));
+        assert!(rtt("2s").is_ok());
+        assert_eq!(rtt("10s").unwrap_err(), "10 s is too long to show anything: use at most 2 s");
     }
 }

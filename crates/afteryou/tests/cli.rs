@@ -66,9 +66,9 @@ fn quantities_want_their_unit() {
 fn values_that_show_nothing_are_refused() {
     assert_eq!(
         refusal(&["demo", "--seconds", "23"]),
-        "afteryou: --seconds: 23 is too short to show anything: use 24 to 86400 seconds"
+        "afteryou: --seconds: 23 is too short to show anything: use 24 to 3600 seconds"
     );
-    assert!(refusal(&["demo", "--rate", "0Mbit/s"]).contains("carries nothing"));
+    assert!(refusal(&["demo", "--rate", "0Mbit/s"]).contains("is too slow to show anything"));
     assert!(
         refusal(&["demo", "--buffer", "10B"]).starts_with("afteryou: --buffer: 10 B at 20 Mbit/s is less")
     );

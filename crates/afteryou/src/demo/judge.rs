@@ -9,6 +9,9 @@ const ALONE_AT_LEAST: f64 = 0.88;
 const KEPT_AT_LEAST: f64 = 0.92;
 /// The same from two seconds after its arrival.
 const KEPT_SETTLED_AT_LEAST: f64 = 0.98;
+/// An upload that arrives needs about half a second to take over, whoever it meets: in a shorter stay than this, s, it
+/// would lose more than the verdict allows.
+pub const LEAST_STAY_S: f64 = 8.0;
 /// What the call's p95 delay may grow by while the backup is alone, ms.
 const ADDED_DELAY_AT_MOST_MS: f64 = 75.0;
 /// What the backup should get at the end, with the restart option and without.
@@ -62,11 +65,20 @@ impl Numbers<'_> {
             .map(|transfer| transfer.identical())
     }
 
-    /// The backup ended before the upload did: nothing can be said about how it yields.
-    fn is_too_short(&self) -> bool {
-        let upload = self.outcome.scenario.flow.iter().find(|flow| flow.name == UPLOAD);
-        let left_s = upload.and_then(|flow| flow.stop).map_or(0.0, |stop| stop.as_secs_f64());
-        self.outcome.run.duration_s + 0.001 < left_s
+    /// Why nothing can be said about how the backup yields, if that is so.
+    fn too_short(&self) -> Option<&'static str> {
+        let upload = self.outcome.scenario.flow.iter().find(|flow| flow.name == UPLOAD)?;
+        let (came_s, left_s) = (upload.start.as_secs_f64(), upload.stop?.as_secs_f64());
+        if self.outcome.run.duration_s + 0.001 < left_s {
+            return Some("the file was through before the upload had left");
+        }
+        // A hair less than eight seconds is rounding, not haste.
+        (left_s - came_s + 0.01 < LEAST_STAY_S).then_some("the upload had no time to show what it lost")
+    }
+
+    /// Something that counts could not be measured.
+    fn is_incomplete(&self, checks: &[Check]) -> bool {
+        checks.iter().any(|check| check.counts && check.value.is_none())
     }
 
     fn checks(&self) -> Vec<Check> {
@@ -123,19 +135,22 @@ impl Numbers<'_> {
     }
 
     fn verdict(&self, checks: &[Check]) -> Verdict {
-        let good = checks.iter().all(|check| !check.counts || check.met()) && !self.is_too_short();
-        Verdict { good, headline: self.headline(good), details: self.details() }
+        let good = checks.iter().all(|check| !check.counts || check.met()) && self.too_short().is_none();
+        Verdict { good, headline: self.headline(checks, good), details: self.details() }
     }
 
-    fn headline(&self, good: bool) -> String {
+    fn headline(&self, checks: &[Check], good: bool) -> String {
         if self.identical() == Some(false) {
             return "The data arrived changed: this is a bug.".to_owned();
         }
-        if self.is_too_short() {
-            return "Too short to judge: the file was through before the upload had left.".to_owned();
+        if let Some(why) = self.too_short() {
+            return format!("Too short to judge: {why}.");
         }
         if self.lateness_ms().is_some_and(|(late_ms, bound_ms)| late_ms > bound_ms) {
             return "This machine spoiled the run: it was too busy to emulate a network.".to_owned();
+        }
+        if self.is_incomplete(checks) {
+            return "Nothing to judge: too little came through to be measured.".to_owned();
         }
         match good {
             true => "Nobody noticed the backup.".to_owned(),
@@ -155,7 +170,7 @@ impl Numbers<'_> {
                 settled.unwrap_or_default()
             ));
         }
-        if let Some(added_ms) = self.added_delay_ms() {
+        if let Some(added_ms) = self.added_delay_ms().map(|added_ms| added_ms.max(0.0)) {
             details.push(format!("While the backup was alone, the call waited {added_ms:.0} ms longer (95 % of its packets less)."));
         }
         if let Some(alone) = self.backup(ALONE) {
@@ -288,6 +303,17 @@ mod tests {
         short.run.duration_s = 21.9;
         let verdict = verdict(short);
         assert!(!verdict.good && verdict.headline.starts_with("Too short to judge"), "{verdict:?}");
+    }
+
+    #[test]
+    fn a_stay_that_is_too_short_or_a_number_that_is_missing_is_never_called_noticed() {
+        let mut short = outcome(0.8, 60.0);
+        short.scenario.flow[1].stop = Some(afteryou_scenario::Duration::from_secs_f64(16.0));
+        assert!(verdict(short).headline.starts_with("Too short to judge: the upload had no time"));
+        let mut missing = outcome(0.99, 60.0);
+        missing.comparison.clear();
+        let verdict = verdict(missing);
+        assert!(!verdict.good && verdict.headline.starts_with("Nothing to judge"), "{verdict:?}");
     }
 
     #[test]

@@ -23,9 +23,8 @@ const UDP_OVERHEAD: f64 = 28.0;
 pub(super) struct Raw<'a> {
     pub(super) timing: Timing,
     pub(super) scenario: &'a Scenario,
-    pub(super) is_baseline: bool,
     pub(super) logs: &'a [Arc<Log>],
-    pub(super) records: &'a [Record],
+    pub(super) link: &'a LinkLog,
     pub(super) packets: Packets,
     pub(super) lateness: Option<Lateness>,
 }
@@ -52,7 +51,7 @@ pub(super) fn measure(raw: &Raw<'_>) -> Run {
     let whole = raw.whole();
     Run {
         duration_s: round(whole.seconds(), 3),
-        windows: raw.scenario.measure.iter().filter_map(|window| raw.window(window)).collect(),
+        windows: raw.windows().collect(),
         series: raw.series(whole),
         marks: raw.marks(),
         packets: raw.packets,
@@ -60,12 +59,65 @@ pub(super) fn measure(raw: &Raw<'_>) -> Run {
     }
 }
 
-/// Time in the queue of the newest packet, ms.
-pub(super) fn latest_sojourn_ms(records: &[Record]) -> Option<f64> {
-    records.iter().rev().find_map(|record| match record.fate {
-        Fate::Sent { sojourn, .. } => Some(sojourn.as_millis_f64()),
-        _ => None,
-    })
+/// What the bottleneck did, taken in packet by packet: a long run has more packets than memory.
+pub(super) struct LinkLog {
+    windows: Vec<(Interval, Passed)>,
+    /// Sum and number of the times in the queue, ms, for each step of the run.
+    steps: Vec<(f64, u32)>,
+    from_s: f64,
+    /// Time in the queue of the newest packet, ms.
+    pub(super) latest_ms: Option<f64>,
+}
+
+/// What passed in one window.
+#[derive(Default)]
+struct Passed {
+    bytes: u64,
+    /// Times in the queue, ms.
+    sojourns: Vec<f32>,
+}
+
+impl LinkLog {
+    /// A log of `scenario` from the time `from` on.
+    pub(super) fn new(scenario: &Scenario, from: Span, is_baseline: bool) -> LinkLog {
+        let place = |window: &Window| place(window, scenario, from.as_secs_f64(), is_baseline);
+        let windows = scenario.measure.iter().map(|window| (place(window), Passed::default())).collect();
+        LinkLog { windows, steps: Vec::new(), from_s: from.as_secs_f64(), latest_ms: None }
+    }
+
+    /// Takes in a packet of the forward direction.
+    pub(super) fn take(&mut self, record: &Record, timing: Timing) {
+        let Fate::Sent { dequeued_at, sojourn, .. } = record.fate else {
+            return;
+        };
+        let (at, ms) = (timing.scenario_time(dequeued_at), sojourn.as_millis_f64());
+        self.latest_ms = Some(ms);
+        let step = ((at.as_secs_f64() - self.from_s) / STEP_S).max(0.0) as usize;
+        if self.steps.len() <= step {
+            self.steps.resize(step + 1, (0.0, 0));
+        }
+        self.steps[step].0 += ms;
+        self.steps[step].1 += 1;
+        for (_, passed) in self.windows.iter_mut().filter(|(interval, _)| interval.contains(at)) {
+            passed.bytes += u64::from(record.size_bytes);
+            passed.sojourns.push(ms as f32);
+        }
+    }
+}
+
+/// Where a window lies in a run that begins at `from_s`: nowhere (an empty interval) if the run begins after it. A run
+/// that begins later measures windows that had only constant-rate traffic in them over its own first seconds.
+fn place(window: &Window, scenario: &Scenario, from_s: f64, is_baseline: bool) -> Interval {
+    let (from, to) = (window.from.as_secs_f64(), window.to.as_secs_f64());
+    if from >= from_s {
+        return Interval { from, to };
+    }
+    let transfers = scenario.flow.iter().filter(|flow| !matches!(flow.traffic, Traffic::Cbr { .. }));
+    let first = transfers.map(|flow| flow.start.as_secs_f64()).fold(f64::INFINITY, f64::min);
+    match is_baseline && to <= first && first.is_finite() {
+        true => Interval { from: from_s, to: first },
+        false => Interval { from, to: from },
+    }
 }
 
 impl Raw<'_> {
@@ -78,38 +130,26 @@ impl Raw<'_> {
         Interval { from: self.timing.from.as_secs_f64(), to }
     }
 
-    /// Where a window lies in this run; none if the run did not reach it. A run that began later measures windows that
-    /// had only constant-rate traffic in them over its own first seconds.
-    fn place(&self, window: &Window) -> Option<Interval> {
-        let whole = self.whole();
-        let (from, to) = (window.from.as_secs_f64(), window.to.as_secs_f64());
-        if to <= whole.to + 0.001 && from >= whole.from {
-            return Some(Interval { from, to });
-        }
-        let transfers = self.scenario.flow.iter().filter(|flow| !matches!(flow.traffic, Traffic::Cbr { .. }));
-        let first = transfers.map(|flow| flow.start.as_secs_f64()).fold(f64::INFINITY, f64::min);
-        let quiet = Interval { from: whole.from, to: first };
-        (self.is_baseline && to <= first && quiet.seconds() > 0.0 && first.is_finite()).then_some(quiet)
+    fn windows(&self) -> impl Iterator<Item = WindowFigures> + '_ {
+        let measured = self.scenario.measure.iter().zip(&self.link.windows);
+        measured.filter_map(|(window, passed)| self.window(window, passed))
     }
 
-    fn window(&self, window: &Window) -> Option<WindowFigures> {
-        let interval = self.place(window)?;
-        let (mut bytes, mut sojourns) = (0u64, Vec::new());
-        for (at, record, sojourn) in self.departures() {
-            if interval.contains(at) {
-                bytes += u64::from(record.size_bytes);
-                sojourns.push(sojourn.as_millis_f64());
-            }
+    /// Figures of a window; none if the run did not reach its end.
+    fn window(&self, window: &Window, (interval, passed): &(Interval, Passed)) -> Option<WindowFigures> {
+        if interval.seconds() <= 0.0 || interval.to > self.whole().to + 0.001 {
+            return None;
         }
         let capacity = self.scenario.link.rate.bytes_per_second() as f64 * interval.seconds();
+        let sojourns: Vec<f64> = passed.sojourns.iter().map(|ms| f64::from(*ms)).collect();
         let flows = self.scenario.flow.iter().zip(self.logs);
         Some(WindowFigures {
             window: window.name.clone(),
             from_s: interval.from,
             to_s: interval.to,
-            utilisation: round(bytes as f64 / capacity, 4),
+            utilisation: round(passed.bytes as f64 / capacity, 4),
             queuing_delay: quantiles(&sojourns),
-            flows: flows.map(|(flow, log)| self.flow_figures(flow, &log.lock(), interval)).collect(),
+            flows: flows.map(|(flow, log)| self.flow_figures(flow, &log.lock(), *interval)).collect(),
         })
     }
 
@@ -131,16 +171,6 @@ impl Raw<'_> {
             share_of_payload_capacity: round(goodput_bit_s / capacity_bit_s, 4),
             queuing_delay: quantiles(&delays),
         }
-    }
-
-    /// Packets that left the queue: scenario time, record, time in the queue.
-    fn departures(&self) -> impl Iterator<Item = (Span, &Record, Span)> {
-        self.records.iter().filter_map(|record| match record.fate {
-            Fate::Sent { dequeued_at, sojourn, .. } => {
-                Some((self.timing.scenario_time(dequeued_at), record, sojourn))
-            }
-            _ => None,
-        })
     }
 
     fn series(&self, whole: Interval) -> Vec<Series> {
@@ -166,8 +196,9 @@ impl Raw<'_> {
                 series.push(base.series(&flow.name, "base_delay", "ms"));
             }
         }
-        let sojourns = self.departures().map(|(at, _, sojourn)| (at, sojourn.as_millis_f64()));
-        series.push(Curve::means(whole, STEP_S, sojourns).series("link", "queuing_delay", "ms"));
+        let mut bins = self.link.steps.clone();
+        bins.resize(steps(whole, STEP_S), (0.0, 0));
+        series.push(Curve::of_bins(whole, STEP_S, bins).series("link", "queuing_delay", "ms"));
         series
     }
 
@@ -250,9 +281,12 @@ impl Curve {
 
     /// Means within each step; a step without points has none.
     fn means(whole: Interval, step_s: f64, points: impl Iterator<Item = (Span, f64)>) -> Curve {
+        Curve::of_bins(whole, step_s, Curve::bins(whole, step_s, points))
+    }
+
+    fn of_bins(whole: Interval, step_s: f64, bins: Vec<(f64, u32)>) -> Curve {
         let mean = |(sum, n): (f64, u32)| (n > 0).then(|| sum / f64::from(n));
-        let values = Curve::bins(whole, step_s, points).into_iter().map(mean).collect();
-        Curve { start_s: whole.from, step_s, values }
+        Curve { start_s: whole.from, step_s, values: bins.into_iter().map(mean).collect() }
     }
 
     fn bins(whole: Interval, step_s: f64, points: impl Iterator<Item = (Span, f64)>) -> Vec<(f64, u32)> {

@@ -1,6 +1,6 @@
 //! One stretch of wall time: the flows of one run, or of two runs side by side, over one relay.
 
-use super::measure::{self, Raw};
+use super::measure::{self, LinkLog, Raw};
 use super::{cbr, transfer, FlowProgress, Options, Progress, Source};
 use crate::clock::Clock;
 use crate::error::Error;
@@ -63,6 +63,13 @@ impl Timing {
 
     pub(super) fn time_of(&self, at: Span) -> Time {
         self.begins + (at - self.from)
+    }
+
+    pub(super) async fn sleep_until_or_never(&self, at: Option<Span>) {
+        match at {
+            Some(at) => self.sleep_until(at).await,
+            None => std::future::pending().await,
+        }
     }
 
     pub(super) async fn sleep_until(&self, at: Span) {
@@ -133,6 +140,19 @@ impl Log {
         log.receiver = None;
     }
 
+    /// The transfer was cut off: what has arrived by now counts, what is still buffered is not sent.
+    pub(super) fn cut_off(&self, at: Span) {
+        let mut log = self.lock();
+        log.stopped = Some(at);
+        log.sender.take().iter().for_each(Monitor::abort);
+        let Some(receiver) = log.receiver.take() else {
+            return;
+        };
+        let arrived = receiver.statistics().map(|statistics| statistics.bytes_arrived);
+        arrived.into_iter().for_each(|bytes| log.count(at, bytes));
+        receiver.abort();
+    }
+
     fn sample(&self, at: Span) {
         let mut log = self.lock();
         if let Some(statistics) = log.sender.as_ref().and_then(Monitor::statistics) {
@@ -175,13 +195,22 @@ struct Running {
     /// With the flow's index.
     transfers: Vec<(usize, Task)>,
     calls: Vec<cbr::Call>,
-    records: Vec<Record>,
+    link_log: LinkLog,
 }
 
 /// The sockets of a flow before the relay is up.
 enum Ends {
     Transfer(transfer::Ends),
     Cbr(cbr::Ends),
+}
+
+/// Tells the threads of calls that the run is over, however it ends.
+struct CallsEnd(Arc<AtomicBool>);
+
+impl Drop for CallsEnd {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Runs all `parts` at the same time. `around` is the wall time that other sessions take before and after this one.
@@ -206,16 +235,17 @@ pub(super) fn run(
     let relay = Relay::start(config, clock)?;
     let begins = clock.now() + SET_UP;
     let (over_sender, over) = watch::channel(false);
-    let calls_over = Arc::new(AtomicBool::new(false));
+    let calls_over = CallsEnd(Arc::new(AtomicBool::new(false)));
+    let broken = Arc::new(AtomicBool::new(false));
     let mut running = Vec::new();
     for (part, link, ends) in opened {
         let timing = Timing { clock, begins, from: part.from };
-        running.push(start_flows(part, link, ends, &relay, timing, &over, &calls_over)?);
+        running.push(start_flows(part, link, ends, &relay, timing, &over, (&calls_over.0, &broken))?);
     }
-    let mut session = Session { clock, begins, relay, running, around };
+    let mut session = Session { clock, begins, relay, running, around, broken };
     let ended = session.watch(observe);
     let _ = over_sender.send(true);
-    calls_over.store(true, Ordering::Relaxed);
+    drop(calls_over);
     let transfers = ended.and_then(|()| runtime.block_on(session.collect()));
     session.finish(transfers)
 }
@@ -253,14 +283,20 @@ fn start_flows(
     relay: &Relay,
     timing: Timing,
     over: &watch::Receiver<bool>,
-    calls_over: &Arc<AtomicBool>,
+    (calls_over, broken): (&Arc<AtomicBool>, &Arc<AtomicBool>),
 ) -> Result<Running, Error> {
     let (mut logs, mut transfers, mut calls) = (Vec::new(), Vec::new(), Vec::new());
     for (i, (ends, id)) in ends.into_iter().enumerate() {
         let (log, front) = (Arc::new(Log::default()), relay.front(id));
         match ends {
             Ends::Transfer(ends) => {
-                let task = ends.run(front, timing, Arc::clone(&log), over.clone());
+                let transfer = ends.run(front, timing, Arc::clone(&log), over.clone());
+                let broken = Arc::clone(broken);
+                let task = async move {
+                    let ended = transfer.await;
+                    broken.fetch_or(ended.is_err(), Ordering::Relaxed);
+                    ended
+                };
                 transfers.push((i, tokio::spawn(task)));
             }
             Ends::Cbr(ends) => {
@@ -270,7 +306,8 @@ fn start_flows(
         }
         logs.push(log);
     }
-    Ok(Running { part, link, logs, transfers, calls, records: Vec::new() })
+    let link_log = LinkLog::new(&part.scenario, part.from, part.is_baseline);
+    Ok(Running { part, link, logs, transfers, calls, link_log })
 }
 
 /// A session while it runs.
@@ -280,6 +317,8 @@ struct Session {
     relay: Relay,
     running: Vec<Running>,
     around: (Span, Span),
+    /// A transfer has failed: there is no point in going on.
+    broken: Arc<AtomicBool>,
 }
 
 impl Session {
@@ -306,6 +345,9 @@ impl Session {
     /// Sizes end a part when they are sent, otherwise the scenario's duration does. A transfer that breaks down ends it
     /// at once.
     fn is_over(&self, now: Time) -> Result<bool, Error> {
+        if self.broken.load(Ordering::Relaxed) {
+            return Ok(true);
+        }
         let mut all = true;
         for running in &self.running {
             let at = running.timing(self.clock, self.begins).scenario_time(now);
@@ -313,8 +355,7 @@ impl Session {
             let sized = |i: &usize| matches!(running.part.scenario.flow[*i].traffic, Traffic::Size(_));
             let mut sizes = running.transfers.iter().filter(|(i, _)| sized(i)).peekable();
             if sizes.peek().is_none() {
-                let early = |(i, task): &(usize, Task)| task.is_finished() && running.is_open_ended(*i);
-                all &= timed_out || running.transfers.iter().any(early);
+                all &= timed_out;
                 continue;
             }
             let unfinished = sizes.find(|(_, task)| !task.is_finished());
@@ -332,10 +373,7 @@ impl Session {
 
     fn take_records(&mut self) {
         for record in self.relay.drain_records() {
-            let ours = |running: &&mut Running| running.link == record.link && record.way == Way::Forward;
-            if let Some(running) = self.running.iter_mut().find(ours) {
-                running.records.push(record);
-            }
+            take_record(&mut self.running, &record, self.clock, self.begins);
         }
     }
 
@@ -352,7 +390,7 @@ impl Session {
             elapsed_s: (self.around.0 + now.since(self.begins)).as_secs_f64(),
             total_s: (self.around.0 + length + self.around.1).as_secs_f64(),
             flows: running.part.scenario.flow.iter().zip(&running.logs).map(flow).collect(),
-            queue_ms: measure::latest_sojourn_ms(&running.records),
+            queue_ms: running.link_log.latest_ms,
         }
     }
 
@@ -385,19 +423,14 @@ impl Session {
         let Session { clock, begins, relay, mut running, .. } = self;
         let (statistics, rest) = relay.stop_with_records()?;
         let duration_s = clock.now().since(begins).as_secs_f64();
-        for record in rest.into_iter().filter(|record| record.way == Way::Forward) {
-            if let Some(running) = running.iter_mut().find(|running| running.link == record.link) {
-                running.records.push(record);
-            }
-        }
+        rest.iter().for_each(|record| take_record(&mut running, record, clock, begins));
         let measured =
             running.into_iter().zip(statistics.links).zip(transfers).map(|((running, link), transfers)| {
                 let raw = Raw {
                     timing: running.timing(clock, begins),
                     scenario: &running.part.scenario,
-                    is_baseline: running.part.is_baseline,
                     logs: &running.logs,
-                    records: &running.records,
+                    link: &running.link_log,
                     packets: link.forward.packets,
                     lateness: statistics.lateness,
                 };
@@ -407,14 +440,17 @@ impl Session {
     }
 }
 
+/// Hands a packet of the forward direction to its run.
+fn take_record(running: &mut [Running], record: &Record, clock: Clock, begins: Time) {
+    let ours = |running: &&mut Running| running.link == record.link && record.way == Way::Forward;
+    if let Some(running) = running.iter_mut().find(ours) {
+        let timing = running.timing(clock, begins);
+        running.link_log.take(record, timing);
+    }
+}
+
 impl Running {
     fn timing(&self, clock: Clock, begins: Time) -> Timing {
         Timing { clock, begins, from: self.part.from }
-    }
-
-    /// Is the i-th flow one that only the end of the run ends?
-    fn is_open_ended(&self, i: usize) -> bool {
-        let flow = &self.part.scenario.flow[i];
-        flow.stop.is_none() && flow.traffic == Traffic::Bulk
     }
 }

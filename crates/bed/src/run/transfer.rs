@@ -61,18 +61,34 @@ impl Ends {
         log: Arc<Log>,
         mut over: watch::Receiver<bool>,
     ) -> Result<Option<Transfer>, Error> {
+        let Ends { flow, client, server, bytes } = self;
         tokio::select! {
-            () = timing.sleep_until(self.flow.start.0) => {}
+            () = timing.sleep_until(flow.start.0) => {}
             () = run_is_over(&mut over) => return Ok(None), // the run ended before it began
         }
-        let receiving = tokio::spawn(receive(self.flow.clone(), self.server, timing, Arc::clone(&log)));
-        let stream = self.client.connect(front).await.map_err(|error| failed(&self.flow, error))?;
-        log.started(timing.now(), stream.monitor());
-        let sent = send(&self.flow, stream, self.bytes, timing, over).await?;
+        let receiving = tokio::spawn(receive(flow.clone(), server, Arc::clone(&log)));
+        let over_for_sender = over.clone();
+        let sending = async {
+            let stream = client.connect(front).await.map_err(|error| failed(&flow, error))?;
+            log.started(timing.now(), stream.monitor());
+            send(&flow, stream, bytes, over_for_sender).await.map(Some)
+        };
+        let sent = tokio::select! {
+            sent = sending => sent?,
+            () = timing.sleep_until_or_never(flow.stop.map(|stop| stop.0)) => None,
+            () = run_ends_for(&flow, &mut over) => None,
+        };
+        let Some(sent) = sent else {
+            // Nobody waits for what is on its way, and on a lossy path the far end might never hear of the end.
+            log.cut_off(timing.now());
+            receiving.abort();
+            return Ok(None);
+        };
         log.stopped(timing.now());
-        let received = receiving.await.map_err(|error| failed(&self.flow, error))??;
-        Ok(sent.map(|sent| Transfer {
-            flow: self.flow.name.clone(),
+        let received = receiving.await.map_err(|error| failed(&flow, error))??;
+        log.arrived_in_all(timing.now(), received.bytes);
+        Ok(Some(Transfer {
+            flow: flow.name,
             sent_bytes: sent.bytes,
             received_bytes: received.bytes,
             sent_blake3: sent.hex(),
@@ -81,33 +97,39 @@ impl Ends {
     }
 }
 
-/// Sends until the flow's size, its stop or the end of the run; none if the connection was cut off.
+/// Completes when the run is over.
+async fn run_is_over(over: &mut watch::Receiver<bool>) {
+    let _ = over.wait_for(|over| *over).await;
+}
+
+/// Completes when the end of the run cuts `flow` off; a background flow is brought to its own end instead.
+async fn run_ends_for(flow: &Flow, over: &mut watch::Receiver<bool>) {
+    match flow.role {
+        Role::Foreground => run_is_over(over).await,
+        Role::Background => std::future::pending().await,
+    }
+}
+
+/// Sends the flow's size, or until the end of the run, and waits until all has been acknowledged.
 async fn send(
     flow: &Flow,
     mut stream: Stream,
     mut bytes: Bytes,
-    timing: Timing,
     mut over: watch::Receiver<bool>,
-) -> Result<Option<Digest>, Error> {
+) -> Result<Digest, Error> {
     let mut digest = Digest::default();
     let mut left = match flow.traffic {
         Traffic::Size(size) => size.bytes(),
         _ => u64::MAX,
     };
     let mut buf = vec![0; CHUNK];
-    let stop = async {
-        match flow.stop {
-            Some(stop) => timing.sleep_until(stop.0).await,
-            None => std::future::pending().await,
-        }
-    };
-    tokio::pin!(stop);
-    while left > 0 {
+    'sending: while left > 0 {
         let want = CHUNK.min(usize::try_from(left).unwrap_or(CHUNK));
         let n = bytes.read(&mut buf[..want])?;
         if n == 0 {
             break;
         }
+        left -= n as u64;
         let mut written = 0;
         while written < n {
             tokio::select! {
@@ -116,50 +138,24 @@ async fn send(
                     digest.update(&buf[written..written + taken]);
                     written += taken;
                 }
-                () = &mut stop => return cut_off(stream),
-                () = run_is_over(&mut over) => {
-                    if flow.role == Role::Foreground {
-                        return cut_off(stream);
-                    }
-                    return finish(flow, stream, digest).await;
-                }
+                () = run_is_over(&mut over) => break 'sending,
             }
         }
-        left -= n as u64;
     }
-    finish(flow, stream, digest).await
-}
-
-/// Completes when the run is over.
-async fn run_is_over(over: &mut watch::Receiver<bool>) {
-    let _ = over.wait_for(|over| *over).await;
-}
-
-/// Whoever waited for this transfer has closed the window: what is still buffered is not sent.
-fn cut_off(stream: Stream) -> Result<Option<Digest>, Error> {
-    stream.monitor().abort();
-    Ok(None)
-}
-
-async fn finish(flow: &Flow, mut stream: Stream, digest: Digest) -> Result<Option<Digest>, Error> {
     stream.shutdown().await.map_err(|error| failed(flow, error))?;
-    Ok(Some(digest))
+    Ok(digest)
 }
 
-/// Receives until the sender's end, or until it cuts off.
-async fn receive(flow: Flow, server: Endpoint, timing: Timing, log: Arc<Log>) -> Result<Digest, Error> {
+/// Receives until the sender's end.
+async fn receive(flow: Flow, server: Endpoint, log: Arc<Log>) -> Result<Digest, Error> {
     let mut stream = server.accept().await.map_err(|error| failed(&flow, error))?;
     log.accepted(stream.monitor());
     let mut digest = Digest::default();
     let mut buf = vec![0; CHUNK];
     loop {
-        match stream.read(&mut buf).await {
-            Ok(0) => break,
-            Ok(n) => digest.update(&buf[..n]),
-            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => break,
-            Err(error) => return Err(failed(&flow, error)),
+        match stream.read(&mut buf).await.map_err(|error| failed(&flow, error))? {
+            0 => return Ok(digest),
+            n => digest.update(&buf[..n]),
         }
     }
-    log.arrived_in_all(timing.now(), stream.statistics().bytes_arrived);
-    Ok(digest)
 }
