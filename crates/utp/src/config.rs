@@ -64,6 +64,7 @@ impl Config {
     /// The same with values that no connection could work with replaced by the nearest that do.
     pub(crate) fn within_reason(mut self) -> Config {
         self.payload = self.payload.clamp(1, LARGEST_PAYLOAD);
+        self.recv_buffer = self.recv_buffer.max(2 * u64::from(self.payload));
         self.max_packets = self.max_packets.max(1);
         self.keepalive = self.keepalive.max(Span::from_secs(1));
         self

@@ -27,6 +27,8 @@ pub struct Receiver {
     readable: VecDeque<BytesMut>,
     buffered: u64,
     capacity: u64,
+    /// Payload of a full packet, ours or the peer's.
+    packet: u64,
     /// The peer's FIN, by its number.
     fin: Option<u16>,
     /// Everything up to the FIN has arrived.
@@ -50,14 +52,15 @@ pub struct AckPolicy {
 }
 
 impl Receiver {
-    /// Expects packet `ack_nr + 1` next and buffers up to `capacity` bytes.
-    pub fn new(ack_nr: u16, capacity: u64) -> Receiver {
+    /// Expects packet `ack_nr + 1` next, of up to `packet` bytes as far as is known, and buffers up to `capacity` bytes.
+    pub fn new(ack_nr: u16, capacity: u64, packet: u32) -> Receiver {
         Receiver {
             ack_nr,
             waiting: VecDeque::new(),
             readable: VecDeque::new(),
             buffered: 0,
             capacity,
+            packet: u64::from(packet),
             fin: None,
             complete: false,
             unacknowledged: 0,
@@ -118,6 +121,7 @@ impl Receiver {
             // The first one stands, as in libutp: a second end elsewhere is a packet like any other.
             self.fin.get_or_insert(seq_nr);
         }
+        self.packet = self.packet.max(payload.len() as u64);
         self.buffered += payload.len() as u64;
         self.arrived += payload.len() as u64;
         let had_gap = !self.waiting.is_empty();
@@ -241,10 +245,11 @@ impl Receiver {
     /// RFC 9293 §3.8.6.2.2: says that the window has opened again, in steps worth a packet.
     fn update_window(&mut self, now: Time) {
         let opened = self.window().saturating_sub(self.advertised);
-        if !self.complete
-            && self.advertised < self.capacity / UPDATE_FRACTION
-            && opened >= self.capacity / UPDATE_FRACTION
-        {
+        let step = self.capacity / UPDATE_FRACTION;
+        let by_step = self.advertised < step && opened >= step;
+        // A sender whose next packet did not fit waits for exactly that.
+        let by_packet = self.advertised < self.packet && self.window() >= self.packet;
+        if !self.complete && (by_step || by_packet) {
             self.acknowledge_by(now);
         }
     }
@@ -257,7 +262,7 @@ mod tests {
     const POLICY: AckPolicy = AckPolicy { every: 2, delay: Span::from_millis(25) };
 
     fn receiver() -> Receiver {
-        Receiver::new(100, 10_000)
+        Receiver::new(100, 10_000, 1000)
     }
 
     fn read_all(receiver: &mut Receiver) -> Vec<u8> {
@@ -327,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_full_buffer_refuses_what_is_out_of_order_but_never_the_next_packet() {
-        let mut receiver = Receiver::new(100, 1000);
+        let mut receiver = Receiver::new(100, 1000, 1000);
         receiver.receive(Time::ZERO, 102, &[1; 900], false, POLICY);
         receiver.receive(Time::ZERO, 103, &[2; 900], false, POLICY);
         assert_eq!(receiver.window(), 100);
@@ -337,7 +342,7 @@ mod tests {
 
     #[test]
     fn reading_from_a_closed_window_tells_the_sender() {
-        let mut receiver = Receiver::new(100, 1000);
+        let mut receiver = Receiver::new(100, 1000, 1000);
         receiver.receive(Time::ZERO, 101, &[0; 1000], false, POLICY);
         receiver.acknowledged();
         assert_eq!(receiver.ack_at(), None);
