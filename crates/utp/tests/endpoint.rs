@@ -1,5 +1,6 @@
 //! Streams over real sockets on loopback.
 
+use afteryou_cc::Span;
 use afteryou_utp::packet::{Header, Kind, Packet};
 use afteryou_utp::{Endpoint, EndpointConfig, Error};
 use std::net::SocketAddr;
@@ -147,6 +148,24 @@ async fn a_lost_answer_is_made_good_by_a_second_try_under_another_id() {
 }
 
 #[tokio::test]
+async fn without_room_for_a_second_try_the_first_goes_on() {
+    let peer = tokio::net::UdpSocket::bind(v4()).await.unwrap();
+    let to = peer.local_addr().unwrap();
+    let a =
+        Endpoint::bind(v4(), EndpointConfig { max_connections: 1, ..EndpointConfig::foreground() }).unwrap();
+    let connecting = tokio::spawn(async move { (a.connect(to).await.map(|_| ()), a) });
+    let mut buf = [0; 1500];
+    let (n, from) = timeout(PATIENCE, peer.recv_from(&mut buf)).await.unwrap().unwrap();
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    let syn = Packet::decode(&buf[..n]).unwrap();
+    let header = Header { kind: Kind::State, seq_nr: 1, ack_nr: syn.header.seq_nr, ..syn.header };
+    let mut answer = Vec::new();
+    Packet { header, sack: None, payload: &[] }.encode(&mut answer);
+    peer.send_to(&answer, from).await.unwrap();
+    assert_eq!(timeout(PATIENCE, connecting).await.unwrap().unwrap().0, Ok(()));
+}
+
+#[tokio::test]
 async fn a_stream_that_is_dropped_still_delivers_what_was_written() {
     let (a, b) = pair(v4());
     let to = b.local_addr();
@@ -159,6 +178,33 @@ async fn a_stream_that_is_dropped_still_delivers_what_was_written() {
     assert!(got == noise(60_000, 3));
     drop(incoming);
     timeout(PATIENCE, a.close()).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_endpoint_closes_although_a_peer_never_reads_what_a_dropped_stream_has_left() {
+    let mut config = EndpointConfig::foreground();
+    config.connection.recv_buffer = 5_000;
+    config.connection.patience = Span::from_secs(2);
+    let b = Endpoint::bind(v4(), config.clone()).unwrap();
+    let a = Endpoint::bind(v4(), config).unwrap();
+    let mut stream = a.connect(b.local_addr()).await.unwrap();
+    stream.write_all(&noise(20_000, 6)).await.unwrap();
+    let _never_read = timeout(PATIENCE, b.accept()).await.unwrap().unwrap();
+    drop(stream);
+    let start = std::time::Instant::now();
+    timeout(Duration::from_secs(10), a.close()).await.expect("it waits for a reader that never comes");
+    assert!(start.elapsed() > Duration::from_secs(1), "the peer had no time to read");
+}
+
+#[tokio::test]
+async fn a_peer_that_never_ends_its_direction_does_not_keep_a_dropped_stream() {
+    let mut config = EndpointConfig::foreground();
+    config.connection.patience = Span::from_secs(1);
+    let b = Endpoint::bind(v4(), EndpointConfig::foreground()).unwrap();
+    let a = Endpoint::bind(v4(), config).unwrap();
+    drop(a.connect(b.local_addr()).await.unwrap());
+    let _never_ended = timeout(PATIENCE, b.accept()).await.unwrap().unwrap();
+    timeout(Duration::from_secs(5), a.close()).await.expect("nothing wakes the entry");
 }
 
 #[tokio::test]

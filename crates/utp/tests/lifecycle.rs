@@ -179,6 +179,23 @@ fn a_reset_ends_the_connection_and_one_out_of_the_blue_does_not() {
 }
 
 #[test]
+fn an_initiator_that_takes_its_syn_back_frees_the_acceptor() {
+    let mut a = Connection::connect(Config::default(), controller(), Time::ZERO, 7, 100);
+    let syn = transmit(&mut a, Time::ZERO).remove(0);
+    let syn = Packet::decode(&syn).unwrap();
+    let mut b = Connection::accept(Config::default(), controller(), Time::ZERO, &syn, 5000);
+    a.abort();
+    let reset = transmit(&mut a, Time::ZERO).remove(0);
+    let reset = Packet::decode(&reset).unwrap();
+    let mut neighbour = reset;
+    neighbour.header.connection_id += 1;
+    b.handle(Time::ZERO, &neighbour);
+    assert!(!b.is_closed());
+    b.handle(Time::ZERO, &reset);
+    assert_eq!(b.error(), Some(Error::Reset));
+}
+
+#[test]
 fn a_peer_that_vanishes_is_given_up_after_the_patience() {
     let (mut a, _) = pair(Config::default());
     a.write(&[1; 20_000]).unwrap();
@@ -213,6 +230,24 @@ fn a_slow_reader_closes_the_window_and_nothing_is_lost() {
     let took = flow.finished_at.unwrap().as_secs_f64();
     assert!((2.0..3.0).contains(&took), "{took} s at 500 kB/s");
     assert_eq!(flow.client().statistics().timeouts, 0);
+}
+
+#[test]
+fn a_receive_buffer_of_a_few_packets_is_slow_but_never_stalls() {
+    for recv_buffer in [2_000, 2_700, 4_096] {
+        let server = Config { recv_buffer, ..Config::default() };
+        let plan = Plan {
+            server: Some(server),
+            read_rate: Some(10_000_000),
+            ..Plan::bulk("cubic", 50).sending(20_000)
+        };
+        let mut world = World::new(Path::new(20, 500), vec![plan]);
+        assert!(world.run_to_completion(60_000), "{recv_buffer} B");
+        let (flow, statistics) = (&world.flows[0], world.flows[0].client().statistics());
+        assert_eq!((flow.received, flow.corrupt, statistics.timeouts), (20_000, false, 0), "{recv_buffer} B");
+        let took = flow.finished_at.unwrap().as_secs_f64();
+        assert!(took < 1.5, "{recv_buffer} B: {took} s, {statistics:?}");
+    }
 }
 
 #[test]

@@ -37,7 +37,9 @@ impl Connection {
         // A reset copies the sequence number of what it answers into ack_nr; one that does not is a guess.
         let ack_nr = packet.header.ack_nr;
         let answers_us = self.board.accepts(ack_nr, ACK_SLACK) || ack_nr == self.board.next_seq();
-        if !answers_us {
+        // An initiator that takes its SYN back has seen no number of ours yet.
+        let taken_back = self.state == State::SynReceived && packet.header.connection_id == self.recv_id;
+        if !answers_us && !taken_back {
             return;
         }
         let only_fin_left =
@@ -60,7 +62,8 @@ impl Connection {
             self.take_rtt(now.since(self.timers.started()));
         }
         self.state = State::Connected;
-        self.receiver = super::Receiver::new(packet.header.seq_nr.wrapping_sub(1), self.config.recv_buffer);
+        let (capacity, payload) = (self.config.recv_buffer, self.config.payload);
+        self.receiver = super::Receiver::new(packet.header.seq_nr.wrapping_sub(1), capacity, payload);
         self.note_peer(now, packet);
         self.show_long_sack = false;
         self.pacer.reset(now);

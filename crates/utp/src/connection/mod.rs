@@ -188,7 +188,7 @@ impl Connection {
             recv_id: ids.0,
             send_id: ids.1,
             board: Scoreboard::new(0),
-            receiver: Receiver::new(ack_nr, config.recv_buffer),
+            receiver: Receiver::new(ack_nr, config.recv_buffer, config.payload),
             unsent: SendBuffer::new(config.payload),
             fin: Fin::NotYet,
             push: false,
@@ -280,6 +280,16 @@ impl Connection {
     /// The peer has acknowledged everything up to the end of our direction.
     pub fn is_finish_acknowledged(&self) -> bool {
         self.fin == Fin::Acknowledged
+    }
+
+    /// Both directions have ended (or all is over): what remains ends by itself.
+    pub(crate) fn is_ending(&self) -> bool {
+        matches!(self.state, State::Lingering { .. } | State::Closed(_))
+    }
+
+    /// When the peer last acknowledged anything new, at first never.
+    pub(crate) fn last_acknowledged(&self) -> Time {
+        self.timers.last_acknowledged()
     }
 
     /// Can [`read`](Connection::read) return bytes, or is the peer's direction at its end?

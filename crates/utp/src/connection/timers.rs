@@ -30,6 +30,8 @@ pub(super) struct Timers {
     keepalive: Option<Time>,
     last_activity: Time,
     last_progress: Time,
+    /// An ack brought something new, whatever else the peer says.
+    last_acknowledged: Time,
     timeouts: u32,
 }
 
@@ -83,6 +85,10 @@ impl Timers {
         self.last_activity
     }
 
+    pub(super) fn last_acknowledged(&self) -> Time {
+        self.last_acknowledged
+    }
+
     pub(super) fn pacing_until(&mut self, at: Option<Time>) {
         self.pacing = at;
     }
@@ -118,6 +124,7 @@ impl Timers {
     /// An ack brought something new: RFC 6298 §5.3.
     pub(super) fn progress(&mut self, now: Time, rto: Span, nothing_left: bool) {
         self.last_progress = now;
+        self.last_acknowledged = now;
         self.last_activity = now;
         self.timeouts = 0;
         self.probed = false;

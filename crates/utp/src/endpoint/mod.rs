@@ -161,7 +161,9 @@ impl Endpoint {
             result = first.connected() => return result.map(|()| first),
             () = tokio::time::sleep(SECOND_TRY) => {}
         }
-        let second = self.open(peer)?;
+        let Ok(second) = self.open(peer) else {
+            return first.connected().await.map(|()| first); // no room for a second one
+        };
         // Whichever is answered; the other is taken back before the peer's application hears of it.
         let (result, one, other) = tokio::select! {
             result = first.connected() => (result, first, second),

@@ -261,7 +261,8 @@ impl Table {
         }
         entry.wake();
         let closed = entry.connection.is_closed();
-        let deadline = if closed { None } else { entry.connection.deadline() };
+        let deadlines = [entry.connection.deadline(), entry.given_up_at(config)];
+        let deadline = if closed { None } else { deadlines.into_iter().flatten().min() };
         if deadline != entry.deadline {
             entry.deadline.into_iter().for_each(|at| {
                 self.deadlines.remove(&(at, key));
@@ -292,13 +293,16 @@ impl Entry {
     fn end_detached(&mut self, config: &EndpointConfig, now: Time) {
         let unwanted = self.connection.is_readable() && !self.connection.is_at_end();
         self.connection.discard_received(now);
-        if !self.connection.is_finish_acknowledged() {
-            return;
-        }
-        let waited = self.detached.is_some_and(|since| now.since(since) > config.connection.patience);
-        if unwanted || waited {
+        let over = self.given_up_at(config).is_some_and(|at| at <= now);
+        if over || (unwanted && self.connection.is_finish_acknowledged()) {
             self.connection.abort();
         }
+    }
+
+    /// When a stream that nobody holds is given up: a peer may keep a reader's pause up for ever, but not without one.
+    fn given_up_at(&self, config: &EndpointConfig) -> Option<Time> {
+        let since = self.detached.filter(|_| !self.connection.is_ending())?;
+        Some(since.max(self.connection.last_acknowledged()) + config.connection.patience)
     }
 
     fn wake(&mut self) {
