@@ -6,6 +6,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 use tokio::net::UdpSocket;
 
 /// Datagrams read before sending gets its turn.
@@ -13,12 +14,26 @@ const READ_BATCH: usize = 64;
 /// Largest UDP datagram.
 const MAX_DATAGRAM: usize = 65_536;
 
+/// How long a socket that fails is left alone.
+const AFTER_ERROR: Duration = Duration::from_millis(10);
+
+/// What a turn of reading has come to.
+#[derive(Debug, PartialEq, Eq)]
+enum Reading {
+    /// Nothing is left.
+    Drained,
+    /// The batch is full.
+    More,
+    /// The socket fails, and may at the next try, too.
+    Failed,
+}
+
 /// Runs until the endpoint is dropped and its last connection has ended.
 pub(super) async fn drive(inner: Arc<Inner>, socket: UdpSocket) {
     let mut buf = vec![0; MAX_DATAGRAM];
     let mut out = Vec::new();
     loop {
-        let more_to_read = receive(&inner, &socket, &mut buf);
+        let reading = receive(&inner, |buf| socket.try_recv_from(buf), &mut buf);
         let deadline = loop {
             let now = inner.now();
             let deadline = {
@@ -36,9 +51,17 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: UdpSocket) {
             inner.table().die();
             return;
         }
-        if more_to_read {
-            tokio::task::yield_now().await;
-            continue;
+        match reading {
+            Reading::Drained => {}
+            Reading::More => {
+                tokio::task::yield_now().await;
+                continue;
+            }
+            Reading::Failed => {
+                // It may count as readable all the while: waiting for that would be no waiting.
+                tokio::time::sleep(AFTER_ERROR).await;
+                continue;
+            }
         }
         tokio::select! {
             result = socket.readable() => {
@@ -53,21 +76,28 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: UdpSocket) {
     }
 }
 
-/// Reads a batch; true if there may be more.
-fn receive(inner: &Inner, socket: &UdpSocket, buf: &mut [u8]) -> bool {
+/// Reads a batch.
+fn receive(
+    inner: &Inner,
+    mut read: impl FnMut(&mut [u8]) -> io::Result<(usize, SocketAddr)>,
+    buf: &mut [u8],
+) -> Reading {
     for _ in 0..READ_BATCH {
-        match socket.try_recv_from(buf) {
+        match read(buf) {
             Ok((len, peer)) => {
                 // Taken right after the read: a delay measured later would count our own work as queue.
                 let now = inner.now();
                 inner.table().receive(&inner.config, now, peer, &buf[..len], super::random_u16);
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
-            // Windows reports an earlier datagram's ICMP here; it says nothing about this socket.
-            Err(_) => {}
+            Err(error) => match error.kind() {
+                io::ErrorKind::WouldBlock => return Reading::Drained,
+                // Windows reports an earlier datagram's ICMP here; it says nothing about this socket.
+                io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted => {}
+                _ => return Reading::Failed,
+            },
         }
     }
-    true
+    Reading::More
 }
 
 /// Sends everything in `out`. What the system refuses is lost, as it might be anywhere on the way.
@@ -100,4 +130,35 @@ async fn touched(inner: &Inner) {
         Poll::Pending
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::EndpointConfig;
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::Mutex;
+
+    #[test]
+    fn a_socket_that_fails_is_left_alone_after_the_first_error_and_passing_ones_are_skipped() {
+        let inner = Inner {
+            config: EndpointConfig::foreground(),
+            epoch: std::time::Instant::now(),
+            table: Mutex::default(),
+            endpoints: AtomicUsize::new(1),
+        };
+        for (kind, expected, reads) in [
+            (io::ErrorKind::NetworkDown, Reading::Failed, 1),
+            (io::ErrorKind::WouldBlock, Reading::Drained, 1),
+            (io::ErrorKind::ConnectionReset, Reading::More, READ_BATCH),
+            (io::ErrorKind::Interrupted, Reading::More, READ_BATCH),
+        ] {
+            let mut count = 0;
+            let read = |_: &mut [u8]| {
+                count += 1;
+                Err(kind.into())
+            };
+            assert_eq!((receive(&inner, read, &mut [0; 10]), count), (expected, reads), "{kind:?}");
+        }
+    }
 }

@@ -175,8 +175,8 @@ impl Endpoint {
 
     fn open(&self, peer: SocketAddr) -> Result<Stream, Error> {
         let now = self.inner.now();
-        let key = self.inner.table().open(&self.inner.config, now, peer, random_u16)?;
-        Ok(Stream::new(Arc::clone(&self.inner), key))
+        let handle = self.inner.table().open(&self.inner.config, now, peer, random_u16)?;
+        Ok(Stream::new(Arc::clone(&self.inner), handle))
     }
 
     /// Waits for a connection that comes in.
@@ -186,8 +186,8 @@ impl Endpoint {
     pub async fn accept(&self) -> Result<Stream, Error> {
         std::future::poll_fn(|cx| {
             let mut table = self.inner.table();
-            if let Some(key) = table.take_accepted() {
-                return Poll::Ready(Ok(Stream::new(Arc::clone(&self.inner), key)));
+            if let Some(handle) = table.take_accepted() {
+                return Poll::Ready(Ok(Stream::new(Arc::clone(&self.inner), handle)));
             }
             if table.closing || table.dead {
                 return Poll::Ready(Err(Error::EndpointClosed));
@@ -207,7 +207,7 @@ impl Endpoint {
             std::iter::from_fn(|| table.take_accepted()).collect()
         };
         // Connections that nobody has accepted end here.
-        waiting.into_iter().for_each(|key| drop(Stream::new(Arc::clone(&self.inner), key)));
+        waiting.into_iter().for_each(|handle| drop(Stream::new(Arc::clone(&self.inner), handle)));
         std::future::poll_fn(|cx| {
             let mut table = self.inner.table();
             if table.dead || table.is_empty() {

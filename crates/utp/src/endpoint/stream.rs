@@ -1,6 +1,6 @@
 //! One connection as a byte stream.
 
-use super::table::Key;
+use super::table::Handle;
 use super::Inner;
 use crate::connection::Statistics;
 use crate::error::Error;
@@ -18,24 +18,24 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// reading goes on after it. A stream that is dropped is ended in good order in the background.
 pub struct Stream {
     inner: Arc<Inner>,
-    key: Key,
+    handle: Handle,
 }
 
 /// Looks at a stream from elsewhere: statistics, and an emergency stop. Does not keep the stream open.
 #[derive(Clone)]
 pub struct Monitor {
     inner: Arc<Inner>,
-    key: Key,
+    handle: Handle,
 }
 
 impl Stream {
-    pub(super) fn new(inner: Arc<Inner>, key: Key) -> Stream {
-        Stream { inner, key }
+    pub(super) fn new(inner: Arc<Inner>, handle: Handle) -> Stream {
+        Stream { inner, handle }
     }
 
     /// The peer's address.
     pub fn peer_addr(&self) -> SocketAddr {
-        self.key.0
+        self.handle.key.0
     }
 
     /// Counters and measurements.
@@ -45,7 +45,7 @@ impl Stream {
 
     /// A second view of this stream.
     pub fn monitor(&self) -> Monitor {
-        Monitor { inner: Arc::clone(&self.inner), key: self.key }
+        Monitor { inner: Arc::clone(&self.inner), handle: self.handle }
     }
 
     /// Completes when the handshake has.
@@ -55,7 +55,7 @@ impl Stream {
             if table.dead {
                 return Poll::Ready(Err(Error::EndpointClosed));
             }
-            let Some(entry) = table.entry(self.key) else {
+            let Some(entry) = table.entry(self.handle) else {
                 return Poll::Ready(Err(Error::EndpointClosed));
             };
             if let Some(error) = entry.connection.error() {
@@ -80,12 +80,12 @@ impl Stream {
         if table.dead {
             return Poll::Ready(Err(Error::EndpointClosed.into()));
         }
-        let Some(entry) = table.entry(self.key) else {
+        let Some(entry) = table.entry(self.handle) else {
             return Poll::Ready(Err(Error::EndpointClosed.into()));
         };
         let (poll, changed) = step(entry, now);
         if changed {
-            table.touch(self.key);
+            table.touch(self.handle.key);
         }
         poll
     }
@@ -95,15 +95,15 @@ impl Monitor {
     /// Counters and measurements; none once the stream is gone.
     pub fn statistics(&self) -> Option<Statistics> {
         let mut table = self.inner.table();
-        table.entry(self.key).map(|entry| entry.connection.statistics())
+        table.entry(self.handle).map(|entry| entry.connection.statistics())
     }
 
     /// Drops the connection at once; the peer is told by a reset.
     pub fn abort(&self) {
         let mut table = self.inner.table();
-        if let Some(entry) = table.entry(self.key) {
+        if let Some(entry) = table.entry(self.handle) {
             entry.connection.abort();
-            table.touch(self.key);
+            table.touch(self.handle.key);
         }
     }
 }
@@ -111,7 +111,7 @@ impl Monitor {
 impl Drop for Stream {
     fn drop(&mut self) {
         let now = self.inner.now();
-        self.inner.table().detach(now, self.key);
+        self.inner.table().detach(now, self.handle);
     }
 }
 

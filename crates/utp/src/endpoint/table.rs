@@ -13,6 +13,13 @@ use std::task::Waker;
 /// A connection's address: the peer, and the id in the packets that come from there.
 pub(super) type Key = (SocketAddr, u16);
 
+/// One connection in the life of the endpoint: its key may be used again after it, its generation is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Handle {
+    pub key: Key,
+    generation: u64,
+}
+
 /// Datagrams made in one go before the lock is released.
 const BATCH: usize = 64;
 /// Free send buffer worth waking a writer for, bytes.
@@ -25,6 +32,7 @@ pub(super) struct Entry {
     pub connection: Connection,
     pub reader: Option<Waker>,
     pub writer: Option<Waker>,
+    generation: u64,
     deadline: Option<Time>,
     queued: bool,
     /// Came in and has not been handed to [`accept`](super::Endpoint::accept) yet.
@@ -42,7 +50,9 @@ pub(super) struct Table {
     busy: VecDeque<Key>,
     /// Answers to packets without a connection.
     stray: VecDeque<(SocketAddr, Vec<u8>)>,
-    accepted: VecDeque<Key>,
+    accepted: VecDeque<Handle>,
+    /// Connections so far.
+    generations: u64,
     half_open: usize,
     resets: Resets,
     pub acceptor: Option<Waker>,
@@ -64,8 +74,8 @@ impl Table {
         !self.busy.is_empty() || !self.stray.is_empty()
     }
 
-    pub(super) fn entry(&mut self, key: Key) -> Option<&mut Entry> {
-        self.entries.get_mut(&key)
+    pub(super) fn entry(&mut self, handle: Handle) -> Option<&mut Entry> {
+        self.entries.get_mut(&handle.key).filter(|entry| entry.generation == handle.generation)
     }
 
     /// Adds a connection of ours under a free id.
@@ -75,7 +85,7 @@ impl Table {
         now: Time,
         peer: SocketAddr,
         mut random: impl FnMut() -> u16,
-    ) -> Result<Key, Error> {
+    ) -> Result<Handle, Error> {
         if self.closing || self.dead {
             return Err(Error::EndpointClosed);
         }
@@ -86,16 +96,20 @@ impl Table {
         let recv_id = std::iter::repeat_with(&mut random).take(64).find(free).ok_or(Error::TooMany)?;
         let controller = (config.controller)(config.connection.payload);
         let connection = Connection::connect(config.connection.clone(), controller, now, recv_id, random());
-        self.insert((peer, recv_id), connection, false);
-        Ok((peer, recv_id))
+        Ok(self.insert((peer, recv_id), connection, false))
     }
 
-    fn insert(&mut self, key: Key, connection: Connection, half_open: bool) {
-        let (reader, writer, deadline, detached) = (None, None, None, None);
-        self.entries
-            .insert(key, Entry { connection, reader, writer, deadline, queued: false, half_open, detached });
+    fn insert(&mut self, key: Key, connection: Connection, half_open: bool) -> Handle {
+        self.generations += 1;
+        let generation = self.generations;
+        let (reader, writer, deadline, queued, detached) = (None, None, None, false, None);
+        self.entries.insert(
+            key,
+            Entry { connection, reader, writer, generation, deadline, queued, half_open, detached },
+        );
         self.half_open += usize::from(half_open);
         self.touch(key);
+        Handle { key, generation }
     }
 
     /// The connection may have something to send: the driver shall look.
@@ -180,17 +194,17 @@ impl Table {
     }
 
     /// Hands out a connection that came in, if there is one.
-    pub(super) fn take_accepted(&mut self) -> Option<Key> {
+    pub(super) fn take_accepted(&mut self) -> Option<Handle> {
         self.accepted.pop_front()
     }
 
     /// Nobody holds the stream any more: ends it in good order.
-    pub(super) fn detach(&mut self, now: Time, key: Key) {
-        if let Some(entry) = self.entries.get_mut(&key) {
+    pub(super) fn detach(&mut self, now: Time, handle: Handle) {
+        if let Some(entry) = self.entry(handle) {
             entry.detached = Some(now);
             (entry.reader, entry.writer) = (None, None);
             entry.connection.finish();
-            self.touch(key);
+            self.touch(handle.key);
         }
     }
 
@@ -255,7 +269,7 @@ impl Table {
             if entry.connection.is_closed() {
                 entry.detached = Some(now);
             } else {
-                self.accepted.push_back(key);
+                self.accepted.push_back(Handle { key, generation: entry.generation });
                 self.acceptor.take().into_iter().for_each(Waker::wake);
             }
         }
@@ -331,4 +345,26 @@ fn reset_for(header: &Header) -> Vec<u8> {
     let mut datagram = Vec::new();
     Packet { header, sack: None, payload: &[] }.encode(&mut datagram);
     datagram
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_kept_after_its_connection_does_not_reach_the_next_one_under_the_same_key() {
+        let config = EndpointConfig::foreground();
+        let (mut table, mut out) = (Table::default(), Vec::new());
+        let peer = SocketAddr::from(([127, 0, 0, 1], 1));
+        let old = table.open(&config, Time::ZERO, peer, || 7).unwrap();
+        table.entry(old).unwrap().connection.abort();
+        table.detach(Time::ZERO, old);
+        table.transmit(&config, Time::ZERO, &mut out);
+        assert!(table.entries.is_empty());
+        let new = table.open(&config, Time::ZERO, peer, || 7).unwrap();
+        assert_eq!(old.key, new.key);
+        assert!(table.entry(old).is_none() && table.entry(new).is_some());
+        table.detach(Time::ZERO, old);
+        assert!(table.entry(new).unwrap().detached.is_none());
+    }
 }
