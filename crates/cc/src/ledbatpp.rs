@@ -65,7 +65,7 @@ use crate::fixed::Bytes16;
 use crate::list::{Class, Entry};
 use crate::loss_gate::LossGate;
 use crate::param::{Param, Settings};
-use crate::restart::{Restart, ROUNDS};
+use crate::restart::{Restart, RECOVERED_FLOORS, ROUNDS};
 use crate::slowdown::Slowdown;
 use crate::units::{Span, Time};
 
@@ -275,12 +275,16 @@ impl LedbatPp {
 
     /// The restart rule (ours). Slowdowns empty the queue by themselves, so their rounds do not count.
     fn path_fell_quiet(&mut self, ack: &Ack) -> Option<Time> {
+        let recovered = self.cwnd > self.floor().times(RECOVERED_FLOORS, 1);
         let (Some(restart), Some(queuing_us)) = (&mut self.restart, self.queuing_us) else {
             return None;
         };
         if self.growth != Growth::Avoidance || matches!(self.slowdown, Slowdown::Freezing { .. }) {
             restart.count_again();
             return None;
+        }
+        if recovered {
+            restart.note_recovery();
         }
         restart.on_ack(ack.now, queuing_us, ack.round_start)
     }

@@ -8,9 +8,14 @@
 //! ```text
 //!            delay drives the window to its floor
 //!   idle ───────────────────────────────────────────▶ armed ──4 rounds in a row with q < TARGET/8──▶ slow start
-//!                                                     ▲    │
-//!                                                     └────┘ a round with more queue, or a loss: count again
+//!    ▲                                                │▲   │
+//!    │                                                │└───┘ a round with more queue, or a loss: count again
+//!    └──the window has grown past 4 floors by itself──┘
 //! ```
+//!
+//! A window that has grown past four times its floor in congestion avoidance has recovered by itself: whatever drove it
+//! down is over, and a quiet path long after that says nothing about it. Only a count that began below may still end, a
+//! few rounds later: on long paths, where GAIN is 1, five rounds are enough to get there.
 //!
 //! The quiet rounds and the slow start after them are a slowdown in all but name: the window was at its floor, the queue
 //! empty, the base delay there to be seen. So the next real one comes after nine times that long, not at once.
@@ -31,6 +36,9 @@ pub const ROUNDS: u64 = 4;
 pub const QUIET_DIVISOR: u64 = 8;
 /// The least time that the quiet rounds must span.
 pub const MIN_QUIET: Span = Span::from_millis(100);
+
+/// A window of more than this many floors has recovered by itself.
+pub const RECOVERED_FLOORS: u64 = 4;
 
 /// Counts quiet rounds after the window was driven to its floor.
 #[derive(Clone, Copy, Debug)]
@@ -54,10 +62,17 @@ impl Restart {
         self.armed = true;
     }
 
-    /// Starts over: the flow is in slow start again.
+    /// Back to the beginning: the flow is in slow start again.
     pub fn disarm(&mut self) {
         self.armed = false;
         self.count_again();
+    }
+
+    /// The window is above [`RECOVERED_FLOORS`] in congestion avoidance: disarms, unless quiet rounds are being counted.
+    pub fn note_recovery(&mut self) {
+        if self.quiet_since.is_none() {
+            self.armed = false;
+        }
     }
 
     /// A loss: whatever the delay says, the path is not free.
@@ -111,6 +126,18 @@ mod tests {
         assert_eq!(rounds(&mut restart, 250, 50, 4, 0), None);
         restart.count_again();
         assert_eq!(rounds(&mut restart, 500, 50, 9, 0), Some(4));
+    }
+
+    #[test]
+    fn a_recovery_disarms_but_lets_a_count_end() {
+        let mut restart = Restart::new(Span::from_millis(60), ROUNDS);
+        restart.arm();
+        assert_eq!(rounds(&mut restart, 0, 50, 4, 0), None);
+        restart.note_recovery();
+        assert_eq!(rounds(&mut restart, 200, 50, 1, 0), Some(0));
+        restart.count_again();
+        restart.note_recovery();
+        assert_eq!(rounds(&mut restart, 250, 50, 100, 0), None);
     }
 
     #[test]

@@ -139,8 +139,9 @@ fn the_first_slowdown_comes_two_round_trips_after_slow_start() {
     assert_eq!(controller.cwnd(), 2 * MSS);
 }
 
-/// Drives a slowdown at RTT = base = 50 ms from W = 80 and returns its duration and the wait after it, in s.
-fn slowdown_from_80(step_us: u64) -> (f64, f64) {
+/// Drives a slowdown at RTT = base = 50 ms from W = 80, with an ack of the `fraction`-th part of the window every so
+/// many parts of a round trip. Returns the ramp's windows in packets, the slowdown's duration and the wait after it.
+fn slowdown_from_80(fraction: u64) -> (Vec<f64>, Span, Span) {
     let mut controller = steady(80.0, 50_000, 0, &[]);
     controller.smoothed_rtt = Span::from_millis(50);
     controller.slowdown = Slowdown::Waiting { next: Time::from_millis(1000) };
@@ -149,28 +150,43 @@ fn slowdown_from_80(step_us: u64) -> (f64, f64) {
     assert_eq!(controller.cwnd(), 2 * MSS);
     controller.on_wake(Time::from_millis(1100));
     assert_eq!(controller.snapshot().phase, "slowdown ramp");
+    let mut windows = vec![in_packets(&controller)];
     let mut now_us = 1_100_000;
     while controller.in_slow_start() {
-        now_us += step_us;
-        let acked = controller.cwnd() as f64 * step_us as f64 / 50_000.0;
-        controller.on_ack(&ack(now_us as f64 / 1000.0, acked as u64, 50_000));
+        now_us += 50_000 / fraction;
+        controller.on_ack(&ack(now_us as f64 / 1000.0, controller.cwnd() / fraction, 50_000));
+        windows.push(in_packets(&controller));
     }
-    let next = controller.wake_at().unwrap().as_secs_f64();
-    (now_us as f64 / 1e6 - 1.0, next - now_us as f64 / 1e6)
+    let now = Time::from_micros(now_us);
+    (windows, now.since(Time::from_millis(1000)), controller.wake_at().unwrap().since(now))
 }
 
 #[test]
 fn a_slowdown_lasts_freeze_and_ramp_and_the_next_waits_nine_times_as_long() {
-    let (duration, wait) = slowdown_from_80(50_000);
-    assert!(close(duration, 0.75) && close(wait, 6.75), "whole rounds: {duration} s, {wait} s");
-    // The sheet's continuous ramp counts (1 + GAIN) per round trip however finely the acks come:
-    // 12.8228 round trips = ln 40 / ln(4/3). Acks of a tenth of a window compound within the round,
-    // (1 + GAIN/10)^10 > 1 + GAIN, so they are a little faster.
-    let continuous = 0.1 + 0.05 * libm::log(40.0) / libm::log(4.0 / 3.0);
-    assert!(close(continuous, 0.741_138) || (continuous - 0.741_138).abs() < 5e-6);
-    assert!(close(9.0 * continuous, 6.670_244) || (9.0 * continuous - 6.670_244).abs() < 5e-6);
-    let (fine, _) = slowdown_from_80(5_000);
-    assert!(fine < continuous && fine > 0.1 + 0.05 * libm::log(40.0) * 3.0, "{fine}");
+    // Round by round: by exactly (1 + GAIN) = 4/3, so thirteen whole rounds lead from 2 to 80 and twelve do not.
+    let (windows, duration, wait) = slowdown_from_80(1);
+    assert!(windows.windows(2).all(|pair| close(pair[1], pair[0] * 4.0 / 3.0)), "{windows:?}");
+    assert_eq!(windows.len() - 1, 13);
+    assert!(windows[12] < 80.0 && windows[13] >= 80.0);
+    assert_eq!((duration, wait), (Span::from_millis(750), Span::from_millis(6750)));
+    // Taken as continuous, that growth needs 12.8228 round trips.
+    let rounds = libm::log(80.0 / windows[0]) / libm::log(windows[1] / windows[0]);
+    assert!((rounds - 12.8228).abs() < 5e-5, "{rounds}");
+    // Acks of a tenth of the window compound within the round: (1 + GAIN/10)^n ≥ 40 from n = 113 on.
+    let (windows, duration, wait) = slowdown_from_80(10);
+    assert!(windows.windows(2).all(|pair| close(pair[1], pair[0] * 31.0 / 30.0)), "{windows:?}");
+    assert_eq!(windows.len() - 1, 113);
+    assert_eq!((duration, wait), (Span::from_millis(665), Span::from_millis(5985)));
+}
+
+#[test]
+fn the_wait_is_nine_times_a_slowdown_of_any_length() {
+    // 0.741138 s and 6.670244 s: freeze and continuous ramp of the case above, here to the nanosecond.
+    let began = Time::from_millis(1000);
+    let ended = began + Span(741_138_222);
+    let next = Slowdown::end(began, ended).wake_at().unwrap();
+    assert_eq!(next.since(ended), Span(6_670_243_998));
+    assert!((next.since(ended).as_secs_f64() - 6.670_244).abs() < 5e-7);
 }
 
 #[test]
@@ -220,6 +236,28 @@ fn a_flow_driven_to_its_floor_starts_over_only_with_the_restart_option() {
             controller.on_ack(&quiet);
         }
         assert_eq!(controller.snapshot().phase, expected);
+    }
+}
+
+#[test]
+fn a_window_that_has_recovered_by_itself_does_not_start_over() {
+    // Eight packets are four floors: at them the rule stays armed, above them not.
+    for (recovered_to, expected) in [(7.0, "slow start"), (7.5, "congestion avoidance")] {
+        let mut controller = steady(4.0, 120_000, 200_000, &[("restart", Value::Flag(true))]);
+        (0..8).for_each(|_| controller.on_ack(&ack(10.0, MSS, 320_000)));
+        assert_eq!(controller.cwnd(), 2 * MSS);
+        // 30 ms of queue: room to grow, too much for the rule.
+        (0..4).for_each(|_| controller.on_ack(&ack(20.0, 0, 150_000)));
+        controller.cwnd = packets(recovered_to);
+        controller.round_cwnd = controller.cwnd;
+        controller.on_ack(&ack(30.0, controller.cwnd(), 150_000));
+        assert!(close(in_packets(&controller), recovered_to + 1.0));
+        for round in 0..8 {
+            let mut quiet = ack(1000.0 + 120.0 * f64::from(round), 0, 121_000);
+            quiet.round_start = true;
+            controller.on_ack(&quiet);
+        }
+        assert_eq!(controller.snapshot().phase, expected, "{recovered_to} packets");
     }
 }
 
