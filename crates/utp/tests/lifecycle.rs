@@ -187,9 +187,11 @@ fn an_initiator_that_takes_its_syn_back_frees_the_acceptor() {
     a.abort();
     let reset = transmit(&mut a, Time::ZERO).remove(0);
     let reset = Packet::decode(&reset).unwrap();
-    let mut neighbour = reset;
+    let (mut neighbour, mut guess) = (reset, reset);
     neighbour.header.connection_id += 1;
+    guess.header.seq_nr += 1;
     b.handle(Time::ZERO, &neighbour);
+    b.handle(Time::ZERO, &guess);
     assert!(!b.is_closed());
     b.handle(Time::ZERO, &reset);
     assert_eq!(b.error(), Some(Error::Reset));

@@ -37,8 +37,10 @@ impl Connection {
         // A reset copies the sequence number of what it answers into ack_nr; one that does not is a guess.
         let ack_nr = packet.header.ack_nr;
         let answers_us = self.board.accepts(ack_nr, ACK_SLACK) || ack_nr == self.board.next_seq();
-        // An initiator that takes its SYN back has seen no number of ours yet.
-        let taken_back = self.state == State::SynReceived && packet.header.connection_id == self.recv_id;
+        // An initiator that takes its SYN back has seen no number of ours yet, but it knows its own.
+        let taken_back = self.state == State::SynReceived
+            && packet.header.connection_id == self.recv_id
+            && (packet.header.seq_nr, ack_nr) == (self.receiver.ack_nr().wrapping_add(1), 0);
         if !answers_us && !taken_back {
             return;
         }
