@@ -208,6 +208,16 @@ async fn a_peer_that_never_ends_its_direction_does_not_keep_a_dropped_stream() {
 }
 
 #[tokio::test]
+async fn a_dropped_endpoint_ends_the_connections_that_nobody_has_accepted() {
+    let (a, b) = pair(v4());
+    let mut stream = a.connect(b.local_addr()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    drop(b);
+    let mut got = Vec::new();
+    timeout(Duration::from_secs(5), stream.read_to_end(&mut got)).await.expect("it stays open").unwrap();
+}
+
+#[tokio::test]
 async fn an_aborted_stream_is_reset_at_the_far_end() {
     let (a, b) = pair(v4());
     let mut stream = a.connect(b.local_addr()).await.unwrap();

@@ -223,8 +223,12 @@ impl Endpoint {
 impl Drop for Endpoint {
     fn drop(&mut self) {
         self.inner.endpoints.fetch_sub(1, Ordering::Release);
+        let now = self.inner.now();
         let mut table = self.inner.table();
         table.closing = true;
+        while let Some(handle) = table.take_accepted() {
+            table.detach(now, handle);
+        }
         table.driver.take().into_iter().for_each(Waker::wake);
     }
 }

@@ -269,7 +269,11 @@ impl Table {
             if entry.connection.is_closed() {
                 entry.detached = Some(now);
             } else {
-                self.accepted.push_back(Handle { key, generation: entry.generation });
+                let handle = Handle { key, generation: entry.generation };
+                if self.closing {
+                    return self.detach(now, handle); // nobody accepts it any more
+                }
+                self.accepted.push_back(handle);
                 self.acceptor.take().into_iter().for_each(Waker::wake);
             }
         }
