@@ -70,7 +70,7 @@ pub fn scenario(args: &DemoArgs, file_bytes: Option<u64>) -> Scenario {
     ];
     measure.retain(|window| window.from < window.to);
     Scenario {
-        name: format!("{} backs off for an upload on a home uplink", controller(args)),
+        name: format!("a backup with {} meets an upload on a home uplink", controller(args)),
         duration: Duration::from_secs_f64(duration_s),
         seed: args.seed,
         measure,

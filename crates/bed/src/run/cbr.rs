@@ -2,7 +2,7 @@
 //! long it took. Two plain threads with blocking sockets: what they add to the delay is a wake-up, not a scheduler's
 //! queue.
 
-use super::session::{Log, Timing};
+use super::log::{Log, Timing};
 use crate::error::Error;
 use afteryou_cc::{Span, Time};
 use afteryou_scenario::{Flow, Rate, Size};

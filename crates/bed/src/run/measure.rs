@@ -1,6 +1,6 @@
 //! From logs and records to figures and curves.
 
-use super::session::{Log, LogInner, Timing};
+use super::log::{Log, LogInner, Timing};
 use crate::relay::{Fate, Record};
 use afteryou_cc::{Snapshot, Span};
 use afteryou_scenario::outcome::{

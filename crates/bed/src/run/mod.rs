@@ -12,6 +12,7 @@
 
 mod cbr;
 mod data;
+mod log;
 mod measure;
 mod session;
 mod transfer;

@@ -1,7 +1,7 @@
 //! One transfer over uTP: a client that sends and a server that receives, each with an endpoint of its own.
 
 use super::data::{Bytes, Digest, Source};
-use super::session::{Log, Timing};
+use super::log::{Log, Timing};
 use crate::error::Error;
 use afteryou_cc::Controller;
 use afteryou_scenario::outcome::Transfer;

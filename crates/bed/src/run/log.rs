@@ -1,0 +1,151 @@
+//! What the flows of a run write down while they work, on the run's own clock.
+
+use crate::clock::Clock;
+use afteryou_cc::{Snapshot, Span, Time};
+use afteryou_utp::Monitor;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// "Lately" for rates shown while running.
+const LATELY: Span = Span::from_millis(1000);
+
+/// Which clock time a scenario time is.
+#[derive(Clone, Copy)]
+pub(super) struct Timing {
+    pub(super) clock: Clock,
+    /// When the scenario's `from` is.
+    pub(super) begins: Time,
+    pub(super) from: Span,
+}
+
+impl Timing {
+    /// Scenario time now.
+    pub(super) fn now(&self) -> Span {
+        self.scenario_time(self.clock.now())
+    }
+
+    pub(super) fn scenario_time(&self, at: Time) -> Span {
+        self.from + at.since(self.begins)
+    }
+
+    pub(super) fn time_of(&self, at: Span) -> Time {
+        self.begins + (at - self.from)
+    }
+
+    pub(super) async fn sleep_until_or_never(&self, at: Option<Span>) {
+        match at {
+            Some(at) => self.sleep_until(at).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    pub(super) async fn sleep_until(&self, at: Span) {
+        tokio::time::sleep_until(self.clock.instant_of(self.time_of(at)).into()).await;
+    }
+}
+
+/// What a flow leaves behind, written by its tasks and read by the sampler.
+#[derive(Default)]
+pub(super) struct Log {
+    inner: Mutex<LogInner>,
+}
+
+#[derive(Default)]
+pub(super) struct LogInner {
+    /// (scenario time, bytes received).
+    pub(super) received: Vec<(Span, u64)>,
+    /// (scenario time, delay beyond the empty path).
+    pub(super) delays: Vec<(Span, Span)>,
+    pub(super) samples: Vec<Sample>,
+    pub(super) started: Option<Span>,
+    pub(super) stopped: Option<Span>,
+    sender: Option<Monitor>,
+    receiver: Option<Monitor>,
+    /// Bytes that the receiver's counter had reached.
+    counted: u64,
+}
+
+/// The sender's state at a moment.
+pub(super) struct Sample {
+    pub(super) at: Span,
+    pub(super) controller: Snapshot,
+    pub(super) timeouts: u64,
+}
+
+impl Log {
+    pub(super) fn lock(&self) -> MutexGuard<'_, LogInner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn received(&self, at: Span, bytes: u64) {
+        self.lock().received.push((at, bytes));
+    }
+
+    pub(super) fn delayed(&self, at: Span, delay: Span) {
+        self.lock().delays.push((at, delay));
+    }
+
+    pub(super) fn started(&self, at: Span, sender: Monitor) {
+        let mut log = self.lock();
+        (log.started, log.sender) = (Some(at), Some(sender));
+    }
+
+    pub(super) fn stopped(&self, at: Span) {
+        let mut log = self.lock();
+        (log.stopped, log.sender) = (Some(at), None);
+    }
+
+    /// The receiving end is there: from now on its counter says what has arrived.
+    pub(super) fn accepted(&self, receiver: Monitor) {
+        self.lock().receiver = Some(receiver);
+    }
+
+    /// What the receiver had in the end.
+    pub(super) fn arrived_in_all(&self, at: Span, bytes: u64) {
+        let mut log = self.lock();
+        log.count(at, bytes);
+        log.receiver = None;
+    }
+
+    /// The transfer was cut off: what has arrived by now counts, what is still buffered is not sent.
+    pub(super) fn cut_off(&self, at: Span) {
+        let mut log = self.lock();
+        log.stopped = Some(at);
+        log.sender.take().iter().for_each(Monitor::abort);
+        let Some(receiver) = log.receiver.take() else {
+            return;
+        };
+        let arrived = receiver.statistics().map(|statistics| statistics.bytes_arrived);
+        arrived.into_iter().for_each(|bytes| log.count(at, bytes));
+        receiver.abort();
+    }
+
+    pub(super) fn sample(&self, at: Span) {
+        let mut log = self.lock();
+        if let Some(statistics) = log.sender.as_ref().and_then(Monitor::statistics) {
+            log.samples.push(Sample { at, controller: statistics.controller, timeouts: statistics.timeouts });
+        }
+        if let Some(statistics) = log.receiver.as_ref().and_then(Monitor::statistics) {
+            log.count(at, statistics.bytes_arrived);
+        }
+    }
+
+    pub(super) fn progress(&self, now: Span) -> (f64, u64, Option<Snapshot>) {
+        let log = self.lock();
+        let since = now - LATELY;
+        let lately: u64 =
+            log.received.iter().rev().take_while(|(at, _)| *at >= since).map(|(_, bytes)| bytes).sum();
+        let all = log.received.iter().map(|(_, bytes)| bytes).sum();
+        let running = log.sender.is_some();
+        let controller = log.samples.last().filter(|_| running).map(|sample| sample.controller);
+        (lately as f64 * 8.0 / 1e6 / LATELY.as_secs_f64(), all, controller)
+    }
+}
+
+impl LogInner {
+    /// Bytes count when they arrive for the first time, in order or not: what a gap holds back from the application for
+    /// a round trip has used the link all the same.
+    fn count(&mut self, at: Span, bytes: u64) {
+        self.received.push((at, bytes.saturating_sub(self.counted)));
+        self.counted = self.counted.max(bytes);
+    }
+}
