@@ -236,7 +236,7 @@ fn a_slow_reader_closes_the_window_and_nothing_is_lost() {
 
 #[test]
 fn a_receive_buffer_of_a_few_packets_is_slow_but_never_stalls() {
-    for recv_buffer in [2_000, 2_700, 4_096] {
+    for recv_buffer in [2_000, 2_700, 4_000, 4_096] {
         let server = Config { recv_buffer, ..Config::default() };
         let plan = Plan {
             server: Some(server),
