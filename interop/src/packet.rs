@@ -12,7 +12,7 @@ pub const SACK: u8 = 1;
 
 /// The type of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
+#[allow(missing_docs)] // the names are those of the wire format
 pub enum Kind {
     Data = 0,
     Fin = 1,

@@ -1,6 +1,6 @@
 //! Replays the fuzzer's corpus: whatever it has found once stays found.
 
-#[allow(dead_code)]
+#[allow(dead_code)] // the fuzz targets use the rest of these bodies
 #[path = "../../../fuzz/src/bodies/connection.rs"]
 mod connection;
 #[path = "../../../fuzz/src/bodies/packet.rs"]

@@ -1,6 +1,6 @@
 //! Packets that nobody honest would send: nothing panics, nothing grows without bound, nothing spins.
 
-#[allow(dead_code)]
+#[allow(dead_code)] // the fuzz targets use the rest of these bodies
 #[path = "../../../fuzz/src/bodies/connection.rs"]
 mod connection;
 #[path = "../../../fuzz/src/bodies/packet.rs"]

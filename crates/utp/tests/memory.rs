@@ -1,7 +1,7 @@
 //! What a hostile peer can make a connection hold, counted by the allocator.
 #![allow(unsafe_code)] // an allocator that counts has to be one
 
-#[allow(dead_code)]
+#[allow(dead_code)] // the fuzz targets use the rest of these bodies
 #[path = "../../../fuzz/src/bodies/connection.rs"]
 mod connection;
 

@@ -1,5 +1,5 @@
 //! A uTP end played by hand over a plain UDP socket.
-#![allow(dead_code)]
+#![allow(dead_code)] // each test file uses its own part
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
 //! Our end of a connection with libutp.
-#![allow(dead_code)]
+#![allow(dead_code)] // each test file uses its own part
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
