@@ -3,47 +3,22 @@
 //! `cargo run --release --example experiment`
 
 use afteryou_bed::run::{run, Options};
-use afteryou_scenario::scenario::{Flow, Link, Role, Scenario, Traffic, Transport, Window};
-use afteryou_scenario::{Algorithm, Duration};
+use afteryou_scenario::{Flow, Link, Role, Scenario, Transport, Window};
 use std::path::Path;
 
-fn flow(
-    name: &str,
-    role: Role,
-    controller: Option<&str>,
-    traffic: Traffic,
-) -> Result<Flow, afteryou_scenario::Error> {
-    Ok(Flow {
-        name: name.to_owned(),
-        role,
-        transport: if controller.is_some() { Transport::Utp } else { Transport::Udp },
-        controller: controller.map(str::parse::<Algorithm>).transpose()?,
-        rtt: "30 ms".parse()?,
-        start: Duration::default(),
-        stop: None,
-        traffic,
-    })
-}
-
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let call = Traffic::Cbr { rate: "64 kbit/s".parse()?, payload: "160 B".parse()? };
+    let rtt = "30 ms".parse()?;
+    let backup = |name: &str| Flow {
+        transport: Transport::utp(),
+        ..Flow::new(name, Role::Background, "ledbat++", rtt)
+    };
+    let second = Flow { controller: Some("ledbat++,target=30ms".parse()?), ..backup("second backup") };
+    let call = Flow::cbr("call", Role::Foreground, "64 kbit/s".parse()?, "160 B".parse()?, rtt);
+    let link = Link::new("10 Mbit/s".parse()?, "300 ms".parse()?);
     let scenario = Scenario {
-        name: "two backups and a call".to_owned(),
-        duration: "12 s".parse()?,
-        seed: 1,
         measure: vec![Window { name: "settled".to_owned(), from: "4 s".parse()?, to: "12 s".parse()? }],
-        baseline: false,
-        link: Link {
-            rate: "10 Mbit/s".parse()?,
-            buffer: "300 ms".parse()?,
-            queue: "droptail".parse()?,
-            loss: "0 %".parse()?,
-        },
-        flow: vec![
-            flow("first backup", Role::Background, Some("ledbat++"), Traffic::Bulk)?,
-            flow("second backup", Role::Background, Some("ledbat++,target=30ms"), Traffic::Bulk)?,
-            flow("call", Role::Foreground, None, call)?,
-        ],
+        flow: vec![backup("first backup"), second, call],
+        ..Scenario::new("two backups and a call", "12 s".parse()?, link)
     };
     let outcome =
         run(&scenario, &Options::default(), &mut |progress| eprint!("\r{:4.1} s ", progress.elapsed_s))?;

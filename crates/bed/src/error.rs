@@ -23,6 +23,9 @@ pub enum Error {
         /// The direction.
         way: Way,
     },
+    /// The scenario asks for what real sockets do not do here yet.
+    #[error("{0} is not done with real packets yet: use afteryou sim")]
+    NotYet(String),
     /// Two links would draw the same random numbers.
     #[error("two links are named {name:?}: rename one")]
     SameName {

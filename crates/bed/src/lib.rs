@@ -5,7 +5,6 @@
 
 pub mod clock;
 pub mod error;
-pub mod random;
 pub mod relay;
 pub mod run;
 

@@ -1,8 +1,9 @@
 //! Whole scenarios on real sockets, in short.
 
 use afteryou_bed::run::{run, Baseline, Options, Source};
-use afteryou_scenario::scenario::{Flow, Link, Role, Scenario, Traffic, Transport, Window};
+use afteryou_scenario::scenario::{Flow, Link, Role, Scenario, Window};
 use afteryou_scenario::{Algorithm, Buffer, Duration, Outcome, Probability, Rate, Size};
+use afteryou_scenario::{Traffic, Transport};
 use std::io::Write;
 use std::sync::Mutex;
 
@@ -21,14 +22,12 @@ fn flow(
     traffic: Traffic,
 ) -> Flow {
     Flow {
-        name: name.to_owned(),
-        role,
-        transport: if controller.is_some() { Transport::Utp } else { Transport::Udp },
+        transport: if controller.is_some() { Transport::utp() } else { Transport::udp() },
         controller: controller.map(Algorithm::named),
-        rtt: Duration::from_millis(20),
         start: seconds(span.0),
         stop: span.1.map(seconds),
         traffic,
+        ..Flow::new(name, role, "", Duration::from_millis(20))
     }
 }
 
@@ -37,23 +36,16 @@ fn short(background: Traffic) -> Scenario {
     let call = Traffic::Cbr { rate: Rate::from_bits(64_000), payload: Size::from_bytes(160) };
     let window =
         |name: &str, from, to| Window { name: name.to_owned(), from: seconds(from), to: seconds(to) };
+    let link = Link::new(Rate::from_mbit(10), Buffer::Time(Duration::from_millis(200)));
     Scenario {
-        name: "short".to_owned(),
-        duration: seconds(6.0),
-        seed: 1,
         measure: vec![window("alone", 1.0, 3.0), window("together", 3.0, 5.0)],
         baseline: true,
-        link: Link {
-            rate: Rate::from_mbit(10),
-            buffer: Buffer::Time(Duration::from_millis(200)),
-            queue: Algorithm::named("droptail"),
-            loss: Probability::default(),
-        },
         flow: vec![
             flow("call", Role::Foreground, None, (0.0, None), call),
             flow("upload", Role::Foreground, Some("cubic"), (3.0, Some(5.0)), Traffic::Bulk),
             flow("backup", Role::Background, Some("ledbat++"), (0.0, None), background),
         ],
+        ..Scenario::new("short", seconds(6.0), link)
     }
 }
 

@@ -104,6 +104,20 @@ impl Param {
         }
     }
 
+    /// A size in bytes.
+    pub const fn bytes(name: &'static str, default: u64, range: (u64, u64)) -> Param {
+        Param {
+            name,
+            kind: Kind::Bytes,
+            unit: "B",
+            default: Value::Bytes(default),
+            min: Value::Bytes(range.0),
+            max: Value::Bytes(range.1),
+            help: "",
+            source: "",
+        }
+    }
+
     /// Yes or no.
     pub const fn flag(name: &'static str, default: bool) -> Param {
         Param {

@@ -46,7 +46,7 @@ pub fn flows(outcome: &Outcome) -> Option<Table> {
             Cell::new(&flow.name).styled(palette::style(&outcome.scenario, &flow.name)),
             Cell::new(role(flow.role)),
             Cell::maybe(flow.controller.as_ref(), algorithm),
-            Cell::new(transport(flow.transport)),
+            Cell::new(transport(&flow.transport)),
             Cell::new(flow.rtt.to_string()),
             Cell::new(moment(flow.start)),
             Cell::new(flow.stop.map_or("the end".to_owned(), moment)),
@@ -117,17 +117,21 @@ fn moment(at: Duration) -> String {
     }
 }
 
-fn transport(transport: Transport) -> &'static str {
-    match transport {
-        Transport::Utp => "uTP",
-        Transport::Udp => "UDP",
-    }
+fn transport(transport: &Transport) -> String {
+    let name = match transport.kind() {
+        "utp" => "uTP".to_owned(),
+        other => other.to_uppercase(),
+    };
+    let params = transport.0.params.iter().map(|(name, value)| format!(", {name} {value}"));
+    params.fold(name, |text, param| text + &param)
 }
 
 fn traffic(traffic: &Traffic) -> String {
     match traffic {
         Traffic::Bulk => "bulk".to_owned(),
         Traffic::Size(size) => format!("{size}, once"),
+        Traffic::Chunk(size) => format!("chunks of {size}"),
+        Traffic::OnOff { on, off } => format!("{on} on, {off} off"),
         Traffic::Cbr { rate, payload } => {
             let bits = payload.bytes() as f64 * 8.0;
             let per_second = rate.bits_per_second() as f64 / bits;

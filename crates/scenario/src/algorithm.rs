@@ -80,7 +80,8 @@ impl Algorithm {
         Ok((entry, self.overrides(entry.params)?))
     }
 
-    fn overrides(&self, table: &'static [Param]) -> Result<Overrides, Error> {
+    /// Reads the parameters that `table` has.
+    pub(crate) fn overrides(&self, table: &'static [Param]) -> Result<Overrides, Error> {
         self.params.iter().map(|(name, text)| self.one_override(table, name, text)).collect()
     }
 

@@ -7,12 +7,17 @@
 pub mod algorithm;
 pub mod error;
 pub mod outcome;
+pub mod random;
 pub mod scenario;
+pub mod traffic;
+pub mod transport;
 pub mod units;
 pub mod words;
 
 pub use algorithm::Algorithm;
 pub use error::Error;
 pub use outcome::Outcome;
-pub use scenario::{Flow, Link, Role, Scenario, Traffic, Transport, Window};
+pub use scenario::{Flow, Link, Role, Scenario, Window};
+pub use traffic::Traffic;
+pub use transport::Transport;
 pub use units::{Buffer, Duration, Probability, Rate, Size};

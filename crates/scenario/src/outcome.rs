@@ -6,6 +6,7 @@
 
 use crate::scenario::{Role, Scenario};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Version of this format. Readers refuse a larger one.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -21,6 +22,12 @@ pub struct Outcome {
     pub engine: String,
     /// What was run.
     pub scenario: Scenario,
+    /// Where in a sweep this is: the varied settings and their values.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub point: BTreeMap<String, String>,
+    /// Which of several repetitions this is, from 0.
+    #[serde(default)]
+    pub repetition: u32,
     /// The run.
     pub run: Run,
     /// The same without the background flows, if the scenario asks for it.
@@ -50,10 +57,64 @@ pub struct Run {
     pub packets: Packets,
     /// How late the emulation was, for engines that run in real time.
     pub lateness: Option<Lateness>,
+    /// What each flow did in all, where the engine counts it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub totals: Vec<Totals>,
+    /// Every byte on each link accounted for, where the engine does so.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub ledger: Vec<Ledger>,
+}
+
+/// What a flow did in the whole run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Totals {
+    /// The flow.
+    pub flow: String,
+    /// Data packets sent, retransmissions included.
+    pub packets: u64,
+    /// Retransmissions.
+    pub retransmissions: u64,
+    /// Packets that the sender took for lost.
+    pub losses: u64,
+    /// Packets taken for lost that had arrived.
+    pub spurious: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Payload that arrived, each byte once.
+    pub received_bytes: u64,
+    /// From the start until the last byte arrived in order, s, for a flow with an end that came to it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub completed_in_s: Option<f64>,
+}
+
+/// Every byte on a link: `arrived = delivered + dropped + lost + queued + in_flight`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// The link.
+    pub link: String,
+    /// Bytes that came to it.
+    pub arrived: u64,
+    /// Bytes that came out at its far end.
+    pub delivered: u64,
+    /// Bytes that its queue dropped.
+    pub dropped: u64,
+    /// Bytes lost at random or by the scenario's script.
+    pub lost: u64,
+    /// Bytes still in the queue.
+    pub queued: u64,
+    /// Bytes still on the wire.
+    pub in_flight: u64,
+}
+
+impl Ledger {
+    /// Is every byte accounted for?
+    pub fn balances(&self) -> bool {
+        self.arrived == self.delivered + self.dropped + self.lost + self.queued + self.in_flight
+    }
 }
 
 /// Figures of one window.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WindowFigures {
     /// The window's name.
     pub window: String,
@@ -65,8 +126,56 @@ pub struct WindowFigures {
     pub utilisation: f64,
     /// Time that packets spent in the bottleneck's queue.
     pub queuing_delay: Option<Quantiles>,
+    /// Mean number of packets in the queue over time, the one in transmission not counted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub queue_packets: Option<f64>,
+    /// Jain's index of the background flows' goodput, where there are two or more.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fairness: Option<f64>,
+    /// Goodput of the background over what the foreground left of the payload capacity; none if less than 5 % was left.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub harvest: Option<f64>,
+    /// Goodput of the foreground over that of all flows.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub foreground_share: Option<f64>,
     /// Each flow.
     pub flows: Vec<FlowFigures>,
+}
+
+/// Jain's index of fairness: (Σx)² / (n · Σx²). 1 of nothing, and where nobody has anything.
+pub fn jain(rates: &[f64]) -> f64 {
+    let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+    if squares == 0.0 {
+        return 1.0;
+    }
+    sum * sum / (rates.len() as f64 * squares)
+}
+
+/// Where less of the payload capacity than this is left over, a harvest means nothing.
+const LEAST_LEFT_OVER: f64 = 0.05;
+
+impl WindowFigures {
+    /// Fills in what follows from the flows' figures.
+    pub fn derive(&mut self) {
+        let of = |role: Role| self.flows.iter().filter(move |flow| flow.role == role);
+        let share = |role| of(role).map(|flow| flow.share_of_payload_capacity).sum::<f64>();
+        let goodput = |role| of(role).map(|flow| flow.goodput_bit_s).sum::<f64>();
+        let background: Vec<f64> = of(Role::Background).map(|flow| flow.goodput_bit_s).collect();
+        let left_over = 1.0 - share(Role::Foreground);
+        let harvests = !background.is_empty() && left_over >= LEAST_LEFT_OVER;
+        let all = goodput(Role::Foreground) + goodput(Role::Background);
+        let (harvest, foreground_share) =
+            (share(Role::Background) / left_over, goodput(Role::Foreground) / all);
+        self.fairness = (background.len() > 1).then(|| round(jain(&background), 4));
+        self.harvest = harvests.then(|| round(harvest, 4));
+        self.foreground_share = (all > 0.0).then(|| round(foreground_share, 4));
+    }
+}
+
+/// Rounded to so many decimals: more digits than a measurement has only make files longer.
+pub fn round(value: f64, decimals: i32) -> f64 {
+    let factor = 10f64.powi(decimals);
+    (value * factor).round() / factor
 }
 
 /// Figures of one flow in one window.
@@ -257,6 +366,26 @@ pub struct Verdict {
 }
 
 impl Outcome {
+    /// What `engine` of version `version` made of `scenario`; the comparison follows from the two runs.
+    pub fn new(engine: &str, version: &str, scenario: Scenario, run: Run, baseline: Option<Run>) -> Outcome {
+        let comparison =
+            baseline.as_ref().map(|baseline| Outcome::compare(&run, baseline)).unwrap_or_default();
+        Outcome {
+            schema_version: SCHEMA_VERSION,
+            afteryou_version: version.to_owned(),
+            engine: engine.to_owned(),
+            scenario,
+            point: BTreeMap::new(),
+            repetition: 0,
+            run,
+            baseline,
+            comparison,
+            transfers: Vec::new(),
+            checks: Vec::new(),
+            verdict: None,
+        }
+    }
+
     /// Holds `run` against `baseline` for every window that both have.
     pub fn compare(run: &Run, baseline: &Run) -> Vec<Comparison> {
         let mut comparison = Vec::new();
@@ -294,6 +423,37 @@ mod tests {
         assert_eq!((ten.p50_ms, ten.p95_ms), (5.0, 10.0));
         assert_eq!((hundred.p50_ms, hundred.p95_ms, hundred.p99_ms), (50.0, 95.0, 99.0));
         assert_eq!(Quantiles::of(&[]), None);
+    }
+
+    #[test]
+    fn jain_of_the_check_vectors() {
+        let index = |rates: &[f64]| round(jain(rates), 6);
+        assert_eq!(index(&[9.0, 1.0]), 0.609756);
+        assert_eq!(index(&[10.0, 0.0]), 0.5);
+        assert_eq!(index(&[4.0, 3.0, 2.0, 1.0]), 0.833333);
+        assert_eq!(index(&[5.0, 5.0]), 1.0);
+        assert_eq!(index(&[0.0, 0.0]), 1.0);
+    }
+
+    #[test]
+    fn a_harvest_is_what_the_background_takes_of_what_is_left() {
+        let flow = |role, share: f64| FlowFigures {
+            flow: String::new(),
+            role,
+            goodput_bit_s: share * 1e7,
+            share_of_payload_capacity: share,
+            queuing_delay: None,
+        };
+        let derived = |flows| {
+            let mut figures = WindowFigures { flows, ..WindowFigures::default() };
+            figures.derive();
+            (figures.harvest, figures.fairness, figures.foreground_share)
+        };
+        let (front, back) = (Role::Foreground, Role::Background);
+        let three = vec![flow(front, 0.6), flow(back, 0.2), flow(back, 0.2)];
+        assert_eq!(derived(three), (Some(1.0), Some(1.0), Some(0.6)));
+        assert_eq!(derived(vec![flow(front, 0.96), flow(back, 0.04)]), (None, None, Some(0.96)));
+        assert_eq!(derived(vec![flow(back, 0.0)]), (Some(0.0), None, None));
     }
 
     #[test]

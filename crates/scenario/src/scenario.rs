@@ -1,9 +1,16 @@
 //! What happens in an experiment.
+//!
+//! A [`Scenario`] is concrete: every flow is there with the times and the path that it has. What a file leaves to chance
+//! or to a sweep has been decided when one of these is made, so that a result carries exactly what was run.
 
 use crate::algorithm::Algorithm;
 use crate::error::Error;
+use crate::traffic::Traffic;
+use crate::transport::{Protocol, Transport};
 use crate::units::{Buffer, Duration, Probability, Rate, Size};
+use afteryou_cc::Span;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// One experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,9 +29,15 @@ pub struct Scenario {
     pub link: Link,
     /// The flows.
     pub flow: Vec<Flow>,
+    /// Packets to drop, before they reach the queue.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub drop: Vec<Drop>,
+    /// Packets to hold back, so that others overtake them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub delay: Vec<Delay>,
 }
 
-/// The bottleneck link, the same in each direction.
+/// The bottleneck link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
     /// Rate, counted in IP packets (headers included).
@@ -35,6 +48,26 @@ pub struct Link {
     pub queue: Algorithm,
     /// Probability that a packet is lost at random, in each direction.
     pub loss: Probability,
+    /// The way back, where it differs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reverse: Option<Reverse>,
+}
+
+/// The way back of a link: what is not said is as on the way there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reverse {
+    /// Rate.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rate: Option<Rate>,
+    /// How much its queue may hold.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub buffer: Option<Buffer>,
+    /// Queue discipline.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub queue: Option<Algorithm>,
+    /// Probability that a packet is lost at random.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub loss: Option<Probability>,
 }
 
 /// One flow.
@@ -42,6 +75,9 @@ pub struct Link {
 pub struct Flow {
     /// Its name, unique in the scenario.
     pub name: String,
+    /// The name under which it was written together with others (`count`), if it was.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub group: Option<String>,
     /// Who must not notice whom.
     pub role: Role,
     /// Congestion controller; none for traffic at a constant rate.
@@ -56,8 +92,64 @@ pub struct Flow {
     /// When it stops; at the end of the run if not said.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stop: Option<Duration>,
+    /// When it has something to send, ascending; all the time if empty.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub active: Vec<[Duration; 2]>,
+    /// Each time of activity has a connection of its own.
+    #[serde(skip_serializing_if = "is_false", default)]
+    pub reconnect: bool,
     /// What it sends.
     pub traffic: Traffic,
+    /// Sizes of its packets; the transport's own if not said.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub packet: Option<PacketFormat>,
+}
+
+/// Sizes of a flow's packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PacketFormat {
+    /// Payload of a full packet.
+    pub payload: Size,
+    /// Headers, as far as the link's rate counts them; an acknowledgement is this long.
+    pub overhead: Size,
+}
+
+/// Packets to drop before the queue: one by its number, or some from a time on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drop {
+    /// Whose; anybody's if not said (then `at` must be).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub flow: Option<String>,
+    /// Number of the data packet, from 1, in order of their first transmission.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub packet: Option<u64>,
+    /// Which of its transmissions, from 1; the first if not said.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub transmission: Option<u32>,
+    /// From this time on.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub at: Option<Duration>,
+    /// How many packets in a row; one if not said.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub count: Option<u64>,
+}
+
+/// A packet to hold back before the queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delay {
+    /// Whose.
+    pub flow: String,
+    /// Number of the data packet, from 1, in order of their first transmission.
+    pub packet: u64,
+    /// Which of its transmissions, from 1; the first if not said.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub transmission: Option<u32>,
+    /// For how long.
+    pub by: Duration,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Who must not notice whom.
@@ -68,33 +160,6 @@ pub enum Role {
     Foreground,
     /// Must not be noticed.
     Background,
-}
-
-/// Protocol of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Transport {
-    /// uTP over UDP (BEP 29).
-    Utp,
-    /// Bare datagrams.
-    Udp,
-}
-
-/// What a flow sends.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Traffic {
-    /// As much as it can while it is on.
-    Bulk,
-    /// This many bytes, then it ends.
-    Size(Size),
-    /// Packets of `payload` bytes at a constant rate (payload per second): a call.
-    Cbr {
-        /// Payload rate.
-        rate: Rate,
-        /// Payload of a packet.
-        payload: Size,
-    },
 }
 
 /// An interval that is measured.
@@ -109,54 +174,224 @@ pub struct Window {
 }
 
 impl Scenario {
+    /// An experiment without flows that measures nothing yet.
+    pub fn new(name: impl Into<String>, duration: Duration, link: Link) -> Scenario {
+        Scenario {
+            name: name.into(),
+            duration,
+            seed: 1,
+            measure: Vec::new(),
+            baseline: false,
+            link,
+            flow: Vec::new(),
+            drop: Vec::new(),
+            delay: Vec::new(),
+        }
+    }
+
     /// Is it one? If not, the first thing that is wrong.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |message: String| Err(Error::Scenario(message));
-        if self.link.rate.bytes_per_second() == 0 {
-            return wrong(format!("link.rate = {} carries nothing: use at least 8 bit/s", self.link.rate));
+        if self.duration == Duration::default() {
+            return wrong("duration = 0 s is no time at all: use 1 s or more".to_owned());
         }
-        self.link.queue.queue()?;
+        self.link.check()?;
         for window in &self.measure {
             if window.from >= window.to || window.to > self.duration {
                 let Window { name, from, to } = window;
                 return wrong(format!("window {name:?} ({from} to {to}) is empty or ends after the run"));
             }
         }
-        for (i, flow) in self.flow.iter().enumerate() {
-            if self.flow[..i].iter().any(|other| other.name == flow.name) {
+        let mut names = HashSet::new();
+        for flow in &self.flow {
+            if !names.insert(flow.name.as_str()) {
                 return wrong(format!("two flows are named {:?}: rename one", flow.name));
             }
             flow.check()?;
         }
-        Ok(())
+        let known = |name: &str| match names.contains(name) {
+            true => Ok(()),
+            false => Err(crate::words::unknown("flow", name, &names.iter().copied().collect::<Vec<_>>())),
+        };
+        self.drop.iter().try_for_each(|drop| {
+            drop.flow.as_deref().map_or(Ok(()), known)?;
+            drop.check()
+        })?;
+        self.delay.iter().try_for_each(|delay| known(&delay.flow))
     }
 
     /// The same experiment without its background flows.
     pub fn without_background(&self) -> Scenario {
+        let foreground =
+            |name: &str| self.flow.iter().any(|flow| flow.name == name && flow.role == Role::Foreground);
         let flow = self.flow.iter().filter(|flow| flow.role == Role::Foreground).cloned().collect();
-        Scenario { name: format!("{}, without background", self.name), baseline: false, flow, ..self.clone() }
+        let drop = self.drop.iter().filter(|drop| drop.flow.as_deref().is_none_or(foreground));
+        let delay = self.delay.iter().filter(|delay| foreground(&delay.flow));
+        Scenario {
+            name: format!("{}, without background", self.name),
+            baseline: false,
+            flow,
+            drop: drop.cloned().collect(),
+            delay: delay.cloned().collect(),
+            ..self.clone()
+        }
     }
 }
 
+impl Link {
+    /// A link with a DropTail queue that loses nothing and is the same both ways.
+    pub fn new(rate: Rate, buffer: Buffer) -> Link {
+        Link {
+            rate,
+            buffer,
+            queue: Algorithm::named("droptail"),
+            loss: Probability::default(),
+            reverse: None,
+        }
+    }
+
+    /// The link of the way back.
+    pub fn back(&self) -> Link {
+        let reverse = self.reverse.clone().unwrap_or_default();
+        Link {
+            rate: reverse.rate.unwrap_or(self.rate),
+            buffer: reverse.buffer.unwrap_or(self.buffer),
+            queue: reverse.queue.unwrap_or_else(|| self.queue.clone()),
+            loss: reverse.loss.unwrap_or(self.loss),
+            reverse: None,
+        }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        for (link, name) in [(self, "link"), (&self.back(), "link.reverse")] {
+            if link.rate.bytes_per_second() == 0 {
+                let rate = link.rate;
+                return Err(Error::Scenario(format!(
+                    "{name}.rate = {rate} carries nothing: use at least 8 bit/s"
+                )));
+            }
+            link.queue.queue()?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop {
+    fn check(&self) -> Result<(), Error> {
+        let wrong = |what: &str| Err(Error::Scenario(format!("a drop {what}")));
+        match (&self.flow, self.packet, self.at) {
+            (_, None, Some(_)) if self.transmission.is_none() => Ok(()),
+            (Some(_), Some(1..), None) => Ok(()),
+            (_, Some(0), _) => wrong("names packet 0: packets count from 1"),
+            (None, Some(_), _) => wrong("names a packet and no flow: say flow = …"),
+            (_, None, None) => wrong("says neither a packet nor a time: say flow and packet, or at"),
+            _ => wrong("says a packet (or a transmission) and a time: say one of them"),
+        }
+    }
+}
+
+/// What a full packet holds of payload and headers if nothing is said, bytes: headers of IPv4 and TCP with timestamps, of
+/// IPv4, UDP and uTP, of IPv4 and UDP.
+const TCP_PACKET: (u64, u64) = (1448, 52);
+const UTP_PACKET: (u64, u64) = (1352, 48);
+const UDP_OVERHEAD: u64 = 28;
+
 impl Flow {
+    /// Bulk traffic over TCP for the whole run.
+    pub fn new(name: impl Into<String>, role: Role, controller: &str, rtt: Duration) -> Flow {
+        Flow {
+            name: name.into(),
+            group: None,
+            role,
+            controller: Some(Algorithm::named(controller)),
+            transport: Transport::tcp(),
+            rtt,
+            start: Duration::default(),
+            stop: None,
+            active: Vec::new(),
+            reconnect: false,
+            traffic: Traffic::Bulk,
+            packet: None,
+        }
+    }
+
+    /// Bare datagrams at a constant rate for the whole run.
+    pub fn cbr(name: impl Into<String>, role: Role, rate: Rate, payload: Size, rtt: Duration) -> Flow {
+        Flow {
+            controller: None,
+            transport: Transport::udp(),
+            traffic: Traffic::Cbr { rate, payload },
+            ..Flow::new(name, role, "", rtt)
+        }
+    }
+
+    /// Sizes of its packets.
+    pub fn packet_format(&self) -> PacketFormat {
+        let own = |(payload, overhead)| PacketFormat {
+            payload: Size::from_bytes(payload),
+            overhead: Size::from_bytes(overhead),
+        };
+        match (self.packet, &self.traffic, self.transport.kind()) {
+            (Some(format), ..) => format,
+            (None, Traffic::Cbr { payload, .. }, _) => own((payload.bytes(), UDP_OVERHEAD)),
+            (None, _, "utp") => own(UTP_PACKET),
+            (None, ..) => own(TCP_PACKET),
+        }
+    }
+
     fn check(&self) -> Result<(), Error> {
         let wrong = |what: &str| Err(Error::Scenario(format!("flow {:?} {what}", self.name)));
-        match (&self.controller, &self.transport, &self.traffic) {
-            (None, Transport::Udp, Traffic::Cbr { rate, payload }) => {
+        match (&self.controller, self.transport.protocol()?, &self.traffic) {
+            (None, Protocol::Udp, Traffic::Cbr { rate, payload }) => {
                 if rate.bytes_per_second() == 0 || payload.bytes() < 16 || payload.bytes() > 1400 {
                     return wrong("needs a rate above zero and a payload of 16 B to 1400 B");
                 }
             }
             (None, ..) => return wrong("needs a controller: only cbr traffic goes without"),
             (Some(_), _, Traffic::Cbr { .. }) => return wrong("has a controller: cbr traffic takes none"),
-            (Some(_), Transport::Udp, _) => return wrong("has a controller: bare udp takes none, use utp"),
-            (Some(controller), Transport::Utp, _) => {
+            (Some(_), Protocol::Udp, _) => {
+                return wrong("has a controller: bare udp takes none, use utp or tcp")
+            }
+            (Some(controller), ..) => {
                 controller.controller()?;
             }
         }
+        self.check_times()?;
+        self.check_sizes()
+    }
+
+    fn check_times(&self) -> Result<(), Error> {
+        let wrong = |what: &str| Err(Error::Scenario(format!("flow {:?} {what}", self.name)));
         if self.stop.is_some_and(|stop| stop <= self.start) {
             return wrong("stops before it starts");
+        }
+        let times = self.active.iter().flatten();
+        if !times.clone().zip(times.skip(1)).all(|(earlier, later)| earlier < later) {
+            return wrong("has times of activity that are empty, overlap or go backwards");
+        }
+        match self.traffic {
+            Traffic::OnOff { on, off } if on.0 < SHORTEST_ON_OFF || off.0 < SHORTEST_ON_OFF => {
+                wrong("goes on and off too fast: use 1 ms or more for each")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_sizes(&self) -> Result<(), Error> {
+        let wrong = |what: &str| Err(Error::Scenario(format!("flow {:?} {what}", self.name)));
+        let PacketFormat { payload, overhead } = self.packet_format();
+        if !(1..=LARGEST_PAYLOAD).contains(&payload.bytes()) || overhead.bytes() > LARGEST_OVERHEAD {
+            return wrong("has packets of an impossible size: payload 1 B to 65000 B, overhead up to 500 B");
+        }
+        if matches!(self.traffic, Traffic::Chunk(size) if size.bytes() == 0) {
+            return wrong("has empty chunks");
         }
         Ok(())
     }
 }
+
+/// Shorter times on or off are not traffic but noise, and there could be too many of them.
+const SHORTEST_ON_OFF: Span = Span::from_millis(1);
+/// What an IP packet can hold.
+const LARGEST_PAYLOAD: u64 = 65_000;
+const LARGEST_OVERHEAD: u64 = 500;

@@ -235,8 +235,8 @@ mod tests {
             from_s: 3.0,
             to_s: 10.0,
             utilisation: 1.0,
-            queuing_delay: None,
             flows: vec![backup(0.97)],
+            ..WindowFigures::default()
         };
         let compared = |window: &str, flow: &str| Comparison {
             window: window.to_owned(),
@@ -248,13 +248,8 @@ mod tests {
         let lateness = Some(Lateness { departures: quiet, bound_ms: 5.0 });
         let run =
             Run { duration_s: 30.0, windows: vec![window(ALONE), window(BACK)], lateness, ..Run::default() };
+        let baseline = Run { lateness, ..Run::default() };
         Outcome {
-            schema_version: 1,
-            afteryou_version: String::new(),
-            engine: "bed".to_owned(),
-            scenario,
-            baseline: Some(Run { lateness, ..Run::default() }),
-            run,
             comparison: vec![compared(STAY, UPLOAD), compared(SETTLED, UPLOAD), compared(ALONE, CALL)],
             transfers: vec![Transfer {
                 flow: BACKUP.to_owned(),
@@ -263,8 +258,7 @@ mod tests {
                 sent_blake3: "ab".to_owned(),
                 received_blake3: "ab".to_owned(),
             }],
-            checks: Vec::new(),
-            verdict: None,
+            ..Outcome::new("bed", "", scenario, run, Some(baseline))
         }
     }
 

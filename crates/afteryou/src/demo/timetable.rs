@@ -11,8 +11,9 @@
 //! ```
 
 use crate::demo_args::DemoArgs;
-use afteryou_scenario::scenario::{Flow, Link, Role, Scenario, Traffic, Transport, Window};
+use afteryou_scenario::scenario::{Flow, Link, Role, Scenario, Window};
 use afteryou_scenario::{Algorithm, Duration, Rate, Size};
+use afteryou_scenario::{Traffic, Transport};
 
 /// The transfer that must not be noticed.
 pub const BACKUP: &str = "backup";
@@ -69,18 +70,12 @@ pub fn scenario(args: &DemoArgs, file_bytes: Option<u64>) -> Scenario {
         window(BACK, at(BACK_PART.0), at(BACK_PART.1)),
     ];
     measure.retain(|window| window.from < window.to);
+    let link = Link { loss: args.loss, ..Link::new(args.rate, args.buffer) };
+    let name = format!("a backup with {} meets an upload on a home uplink", controller(args));
     Scenario {
-        name: format!("a backup with {} meets an upload on a home uplink", controller(args)),
-        duration: Duration::from_secs_f64(duration_s),
         seed: args.seed,
         measure,
         baseline: true,
-        link: Link {
-            rate: args.rate,
-            buffer: args.buffer,
-            queue: Algorithm::named("droptail"),
-            loss: args.loss,
-        },
         flow: vec![
             Flow {
                 traffic: file_bytes.map_or(Traffic::Bulk, |bytes| Traffic::Size(Size::from_bytes(bytes))),
@@ -97,6 +92,7 @@ pub fn scenario(args: &DemoArgs, file_bytes: Option<u64>) -> Scenario {
                 ..flow(args, CALL, Role::Foreground, None)
             },
         ],
+        ..Scenario::new(name, Duration::from_secs_f64(duration_s), link)
     }
 }
 
@@ -111,14 +107,9 @@ pub fn controller(args: &DemoArgs) -> Algorithm {
 
 fn flow(args: &DemoArgs, name: &str, role: Role, controller: Option<Algorithm>) -> Flow {
     Flow {
-        name: name.to_owned(),
-        role,
-        transport: if controller.is_some() { Transport::Utp } else { Transport::Udp },
+        transport: if controller.is_some() { Transport::utp() } else { Transport::udp() },
         controller,
-        rtt: args.rtt,
-        start: Duration::default(),
-        stop: None,
-        traffic: Traffic::Bulk,
+        ..Flow::new(name, role, "", args.rtt)
     }
 }
 

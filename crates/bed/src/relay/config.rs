@@ -127,15 +127,10 @@ impl Config {
 mod tests {
     use super::*;
     use afteryou_scenario::units::{Buffer, Duration};
-    use afteryou_scenario::Algorithm;
 
     fn link(name: &str, bits: u64) -> Link {
-        let link = afteryou_scenario::Link {
-            rate: Rate::from_bits(bits),
-            buffer: Buffer::Time(Duration::from_millis(100)),
-            queue: Algorithm::named("droptail"),
-            loss: Probability::default(),
-        };
+        let buffer = Buffer::Time(Duration::from_millis(100));
+        let link = afteryou_scenario::Link::new(Rate::from_bits(bits), buffer);
         Link::of_scenario(name, &link).unwrap()
     }
 

@@ -5,9 +5,9 @@ use super::config::{Config, Flow};
 use super::output::Fresh;
 use super::record::{DirectionStatistics, Fate, FlowId, LinkId, LinkStatistics, Record, Way};
 use super::wire::{Datagram, Event, Wire};
-use crate::random;
 use afteryou_aqm::Packet;
 use afteryou_cc::{Span, Time};
+use afteryou_scenario::random;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 

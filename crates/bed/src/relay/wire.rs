@@ -4,9 +4,9 @@
 //! next packet at that time or when one arrives, whichever is later. When the caller looks has no influence.
 
 use super::config::Direction;
-use crate::random;
 use afteryou_aqm::{DropReason, Dropped, Packet, Queue};
 use afteryou_cc::{Span, Time};
+use afteryou_scenario::random;
 use rand_pcg::Pcg64;
 
 /// What a relay hangs on a packet in a queue: its payload.

@@ -4,7 +4,7 @@ use super::log::{Log, LogInner, Timing};
 use crate::relay::{Fate, Record};
 use afteryou_cc::{Snapshot, Span};
 use afteryou_scenario::outcome::{
-    FlowFigures, Lateness, Mark, Packets, Quantiles, Run, Series, WindowFigures,
+    round, FlowFigures, Lateness, Mark, Packets, Quantiles, Run, Series, WindowFigures,
 };
 use afteryou_scenario::{Flow, Scenario, Traffic, Window};
 use afteryou_utp::config::DEFAULT_PAYLOAD;
@@ -56,6 +56,7 @@ pub(super) fn measure(raw: &Raw<'_>) -> Run {
         marks: raw.marks(),
         packets: raw.packets,
         lateness: raw.lateness,
+        ..Run::default()
     }
 }
 
@@ -143,14 +144,17 @@ impl Raw<'_> {
         let capacity = self.scenario.link.rate.bytes_per_second() as f64 * interval.seconds();
         let sojourns: Vec<f64> = passed.sojourns.iter().map(|ms| f64::from(*ms)).collect();
         let flows = self.scenario.flow.iter().zip(self.logs);
-        Some(WindowFigures {
+        let mut figures = WindowFigures {
             window: window.name.clone(),
             from_s: interval.from,
             to_s: interval.to,
             utilisation: round(passed.bytes as f64 / capacity, 4),
             queuing_delay: quantiles(&sojourns),
             flows: flows.map(|(flow, log)| self.flow_figures(flow, &log.lock(), *interval)).collect(),
-        })
+            ..WindowFigures::default()
+        };
+        figures.derive();
+        Some(figures)
     }
 
     fn flow_figures(&self, flow: &Flow, log: &LogInner, interval: Interval) -> FlowFigures {
@@ -322,12 +326,6 @@ fn quantiles(samples_ms: &[f64]) -> Option<Quantiles> {
     let [mean_ms, p50_ms, p95_ms, p99_ms, max_ms] =
         [mean_ms, p50_ms, p95_ms, p99_ms, max_ms].map(|ms| round(ms, 3));
     Some(Quantiles { samples, mean_ms, p50_ms, p95_ms, p99_ms, max_ms })
-}
-
-/// Rounded to so many decimals: more digits than the measurement has only make files longer.
-fn round(value: f64, decimals: i32) -> f64 {
-    let factor = 10f64.powi(decimals);
-    (value * factor).round() / factor
 }
 
 #[cfg(test)]

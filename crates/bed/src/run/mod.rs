@@ -21,7 +21,7 @@ pub use data::Source;
 
 use crate::error::Error;
 use afteryou_cc::{Snapshot, Span};
-use afteryou_scenario::outcome::{Outcome, SCHEMA_VERSION};
+use afteryou_scenario::outcome::Outcome;
 use afteryou_scenario::{Role, Scenario, Traffic};
 use session::Part;
 use std::collections::BTreeMap;
@@ -92,6 +92,7 @@ pub fn run(
     observe: &mut dyn FnMut(&Progress),
 ) -> Result<Outcome, Error> {
     scenario.check()?;
+    check_supported(scenario)?;
     let whole = Part { scenario: scenario.clone(), from: Span::ZERO, is_baseline: false };
     let mut baseline = None;
     let run = match (scenario.baseline, options.runs_beside()) {
@@ -113,20 +114,33 @@ pub fn run(
             run
         }
     };
-    let comparison =
-        baseline.as_ref().map(|baseline| Outcome::compare(&run.run, &baseline.run)).unwrap_or_default();
-    Ok(Outcome {
-        schema_version: SCHEMA_VERSION,
-        afteryou_version: env!("CARGO_PKG_VERSION").to_owned(),
-        engine: "bed".to_owned(),
-        scenario: scenario.clone(),
-        transfers: run.transfers,
-        run: run.run,
-        baseline: baseline.map(|baseline| baseline.run),
-        comparison,
-        checks: Vec::new(),
-        verdict: None,
-    })
+    let baseline = baseline.map(|baseline| baseline.run);
+    let outcome = Outcome::new("bed", env!("CARGO_PKG_VERSION"), scenario.clone(), run.run, baseline);
+    Ok(Outcome { transfers: run.transfers, ..outcome })
+}
+
+/// The bed speaks uTP and bare UDP over one link that is the same in each direction.
+fn check_supported(scenario: &Scenario) -> Result<(), Error> {
+    let not_yet = |what: String| Err(Error::NotYet(what));
+    if scenario.link.reverse.is_some() {
+        return not_yet("a way back that differs (link.reverse)".to_owned());
+    }
+    if !scenario.drop.is_empty() || !scenario.delay.is_empty() {
+        return not_yet("scripted drops and delays".to_owned());
+    }
+    for flow in &scenario.flow {
+        let of_flow = |what: &str| format!("{what} (flow {:?})", flow.name);
+        if flow.transport.kind() == "tcp" {
+            return not_yet(of_flow("tcp"));
+        }
+        if !flow.transport.0.params.is_empty() || flow.packet.is_some() {
+            return not_yet(of_flow("settings of transport or packet"));
+        }
+        if matches!(flow.traffic, Traffic::Chunk(_) | Traffic::OnOff { .. }) || !flow.active.is_empty() {
+            return not_yet(of_flow("traffic in chunks, on/off or active at times"));
+        }
+    }
+    Ok(())
 }
 
 /// One part alone; `around` is the wall time that other runs take before and after it.

@@ -119,7 +119,7 @@ fn open_flows(
                 let server = ends.server_addr()?;
                 (Ends::Cbr(ends), server)
             }
-            Traffic::Bulk | Traffic::Size(_) => {
+            _ => {
                 let source = options.sources.get(&flow.name).cloned().unwrap_or(Source::Made);
                 let ends = transfer::Ends::open(flow, &source, part.scenario.seed)?;
                 let server = ends.server_addr();

@@ -1,0 +1,289 @@
+//! The protocols that carry a flow, and what can be set on them.
+//!
+//! A transport is written like a controller: `"tcp"`, or `{ kind = "tcp", preset = "classic", iw = "2" }`. Its settings
+//! are rows of a table, from which the checker, the schema and the lists are made.
+
+use crate::algorithm::{Algorithm, Overrides};
+use crate::error::Error;
+use crate::words::unknown;
+use afteryou_cc::param::{Param, ParamError, Settings, Value};
+use afteryou_cc::Span;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Protocol of a flow, with some of its settings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Transport(pub Algorithm);
+
+/// A transport in the list.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Name in scenarios.
+    pub name: &'static str,
+    /// What it is, one sentence.
+    pub summary: &'static str,
+    /// Its settings.
+    pub params: &'static [Param],
+}
+
+/// All transports.
+pub const TRANSPORTS: &[Entry] = &[
+    Entry { name: "tcp", summary: "TCP with SACK, timestamps and RACK-TLP", params: TCP },
+    Entry { name: "utp", summary: "uTP over UDP (BEP 29)", params: UTP },
+    Entry { name: "udp", summary: "bare datagrams at a constant rate", params: &[] },
+];
+
+const MODERN: &str = "modern";
+const CLASSIC: &str = "classic";
+const DELAYED: &str = "delayed";
+const EVERY_PACKET: &str = "every packet";
+const RACK: &str = "rack";
+const SACK: &str = "sack";
+const BYTES: &str = "bytes";
+const ACKS: &str = "acks";
+
+const RECEIVE_WINDOW: &str = "receive window: most bytes beyond the receiver's acknowledgement";
+const ACK_HELP: &str = "acknowledge every second full packet, or each one";
+const ACK_DELAY_HELP: &str = "a lone packet is acknowledged after this time";
+const MIN_RTO_HELP: &str = "lower bound of the retransmission timeout";
+
+/// Settings of TCP. Where the preset `classic` has another default, the help says so.
+pub const TCP: &[Param] = &[
+    Param::choice("preset", MODERN, &[MODERN, CLASSIC]).explained(
+        "defaults of a stack of today, or of the ns-2 era: three duplicate acks, no RACK, no PRR, no pacing",
+        "ns-2 defaults",
+    ),
+    Param::count("iw", "packets", 10, (1, 1000))
+        .explained("initial window; preset classic has 2", "RFC 6928 §2"),
+    Param::bytes("rwnd", 1 << 30, (1_000, 1 << 32)).explained(RECEIVE_WINDOW, "RFC 9293 §3.8.6"),
+    Param::choice("ack", DELAYED, &[DELAYED, EVERY_PACKET]).explained(
+        "acknowledge every second full packet, or each one; preset classic acknowledges every packet",
+        "RFC 5681 §4.2",
+    ),
+    Param::millis("ack_delay", 40, (0, 500)).explained(ACK_DELAY_HELP, "RFC 5681 §4.2; Linux"),
+    Param::millis("min_rto", 200, (1, 60_000)).explained(
+        "lower bound of the retransmission timeout; preset classic has 1 s",
+        "Linux; RFC 6298 §2.4",
+    ),
+    Param::choice("recovery", RACK, &[RACK, SACK]).explained(
+        "how losses are found: RACK-TLP and PRR, or three SACKed packets (RFC 6675), which preset classic has",
+        "RFC 8985, RFC 9937",
+    ),
+    Param::flag("pacing", true).explained("spread packets over the round trip; off in preset classic", ""),
+    Param::flag("ecn", false).explained("mark packets as ECN-capable and react to marks", "RFC 3168"),
+    Param::choice("counting", BYTES, &[BYTES, ACKS]).explained(
+        "the window grows by acknowledged bytes, or by at most a packet for each ack, which preset classic does",
+        "RFC 3465",
+    ),
+];
+
+/// Settings of uTP.
+pub const UTP: &[Param] = &[
+    Param::bytes("rwnd", 8 << 20, (1_000, 1 << 32)).explained(RECEIVE_WINDOW, "BEP 29"),
+    Param::choice("ack", DELAYED, &[DELAYED, EVERY_PACKET]).explained(ACK_HELP, "RFC 5681 §4.2"),
+    Param::millis("ack_delay", 25, (0, 500)).explained(ACK_DELAY_HELP, ""),
+    Param::millis("min_rto", 500, (1, 60_000)).explained(MIN_RTO_HELP, "BEP 29"),
+];
+
+/// A transport's settings, read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// TCP.
+    Tcp(TcpOptions),
+    /// uTP over UDP.
+    Utp(UtpOptions),
+    /// Bare datagrams.
+    Udp,
+}
+
+/// How acknowledgements are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acking {
+    /// After this many full packets…
+    pub every: u32,
+    /// …or after this time.
+    pub delay: Span,
+}
+
+/// How losses are found and repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// RACK-TLP (RFC 8985) and PRR (RFC 9937).
+    Rack,
+    /// Three duplicate acks or their like in SACK, and the pipe (RFC 6675).
+    Sack,
+}
+
+/// Settings of TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpOptions {
+    /// Initial window, packets.
+    pub iw: u32,
+    /// Receive window, bytes.
+    pub rwnd: u64,
+    /// When the receiver acknowledges.
+    pub ack: Acking,
+    /// Lower bound of the retransmission timeout.
+    pub min_rto: Span,
+    /// How losses are found.
+    pub recovery: Recovery,
+    /// Spread packets over the round trip.
+    pub pacing: bool,
+    /// ECN-capable.
+    pub ecn: bool,
+    /// An ack counts as at most one packet.
+    pub count_acks: bool,
+}
+
+/// Settings of uTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UtpOptions {
+    /// Receive buffer, bytes.
+    pub rwnd: u64,
+    /// When the receiver acknowledges.
+    pub ack: Acking,
+    /// Lower bound of the retransmission timeout.
+    pub min_rto: Span,
+}
+
+/// What the preset `classic` sets that the table does not: values where none was written.
+const CLASSIC_DEFAULTS: &[(&str, Value)] = &[
+    ("iw", Value::Count(2)),
+    ("ack", Value::Choice(EVERY_PACKET)),
+    ("min_rto", Value::Time(Span::from_secs(1))),
+    ("recovery", Value::Choice(SACK)),
+    ("pacing", Value::Flag(false)),
+    ("counting", Value::Choice(ACKS)),
+];
+
+/// The transport of that name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    TRANSPORTS.iter().find(|entry| entry.name == name)
+}
+
+impl Transport {
+    /// TCP with its defaults.
+    pub fn tcp() -> Transport {
+        Transport(Algorithm::named("tcp"))
+    }
+
+    /// uTP with its defaults.
+    pub fn utp() -> Transport {
+        Transport(Algorithm::named("utp"))
+    }
+
+    /// Bare datagrams.
+    pub fn udp() -> Transport {
+        Transport(Algorithm::named("udp"))
+    }
+
+    /// The same with one more setting.
+    pub fn with(self, name: &str, value: &str) -> Transport {
+        Transport(self.0.with(name, value))
+    }
+
+    /// Its name.
+    pub fn kind(&self) -> &str {
+        &self.0.kind
+    }
+
+    /// Reads the settings.
+    ///
+    /// # Errors
+    /// A transport or a setting that does not exist, or a value out of range.
+    pub fn protocol(&self) -> Result<Protocol, Error> {
+        let names: Vec<_> = TRANSPORTS.iter().map(|entry| entry.name).collect();
+        let entry = find(self.kind()).ok_or_else(|| unknown("transport", self.kind(), &names))?;
+        let overrides = self.0.overrides(entry.params)?;
+        let refused =
+            |error: ParamError| Error::Parameter { of: entry.name.to_owned(), reason: error.to_string() };
+        match entry.name {
+            "tcp" => {
+                let overrides = preset(overrides);
+                Ok(Protocol::Tcp(TcpOptions::new(&Settings::new(TCP, &overrides).map_err(refused)?)))
+            }
+            "utp" => Ok(Protocol::Utp(UtpOptions::new(&Settings::new(UTP, &overrides).map_err(refused)?))),
+            _ => Ok(Protocol::Udp),
+        }
+    }
+}
+
+/// Puts the preset's values below those that were written.
+fn preset(written: Overrides) -> Overrides {
+    if !written.contains(&("preset", Value::Choice(CLASSIC))) {
+        return written;
+    }
+    let mut overrides: Overrides = CLASSIC_DEFAULTS.to_vec();
+    overrides.extend(written); // the last one counts
+    overrides
+}
+
+fn acking(settings: &Settings<'_>) -> Acking {
+    let every = if settings.choice("ack") == EVERY_PACKET { 1 } else { 2 };
+    Acking { every, delay: settings.time("ack_delay") }
+}
+
+impl TcpOptions {
+    fn new(settings: &Settings<'_>) -> TcpOptions {
+        TcpOptions {
+            iw: settings.count("iw") as u32,
+            rwnd: settings.bytes("rwnd"),
+            ack: acking(settings),
+            min_rto: settings.time("min_rto"),
+            recovery: if settings.choice("recovery") == SACK { Recovery::Sack } else { Recovery::Rack },
+            pacing: settings.flag("pacing"),
+            ecn: settings.flag("ecn"),
+            count_acks: settings.choice("counting") == ACKS,
+        }
+    }
+}
+
+impl UtpOptions {
+    fn new(settings: &Settings<'_>) -> UtpOptions {
+        UtpOptions { rwnd: settings.bytes("rwnd"), ack: acking(settings), min_rto: settings.time("min_rto") }
+    }
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tcp(transport: Transport) -> TcpOptions {
+        match transport.protocol() {
+            Ok(Protocol::Tcp(options)) => options,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_transport_of_the_list_reads_with_its_defaults() {
+        for entry in TRANSPORTS {
+            assert!(Transport(Algorithm::named(entry.name)).protocol().is_ok(), "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn the_classic_preset_changes_defaults_and_what_is_written_stands() {
+        let modern = tcp(Transport::tcp());
+        assert_eq!((modern.iw, modern.ack.every, modern.recovery), (10, 2, Recovery::Rack));
+        let classic = tcp(Transport::tcp().with("preset", "classic").with("iw", "4"));
+        assert_eq!((classic.iw, classic.ack.every, classic.recovery), (4, 1, Recovery::Sack));
+        assert!(!classic.pacing && classic.count_acks);
+    }
+
+    #[test]
+    fn errors_name_the_transport_and_the_choices() {
+        let message = |transport: Transport| transport.protocol().unwrap_err().to_string();
+        assert!(message(Transport(Algorithm::named("tcpp"))).contains("did you mean \"tcp\"?"));
+        assert!(message(Transport::tcp().with("iww", "2")).contains("did you mean \"iw\"?"));
+        assert!(message(Transport::utp().with("iw", "2")).contains("parameter of utp"));
+        assert!(message(Transport::tcp().with("iw", "0")).contains("1 to 1000"));
+    }
+}
