@@ -1,0 +1,25 @@
+//! What can go wrong with a simulation.
+
+use afteryou_scenario::outcome::Ledger;
+use thiserror::Error;
+
+/// Why a simulation gave no result. The message says what to do next.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The scenario is wrong.
+    #[error(transparent)]
+    Scenario(#[from] afteryou_scenario::Error),
+    /// Somebody asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// The simulator lost or invented bytes: a bug.
+    #[error("bytes do not add up: this is a bug of the simulator, please report the scenario ({0:?})")]
+    Conservation(Ledger),
+    /// More was happening than a run should hold.
+    #[error("the run would hold more than {limit} packets at once: use a smaller buffer or receive window (rwnd)")]
+    TooLarge {
+        /// The limit.
+        limit: u64,
+    },
+}

@@ -1,0 +1,75 @@
+//! Datagrams at a constant rate: a call, and the probe that feels the delay.
+
+use super::{interval, Format};
+use crate::net::Net;
+use crate::packet::{Body, Packet};
+use crate::record::{Delays, StepMean};
+use afteryou_cc::{Span, Time};
+use afteryou_scenario::outcome::{Quantiles, Totals};
+use afteryou_scenario::{Flow as Spec, Scenario, Traffic};
+
+/// The two ends.
+pub(super) struct Ends {
+    format: Format,
+    interval: Span,
+    /// Time from one end to the other over the empty path, sending included.
+    empty: Span,
+    windows: Vec<Delays>,
+    step: StepMean,
+    sent: u64,
+    received: u64,
+}
+
+impl Ends {
+    pub(super) fn new(scenario: &Scenario, spec: &Spec, format: Format) -> Ends {
+        let (rate, payload) = match spec.traffic {
+            Traffic::Cbr { rate, payload } => (rate.bits_per_second(), payload.bytes()),
+            _ => (1, 1), // refused when the scenario was checked
+        };
+        let sending = interval(payload + u64::from(format.overhead), scenario.link.rate.bits_per_second());
+        Ends {
+            format,
+            interval: interval(payload, rate),
+            empty: spec.rtt.0 / 2 + sending,
+            windows: scenario.measure.iter().map(|_| Delays::default()).collect(),
+            step: StepMean::default(),
+            sent: 0,
+            received: 0,
+        }
+    }
+
+    /// Sends a packet; returns when the next one is due.
+    pub(super) fn send(&mut self, net: &mut Net, now: Time) -> Time {
+        self.sent += 1;
+        let body = Body::Cbr { sent_low: now.0 as u32, sent_high: (now.0 >> 32) as u32 };
+        net.send_data(now, self.format.packet(self.format.payload, body), self.sent);
+        now + self.interval
+    }
+
+    pub(super) fn receive(&mut self, net: &mut Net, now: Time, packet: Packet) {
+        let Body::Cbr { sent_low, sent_high } = packet.body else { return };
+        let sent_at = Time(u64::from(sent_high) << 32 | u64::from(sent_low));
+        let delay = now.since(sent_at) - self.empty;
+        self.received += u64::from(self.format.payload);
+        self.step.record(delay);
+        for window in net.bottleneck.open() {
+            self.windows[*window].record(delay);
+        }
+    }
+
+    pub(super) fn received(&self) -> u64 {
+        self.received
+    }
+
+    pub(super) fn totals(&self) -> Totals {
+        Totals { packets: self.sent, ..Totals::default() }
+    }
+
+    pub(super) fn window_delays(&self, window: usize) -> Option<Quantiles> {
+        self.windows.get(window)?.quantiles()
+    }
+
+    pub(super) fn take_step_delay_ms(&mut self) -> Option<f64> {
+        self.step.take_ms()
+    }
+}

@@ -1,0 +1,134 @@
+//! What is measured at the bottleneck.
+
+use super::delays::{Delays, StepMean};
+use afteryou_cc::{Span, Time};
+use afteryou_scenario::Scenario;
+
+/// Measurements at the bottleneck, forward direction.
+pub struct Bottleneck {
+    windows: Vec<Window>,
+    /// Indices of the windows that are open now.
+    open: Vec<usize>,
+    /// Bytes that have left it.
+    bytes: u64,
+    /// Packets × ns in the queue, up to `changed`.
+    area: u128,
+    queued: u64,
+    changed: Time,
+    /// Time in the queue, in this step.
+    pub step: StepMean,
+}
+
+struct Window {
+    from: Time,
+    to: Time,
+    /// Time in the queue of each packet that departed.
+    delays: Delays,
+    bytes: u64,
+    area: u128,
+}
+
+/// Figures of a window.
+pub struct Passed<'a> {
+    /// Time in the queue.
+    pub delays: &'a Delays,
+    /// Bytes that left.
+    pub bytes: u64,
+    /// Packets in the queue × s.
+    pub packet_seconds: f64,
+}
+
+impl Bottleneck {
+    /// Nothing has happened yet.
+    pub fn new(scenario: &Scenario) -> Bottleneck {
+        let windows = scenario.measure.iter().map(|window| Window {
+            from: Time(window.from.0 .0),
+            to: Time(window.to.0 .0),
+            delays: Delays::default(),
+            bytes: 0,
+            area: 0,
+        });
+        Bottleneck {
+            windows: windows.collect(),
+            open: Vec::new(),
+            bytes: 0,
+            area: 0,
+            queued: 0,
+            changed: Time::ZERO,
+            step: StepMean::default(),
+        }
+    }
+
+    /// The queue now holds so many packets.
+    pub fn queue_changed(&mut self, now: Time, queued: u64) {
+        self.area += u128::from(self.queued) * u128::from(now.since(self.changed).0);
+        self.changed = now;
+        self.queued = queued;
+    }
+
+    /// A packet leaves the queue after `sojourn`.
+    pub fn departs(&mut self, sojourn: Span) {
+        self.step.record(sojourn);
+        for index in &self.open {
+            self.windows[*index].delays.record(sojourn);
+        }
+    }
+
+    /// A packet of `size` bytes has left the link.
+    pub fn left(&mut self, size: u32) {
+        self.bytes += u64::from(size);
+    }
+
+    /// Windows begin and end here. Until a window is over its counters hold what there was before it.
+    pub fn at_edge(&mut self, now: Time) {
+        self.queue_changed(now, self.queued);
+        let (bytes, area) = (self.bytes, self.area);
+        for window in &mut self.windows {
+            if window.from == now {
+                (window.bytes, window.area) = (bytes, area);
+            }
+            if window.to == now {
+                (window.bytes, window.area) = (bytes - window.bytes, area - window.area);
+            }
+        }
+        self.open.clear();
+        let open = |window: &Window| (window.from..window.to).contains(&now);
+        self.open.extend(self.windows.iter().enumerate().filter(|(_, window)| open(window)).map(|(i, _)| i));
+    }
+
+    /// Indices of the windows that are open now.
+    pub fn open(&self) -> &[usize] {
+        &self.open
+    }
+
+    /// Figures of a window that is over.
+    pub fn window(&self, index: usize) -> Passed<'_> {
+        let window = &self.windows[index];
+        Passed { delays: &window.delays, bytes: window.bytes, packet_seconds: window.area as f64 / 1e9 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::{Duration, Link, Window};
+
+    #[test]
+    fn the_mean_queue_is_integrated_over_time() {
+        // 0 on [0, 1), 2 on [1, 3), 1 on [3, 4).
+        let link = Link::new("1 Mbit/s".parse().unwrap(), "10 packets".parse().unwrap());
+        let s = |s| Duration::from_millis(s * 1000);
+        let window = |name: &str, from, to| Window { name: name.to_owned(), from: s(from), to: s(to) };
+        let measure = vec![window("all", 0, 4), window("middle", 1, 3)];
+        let mut bottleneck = Bottleneck::new(&Scenario { measure, ..Scenario::new("", s(4), link) });
+        let at = |s| Time::from_millis(s * 1000);
+        bottleneck.at_edge(at(0));
+        bottleneck.at_edge(at(1));
+        bottleneck.queue_changed(at(1), 2);
+        bottleneck.at_edge(at(3));
+        bottleneck.queue_changed(at(3), 1);
+        bottleneck.at_edge(at(4));
+        assert_eq!(bottleneck.window(0).packet_seconds / 4.0, 1.25);
+        assert_eq!(bottleneck.window(1).packet_seconds / 2.0, 2.0);
+    }
+}

@@ -1,0 +1,90 @@
+//! Distributions of delays: counts in bins of a thousandth, so that hours of packets fit; mean and maximum are exact.
+
+use afteryou_cc::Span;
+use afteryou_scenario::outcome::{round, Quantiles};
+use hdrhistogram::Histogram;
+
+/// A distribution of delays.
+#[derive(Clone, Debug)]
+pub struct Delays {
+    /// In µs.
+    bins: Histogram<u32>,
+    sum_ns: u128,
+    max: Span,
+}
+
+impl Default for Delays {
+    fn default() -> Delays {
+        // Three digits are a valid precision, so this cannot fail.
+        let bins = Histogram::new(3).unwrap_or_else(|error| unreachable!("bug: {error}"));
+        Delays { bins, sum_ns: 0, max: Span::ZERO }
+    }
+}
+
+/// Longest delay that is told apart from longer ones, µs: 10 h.
+const LONGEST_US: u64 = 36_000_000_000;
+
+impl Delays {
+    /// One more.
+    pub fn record(&mut self, delay: Span) {
+        // The bins grow by themselves up to the longest delay.
+        let _ = self.bins.record(delay.as_micros().min(LONGEST_US));
+        self.sum_ns += u128::from(delay.0);
+        self.max = self.max.max(delay);
+    }
+
+    /// The distribution in ms; none of nothing.
+    pub fn quantiles(&self) -> Option<Quantiles> {
+        let samples = self.bins.len();
+        if samples == 0 {
+            return None;
+        }
+        let rank = |q: f64| round(self.bins.value_at_quantile(q) as f64 / 1e3, 3).min(round(self.max.as_millis_f64(), 3));
+        Some(Quantiles {
+            samples,
+            mean_ms: round((self.sum_ns / u128::from(samples)) as f64 / 1e6, 3),
+            p50_ms: rank(0.5),
+            p95_ms: rank(0.95),
+            p99_ms: rank(0.99),
+            max_ms: round(self.max.as_millis_f64(), 3),
+        })
+    }
+}
+
+/// The mean within a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StepMean {
+    sum_ns: u64,
+    samples: u64,
+}
+
+impl StepMean {
+    /// One more.
+    pub fn record(&mut self, delay: Span) {
+        self.sum_ns += delay.0;
+        self.samples += 1;
+    }
+
+    /// The mean in ms since the last call; none if there was nothing.
+    pub fn take_ms(&mut self) -> Option<f64> {
+        let StepMean { sum_ns, samples } = std::mem::take(self);
+        (samples > 0).then(|| sum_ns as f64 / samples as f64 / 1e6)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_nearest_rank_within_a_thousandth() {
+        let mut delays = Delays::default();
+        assert_eq!(delays.quantiles(), None);
+        (1..=100).for_each(|ms| delays.record(Span::from_millis(ms)));
+        let quantiles = delays.quantiles().unwrap();
+        for (is, should) in [(quantiles.p50_ms, 50.0), (quantiles.p95_ms, 95.0), (quantiles.p99_ms, 99.0)] {
+            assert!((is / should - 1.0).abs() < 1e-3, "{is} for {should}");
+        }
+        assert_eq!((quantiles.mean_ms, quantiles.max_ms, quantiles.samples), (50.5, 100.0, 100));
+    }
+}

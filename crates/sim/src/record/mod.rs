@@ -1,0 +1,178 @@
+//! Measuring: nothing is polled that can be integrated, and nothing is done for each packet that can be read off a counter
+//! at the edges of a window or a step.
+
+mod bottleneck;
+mod delays;
+mod tracks;
+
+pub use bottleneck::Bottleneck;
+pub use delays::{Delays, StepMean};
+
+use crate::flow::Flow;
+use afteryou_cc::{Span, Time};
+use afteryou_scenario::outcome::{round, FlowFigures, Mark, Run, Series, WindowFigures};
+use afteryou_scenario::{Role, Scenario};
+use tracks::Tracks;
+
+/// Most points of a curve, about; longer runs get longer steps.
+const MOST_POINTS: u64 = 3000;
+/// Time between two points of a curve, ms: the first that is long enough.
+const STEPS_MS: [u64; 9] = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 60_000, 600_000];
+
+/// Writes down what happens at the edges of windows and steps.
+pub struct Recorder<'a> {
+    scenario: &'a Scenario,
+    step: Span,
+    next_step: Time,
+    /// Edges of windows that are still to come, ascending.
+    edges: Vec<Time>,
+    /// For each window, what each flow had received when it began and when it ended.
+    received: Vec<(Vec<u64>, Vec<u64>)>,
+    tracks: Tracks,
+    marks: Vec<Mark>,
+    seen: Vec<Seen>,
+}
+
+/// What a flow had done when it was last looked at, to mark what is new.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    slowdowns: u32,
+    timeouts: u64,
+}
+
+impl<'a> Recorder<'a> {
+    /// A recorder of a run of `scenario`.
+    pub fn new(scenario: &'a Scenario) -> Recorder<'a> {
+        let ms = scenario.duration.0.as_nanos() / 1_000_000;
+        let step_ms = STEPS_MS.into_iter().find(|step| ms / step <= MOST_POINTS).unwrap_or(ms / MOST_POINTS);
+        let step = Span::from_millis(step_ms);
+        let mut edges: Vec<Time> =
+            scenario.measure.iter().flat_map(|window| [window.from, window.to]).map(|at| Time(at.0 .0)).collect();
+        edges.sort();
+        edges.dedup();
+        edges.reverse(); // the next one is the last
+        Recorder {
+            scenario,
+            step,
+            next_step: Time::ZERO + step,
+            edges,
+            received: scenario.measure.iter().map(|_| Default::default()).collect(),
+            tracks: Tracks::new(scenario, step),
+            marks: Vec::new(),
+            seen: vec![Seen::default(); scenario.flow.len()],
+        }
+    }
+
+    /// When the next look is due.
+    pub fn next(&self) -> Time {
+        self.edges.last().copied().unwrap_or(Time::NEVER).min(self.next_step)
+    }
+
+    /// Looks at everything that is due at `now`.
+    pub fn look(&mut self, now: Time, flows: &mut [Flow], bottleneck: &mut Bottleneck) {
+        if self.edges.last() == Some(&now) {
+            self.edges.pop();
+            self.at_edge(now, flows, bottleneck);
+        }
+        if self.next_step == now {
+            self.next_step += self.step;
+            self.tracks.step(flows, bottleneck);
+            self.mark_news(now, flows);
+        }
+    }
+
+    fn at_edge(&mut self, now: Time, flows: &mut [Flow], bottleneck: &mut Bottleneck) {
+        let received = || flows.iter().map(Flow::received).collect::<Vec<u64>>();
+        for (window, (begin, end)) in self.scenario.measure.iter().zip(&mut self.received) {
+            if window.from.0 .0 == now.0 {
+                *begin = received();
+            }
+            if window.to.0 .0 == now.0 {
+                *end = received();
+            }
+        }
+        bottleneck.at_edge(now);
+    }
+
+    fn mark_news(&mut self, now: Time, flows: &[Flow]) {
+        for (flow, seen) in flows.iter().zip(&mut self.seen) {
+            let (slowdowns, timeouts) = (flow.slowdowns(), flow.totals().timeouts);
+            let mut mark = |what: &str| {
+                self.marks.push(Mark { at_s: seconds(now), of: flow.name().to_owned(), what: what.to_owned() });
+            };
+            if slowdowns > seen.slowdowns {
+                mark("slowdown");
+            }
+            if timeouts > seen.timeouts {
+                mark("timeout");
+            }
+            *seen = Seen { slowdowns, timeouts };
+        }
+    }
+
+    /// What came out.
+    pub fn finish(mut self, flows: &mut [Flow], bottleneck: Bottleneck) -> Run {
+        for flow in flows.iter() {
+            let of = flow.name().to_owned();
+            let mut mark = |at: Option<Time>, what: &str| {
+                let at = at.filter(|at| *at <= Time(self.scenario.duration.0 .0));
+                self.marks.extend(at.map(|at| Mark { at_s: seconds(at), of: of.clone(), what: what.to_owned() }));
+            };
+            mark(flow.started(), "start");
+            mark(flow.stopped(), "stop");
+        }
+        self.marks.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+        let windows = (0..self.scenario.measure.len()).map(|i| self.window(i, flows, &bottleneck)).collect();
+        let series: Vec<Series> = self.tracks.series();
+        Run {
+            duration_s: self.scenario.duration.as_secs_f64(),
+            windows,
+            series,
+            marks: self.marks,
+            totals: flows.iter().map(Flow::totals).collect(),
+            ..Run::default()
+        }
+    }
+
+    fn window(&self, index: usize, flows: &[Flow], bottleneck: &Bottleneck) -> WindowFigures {
+        let (spec, (begin, end)) = (&self.scenario.measure[index], &self.received[index]);
+        let seconds = (spec.to.0 - spec.from.0).as_secs_f64();
+        let link = bottleneck.window(index);
+        let capacity = self.scenario.link.rate.bits_per_second() as f64 * seconds / 8.0;
+        let figures = flows.iter().zip(begin.iter().zip(end)).map(|(flow, (begin, end))| {
+            let goodput_bit_s = (end - begin) as f64 * 8.0 / seconds;
+            FlowFigures {
+                flow: flow.name().to_owned(),
+                role: flow.role(),
+                goodput_bit_s: round(goodput_bit_s, 0),
+                share_of_payload_capacity: round(goodput_bit_s / flow.payload_capacity(self.scenario), 4),
+                queuing_delay: flow.window_delays(index),
+            }
+        });
+        let mut figures = WindowFigures {
+            window: spec.name.clone(),
+            from_s: spec.from.as_secs_f64(),
+            to_s: spec.to.as_secs_f64(),
+            utilisation: round(link.bytes as f64 / capacity, 4),
+            queuing_delay: link.delays.quantiles(),
+            queue_packets: Some(round(link.packet_seconds / seconds, 3)),
+            flows: figures.collect(),
+            ..WindowFigures::default()
+        };
+        figures.derive();
+        figures
+    }
+}
+
+/// Seconds with milliseconds.
+fn seconds(at: Time) -> f64 {
+    round(at.as_secs_f64(), 3)
+}
+
+/// Foreground and background, for runs with too many flows to draw each.
+fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Foreground => "foreground",
+        Role::Background => "background",
+    }
+}

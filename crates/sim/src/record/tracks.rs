@@ -1,0 +1,127 @@
+//! Curves: a track for each flow, or for each group of flows where there are too many to draw.
+
+use super::{role_name, Bottleneck};
+use crate::flow::Flow;
+use afteryou_cc::Span;
+use afteryou_scenario::outcome::{round, Series};
+use afteryou_scenario::Scenario;
+
+/// More flows than this are drawn as groups.
+const MOST_TRACKS: usize = 24;
+/// Steps that one point of a goodput curve covers: single packets would show in shorter ones.
+const STEPS_PER_RATE: usize = 2;
+
+/// All curves of a run.
+pub(super) struct Tracks {
+    step: Span,
+    tracks: Vec<Track>,
+    /// Time in the bottleneck's queue.
+    queue: Vec<Option<f64>>,
+    steps: usize,
+}
+
+/// Curves of one flow or group.
+struct Track {
+    name: String,
+    members: Vec<usize>,
+    received: u64,
+    rate: Vec<Option<f64>>,
+    cwnd: Vec<Option<f64>>,
+    base_delay: Vec<Option<f64>>,
+    delay: Vec<Option<f64>>,
+}
+
+impl Tracks {
+    pub(super) fn new(scenario: &Scenario, step: Span) -> Tracks {
+        let mut tracks: Vec<Track> = Vec::new();
+        let by_flow = scenario.flow.len() <= MOST_TRACKS;
+        for (i, flow) in scenario.flow.iter().enumerate() {
+            let name = match (by_flow, &flow.group) {
+                (true, _) => &flow.name,
+                (false, Some(group)) => group,
+                (false, None) => role_name(flow.role),
+            };
+            match tracks.iter_mut().find(|track| track.name == *name) {
+                Some(track) => track.members.push(i),
+                None => tracks.push(Track::new(name, i)),
+            }
+        }
+        Tracks { step, tracks, queue: Vec::new(), steps: 0 }
+    }
+
+    /// A step is over.
+    pub(super) fn step(&mut self, flows: &mut [Flow], bottleneck: &mut Bottleneck) {
+        self.steps += 1;
+        self.queue.push(bottleneck.step.take_ms());
+        let seconds = (self.step * STEPS_PER_RATE as u64).as_secs_f64();
+        for track in &mut self.tracks {
+            if self.steps.is_multiple_of(STEPS_PER_RATE) {
+                let received = track.members.iter().map(|i| flows[*i].received()).sum();
+                let rate = (received - track.received) as f64 * 8.0 / 1e6 / seconds;
+                track.received = received;
+                track.rate.push(Some(rate));
+            }
+            track.look(flows);
+        }
+    }
+
+    pub(super) fn series(self) -> Vec<Series> {
+        let step_s = self.step.as_secs_f64();
+        let mut series = Vec::new();
+        for track in self.tracks {
+            let mut add = |quantity: &str, unit: &str, step_s: f64, values: Vec<Option<f64>>| {
+                if values.iter().any(Option::is_some) {
+                    series.push(curve(&track.name, quantity, unit, step_s, values));
+                }
+            };
+            add("goodput", "Mbit/s", step_s * STEPS_PER_RATE as f64, track.rate);
+            add("queuing_delay", "ms", step_s, track.delay);
+            add("cwnd", "kB", step_s, track.cwnd);
+            add("base_delay", "ms", step_s, track.base_delay);
+        }
+        series.push(curve("link", "queuing_delay", "ms", step_s, self.queue));
+        series
+    }
+}
+
+fn curve(of: &str, quantity: &str, unit: &str, step_s: f64, values: Vec<Option<f64>>) -> Series {
+    Series {
+        of: of.to_owned(),
+        quantity: quantity.to_owned(),
+        unit: unit.to_owned(),
+        start_s: 0.0,
+        step_s,
+        values: values.into_iter().map(|value| value.map(|value| round(value, 3))).collect(),
+    }
+}
+
+impl Track {
+    fn new(name: &str, member: usize) -> Track {
+        Track {
+            name: name.to_owned(),
+            members: vec![member],
+            received: 0,
+            rate: Vec::new(),
+            cwnd: Vec::new(),
+            base_delay: Vec::new(),
+            delay: Vec::new(),
+        }
+    }
+
+    fn look(&mut self, flows: &mut [Flow]) {
+        let (mut windows, mut n) = (0, 0);
+        let mut base_delay = None;
+        let mut delay = None;
+        for i in &self.members {
+            delay = flows[*i].take_step_delay_ms().or(delay);
+            if let Some(snapshot) = flows[*i].snapshot() {
+                windows += snapshot.cwnd;
+                n += 1;
+                base_delay = snapshot.base_delay;
+            }
+        }
+        self.delay.push(delay);
+        self.cwnd.push((n > 0).then(|| windows as f64 / 1e3 / f64::from(n)));
+        self.base_delay.push(base_delay.filter(|_| self.members.len() == 1).map(Span::as_millis_f64));
+    }
+}

@@ -1,0 +1,388 @@
+//! The sending end: handshake, window, pacing, what is sent next.
+//!
+//! # States
+//! ```text
+//!   closed ──open──▶ SYN sent ──SYN-ACK──▶ established:  open ──loss──▶ recovery ──all of it acked──▶ open
+//!                                                          ▲             │ timeout
+//!                                                          └──all acked── loss ◀──timeout── open
+//! ```
+//! In recovery PRR (RFC 9937) says what may be sent; with `recovery = "sack"` the pipe does (RFC 6675), and in `loss` the
+//! controller's window, which has collapsed.
+//!
+//! # Not implemented
+//! Closing (a flow just ends), a receiver that reads slowly, F-RTO, AccECN, path-MTU search.
+
+use super::board::{Board, LostSegment, Outgoing};
+use super::prr::Prr;
+use super::timers::Timers;
+use afteryou_cc::rtt::RttEstimator;
+use afteryou_cc::{Controller, Idle, Sent, Span, Time};
+use afteryou_scenario::transport::{Recovery, TcpOptions};
+use afteryou_utp::connection::pacer::{Pacer, SLOW_START_GAIN, STEADY_GAIN};
+
+/// Where a connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Closed,
+    SynSent,
+    Established,
+}
+
+/// A recovery: until everything up to `point` has been acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Episode {
+    pub(super) point: u64,
+    /// After a timeout there is none.
+    pub(super) prr: Option<Prr>,
+    /// Retransmissions of this episode that nothing has shown to be needless yet.
+    pub(super) undo: i64,
+    /// RFC 6675's rescue retransmission was sent.
+    rescued: bool,
+    /// The first retransmission was sent, whatever the window said.
+    began: bool,
+}
+
+/// Counters of a sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Data packets sent.
+    pub packets: u64,
+    /// Retransmissions.
+    pub retransmissions: u64,
+    /// Segments taken for lost.
+    pub losses: u64,
+    /// Times that a segment taken for lost had arrived.
+    pub spurious: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Tail loss probes.
+    pub probes: u64,
+}
+
+/// What to put on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transmit {
+    /// A SYN.
+    Syn,
+    /// Data; with CWR if the flag is set.
+    Data(Outgoing, bool),
+}
+
+/// The sending end.
+#[derive(Debug)]
+pub struct Sender {
+    pub(super) options: TcpOptions,
+    pub(super) controller: Box<dyn Controller>,
+    pub(super) mss: u16,
+    pub(super) board: Board,
+    pub(super) rtt: RttEstimator,
+    pub(super) timers: Timers,
+    pub(super) state: State,
+    pub(super) episode: Option<Episode>,
+    pub(super) counters: Counters,
+    /// Bytes that the application has given and that were not sent yet; `u64::MAX`: no end.
+    available: u64,
+    pacer: Pacer,
+    pub(super) syn_at: Time,
+    pub(super) syns: u32,
+    pub(super) round_end: u64,
+    pub(super) app_limited_until: u64,
+    pub(super) lost_now: Vec<LostSegment>,
+    pub(super) reordering: super::rack::Reordering,
+    pub(super) tail: super::rack::Tail,
+    /// ECN: data beyond this starts a new answer to marks; CWR goes with the next new segment.
+    pub(super) cwr_point: u64,
+    pub(super) cwr_due: bool,
+    last_sent: Time,
+}
+
+impl Sender {
+    /// A closed sender of segments of `mss` bytes.
+    pub fn new(options: TcpOptions, controller: Box<dyn Controller>, mss: u16) -> Sender {
+        Sender {
+            options,
+            controller,
+            mss,
+            board: Board::default(),
+            rtt: RttEstimator::default(),
+            timers: Timers::default(),
+            state: State::Closed,
+            episode: None,
+            counters: Counters::default(),
+            available: 0,
+            pacer: Pacer::default(),
+            syn_at: Time::ZERO,
+            syns: 0,
+            round_end: 0,
+            app_limited_until: 0,
+            lost_now: Vec::new(),
+            reordering: super::rack::Reordering::default(),
+            tail: super::rack::Tail::default(),
+            cwr_point: 0,
+            cwr_due: false,
+            last_sent: Time::ZERO,
+        }
+    }
+
+    /// Begins the handshake.
+    pub fn open(&mut self, now: Time) {
+        self.state = State::SynSent;
+        self.timers.syn_due = true;
+        self.syn_at = now;
+    }
+
+    /// The application gives `bytes` to send; `u64::MAX` for as much as can be sent.
+    pub fn give(&mut self, bytes: u64) {
+        self.available = self.available.saturating_add(bytes);
+    }
+
+    /// The application takes back what was not sent yet.
+    pub fn take_back(&mut self) {
+        self.available = 0;
+    }
+
+    /// Everything given has been sent and acknowledged.
+    pub fn is_flushed(&self) -> bool {
+        self.available == 0 && self.board.is_empty()
+    }
+
+    /// Counters.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// The controller.
+    pub fn controller(&self) -> &dyn Controller {
+        &*self.controller
+    }
+
+    /// Bytes believed to be in the network.
+    pub fn in_flight(&self) -> u64 {
+        self.board.in_flight()
+    }
+
+    /// The next packet to send now, if any. To be called until it returns none.
+    pub fn poll(&mut self, now: Time) -> Option<Transmit> {
+        match self.state {
+            State::Closed => None,
+            State::SynSent => self.poll_syn(now),
+            State::Established => self.poll_data(now),
+        }
+    }
+
+    fn poll_syn(&mut self, now: Time) -> Option<Transmit> {
+        if !std::mem::take(&mut self.timers.syn_due) {
+            return None;
+        }
+        self.syns += 1;
+        let rto = self.timers.rto(&self.rtt, self.options.min_rto);
+        self.timers.retransmit = now + rto;
+        Some(Transmit::Syn)
+    }
+
+    fn poll_data(&mut self, now: Time) -> Option<Transmit> {
+        self.timers.pacing = Time::NEVER;
+        if std::mem::take(&mut self.timers.probe_due) {
+            return self.send_probe(now);
+        }
+        if self.board.has_lost() {
+            let (seq, len) = self.board.next_lost()?;
+            // RFC 6675 §5, step 4.3, and RFC 9937 §6.2: the first retransmission goes whatever the window says.
+            let forced = self.episode.is_some_and(|episode| !episode.began);
+            if !(forced || self.window_has_room(len)) || !self.pacing_allows(now) {
+                return None;
+            }
+            return Some(self.send_again(now, seq));
+        }
+        let len = self.available.min(u64::from(self.mss)) as u16;
+        if len == 0 {
+            self.note_unused_window();
+            return self.send_unjudged(now);
+        }
+        if self.board.outstanding() + u64::from(len) > self.options.rwnd {
+            self.note_unused_window();
+            return None;
+        }
+        if !self.window_has_room(len) || !self.pacing_allows(now) {
+            return None;
+        }
+        Some(self.send_new(now, len))
+    }
+
+    fn send_new(&mut self, now: Time, len: u16) -> Transmit {
+        self.note_idle(now);
+        if self.available != u64::MAX {
+            self.available -= u64::from(len);
+        }
+        let app_limited = self.app_limited_until > self.board.delivered();
+        let outgoing = self.board.send_new(now, len, app_limited);
+        self.after_sending(now, len);
+        Transmit::Data(outgoing, std::mem::take(&mut self.cwr_due))
+    }
+
+    fn send_again(&mut self, now: Time, seq: u64) -> Transmit {
+        let outgoing = self.board.send_again(now, seq);
+        self.counters.retransmissions += 1;
+        if let Some(episode) = &mut self.episode {
+            episode.began = true;
+            episode.undo += 1;
+        }
+        self.after_sending(now, outgoing.len);
+        Transmit::Data(outgoing, false)
+    }
+
+    /// RFC 6675 §4, NextSeg rules 3 and 4: with nothing new to send, segments that are not known to be lost, then one
+    /// rescue retransmission in each recovery.
+    fn send_unjudged(&mut self, now: Time) -> Option<Transmit> {
+        let episode = self.episode.filter(|_| self.options.recovery == Recovery::Sack)?;
+        let seq = match self.board.next_unjudged() {
+            Some(seq) => seq,
+            None if episode.rescued => return None,
+            None => self.board.newest_missing()?,
+        };
+        if !self.window_has_room(self.mss) || !self.pacing_allows(now) {
+            return None;
+        }
+        if let Some(episode) = &mut self.episode {
+            episode.rescued = true;
+        }
+        Some(self.send_again(now, seq))
+    }
+
+    /// RFC 8985 §7.3: new data if there is some, else the newest segment again.
+    fn send_probe(&mut self, now: Time) -> Option<Transmit> {
+        let len = self.available.min(u64::from(self.mss)) as u16;
+        let fits = self.board.outstanding() + u64::from(len) <= self.options.rwnd;
+        self.counters.probes += 1;
+        let transmit = if len > 0 && fits {
+            self.tail.sent(self.board.next_seq() + 1, false);
+            self.send_new(now, len)
+        } else {
+            let seq = self.board.newest_missing()?;
+            self.tail.sent(self.board.next_seq(), true);
+            self.send_again(now, seq)
+        };
+        // RFC 8985 §7.3: the answer to the probe is waited for before a timeout.
+        self.timers.retransmit = now + self.timers.rto(&self.rtt, self.options.min_rto);
+        Some(transmit)
+    }
+
+    /// The window in force, bytes.
+    pub(super) fn window(&self) -> u64 {
+        match self.episode.and_then(|episode| episode.prr) {
+            Some(prr) => prr.window(),
+            None => self.controller.cwnd(),
+        }
+    }
+
+    fn window_has_room(&self, len: u16) -> bool {
+        let in_flight = self.board.in_flight();
+        // A window below one packet: one at a time, and the pacer spaces them.
+        in_flight + u64::from(len) <= self.window() || in_flight == 0
+    }
+
+    fn pacing_allows(&mut self, now: Time) -> bool {
+        if !self.is_paced() || self.pacer.next() <= now {
+            return true;
+        }
+        self.timers.pacing = self.pacer.next();
+        false
+    }
+
+    /// Without pacing, only windows below one packet are spaced.
+    fn is_paced(&self) -> bool {
+        let paced = self.options.pacing
+            || self.controller.pacing_rate().is_some()
+            || self.controller.cwnd() < u64::from(self.mss);
+        paced && self.rtt.smoothed().is_some()
+    }
+
+    fn after_sending(&mut self, now: Time, len: u16) {
+        let bytes = u64::from(len);
+        self.counters.packets += 1;
+        self.last_sent = now;
+        if let Some(prr) = self.episode.as_mut().and_then(|episode| episode.prr.as_mut()) {
+            prr.sent(bytes);
+        }
+        self.controller.on_sent(&Sent {
+            now,
+            bytes,
+            packet_number: self.board.next_number() - 1,
+            in_flight: self.board.in_flight(),
+            app_limited: self.app_limited_until > self.board.delivered(),
+        });
+        if self.is_paced() {
+            self.pace(now, bytes);
+        }
+        if self.timers.retransmit == Time::NEVER {
+            self.timers.retransmit = now + self.timers.rto(&self.rtt, self.options.min_rto);
+        }
+        self.arm_probe(now);
+    }
+
+    fn pace(&mut self, now: Time, bytes: u64) {
+        // The latest sample counts if it is the smaller: when a long queue has just gone, the smoothed one would hold the
+        // rate down for many round trips, and the window is there to stop what is too fast.
+        let Some(rtt) = self.rtt.smoothed().map(|smoothed| smoothed.min(self.rtt.latest())) else { return };
+        let (cwnd, packet) = (self.controller.cwnd(), u64::from(self.mss));
+        let gain = match self.controller.in_slow_start() {
+            _ if cwnd < packet => 1.0,
+            true => SLOW_START_GAIN,
+            false => STEADY_GAIN,
+        };
+        let rate = match self.controller.pacing_rate() {
+            Some(rate) => rate,
+            None => (gain * cwnd as f64 / rtt.as_secs_f64().max(1e-6)) as u64,
+        };
+        let burst_packet = if cwnd < packet { 0 } else { packet };
+        self.pacer.sent(now, bytes, rate.max(1), burst_packet);
+    }
+
+    /// The window has room that is not used: acks of what is in flight now must not widen it.
+    fn note_unused_window(&mut self) {
+        let in_flight = self.board.in_flight();
+        if in_flight + u64::from(self.mss) <= self.window() {
+            self.app_limited_until = (self.board.delivered() + in_flight).max(1);
+        }
+    }
+
+    /// Sending starts again after silence: RFC 5681 §4.1.
+    fn note_idle(&mut self, now: Time) {
+        if !self.board.is_empty() || self.board.next_number() == 0 {
+            return;
+        }
+        let (idle_for, rto) = (now.since(self.last_sent), self.timers.rto(&self.rtt, self.options.min_rto));
+        if idle_for > rto {
+            self.controller.on_idle(&Idle { now, idle_for, rto });
+            self.pacer.reset(now);
+        }
+    }
+
+    /// When [`on_timer`](super::Sender::on_timer) is to be called at the latest.
+    pub fn deadline(&self) -> Time {
+        let wake = match self.controller.wake_at() {
+            Some(at) if self.rtt.smoothed().is_some() && !self.board.is_empty() => at,
+            _ => Time::NEVER,
+        };
+        self.timers.next().min(wake)
+    }
+
+    /// When the pacer lets the next packet go, if one waits for it.
+    pub fn pacing_deadline(&self) -> Time {
+        self.timers.pacing
+    }
+
+    pub(super) fn reset_pacer(&mut self, now: Time) {
+        self.pacer.reset(now);
+    }
+
+    pub(super) fn begin_episode(&mut self, prr: Option<Prr>) {
+        let point = self.board.next_seq();
+        self.episode = Some(Episode { point, prr, undo: 0, rescued: false, began: false });
+    }
+
+    /// Round-trip time that timers may count with before there is a sample.
+    pub(super) fn smoothed(&self) -> Option<Span> {
+        self.rtt.smoothed()
+    }
+}

@@ -1,0 +1,126 @@
+//! One run: the loop over what happens next.
+
+use crate::calendar::{Kind, Slot};
+use crate::error::Error;
+use crate::flow::Flow;
+use crate::link::Way;
+use crate::net::Net;
+use crate::record::Recorder;
+use afteryou_cc::Time;
+use afteryou_scenario::outcome::Run;
+use afteryou_scenario::Scenario;
+
+/// Events between two looks at the clock of whoever watches.
+const WATCH_EVERY: u32 = 1 << 16;
+
+/// What has happened in a run so far.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Simulated time, s.
+    pub at_s: f64,
+    /// Of so many.
+    pub of_s: f64,
+}
+
+/// Runs a checked scenario. `watch` is called now and then; it ends the run by returning false.
+pub fn run(scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Run, Error> {
+    let mut world = World::new(scenario)?;
+    let mut recorder = Recorder::new(scenario);
+    world.go(&mut recorder, watch)?;
+    world.finish(recorder)
+}
+
+struct World {
+    net: Net,
+    flows: Vec<Flow>,
+    end: Time,
+}
+
+impl World {
+    fn new(scenario: &Scenario) -> Result<World, Error> {
+        let mut net = Net::new(scenario)?;
+        let flows = (0..scenario.flow.len()).map(|i| Flow::new(scenario, i)).collect::<Result<Vec<_>, _>>()?;
+        for (i, flow) in flows.iter().enumerate() {
+            net.calendar.push(flow.first_action(), Slot::new(Kind::Application, i));
+        }
+        Ok(World { net, flows, end: Time(scenario.duration.0 .0) })
+    }
+
+    fn go(&mut self, recorder: &mut Recorder<'_>, watch: &mut dyn FnMut(Progress) -> bool) -> Result<(), Error> {
+        // Windows that begin with the run begin before anything happens.
+        recorder.look(Time::ZERO, &mut self.flows, &mut self.net.bottleneck);
+        self.net.calendar.push(recorder.next(), Slot::new(Kind::Measure, 0));
+        let mut events = 0;
+        while let Some((now, slot)) = self.net.calendar.next() {
+            if now > self.end {
+                break;
+            }
+            self.handle(now, slot, recorder);
+            events += 1;
+            if events == WATCH_EVERY {
+                events = 0;
+                let progress = Progress { at_s: now.as_secs_f64(), of_s: self.end.as_secs_f64() };
+                if !watch(progress) {
+                    return Err(Error::Interrupted);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn handle(&mut self, now: Time, slot: Slot, recorder: &mut Recorder<'_>) {
+        let World { net, flows, .. } = self;
+        let index = slot.index();
+        match slot.kind() {
+            Kind::Link => {
+                let again = net.link_done(now, index);
+                net.calendar.finish(again);
+            }
+            Kind::Line => {
+                let Some((packet, way, next)) = net.arrive(index) else {
+                    return net.calendar.finish(None);
+                };
+                net.calendar.finish(next);
+                flows[packet.flow as usize].receive(net, now, way, packet);
+            }
+            Kind::Held => {
+                net.calendar.finish(None);
+                net.release(now, index);
+            }
+            kind @ (Kind::Sender | Kind::Pacing | Kind::Receiver) => {
+                net.calendar.finish(None);
+                flows[index].on_timer(net, now, kind);
+            }
+            Kind::Application => {
+                net.calendar.finish(None);
+                if let Some(next) = flows[index].act(net, now) {
+                    net.calendar.push(next, slot);
+                }
+            }
+            Kind::Measure => {
+                recorder.look(now, flows, &mut net.bottleneck);
+                net.calendar.finish(Some(recorder.next()));
+            }
+        }
+    }
+
+    fn finish(self, recorder: Recorder<'_>) -> Result<Run, Error> {
+        let World { mut net, mut flows, end } = self;
+        net.bottleneck.queue_changed(end, 0);
+        let mut run = Run::default();
+        let mut ledgers = Vec::new();
+        for way in Way::BOTH {
+            let (ledger, packets) = net.ledger(way);
+            if !ledger.balances() {
+                return Err(Error::Conservation(ledger));
+            }
+            if way == Way::Forward {
+                run.packets = packets;
+            }
+            ledgers.push(ledger);
+        }
+        let packets = run.packets;
+        let run = recorder.finish(&mut flows, net.bottleneck);
+        Ok(Run { packets, ledger: ledgers, ..run })
+    }
+}
