@@ -174,7 +174,8 @@ impl WindowFigures {
 
 /// Rounded to so many decimals: more digits than a measurement has only make files longer.
 pub fn round(value: f64, decimals: i32) -> f64 {
-    let factor = 10f64.powi(decimals);
+    // By multiplication: exact on every machine, which `powi` need not be.
+    let factor = (0..decimals).fold(1.0, |factor, _| factor * 10.0);
     (value * factor).round() / factor
 }
 

@@ -172,7 +172,7 @@ impl Flow {
             self.received_before = self.received();
             match &mut self.ends {
                 Ends::Tcp(ends) => ends.reconnect(&self.spec).ok()?,
-                Ends::Utp(ends) => ends.reconnect(&self.spec).ok()?,
+                Ends::Utp(ends) => ends.reconnect(),
                 Ends::Cbr(_) => {}
             }
         }
@@ -183,7 +183,7 @@ impl Flow {
                 ends.pump(net, now, &mut self.timers, self.is_on, &self.spec.traffic);
             }
             Ends::Utp(ends) => {
-                ends.turn_on(now, &self.spec.traffic, first);
+                ends.turn_on(now, &self.spec.traffic, first).ok()?;
                 ends.pump(net, now, &mut self.timers, self.is_on, &self.spec.traffic);
             }
             Ends::Cbr(_) => {}

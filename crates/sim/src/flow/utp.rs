@@ -1,24 +1,221 @@
-//! stub
-use super::{Format, Timers};
+//! A uTP flow: the real connection with real headers in virtual time, its payload left out.
+
+use super::{controller, Format, Timers};
 use crate::calendar::Kind;
 use crate::link::Way;
 use crate::net::Net;
-use crate::packet::Packet;
+use crate::packet::{Body, Packet};
 use afteryou_cc::{Snapshot, Time};
 use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::transport::UtpOptions;
 use afteryou_scenario::{Error, Flow as Spec, Traffic};
-pub(super) struct Ends;
+use afteryou_utp::packet::{Kind as PacketKind, Packet as Datagram, HEADER_LEN};
+use afteryou_utp::{Config, Connection};
+
+/// Content of every payload. As long as the longest one.
+static NOTHING: [u8; 1 << 16] = [0; 1 << 16];
+/// First sequence numbers and the connection id: any will do, and the same ones every time.
+const FIRST_SEQ: u16 = 1;
+const CONNECTION_ID: u16 = 1000;
+
+/// The two ends of a flow's connection, and what earlier connections of it did.
+pub(super) struct Ends {
+    spec: Spec,
+    format: Format,
+    config: Config,
+    client: Option<Connection>,
+    server: Option<Connection>,
+    epoch: u8,
+    earlier: Totals,
+    /// Bytes that the application has still to write; `u64::MAX`: no end.
+    left: u64,
+    /// Highest data packet sent, to number the script's packets.
+    highest: u64,
+}
+
 impl Ends {
-    pub(super) fn new(_: &Spec, _: UtpOptions, _: Format) -> Result<Ends, Error> { Err(Error::Scenario("not yet".into())) }
-    pub(super) fn reconnect(&mut self, _: &Spec) -> Result<(), Error> { Ok(()) }
-    pub(super) fn turn_on(&mut self, _: Time, _: &Traffic, _: bool) {}
-    pub(super) fn turn_off(&mut self) {}
-    pub(super) fn on_timer(&mut self, _: Time, _: Kind) {}
-    pub(super) fn receive(&mut self, _: &mut Net, _: Time, _: Packet, _: Way, _: bool) {}
-    pub(super) fn pump(&mut self, _: &mut Net, _: Time, _: &mut Timers, _: bool, _: &Traffic) {}
-    pub(super) fn pump_receiver(&mut self, _: &mut Net, _: Time, _: &mut Timers) {}
-    pub(super) fn received(&self) -> u64 { 0 }
-    pub(super) fn snapshot(&self) -> Snapshot { Snapshot::default() }
-    pub(super) fn totals(&self) -> Totals { Totals::default() }
+    pub(super) fn new(spec: &Spec, options: UtpOptions, format: Format) -> Result<Ends, Error> {
+        controller(spec, format.payload, None)?; // so that nothing can fail later
+        let config = Config {
+            payload: format.payload,
+            recv_buffer: options.rwnd,
+            min_rto: options.min_rto,
+            ack_every: options.ack.every,
+            ack_delay: options.ack.delay,
+            ..Config::default()
+        };
+        Ok(Ends {
+            spec: spec.clone(),
+            format,
+            config,
+            client: None,
+            server: None,
+            epoch: 0,
+            earlier: Totals::default(),
+            left: 0,
+            highest: 0,
+        })
+    }
+
+    /// A new connection takes the place of the old one.
+    pub(super) fn reconnect(&mut self) {
+        self.earlier = self.totals();
+        (self.client, self.server) = (None, None);
+        self.epoch = self.epoch.wrapping_add(1);
+        self.highest = 0;
+    }
+
+    /// The application has something to send; the first time, the connection is opened.
+    pub(super) fn turn_on(&mut self, now: Time, traffic: &Traffic, first: bool) -> Result<(), Error> {
+        if first {
+            let controller = controller(&self.spec, self.format.payload, None)?;
+            let config = self.config.clone();
+            self.client = Some(Connection::connect(config, controller, now, CONNECTION_ID, FIRST_SEQ));
+        }
+        match traffic {
+            Traffic::Size(size) if first => self.left = size.bytes(),
+            Traffic::Size(_) | Traffic::Chunk(_) => {}
+            _ => self.left = u64::MAX,
+        }
+        Ok(())
+    }
+
+    pub(super) fn turn_off(&mut self) {
+        self.left = 0;
+    }
+
+    pub(super) fn on_timer(&mut self, now: Time, kind: Kind) {
+        let end = if kind == Kind::Receiver { &mut self.server } else { &mut self.client };
+        if let Some(connection) = end {
+            connection.handle_deadline(now);
+        }
+    }
+
+    pub(super) fn receive(&mut self, net: &mut Net, now: Time, packet: Packet, way: Way, over: bool) {
+        let Body::Utp { head, payload, epoch } = packet.body else { return };
+        if epoch == self.epoch && !over {
+            self.handle(net, now, way, head, payload);
+        }
+        net.heads.give(head);
+    }
+
+    fn handle(&mut self, net: &Net, now: Time, way: Way, head: u32, payload: u32) {
+        let Ok(Datagram { header, sack, .. }) = Datagram::decode(net.heads.get(head)) else { return };
+        let datagram = Datagram { header, sack, payload: &NOTHING[..payload as usize] };
+        match (way, &mut self.client, &mut self.server) {
+            (Way::Reverse, Some(client), _) => client.handle(now, &datagram),
+            (Way::Forward, _, Some(server)) => {
+                server.handle(now, &datagram);
+                server.discard_received(now);
+            }
+            (Way::Forward, _, None) if header.kind == PacketKind::Syn => {
+                // Checked when the flow was made; the far end sends no data, so any controller will do.
+                let Ok(controller) = controller(&self.spec, self.format.payload, None) else { return };
+                self.server =
+                    Some(Connection::accept(self.config.clone(), controller, now, &datagram, FIRST_SEQ));
+            }
+            _ => {}
+        }
+    }
+
+    /// Lets the client send what it may.
+    pub(super) fn pump(
+        &mut self,
+        net: &mut Net,
+        now: Time,
+        timers: &mut Timers,
+        is_on: bool,
+        traffic: &Traffic,
+    ) {
+        let Some(mut client) = self.client.take() else { return };
+        if let Traffic::Chunk(size) = traffic {
+            if is_on && self.left == 0 && client.is_flushed() {
+                self.left = size.bytes();
+            }
+        }
+        loop {
+            self.write(&mut client);
+            if !self.transmit(net, now, &mut client, Way::Forward) {
+                break;
+            }
+        }
+        timers.arm(net, Kind::Sender, client.deadline().unwrap_or(Time::NEVER));
+        self.client = Some(client);
+    }
+
+    fn write(&mut self, client: &mut Connection) {
+        while self.left > 0 {
+            let n = client.writable().min(NOTHING.len()).min(usize::try_from(self.left).unwrap_or(usize::MAX));
+            if n == 0 {
+                break;
+            }
+            let Ok(written) = client.write(&NOTHING[..n]) else { break };
+            if self.left != u64::MAX {
+                self.left -= written as u64;
+            }
+        }
+        if self.left == 0 {
+            client.flush();
+        }
+    }
+
+    /// Lets the server acknowledge what is due.
+    pub(super) fn pump_receiver(&mut self, net: &mut Net, now: Time, timers: &mut Timers) {
+        let Some(mut server) = self.server.take() else { return };
+        while self.transmit(net, now, &mut server, Way::Reverse) {}
+        timers.arm(net, Kind::Receiver, server.deadline().unwrap_or(Time::NEVER));
+        self.server = Some(server);
+    }
+
+    /// Sends a connection's next datagram, if there is one.
+    fn transmit(&mut self, net: &mut Net, now: Time, connection: &mut Connection, way: Way) -> bool {
+        let slot = net.heads.take();
+        let head = net.heads.get_mut(slot);
+        head.clear();
+        if !connection.poll_transmit(now, head) {
+            net.heads.give(slot);
+            return false;
+        }
+        let Ok(Datagram { header, payload, .. }) = Datagram::decode(head) else {
+            unreachable!("bug: a connection's own datagram does not decode")
+        };
+        let payload = payload.len();
+        head.truncate(head.len() - payload);
+        let extensions = (head.len() - HEADER_LEN) as u32;
+        let body = Body::Utp { head: slot, payload: payload as u32, epoch: self.epoch };
+        let mut packet = self.format.packet(payload as u32, body);
+        packet.size += extensions;
+        if header.kind == PacketKind::Data && way == Way::Forward {
+            // The first data packet follows the SYN's number.
+            let near = self.highest;
+            let number = near.wrapping_add_signed(i64::from(
+                header.seq_nr.wrapping_sub(FIRST_SEQ).wrapping_sub(near as u16) as i16,
+            ));
+            self.highest = near.max(number);
+            net.send_data(now, packet, number);
+        } else {
+            net.send(now, way, packet);
+        }
+        true
+    }
+
+    pub(super) fn received(&self) -> u64 {
+        self.server.as_ref().map_or(0, |server| server.statistics().bytes_arrived)
+    }
+
+    pub(super) fn snapshot(&self) -> Snapshot {
+        self.client.as_ref().map(|client| client.statistics().controller).unwrap_or_default()
+    }
+
+    pub(super) fn totals(&self) -> Totals {
+        let now = self.client.as_ref().map(|client| client.statistics()).unwrap_or_default();
+        Totals {
+            packets: self.earlier.packets + now.data_packets_sent,
+            retransmissions: self.earlier.retransmissions + now.retransmissions,
+            losses: self.earlier.losses + now.losses,
+            spurious: self.earlier.spurious + now.spurious_losses,
+            timeouts: self.earlier.timeouts + now.timeouts,
+            ..Totals::default()
+        }
+    }
 }
