@@ -32,6 +32,9 @@ pub struct Config {
     pub keepalive: Span,
     /// How long a finished connection answers a peer that has missed the last acknowledgement.
     pub linger: Span,
+    /// Received payload is kept until it is read. If not, it is only counted, as if an application read everything at
+    /// once: for simulations, whose packets have no content.
+    pub keep_received: bool,
     /// Added to the clock that goes into timestamps, µs: tests set it, the protocol does not care.
     pub clock_offset_us: u32,
 }
@@ -55,6 +58,7 @@ impl Default for Config {
             patience: Span::from_secs(60),
             keepalive: Span::from_secs(29),
             linger: Span::from_secs(3),
+            keep_received: true,
             clock_offset_us: 0,
         }
     }
@@ -66,6 +70,8 @@ impl Config {
         self.payload = self.payload.clamp(1, LARGEST_PAYLOAD);
         self.recv_buffer = self.recv_buffer.max(2 * u64::from(self.payload));
         self.max_packets = self.max_packets.max(1);
+        // The timeout counts in whole milliseconds: without a bound it would be zero where round trips are shorter.
+        self.min_rto = self.min_rto.max(SHORTEST_RTO);
         self.keepalive = self.keepalive.max(Span::from_secs(1));
         self
     }
@@ -73,3 +79,6 @@ impl Config {
 
 /// What fits in a UDP datagram beside the header and the longest bitmap, bytes.
 const LARGEST_PAYLOAD: u32 = 65_507 - 20 - 2 - 252;
+
+/// Shortest retransmission timeout.
+const SHORTEST_RTO: Span = Span::from_millis(1);

@@ -13,6 +13,6 @@ pub mod rto;
 pub mod sack;
 
 pub use config::Config;
-pub use connection::{Connection, Statistics};
+pub use connection::{Connection, Outgoing, Statistics};
 pub use endpoint::{Endpoint, EndpointConfig, Monitor, Stream, DSCP_LE};
 pub use error::Error;

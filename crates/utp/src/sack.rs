@@ -45,6 +45,14 @@ impl<'a> Sack<'a> {
         self.mask.iter().enumerate().flat_map(bits).map(|k| k + 1)
     }
 
+    /// The bits 64 at a time, the first one lowest; beyond the end there are zeros.
+    pub fn words(&self) -> impl Iterator<Item = u64> + 'a {
+        self.mask.chunks(8).map(|bytes| match <[u8; 8]>::try_from(bytes) {
+            Ok(word) => u64::from_le_bytes(word),
+            Err(_) => bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        })
+    }
+
     /// How many packets from `ack_nr + 1` on this bitmap speaks of: whatever lies beyond is unknown.
     ///
     /// A short bitmap tells of 31 packets, because libutp leaves the last two of 32 bits unused; if it is all zeros, as
@@ -64,14 +72,29 @@ impl<'a> Sack<'a> {
 /// `arrived(offset)` tells whether packet `ack_nr + 1 + offset` is there, for offsets up to `beyond` exclusive.
 /// A `long` bitmap has at least 8 bytes, so that its length alone tells it from a short one.
 pub fn write(mask: &mut [u8; MAX_LEN], beyond: usize, long: bool, arrived: impl Fn(usize) -> bool) -> usize {
+    let bit = |k: usize| u64::from(k + 1 < beyond && arrived(k + 1));
+    write_words(mask, beyond, long, |from| {
+        (0..64).fold(0, |word, bit_at| word | bit(from + bit_at) << bit_at)
+    })
+}
+
+/// The same with 64 packets at a time: `word(k)` has bits `k` to `k + 63` of the bitmap, the first one lowest, and none
+/// for packets from `beyond` on.
+pub fn write_words(
+    mask: &mut [u8; MAX_LEN],
+    beyond: usize,
+    long: bool,
+    word: impl Fn(usize) -> u64,
+) -> usize {
     let bits = beyond.saturating_sub(1);
-    let (bits, len) = match long {
-        true => (bits.min(MAX_LEN * 8), (bits.div_ceil(32) * 4).clamp(2 * SHORT_LEN, MAX_LEN)),
-        false => (bits.min(SHORT_BITS), SHORT_LEN),
-    };
-    mask[..len].fill(0);
-    for k in (0..bits).filter(|k| arrived(k + 1)) {
-        mask[k / 8] |= 1 << (k % 8);
+    if !long {
+        let bits = word(0) as u32 & ((1 << SHORT_BITS) - 1);
+        mask[..SHORT_LEN].copy_from_slice(&bits.to_le_bytes());
+        return SHORT_LEN;
+    }
+    let len = (bits.div_ceil(32) * 4).clamp(2 * SHORT_LEN, MAX_LEN);
+    for (i, bytes) in mask[..len].chunks_mut(8).enumerate() {
+        bytes.copy_from_slice(&word(i * 64).to_le_bytes()[..bytes.len()]);
     }
     len
 }

@@ -64,8 +64,7 @@ impl Connection {
             self.take_rtt(now.since(self.timers.started()));
         }
         self.state = State::Connected;
-        let (capacity, payload) = (self.config.recv_buffer, self.config.payload);
-        self.receiver = super::Receiver::new(packet.header.seq_nr.wrapping_sub(1), capacity, payload);
+        self.receiver = super::receiver_of(&self.config, packet.header.seq_nr.wrapping_sub(1));
         self.note_peer(now, packet);
         self.show_long_sack = false;
         self.pacer.reset(now);

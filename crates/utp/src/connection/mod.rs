@@ -17,13 +17,17 @@
 //! ```
 //! The two directions end independently (half-close).
 
+pub mod bit_ring;
 mod input;
 mod output;
 pub mod pacer;
 pub mod receiver;
+pub mod reorder;
 pub mod scoreboard;
 pub mod send_buffer;
 mod timers;
+
+pub use output::Outgoing;
 
 use crate::config::{Config, SHORT_PACKETS, SYN_RESENDS};
 use crate::error::Error;
@@ -188,7 +192,7 @@ impl Connection {
             recv_id: ids.0,
             send_id: ids.1,
             board: Scoreboard::new(0),
-            receiver: Receiver::new(ack_nr, config.recv_buffer, config.payload),
+            receiver: receiver_of(&config, ack_nr),
             unsent: SendBuffer::new(config.payload),
             fin: Fin::NotYet,
             push: false,
@@ -249,15 +253,28 @@ impl Connection {
 
     /// Takes bytes to send and returns how many.
     pub fn write(&mut self, data: &[u8]) -> Result<usize, Error> {
+        let n = data.len().min(self.room()?);
+        self.unsent.write(&data[..n]);
+        Ok(n)
+    }
+
+    /// Takes up to `n` zeros to send and returns how many. They take no memory, however many they are: for simulations,
+    /// whose packets have no content.
+    pub fn write_zeros(&mut self, n: u64) -> Result<u64, Error> {
+        let n = n.min(self.room()? as u64);
+        self.unsent.write_zeros(n);
+        Ok(n)
+    }
+
+    /// [`writable`](Connection::writable), or why nothing can be written any more.
+    fn room(&self) -> Result<usize, Error> {
         if let State::Closed(error) = self.state {
             return Err(error.unwrap_or(Error::Finished));
         }
         if self.fin != Fin::NotYet {
             return Err(Error::Finished);
         }
-        let n = data.len().min(self.writable());
-        self.unsent.write(&data[..n]);
-        Ok(n)
+        Ok(self.writable())
     }
 
     /// Does not wait for a full packet.
@@ -374,6 +391,15 @@ impl Connection {
             seq_nr,
             ack_nr: self.receiver.ack_nr(),
         }
+    }
+}
+
+/// A receiver that expects the packet after `ack_nr` next.
+fn receiver_of(config: &Config, ack_nr: u16) -> Receiver {
+    let receiver = Receiver::new(ack_nr, config.recv_buffer, config.payload);
+    match config.keep_received {
+        true => receiver,
+        false => receiver.only_counting(),
     }
 }
 

@@ -4,70 +4,98 @@ use super::pacer::{SLOW_START_GAIN, STEADY_GAIN};
 use super::scoreboard::{Body, Transmission};
 use super::{Connection, Fin, State, LONG_SACK_SHOWN};
 use crate::config::SYN_RESENDS;
-use crate::packet::{Kind, Packet};
+use crate::packet::{Header, Kind, Packet};
 use crate::sack::{Sack, MAX_LEN, SHORT_BITS};
 use afteryou_cc::{Idle, Sent, Time};
+
+/// A datagram that leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// Its header.
+    pub header: Header,
+    /// Payload that follows header and extensions, bytes.
+    pub payload: u32,
+}
 
 impl Connection {
     /// Appends the next datagram to `out` and returns true, or returns false if there is none now.
     pub fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        let Some((_, body)) = self.poll(now, out) else { return false };
+        match body {
+            Some(Body::Data(payload)) => out.extend_from_slice(&payload),
+            Some(Body::Zeros(len)) => out.resize(out.len() + len as usize, 0),
+            Some(Body::Fin) | None => {}
+        }
+        true
+    }
+
+    /// Like [`poll_transmit`](Connection::poll_transmit), but appends only header and extensions and says how long the
+    /// payload is: for simulations, whose packets have no content.
+    pub fn poll_transmit_head(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Outgoing> {
+        let (header, body) = self.poll(now, out)?;
+        Some(Outgoing { header, payload: body.map_or(0, |body| body.payload_len() as u32) })
+    }
+
+    /// Appends the head of the next datagram to `out`; returns its header and what it carries.
+    fn poll(&mut self, now: Time, out: &mut Vec<u8>) -> Option<(Header, Option<Body>)> {
         if self.reset_due {
             self.reset_due = false;
             let seq_nr = self.board.next_seq();
-            self.emit(now, out, Kind::Reset, seq_nr, None, &[]);
-            return true;
+            return Some((self.emit(now, out, Kind::Reset, seq_nr, None), None));
         }
-        match self.state {
-            State::Closed(_) => false,
+        let header = match self.state {
+            State::Closed(_) => None,
             State::SynSent { resends } => self.poll_syn(now, out, resends),
             State::SynReceived | State::Lingering { .. } => self.poll_ack(now, out),
-            State::Connected => self.poll_connected(now, out),
-        }
+            State::Connected => return self.poll_connected(now, out),
+        };
+        header.map(|header| (header, None))
     }
 
-    fn poll_syn(&mut self, now: Time, out: &mut Vec<u8>, resends: u32) -> bool {
+    fn poll_syn(&mut self, now: Time, out: &mut Vec<u8>, resends: u32) -> Option<Header> {
         if !self.timers.take_syn() {
-            return false;
+            return None;
         }
         // The last try goes without the bitmap, in case something on the way dislikes it.
         let sack = (resends < SYN_RESENDS).then_some(LONG_SACK_SHOWN);
         let seq_nr = self.board.next_seq().wrapping_sub(1);
-        self.emit(now, out, Kind::Syn, seq_nr, sack, &[]);
-        true
+        Some(self.emit(now, out, Kind::Syn, seq_nr, sack))
     }
 
-    fn poll_connected(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+    fn poll_connected(&mut self, now: Time, out: &mut Vec<u8>) -> Option<(Header, Option<Body>)> {
         // Data carries the ack, too, but not the bitmap: gaps are told first.
-        let mut mask = [0; MAX_LEN];
-        if self.receiver.sack(&mut mask, false).is_some() && self.poll_ack(now, out) {
-            return true;
+        if self.receiver.has_gap() {
+            if let Some(header) = self.poll_ack(now, out) {
+                return Some((header, None));
+            }
         }
         let Some(transmission) = self.next_transmission(now) else {
-            return self.poll_ack(now, out);
+            return self.poll_ack(now, out).map(|header| (header, None));
         };
-        let (kind, payload) = match &transmission.body {
-            Body::Data(payload) => (Kind::Data, payload.as_ref()),
-            Body::Fin => (Kind::Fin, &[][..]),
+        let kind = match transmission.body {
+            Body::Data(_) | Body::Zeros(_) => Kind::Data,
+            Body::Fin => Kind::Fin,
         };
-        self.emit(now, out, kind, transmission.seq_nr, None, payload);
-        true
+        let header = self.emit(now, out, kind, transmission.seq_nr, None);
+        Some((header, Some(transmission.body)))
     }
 
-    fn poll_ack(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+    fn poll_ack(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Header> {
         if self.receiver.ack_at().is_none_or(|at| at > now) {
-            return false;
+            return None;
         }
-        let mut mask = [0; MAX_LEN];
-        let sack = match self.receiver.sack(&mut mask, self.peer_reads_long_sacks) {
-            Some(len) => Some(Sack::new(&mask[..len])),
-            None => self.show_long_sack.then_some(LONG_SACK_SHOWN),
-        };
-        self.show_long_sack = false;
         let seq_nr = self.board.next_seq();
-        self.emit(now, out, Kind::State, seq_nr, sack, &[]);
-        true
+        if self.receiver.has_gap() {
+            self.show_long_sack = false;
+            let mut mask = [0; MAX_LEN];
+            let len = self.receiver.sack(&mut mask, self.peer_reads_long_sacks).unwrap_or(0);
+            return Some(self.emit(now, out, Kind::State, seq_nr, Some(Sack::new(&mask[..len]))));
+        }
+        let sack = std::mem::take(&mut self.show_long_sack).then_some(LONG_SACK_SHOWN);
+        Some(self.emit(now, out, Kind::State, seq_nr, sack))
     }
 
+    /// Appends the packet up to its payload.
     fn emit(
         &mut self,
         now: Time,
@@ -75,13 +103,14 @@ impl Connection {
         kind: Kind,
         seq_nr: u16,
         sack: Option<Sack<'_>>,
-        payload: &[u8],
-    ) {
-        Packet { header: self.header(now, kind, seq_nr), sack, payload }.encode(out);
+    ) -> Header {
+        let header = self.header(now, kind, seq_nr);
+        Packet { header, sack, payload: &[] }.encode(out);
         self.receiver.acknowledged();
         self.statistics.packets_sent += 1;
         self.statistics.data_packets_sent += u64::from(kind == Kind::Data);
         self.timers.sent(now, self.config.keepalive);
+        header
     }
 
     /// The next packet that carries something, if window, peer and pacing allow one.
@@ -138,7 +167,7 @@ impl Connection {
     fn send_new(&mut self, now: Time, len: u64) -> Transmission {
         self.note_idle(now);
         let body = match self.unsent.take() {
-            Some(payload) => Body::Data(payload),
+            Some(body) => body,
             None => {
                 self.fin = Fin::Sent;
                 Body::Fin

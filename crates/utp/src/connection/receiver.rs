@@ -1,12 +1,12 @@
 //! The receiving side: puts packets in order, decides when to acknowledge, advertises the free buffer.
 
-use crate::sack::{self, MAX_LEN};
+pub use super::reorder::MAX_REORDER;
+use super::reorder::{Held, Reorder};
+use crate::sack::MAX_LEN;
 use afteryou_cc::{Span, Time};
 use bytes::{Buf, BytesMut};
 use std::collections::VecDeque;
 
-/// Packets that may wait behind a gap. Less than half of the sequence space, so that old and new stay apart.
-pub const MAX_REORDER: usize = 16_384;
 /// Payloads up to this long are joined: the buffer counts payload, and a piece of memory for each byte of it would take
 /// sixty times as much…
 const SMALL: usize = 256;
@@ -22,8 +22,8 @@ const UPDATE_FRACTION: u64 = 4;
 #[derive(Debug)]
 pub struct Receiver {
     ack_nr: u16,
-    /// What arrived beyond the first gap; slot 0 is `ack_nr + 1` and empty while there is a gap.
-    waiting: VecDeque<Option<BytesMut>>,
+    /// What arrived beyond the first gap; its slot 0 is `ack_nr + 1`.
+    waiting: Reorder,
     readable: VecDeque<BytesMut>,
     buffered: u64,
     capacity: u64,
@@ -56,7 +56,7 @@ impl Receiver {
     pub fn new(ack_nr: u16, capacity: u64, packet: u32) -> Receiver {
         Receiver {
             ack_nr,
-            waiting: VecDeque::new(),
+            waiting: Reorder::new(true),
             readable: VecDeque::new(),
             buffered: 0,
             capacity,
@@ -71,6 +71,11 @@ impl Receiver {
             arrived: 0,
             duplicates: 0,
         }
+    }
+
+    /// Counts payloads instead of keeping them, as if an application read each the moment it can be read.
+    pub fn only_counting(self) -> Receiver {
+        Receiver { waiting: Reorder::new(false), ..self }
     }
 
     /// Newest packet received in order.
@@ -107,8 +112,7 @@ impl Receiver {
             self.acknowledge_by(now); // old: the sender has missed an ack
             return;
         }
-        let is_duplicate = self.waiting.get(ahead).is_some_and(Option::is_some);
-        if is_duplicate {
+        if self.waiting.contains(ahead) {
             self.duplicates += 1;
             self.acknowledge_by(now);
             return;
@@ -124,18 +128,24 @@ impl Receiver {
         self.packet = self.packet.max(payload.len() as u64);
         self.buffered += payload.len() as u64;
         self.arrived += payload.len() as u64;
-        let had_gap = !self.waiting.is_empty();
-        if self.waiting.len() <= ahead {
-            self.waiting.resize_with(ahead + 1, || None);
+        let had_gap = self.has_gap();
+        if ahead == 0 && !had_gap {
+            self.waiting.pass();
+            let held = self.waiting.hold(payload);
+            self.take_in_order(held);
+        } else {
+            self.waiting.insert(ahead, payload);
+            self.advance();
         }
-        self.waiting[ahead] = Some(BytesMut::from(payload));
-        self.advance();
         self.unacknowledged += 1;
         // RFC 5681 §4.2: at once for anything out of order and for whatever fills a gap.
         let at_once =
             had_gap || ahead > 0 || self.complete || self.unacknowledged >= policy.every || self.quick > 0;
         self.quick = self.quick.saturating_sub(1);
         self.acknowledge_by(if at_once { now } else { now + policy.delay });
+        if self.waiting.only_counts() {
+            self.update_window(now); // as after a read
+        }
     }
 
     /// Is there room for a packet `ahead` packets beyond the next one?
@@ -149,16 +159,22 @@ impl Receiver {
 
     fn advance(&mut self) {
         // Nothing follows the end, even if it came before the end was known.
-        while let (false, Some(Some(_))) = (self.complete, self.waiting.front()) {
-            let payload = self.waiting.pop_front().flatten().unwrap_or_default();
-            self.ack_nr = self.ack_nr.wrapping_add(1);
-            self.received += payload.len() as u64;
-            self.complete = self.fin == Some(self.ack_nr);
-            self.keep(payload);
+        while !self.complete {
+            let Some(held) = self.waiting.pop() else { break };
+            self.take_in_order(held);
         }
         if self.complete {
-            let beyond: usize = self.waiting.drain(..).flatten().map(|payload| payload.len()).sum();
-            self.buffered -= beyond as u64;
+            self.buffered -= self.waiting.clear();
+        }
+    }
+
+    fn take_in_order(&mut self, held: Held) {
+        self.ack_nr = self.ack_nr.wrapping_add(1);
+        self.received += held.len();
+        self.complete = self.fin == Some(self.ack_nr);
+        match held {
+            Held::Kept(payload) => self.keep(payload),
+            Held::Counted(len) => self.buffered -= u64::from(len),
         }
     }
 
@@ -194,13 +210,14 @@ impl Receiver {
         self.advertised = self.window();
     }
 
+    /// Has anything arrived out of order?
+    pub fn has_gap(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Writes the SACK bitmap and returns its length; none if nothing is out of order.
     pub fn sack(&self, mask: &mut [u8; MAX_LEN], long: bool) -> Option<usize> {
-        if self.waiting.is_empty() {
-            return None;
-        }
-        let arrived = |offset: usize| self.waiting.get(offset).is_some_and(Option::is_some);
-        Some(sack::write(mask, self.waiting.len(), long, arrived))
+        self.waiting.sack(mask, long)
     }
 
     /// Can [`read`](Self::read) return bytes, or the end?

@@ -20,6 +20,8 @@ pub const PACKET_THRESHOLD: u64 = 3;
 pub enum Body {
     /// Payload.
     Data(Bytes),
+    /// Payload of this many zeros.
+    Zeros(u32),
     /// The end of the direction.
     Fin,
 }
@@ -117,6 +119,7 @@ impl Body {
     pub fn payload_len(&self) -> u64 {
         match self {
             Body::Data(payload) => payload.len() as u64,
+            Body::Zeros(len) => u64::from(*len),
             Body::Fin => 0,
         }
     }

@@ -1,8 +1,9 @@
 //! What the application has written and no packet carries yet, cut into packets' payloads as it comes.
 //!
 //! A payload is an allocation of its own: it lives until its packet is acknowledged, and would otherwise keep alive
-//! whatever larger buffer it was cut from.
+//! whatever larger buffer it was cut from. Zeros are only counted.
 
+use super::scoreboard::Body;
 use bytes::Bytes;
 use std::collections::VecDeque;
 
@@ -11,13 +12,15 @@ use std::collections::VecDeque;
 pub struct SendBuffer {
     full: usize,
     payloads: VecDeque<Vec<u8>>,
+    /// Zeros after all payloads.
+    zeros: u64,
     bytes: u64,
 }
 
 impl SendBuffer {
     /// An empty buffer that cuts payloads of `full` bytes.
     pub fn new(full: u32) -> SendBuffer {
-        SendBuffer { full: full as usize, payloads: VecDeque::new(), bytes: 0 }
+        SendBuffer { full: full as usize, payloads: VecDeque::new(), zeros: 0, bytes: 0 }
     }
 
     /// Bytes waiting.
@@ -31,8 +34,36 @@ impl SendBuffer {
     }
 
     /// Appends bytes.
-    pub fn write(&mut self, mut data: &[u8]) {
+    pub fn write(&mut self, data: &[u8]) {
+        self.spell_out_zeros();
         self.bytes += data.len() as u64;
+        self.store(data);
+    }
+
+    /// Appends `n` zeros, which take no memory unless other bytes share a packet with them or follow.
+    pub fn write_zeros(&mut self, n: u64) {
+        self.bytes += n;
+        let joined = match self.payloads.back_mut().filter(|last| last.len() < self.full) {
+            Some(last) => {
+                let joined = n.min((self.full - last.len()) as u64);
+                last.resize(last.len() + joined as usize, 0);
+                joined
+            }
+            None => 0,
+        };
+        self.zeros += n - joined;
+    }
+
+    fn spell_out_zeros(&mut self) {
+        while self.zeros > 0 {
+            let zeros = [0; 1024];
+            let n = self.zeros.min(zeros.len() as u64);
+            self.zeros -= n;
+            self.store(&zeros[..n as usize]);
+        }
+    }
+
+    fn store(&mut self, mut data: &[u8]) {
         while !data.is_empty() {
             if self.payloads.back().is_none_or(|last| last.len() == self.full) {
                 self.payloads.push_back(Vec::with_capacity(self.full.min(data.len().next_power_of_two())));
@@ -46,20 +77,61 @@ impl SendBuffer {
 
     /// Length of the next payload.
     pub fn next_len(&self) -> Option<u64> {
-        self.payloads.front().map(|payload| payload.len() as u64)
+        match self.payloads.front() {
+            Some(payload) => Some(payload.len() as u64),
+            None => (self.zeros > 0).then(|| self.zeros.min(self.full as u64)),
+        }
     }
 
     /// Takes the next payload, full or not.
-    pub fn take(&mut self) -> Option<Bytes> {
-        let payload = self.payloads.pop_front()?;
-        self.bytes -= payload.len() as u64;
-        Some(Bytes::from(payload))
+    pub fn take(&mut self) -> Option<Body> {
+        let len = self.next_len()?;
+        self.bytes -= len;
+        let Some(payload) = self.payloads.pop_front() else {
+            self.zeros -= len;
+            return Some(Body::Zeros(len as u32));
+        };
+        Some(Body::Data(Bytes::from(payload)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn taken(buffer: &mut SendBuffer) -> Vec<Bytes> {
+        let bytes = |body| match body {
+            Body::Data(payload) => payload,
+            Body::Zeros(len) => Bytes::from(vec![0; len as usize]),
+            Body::Fin => unreachable!("a buffer has no end"),
+        };
+        std::iter::from_fn(|| buffer.take()).map(bytes).collect()
+    }
+
+    #[test]
+    fn zeros_share_packets_with_other_bytes_as_if_they_had_been_written_out() {
+        for (n, zeros, m) in
+            [(0, 250, 0), (30, 30, 30), (130, 270, 5), (100, 100, 100), (0, 1, 0), (99, 2, 250)]
+        {
+            let (mut counted, mut written) = (SendBuffer::new(100), SendBuffer::new(100));
+            counted.write(&vec![1; n]);
+            counted.write_zeros(zeros as u64);
+            counted.write(&vec![2; m]);
+            written.write(&[vec![1; n], vec![0; zeros], vec![2; m]].concat());
+            assert_eq!((counted.len(), counted.next_len()), (written.len(), written.next_len()));
+            assert_eq!(taken(&mut counted), taken(&mut written), "{n}, {zeros}, {m}");
+            assert!(counted.is_empty());
+        }
+    }
+
+    #[test]
+    fn zeros_alone_are_not_stored() {
+        let mut buffer = SendBuffer::new(100);
+        buffer.write_zeros(150);
+        buffer.write_zeros(1 << 40);
+        assert!(buffer.payloads.is_empty());
+        assert!(matches!(buffer.take(), Some(Body::Zeros(100))));
+    }
 
     #[test]
     fn writes_of_any_size_become_full_payloads_and_a_rest() {
@@ -68,7 +140,7 @@ mod tests {
             let data: Vec<u8> = (0..250).map(|i| i as u8).collect();
             data.chunks(step).for_each(|chunk| buffer.write(chunk));
             assert_eq!(buffer.len(), 250);
-            let payloads: Vec<Bytes> = std::iter::from_fn(|| buffer.take()).collect();
+            let payloads = taken(&mut buffer);
             assert_eq!(payloads.iter().map(|payload| payload.len()).collect::<Vec<_>>(), [100, 100, 50]);
             assert_eq!(payloads.concat(), data);
             assert!(buffer.is_empty() && buffer.next_len().is_none());
