@@ -235,9 +235,9 @@ impl Sender {
             self.timers.reordering = Time::NEVER;
             return;
         }
-        if progress.advanced || progress.segments > 0 {
-            // RFC 6298 §5.3; RFC 8985 §7.2 also for SACKs.
-            self.timers.retransmit = now + self.timers.rto(&self.rtt, self.options.min_rto);
+        if progress.advanced {
+            // RFC 6298 §5.3. Not for SACKs: a lost retransmission would hold everything up for ever.
+            self.timers.retransmit = now + self.timers.rto(&self.rtt, &self.options);
         }
         self.arm_probe(now);
     }

@@ -175,7 +175,7 @@ impl Sender {
             return None;
         }
         self.syns += 1;
-        let rto = self.timers.rto(&self.rtt, self.options.min_rto);
+        let rto = self.timers.rto(&self.rtt, &self.options);
         self.timers.retransmit = now + rto;
         Some(Transmit::Syn)
     }
@@ -227,6 +227,10 @@ impl Sender {
             episode.began = true;
             episode.undo += 1;
         }
+        if seq == self.board.una() {
+            // What everything waits for gets the whole timeout (as Linux does; RFC 6298 leaves it open).
+            self.timers.retransmit = Time::NEVER;
+        }
         self.after_sending(now, outgoing.len);
         Transmit::Data(outgoing, false)
     }
@@ -263,7 +267,7 @@ impl Sender {
             self.send_again(now, seq)
         };
         // RFC 8985 §7.3: the answer to the probe is waited for before a timeout.
-        self.timers.retransmit = now + self.timers.rto(&self.rtt, self.options.min_rto);
+        self.timers.retransmit = now + self.timers.rto(&self.rtt, &self.options);
         Some(transmit)
     }
 
@@ -315,7 +319,7 @@ impl Sender {
             self.pace(now, bytes);
         }
         if self.timers.retransmit == Time::NEVER {
-            self.timers.retransmit = now + self.timers.rto(&self.rtt, self.options.min_rto);
+            self.timers.retransmit = now + self.timers.rto(&self.rtt, &self.options);
         }
         self.arm_probe(now);
     }
@@ -351,7 +355,7 @@ impl Sender {
         if !self.board.is_empty() || self.board.next_number() == 0 {
             return;
         }
-        let (idle_for, rto) = (now.since(self.last_sent), self.timers.rto(&self.rtt, self.options.min_rto));
+        let (idle_for, rto) = (now.since(self.last_sent), self.timers.rto(&self.rtt, &self.options));
         if idle_for > rto {
             self.controller.on_idle(&Idle { now, idle_for, rto });
             self.pacer.reset(now);

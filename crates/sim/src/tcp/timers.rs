@@ -3,6 +3,7 @@
 use super::sender::{Sender, State};
 use afteryou_cc::rtt::RttEstimator;
 use afteryou_cc::{Span, Time, Timeout};
+use afteryou_scenario::transport::{Recovery, TcpOptions};
 
 /// Backoff ends here (RFC 6298 §2.5 asks for 60 s or more).
 const MAX_RTO: Span = Span::from_secs(60);
@@ -43,11 +44,14 @@ impl Default for Timers {
 }
 
 impl Timers {
-    /// The retransmission timeout now (RFC 6298 §2), backoff included.
-    pub(super) fn rto(&self, rtt: &RttEstimator, min: Span) -> Span {
-        let rto = match self.after_syn_loss {
-            true => RTO_AFTER_SYN_LOSS,
-            false => rtt.rto(GRANULARITY, min),
+    /// The retransmission timeout now (RFC 6298 §2), backoff included. With RACK the lower bound holds for the part that
+    /// comes on top of the smoothed round-trip time, as in Linux: RACK needs two round trips to see that a retransmission
+    /// was lost, and a timeout must not come first.
+    pub(super) fn rto(&self, rtt: &RttEstimator, options: &TcpOptions) -> Span {
+        let rto = match (self.after_syn_loss, options.recovery) {
+            (true, _) => RTO_AFTER_SYN_LOSS,
+            (false, Recovery::Rack) => rtt.rto(options.min_rto, options.min_rto),
+            (false, Recovery::Sack) => rtt.rto(GRANULARITY, options.min_rto),
         };
         if self.backoff == 0 {
             return rto.min(MAX_RTO);
@@ -112,6 +116,6 @@ impl Sender {
         self.timers.probe = Time::NEVER;
         self.timers.probe_due = false;
         self.tail.cancel();
-        self.timers.retransmit = now + self.timers.rto(&self.rtt, self.options.min_rto);
+        self.timers.retransmit = now + self.timers.rto(&self.rtt, &self.options);
     }
 }
