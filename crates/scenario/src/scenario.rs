@@ -129,7 +129,10 @@ pub struct Drop {
     /// From this time on.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub at: Option<Duration>,
-    /// How many packets in a row; one if not said.
+    /// Until this time: an outage.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub until: Option<Duration>,
+    /// How many packets in a row; one if neither this nor `until` is said.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub count: Option<u64>,
 }
@@ -279,6 +282,9 @@ impl Link {
 impl Drop {
     fn check(&self) -> Result<(), Error> {
         let wrong = |what: &str| Err(Error::Scenario(format!("a drop {what}")));
+        if self.until.is_some_and(|until| self.at.is_none_or(|at| at >= until)) {
+            return wrong("ends before it begins: say at = … and a later until = …");
+        }
         match (&self.flow, self.packet, self.at) {
             (_, None, Some(_)) if self.transmission.is_none() => Ok(()),
             (Some(_), Some(1..), None) => Ok(()),

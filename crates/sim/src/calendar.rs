@@ -103,7 +103,6 @@ impl Calendar {
         if let Some(mut top) = self.heap.peek_mut() {
             let slot = u64::from(top.0 as u32 & ((1 << SLOT_BITS) - 1));
             *top = Reverse(u128::from(at.0) << 64 | u128::from(sequence << SLOT_BITS | slot));
-
         }
     }
 

@@ -17,7 +17,9 @@ pub enum Error {
     #[error("bytes do not add up: this is a bug of the simulator, please report the scenario ({0:?})")]
     Conservation(Ledger),
     /// More was happening than a run should hold.
-    #[error("the run would hold more than {limit} packets at once: use a smaller buffer or receive window (rwnd)")]
+    #[error(
+        "the run would hold more than {limit} packets at once: use a smaller buffer or receive window (rwnd)"
+    )]
     TooLarge {
         /// The limit.
         limit: u64,

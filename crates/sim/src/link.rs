@@ -161,7 +161,8 @@ impl Link {
     /// Every byte accounted for; `wires` is what the delay lines of this direction hold.
     pub fn ledger(&self, way: Way, wires: Held) -> (Ledger, Packets) {
         let backlog = self.queue.backlog();
-        let sending = self.sending.map_or(Held::default(), |packet| Held { bytes: packet.size.into(), packets: 1 });
+        let sending =
+            self.sending.map_or(Held::default(), |packet| Held { bytes: packet.size.into(), packets: 1 });
         let ledger = Ledger {
             link: way.name().to_owned(),
             arrived: self.counts.arrived,

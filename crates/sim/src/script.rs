@@ -36,6 +36,7 @@ struct FlowScript {
 struct ByTime {
     flow: Option<u32>,
     at: Time,
+    until: Time,
     left: u64,
 }
 
@@ -44,12 +45,13 @@ impl Script {
     pub fn new(scenario: &Scenario) -> Script {
         let index = |name: &str| scenario.flow.iter().position(|flow| flow.name == name);
         let mut script = Script { flows: scenario.flow.iter().map(|_| None).collect(), by_time: Vec::new() };
-        for Drop { flow, packet, transmission, at, count } in &scenario.drop {
+        for Drop { flow, packet, transmission, at, until, count } in &scenario.drop {
             let flow = flow.as_deref().and_then(index);
-            let count = count.unwrap_or(1);
+            let count = count.unwrap_or(if until.is_some() { u64::MAX } else { 1 });
+            let until = until.map_or(Time::NEVER, |until| Time(until.0 .0));
             if let Some(at) = at {
                 let flow = flow.map(|flow| flow as u32);
-                script.by_time.push(ByTime { flow, at: Time(at.0 .0), left: count });
+                script.by_time.push(ByTime { flow, at: Time(at.0 .0), until, left: count });
             }
             if let (Some(flow), Some(first)) = (flow, packet) {
                 for number in *first..first.saturating_add(count.min(MOST_IN_A_ROW)) {
@@ -83,7 +85,7 @@ impl Script {
         }
         for drop in &mut self.by_time {
             let meant = drop.flow.is_none_or(|meant| meant == flow);
-            if meant && drop.left > 0 && now >= drop.at {
+            if meant && drop.left > 0 && (drop.at..drop.until).contains(&now) {
                 drop.left -= 1;
                 return Fate::Drop;
             }
@@ -102,15 +104,18 @@ mod tests {
 
     fn script(drop: Vec<Drop>) -> Script {
         let link = Link::new("1 Mbit/s".parse().unwrap(), "10 packets".parse().unwrap());
-        let flow = ["a", "b"].map(|name| Flow::new(name, Role::Foreground, "newreno", Duration::from_millis(10)));
-        let scenario = Scenario { flow: flow.to_vec(), drop, ..Scenario::new("", Duration::from_millis(1000), link) };
+        let flow =
+            ["a", "b"].map(|name| Flow::new(name, Role::Foreground, "newreno", Duration::from_millis(10)));
+        let scenario =
+            Scenario { flow: flow.to_vec(), drop, ..Scenario::new("", Duration::from_millis(1000), link) };
         scenario.check().unwrap();
         Script::new(&scenario)
     }
 
     #[test]
     fn a_packet_is_dropped_in_the_transmission_that_the_script_names() {
-        let drop = Drop { flow: Some("b".to_owned()), packet: Some(3), transmission: Some(2), ..Drop::default() };
+        let drop =
+            Drop { flow: Some("b".to_owned()), packet: Some(3), transmission: Some(2), ..Drop::default() };
         let mut script = script(vec![drop]);
         let mut fate = |flow, number| script.fate(Time::ZERO, flow, number);
         assert_eq!([fate(1, 3), fate(0, 3), fate(0, 3), fate(1, 2)], [Fate::Pass; 4]);
@@ -121,6 +126,10 @@ mod tests {
     fn from_a_time_on_so_many_packets_are_dropped() {
         let at = Some(Duration::from_millis(5));
         let mut script = script(vec![Drop { at, count: Some(2), ..Drop::default() }]);
+        let until = Some(Duration::from_millis(7));
+        let mut outage = script(vec![Drop { at, until, ..Drop::default() }]);
+        let during: Vec<Fate> = (4..9).map(|ms| outage.fate(Time::from_millis(ms), 1, ms)).collect();
+        assert_eq!(during, [Fate::Pass, Fate::Drop, Fate::Drop, Fate::Pass, Fate::Pass]);
         let fates: Vec<Fate> = (4..9).map(|ms| script.fate(Time::from_millis(ms), 0, ms)).collect();
         assert_eq!(fates, [Fate::Pass, Fate::Drop, Fate::Drop, Fate::Pass, Fate::Pass]);
     }

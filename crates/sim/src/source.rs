@@ -44,7 +44,8 @@ impl Schedule {
         if at < self.start || at >= self.stop {
             return false;
         }
-        let listed = self.active.is_empty() || self.active.iter().any(|(from, to)| (*from..*to).contains(&at));
+        let listed =
+            self.active.is_empty() || self.active.iter().any(|(from, to)| (*from..*to).contains(&at));
         let phase = self.on_off.is_none_or(|(on, off)| at.since(self.start).0 % (on.0 + off.0) < on.0);
         listed && phase
     }
@@ -92,6 +93,9 @@ mod tests {
         let listed = Flow { active: vec![[s(0), s(1)], [s(3), s(4)]], ..flow(Traffic::Bulk) };
         assert_eq!(changes(&listed, 9), [(0, true), (1, false), (3, true), (4, false), (9, false)]);
         let on_off = Flow { start: s(1), ..flow(Traffic::OnOff { on: s(2), off: s(3) }) };
-        assert_eq!(changes(&on_off, 9), [(0, false), (1, true), (3, false), (6, true), (8, false), (9, false)]);
+        assert_eq!(
+            changes(&on_off, 9),
+            [(0, false), (1, true), (3, false), (6, true), (8, false), (9, false)]
+        );
     }
 }

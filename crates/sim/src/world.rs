@@ -39,14 +39,19 @@ struct World {
 impl World {
     fn new(scenario: &Scenario) -> Result<World, Error> {
         let mut net = Net::new(scenario)?;
-        let flows = (0..scenario.flow.len()).map(|i| Flow::new(scenario, i)).collect::<Result<Vec<_>, _>>()?;
+        let flows =
+            (0..scenario.flow.len()).map(|i| Flow::new(scenario, i)).collect::<Result<Vec<_>, _>>()?;
         for (i, flow) in flows.iter().enumerate() {
             net.calendar.push(flow.first_action(), Slot::new(Kind::Application, i));
         }
         Ok(World { net, flows, end: Time(scenario.duration.0 .0) })
     }
 
-    fn go(&mut self, recorder: &mut Recorder<'_>, watch: &mut dyn FnMut(Progress) -> bool) -> Result<(), Error> {
+    fn go(
+        &mut self,
+        recorder: &mut Recorder<'_>,
+        watch: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<(), Error> {
         // Windows that begin with the run begin before anything happens.
         recorder.look(Time::ZERO, &mut self.flows, &mut self.net.bottleneck);
         self.net.calendar.push(recorder.next(), Slot::new(Kind::Measure, 0));

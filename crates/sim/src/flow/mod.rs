@@ -121,12 +121,8 @@ impl Flow {
             Protocol::Utp(options) => Ends::Utp(Box::new(utp::Ends::new(&spec, options, format)?)),
             Protocol::Udp => Ends::Cbr(cbr::Ends::new(scenario, &spec, format)),
         };
-        let timers = Timers {
-            index,
-            sender: Timer::default(),
-            pacing: Timer::default(),
-            receiver: Timer::default(),
-        };
+        let timers =
+            Timers { index, sender: Timer::default(), pacing: Timer::default(), receiver: Timer::default() };
         Ok(Flow {
             schedule: Schedule::new(&spec, Time(scenario.duration.0 .0)),
             spec,

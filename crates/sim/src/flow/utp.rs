@@ -145,7 +145,8 @@ impl Ends {
 
     fn write(&mut self, client: &mut Connection) {
         while self.left > 0 {
-            let n = client.writable().min(NOTHING.len()).min(usize::try_from(self.left).unwrap_or(usize::MAX));
+            let n =
+                client.writable().min(NOTHING.len()).min(usize::try_from(self.left).unwrap_or(usize::MAX));
             if n == 0 {
                 break;
             }

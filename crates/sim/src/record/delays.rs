@@ -39,7 +39,9 @@ impl Delays {
         if samples == 0 {
             return None;
         }
-        let rank = |q: f64| round(self.bins.value_at_quantile(q) as f64 / 1e3, 3).min(round(self.max.as_millis_f64(), 3));
+        let rank = |q: f64| {
+            round(self.bins.value_at_quantile(q) as f64 / 1e3, 3).min(round(self.max.as_millis_f64(), 3))
+        };
         Some(Quantiles {
             samples,
             mean_ms: round((self.sum_ns / u128::from(samples)) as f64 / 1e6, 3),

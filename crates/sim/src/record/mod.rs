@@ -46,8 +46,12 @@ impl<'a> Recorder<'a> {
         let ms = scenario.duration.0.as_nanos() / 1_000_000;
         let step_ms = STEPS_MS.into_iter().find(|step| ms / step <= MOST_POINTS).unwrap_or(ms / MOST_POINTS);
         let step = Span::from_millis(step_ms);
-        let mut edges: Vec<Time> =
-            scenario.measure.iter().flat_map(|window| [window.from, window.to]).map(|at| Time(at.0 .0)).collect();
+        let mut edges: Vec<Time> = scenario
+            .measure
+            .iter()
+            .flat_map(|window| [window.from, window.to])
+            .map(|at| Time(at.0 .0))
+            .collect();
         edges.sort();
         edges.dedup();
         edges.reverse(); // the next one is the last
@@ -98,7 +102,11 @@ impl<'a> Recorder<'a> {
         for (flow, seen) in flows.iter().zip(&mut self.seen) {
             let (slowdowns, timeouts) = (flow.slowdowns(), flow.totals().timeouts);
             let mut mark = |what: &str| {
-                self.marks.push(Mark { at_s: seconds(now), of: flow.name().to_owned(), what: what.to_owned() });
+                self.marks.push(Mark {
+                    at_s: seconds(now),
+                    of: flow.name().to_owned(),
+                    what: what.to_owned(),
+                });
             };
             if slowdowns > seen.slowdowns {
                 mark("slowdown");
@@ -116,7 +124,11 @@ impl<'a> Recorder<'a> {
             let of = flow.name().to_owned();
             let mut mark = |at: Option<Time>, what: &str| {
                 let at = at.filter(|at| *at <= Time(self.scenario.duration.0 .0));
-                self.marks.extend(at.map(|at| Mark { at_s: seconds(at), of: of.clone(), what: what.to_owned() }));
+                self.marks.extend(at.map(|at| Mark {
+                    at_s: seconds(at),
+                    of: of.clone(),
+                    what: what.to_owned(),
+                }));
             };
             mark(flow.started(), "start");
             mark(flow.stopped(), "stop");

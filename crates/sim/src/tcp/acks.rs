@@ -51,7 +51,8 @@ impl Sender {
         let (blocks, count) = self.blocks(incoming.sack);
         let cumulative = expand(self.board.una(), incoming.cumulative);
         let echoed = self.echoed_time(now, incoming.tsecr);
-        let progress = self.board.acknowledge(now, cumulative, &blocks[..count], Some(echoed), self.rtt.min());
+        let progress =
+            self.board.acknowledge(now, cumulative, &blocks[..count], Some(echoed), self.rtt.min());
         let dsack = incoming.flags & DSACK != 0;
         if dsack {
             self.take_dsack(now, &progress);
@@ -65,7 +66,8 @@ impl Sender {
             self.answer_repaired_tail(now, flightsize);
         }
         let delivered = progress.newly_acked + progress.newly_sacked;
-        let before = Before { recover_fs: flightsize - sacked_before, delivered, advanced: progress.advanced };
+        let before =
+            Before { recover_fs: flightsize - sacked_before, delivered, advanced: progress.advanced };
         self.find_and_answer_losses(now, &before);
         self.restart_timers(now, &progress);
     }

@@ -112,7 +112,7 @@ impl Sender {
         let alone = self.board.in_flight() <= u64::from(self.mss);
         let delay = if alone { self.options.ack.delay } else { Span::ZERO };
         let at = now + smoothed * 2 + delay;
-        // Never later than the timeout.
-        self.timers.probe = if at < self.timers.retransmit { at } else { Time::NEVER };
+        // Never later than the timeout, whose place it takes then.
+        self.timers.probe = at.min(self.timers.retransmit);
     }
 }

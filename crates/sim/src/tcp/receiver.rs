@@ -199,9 +199,12 @@ mod tests {
         let mut receiver = receiver(1);
         arrive(&mut receiver, 0, 0);
         receiver.acknowledge();
-        for (seq, expected) in
-            [(2, vec![(2, 3)]), (6, vec![(6, 7), (2, 3)]), (4, vec![(4, 5), (6, 7), (2, 3)]), (3, vec![(2, 5), (6, 7)])]
-        {
+        for (seq, expected) in [
+            (2, vec![(2, 3)]),
+            (6, vec![(6, 7), (2, 3)]),
+            (4, vec![(4, 5), (6, 7), (2, 3)]),
+            (3, vec![(2, 5), (6, 7)]),
+        ] {
             arrive(&mut receiver, 1, seq);
             let acknowledgement = receiver.acknowledge();
             assert_eq!((acknowledgement.cumulative, blocks(&acknowledgement)), (1, expected));
@@ -229,7 +232,8 @@ mod tests {
             receiver.on_data(Time::ZERO, Arrival { seq, len: 1, tsval: 0, transmission, marked });
             receiver.acknowledge().flags & ECE != 0
         };
-        let echoed = [ece(0, false, 1), ece(1, true, 1), ece(2, false, 1), ece(3, false, 1 | CWR), ece(4, false, 1)];
+        let echoed =
+            [ece(0, false, 1), ece(1, true, 1), ece(2, false, 1), ece(3, false, 1 | CWR), ece(4, false, 1)];
         assert_eq!(echoed, [false, true, true, false, false]);
     }
 }

@@ -83,6 +83,7 @@ impl Sender {
         }
         if expired(&mut self.timers.probe, now) {
             self.timers.probe_due = !self.board.is_empty();
+            self.timers.retransmit = now + self.timers.rto(&self.rtt, &self.options);
         }
         if expired(&mut self.timers.retransmit, now) {
             self.on_retransmission_timeout(now);
