@@ -14,7 +14,7 @@ use std::time::Instant;
 /// Each way.
 const DELAY: Span = Span::from_millis(10);
 /// Data packets to measure, and before that.
-const PACKETS: u64 = 2_000_000;
+const PACKETS: u64 = 1_000_000;
 const WARM_UP: u64 = 100_000;
 /// What payloads are read from.
 static NOTHING: [u8; 1 << 16] = [0; 1 << 16];

@@ -7,9 +7,17 @@
 //! "maxTA" rule of libutp-mod). A packet is judged only if the bitmap speaks of it: what lies beyond a short bitmap
 //! may well have arrived.
 
+mod losses;
+mod order;
+mod segment;
+mod sending;
+
+use super::bit_ring::BitRing;
 use crate::sack::Sack;
 use afteryou_cc::{DeliveryRate, Span, Time};
 use bytes::Bytes;
+use order::Order;
+use segment::{Delivered, Flight, Segment, Status};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Transmissions that may overtake one another before a packet counts as lost (RFC 9002 §6.1.1).
@@ -24,31 +32,6 @@ pub enum Body {
     Zeros(u32),
     /// The end of the direction.
     Fin,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
-    InFlight,
-    /// Overtaken, but too far ahead for the bitmap to tell: it has left the network, by arriving or by getting lost.
-    Overtaken,
-    Lost,
-    Sacked,
-}
-
-/// One packet.
-#[derive(Clone, Debug)]
-struct Segment {
-    body: Body,
-    status: Status,
-    /// Its newest transmission, or the one before, was known to be missing and taken for lost.
-    declared_lost: bool,
-    transmissions: u32,
-    packet_number: u64,
-    sent_at: Time,
-    app_limited: bool,
-    delivered: u64,
-    delivered_at: Time,
-    in_flight: u64,
 }
 
 /// Something to put on the wire.
@@ -100,7 +83,13 @@ pub struct Scoreboard {
     first_seq: u16,
     /// How many packets have left at the front: index of the front in the connection's life.
     popped: u64,
+    /// Packets to send again, by their index.
     lost: BTreeSet<u64>,
+    /// Packets that were overtaken and of which the bitmap does not speak (and some that have left since).
+    set_aside: BTreeSet<u64>,
+    /// Packets that were acknowledged out of order.
+    sacked: BitRing,
+    order: Order,
     in_flight: u64,
     in_flight_packets: usize,
     /// Bytes in all segments: what the peer's buffer must be able to hold.
@@ -125,13 +114,6 @@ impl Body {
     }
 }
 
-impl Segment {
-    /// Neither acknowledged nor declared lost.
-    fn is_missing(&self) -> bool {
-        matches!(self.status, Status::InFlight | Status::Overtaken)
-    }
-}
-
 impl Scoreboard {
     /// An empty scoreboard whose first packet will have number `first_seq`.
     pub fn new(first_seq: u16) -> Scoreboard {
@@ -140,6 +122,9 @@ impl Scoreboard {
             first_seq,
             popped: 0,
             lost: BTreeSet::new(),
+            set_aside: BTreeSet::new(),
+            sacked: BitRing::default(),
+            order: Order::default(),
             in_flight: 0,
             in_flight_packets: 0,
             outstanding: 0,
@@ -200,77 +185,12 @@ impl Scoreboard {
     /// Payload of the oldest lost packet, bytes: what is sent next if anything is lost.
     pub fn next_lost_len(&self) -> Option<u64> {
         let index = *self.lost.first()?;
-        Some(self.segment(index).body.payload_len())
+        self.segment(index).map(|segment| segment.body.payload_len())
     }
 
     /// Is the oldest unacknowledged packet lost (and not sent again yet)?
     pub fn is_oldest_lost(&self) -> bool {
         self.lost.first() == Some(&self.popped)
-    }
-
-    /// Sends a new packet.
-    pub fn send_new(&mut self, now: Time, body: Body, app_limited: bool) -> Transmission {
-        let seq_nr = self.next_seq();
-        self.outstanding += body.payload_len();
-        self.segments.push_back(Segment {
-            body,
-            status: Status::Lost, // until transmitted, on the next line
-            declared_lost: false,
-            transmissions: 0,
-            packet_number: 0,
-            sent_at: now,
-            app_limited,
-            delivered: 0,
-            delivered_at: now,
-            in_flight: 0,
-        });
-        self.transmit(now, self.segments.len() - 1, app_limited);
-        Transmission { seq_nr, body: self.segments[self.segments.len() - 1].body.clone() }
-    }
-
-    /// Sends the oldest lost packet again.
-    pub fn send_lost(&mut self, now: Time) -> Option<Transmission> {
-        let index = self.lost.pop_first()?;
-        Some(self.send_again(now, (index - self.popped) as usize))
-    }
-
-    /// Sends the newest or the oldest unacknowledged packet again, as a probe; it need not be lost.
-    pub fn send_probe(&mut self, now: Time, newest: bool) -> Option<Transmission> {
-        let missing = |segment: &Segment| segment.status != Status::Sacked;
-        let at = match newest {
-            true => self.segments.iter().rposition(missing)?,
-            false => self.segments.iter().position(missing)?,
-        };
-        self.lost.remove(&(self.popped + at as u64));
-        Some(self.send_again(now, at))
-    }
-
-    fn send_again(&mut self, now: Time, at: usize) -> Transmission {
-        self.transmit(now, at, false);
-        Transmission { seq_nr: self.first_seq.wrapping_add(at as u16), body: self.segments[at].body.clone() }
-    }
-
-    fn transmit(&mut self, now: Time, at: usize, app_limited: bool) {
-        if self.in_flight_packets == 0 {
-            self.delivered_at = now; // a rate sample must not span the idle time before it
-        }
-        let segment = &mut self.segments[at];
-        if segment.status != Status::InFlight {
-            self.in_flight += segment.body.payload_len();
-            self.in_flight_packets += 1;
-        }
-        // A probe of what is not lost takes nothing back when the earlier transmission arrives.
-        segment.declared_lost &= segment.status == Status::Lost;
-        segment.status = Status::InFlight;
-        segment.transmissions += 1;
-        segment.packet_number = self.next_packet_number;
-        segment.sent_at = now;
-        segment.app_limited = app_limited;
-        segment.delivered = self.delivered;
-        segment.delivered_at = self.delivered_at;
-        segment.in_flight = self.in_flight;
-        self.next_packet_number += 1;
-        self.latest_sent_at = now;
     }
 
     /// Is `ack_nr` one that the peer could have sent, with `slack` packets of reordering?
@@ -297,46 +217,69 @@ impl Scoreboard {
         // A bitmap counts from its own ack_nr, which is older than ours if the packet was overtaken.
         let newest_ack = self.first_seq.wrapping_add(in_order as u16).wrapping_sub(1);
         for _ in 0..in_order {
-            let Some(segment) = self.segments.pop_front() else { break };
-            self.lost.remove(&self.popped);
-            self.popped += 1;
-            self.first_seq = self.first_seq.wrapping_add(1);
-            self.outstanding -= segment.body.payload_len();
-            if segment.status != Status::Sacked {
-                taken.acked += segment.body.payload_len();
-                self.deliver(now, &segment, min_rtt, &mut taken);
-            }
+            self.take_oldest(now, min_rtt, &mut taken);
         }
-        let overtaken = usize::from(newest_ack.wrapping_sub(ack_nr));
+        let overtaken = newest_ack.wrapping_sub(ack_nr);
         if let (0, Some(covers)) = (overtaken, covers) {
             self.visible_until = self.popped.saturating_add(covers as u64);
         }
-        for offset in sack.iter().flat_map(Sack::received) {
-            let Some(at) = offset.checked_sub(overtaken).filter(|at| *at < self.segments.len()) else {
-                continue;
-            };
-            if self.segments[at].status == Status::Sacked {
-                continue;
+        let mut first = self.popped.wrapping_add(1).wrapping_sub(u64::from(overtaken));
+        for word in sack.iter().flat_map(Sack::words) {
+            let mut new = word & !self.sacked.word(first);
+            while new != 0 {
+                self.take_sacked(
+                    now,
+                    first.wrapping_add(u64::from(new.trailing_zeros())),
+                    min_rtt,
+                    &mut taken,
+                );
+                new &= new - 1;
             }
-            let segment = self.segments[at].clone();
-            self.segments[at].status = Status::Sacked;
-            self.lost.remove(&(self.popped + at as u64));
-            taken.sacked += segment.body.payload_len();
-            self.deliver(now, &segment, min_rtt, &mut taken);
+            first = first.wrapping_add(64);
         }
         self.progress(now, &taken)
     }
 
-    /// Books `segment` as delivered.
-    fn deliver(&mut self, now: Time, segment: &Segment, min_rtt: Option<Span>, taken: &mut Taken) {
+    fn take_oldest(&mut self, now: Time, min_rtt: Option<Span>, taken: &mut Taken) {
+        let Some(segment) = self.segments.pop_front() else { return };
+        match segment.status {
+            Status::Lost => _ = self.lost.remove(&self.popped),
+            Status::Sacked => self.sacked.remove(self.popped),
+            Status::InFlight | Status::Overtaken => {}
+        }
+        self.popped += 1;
+        self.first_seq = self.first_seq.wrapping_add(1);
         let bytes = segment.body.payload_len();
-        self.delivered += bytes;
+        self.outstanding -= bytes;
+        if segment.status != Status::Sacked {
+            taken.acked += bytes;
+            self.deliver(now, &Delivered::from(&segment), min_rtt, taken);
+        }
+    }
+
+    /// The bitmap shows packet `index` for the first time, if it is one of ours at all.
+    fn take_sacked(&mut self, now: Time, index: u64, min_rtt: Option<Span>, taken: &mut Taken) {
+        let at = usize::try_from(index.wrapping_sub(self.popped)).unwrap_or(usize::MAX);
+        let Some(segment) = self.segments.get_mut(at) else { return };
+        let delivered = Delivered::from(&*segment);
+        segment.status = Status::Sacked;
+        self.sacked.insert(index);
+        if delivered.status == Status::Lost {
+            self.lost.remove(&index);
+        }
+        taken.sacked += delivered.bytes;
+        self.deliver(now, &delivered, min_rtt, taken);
+    }
+
+    /// Books a packet as delivered.
+    fn deliver(&mut self, now: Time, segment: &Delivered, min_rtt: Option<Span>, taken: &mut Taken) {
+        self.delivered += segment.bytes;
         taken.packets += 1;
         if segment.status == Status::InFlight {
-            self.in_flight -= bytes;
+            self.in_flight -= segment.bytes;
             self.in_flight_packets -= 1;
         }
-        let elapsed = now.since(segment.sent_at);
+        let elapsed = now.since(segment.newest.sent_at);
         // Faster than the path allows: it was an earlier transmission that arrived (RFC 8985 §6.2 step 2). By half, since
         // a lone retransmission easily beats the packets that were acknowledged in pairs or stood in a queue.
         let earlier = segment.transmissions > 1 && min_rtt.is_some_and(|min_rtt| elapsed * 2 < min_rtt);
@@ -345,8 +288,8 @@ impl Scoreboard {
         if earlier || segment.status == Status::Lost {
             return; // it says nothing about when its newest transmission arrived
         }
-        if taken.newest.as_ref().is_none_or(|newest| newest.packet_number < segment.packet_number) {
-            taken.newest = Some(segment.clone());
+        if taken.newest.is_none_or(|newest| newest.packet_number < segment.newest.packet_number) {
+            taken.newest = Some(segment.newest);
         }
     }
 
@@ -362,17 +305,17 @@ impl Scoreboard {
             newly_acked: taken.acked,
             newly_sacked: taken.sacked,
             packets: taken.packets,
-            newest: newest.map(|segment| (segment.packet_number, segment.sent_at)),
-            rtt: newest.filter(|_| !taken.ambiguous).map(|segment| now.since(segment.sent_at)),
-            delivery: newest.map(|segment| self.delivery_rate(now, segment)),
-            app_limited: newest.is_some_and(|segment| segment.app_limited),
+            newest: newest.map(|flight| (flight.packet_number, flight.sent_at)),
+            rtt: newest.filter(|_| !taken.ambiguous).map(|flight| now.since(flight.sent_at)),
+            delivery: newest.map(|flight| self.delivery_rate(now, flight)),
+            app_limited: newest.is_some_and(|flight| flight.app_limited),
             spurious: taken.spurious,
         }
     }
 
     /// What was delivered while `newest` was in flight. The interval since the delivery before its sending covers
     /// both the sending and the acknowledging of that data.
-    fn delivery_rate(&self, now: Time, newest: &Segment) -> DeliveryRate {
+    fn delivery_rate(&self, now: Time, newest: &Flight) -> DeliveryRate {
         DeliveryRate {
             delivered: self.delivered - newest.delivered,
             interval: now.since(newest.delivered_at).max(now.since(newest.sent_at)),
@@ -381,73 +324,9 @@ impl Scoreboard {
         }
     }
 
-    /// Finds what is lost by now among the packets that the newest bitmap speaks of; `reordering` is how long after its
-    /// sending a packet may still come. Also returns when to look again.
-    pub fn detect_losses(&mut self, now: Time, reordering: Span) -> (Vec<LostPacket>, Option<Time>) {
-        let (mut lost, mut look_again) = (Vec::new(), None::<Time>);
-        let Some(largest) = self.largest_delivered else {
-            return (lost, look_again);
-        };
-        let visible = self.visible_until.saturating_sub(self.popped).min(self.segments.len() as u64) as usize;
-        for at in 0..visible {
-            let segment = &self.segments[at];
-            if !segment.is_missing() || segment.packet_number >= largest {
-                continue;
-            }
-            let due = segment.sent_at + reordering;
-            if largest - segment.packet_number >= PACKET_THRESHOLD || due <= now {
-                lost.push(self.declare_lost(at, true));
-            } else {
-                look_again = Some(look_again.map_or(due, |other| other.min(due)));
-            }
-        }
-        self.set_aside_overtaken(visible, largest);
-        (lost, look_again)
-    }
-
-    /// What the bitmap does not speak of does not fill the window either once it has been overtaken. Else a burst of
-    /// losses before many such packets would be repaired by one packet in each round trip.
-    fn set_aside_overtaken(&mut self, visible: usize, largest: u64) {
-        for segment in self.segments.range_mut(visible..) {
-            let overtaken = segment.packet_number.saturating_add(PACKET_THRESHOLD) <= largest;
-            if segment.status == Status::InFlight && overtaken {
-                segment.status = Status::Overtaken;
-                self.in_flight -= segment.body.payload_len();
-                self.in_flight_packets -= 1;
-            }
-        }
-    }
-
-    /// Declares everything in flight lost: the retransmission timer expired. What had been overtaken unseen is sent again,
-    /// too, but it was never known to be missing: its arrival proves nothing wrong.
-    pub fn declare_all_lost(&mut self) {
-        for at in 0..self.segments.len() {
-            if self.segments[at].is_missing() {
-                self.declare_lost(at, self.segments[at].status == Status::InFlight);
-            }
-        }
-    }
-
-    fn declare_lost(&mut self, at: usize, known_missing: bool) -> LostPacket {
-        let segment = &mut self.segments[at];
-        let was_in_flight = segment.status == Status::InFlight;
-        segment.status = Status::Lost;
-        segment.declared_lost = known_missing;
-        let lost = LostPacket {
-            bytes: segment.body.payload_len(),
-            sent_at: segment.sent_at,
-            packet_number: segment.packet_number,
-        };
-        if was_in_flight {
-            self.in_flight -= lost.bytes;
-            self.in_flight_packets -= 1;
-        }
-        self.lost.insert(self.popped + at as u64);
-        lost
-    }
-
-    fn segment(&self, index: u64) -> &Segment {
-        &self.segments[(index - self.popped) as usize]
+    /// Packet `index`, if it is still on the scoreboard.
+    fn segment(&self, index: u64) -> Option<&Segment> {
+        self.segments.get(index.checked_sub(self.popped)? as usize)
     }
 }
 
@@ -457,7 +336,7 @@ struct Taken {
     acked: u64,
     sacked: u64,
     packets: u64,
-    newest: Option<Segment>,
+    newest: Option<Flight>,
     ambiguous: bool,
     spurious: bool,
 }
