@@ -1,0 +1,134 @@
+//! Background controllers behave as theory says, over both transports.
+
+mod support;
+
+use afteryou_scenario::{Flow, Scenario};
+use support::*;
+
+/// Both transports with this controller.
+fn both(name: &str, controller: &str, rtt_ms: u64) -> [Flow; 2] {
+    [flow(name, controller, rtt_ms), utp(name, controller, rtt_ms)]
+}
+
+#[test]
+fn ledbat_alone_holds_its_target_within_a_tenth() {
+    for target_ms in [25.0, 60.0, 100.0] {
+        for flow in both("alone", &format!("ledbat,target={target_ms}ms"), 50) {
+            let transport = flow.transport.clone();
+            let outcome = run(&scenario(link("10 Mbit/s", "500 ms"), 300.0, 60.0, vec![flow]));
+            let delay = outcome.window("all").queuing_delay.expect("packets").mean_ms;
+            println!("{transport}, target {target_ms} ms: {delay} ms");
+            assert!((delay / target_ms - 1.0).abs() <= 0.1, "{transport}, target {target_ms} ms: {delay} ms");
+        }
+    }
+}
+
+#[test]
+fn a_latecomer_starves_the_first_ledbat_flow() {
+    // RFC 6817 §A.1 and fLEDBAT §3: the second flow takes the first one's queue for the path. It comes when the first one
+    // has had the time to build that queue, a packet in each round trip.
+    for rtt_ms in [20, 50, 100] {
+        for (first, second) in both("first", "ledbat", rtt_ms).into_iter().zip(both("late", "ledbat", rtt_ms))
+        {
+            let transport = first.transport.clone();
+            let late = Flow { start: seconds(60.0), ..second };
+            let outcome = run(&scenario(link("10 Mbit/s", "500 ms"), 300.0, 200.0, vec![first, late]));
+            let window = outcome.window("all");
+            let (early, late) = (of(window, "first").goodput_bit_s, of(window, "late").goodput_bit_s);
+            let delay = window.queuing_delay.expect("packets").mean_ms;
+            println!("{transport}, {rtt_ms} ms: first {early:.0}, late {late:.0} bit/s, queue {delay} ms");
+            assert!(late > 10.0 * early, "{transport}, {rtt_ms} ms: {early} against {late}");
+            // Its target lies on top of the first one's.
+            assert!((190.0..=210.0).contains(&delay), "{delay}");
+        }
+    }
+}
+
+#[test]
+fn two_ledbatpp_flows_share_whoever_came_first() {
+    for rtt_ms in [20, 50, 100] {
+        for (one, two) in both("first", "ledbat++", rtt_ms).into_iter().zip(both("late", "ledbat++", rtt_ms))
+        {
+            let late = Flow { start: seconds(10.0), ..two };
+            let transport = one.transport.clone();
+            let outcome = run(&scenario(link("10 Mbit/s", "500 ms"), 300.0, 60.0, vec![one, late]));
+            let fairness = outcome.window("all").fairness.expect("two flows");
+            println!("{transport}, {rtt_ms} ms: {fairness}");
+            assert!(fairness >= 0.95, "{transport}, {rtt_ms} ms: {fairness}");
+        }
+    }
+}
+
+/// Mean queuing delay in ms of a lone flow in each tenth minute of two hours at 5 Mbit/s with 3 s of buffer.
+fn two_hours(flow: Flow) -> Vec<f64> {
+    let windows =
+        (0..12).map(|i| window(&i.to_string(), f64::from(i) * 600.0 + 400.0, f64::from(i) * 600.0 + 600.0));
+    let scenario =
+        Scenario { measure: windows.collect(), ..scenario(link("5 Mbit/s", "3 s"), 7200.0, 0.0, vec![flow]) };
+    let outcome = run(&scenario);
+    outcome.run.windows.iter().map(|window| window.queuing_delay.expect("packets").mean_ms).collect()
+}
+
+#[test]
+fn ledbat_drifts_by_a_target_every_ten_minutes_and_ledbatpp_does_not() {
+    // LEDBAT's base history forgets the empty path after ten minutes and takes its own queue for the path.
+    for flow in both("alone", "ledbat", 50) {
+        let delays = two_hours(flow);
+        println!("ledbat: {delays:?}");
+        for (i, pair) in delays.windows(2).enumerate() {
+            let drift = pair[1] - pair[0];
+            assert!(
+                (drift / 100.0 - 1.0).abs() <= 0.25,
+                "after {} min it drifts by {drift} ms",
+                (i + 1) * 10
+            );
+        }
+    }
+    for flow in both("alone", "ledbat++", 50) {
+        let delays = two_hours(flow);
+        println!("ledbat++: {delays:?}");
+        assert!(delays.iter().all(|delay| *delay <= 66.0), "{delays:?}");
+        assert!((delays[11] - delays[0]).abs() <= 3.0, "{delays:?}");
+    }
+}
+
+#[test]
+fn ledbatpp_alone_uses_the_link_and_less_of_it_on_very_long_paths() {
+    let share = |flow: Flow| {
+        let outcome = run(&scenario(link("20 Mbit/s", "500 ms"), 600.0, 60.0, vec![flow]));
+        outcome.window("all").flows[0].share_of_payload_capacity
+    };
+    for kind in [0, 1] {
+        let shares: Vec<(u64, f64)> = [20, 50, 100, 150, 200, 250, 300, 400]
+            .into_iter()
+            .map(|rtt_ms| (rtt_ms, share(both("alone", "ledbat++", rtt_ms)[kind].clone())))
+            .collect();
+        println!("{shares:?}");
+        for (rtt_ms, share) in &shares {
+            if *rtt_ms <= 200 {
+                assert!((0.88..=0.98).contains(share), "{rtt_ms} ms: {share}");
+            }
+        }
+        let beyond: Vec<f64> =
+            shares.iter().filter(|(rtt_ms, _)| *rtt_ms >= 250).map(|(_, share)| *share).collect();
+        assert!(beyond.windows(2).all(|pair| pair[1] < pair[0]), "{beyond:?}");
+    }
+}
+
+#[test]
+fn background_gives_way_to_loss_based_foreground_on_every_path() {
+    for rtt_ms in [5, 50, 135, 250] {
+        for (controller, most) in [("ledbat", 0.25), ("ledbat++", 0.15)] {
+            for background in both("background", controller, rtt_ms) {
+                let transport = background.transport.clone();
+                let flows = vec![flow("foreground", "cubic", rtt_ms), background];
+                let scenario =
+                    Scenario { baseline: true, ..scenario(link("20 Mbit/s", "500 ms"), 180.0, 60.0, flows) };
+                let outcome = run(&scenario);
+                let kept = outcome.comparison[0].kept.expect("a baseline");
+                println!("{controller} over {transport}, {rtt_ms} ms: kept {kept:.3}");
+                assert!(kept >= 1.0 - most, "{controller} over {transport}, {rtt_ms} ms: kept {kept:.3}");
+            }
+        }
+    }
+}
