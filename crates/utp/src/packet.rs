@@ -146,13 +146,15 @@ impl<'a> Packet<'a> {
         let Header { kind, connection_id, timestamp_us, timestamp_difference_us, wnd_size, seq_nr, ack_nr } =
             self.header;
         let extension = if self.sack.is_some() { EXTENSION_SACK } else { EXTENSION_NONE };
-        out.extend_from_slice(&[kind.bits() << 4 | VERSION, extension]);
-        out.extend_from_slice(&connection_id.to_be_bytes());
-        out.extend_from_slice(&timestamp_us.to_be_bytes());
-        out.extend_from_slice(&timestamp_difference_us.to_be_bytes());
-        out.extend_from_slice(&wnd_size.to_be_bytes());
-        out.extend_from_slice(&seq_nr.to_be_bytes());
-        out.extend_from_slice(&ack_nr.to_be_bytes());
+        let mut fixed = [0; HEADER_LEN];
+        fixed[..2].copy_from_slice(&[kind.bits() << 4 | VERSION, extension]);
+        fixed[2..4].copy_from_slice(&connection_id.to_be_bytes());
+        fixed[4..8].copy_from_slice(&timestamp_us.to_be_bytes());
+        fixed[8..12].copy_from_slice(&timestamp_difference_us.to_be_bytes());
+        fixed[12..16].copy_from_slice(&wnd_size.to_be_bytes());
+        fixed[16..18].copy_from_slice(&seq_nr.to_be_bytes());
+        fixed[18..].copy_from_slice(&ack_nr.to_be_bytes());
+        out.extend_from_slice(&fixed);
         if let Some(sack) = self.sack {
             let mask = sack.mask();
             out.extend_from_slice(&[EXTENSION_NONE, mask.len() as u8]);

@@ -342,6 +342,21 @@ impl Connection {
         }
     }
 
+    /// [`Statistics::bytes_arrived`] alone, for those who ask after each packet.
+    pub fn bytes_arrived(&self) -> u64 {
+        self.receiver.arrived()
+    }
+
+    /// [`Statistics::bytes_delivered`] alone.
+    pub fn bytes_delivered(&self) -> u64 {
+        self.board.delivered()
+    }
+
+    /// The congestion controller.
+    pub fn controller(&self) -> &dyn Controller {
+        &*self.controller
+    }
+
     /// Counters and measurements.
     pub fn statistics(&self) -> Statistics {
         Statistics {

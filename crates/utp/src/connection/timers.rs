@@ -135,8 +135,8 @@ impl Timers {
         }
     }
 
-    fn next(&self) -> Option<Time> {
-        [
+    fn next(&self) -> Time {
+        earliest([
             self.handshake,
             self.retransmit,
             self.probe,
@@ -145,11 +145,14 @@ impl Timers {
             self.window_probe,
             self.confirm,
             self.keepalive,
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        ])
     }
+}
+
+/// The earliest of some deadlines, or never. It is asked for after each packet, and most deadlines are there or not
+/// by chance: this way there are no branches to be guessed wrong.
+fn earliest<const N: usize>(deadlines: [Option<Time>; N]) -> Time {
+    deadlines.into_iter().fold(Time::NEVER, |earliest, at| earliest.min(at.unwrap_or(Time::NEVER)))
 }
 
 /// Takes a deadline that has passed.
@@ -169,7 +172,8 @@ impl Connection {
             State::Lingering { until } => Some(self.receiver.ack_at().map_or(until, |at| at.min(until))),
             _ => {
                 let wake = self.controller_wake().filter(|_| !self.board.is_empty());
-                [self.timers.next(), self.receiver.ack_at(), wake].into_iter().flatten().min()
+                let earliest = self.timers.next().min(earliest([self.receiver.ack_at(), wake]));
+                (earliest < Time::NEVER).then_some(earliest)
             }
         }
     }
