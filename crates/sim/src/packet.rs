@@ -135,10 +135,9 @@ mod tests {
 
     #[test]
     fn numbers_expand_to_the_nearest_one() {
-        for near in [0, 5, 1 << 32, (1 << 32) - 2, 7 << 33] {
+        for near in [0u64, 5, 1 << 32, (1 << 32) - 2, 7 << 33] {
             for offset in [-3i64, -1, 0, 1, 1000, i64::from(i32::MAX)] {
                 let Some(number) = near.checked_add_signed(offset) else { continue };
-                let number: u64 = number;
                 assert_eq!(expand(near, number as u32), number, "{near} {offset}");
             }
         }

@@ -125,12 +125,12 @@ mod tests {
     #[test]
     fn from_a_time_on_so_many_packets_are_dropped() {
         let at = Some(Duration::from_millis(5));
-        let mut script = script(vec![Drop { at, count: Some(2), ..Drop::default() }]);
+        let mut counted = script(vec![Drop { at, count: Some(2), ..Drop::default() }]);
         let until = Some(Duration::from_millis(7));
         let mut outage = script(vec![Drop { at, until, ..Drop::default() }]);
         let during: Vec<Fate> = (4..9).map(|ms| outage.fate(Time::from_millis(ms), 1, ms)).collect();
         assert_eq!(during, [Fate::Pass, Fate::Drop, Fate::Drop, Fate::Pass, Fate::Pass]);
-        let fates: Vec<Fate> = (4..9).map(|ms| script.fate(Time::from_millis(ms), 0, ms)).collect();
+        let fates: Vec<Fate> = (4..9).map(|ms| counted.fate(Time::from_millis(ms), 0, ms)).collect();
         assert_eq!(fates, [Fate::Pass, Fate::Drop, Fate::Drop, Fate::Pass, Fate::Pass]);
     }
 }

@@ -117,11 +117,11 @@ mod tests {
     fn the_mean_queue_is_integrated_over_time() {
         // 0 on [0, 1), 2 on [1, 3), 1 on [3, 4).
         let link = Link::new("1 Mbit/s".parse().unwrap(), "10 packets".parse().unwrap());
-        let s = |s| Duration::from_millis(s * 1000);
+        let s = |s: u64| Duration::from_millis(s * 1000);
         let window = |name: &str, from, to| Window { name: name.to_owned(), from: s(from), to: s(to) };
         let measure = vec![window("all", 0, 4), window("middle", 1, 3)];
         let mut bottleneck = Bottleneck::new(&Scenario { measure, ..Scenario::new("", s(4), link) });
-        let at = |s| Time::from_millis(s * 1000);
+        let at = |s: u64| Time::from_millis(s * 1000);
         bottleneck.at_edge(at(0));
         bottleneck.at_edge(at(1));
         bottleneck.queue_changed(at(1), 2);

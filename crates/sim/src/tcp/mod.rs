@@ -11,3 +11,6 @@ mod timers;
 pub use acks::Incoming;
 pub use receiver::{Arrival, Receiver};
 pub use sender::{Sender, Transmit};
+
+#[cfg(test)]
+mod tests;

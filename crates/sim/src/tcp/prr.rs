@@ -9,7 +9,7 @@
 //!           nothing sent yet and sndcnt = 0:  sndcnt = SMSS
 //!           cwnd = inflight + sndcnt
 //! ```
-//! Source: RFC 9937 §6.2. SafeACK: snd.una advanced and this ack shows no further loss.
+//! Source: RFC 9937 §6.2; the proportional part is rounded up to whole segments, as in the example of §8. SafeACK: snd.una advanced and this ack shows no further loss.
 
 /// A recovery's account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,8 @@ impl Prr {
         self.delivered += ack.delivered;
         let mut sndcnt = if ack.in_flight > ack.ssthresh {
             let share = u128::from(self.delivered) * u128::from(ack.ssthresh);
-            (share.div_ceil(u128::from(self.recover_fs)) as u64).saturating_sub(self.out)
+            let share = share.div_ceil(u128::from(self.recover_fs)) as u64;
+            share.next_multiple_of(ack.smss).saturating_sub(self.out)
         } else {
             let grow = if ack.safe { ack.smss } else { 0 };
             let limit = self.delivered.saturating_sub(self.out).max(ack.delivered) + grow;

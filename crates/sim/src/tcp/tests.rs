@@ -1,0 +1,159 @@
+//! The sender against the worked examples of its RFCs.
+
+use super::{Incoming, Sender, Transmit};
+use crate::packet::Sack;
+use afteryou_cc::param::Value;
+use afteryou_cc::{list, Ack, Controller, Loss, Snapshot, Span, Time, Timeout};
+use afteryou_scenario::transport::{Protocol, TcpOptions};
+use afteryou_scenario::Transport;
+
+const MSS: u16 = 1000;
+const RTT: u64 = 100;
+
+fn options(transport: Transport) -> TcpOptions {
+    match transport.protocol() {
+        Ok(Protocol::Tcp(options)) => options,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Twenty packets until a loss, ten after it: the example's window, which no duplicate ack widens.
+#[derive(Debug)]
+struct Halving {
+    packets: u64,
+}
+
+impl Controller for Halving {
+    fn on_ack(&mut self, _: &Ack) {}
+    fn on_loss(&mut self, _: &Loss) {
+        self.packets = 10;
+    }
+    fn on_timeout(&mut self, _: &Timeout) {}
+    fn on_mtu(&mut self, _: u32) {}
+    fn cwnd(&self) -> u64 {
+        self.packets * u64::from(MSS)
+    }
+    fn in_slow_start(&self) -> bool {
+        false
+    }
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::default()
+    }
+}
+
+/// A sender with a window of so many packets that has just finished its handshake and sent them.
+fn sender(transport: Transport, window: u64) -> Sender {
+    let transport = transport.with("pacing", "false");
+    let overrides = [("initial_window", Value::Count(window))];
+    let controller = list::find("newreno").unwrap().build(&overrides, MSS.into()).unwrap();
+    let mut sender = Sender::new(options(transport), controller, MSS);
+    sender.open(Time::ZERO);
+    assert_eq!(drain(&mut sender, 0), [None]);
+    sender.on_syn_ack(Time::from_millis(RTT));
+    sender.give(u64::MAX);
+    assert_eq!(drain(&mut sender, RTT).len(), window as usize);
+    sender
+}
+
+/// Numbers of the segments that are sent now; none for a SYN.
+fn drain(sender: &mut Sender, ms: u64) -> Vec<Option<u64>> {
+    let mut sent = Vec::new();
+    while let Some(transmit) = sender.poll(Time::from_millis(ms)) {
+        sent.push(match transmit {
+            Transmit::Syn => None,
+            Transmit::Data(outgoing, _) => Some(outgoing.seq),
+        });
+    }
+    sent
+}
+
+fn ack(sender: &mut Sender, ms: u64, cumulative: u32, blocks: &[(u32, u32)]) {
+    let mut sack = Sack { count: blocks.len() as u8, ..Sack::default() };
+    sack.blocks[..blocks.len()].copy_from_slice(blocks);
+    let sack = (!blocks.is_empty()).then_some(&sack);
+    let tsecr = ((ms - RTT) * 1000) as u32;
+    let incoming = Incoming { cumulative, tsecr, one_way_delay: 50_000, sack, flags: 0 };
+    sender.on_ack(Time::from_millis(ms), &incoming);
+}
+
+#[test]
+fn the_worked_example_of_rfc_9937_comes_out_to_the_packet() {
+    // 20 in flight, the first one is lost, limited transmit of two, ssthresh 10 (RFC 9937 §8, figure 1).
+    let mut sender = sender(Transport::tcp(), 20);
+    sender.controller = Box::new(Halving { packets: 20 });
+    let (mut windows, mut sent) = (Vec::new(), Vec::new());
+    for dup in 1..=10u64 {
+        ack(&mut sender, 2 * RTT, 0, &[(1, 1 + dup as u32)]);
+        windows.push(sender.window() / u64::from(MSS));
+        sent.push(drain(&mut sender, 2 * RTT));
+    }
+    // From the third duplicate ack on.
+    assert_eq!(windows[2..], [19, 18, 18, 17, 17, 16, 16, 15]);
+    let new = |seq: u64| vec![Some(seq)];
+    let expected = [new(20), new(21), new(0), vec![], new(22), vec![], new(23), vec![], new(24), vec![]];
+    assert_eq!(sent, expected);
+}
+
+#[test]
+fn two_discontiguous_ranges_are_no_loss_and_three_are() {
+    // RFC 6675 §4, IsLost: segments of 1000 B, SACK of 1000-2000 and 3000-4000, then 5000-6000 too.
+    let mut sender = sender(Transport::tcp().with("recovery", "sack"), 8);
+    ack(&mut sender, 2 * RTT, 0, &[(1, 2)]);
+    ack(&mut sender, 2 * RTT, 0, &[(3, 4), (1, 2)]);
+    assert_eq!(sender.counters().losses, 0);
+    ack(&mut sender, 2 * RTT, 0, &[(5, 6), (3, 4), (1, 2)]);
+    assert_eq!(sender.counters().losses, 1);
+    assert_eq!(drain(&mut sender, 2 * RTT)[0], Some(0));
+}
+
+#[test]
+fn the_first_timeouts_follow_rfc_6298() {
+    let classic = Transport::tcp().with("preset", "classic");
+    let mut sender = sender(classic.clone().with("min_rto", "1 s"), 4);
+    // R = 100 ms: SRTT 100, RTTVAR 50, RTO max(300, 1000).
+    assert_eq!(sender.timers.rto(&sender.rtt, &sender.options), Span::from_secs(1));
+    sender.options.min_rto = Span::from_millis(1);
+    assert_eq!(sender.timers.rto(&sender.rtt, &sender.options), Span::from_millis(300));
+    // R = 200 ms: SRTT 112.5, RTTVAR 62.5, RTO 362.5.
+    ack(&mut sender, 3 * RTT, 1, &[]);
+    assert_eq!(sender.timers.rto(&sender.rtt, &sender.options), Span::from_micros(362_500));
+}
+
+#[test]
+fn a_timeout_doubles_until_an_ack_moves() {
+    let mut sender = sender(Transport::tcp().with("preset", "classic"), 4);
+    let (mut now, mut gaps) = (Time::from_millis(RTT), Vec::new());
+    for _ in 0..4 {
+        let at = sender.deadline();
+        gaps.push(at.since(now).as_millis_f64());
+        now = at;
+        sender.on_timer(now);
+        assert_eq!(drain(&mut sender, now.as_micros() / 1000), [Some(0)]);
+    }
+    assert_eq!(gaps, [1000.0, 2000.0, 4000.0, 8000.0]);
+    assert_eq!(sender.counters().timeouts, 4);
+}
+
+#[test]
+fn the_initial_window_and_the_growth_in_bytes_are_those_of_rfc_5681() {
+    let newreno =
+        |mss| list::find("newreno").unwrap().build(&[("initial_window", Value::Count(0))], mss).unwrap();
+    assert_eq!([1460, 536, 2300].map(|mss| newreno(mss).cwnd()), [4380, 2144, 4600]);
+}
+
+#[test]
+fn a_lost_syn_is_sent_again_and_its_round_trip_is_not_measured() {
+    let controller = list::find("newreno").unwrap().build(&[], MSS.into()).unwrap();
+    let mut sender = Sender::new(options(Transport::tcp()), controller, MSS);
+    sender.open(Time::ZERO);
+    assert_eq!(drain(&mut sender, 0), [None]);
+    assert_eq!(sender.deadline(), Time::from_millis(1000));
+    sender.on_timer(Time::from_millis(1000));
+    assert_eq!(drain(&mut sender, 1000), [None]);
+    assert_eq!(sender.deadline(), Time::from_millis(3000));
+    sender.on_syn_ack(Time::from_millis(1100));
+    sender.give(1000);
+    assert_eq!(drain(&mut sender, 1100), [Some(0)]);
+    // RFC 6298 §5.7: 3 s for the data.
+    assert_eq!(sender.deadline(), Time::from_millis(4100));
+}
