@@ -170,7 +170,7 @@ impl Receiver {
 
     fn take_in_order(&mut self, held: Held) {
         self.ack_nr = self.ack_nr.wrapping_add(1);
-        self.received += held.len();
+        self.received += held.bytes();
         self.complete = self.fin == Some(self.ack_nr);
         match held {
             Held::Kept(payload) => self.keep(payload),
@@ -376,5 +376,24 @@ mod tests {
         receiver.receive(Time::ZERO, 103, b"z", false, POLICY);
         assert_eq!(read_all(&mut receiver), b"a");
         assert!(receiver.is_finished());
+    }
+
+    #[test]
+    fn who_only_counts_frees_the_window_as_if_everything_had_been_read() {
+        let (mut counting, mut reading) = (receiver().only_counting(), receiver());
+        let mut fin_at = 0;
+        for (ms, seq_nr) in [101, 103, 104, 103, 106, 102, 107, 105, 90, 108].into_iter().enumerate() {
+            let now = Time::from_millis(ms as u64);
+            for receiver in [&mut counting, &mut reading] {
+                receiver.receive(now, seq_nr, &[0; 1000], false, POLICY);
+            }
+            reading.discard(now);
+            assert_eq!(counting.window(), reading.window(), "{seq_nr}");
+            assert_eq!(counting.ack_at(), reading.ack_at(), "{seq_nr}");
+            fin_at = fin_at.max(seq_nr + 1);
+        }
+        counting.receive(Time::ZERO, fin_at, b"", true, POLICY);
+        assert!(counting.is_finished());
+        assert_eq!((counting.received(), counting.duplicates()), (8000, 2));
     }
 }

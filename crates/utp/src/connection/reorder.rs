@@ -18,8 +18,8 @@ pub enum Held {
 }
 
 impl Held {
-    /// Length, bytes.
-    pub fn len(&self) -> u64 {
+    /// Length of the payload.
+    pub fn bytes(&self) -> u64 {
         match self {
             Held::Kept(payload) => payload.len() as u64,
             Held::Counted(len) => u64::from(*len),

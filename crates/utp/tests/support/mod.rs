@@ -53,6 +53,8 @@ pub struct Plan {
     pub server: Option<Config>,
     /// Bytes per second that the receiving application reads; none: all at once.
     pub read_rate: Option<u64>,
+    /// Payloads have content; if not, they are zeros that no connection ever sees.
+    pub content: bool,
 }
 
 impl Plan {
@@ -67,7 +69,15 @@ impl Plan {
             config: Config::default(),
             server: None,
             read_rate: None,
+            content: true,
         }
+    }
+
+    /// Neither end keeps a payload.
+    pub fn without_content(self) -> Plan {
+        let config = Config { keep_received: false, ..self.config };
+        let server = self.server.map(|server| Config { keep_received: false, ..server });
+        Plan { config, server, content: false, ..self }
     }
 
     pub fn sending(self, bytes: u64) -> Plan {
@@ -327,10 +337,8 @@ impl World {
             self.feed(i);
         }
         let now = self.now;
-        let mut datagram = Vec::new();
-        while self.flows[i].side(side).is_some_and(|connection| connection.poll_transmit(now, &mut datagram))
-        {
-            self.send(i, side, std::mem::take(&mut datagram));
+        while let Some(datagram) = self.flows[i].transmit(now, side) {
+            self.send(i, side, datagram);
         }
         let deadline = self.flows[i].side(side).and_then(|connection| connection.deadline());
         if deadline != self.flows[i].deadlines[side as usize] {
@@ -352,8 +360,13 @@ impl World {
         let Some(client) = &mut flow.client else { return };
         let left = flow.plan.bytes.unwrap_or(u64::MAX) - flow.written;
         let n = (client.writable() as u64).min(left);
-        let data: Vec<u8> = (flow.written..flow.written + n).map(pattern).collect();
-        flow.written += client.write(&data).unwrap_or(0) as u64;
+        flow.written += match flow.plan.content {
+            true => {
+                let data: Vec<u8> = (flow.written..flow.written + n).map(pattern).collect();
+                client.write(&data).unwrap_or(0) as u64
+            }
+            false => client.write_zeros(n).unwrap_or(0),
+        };
         if flow.plan.bytes == Some(flow.written) {
             client.finish();
         }
@@ -421,5 +434,19 @@ impl Flow {
             Side::Client => self.client.as_mut(),
             Side::Server => self.server.as_mut(),
         }
+    }
+
+    /// The next datagram that an end wants to send.
+    fn transmit(&mut self, now: Time, side: Side) -> Option<Vec<u8>> {
+        let content = self.plan.content;
+        let connection = self.side(side)?;
+        let mut datagram = Vec::new();
+        if content {
+            return connection.poll_transmit(now, &mut datagram).then_some(datagram);
+        }
+        let outgoing = connection.poll_transmit_head(now, &mut datagram)?;
+        assert_eq!(Packet::decode(&datagram).expect("well-formed").header, outgoing.header);
+        datagram.resize(datagram.len() + outgoing.payload as usize, 0);
+        Some(datagram)
     }
 }

@@ -111,3 +111,6 @@ impl Scoreboard {
         segment.status = status;
     }
 }
+
+#[cfg(test)]
+mod tests;

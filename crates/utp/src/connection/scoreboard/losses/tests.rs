@@ -1,0 +1,107 @@
+//! The queue of transmissions finds what a look at the whole window would find.
+
+use super::*;
+use crate::connection::scoreboard::Body;
+use crate::sack::Sack;
+use proptest::prelude::*;
+
+#[derive(Clone, Debug)]
+enum Op {
+    Send(u8),
+    /// In order so many packets, then a bitmap, and whether the packet tells of all others, too.
+    Ack(u8, Option<Vec<u8>>, bool),
+    Resend,
+    Probe(bool),
+    Timeout,
+}
+
+fn masks() -> impl Strategy<Value = Option<Vec<u8>>> {
+    prop_oneof![
+        2 => Just(None),
+        3 => prop::collection::vec(any::<u8>(), 4).prop_map(Some),
+        2 => prop::collection::vec(any::<u8>(), 8..=40).prop_map(Some),
+        1 => prop::collection::vec(Just(0xFF), 4..=252).prop_map(Some),
+    ]
+}
+
+fn ops() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        6 => (1u8..60).prop_map(Op::Send),
+        8 => (0u8..30, masks(), any::<bool>()).prop_map(|(n, mask, all)| Op::Ack(n, mask, all)),
+        8 => Just(Op::Resend),
+        2 => any::<bool>().prop_map(Op::Probe),
+        1 => Just(Op::Timeout),
+    ]
+}
+
+/// The rule itself, packet by packet: what is lost, when to look again, what stays in flight.
+fn whole_window(board: &Scoreboard, now: Time, reordering: Span) -> (Vec<LostPacket>, Option<Time>, u64) {
+    let (mut lost, mut look_again, mut in_flight) = (Vec::new(), None::<Time>, 0);
+    for (index, segment) in (board.popped..).zip(&board.segments) {
+        let (bytes, newest) = (segment.body.payload_len(), segment.newest);
+        let distance =
+            board.largest_delivered.map_or(0, |largest| largest.saturating_sub(newest.packet_number));
+        let (is_visible, is_overtaken) = (index < board.visible_until, distance >= PACKET_THRESHOLD);
+        let due = newest.sent_at + reordering;
+        let is_late = distance > 0 && due <= now;
+        if segment.is_missing() && is_visible && (is_overtaken || is_late) {
+            lost.push(LostPacket { bytes, sent_at: newest.sent_at, packet_number: newest.packet_number });
+            continue;
+        }
+        if segment.is_missing() && is_visible && distance > 0 {
+            look_again = Some(look_again.map_or(due, |other| other.min(due)));
+        }
+        if segment.status == Status::InFlight && (is_visible || !is_overtaken) {
+            in_flight += bytes;
+        }
+    }
+    (lost, look_again, in_flight)
+}
+
+fn lost_by_status(board: &Scoreboard) -> impl Iterator<Item = u64> + '_ {
+    (board.popped..)
+        .zip(&board.segments)
+        .filter(|(_, segment)| segment.status == Status::Lost)
+        .map(|(index, _)| index)
+}
+
+fn run(board: &mut Scoreboard, now: Time, op: &Op) {
+    match op {
+        Op::Send(n) => {
+            for _ in 0..*n {
+                board.send_new(now, Body::Zeros(100), false);
+            }
+        }
+        Op::Ack(in_order, mask, tells_all) => {
+            let in_order = usize::from(*in_order).min(board.packets()) as u16;
+            let ack_nr = board.first_seq.wrapping_add(in_order).wrapping_sub(1);
+            let sack = mask.as_deref().map(Sack::new);
+            let covers = sack.map(|sack| sack.covers()).or(tells_all.then_some(usize::MAX));
+            board.acknowledge(now, ack_nr, sack, covers, Some(Span::from_millis(3)));
+        }
+        Op::Resend => _ = board.send_lost(now),
+        Op::Probe(newest) => _ = board.send_probe(now, *newest),
+        Op::Timeout => board.declare_all_lost(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn losses_are_those_that_a_look_at_the_whole_window_finds(
+        first_seq: u16,
+        ops in prop::collection::vec((ops(), 0u64..4, prop::bool::weighted(0.7)), 0..120),
+    ) {
+        let mut board = Scoreboard::new(first_seq);
+        let (mut now, reordering) = (Time::from_millis(10), Span::from_millis(9));
+        for (op, pass, looks) in ops {
+            now += Span::from_millis(pass);
+            run(&mut board, now, &op);
+            if looks {
+                let (lost, look_again, in_flight) = whole_window(&board, now, reordering);
+                prop_assert_eq!(board.detect_losses(now, reordering), (lost, look_again));
+                prop_assert_eq!(board.in_flight(), in_flight);
+            }
+            prop_assert!(board.lost.iter().copied().eq(lost_by_status(&board)));
+        }
+    }
+}
