@@ -1,8 +1,10 @@
 //! A link: a queue, a transmitter, and a wire for each round-trip time.
 //!
 //! A packet that arrives may be lost at random, then meets the queue discipline, waits, is sent at the link's rate, and
-//! comes out of its flow's delay line. Every byte is counted where it enters and where it leaves, independently, so that
-//! the ledger at the end proves that none was lost by the simulator itself.
+//! comes out of its flow's delay line. When it begins to be sent it is known when it will come out, so it goes onto the
+//! line at once; the link needs an event of its own only while somebody waits behind it. Every byte is counted where it
+//! enters and where it leaves, independently, so that the ledger at the end proves that none was lost by the simulator
+//! itself.
 
 use crate::calendar::{Calendar, Kind, Slot};
 use crate::packet::{Body, Packet};
@@ -29,8 +31,12 @@ pub struct Link {
     loss: f64,
     random: Pcg64,
     slot: Slot,
-    /// The packet that is being sent, and how long it was queued.
-    sending: Option<Packet>,
+    /// Until when a packet is being sent.
+    busy_until: Time,
+    /// The link's event is scheduled.
+    is_scheduled: bool,
+    /// Bytes of all packets that were begun.
+    begun: u64,
     dropped: Vec<Dropped<Body>>,
     counts: Counts,
     /// Size and time of the packet sent last: most have the same size.
@@ -46,12 +52,12 @@ struct Counts {
     packets: Packets,
 }
 
-/// What became of the link when it could take the next packet.
+/// A packet that begins to be sent.
 pub struct Departure {
-    /// How long the packet that now begins to be sent was queued.
+    /// The packet.
+    pub packet: Packet,
+    /// How long it was queued.
     pub sojourn: Span,
-    /// Its size, bytes.
-    pub size: u32,
     /// When it will have been sent.
     pub done: Time,
 }
@@ -69,7 +75,9 @@ impl Link {
             loss: spec.loss.ratio(),
             random: random::stream(seed, way.stream()),
             slot: Slot::new(Kind::Link, way as usize),
-            sending: None,
+            busy_until: Time::ZERO,
+            is_scheduled: false,
+            begun: 0,
             dropped: Vec::new(),
             counts: Counts::default(),
             last_size: (0, Span::ZERO),
@@ -111,35 +119,48 @@ impl Link {
         }
     }
 
-    /// Is nothing being sent?
-    pub fn is_idle(&self) -> bool {
-        self.sending.is_none()
+    /// When the link can begin the next packet.
+    pub fn busy_until(&self) -> Time {
+        self.busy_until
     }
 
-    /// Begins to send the next packet, if the link is free and there is one.
+    /// The link's event is wanted: true if it has to be scheduled, for [`busy_until`](Self::busy_until).
+    pub fn wants_event(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_scheduled, true)
+    }
+
+    /// The link's event has come: when it comes again, if packets are waiting.
+    pub fn next_event(&mut self) -> Option<Time> {
+        self.is_scheduled = self.queued_packets() > 0;
+        self.is_scheduled.then_some(self.busy_until)
+    }
+
+    /// Begins to send the next packet, if there is one; the link must be free.
     pub fn send_next(&mut self, now: Time, discard: &mut dyn FnMut(Packet)) -> Option<Departure> {
         let next = self.queue.dequeue(now, &mut self.dropped);
         if !self.dropped.is_empty() {
             self.count_dropped(discard);
         }
         let (packet, sojourn) = next?;
-        let size = packet.size;
-        self.sending = Some(packet);
-        Some(Departure { sojourn, size, done: now + self.time_to_send(size) })
+        self.busy_until = now + self.time_to_send(packet.size);
+        self.begun += u64::from(packet.size);
+        Some(Departure { packet, sojourn, done: self.busy_until })
+    }
+
+    /// Bytes that have left the link by now, of the packet being sent the part that has.
+    pub fn left(&self, now: Time) -> u64 {
+        let nanos = self.busy_until.since(now).0;
+        let unsent = u128::from(nanos) * u128::from(self.bits_per_second) / 8_000_000_000;
+        self.begun - (unsent as u64).min(self.begun)
     }
 
     /// Time that `size` bytes take.
-    pub fn time_to_send(&mut self, size: u32) -> Span {
+    fn time_to_send(&mut self, size: u32) -> Span {
         if self.last_size.0 != size {
             let nanos = u128::from(size) * 8_000_000_000 / u128::from(self.bits_per_second.max(1));
             self.last_size = (size, Span(u64::try_from(nanos).unwrap_or(u64::MAX)));
         }
         self.last_size.1
-    }
-
-    /// The packet that was being sent is out.
-    pub fn sent(&mut self) -> Option<Packet> {
-        self.sending.take()
     }
 
     /// A packet has come out at the far end.
@@ -161,8 +182,6 @@ impl Link {
     /// Every byte accounted for; `wires` is what the delay lines of this direction hold.
     pub fn ledger(&self, way: Way, wires: Held) -> (Ledger, Packets) {
         let backlog = self.queue.backlog();
-        let sending =
-            self.sending.map_or(Held::default(), |packet| Held { bytes: packet.size.into(), packets: 1 });
         let ledger = Ledger {
             link: way.name().to_owned(),
             arrived: self.counts.arrived,
@@ -170,9 +189,9 @@ impl Link {
             dropped: self.counts.dropped,
             lost: self.counts.lost,
             queued: backlog.bytes,
-            in_flight: wires.bytes + sending.bytes,
+            in_flight: wires.bytes,
         };
-        let unfinished = backlog.packets + wires.packets + sending.packets;
+        let unfinished = backlog.packets + wires.packets;
         (ledger, Packets { unfinished, ..self.counts.packets })
     }
 }
@@ -223,9 +242,9 @@ impl Line {
         Line { delay, way, packets: VecDeque::new(), slot: Slot::new(Kind::Line, index) }
     }
 
-    /// A packet goes in.
-    pub fn put(&mut self, calendar: &mut Calendar, now: Time, packet: Packet) {
-        let at = now + self.delay;
+    /// A packet goes in at `entering`, now or later.
+    pub fn put(&mut self, calendar: &mut Calendar, entering: Time, packet: Packet) {
+        let at = entering + self.delay;
         if self.packets.is_empty() {
             calendar.push(at, self.slot);
         }

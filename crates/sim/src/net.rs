@@ -2,7 +2,7 @@
 
 use crate::calendar::{Calendar, Kind, Slot};
 use crate::error::Error;
-use crate::link::{Held, Line, Link, Way};
+use crate::link::{Departure, Held, Line, Link, Way};
 use crate::packet::{Body, Packet, Sack, Slab, NO_SACK};
 use crate::record::Bottleneck;
 use crate::script::{Fate, Script};
@@ -88,44 +88,42 @@ impl Net {
         let Net { links, sacks, heads, bottleneck, .. } = self;
         let link = &mut links[way as usize];
         link.offer(now, packet, &mut |packet| free(sacks, heads, packet));
+        if link.busy_until() <= now {
+            self.begin(now, way);
+            return;
+        }
         if way == Way::Forward {
             bottleneck.queue_changed(now, link.queued_packets());
         }
-        if link.is_idle() {
-            let slot = link.slot();
-            if let Some(done) = self.start(now, way) {
-                self.calendar.push(done, slot);
-            }
+        if link.wants_event() {
+            self.calendar.push(link.busy_until(), link.slot());
         }
     }
 
-    /// The link begins to send its next packet; returns when that is done.
-    fn start(&mut self, now: Time, way: Way) -> Option<Time> {
-        let Net { links, sacks, heads, bottleneck, .. } = self;
+    /// A link begins to send its next packet, which goes onto its wire.
+    fn begin(&mut self, now: Time, way: Way) {
+        let Net { links, lines, routes, calendar, sacks, heads, bottleneck, .. } = self;
         let link = &mut links[way as usize];
         let departure = link.send_next(now, &mut |packet| free(sacks, heads, packet));
         if way == Way::Forward {
             bottleneck.queue_changed(now, link.queued_packets());
         }
-        let departure = departure?;
+        let Some(Departure { packet, sojourn, done }) = departure else { return };
+        let route = routes[packet.flow as usize];
+        let line = if way == Way::Forward { route.forward } else { route.reverse };
         if way == Way::Forward {
-            bottleneck.departs(departure.sojourn);
+            bottleneck.departs(sojourn);
         }
-        Some(departure.done)
+        lines[line as usize].put(calendar, done, packet);
     }
 
-    /// A link has finished a packet: it goes onto its wire and the next one is begun. Returns when that one is done.
-    pub fn link_done(&mut self, now: Time, index: usize) -> Option<Time> {
-        let way = Way::BOTH[index];
-        if let Some(packet) = self.links[index].sent() {
-            if way == Way::Forward {
-                self.bottleneck.left(packet.size);
-            }
-            let route = self.routes[packet.flow as usize];
-            let line = if way == Way::Forward { route.forward } else { route.reverse };
-            self.lines[line as usize].put(&mut self.calendar, now, packet);
+    /// A link is free again. Returns when it will be so the next time, if somebody waits.
+    pub fn link_free(&mut self, now: Time, index: usize) -> Option<Time> {
+        // A packet that arrived at this very instant may have made it busy again.
+        if self.links[index].busy_until() <= now {
+            self.begin(now, Way::BOTH[index]);
         }
-        self.start(now, way)
+        self.links[index].next_event()
     }
 
     /// A packet comes out of a wire: it, its way, and when the next one comes.
@@ -152,9 +150,9 @@ impl Net {
         }
     }
 
-    /// Time that `size` bytes take on the forward link.
-    pub fn time_to_send(&mut self, size: u32) -> Span {
-        self.links[0].time_to_send(size)
+    /// Bytes that have left the bottleneck by now.
+    pub fn left(&self, now: Time) -> u64 {
+        self.links[Way::Forward as usize].left(now)
     }
 
     /// Every byte of a direction accounted for.

@@ -53,7 +53,7 @@ impl World {
         watch: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<(), Error> {
         // Windows that begin with the run begin before anything happens.
-        recorder.look(Time::ZERO, &mut self.flows, &mut self.net.bottleneck);
+        recorder.look(Time::ZERO, &mut self.flows, &mut self.net);
         self.net.calendar.push(recorder.next(), Slot::new(Kind::Measure, 0));
         let mut events = 0;
         while let Some((now, slot)) = self.net.calendar.next() {
@@ -78,7 +78,7 @@ impl World {
         let index = slot.index();
         match slot.kind() {
             Kind::Link => {
-                let again = net.link_done(now, index);
+                let again = net.link_free(now, index);
                 net.calendar.finish(again);
             }
             Kind::Line => {
@@ -103,7 +103,7 @@ impl World {
                 }
             }
             Kind::Measure => {
-                recorder.look(now, flows, &mut net.bottleneck);
+                recorder.look(now, flows, net);
                 net.calendar.finish(Some(recorder.next()));
             }
         }

@@ -9,8 +9,6 @@ pub struct Bottleneck {
     windows: Vec<Window>,
     /// Indices of the windows that are open now.
     open: Vec<usize>,
-    /// Bytes that have left it.
-    bytes: u64,
     /// Packets × ns in the queue, up to `changed`.
     area: u128,
     queued: u64,
@@ -51,7 +49,6 @@ impl Bottleneck {
         Bottleneck {
             windows: windows.collect(),
             open: Vec::new(),
-            bytes: 0,
             area: 0,
             queued: 0,
             changed: Time::ZERO,
@@ -74,15 +71,10 @@ impl Bottleneck {
         }
     }
 
-    /// A packet of `size` bytes has left the link.
-    pub fn left(&mut self, size: u32) {
-        self.bytes += u64::from(size);
-    }
-
-    /// Windows begin and end here. Until a window is over its counters hold what there was before it.
-    pub fn at_edge(&mut self, now: Time) {
+    /// Windows begin and end here, when `bytes` have left the link in all. Until a window is over its counters hold what there was before it.
+    pub fn at_edge(&mut self, now: Time, bytes: u64) {
         self.queue_changed(now, self.queued);
-        let (bytes, area) = (self.bytes, self.area);
+        let area = self.area;
         for window in &mut self.windows {
             if window.from == now {
                 (window.bytes, window.area) = (bytes, area);
@@ -122,12 +114,12 @@ mod tests {
         let measure = vec![window("all", 0, 4), window("middle", 1, 3)];
         let mut bottleneck = Bottleneck::new(&Scenario { measure, ..Scenario::new("", s(4), link) });
         let at = |s: u64| Time::from_millis(s * 1000);
-        bottleneck.at_edge(at(0));
-        bottleneck.at_edge(at(1));
+        bottleneck.at_edge(at(0), 0);
+        bottleneck.at_edge(at(1), 0);
         bottleneck.queue_changed(at(1), 2);
-        bottleneck.at_edge(at(3));
+        bottleneck.at_edge(at(3), 0);
         bottleneck.queue_changed(at(3), 1);
-        bottleneck.at_edge(at(4));
+        bottleneck.at_edge(at(4), 0);
         assert_eq!(bottleneck.window(0).packet_seconds / 4.0, 1.25);
         assert_eq!(bottleneck.window(1).packet_seconds / 2.0, 2.0);
     }

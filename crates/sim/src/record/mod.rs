@@ -9,6 +9,7 @@ pub use bottleneck::Bottleneck;
 pub use delays::{Delays, StepMean};
 
 use crate::flow::Flow;
+use crate::net::Net;
 use afteryou_cc::{Span, Time};
 use afteryou_scenario::outcome::{round, FlowFigures, Mark, Run, Series, WindowFigures};
 use afteryou_scenario::{Role, Scenario};
@@ -73,19 +74,19 @@ impl<'a> Recorder<'a> {
     }
 
     /// Looks at everything that is due at `now`.
-    pub fn look(&mut self, now: Time, flows: &mut [Flow], bottleneck: &mut Bottleneck) {
+    pub fn look(&mut self, now: Time, flows: &mut [Flow], net: &mut Net) {
         if self.edges.last() == Some(&now) {
             self.edges.pop();
-            self.at_edge(now, flows, bottleneck);
+            self.at_edge(now, flows, net);
         }
         if self.next_step == now {
             self.next_step += self.step;
-            self.tracks.step(flows, bottleneck);
+            self.tracks.step(flows, &mut net.bottleneck);
             self.mark_news(now, flows);
         }
     }
 
-    fn at_edge(&mut self, now: Time, flows: &mut [Flow], bottleneck: &mut Bottleneck) {
+    fn at_edge(&mut self, now: Time, flows: &mut [Flow], net: &mut Net) {
         let received = || flows.iter().map(Flow::received).collect::<Vec<u64>>();
         for (window, (begin, end)) in self.scenario.measure.iter().zip(&mut self.received) {
             if window.from.0 .0 == now.0 {
@@ -95,7 +96,8 @@ impl<'a> Recorder<'a> {
                 *end = received();
             }
         }
-        bottleneck.at_edge(now);
+        let left = net.left(now);
+        net.bottleneck.at_edge(now, left);
     }
 
     fn mark_news(&mut self, now: Time, flows: &[Flow]) {
