@@ -5,7 +5,9 @@
 //! every figure again. Quantities have their unit in the type; as text they are written with it ("20 Mbit/s").
 
 pub mod algorithm;
+pub mod draw;
 pub mod error;
+pub mod file;
 pub mod outcome;
 pub mod random;
 pub mod scenario;
@@ -16,6 +18,7 @@ pub mod words;
 
 pub use algorithm::Algorithm;
 pub use error::Error;
+pub use file::Experiment;
 pub use outcome::Outcome;
 pub use scenario::{Flow, Link, Role, Scenario, Window};
 pub use traffic::Traffic;

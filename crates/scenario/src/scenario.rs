@@ -345,7 +345,8 @@ impl Flow {
         }
     }
 
-    fn check(&self) -> Result<(), Error> {
+    /// Is it one by itself? If not, the first thing that is wrong.
+    pub(crate) fn check(&self) -> Result<(), Error> {
         let wrong = |what: &str| Err(Error::Scenario(format!("flow {:?} {what}", self.name)));
         match (&self.controller, self.transport.protocol()?, &self.traffic) {
             (None, Protocol::Udp, Traffic::Cbr { rate, payload }) => {

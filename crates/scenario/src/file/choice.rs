@@ -1,0 +1,113 @@
+//! Controllers, queues, transports and traffic: a word, or a table with parameters.
+
+use super::error::Problem;
+use super::keys::{NOT_YET_CONTROLLERS, NOT_YET_QUEUES, NOT_YET_TRANSPORTS};
+use super::read::{at, check_keys, quantity, table, text, wanted, Result};
+use super::tree::{Node, Value};
+use crate::algorithm::Algorithm;
+use crate::error::Error;
+use crate::traffic::{Traffic, CBR_PAYLOAD};
+use crate::transport::Transport;
+
+/// A controller.
+pub(crate) fn controller(node: &Node) -> Result<Algorithm> {
+    choose(node, "controller", NOT_YET_CONTROLLERS, |algorithm| algorithm.controller().map(drop))
+}
+
+/// A queue discipline.
+pub(crate) fn queue(node: &Node) -> Result<Algorithm> {
+    choose(node, "queue", NOT_YET_QUEUES, |algorithm| algorithm.queue().map(drop))
+}
+
+/// A transport.
+pub(crate) fn transport(node: &Node) -> Result<Transport> {
+    let check = |algorithm: &Algorithm| Transport(algorithm.clone()).protocol().map(drop);
+    choose(node, "transport", NOT_YET_TRANSPORTS, check).map(Transport)
+}
+
+type Check = fn(&Algorithm) -> std::result::Result<(), Error>;
+
+/// Reads and checks an algorithm; what is wrong with a parameter is shown at the parameter.
+fn choose(node: &Node, what: &str, not_yet: &[&str], check: Check) -> Result<Algorithm> {
+    let entries = match &node.value {
+        Value::Text(text) => {
+            let algorithm: Algorithm = at(node, text.parse())?;
+            planned(node, what, &algorithm.kind, not_yet)?;
+            at(node, check(&algorithm))?;
+            return Ok(algorithm);
+        }
+        Value::Table(table) => &table.entries,
+        _ => return Err(wanted(node, &format!("a {what}, such as \"name\" or {{ kind = \"name\", … }}"))),
+    };
+    let kind = entries.iter().find(|(key, _)| key.name == "kind");
+    let (_, kind) =
+        kind.ok_or_else(|| Problem::new(&node.place, format!("say which {what}: kind = \"…\"")))?;
+    let mut algorithm = Algorithm::named(text(kind)?);
+    planned(kind, what, &algorithm.kind, not_yet)?;
+    at(kind, check(&algorithm))?;
+    for (key, value) in entries.iter().filter(|(key, _)| key.name != "kind") {
+        let written = match &value.value {
+            Value::Text(text) | Value::Number(text) => text.clone(),
+            Value::Flag(flag) => flag.to_string(),
+            _ => return Err(wanted(value, "a value in quotes, a number, or true or false")),
+        };
+        algorithm = algorithm.with(&key.name, &written);
+        let unknown = |error: &Error| matches!(error, Error::Unknown { .. });
+        check(&algorithm).map_err(|error| {
+            let place = if unknown(&error) { &key.place } else { &value.place };
+            Problem::new(place, error.to_string())
+        })?;
+    }
+    Ok(algorithm)
+}
+
+/// What is planned is refused with "not yet".
+fn planned(node: &Node, what: &str, kind: &str, not_yet: &[&str]) -> Result<()> {
+    let known = match what {
+        "controller" => afteryou_cc::list::find(kind).is_some(),
+        "queue" => afteryou_aqm::list::find(kind).is_some(),
+        _ => crate::transport::find(kind).is_some(),
+    };
+    match !known && not_yet.contains(&kind.to_lowercase().as_str()) {
+        true => {
+            Err(Problem::new(&node.place, format!("the {what} {kind:?} is not built yet: see afteryou list")))
+        }
+        false => Ok(()),
+    }
+}
+
+/// What a flow sends.
+pub(crate) fn traffic(node: &Node) -> Result<Traffic> {
+    if let Value::Text(word) = &node.value {
+        return match word.as_str() {
+            "bulk" => Ok(Traffic::Bulk),
+            "swarm" | "web" => Err(Problem::new(&node.place, format!("{word} traffic is not built yet"))),
+            _ => Err(Problem::new(&node.place, FORMS)),
+        };
+    }
+    let fields = table(node).map_err(|_| Problem::new(&node.place, FORMS))?;
+    let keys = ["size", "chunk", "on", "off", "cbr", "payload"].map(|name| super::keys::Key {
+        name,
+        takes: super::keys::Takes::Text,
+        help: "",
+    });
+    check_keys(fields, "traffic", &keys)?;
+    let only = |names: &[&str]| fields.entries.iter().all(|(key, _)| names.contains(&key.name.as_str()));
+    if let (Some(size), true) = (fields.get("size"), only(&["size"])) {
+        return Ok(Traffic::Size(quantity(size)?));
+    }
+    if let (Some(chunk), true) = (fields.get("chunk"), only(&["chunk"])) {
+        return Ok(Traffic::Chunk(quantity(chunk)?));
+    }
+    if let (Some(on), Some(off), true) = (fields.get("on"), fields.get("off"), only(&["on", "off"])) {
+        return Ok(Traffic::OnOff { on: quantity(on)?, off: quantity(off)? });
+    }
+    if let (Some(rate), true) = (fields.get("cbr"), only(&["cbr", "payload"])) {
+        let payload = fields.get("payload").map_or(Ok(CBR_PAYLOAD), quantity)?;
+        return Ok(Traffic::Cbr { rate: quantity(rate)?, payload });
+    }
+    Err(Problem::new(&node.place, FORMS))
+}
+
+const FORMS: &str = "this is no traffic: write \"bulk\", { size = \"260 kB\" }, { chunk = \"250 kB\" }, \
+    { on = \"30 s\", off = \"30 s\" } or { cbr = \"64 kbit/s\", payload = \"160 B\" }";

@@ -1,0 +1,184 @@
+//! Flows: one table may stand for many, with times and paths that are drawn.
+
+use super::choice::{controller, traffic, transport};
+use super::error::Problem;
+use super::keys::{FLOW, PACKET};
+use super::read::{at, check_keys, count, flag, list, needed, pair, quantity, table, text, time, Result};
+use super::tree::{Node, Table, Value};
+use crate::draw::Distribution;
+use crate::scenario::{Flow, PacketFormat, Role};
+use crate::transport::Transport;
+use crate::units::Duration;
+use crate::words::unknown;
+
+/// Most flows of a run.
+pub(crate) const MOST_FLOWS: u64 = 20_000;
+
+/// A flow's table, read as far as it goes without drawing.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    /// Everything that is the same for all of its flows.
+    flow: Flow,
+    count: u64,
+    rtt: Distribution,
+    node: Node,
+}
+
+/// Reads a flow.
+pub(crate) fn read(node: &Node) -> Result<Written> {
+    let fields = table(node)?;
+    check_keys(fields, "a flow", FLOW)?;
+    let traffic = fields.get("traffic").map_or(Ok(crate::Traffic::Bulk), traffic)?;
+    let chosen = fields.get("controller").map(controller).transpose()?;
+    let by_default = if traffic.is_cbr() { Transport::udp() } else { Transport::tcp() };
+    let transport = fields.get("transport").map_or(Ok(by_default), transport)?;
+    let rtt = distribution(needed(fields, "rtt", node, "\"40 ms\"")?)?;
+    let kind = chosen.as_ref().map_or("cbr", |algorithm| algorithm.kind.as_str());
+    let name = fields.get("name").map_or(Ok(kind), text)?.to_owned();
+    let flow = Flow {
+        group: fields.get("group").map(text).transpose()?.map(str::to_owned),
+        controller: chosen,
+        transport,
+        reconnect: fields.get("reconnect").map_or(Ok(false), flag)?,
+        traffic,
+        packet: fields.get("packet").map(packet).transpose()?,
+        ..Flow::new(name, fields.get("role").map_or(Ok(Role::Foreground), role)?, "", Duration::default())
+    };
+    let count = fields.get("count").map_or(Ok(1), |node| count(node, 1..=MOST_FLOWS))?;
+    let written = Written { flow, count, rtt, node: node.clone() };
+    // One is drawn, so that what is wrong with its times shows now.
+    written.draw(1, &mut Vec::new(), &mut |_| true, 1)?;
+    Ok(written)
+}
+
+fn role(node: &Node) -> Result<Role> {
+    match text(node)? {
+        "foreground" => Ok(Role::Foreground),
+        "background" => Ok(Role::Background),
+        other => at(node, Err(unknown("role", other, &["foreground", "background"]))),
+    }
+}
+
+fn packet(node: &Node) -> Result<PacketFormat> {
+    let fields = table(node)?;
+    check_keys(fields, "packet", PACKET)?;
+    Ok(PacketFormat {
+        payload: quantity(needed(fields, "payload", node, "\"1448 B\"")?)?,
+        overhead: quantity(needed(fields, "overhead", node, "\"52 B\"")?)?,
+    })
+}
+
+fn distribution(node: &Node) -> Result<Distribution> {
+    let Value::Table(fields) = &node.value else { return quantity(node).map(Distribution::Fixed) };
+    let forms = "write a time, { uniform = [\"20 ms\", \"50 ms\"] } or { lognormal = { median = \"50 ms\", sigma = 0.5 } }";
+    let refused = || Problem::new(&node.place, forms);
+    match fields.entries.as_slice() {
+        [(key, range)] if key.name == "uniform" => uniform(range),
+        [(key, shape)] if key.name == "lognormal" => {
+            let fields = table(shape)?;
+            let (Some(median), Some(sigma), 2) =
+                (fields.get("median"), fields.get("sigma"), fields.entries.len())
+            else {
+                return Err(refused());
+            };
+            let Value::Number(number) = &sigma.value else { return Err(refused()) };
+            let width = number.parse().ok().filter(|sigma| (0.0..=5.0).contains(sigma));
+            let sigma = width.ok_or_else(|| Problem::new(&sigma.place, "write a number from 0 to 5"))?;
+            Ok(Distribution::Lognormal { median: quantity(median)?, sigma })
+        }
+        _ => Err(refused()),
+    }
+}
+
+fn uniform(node: &Node) -> Result<Distribution> {
+    let [from, to] = pair(node)?;
+    let (from, to) = (quantity(from)?, quantity(to)?);
+    match from <= to {
+        true => Ok(Distribution::Uniform(from, to)),
+        false => Err(Problem::new(&node.place, "the first value is larger than the second: swap them")),
+    }
+}
+
+impl Written {
+    /// Number of flows that it stands for.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Where it is written.
+    pub(crate) fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// The flows, drawn from the streams of `seed` that belong to its name; `is_free` says whether a name is.
+    pub(crate) fn draw(
+        &self,
+        seed: u64,
+        flows: &mut Vec<Flow>,
+        is_free: &mut dyn FnMut(&str) -> bool,
+        most: u64,
+    ) -> Result<()> {
+        let fields = table(&self.node)?;
+        let stream = |what: &str| crate::random::stream(seed, &format!("flow {} {what}", self.flow.name));
+        let (mut rtts, mut starts) = (stream("rtt"), stream("start"));
+        let unnamed = fields.get("name").is_none();
+        for i in 0..self.count.min(most) {
+            let rtt = self.rtt.draw(&mut rtts);
+            let start = match fields.get("start") {
+                None => Duration::default(),
+                Some(node) => start(node, rtt, i, &mut starts)?,
+            };
+            let name = match self.count {
+                1 if unnamed => numbered(&self.flow.name, is_free),
+                1 => self.flow.name.clone(),
+                _ => format!("{} {}", self.flow.name, i + 1),
+            };
+            let group = (self.count > 1).then(|| self.flow.name.clone()).or_else(|| self.flow.group.clone());
+            flows.push(Flow {
+                name,
+                group,
+                rtt,
+                start,
+                stop: fields.get("stop").map(|node| time(node, rtt)).transpose()?,
+                active: fields.get("active").map_or(Ok(Vec::new()), |node| active(node, rtt))?,
+                ..self.flow.clone()
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The first of "cubic", "cubic 2", "cubic 3" … that is free.
+fn numbered(name: &str, is_free: &mut dyn FnMut(&str) -> bool) -> String {
+    let later = (2u64..).map(|n| format!("{name} {n}"));
+    std::iter::once(name.to_owned()).chain(later).find(|name| is_free(name)).unwrap_or_default()
+}
+
+fn active(node: &Node, rtt: Duration) -> Result<Vec<[Duration; 2]>> {
+    let interval = |node: &Node| {
+        let [from, to] = pair(node)?;
+        Ok([time(from, rtt)?, time(to, rtt)?])
+    };
+    list(node)?.iter().map(interval).collect()
+}
+
+/// A time; every so often; or anywhere in an interval.
+fn start(node: &Node, rtt: Duration, index: u64, random: &mut rand_pcg::Pcg64) -> Result<Duration> {
+    let Value::Table(fields) = &node.value else { return time(node, rtt) };
+    let names: Vec<&str> = fields.entries.iter().map(|(key, _)| key.name.as_str()).collect();
+    match names.as_slice() {
+        ["uniform"] => match &fields.entries[0].1 {
+            range => uniform(range).map(|distribution| distribution.draw(random)),
+        },
+        ["every"] | ["every", "first"] | ["first", "every"] => staggered(fields, rtt, index),
+        _ => Err(Problem::new(
+            &node.place,
+            "write a time, { every = \"10 s\", first = \"0 s\" } or { uniform = [\"0 s\", \"10 s\"] }",
+        )),
+    }
+}
+
+fn staggered(fields: &Table, rtt: Duration, index: u64) -> Result<Duration> {
+    let get = |name: &str| fields.get(name).map_or(Ok(Duration::default()), |node| time(node, rtt));
+    Ok(Duration(get("first")?.0 + get("every")?.0 * index))
+}

@@ -1,0 +1,197 @@
+//! Every key of a scenario file: what it takes, what it does. The checker's known words, the JSON schema and the manual
+//! are made from these tables.
+
+/// A key.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// What it takes.
+    pub takes: Takes,
+    /// What it does, one sentence.
+    pub help: &'static str,
+}
+
+/// What a key takes.
+#[derive(Clone, Copy, Debug)]
+pub enum Takes {
+    /// Any text.
+    Text,
+    /// A rate: "20 Mbit/s".
+    Rate,
+    /// A size: "260 kB", "64 KiB".
+    Size,
+    /// A time: "40 ms".
+    Time,
+    /// A time, or a number of the flow's round-trip times: "3 rtt".
+    TimeOrRounds,
+    /// A moment of the run: "20 s", "last start + 10 s", "end - 30 s".
+    Moment,
+    /// Packets, bytes or time: "100 packets", "64 KiB", "500 ms".
+    Buffer,
+    /// "1 %".
+    Probability,
+    /// A whole number.
+    Count,
+    /// true or false.
+    Flag,
+    /// One of some words, or true or false.
+    WordOrFlag(&'static [&'static str]),
+    /// A controller of the list, with its parameters.
+    Controller,
+    /// A queue discipline of the list, with its parameters.
+    Queue,
+    /// A transport of the list, with its settings.
+    Transport,
+    /// "bulk", or a table that says how much.
+    Traffic,
+    /// A time, or a distribution of times.
+    Distribution,
+    /// A time, `{ every = … }` or `{ uniform = [from, to] }`.
+    Start,
+    /// Pairs of times.
+    Intervals,
+    /// A table with these keys.
+    Table(&'static [Key]),
+    /// Tables with these keys, or one of them.
+    Tables(&'static [Key]),
+    /// Values to vary.
+    Sweep,
+}
+
+const fn key(name: &'static str, takes: Takes, help: &'static str) -> Key {
+    Key { name, takes, help }
+}
+
+/// The file.
+pub const ROOT: &[Key] = &[
+    key("name", Takes::Text, "what it shows, one line"),
+    key("duration", Takes::Time, "how long it runs"),
+    key("seed", Takes::Count, "seed of every random choice; 1 if not said"),
+    key("repeat", Takes::Count, "how many times, each with the next seed; once if not said"),
+    key("measure", Takes::Tables(WINDOW), "intervals that get figures of their own"),
+    key(
+        "baseline",
+        Takes::WordOrFlag(&["without background", "none"]),
+        "run it again without the background flows",
+    ),
+    key("link", Takes::Table(LINK), "the bottleneck"),
+    key("flow", Takes::Tables(FLOW), "the flows"),
+    key("drop", Takes::Tables(DROP), "packets to drop before they reach the queue"),
+    key("delay", Takes::Tables(DELAY), "packets to hold back, so that others overtake them"),
+    key("sweep", Takes::Sweep, "settings to vary: every combination is a run"),
+];
+
+/// `[[measure]]`.
+pub const WINDOW: &[Key] = &[
+    key("name", Takes::Text, "its name; \"measured\" if not said"),
+    key("from", Takes::Moment, "when it begins"),
+    key("to", Takes::Moment, "when it ends; at the end of the run if not said"),
+];
+
+/// `[link]`.
+pub const LINK: &[Key] = &[
+    key("rate", Takes::Rate, "rate, counted in IP packets (headers included)"),
+    key("buffer", Takes::Buffer, "how much its queue may hold"),
+    key("queue", Takes::Queue, "queue discipline; droptail if not said"),
+    key(
+        "loss",
+        Takes::Probability,
+        "probability that a packet is lost at random, in each direction; 0 % if not said",
+    ),
+    key("reverse", Takes::Table(REVERSE), "the way back, where it differs"),
+];
+
+/// `link.reverse`.
+pub const REVERSE: &[Key] = &[
+    key("rate", Takes::Rate, "its rate"),
+    key("buffer", Takes::Buffer, "how much its queue may hold"),
+    key("queue", Takes::Queue, "its queue discipline"),
+    key("loss", Takes::Probability, "probability that a packet is lost at random"),
+];
+
+/// `[[flow]]`.
+pub const FLOW: &[Key] = &[
+    key("name", Takes::Text, "its name; the controller's if not said"),
+    key("group", Takes::Text, "name of the flows that it was written together with"),
+    key(
+        "role",
+        Takes::WordOrFlag(&["foreground", "background"]),
+        "who must not notice whom; foreground if not said",
+    ),
+    key("controller", Takes::Controller, "congestion controller; cbr traffic takes none"),
+    key("transport", Takes::Transport, "protocol; tcp if not said, udp for cbr traffic"),
+    key("rtt", Takes::Distribution, "round-trip time of the empty path"),
+    key("start", Takes::Start, "when it starts; at once if not said"),
+    key("stop", Takes::TimeOrRounds, "when it stops; at the end of the run if not said"),
+    key("active", Takes::Intervals, "when it has something to send; all the time if not said"),
+    key("reconnect", Takes::Flag, "each time of activity has a connection of its own"),
+    key("traffic", Takes::Traffic, "what it sends; bulk if not said"),
+    key("packet", Takes::Table(PACKET), "sizes of its packets; the transport's own if not said"),
+    key("count", Takes::Count, "so many flows like this"),
+];
+
+/// `packet` of a flow.
+pub const PACKET: &[Key] = &[
+    key("payload", Takes::Size, "payload of a full packet"),
+    key(
+        "overhead",
+        Takes::Size,
+        "headers, as far as the link's rate counts them; an acknowledgement is this long",
+    ),
+];
+
+/// `[[drop]]`.
+pub const DROP: &[Key] = &[
+    key("flow", Takes::Text, "whose; anybody's if not said"),
+    key("packet", Takes::Count, "number of the data packet, from 1, in order of their first transmission"),
+    key("transmission", Takes::Count, "which of its transmissions, from 1; the first if not said"),
+    key("at", Takes::Time, "from this time on"),
+    key("until", Takes::Time, "until this time: an outage"),
+    key("count", Takes::Count, "how many packets in a row; one if neither this nor until is said"),
+];
+
+/// `[[delay]]`.
+pub const DELAY: &[Key] = &[
+    key("flow", Takes::Text, "whose"),
+    key("packet", Takes::Count, "number of the data packet, from 1, in order of their first transmission"),
+    key("transmission", Takes::Count, "which of its transmissions, from 1; the first if not said"),
+    key("by", Takes::Time, "for how long"),
+];
+
+/// Words of the language that nothing understands yet: they are refused, not ignored.
+pub(crate) const NOT_YET_KEYS: &[&str] = &[
+    "route",
+    "hosts",
+    "jitter",
+    "route_change",
+    "fluid",
+    "swarm",
+    "web",
+    "trace",
+    "steps",
+    "markov",
+    "reorder",
+];
+/// Controllers that are planned.
+pub(crate) const NOT_YET_CONTROLLERS: &[&str] = &[
+    "libutp",
+    "libutp-mod",
+    "fledbat",
+    "tcp-lp",
+    "lp",
+    "nice",
+    "vegas",
+    "bbr",
+    "bbrv1",
+    "bbrv3",
+    "proteus-s",
+    "rledbat",
+];
+/// Queue disciplines that are planned.
+pub(crate) const NOT_YET_QUEUES: &[&str] = &[
+    "red", "ared", "choke", "sfq", "drr", "codel", "pie", "fq-codel", "fq_codel", "fq-pie", "fq_pie", "cake",
+    "dualpi2",
+];
+/// Transports that are planned.
+pub(crate) const NOT_YET_TRANSPORTS: &[&str] = &["quic"];

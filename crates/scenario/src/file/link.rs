@@ -1,0 +1,137 @@
+//! The link, the windows and the script.
+
+use super::choice::queue;
+use super::error::Problem;
+use super::keys::{DELAY, DROP, LINK, REVERSE, WINDOW};
+use super::read::{check_keys, count, needed, optional, quantity, table, text, wanted, Result};
+use super::tree::{Node, Value};
+use crate::scenario::{Delay, Drop, Link, Reverse, Window};
+use crate::units::{Duration, Rate};
+use afteryou_cc::Span;
+
+/// `[link]`.
+pub(crate) fn link(node: &Node) -> Result<Link> {
+    if let Value::List(_) = node.value {
+        return Err(Problem::new(&node.place, "several links are not built yet: write one [link]"));
+    }
+    let fields = table(node)?;
+    check_keys(fields, "the link", LINK)?;
+    let rate = rate(needed(fields, "rate", node, "\"20 Mbit/s\"")?)?;
+    let buffer = quantity(needed(fields, "buffer", node, "\"100 ms\"")?)?;
+    let plain = Link::new(rate, buffer);
+    Ok(Link {
+        queue: fields.get("queue").map_or(Ok(plain.queue.clone()), queue)?,
+        loss: optional(fields, "loss")?.unwrap_or_default(),
+        reverse: fields.get("reverse").map(reverse).transpose()?,
+        ..plain
+    })
+}
+
+fn rate(node: &Node) -> Result<Rate> {
+    if let Value::Table(_) = node.value {
+        return Err(Problem::new(
+            &node.place,
+            "a rate that changes is not built yet: write one, such as \"20 Mbit/s\"",
+        ));
+    }
+    let rate: Rate = quantity(node)?;
+    match rate.bytes_per_second() {
+        0 => Err(Problem::new(&node.place, format!("{rate} carries nothing: use at least 8 bit/s"))),
+        _ => Ok(rate),
+    }
+}
+
+fn reverse(node: &Node) -> Result<Reverse> {
+    let fields = table(node)?;
+    check_keys(fields, "link.reverse", REVERSE)?;
+    Ok(Reverse {
+        rate: fields.get("rate").map(rate).transpose()?,
+        buffer: optional(fields, "buffer")?,
+        queue: fields.get("queue").map(queue).transpose()?,
+        loss: optional(fields, "loss")?,
+    })
+}
+
+/// When flows start, for moments that refer to it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub(crate) first_start: Duration,
+    pub(crate) last_start: Duration,
+    pub(crate) end: Duration,
+}
+
+/// What is measured if nothing is said: from ten seconds after the last start, but at least a fifth of the run is left out
+/// and half of it measured.
+pub(crate) fn default_window(times: &Times) -> Window {
+    let end = times.end.0;
+    let from = (times.last_start.0 + Span::from_secs(10)).max(end / 5).min(end / 2);
+    Window { name: "measured".to_owned(), from: Duration(from), to: times.end }
+}
+
+/// `[[measure]]`.
+pub(crate) fn window(node: &Node, times: &Times) -> Result<Window> {
+    let fields = table(node)?;
+    check_keys(fields, "measure", WINDOW)?;
+    let from = moment(needed(fields, "from", node, "\"20 s\"")?, times)?;
+    let to = fields.get("to").map_or(Ok(times.end), |node| moment(node, times))?;
+    if from >= to || to > times.end {
+        let message =
+            format!("the window from {from} to {to} is empty or ends after the run ({})", times.end);
+        return Err(Problem::new(&node.place, message));
+    }
+    let name = fields.get("name").map_or(Ok("measured"), text)?;
+    Ok(Window { name: name.to_owned(), from, to })
+}
+
+/// "20 s", "last start + 10 s", "first start", "end - 30 s".
+fn moment(node: &Node, times: &Times) -> Result<Duration> {
+    let Value::Text(written) = &node.value else { return Err(wanted(node, "a time, such as \"20 s\"")) };
+    let anchors = [("last start", times.last_start), ("first start", times.first_start), ("end", times.end)];
+    let Some((word, anchor)) = anchors.into_iter().find(|(word, _)| written.trim().starts_with(word)) else {
+        return quantity(node);
+    };
+    let rest = written.trim()[word.len()..].trim();
+    let offset = |text: &str| {
+        text.trim().parse::<Duration>().map_err(|error| Problem::new(&node.place, error.to_string()))
+    };
+    match (rest.strip_prefix('+'), rest.strip_prefix('-'), rest) {
+        (Some(later), ..) => Ok(Duration(anchor.0 + offset(later)?.0)),
+        (_, Some(earlier), _) => Ok(Duration(anchor.0 - offset(earlier)?.0)),
+        (None, None, "") => Ok(anchor),
+        _ => Err(Problem::new(
+            &node.place,
+            format!("write \"{word}\", \"{word} + 10 s\" or \"{word} - 10 s\""),
+        )),
+    }
+}
+
+/// `[[drop]]`.
+pub(crate) fn dropping(node: &Node) -> Result<Drop> {
+    let fields = table(node)?;
+    check_keys(fields, "drop", DROP)?;
+    let number = |name: &str, most: u64| fields.get(name).map(|node| count(node, 1..=most)).transpose();
+    Ok(Drop {
+        flow: fields.get("flow").map(text).transpose()?.map(str::to_owned),
+        packet: number("packet", u64::MAX)?,
+        transmission: number("transmission", 1000)?.map(|number| number as u32),
+        at: optional(fields, "at")?,
+        until: optional(fields, "until")?,
+        count: number("count", 1_000_000)?,
+    })
+}
+
+/// `[[delay]]`.
+pub(crate) fn delaying(node: &Node) -> Result<Delay> {
+    let fields = table(node)?;
+    check_keys(fields, "delay", DELAY)?;
+    Ok(Delay {
+        flow: text(needed(fields, "flow", node, "\"name\"")?)?.to_owned(),
+        packet: count(needed(fields, "packet", node, "10")?, 1..=u64::MAX)?,
+        transmission: fields
+            .get("transmission")
+            .map(|node| count(node, 1..=1000))
+            .transpose()?
+            .map(|n| n as u32),
+        by: quantity(needed(fields, "by", node, "\"30 ms\"")?)?,
+    })
+}

@@ -1,0 +1,5 @@
+//! stub
+/// stub
+pub fn schema() -> String {
+    String::new()
+}

@@ -1,0 +1,223 @@
+use super::*;
+use crate::transport::Protocol;
+use crate::Traffic;
+
+const LINK: &str = "[link]\nrate = \"10 Mbit/s\"\nbuffer = \"100 packets\"\n";
+
+fn parse(text: &str) -> std::result::Result<Experiment, FileError> {
+    Experiment::parse(text, "test.toml", &[])
+}
+
+/// The runs of a file with a link and these further lines.
+fn runs(top: &str, rest: &str) -> Vec<Planned> {
+    let text = format!("duration = \"60 s\"\n{top}\n{LINK}{rest}");
+    let experiment = parse(&text).unwrap_or_else(|error| panic!("{error}"));
+    experiment.runs(None, None).unwrap()
+}
+
+/// The error of such a file.
+fn error(top: &str, rest: &str) -> String {
+    parse(&format!("duration = \"60 s\"\n{top}\n{LINK}{rest}")).unwrap_err().to_string()
+}
+
+fn flow(lines: &str) -> String {
+    format!("[[flow]]\ncontroller = \"cubic\"\nrtt = \"40 ms\"\n{lines}\n")
+}
+
+#[test]
+fn a_wrong_word_is_shown_with_its_line_a_caret_and_the_nearest_one() {
+    let text = error("", "\n[[flow]]\ncontroller = \"cubik\"\nrtt = \"40 ms\"\n");
+    let expected = "there is no controller \"cubik\": did you mean \"cubic\"? use one of ledbat++, ledbat, cubic, newreno
+ --> test.toml:8:14
+  |
+8 | controller = \"cubik\"
+  |              ^^^^^^^";
+    assert_eq!(text.replace("--> test", "--> test"), expected, "\n{text}");
+}
+
+#[test]
+fn every_kind_of_mistake_is_answered_where_it_was_made() {
+    for (top, rest, words, line) in [
+        ("", "lost = \"1 %\"\n", "did you mean \"loss\"?", 6),
+        ("seed = -1", "", "whole number from 0", 2),
+        ("repeat = 0", "", "whole number from 1", 2),
+        ("baseline = \"with\"", "", "\"without background\"", 2),
+        ("measure = { from = \"70 s\" }", "", "empty or ends after the run", 2),
+        ("", "\n[[flow]]\nrtt = \"40 ms\"\n", "needs a controller", 7),
+        ("", "\n[[flow]]\ncontroller = \"cubic\"\nrtt = 40\n", "\"40\" is not a time", 9),
+        ("", "\n[[flow]]\ncontroller = \"bbr\"\nrtt = \"40 ms\"\n", "not built yet", 8),
+        ("", "queue = \"codel\"\n", "not built yet", 6),
+        ("", "jitter = \"1 ms\"\n", "not built yet", 6),
+        (
+            "",
+            "\n[[flow]]\ncontroller = \"cubic\"\ntransport = \"quic\"\nrtt = \"1 ms\"\n",
+            "not built yet",
+            9,
+        ),
+        (
+            "",
+            "\n[[flow]]\ncontroller = { kind = \"ledbat++\", target = \"4 s\" }\nrtt = \"1 ms\"\n",
+            "use 1 ms to 100 ms",
+            8,
+        ),
+        (
+            "",
+            "\n[[flow]]\ncontroller = { kind = \"ledbat++\", tarjet = \"4 ms\" }\nrtt = \"1 ms\"\n",
+            "\"target\"?",
+            8,
+        ),
+        (
+            "",
+            "\n[[flow]]\ncontroller = \"cubic\"\nrtt = \"1 ms\"\ntraffic = \"swarm\"\n",
+            "not built yet",
+            10,
+        ),
+        (
+            "",
+            "\n[[flow]]\ncontroller = \"cubic\"\nrtt = \"1 ms\"\ncount = 1_000_000_000_000\n",
+            "from 1 to 20000",
+            10,
+        ),
+        ("", "\n[sweep]\n\"flow.x.rtt\" = [\"1 ms\"]\n", "there are no flows", 8),
+        ("", "\n[sweep]\n\"link.rat\" = [\"1 Mbit/s\"]\n", "did you mean \"rate\"?", 8),
+        ("", "\n[sweep]\n\"link.rate\" = [\"1 Mbit/s\", \"0 Mbit/s\"]\n", "carries nothing", 8),
+        ("", "\n[[hosts]]\ncount = 3\n", "not built yet", 7),
+        ("x = [", "", "missing comma", 4),
+    ] {
+        let text = error(top, rest);
+        assert!(text.contains(words), "{words}:\n{text}");
+        assert!(text.contains(&format!("test.toml:{line}:")), "line {line}:\n{text}");
+    }
+    for (text, words) in [("", "duration is missing"), ("duration = \"60 s\"", "link is missing")] {
+        assert!(parse(text).unwrap_err().to_string().contains(words));
+    }
+}
+
+#[test]
+fn defaults_are_those_of_the_manual() {
+    let run =
+        &runs("", &(flow("") + &flow("") + "[[flow]]\nrtt = \"1 ms\"\ntraffic = { cbr = \"64 kbit/s\" }\n"))
+            [0];
+    let scenario = &run.scenario;
+    let names: Vec<_> = scenario.flow.iter().map(|flow| flow.name.as_str()).collect();
+    assert_eq!(names, ["cubic", "cubic 2", "cbr"]);
+    let kinds: Vec<_> = scenario.flow.iter().map(|flow| flow.transport.kind()).collect();
+    assert_eq!(kinds, ["tcp", "tcp", "udp"]);
+    assert_eq!((scenario.seed, scenario.baseline, scenario.link.queue.kind.as_str()), (1, false, "droptail"));
+    let window = &scenario.measure[0];
+    assert_eq!(
+        (window.name.as_str(), window.from, window.to),
+        ("measured", "12 s".parse().unwrap(), "60 s".parse().unwrap())
+    );
+}
+
+#[test]
+fn numbers_and_flags_need_no_quotes_in_parameters() {
+    let lines = "[[flow]]\ncontroller = { kind = \"ledbat++\", restart = true }\nrtt = \"1 ms\"
+        transport = { kind = \"tcp\", preset = \"classic\", iw = 3, ack = \"every packet\" }\n";
+    let flow = &runs("", lines)[0].scenario.flow[0];
+    assert_eq!(flow.controller.as_ref().unwrap().to_string(), "ledbat++,restart=true");
+    assert!(
+        matches!(flow.transport.protocol(), Ok(Protocol::Tcp(options)) if options.iw == 3 && options.ack.every == 1)
+    );
+}
+
+#[test]
+fn one_table_stands_for_many_flows_with_starts_and_paths_of_their_own() {
+    let lines =
+        flow("name = \"a\"\ncount = 3\nstart = { every = \"10 s\", first = \"2 s\" }\nstop = \"1000 rtt\"");
+    let flows = &runs("", &lines)[0].scenario.flow;
+    let starts: Vec<_> = flows.iter().map(|flow| (flow.name.as_str(), flow.start.as_secs_f64())).collect();
+    assert_eq!(starts, [("a 1", 2.0), ("a 2", 12.0), ("a 3", 22.0)]);
+    assert!(flows
+        .iter()
+        .all(|flow| flow.group.as_deref() == Some("a") && flow.stop == Some("40 s".parse().unwrap())));
+}
+
+#[test]
+fn draws_belong_to_the_name_and_nobody_else_changes_them() {
+    let drawn = |lines: &str, name: &str| {
+        let run = runs("", lines).remove(0).scenario;
+        run.flow.into_iter().find(|flow| flow.name == name).map(|flow| (flow.start, flow.rtt)).unwrap()
+    };
+    let one = |name: &str| {
+        format!(
+            "[[flow]]\ncontroller = \"cubic\"\nname = \"{name}\"\nstart = {{ uniform = [\"0 s\", \"10 s\"] }}
+             rtt = {{ uniform = [\"10 ms\", \"90 ms\"] }}\n"
+        )
+    };
+    let alone = drawn(&one("a"), "a");
+    assert_eq!(drawn(&(one("b") + &one("a")), "a"), alone);
+    assert_ne!(drawn(&one("b"), "b"), alone);
+    let repeated = runs("repeat = 3", &one("a"));
+    let starts: BTreeSet<_> = repeated.iter().map(|run| run.scenario.flow[0].start).collect();
+    assert_eq!(starts.len(), 3);
+    assert_eq!(repeated.iter().map(|run| run.scenario.seed).collect::<Vec<_>>(), [1, 2, 3]);
+}
+
+#[test]
+fn a_sweep_makes_every_combination_in_the_order_of_the_file() {
+    let lines = flow("name = \"video call\"")
+        + "[sweep]\n\"link.rate\" = [\"1 Mbit/s\", \"2 Mbit/s\"]\n\"flow.video call.controller.beta\" = [0.5, 0.7]\n";
+    let lines = lines.replace("controller.beta", "rtt").replace("[0.5, 0.7]", "[\"1 ms\", \"2 ms\"]");
+    let points: Vec<(u64, f64)> = runs("", &lines)
+        .iter()
+        .map(|run| {
+            (
+                run.scenario.link.rate.bits_per_second() / 1_000_000,
+                run.scenario.flow[0].rtt.as_secs_f64() * 1e3,
+            )
+        })
+        .collect();
+    assert_eq!(points, [(1, 1.0), (1, 2.0), (2, 1.0), (2, 2.0)]);
+}
+
+#[test]
+fn a_sweep_reaches_parameters_takes_flows_away_and_varies_all_flows() {
+    let lines = flow("name = \"a\"") + &flow("name = \"b\"") + "[sweep]\n";
+    let with = |axis: &str| runs("", &(lines.clone() + axis));
+    let parameters = with("\"flow.a.controller.fast_convergence\" = [true, false]\n");
+    assert_eq!(
+        parameters[1].scenario.flow[0].controller.as_ref().unwrap().to_string(),
+        "cubic,fast_convergence=false"
+    );
+    let without =
+        with("\"flow.a\" = [\"none\", { name = \"c\", controller = \"newreno\", rtt = \"1 ms\" }]\n");
+    assert_eq!(without[0].scenario.flow.len(), 1);
+    assert_eq!(without[1].scenario.flow[0].name, "c");
+    let all = with("flow.\"*\".controller = [\"newreno\"]\n");
+    assert!(all[0].scenario.flow.iter().all(|flow| flow.controller.as_ref().unwrap().kind == "newreno"));
+    assert_eq!(all[0].point["flow.*.controller"], "newreno");
+}
+
+#[test]
+fn assignments_replace_what_the_file_says_and_are_named_when_they_are_wrong() {
+    let text = format!("duration = \"60 s\"\n{LINK}{}", flow("name = \"a\""));
+    let with = |set: &str| Experiment::parse(&text, "test.toml", &[set.to_owned()]);
+    let run = with("flow.a.rtt=7 ms").unwrap().runs(None, None).unwrap().remove(0);
+    assert_eq!(run.scenario.flow[0].rtt, "7 ms".parse().unwrap());
+    let run = with("flow.a.traffic={ size = \"1 MB\" }").unwrap().runs(Some(9), Some(2)).unwrap().remove(1);
+    assert!(matches!(run.scenario.flow[0].traffic, Traffic::Size(_)));
+    assert_eq!((run.scenario.seed, run.repetition), (10, 1));
+    for (set, words) in [
+        ("flow.b.rtt=1 ms", "there is no flow \"b\""),
+        ("link.rate", "no assignment"),
+        ("link.rate=5", "not a rate"),
+    ] {
+        let text = with(set).unwrap_err().to_string();
+        assert!(text.contains(words) && text.contains(&format!("--set {set}")), "{text}");
+    }
+}
+
+#[test]
+fn moments_may_refer_to_starts_and_to_the_end() {
+    let measure = "[[measure]]\nname = \"a\"\nfrom = \"last start + 10 s\"\nto = \"end - 5 s\"\n[[measure]]\nname = \"b\"\nfrom = \"first start\"\n";
+    let lines = flow("start = \"4 s\"") + &flow("start = \"9 s\"") + measure;
+    let times: Vec<_> = runs("", &lines)[0]
+        .scenario
+        .measure
+        .iter()
+        .map(|w| (w.from.as_secs_f64(), w.to.as_secs_f64()))
+        .collect();
+    assert_eq!(times, [(19.0, 55.0), (4.0, 60.0)]);
+}

@@ -1,0 +1,149 @@
+//! A file as a tree whose nodes know where they were written.
+
+use super::error::{Place, Problem};
+use toml::de::{DeTable, DeValue};
+use toml::Spanned;
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Node {
+    pub(crate) place: Place,
+    pub(crate) value: Value,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Text(String),
+    /// As it was written.
+    Number(String),
+    Flag(bool),
+    List(Vec<Node>),
+    Table(Table),
+}
+
+/// A table, in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Table {
+    pub(crate) entries: Vec<(Key, Node)>,
+}
+
+/// A key and where it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Key {
+    pub(crate) name: String,
+    pub(crate) place: Place,
+}
+
+impl Table {
+    /// Reads TOML.
+    pub(crate) fn parse(text: &str) -> Result<Table, Problem> {
+        let table = DeTable::parse(text).map_err(|error| {
+            let span = error.span().unwrap_or(0..0);
+            Problem::new(&Place::At(span), error.message().trim_end_matches('\n').replace('\n', ", "))
+        })?;
+        Ok(Table::of(table.get_ref()))
+    }
+
+    fn of(table: &DeTable<'_>) -> Table {
+        let entry = |(key, value): (&Spanned<toml::de::DeString<'_>>, &Spanned<DeValue<'_>>)| {
+            let key = Key { name: key.get_ref().to_string(), place: Place::At(key.span()) };
+            (key, Node::of(value))
+        };
+        Table { entries: table.iter().map(entry).collect() }
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Node> {
+        self.entries.iter().find(|(key, _)| key.name == name).map(|(_, node)| node)
+    }
+
+    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut Node> {
+        self.entries.iter_mut().find(|(key, _)| key.name == name).map(|(_, node)| node)
+    }
+
+    /// Puts `node` under `key`, in the place of what is there.
+    pub(crate) fn put(&mut self, key: Key, node: Node) {
+        match self.entries.iter_mut().find(|(other, _)| other.name == key.name) {
+            Some(entry) => *entry = (key, node),
+            None => self.entries.push((key, node)),
+        }
+    }
+
+    pub(crate) fn remove(&mut self, name: &str) -> Option<Node> {
+        let at = self.entries.iter().position(|(key, _)| key.name == name)?;
+        Some(self.entries.remove(at).1)
+    }
+}
+
+impl Node {
+    fn of(value: &Spanned<DeValue<'_>>) -> Node {
+        let place = Place::At(value.span());
+        let value = match value.get_ref() {
+            DeValue::String(text) => Value::Text(text.to_string()),
+            DeValue::Integer(number) => match number.radix() {
+                10 => Value::Number(number.as_str().to_owned()),
+                radix => match u64::from_str_radix(number.as_str(), radix) {
+                    Ok(number) => Value::Number(number.to_string()),
+                    Err(_) => Value::Number(number.as_str().to_owned()),
+                },
+            },
+            DeValue::Float(number) => Value::Number(number.as_str().to_owned()),
+            DeValue::Boolean(flag) => Value::Flag(*flag),
+            DeValue::Datetime(time) => Value::Text(time.to_string()),
+            DeValue::Array(list) => Value::List(list.iter().map(Node::of).collect()),
+            DeValue::Table(table) => Value::Table(Table::of(table)),
+        };
+        Node { place, value }
+    }
+
+    /// The value of an assignment on the command line: TOML if it is, else text.
+    pub(crate) fn of_assignment(assignment: &str, value: &str) -> Node {
+        let place = Place::Set(assignment.to_owned());
+        let parsed =
+            Table::parse(&format!("value = {value}")).ok().and_then(|mut table| table.remove("value"));
+        let mut node =
+            parsed.unwrap_or_else(|| Node { place: place.clone(), value: Value::Text(value.to_owned()) });
+        node.moved_to(&place);
+        node
+    }
+
+    /// Gives the node and all that is in it another place.
+    pub(crate) fn moved_to(&mut self, place: &Place) {
+        self.place = place.clone();
+        match &mut self.value {
+            Value::List(list) => list.iter_mut().for_each(|node| node.moved_to(place)),
+            Value::Table(table) => table.entries.iter_mut().for_each(|(key, node)| {
+                key.place = place.clone();
+                node.moved_to(place);
+            }),
+            _ => {}
+        }
+    }
+
+    /// The value as people would write it, for tables of results.
+    pub(crate) fn shown(&self) -> String {
+        match &self.value {
+            Value::Text(text) | Value::Number(text) => text.clone(),
+            Value::Flag(flag) => flag.to_string(),
+            Value::List(list) => list.iter().map(Node::shown).collect::<Vec<_>>().join(" "),
+            Value::Table(table) => {
+                let entry = |(key, node): &(Key, Node)| match key.name.as_str() {
+                    "kind" => node.shown(),
+                    name => format!("{name}={}", node.shown()),
+                };
+                table.entries.iter().map(entry).collect::<Vec<_>>().join(",")
+            }
+        }
+    }
+
+    /// What it is, in a word, for messages.
+    pub(crate) fn is_a(&self) -> &'static str {
+        match self.value {
+            Value::Text(_) => "text",
+            Value::Number(_) => "a number",
+            Value::Flag(_) => "true or false",
+            Value::List(_) => "a list",
+            Value::Table(_) => "a table",
+        }
+    }
+}
