@@ -6,14 +6,16 @@ use crate::words::unknown;
 use afteryou_aqm::list as queues;
 use afteryou_cc::list as controllers;
 use afteryou_cc::param::{Kind, Param, Value};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 /// A name and parameters as they were written. In files: `"cubic"`, or `{ kind = "ledbat++", target = "40 ms" }`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "Written", from = "Written")]
+#[schemars(with = "Written")]
 pub struct Algorithm {
     /// Name in the list.
     pub kind: String,
@@ -22,7 +24,7 @@ pub struct Algorithm {
 }
 
 /// The two forms of an algorithm in files.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Written {
     Name(String),

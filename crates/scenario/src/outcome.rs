@@ -5,6 +5,7 @@
 //! name.
 
 use crate::scenario::{Role, Scenario};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// What came out.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// [`SCHEMA_VERSION`] of the writer.
     pub schema_version: u32,
@@ -43,7 +44,7 @@ pub struct Outcome {
 }
 
 /// One run as it was measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// How long it took, s.
     pub duration_s: f64,
@@ -66,7 +67,7 @@ pub struct Run {
 }
 
 /// What a flow did in the whole run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Totals {
     /// The flow.
     pub flow: String,
@@ -88,7 +89,7 @@ pub struct Totals {
 }
 
 /// Every byte on a link: `arrived = delivered + dropped + lost + queued + in_flight`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ledger {
     /// The link.
     pub link: String,
@@ -114,7 +115,7 @@ impl Ledger {
 }
 
 /// Figures of one window.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WindowFigures {
     /// The window's name.
     pub window: String,
@@ -180,7 +181,7 @@ pub fn round(value: f64, decimals: i32) -> f64 {
 }
 
 /// Figures of one flow in one window.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowFigures {
     /// The flow's name.
     pub flow: String,
@@ -195,7 +196,7 @@ pub struct FlowFigures {
 }
 
 /// A distribution in ms: nearest-rank quantiles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Quantiles {
     /// Samples.
     pub samples: u64,
@@ -233,7 +234,7 @@ impl Quantiles {
 }
 
 /// A curve sampled at equal steps.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// Whose it is: a flow's name, or "link".
     pub of: String,
@@ -250,7 +251,7 @@ pub struct Series {
 }
 
 /// A moment worth a mark.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mark {
     /// When, s.
     pub at_s: f64,
@@ -261,7 +262,7 @@ pub struct Mark {
 }
 
 /// Packets at the bottleneck.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Packets {
     /// Arrived.
     pub arrived: u64,
@@ -276,7 +277,7 @@ pub struct Packets {
 }
 
 /// How late a real-time emulation was with what it had to do.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Lateness {
     /// Actual minus scheduled departure of packets.
     pub departures: Quantiles,
@@ -292,7 +293,7 @@ impl Lateness {
 }
 
 /// A foreground flow in one window, with the background and without.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// The window.
     pub window: String,
@@ -307,7 +308,7 @@ pub struct Comparison {
 }
 
 /// A transfer whose two ends were compared.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transfer {
     /// The flow.
     pub flow: String,
@@ -329,7 +330,7 @@ impl Transfer {
 }
 
 /// A value held against a bound.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// What it is, in a few words.
     pub what: String,
@@ -356,7 +357,7 @@ impl Check {
 }
 
 /// The outcome in plain words.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// Good or bad.
     pub good: bool,

@@ -9,11 +9,12 @@ use crate::traffic::Traffic;
 use crate::transport::{Protocol, Transport};
 use crate::units::{Buffer, Duration, Probability, Rate, Size};
 use afteryou_cc::Span;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
 /// One experiment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scenario {
     /// What it shows, one line.
     pub name: String,
@@ -38,7 +39,7 @@ pub struct Scenario {
 }
 
 /// The bottleneck link.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
     /// Rate, counted in IP packets (headers included).
     pub rate: Rate,
@@ -54,7 +55,7 @@ pub struct Link {
 }
 
 /// The way back of a link: what is not said is as on the way there.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reverse {
     /// Rate.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -71,7 +72,7 @@ pub struct Reverse {
 }
 
 /// One flow.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Flow {
     /// Its name, unique in the scenario.
     pub name: String,
@@ -106,7 +107,7 @@ pub struct Flow {
 }
 
 /// Sizes of a flow's packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PacketFormat {
     /// Payload of a full packet.
     pub payload: Size,
@@ -115,7 +116,7 @@ pub struct PacketFormat {
 }
 
 /// Packets to drop before the queue: one by its number, or some from a time on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Drop {
     /// Whose; anybody's if not said (then `at` must be).
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -138,7 +139,7 @@ pub struct Drop {
 }
 
 /// A packet to hold back before the queue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Delay {
     /// Whose.
     pub flow: String,
@@ -156,7 +157,7 @@ fn is_false(flag: &bool) -> bool {
 }
 
 /// Who must not notice whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Must not notice.
@@ -166,7 +167,7 @@ pub enum Role {
 }
 
 /// An interval that is measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Window {
     /// Its name, unique in the scenario.
     pub name: String,

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::units::{Duration, Rate, Size};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Payload of a packet of constant-rate traffic if nothing is said: 20 ms of a 64 kbit/s call.
@@ -9,8 +10,9 @@ pub const CBR_PAYLOAD: Size = Size::from_bytes(160);
 
 /// What a flow sends. In files: `"bulk"`, `{ size = "260 kB" }`, `{ chunk = "250 kB" }`, `{ on = "30 s", off = "30 s" }`,
 /// `{ cbr = "64 kbit/s", payload = "160 B" }`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "Written", try_from = "Written")]
+#[schemars(with = "Written")]
 pub enum Traffic {
     /// As much as it can while it is on.
     Bulk,
@@ -35,7 +37,7 @@ pub enum Traffic {
 }
 
 /// The forms of traffic in files.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Written {
     Word(String),

@@ -8,11 +8,12 @@ use crate::error::Error;
 use crate::words::unknown;
 use afteryou_cc::param::{Param, ParamError, Settings, Value};
 use afteryou_cc::Span;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Protocol of a flow, with some of its settings.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Transport(pub Algorithm);
 

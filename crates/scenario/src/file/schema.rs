@@ -1,5 +1,133 @@
-//! stub
-/// stub
-pub fn schema() -> String {
-    String::new()
+//! The JSON schema of a scenario file, made from the tables of keys and of parameters, so that editors can help.
+
+use super::keys::{Key, Takes, ROOT};
+use afteryou_aqm::list::QUEUES;
+use afteryou_cc::list::CONTROLLERS;
+use afteryou_cc::param::{Kind, Param};
+use serde_json::{json, Map, Value};
+
+const RATE: &str = r"^\s*[0-9.]+\s*([kKmMgG]?bit/s|[kKmMgG]bps)\s*$";
+const SIZE: &str = r"^\s*[0-9.]+\s*([kKmMgG]?[bB]|[kKmMgG]i[bB])\s*$";
+const TIME: &str = r"^\s*[0-9.]+\s*(us|µs|ms|s|min|h)\s*$";
+const ROUNDS: &str = r"^\s*[0-9.]+\s*rtt\s*$";
+
+/// The schema of a scenario file (JSON Schema 2020-12).
+pub fn schema() -> Value {
+    let mut root = object(ROOT);
+    if let Some(fields) = root.as_object_mut() {
+        fields.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+        fields.insert("title".to_owned(), json!("afteryou scenario"));
+        fields.insert("required".to_owned(), json!(["duration", "link"]));
+    }
+    root
+}
+
+/// A table with these keys and no others.
+fn object(keys: &[Key]) -> Value {
+    let property = |key: &Key| {
+        let mut schema = takes(key.takes);
+        if let Some(fields) = schema.as_object_mut() {
+            fields.insert("description".to_owned(), json!(key.help));
+        }
+        (key.name.to_owned(), schema)
+    };
+    let properties: Map<String, Value> = keys.iter().map(property).collect();
+    json!({ "type": "object", "properties": properties, "additionalProperties": false })
+}
+
+fn text(pattern: &str) -> Value {
+    json!({ "type": "string", "pattern": pattern })
+}
+
+fn takes(takes: Takes) -> Value {
+    let time_or_rounds = || json!({ "anyOf": [text(TIME), text(ROUNDS)] });
+    let pair = |of: Value| json!({ "type": "array", "items": of, "minItems": 2, "maxItems": 2 });
+    match takes {
+        Takes::Text => json!({ "type": "string" }),
+        Takes::Rate => text(RATE),
+        Takes::Size => text(SIZE),
+        Takes::Time => text(TIME),
+        Takes::TimeOrRounds => time_or_rounds(),
+        Takes::Moment => {
+            json!({ "anyOf": [text(TIME), text(r"^\s*(last start|first start|end)\s*([+-].*)?$")] })
+        }
+        Takes::Buffer => json!({ "anyOf": [text(TIME), text(SIZE), text(r"^\s*[0-9]+\s*packets?\s*$")] }),
+        Takes::Probability => text(r"^\s*[0-9.]+\s*%\s*$"),
+        Takes::Count => json!({ "type": "integer", "minimum": 0 }),
+        Takes::Flag => json!({ "type": "boolean" }),
+        Takes::WordOrFlag(words) => json!({ "anyOf": [{ "enum": words }, { "type": "boolean" }] }),
+        Takes::Controller => {
+            choices(CONTROLLERS.iter().map(|entry| (entry.name, entry.summary, entry.params)))
+        }
+        Takes::Queue => choices(QUEUES.iter().map(|entry| (entry.name, entry.summary, entry.params))),
+        Takes::Transport => choices(
+            crate::transport::TRANSPORTS.iter().map(|entry| (entry.name, entry.summary, entry.params)),
+        ),
+        Takes::Traffic => json!({ "anyOf": [
+            { "const": "bulk" },
+            { "type": "object", "required": ["size"], "properties": { "size": text(SIZE) }, "additionalProperties": false },
+            { "type": "object", "required": ["chunk"], "properties": { "chunk": text(SIZE) }, "additionalProperties": false },
+            { "type": "object", "required": ["on", "off"], "properties": { "on": text(TIME), "off": text(TIME) }, "additionalProperties": false },
+            { "type": "object", "required": ["cbr"], "properties": { "cbr": text(RATE), "payload": text(SIZE) }, "additionalProperties": false },
+        ] }),
+        Takes::Distribution => json!({ "anyOf": [
+            text(TIME),
+            { "type": "object", "required": ["uniform"], "properties": { "uniform": pair(text(TIME)) }, "additionalProperties": false },
+            { "type": "object", "required": ["lognormal"], "properties": { "lognormal": {
+                "type": "object",
+                "required": ["median", "sigma"],
+                "properties": { "median": text(TIME), "sigma": { "type": "number", "minimum": 0, "maximum": 5 } },
+                "additionalProperties": false,
+            } }, "additionalProperties": false },
+        ] }),
+        Takes::Start => json!({ "anyOf": [
+            time_or_rounds(),
+            { "type": "object", "required": ["every"], "properties": { "every": time_or_rounds(), "first": time_or_rounds() }, "additionalProperties": false },
+            { "type": "object", "required": ["uniform"], "properties": { "uniform": pair(text(TIME)) }, "additionalProperties": false },
+        ] }),
+        Takes::Intervals => json!({ "type": "array", "items": pair(time_or_rounds()) }),
+        Takes::Table(keys) => object(keys),
+        Takes::Tables(keys) => json!({ "anyOf": [object(keys), { "type": "array", "items": object(keys) }] }),
+        Takes::Sweep => json!({ "type": "object" }),
+    }
+}
+
+/// A word of a list, with or without parameters after it, or a table with them.
+fn choices<'a>(entries: impl Iterator<Item = (&'a str, &'a str, &'static [Param])>) -> Value {
+    let mut forms = Vec::new();
+    for (name, summary, params) in entries {
+        let escaped = name.replace('+', r"\+");
+        forms.push(
+            json!({ "type": "string", "pattern": format!("^{escaped}(,.*)?$"), "description": summary }),
+        );
+        let mut properties: Map<String, Value> =
+            params.iter().map(|param| (param.name.to_owned(), value(param))).collect();
+        properties.insert("kind".to_owned(), json!({ "const": name }));
+        forms.push(json!({
+            "type": "object",
+            "description": summary,
+            "required": ["kind"],
+            "properties": properties,
+            "additionalProperties": false,
+        }));
+    }
+    json!({ "anyOf": forms })
+}
+
+/// The value of a parameter.
+fn value(param: &Param) -> Value {
+    let shape = match param.kind {
+        Kind::Time => text(TIME),
+        Kind::Bytes => text(SIZE),
+        Kind::Number => json!({ "type": ["number", "string"] }),
+        Kind::Count => json!({ "type": ["integer", "string"] }),
+        Kind::Flag => json!({ "enum": [true, false, "true", "false", "on", "off", "yes", "no"] }),
+        Kind::Choice(words) => json!({ "enum": words }),
+    };
+    let mut shape = shape;
+    if let Some(fields) = shape.as_object_mut() {
+        fields.insert("description".to_owned(), json!(param.help));
+        fields.insert("default".to_owned(), json!(param.default.to_string()));
+    }
+    shape
 }

@@ -1,0 +1,92 @@
+//! The committed schemas are those of the code, and the examples fit them.
+
+use afteryou_scenario::outcome::{Outcome, Run};
+use afteryou_scenario::Experiment;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn examples() -> Vec<PathBuf> {
+    let files = std::fs::read_dir(folder("../../scenarios")).expect("the examples are there");
+    let mut paths: Vec<PathBuf> = files.map(|file| file.expect("readable").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    paths.sort();
+    assert!(paths.len() >= 6, "{paths:?}");
+    paths
+}
+
+/// Compares a committed schema with the code's; with UPDATE_SCHEMA=1 it is written instead.
+fn assert_current(name: &str, schema: &Value) {
+    let path = folder("schema").join(name);
+    let mut text = serde_json::to_string_pretty(schema).expect("JSON");
+    text.push('\n');
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        std::fs::write(&path, &text).expect("writable");
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == text,
+        "{name} is not current: run UPDATE_SCHEMA=1 cargo test -p afteryou-scenario --test schema"
+    );
+}
+
+fn outcome_schema() -> Value {
+    schemars::schema_for!(Outcome).to_value()
+}
+
+#[test]
+fn the_committed_schemas_are_current() {
+    assert_current("scenario.schema.json", &afteryou_scenario::file::schema());
+    assert_current("outcome.schema.json", &outcome_schema());
+}
+
+#[test]
+fn every_example_fits_the_schema_and_makes_runs() {
+    let validator = jsonschema::validator_for(&afteryou_scenario::file::schema()).expect("a schema");
+    for path in examples() {
+        let text = std::fs::read_to_string(&path).expect("readable");
+        let value: Value = toml::from_str(&text).expect("TOML");
+        let errors: Vec<String> =
+            validator.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path)).collect();
+        assert!(errors.is_empty(), "{}: {errors:?}", path.display());
+        let experiment = Experiment::read(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
+        for run in experiment.runs(None, None).unwrap() {
+            run.scenario.check().unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_the_checker_refuses_the_schema_refuses_too() {
+    let validator = jsonschema::validator_for(&afteryou_scenario::file::schema()).expect("a schema");
+    let good = "duration = \"9 s\"\nlink = { rate = \"1 Mbit/s\", buffer = \"9 packets\" }\n";
+    let wrong = [
+        "flow = [{ controller = \"cubik\", rtt = \"1 ms\" }]",
+        "flow = [{ controller = \"cubic\", rtt = 1 }]",
+        "flow = [{ controller = { kind = \"ledbat++\", tarjet = \"1 ms\" }, rtt = \"1 ms\" }]",
+        "flow = [{ controller = \"cubic\", rtt = \"1 ms\", traffic = { sise = \"1 MB\" } }]",
+        "seed = -1",
+        "hosts = 3",
+    ];
+    let fits = |text: &str| validator.is_valid(&toml::from_str::<Value>(text).expect("TOML"));
+    assert!(fits(good));
+    for line in wrong {
+        let text = format!("{good}{line}");
+        assert!(!fits(&text), "{line}");
+        assert!(Experiment::parse(&text, "", &[]).is_err(), "{line}");
+    }
+}
+
+#[test]
+fn a_result_fits_its_schema() {
+    let text = std::fs::read_to_string(&examples()[0]).expect("readable");
+    let scenario = Experiment::parse(&text, "", &[]).unwrap().runs(None, None).unwrap().remove(0).scenario;
+    let outcome = Outcome::new("sim", "0", scenario, Run::default(), Some(Run::default()));
+    let value = serde_json::to_value(&outcome).expect("JSON");
+    let validator = jsonschema::validator_for(&outcome_schema()).expect("a schema");
+    let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+}
