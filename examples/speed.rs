@@ -156,7 +156,8 @@ impl Case {
     fn time_ns(&self, seconds: f64, runs: usize) -> Result<Option<f64>, Box<dyn Error>> {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/speed.tcl");
         let bits = afteryou_scenario::Rate::bits_per_second(self.rate.parse()?);
-        let args = [self.flows.to_string(), bits.to_string(), self.buffer_packets.to_string(), seconds.to_string()];
+        let args =
+            [self.flows.to_string(), bits.to_string(), self.buffer_packets.to_string(), seconds.to_string()];
         let mut best = None;
         for _ in 0..runs {
             let started = Instant::now();

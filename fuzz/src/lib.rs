@@ -6,4 +6,5 @@ pub mod bodies {
     pub mod connection;
     pub mod packet;
     pub mod quantities;
+    pub mod scenario_file;
 }

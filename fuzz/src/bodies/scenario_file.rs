@@ -1,0 +1,27 @@
+//! Any bytes as a scenario file.
+
+use afteryou_scenario::Experiment;
+
+/// Most runs that are made of one input: a sweep may stand for many.
+const MOST_RUNS: usize = 200;
+
+/// What is accepted must make runs that pass their own check; what is refused must say why.
+pub fn run(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let experiment = match Experiment::parse(text, "fuzz.toml", &[]) {
+        Ok(experiment) => experiment,
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            return;
+        }
+    };
+    let Ok(runs) = experiment.runs(None, Some(2)) else {
+        return;
+    };
+    for planned in runs.iter().take(MOST_RUNS) {
+        planned.scenario.check().expect("a run of a checked file is a scenario");
+        planned.scenario.without_background().check().expect("so is its baseline");
+    }
+}
