@@ -10,7 +10,7 @@ use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::transport::UtpOptions;
 use afteryou_scenario::{Error, Flow as Spec, Traffic};
 use afteryou_utp::packet::{Kind as PacketKind, Packet as Datagram, HEADER_LEN};
-use afteryou_utp::{Config, Connection};
+use afteryou_utp::{Config, Connection, Outgoing};
 
 /// Content of every payload. As long as the longest one.
 static NOTHING: [u8; 1 << 16] = [0; 1 << 16];
@@ -42,6 +42,7 @@ impl Ends {
             min_rto: options.min_rto,
             ack_every: options.ack.every,
             ack_delay: options.ack.delay,
+            keep_received: false,
             ..Config::default()
         };
         Ok(Ends {
@@ -104,10 +105,7 @@ impl Ends {
         let datagram = Datagram { header, sack, payload: &NOTHING[..payload as usize] };
         match (way, &mut self.client, &mut self.server) {
             (Way::Reverse, Some(client), _) => client.handle(now, &datagram),
-            (Way::Forward, _, Some(server)) => {
-                server.handle(now, &datagram);
-                server.discard_received(now);
-            }
+            (Way::Forward, _, Some(server)) => server.handle(now, &datagram),
             (Way::Forward, _, None) if header.kind == PacketKind::Syn => {
                 // Checked when the flow was made; the far end sends no data, so any controller will do.
                 let Ok(controller) = controller(&self.spec, self.format.payload, None) else { return };
@@ -144,15 +142,9 @@ impl Ends {
     }
 
     fn write(&mut self, client: &mut Connection) {
-        while self.left > 0 {
-            let n =
-                client.writable().min(NOTHING.len()).min(usize::try_from(self.left).unwrap_or(usize::MAX));
-            if n == 0 {
-                break;
-            }
-            let Ok(written) = client.write(&NOTHING[..n]) else { break };
+        if let (1.., Ok(written)) = (self.left, client.write_zeros(self.left)) {
             if self.left != u64::MAX {
-                self.left -= written as u64;
+                self.left -= written;
             }
         }
         if self.left == 0 {
@@ -173,18 +165,13 @@ impl Ends {
         let slot = net.heads.take();
         let head = net.heads.get_mut(slot);
         head.clear();
-        if !connection.poll_transmit(now, head) {
+        let Some(Outgoing { header, payload }) = connection.poll_transmit_head(now, head) else {
             net.heads.give(slot);
             return false;
-        }
-        let Ok(Datagram { header, payload, .. }) = Datagram::decode(head) else {
-            unreachable!("bug: a connection's own datagram does not decode")
         };
-        let payload = payload.len();
-        head.truncate(head.len() - payload);
         let extensions = (head.len() - HEADER_LEN) as u32;
-        let body = Body::Utp { head: slot, payload: payload as u32, epoch: self.epoch };
-        let mut packet = self.format.packet(payload as u32, body);
+        let body = Body::Utp { head: slot, payload, epoch: self.epoch };
+        let mut packet = self.format.packet(payload, body);
         packet.size += extensions;
         if header.kind == PacketKind::Data && way == Way::Forward {
             // The first data packet follows the SYN's number.
@@ -201,11 +188,11 @@ impl Ends {
     }
 
     pub(super) fn received(&self) -> u64 {
-        self.server.as_ref().map_or(0, |server| server.statistics().bytes_arrived)
+        self.server.as_ref().map_or(0, Connection::bytes_arrived)
     }
 
     pub(super) fn snapshot(&self) -> Snapshot {
-        self.client.as_ref().map(|client| client.statistics().controller).unwrap_or_default()
+        self.client.as_ref().map(|client| client.controller().snapshot()).unwrap_or_default()
     }
 
     pub(super) fn totals(&self) -> Totals {
