@@ -3,14 +3,15 @@
 use crate::demo_args::DemoArgs;
 use crate::failure::Failure;
 use crate::list::ListArgs;
-use crate::{demo, list};
+use crate::sim_args::SimArgs;
+use crate::{demo, list, sim};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 use std::error::Error;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Background transport that yields to everything else: experiments with real packets.
+/// Background transport that yields to everything else: experiments with real packets and simulated ones.
 #[derive(Debug, Parser)]
 #[command(name = "afteryou", version, after_help = AFTER_HELP, max_term_width = 100)]
 pub struct Cli {
@@ -24,6 +25,8 @@ pub struct Cli {
 pub enum Command {
     /// Watch a background transfer step aside, with real packets on this machine.
     Demo(DemoArgs),
+    /// Run scenario files in the simulator: hours of network in seconds.
+    Sim(SimArgs),
     /// What there is to choose from, with every parameter.
     List(ListArgs),
 }
@@ -33,13 +36,14 @@ Examples:
   afteryou demo                               a transfer steps aside on a home uplink
   afteryou demo --rate 5Mbit/s --rtt 120ms    the same on a slower, longer path
   afteryou demo --controller cubic --check    a transfer that does not: exits 1
+  afteryou sim scenarios/home-uplink.toml     the same in the simulator, at once
   afteryou list controllers                   what --controller takes
   afteryou list queues --json                 the same for queues, for programs
 
 Exit codes:
   0  it went well
   1  it failed, or its verdict is bad and --check was given
-  2  the command line makes no sense";
+  2  the command line (or a scenario file) makes no sense";
 
 impl Command {
     /// Does it.
@@ -49,6 +53,7 @@ impl Command {
                 args.check()?;
                 demo::run(args)
             }
+            Command::Sim(args) => sim::run(&args),
             Command::List(args) => list::run(&args),
         }
     }

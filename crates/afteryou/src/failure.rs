@@ -10,6 +10,8 @@ pub enum Failure {
     Usage(String),
     /// It made sense and went wrong: exit code 1.
     Failed(anyhow::Error),
+    /// Somebody pressed Ctrl-C: exit code 130, as shells have it.
+    Interrupted,
     /// It went well, and its verdict, which `--check` asks for, is bad: exit code 1.
     Verdict(String),
 }
@@ -20,10 +22,11 @@ impl Failure {
         Failure::Usage(reason.to_string())
     }
 
-    /// 2 for what makes no sense, otherwise 1.
+    /// 2 for what makes no sense, 130 for an interruption, otherwise 1.
     pub fn code(&self) -> u8 {
         match self {
             Failure::Usage(_) => 2,
+            Failure::Interrupted => 130,
             Failure::Failed(_) | Failure::Verdict(_) => 1,
         }
     }
@@ -39,6 +42,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Failure::Interrupted => f.write_str("interrupted"),
             Failure::Usage(reason) | Failure::Verdict(reason) => f.write_str(reason),
             Failure::Failed(error) => write!(f, "{error:#}"),
         }

@@ -26,9 +26,18 @@ pub struct Written {
 pub fn write_folder(outcome: &Outcome, dir: &Path) -> Result<Written, Error> {
     let contents =
         [("result.json", json(outcome)?), ("report.html", html(outcome)?), ("figure.svg", svg(outcome)?)];
+    write_files(dir, &contents)?;
+    let path = |name| dir.join(name);
+    Ok(Written { result: path("result.json"), report: path("report.html"), figure: path("figure.svg") })
+}
+
+/// Writes files with these names and contents into `dir`, which is made if it is missing.
+///
+/// Nothing appears under a final name before all are safely on the disk; a failure leaves no temporary file.
+pub fn write_files(dir: &Path, contents: &[(&str, String)]) -> Result<(), Error> {
     check_writable(dir)?;
     let mut staged = Vec::new();
-    for (name, content) in &contents {
+    for (name, content) in contents {
         let path = dir.join(name);
         let file = stage(dir, content.as_bytes()).map_err(|reason| unwritten(&path, reason))?;
         staged.push((path, file));
@@ -36,8 +45,7 @@ pub fn write_folder(outcome: &Outcome, dir: &Path) -> Result<Written, Error> {
     for (path, file) in staged {
         file.persist(&path).map_err(|error| unwritten(&path, error.error))?;
     }
-    let path = |name| dir.join(name);
-    Ok(Written { result: path("result.json"), report: path("report.html"), figure: path("figure.svg") })
+    Ok(())
 }
 
 /// Makes `dir` if it is missing and sees whether it takes a file, so that a long run need not fail at its end.

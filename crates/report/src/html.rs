@@ -10,12 +10,12 @@ use crate::palette::{Colour, Style};
 use crate::plan::{Plan, Surroundings, SURROUNDINGS};
 use crate::svg::svg;
 use crate::table::{Cell, Column, Table, Tone};
-use crate::{scenario_tables, tables};
+use crate::{scenario_tables, tables, totals};
 use afteryou_scenario::outcome::{Outcome, Verdict};
 use serde::Serialize;
 
 const TEMPLATE: &str = include_str!("../assets/report.html");
-const CSS: &str = include_str!("../assets/report.css");
+pub(crate) const CSS: &str = include_str!("../assets/report.css");
 const JS: &str = include_str!("../assets/report.js");
 const UPLOT_CSS: &str = include_str!("../assets/uPlot.min.css");
 const UPLOT_JS: &str = include_str!("../assets/uPlot.iife.min.js");
@@ -78,9 +78,11 @@ fn subtitle(outcome: &Outcome) -> String {
         format!("{} s", moment(outcome.run.duration_s)),
         scenario_tables::engine_in_words(outcome).to_owned(),
         format!("seed {}", outcome.scenario.seed),
+        scenario_tables::point(outcome),
         format!("afteryou {}", outcome.afteryou_version),
     ];
-    parts.join(" · ")
+    let said: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    said.join(" · ")
 }
 
 fn verdict(verdict: Option<&Verdict>) -> String {
@@ -107,8 +109,11 @@ fn figures(outcome: &Outcome) -> String {
         tables::comparison(outcome),
         tables::flows(outcome),
         tables::links(outcome),
+        totals::shares(outcome),
+        totals::totals(outcome),
         tables::transfers(outcome),
         tables::packets(outcome),
+        totals::ledger(outcome),
         tables::lateness(outcome),
     ];
     section(&shown)
@@ -128,7 +133,7 @@ fn section(shown: &[Option<Table>]) -> String {
     shown.iter().flatten().map(markup).collect()
 }
 
-fn markup(table: &Table) -> String {
+pub(crate) fn markup(table: &Table) -> String {
     let heads: String = table
         .columns
         .iter()

@@ -11,12 +11,16 @@
 //! | the page alone | [`html()`] |
 //! | the figure alone | [`svg()`] |
 //! | words for a terminal | [`text()`] |
+//! | curves for other programs | [`series_csv`] |
+//! | many runs: words, page, figures for other programs | [`batch_text`], [`index_html`], [`runs_csv`] |
 //! | an outcome from a file | [`read`] |
 
+mod batch;
 mod error;
 mod escape;
 mod folder;
 mod format;
+mod groups;
 mod html;
 mod palette;
 mod plan;
@@ -25,9 +29,11 @@ mod svg;
 mod table;
 mod tables;
 mod text;
+mod totals;
 
+pub use batch::{index_html, runs_csv, series_csv, Brief};
 pub use error::Error;
-pub use folder::{check_writable, read, write_folder, Written};
+pub use folder::{check_writable, read, write_files, write_folder, Written};
 pub use html::html;
 pub use svg::svg;
-pub use text::text;
+pub use text::{batch_text, text};

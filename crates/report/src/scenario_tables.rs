@@ -90,6 +90,13 @@ pub fn link_in_words(outcome: &Outcome) -> String {
     format!("{}, {} buffer, {}{loss}", link.rate, link.buffer, link.queue.kind)
 }
 
+/// Where in a sweep the run is, and which repetition; empty for a run alone.
+pub fn point(outcome: &Outcome) -> String {
+    let settings = outcome.point.iter().map(|(name, value)| format!("{name} {value}"));
+    let repetition = (outcome.repetition > 0).then(|| format!("repetition {}", outcome.repetition + 1));
+    settings.chain(repetition).collect::<Vec<_>>().join(", ")
+}
+
 /// The engine in words.
 pub fn engine_in_words(outcome: &Outcome) -> &str {
     match outcome.engine.as_str() {

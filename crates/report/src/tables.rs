@@ -1,22 +1,27 @@
 //! The tables of an outcome.
 
-use crate::format::{bound, checked, count, interval, ms, part, percent, rate, signed_ms, size};
-use crate::palette;
+use crate::format::{bound, checked, count, interval, ms, number, part, percent, rate, signed_ms, size};
 use crate::table::{Cell, Column, Table, Tone};
+use crate::{groups, palette};
 use afteryou_scenario::outcome::{Check, FlowFigures, Outcome, Quantiles, Run, WindowFigures};
 use afteryou_scenario::{Role, Scenario};
 
-const RUN: Column = Column::words("background");
+pub(crate) const RUN: Column = Column::words("background");
 
 /// The runs of an outcome with their names, the baseline last.
-fn runs(outcome: &Outcome) -> impl Iterator<Item = (&'static str, &Run)> {
+pub(crate) fn runs(outcome: &Outcome) -> impl Iterator<Item = (&'static str, &Run)> {
     let name = if outcome.baseline.is_some() { "with" } else { "" };
     let baseline = outcome.baseline.as_ref().map(|run| ("without", run));
     std::iter::once((name, &outcome.run)).chain(baseline)
 }
 
 /// A table in which a column is left out unless `keep` says so.
-fn table(title: &str, note: &'static str, columns: &[(Column, bool)], rows: Vec<Vec<Cell>>) -> Option<Table> {
+pub(crate) fn table(
+    title: &str,
+    note: &'static str,
+    columns: &[(Column, bool)],
+    rows: Vec<Vec<Cell>>,
+) -> Option<Table> {
     if rows.is_empty() {
         return None;
     }
@@ -33,7 +38,7 @@ fn table(title: &str, note: &'static str, columns: &[(Column, bool)], rows: Vec<
 }
 
 /// The table with its first `columns` columns silent where they repeat themselves.
-fn grouped(columns: usize, table: Option<Table>) -> Option<Table> {
+pub(crate) fn grouped(columns: usize, table: Option<Table>) -> Option<Table> {
     table.map(|table| Table { grouped: columns, ..table })
 }
 
@@ -41,7 +46,7 @@ fn always(columns: &[Column]) -> Vec<(Column, bool)> {
     columns.iter().map(|column| (*column, true)).collect()
 }
 
-fn flow_cell(scenario: &Scenario, name: &str) -> Cell {
+pub(crate) fn flow_cell(scenario: &Scenario, name: &str) -> Cell {
     Cell::new(name).styled(palette::style(scenario, name))
 }
 
@@ -121,7 +126,7 @@ pub fn flows(outcome: &Outcome) -> Option<Table> {
 }
 
 /// Each window of each run: those of one window together.
-fn window_pairs(outcome: &Outcome) -> impl Iterator<Item = (&'static str, &WindowFigures)> {
+pub(crate) fn window_pairs(outcome: &Outcome) -> impl Iterator<Item = (&'static str, &WindowFigures)> {
     window_names(outcome).into_iter().flat_map(move |name| windows_named(outcome, name))
 }
 
@@ -149,12 +154,12 @@ fn windows_named<'a>(
 
 /// Every flow of the window called `name`, each with the background and without.
 fn flow_rows(outcome: &Outcome, name: &str) -> Vec<Vec<Cell>> {
-    let mut rows: Vec<(&str, Vec<Cell>)> = Vec::new();
+    let mut rows: Vec<(String, Vec<Cell>)> = Vec::new();
     for (run, window) in windows_named(outcome, name) {
-        for flow in &window.flows {
+        for flow in groups::figures(&outcome.scenario, &window.flows).iter() {
             let row = flow_row(outcome, run, name, flow);
             let after = rows.iter().rposition(|(other, _)| *other == flow.flow);
-            rows.insert(after.map_or(rows.len(), |last| last + 1), (&flow.flow, row));
+            rows.insert(after.map_or(rows.len(), |last| last + 1), (flow.flow.clone(), row));
         }
     }
     rows.into_iter().map(|(_, row)| row).collect()
@@ -189,8 +194,11 @@ pub fn links(outcome: &Outcome) -> Option<Table> {
             Cell::new(percent(window.utilisation)),
         ];
         cells.extend(quantile_cells(window.queuing_delay));
+        cells.push(Cell::maybe(window.queue_packets, number));
         cells
     };
+    let packets =
+        runs(outcome).flat_map(|(_, run)| &run.windows).any(|window| window.queue_packets.is_some());
     let columns = [
         (Column::words("window"), true),
         (Column::words("time"), true),
@@ -201,8 +209,10 @@ pub fn links(outcome: &Outcome) -> Option<Table> {
         (Column::numbers("p95"), true),
         (Column::numbers("p99").spare(), true),
         (Column::numbers("max").spare(), true),
+        (Column::numbers("packets").spare(), packets),
     ];
-    let note = "Utilisation: bytes sent over what the link could have sent. Queue: time that packets waited.";
+    let note = "Utilisation: bytes sent over what the link could have sent. Queue: time that packets waited. Packets: mean \
+                number in the queue over time, the one being sent not counted.";
     grouped(2, table("The link in each window", note, &columns, window_pairs(outcome).map(row).collect()))
 }
 

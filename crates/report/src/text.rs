@@ -1,9 +1,10 @@
 //! The outcome for a terminal: the verdict, the checks, the windows.
 
+use crate::batch::{summary, Brief};
 use crate::escape::{cut, plain};
 use crate::scenario_tables::{engine_in_words, link_in_words, title};
 use crate::table::{Cell, Column, Table, Tone};
-use crate::tables;
+use crate::{tables, totals};
 use afteryou_scenario::outcome::{Outcome, Verdict};
 use std::fmt::Write;
 
@@ -29,11 +30,20 @@ pub fn text(outcome: &Outcome, width: usize, colour: bool) -> String {
         tables::comparison(outcome),
         tables::flows(outcome),
         tables::links(outcome),
+        totals::shares(outcome),
+        totals::totals(outcome),
         tables::transfers(outcome),
         tables::lateness(outcome),
     ];
     blocks.extend(shown.iter().flatten().map(|table| page.table(table)));
     blocks.join("\n")
+}
+
+/// Many runs of one experiment in a table for a terminal of `width` columns.
+pub fn batch_text(title: &str, briefs: &[Brief], width: usize, colour: bool) -> String {
+    let page = Page { width: width.max(40), colour };
+    let name: Vec<_> = page.wrapped(title, "").iter().map(|line| page.painted(line, BOLD)).collect();
+    format!("{}\n{} runs\n\n{}", name.join("\n"), briefs.len(), page.table(&summary(briefs)))
 }
 
 /// What text is fitted to.

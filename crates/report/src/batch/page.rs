@@ -1,0 +1,34 @@
+//! The page of many runs: the table of all, and a link to each.
+
+use super::{summary, Brief};
+use crate::escape;
+use crate::html::{markup, CSS};
+use std::fmt::Write;
+
+/// A page with the means of all points and links to the runs.
+pub fn index_html(title: &str, briefs: &[Brief]) -> String {
+    let title = escape::html(if title.trim().is_empty() { "Unnamed scenario" } else { title });
+    let mut links = String::new();
+    for brief in briefs.iter().filter(|brief| !brief.folder.is_empty()) {
+        let words = format!("{}, repetition {}, seed {}", brief.setting(), brief.repetition + 1, brief.seed);
+        let _ = writeln!(
+            links,
+            "<li><a href=\"{}/report.html\">{}</a></li>",
+            escape::html(&brief.folder),
+            escape::html(&words)
+        );
+    }
+    let links = if links.is_empty() { links } else { format!("<h2>Each run</h2>\n<ol>\n{links}</ol>\n") };
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <title>{title}</title>\n<style>\n{CSS}\n</style>\n</head>\n<body>\n<main>\n<header>\n<h1>{title}</h1>\n\
+         <p class=\"subtitle\">{} runs · packet simulation · afteryou {version}</p>\n</header>\n{}{links}\
+         <footer><p><span>Every number of this page is in runs.csv.</span></p></footer>\n</main>\n</body>\n</html>\n",
+        briefs.len(),
+        markup(&summary(briefs)),
+    )
+}

@@ -1,0 +1,58 @@
+//! Means of repetitions and how far to trust them.
+
+/// Student's t for 95 %, two-sided, by degrees of freedom from 1.
+const T_95: [f64; 30] = [
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+    2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+];
+/// The same with no end of them.
+const Z_95: f64 = 1.960;
+
+/// A mean, and half the width of its 95 % interval where there are two values or more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Estimate {
+    mean: f64,
+    half_width: Option<f64>,
+}
+
+impl Estimate {
+    /// Of nothing there is none.
+    pub(super) fn of(values: &[f64]) -> Option<Estimate> {
+        let n = values.len();
+        if n == 0 {
+            return None;
+        }
+        let mean = values.iter().sum::<f64>() / n as f64;
+        let half_width = (n > 1).then(|| {
+            let variance =
+                values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (n - 1) as f64;
+            T_95.get(n - 2).unwrap_or(&Z_95) * (variance / n as f64).sqrt()
+        });
+        Some(Estimate { mean, half_width })
+    }
+
+    /// "96.1 % ± 0.3 %".
+    pub(super) fn written(&self, write: fn(f64) -> String) -> String {
+        match self.half_width {
+            None => write(self.mean),
+            Some(half_width) => format!("{} ± {}", write(self.mean), write(half_width)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_is_students() {
+        // 1, 2, 3: mean 2, s = 1, t(2) = 4.303, so ± 4.303/√3.
+        let estimate = Estimate::of(&[1.0, 2.0, 3.0]).unwrap();
+        assert_eq!(estimate.mean, 2.0);
+        assert!((estimate.half_width.unwrap() - 2.4843).abs() < 1e-4);
+        assert_eq!(Estimate::of(&[5.0]).unwrap().half_width, None);
+        assert_eq!(Estimate::of(&[]), None);
+        let many = Estimate::of(&[0.0, 2.0].repeat(50)).unwrap();
+        assert!((many.half_width.unwrap() - 1.96 * (1.0101f64 / 100.0).sqrt()).abs() < 1e-3);
+    }
+}

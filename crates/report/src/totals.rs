@@ -1,0 +1,106 @@
+//! What a simulator counts beyond what a real network shows: shares, totals of flows, and its books.
+
+use crate::format::{count, moment, percent, size};
+use crate::groups;
+use crate::table::{Cell, Column, Table, Tone};
+use crate::tables::{flow_cell, grouped, runs, table, window_pairs, RUN};
+use afteryou_scenario::outcome::{Ledger, Outcome, Run, Totals, WindowFigures};
+
+/// Who got what of the link in every window.
+pub fn shares(outcome: &Outcome) -> Option<Table> {
+    let told = |window: &WindowFigures| {
+        window.fairness.is_some() || window.harvest.is_some() || window.foreground_share.is_some()
+    };
+    let row = |(run, window): (&str, &WindowFigures)| {
+        vec![
+            Cell::new(&window.window),
+            Cell::new(run),
+            Cell::maybe(window.foreground_share, percent),
+            Cell::maybe(window.harvest, percent),
+            Cell::maybe(window.fairness, |index| format!("{index:.4}")),
+        ]
+    };
+    let columns = [
+        (Column::words("window"), true),
+        (RUN, outcome.baseline.is_some()),
+        (Column::numbers("foreground's share"), true),
+        (Column::numbers("harvest"), true),
+        (Column::numbers("fairness"), true),
+    ];
+    let note = "Foreground's share: of all goodput. Harvest: the background's goodput over what the foreground left of the \
+                link. Fairness: Jain's index among background flows.";
+    let rows = window_pairs(outcome).filter(|(_, window)| told(window)).map(row).collect();
+    grouped(1, table("Shares in each window", note, &columns, rows))
+}
+
+/// What each flow did in all.
+pub fn totals(outcome: &Outcome) -> Option<Table> {
+    let rows = runs(outcome).flat_map(|(run, figures)| of_run(outcome, run, figures)).collect();
+    let completed =
+        runs(outcome).flat_map(|(_, run)| &run.totals).any(|totals| totals.completed_in_s.is_some());
+    let columns = [
+        (Column::words("flow"), true),
+        (RUN, outcome.baseline.is_some()),
+        (Column::numbers("received"), true),
+        (Column::numbers("packets"), true),
+        (Column::numbers("sent again"), true),
+        (Column::numbers("taken for lost").spare(), true),
+        (Column::numbers("wrongly").spare(), true),
+        (Column::numbers("timeouts"), true),
+        (Column::numbers("complete after"), completed),
+    ];
+    table("Flows in the whole run", "", &columns, rows)
+}
+
+fn of_run(outcome: &Outcome, run: &str, figures: &Run) -> Vec<Vec<Cell>> {
+    let row = |totals: &Totals| {
+        vec![
+            flow_cell(&outcome.scenario, &totals.flow),
+            Cell::new(run),
+            Cell::new(size(totals.received_bytes)).of_whole(&format!("{} B", count(totals.received_bytes))),
+            Cell::new(count(totals.packets)),
+            Cell::new(count(totals.retransmissions)),
+            Cell::new(count(totals.losses)),
+            Cell::new(count(totals.spurious)),
+            Cell::new(count(totals.timeouts)),
+            Cell::maybe(totals.completed_in_s, |s| format!("{} s", moment(s))),
+        ]
+    };
+    groups::totals(&outcome.scenario, &figures.totals).iter().map(row).collect()
+}
+
+/// Every byte on each link accounted for.
+pub fn ledger(outcome: &Outcome) -> Option<Table> {
+    let row = |(run, ledger): (&str, &Ledger)| {
+        let verdict = match ledger.balances() {
+            true => Cell::new("✓ balances").toned(Tone::Good),
+            false => Cell::new("✗ does not balance").toned(Tone::Bad),
+        };
+        let bytes = |n: u64| Cell::new(count(n));
+        vec![
+            Cell::new(&ledger.link),
+            Cell::new(run),
+            bytes(ledger.arrived),
+            bytes(ledger.delivered),
+            bytes(ledger.dropped),
+            bytes(ledger.lost),
+            bytes(ledger.queued),
+            bytes(ledger.in_flight),
+            verdict,
+        ]
+    };
+    let columns = [
+        (Column::words("link"), true),
+        (RUN, outcome.baseline.is_some()),
+        (Column::numbers("arrived"), true),
+        (Column::numbers("delivered"), true),
+        (Column::numbers("dropped"), true),
+        (Column::numbers("lost"), true),
+        (Column::numbers("queued"), true),
+        (Column::numbers("in flight"), true),
+        (Column::words("the ledger"), true),
+    ];
+    let rows =
+        runs(outcome).flat_map(|(run, figures)| figures.ledger.iter().map(move |ledger| (run, ledger)));
+    table("Every byte accounted for", "Bytes, headers included.", &columns, rows.map(row).collect())
+}
