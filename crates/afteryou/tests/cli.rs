@@ -130,7 +130,7 @@ fn no_list_is_answered_with_what_there_is() {
 #[test]
 fn an_unknown_list_is_answered_with_the_nearest() {
     let expected =
-        "afteryou: there is no list \"queus\": did you mean \"queues\"? use one of controllers, queues";
+        "afteryou: there is no list \"queus\": did you mean \"queues\"? use one of controllers, queues, transports";
     assert_eq!(refusal(&["list", "queus"]), expected);
 }
 

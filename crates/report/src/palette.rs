@@ -95,11 +95,15 @@ pub fn style(scenario: &Scenario, name: &str) -> Style {
     if name == "link" {
         return Style { colour: LINK, shape: Shape::Bar };
     }
-    let Some(flow) = scenario.flow.iter().find(|flow| flow.name == name) else {
+    // A group ("upload", "upload (50 flows)") looks like its first flow.
+    let group = name.split(" (").next();
+    let named = scenario.flow.iter().find(|flow| flow.name == name);
+    let grouped = || scenario.flow.iter().find(|flow| flow.group.is_some() && flow.group.as_deref() == group);
+    let Some(flow) = named.or_else(grouped) else {
         return Style { colour: OTHER[spread(name, OTHER.len())], shape: Shape::Triangle };
     };
     let peers = scenario.flow.iter().filter(|other| other.role == flow.role);
-    let before = peers.take_while(|other| other.name != name).count();
+    let before = peers.take_while(|other| other.name != flow.name).count();
     match flow.role {
         Role::Foreground => Style { colour: FOREGROUND[before % FOREGROUND.len()], shape: Shape::Disc },
         Role::Background => Style { colour: BACKGROUND[before % BACKGROUND.len()], shape: Shape::Diamond },

@@ -32,7 +32,7 @@ impl Distribution {
             Distribution::Fixed(time) => time,
             Distribution::Uniform(from, to) => {
                 let width = u128::from((to.0 - from.0).0);
-                Duration(from.0 + Span((width * u128::from(random.next_u64()) >> 64) as u64))
+                Duration(from.0 + Span(((width * u128::from(random.next_u64())) >> 64) as u64))
             }
             Distribution::Lognormal { median, sigma } => {
                 let factor = libm::exp(sigma * normal(random));

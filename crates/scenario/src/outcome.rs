@@ -159,8 +159,9 @@ impl WindowFigures {
     /// Fills in what follows from the flows' figures.
     pub fn derive(&mut self) {
         let of = |role: Role| self.flows.iter().filter(move |flow| flow.role == role);
-        let share = |role| of(role).map(|flow| flow.share_of_payload_capacity).sum::<f64>();
-        let goodput = |role| of(role).map(|flow| flow.goodput_bit_s).sum::<f64>();
+        // From +0: the empty sum is −0, which would show.
+        let share = |role| of(role).fold(0.0, |sum, flow| sum + flow.share_of_payload_capacity);
+        let goodput = |role| of(role).fold(0.0, |sum, flow| sum + flow.goodput_bit_s);
         let background: Vec<f64> = of(Role::Background).map(|flow| flow.goodput_bit_s).collect();
         let left_over = 1.0 - share(Role::Foreground);
         let harvests = !background.is_empty() && left_over >= LEAST_LEFT_OVER;

@@ -24,15 +24,22 @@ pub struct Entry {
     pub name: &'static str,
     /// What it is, one sentence.
     pub summary: &'static str,
+    /// The documents that define it.
+    pub source: &'static str,
     /// Its settings.
     pub params: &'static [Param],
 }
 
 /// All transports.
 pub const TRANSPORTS: &[Entry] = &[
-    Entry { name: "tcp", summary: "TCP with SACK, timestamps and RACK-TLP", params: TCP },
-    Entry { name: "utp", summary: "uTP over UDP (BEP 29)", params: UTP },
-    Entry { name: "udp", summary: "bare datagrams at a constant rate", params: &[] },
+    Entry {
+        name: "tcp",
+        summary: "TCP with SACK, timestamps and RACK-TLP",
+        source: "RFC 9293, 8985, 9937",
+        params: TCP,
+    },
+    Entry { name: "utp", summary: "uTP over UDP", source: "BEP 29", params: UTP },
+    Entry { name: "udp", summary: "bare datagrams at a constant rate", source: "RFC 768", params: &[] },
 ];
 
 const MODERN: &str = "modern";

@@ -105,16 +105,6 @@ impl Calendar {
             *top = Reverse(u128::from(at.0) << 64 | u128::from(sequence << SLOT_BITS | slot));
         }
     }
-
-    /// Entries in the heap.
-    pub fn len(&self) -> usize {
-        self.heap.len()
-    }
-
-    /// Nothing is scheduled.
-    pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
-    }
 }
 
 /// A timer that is moved often and fires seldom: an entry in the heap that comes too early is moved on when it comes
@@ -146,15 +136,6 @@ impl Timer {
             self.armed = Time::NEVER;
         }
         counts
-    }
-
-    /// The slot's event is over and is wanted again at `at`: what to tell [`Calendar::finish`].
-    pub fn again(&mut self, at: Time) -> Option<Time> {
-        if at >= self.armed {
-            return None;
-        }
-        self.armed = at;
-        Some(at)
     }
 }
 
@@ -209,15 +190,12 @@ mod tests {
         let mut fired = Vec::new();
         let deadlines = [Some(20), None];
         while let Some((now, _)) = calendar.next() {
-            let again = match timer.fires(now) {
-                false => None,
-                true => {
-                    let deadline = deadlines[fired.len()];
-                    fired.push(now.0);
-                    deadline.and_then(|at| timer.again(Time(at)))
-                }
-            };
-            calendar.finish(again);
+            if timer.fires(now) {
+                let deadline = deadlines[fired.len()];
+                fired.push(now.0);
+                deadline.into_iter().for_each(|at| timer.arm(&mut calendar, Time(at), slot));
+            }
+            calendar.finish(None);
         }
         assert_eq!(fired, [5, 20]);
     }

@@ -44,7 +44,7 @@ prop_compose! {
     ) -> Flow {
         let name = format!("flow {index}");
         let rtt = Duration(afteryou_cc::Span::from_micros(rtt_us));
-        let role = if index % 2 == 0 { Role::Foreground } else { Role::Background };
+        let role = if index.is_multiple_of(2) { Role::Foreground } else { Role::Background };
         let base = if cbr == 0 {
             Flow::cbr(name, role, Rate::from_bits(64_000), Size::from_bytes(160), rtt)
         } else {
@@ -109,8 +109,8 @@ fn goodput_by_kind(outcomes: &[Outcome]) -> Vec<(String, f64, f64)> {
                 })
                 .collect();
             let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-            let variance =
-                rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / (rates.len() - 1) as f64;
+            let variance = rates.iter().map(|rate| (rate - mean) * (rate - mean)).sum::<f64>()
+                / (rates.len() - 1) as f64;
             (kind.to_owned(), mean, variance.sqrt())
         })
         .to_vec()

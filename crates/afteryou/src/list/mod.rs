@@ -9,6 +9,7 @@ use crate::output;
 use afteryou_aqm::list::QUEUES;
 use afteryou_cc::list::{Class, CONTROLLERS};
 use afteryou_cc::param::Param;
+use afteryou_scenario::transport::TRANSPORTS;
 use afteryou_scenario::words::unknown;
 use clap::Args;
 
@@ -16,8 +17,8 @@ use clap::Args;
 #[derive(Args, Clone, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct ListArgs {
-    /// Which list: controllers or queues
-    #[arg(value_name = "controllers|queues", value_parser = list)]
+    /// Which list: controllers, queues or transports
+    #[arg(value_name = "controllers|queues|transports", value_parser = list)]
     pub what: List,
 
     /// For programs: a JSON array, described below
@@ -29,9 +30,10 @@ const AFTER_HELP: &str = "\
 Examples:
   afteryou list controllers
   afteryou list queues --json
+  afteryou list transports
 
 The JSON is an array of {name, class, summary, source, parameters}; class is \"foreground\" or \"background\" for \
-controllers and null for queues. parameters is an array of {name, kind, unit, default, min, max, choices, help, \
+controllers and null otherwise. parameters is an array of {name, kind, unit, default, min, max, choices, help, \
 source}; kind is \"time\", \"number\", \"count\", \"bytes\", \"flag\" or \"choice\". default, min and max are numbers in \
 the unit (times in ms, sizes in B); the default of a flag is a boolean, that of a choice a string. min and max are \
 null for flags and choices, choices is null for everything but choices.";
@@ -43,6 +45,8 @@ pub enum List {
     Controllers,
     /// Queue disciplines.
     Queues,
+    /// Protocols of simulated flows.
+    Transports,
 }
 
 /// An algorithm in a list.
@@ -59,7 +63,8 @@ fn list(word: &str) -> Result<List, afteryou_scenario::Error> {
     match word {
         "controllers" => Ok(List::Controllers),
         "queues" => Ok(List::Queues),
-        _ => Err(unknown("list", word, &["controllers", "queues"])),
+        "transports" => Ok(List::Transports),
+        _ => Err(unknown("list", word, &["controllers", "queues", "transports"])),
     }
 }
 
@@ -78,6 +83,16 @@ impl List {
                 })
                 .collect(),
             List::Queues => QUEUES
+                .iter()
+                .map(|entry| Listed {
+                    name: entry.name,
+                    class: None,
+                    summary: entry.summary,
+                    source: entry.source,
+                    params: entry.params,
+                })
+                .collect(),
+            List::Transports => TRANSPORTS
                 .iter()
                 .map(|entry| Listed {
                     name: entry.name,

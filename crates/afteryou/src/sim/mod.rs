@@ -28,10 +28,10 @@ struct Job {
 pub fn run(args: &SimArgs) -> Result<(), Failure> {
     // Everything is read and checked before anything is run.
     let jobs = read(args)?;
+    let stop = on_interrupt()?;
     if let Some(out) = &args.out {
         report::check_writable(out)?;
     }
-    let stop = on_interrupt()?;
     let total = jobs.iter().map(|job| job.runs.len()).sum();
     let mut show = show::Show::new(total, std::io::stderr().is_terminal());
     for job in &jobs {

@@ -7,7 +7,8 @@ mod statistics;
 pub use csv::{runs_csv, series_csv};
 pub use page::index_html;
 
-use crate::format::{count, ms, percent, rate};
+use crate::escape::cut;
+use crate::format::{count, ms, number, percent};
 use crate::table::{Cell, Column, Table};
 use afteryou_scenario::outcome::{Comparison, Outcome, WindowFigures};
 use afteryou_scenario::Role;
@@ -47,12 +48,17 @@ impl Brief {
         }
     }
 
-    /// The point in words.
+    /// The point in words: "rtt 20 ms, upload none".
     fn setting(&self) -> String {
-        let words: Vec<String> = self.point.iter().map(|(name, value)| format!("{name} {value}")).collect();
-        match words.is_empty() {
+        let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
+        let word = |(name, value): (&String, &String)| {
+            let is_told_apart = self.point.keys().filter(|other| last(other) == last(name)).count() == 1;
+            let name = if is_told_apart { last(name) } else { name.clone() };
+            format!("{name} {}", cut(value, LONGEST_VALUE))
+        };
+        match self.point.is_empty() {
             true => "all".to_owned(),
-            false => words.join(", "),
+            false => self.point.iter().map(word).collect::<Vec<_>>().join(", "),
         }
     }
 
@@ -66,6 +72,14 @@ impl Brief {
         let kept: Vec<f64> = of_window.filter_map(|compared| compared.kept).collect();
         (!kept.is_empty()).then(|| kept.iter().sum::<f64>() / kept.len() as f64)
     }
+}
+
+/// Longest value of a setting in a table, characters.
+const LONGEST_VALUE: usize = 16;
+
+/// Always in the same unit, so that means and intervals can be compared.
+fn mbit(bit_s: f64) -> String {
+    format!("{} Mbit/s", number(bit_s / 1e6))
 }
 
 /// A figure of a window: what it is called, how it is read off and written.
@@ -87,8 +101,8 @@ const FIGURES: &[Figure] = &[
         read: |_, w| w.queuing_delay.map(|delay| delay.p95_ms),
         write: ms,
     },
-    Figure { column: Column::numbers("foreground"), read: |_, w| goodput(w, Role::Foreground), write: rate },
-    Figure { column: Column::numbers("background"), read: |_, w| goodput(w, Role::Background), write: rate },
+    Figure { column: Column::numbers("foreground"), read: |_, w| goodput(w, Role::Foreground), write: mbit },
+    Figure { column: Column::numbers("background"), read: |_, w| goodput(w, Role::Background), write: mbit },
     Figure { column: Column::numbers("kept"), read: |brief, w| brief.kept(&w.window), write: percent },
     Figure {
         column: Column::numbers("fairness").spare(),
@@ -124,10 +138,11 @@ pub(crate) fn summary(briefs: &[Brief]) -> Table {
     let heads = [Column::words("setting"), Column::words("window"), Column::numbers("runs").spare()];
     let mut columns: Vec<Column> =
         heads.into_iter().chain(FIGURES.iter().map(|figure| figure.column)).collect();
-    // A figure that nobody has is left out.
+    // A figure that nobody has is left out, and the window where there is only one.
     let nothing = Cell::maybe(None::<f64>, |_| String::new());
     for i in (0..columns.len()).rev() {
-        if rows.iter().all(|row: &Vec<Cell>| row[i] == nothing) {
+        let one_window = i == 1 && rows.iter().all(|row: &Vec<Cell>| row[1] == rows[0][1]);
+        if one_window || rows.iter().all(|row: &Vec<Cell>| row[i] == nothing) {
             columns.remove(i);
             rows.iter_mut().for_each(|row| drop(row.remove(i)));
         }

@@ -31,11 +31,16 @@ impl Estimate {
         Some(Estimate { mean, half_width })
     }
 
-    /// "96.1 % ± 0.3 %".
+    /// "96.1 ± 0.3 %": the unit once.
     pub(super) fn written(&self, write: fn(f64) -> String) -> String {
-        match self.half_width {
-            None => write(self.mean),
-            Some(half_width) => format!("{} ± {}", write(self.mean), write(half_width)),
+        let mean = write(self.mean);
+        let Some(half_width) = self.half_width.map(write) else { return mean };
+        let apart = |text| str::split_once(text, char::is_whitespace);
+        match (apart(&mean), apart(&half_width)) {
+            (Some((value, unit)), Some((width, other))) if unit == other => {
+                format!("{value} ± {width} {unit}")
+            }
+            _ => format!("{mean} ± {half_width}"),
         }
     }
 }

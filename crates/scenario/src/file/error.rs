@@ -87,7 +87,7 @@ impl Wrong {
         let until = floor(text, span.end.clamp(start, end));
         let width = text[start..until].chars().count().max(1);
         // Of a very long line only the neighbourhood is shown.
-        let skip = if column > SHOWN / 2 { column - SHOWN / 2 } else { 0 };
+        let skip = column.saturating_sub(SHOWN / 2);
         let line: String = text[begin..end].chars().skip(skip).take(SHOWN).collect();
         Wrong {
             message,

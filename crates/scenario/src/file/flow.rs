@@ -167,9 +167,7 @@ fn start(node: &Node, rtt: Duration, index: u64, random: &mut rand_pcg::Pcg64) -
     let Value::Table(fields) = &node.value else { return time(node, rtt) };
     let names: Vec<&str> = fields.entries.iter().map(|(key, _)| key.name.as_str()).collect();
     match names.as_slice() {
-        ["uniform"] => match &fields.entries[0].1 {
-            range => uniform(range).map(|distribution| distribution.draw(random)),
-        },
+        ["uniform"] => uniform(&fields.entries[0].1).map(|distribution| distribution.draw(random)),
         ["every"] | ["every", "first"] | ["first", "every"] => staggered(fields, rtt, index),
         _ => Err(Problem::new(
             &node.place,

@@ -126,6 +126,10 @@ impl Node {
             Value::Text(text) | Value::Number(text) => text.clone(),
             Value::Flag(flag) => flag.to_string(),
             Value::List(list) => list.iter().map(Node::shown).collect::<Vec<_>>().join(" "),
+            // A flow is known by its name.
+            Value::Table(table) if table.get("name").is_some() => {
+                table.get("name").map(Node::shown).unwrap_or_default()
+            }
             Value::Table(table) => {
                 let entry = |(key, node): &(Key, Node)| match key.name.as_str() {
                     "kind" => node.shown(),

@@ -156,11 +156,6 @@ impl Sender {
         &*self.controller
     }
 
-    /// Bytes believed to be in the network.
-    pub fn in_flight(&self) -> u64 {
-        self.board.in_flight()
-    }
-
     /// The next packet to send now, if any. To be called until it returns none.
     pub fn poll(&mut self, now: Time) -> Option<Transmit> {
         match self.state {
