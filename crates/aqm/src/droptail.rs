@@ -31,6 +31,8 @@ pub struct DropTail<T> {
 impl<T> DropTail<T> {
     /// An empty queue.
     pub fn new(limit: Limit) -> DropTail<T> {
+        // A time is so many bytes: better divided once than for each packet.
+        let limit = limit.in_bytes().map_or(limit, Limit::Bytes);
         DropTail { limit, fifo: Fifo::new(), statistics: Statistics::default() }
     }
 }

@@ -14,6 +14,8 @@ use core::fmt::Debug;
 /// - It has at most `cwnd` bytes in flight. A window below one packet means: with nothing in flight, one
 ///   packet every `smoothed_rtt × packet / cwnd`.
 /// - It paces: at `pacing_rate` if there is one, else at a little more than `cwnd / smoothed_rtt`.
+/// - After [`on_sent`](Controller::on_sent) it asks only a controller with a pacing rate again: what a sender merely
+///   counts changes no window.
 /// - It reports every loss; that several losses of one round trip count once is the controller's business.
 /// - It calls [`on_wake`](Controller::on_wake) once `wake_at` has passed; late is allowed, never is not.
 pub trait Controller: Debug + Send {

@@ -298,6 +298,15 @@ impl Flow {
         self.snapshot().and_then(|snapshot| snapshot.slowdowns).unwrap_or(0)
     }
 
+    /// Timeouts so far.
+    pub fn timeouts(&self) -> u64 {
+        match &self.ends {
+            Ends::Tcp(ends) => ends.totals().timeouts,
+            Ends::Utp(ends) => ends.totals().timeouts,
+            Ends::Cbr(_) => 0,
+        }
+    }
+
     /// What it did in all.
     pub fn totals(&self) -> Totals {
         let totals = match &self.ends {

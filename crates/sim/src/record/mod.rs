@@ -102,7 +102,7 @@ impl<'a> Recorder<'a> {
 
     fn mark_news(&mut self, now: Time, flows: &[Flow]) {
         for (flow, seen) in flows.iter().zip(&mut self.seen) {
-            let (slowdowns, timeouts) = (flow.slowdowns(), flow.totals().timeouts);
+            let (slowdowns, timeouts) = (flow.slowdowns(), flow.timeouts());
             let mut mark = |what: &str| {
                 self.marks.push(Mark {
                     at_s: seconds(now),

@@ -107,6 +107,7 @@ impl Sender {
     fn undo(&mut self, now: Time) {
         self.counters.spurious += 1;
         self.controller.on_spurious_loss(now);
+        self.hear();
         self.episode = None;
     }
 
@@ -186,10 +187,11 @@ impl Sender {
     /// Finds losses and lets PRR take its account of this ack.
     fn find_and_answer_losses(&mut self, now: Time, before: &Before) {
         let any = self.find_losses(now, before.recover_fs);
+        self.hear();
         let account = AckInRecovery {
             delivered: before.delivered,
             in_flight: self.board.in_flight(),
-            ssthresh: self.controller.cwnd(),
+            ssthresh: self.says.cwnd,
             safe: before.advanced && !any,
             smss: u64::from(self.mss),
         };

@@ -371,18 +371,21 @@ impl Board {
 
     /// Is the fate of the transmission at `index` known?
     fn is_settled(&self, index: usize) -> bool {
+        // Below una the subtraction wraps around, to beyond the end.
+        let at = self.sent[index].seq.wrapping_sub(self.una as u32) as usize;
         let number = (self.first_number + index as u64) as u32;
-        let seq = expand(self.una, self.sent[index].seq);
-        self.segment(seq).is_none_or(|segment| segment.state != 0 || segment.number != number)
+        self.segments.get(at).is_none_or(|segment| segment.state != 0 || segment.number != number)
     }
 
     /// Forgets transmissions whose fate is known, from the oldest on.
     fn forget_settled(&mut self) {
-        while !self.sent.is_empty() && self.is_settled(0) {
-            self.sent.pop_front();
-            self.stamps.pop_front();
-            self.first_number += 1;
+        let mut settled = 0;
+        while settled < self.sent.len() && self.is_settled(settled) {
+            settled += 1;
         }
+        self.sent.drain(..settled);
+        self.stamps.drain(..settled);
+        self.first_number += settled as u64;
     }
 
     /// RACK (RFC 8985 §6.2, step 5): a segment is lost if it was sent before one that has arrived and more than that

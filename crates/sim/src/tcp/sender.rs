@@ -68,11 +68,32 @@ pub enum Transmit {
     Data(Outgoing, bool),
 }
 
+/// What the controller says; asked once after it was told something, since it is asked for more often than told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Says {
+    pub(super) cwnd: u64,
+    rate: Option<u64>,
+    slow_start: bool,
+    wake: Time,
+}
+
+impl Says {
+    fn of(controller: &dyn Controller) -> Says {
+        Says {
+            cwnd: controller.cwnd(),
+            rate: controller.pacing_rate(),
+            slow_start: controller.in_slow_start(),
+            wake: controller.wake_at().unwrap_or(Time::NEVER),
+        }
+    }
+}
+
 /// The sending end.
 #[derive(Debug)]
 pub struct Sender {
     pub(super) options: TcpOptions,
     pub(super) controller: Box<dyn Controller>,
+    pub(super) says: Says,
     pub(super) mss: u16,
     pub(super) board: Board,
     pub(super) rtt: RttEstimator,
@@ -101,6 +122,7 @@ impl Sender {
     pub fn new(options: TcpOptions, controller: Box<dyn Controller>, mss: u16) -> Sender {
         Sender {
             options,
+            says: Says::of(&*controller),
             controller,
             mss,
             board: Board::default(),
@@ -270,7 +292,7 @@ impl Sender {
     pub(super) fn window(&self) -> u64 {
         match self.episode.and_then(|episode| episode.prr) {
             Some(prr) => prr.window(),
-            None => self.controller.cwnd(),
+            None => self.says.cwnd,
         }
     }
 
@@ -290,9 +312,7 @@ impl Sender {
 
     /// Without pacing, only windows below one packet are spaced.
     fn is_paced(&self) -> bool {
-        let paced = self.options.pacing
-            || self.controller.pacing_rate().is_some()
-            || self.controller.cwnd() < u64::from(self.mss);
+        let paced = self.options.pacing || self.says.rate.is_some() || self.says.cwnd < u64::from(self.mss);
         paced && self.rtt.smoothed().is_some()
     }
 
@@ -310,6 +330,9 @@ impl Sender {
             in_flight: self.board.in_flight(),
             app_limited: self.app_limited_until > self.board.delivered(),
         });
+        if self.says.rate.is_some() {
+            self.hear();
+        }
         if self.is_paced() {
             self.pace(now, bytes);
         }
@@ -323,13 +346,13 @@ impl Sender {
         // The latest sample counts if it is the smaller: when a long queue has just gone, the smoothed one would hold the
         // rate down for many round trips, and the window is there to stop what is too fast.
         let Some(rtt) = self.rtt.smoothed().map(|smoothed| smoothed.min(self.rtt.latest())) else { return };
-        let (cwnd, packet) = (self.controller.cwnd(), u64::from(self.mss));
-        let gain = match self.controller.in_slow_start() {
+        let (cwnd, packet) = (self.says.cwnd, u64::from(self.mss));
+        let gain = match self.says.slow_start {
             _ if cwnd < packet => 1.0,
             true => SLOW_START_GAIN,
             false => STEADY_GAIN,
         };
-        let rate = match self.controller.pacing_rate() {
+        let rate = match self.says.rate {
             Some(rate) => rate,
             None => (gain * cwnd as f64 / rtt.as_secs_f64().max(1e-6)) as u64,
         };
@@ -353,22 +376,25 @@ impl Sender {
         let (idle_for, rto) = (now.since(self.last_sent), self.timers.rto(&self.rtt, &self.options));
         if idle_for > rto {
             self.controller.on_idle(&Idle { now, idle_for, rto });
+            self.hear();
             self.pacer.reset(now);
         }
     }
 
     /// When [`on_timer`](super::Sender::on_timer) is to be called at the latest.
     pub fn deadline(&self) -> Time {
-        let wake = match self.controller.wake_at() {
-            Some(at) if self.rtt.smoothed().is_some() && !self.board.is_empty() => at,
-            _ => Time::NEVER,
-        };
-        self.timers.next().min(wake)
+        let counts = self.rtt.smoothed().is_some() && !self.board.is_empty();
+        self.timers.next().min(if counts { self.says.wake } else { Time::NEVER })
     }
 
     /// When the pacer lets the next packet go, if one waits for it.
     pub fn pacing_deadline(&self) -> Time {
         self.timers.pacing
+    }
+
+    /// Asks the controller what it says now.
+    pub(super) fn hear(&mut self) {
+        self.says = Says::of(&*self.controller);
     }
 
     pub(super) fn reset_pacer(&mut self, now: Time) {

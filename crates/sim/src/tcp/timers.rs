@@ -88,9 +88,10 @@ impl Sender {
         if expired(&mut self.timers.retransmit, now) {
             self.on_retransmission_timeout(now);
         }
-        let wakes = self.controller.wake_at().is_some_and(|at| at <= now) && self.smoothed().is_some();
-        if wakes {
+        self.hear();
+        if self.controller.wake_at().is_some_and(|at| at <= now) && self.smoothed().is_some() {
             self.controller.on_wake(now);
+            self.hear();
         }
     }
 
