@@ -206,6 +206,12 @@ impl Scenario {
                 return wrong(format!("window {name:?} ({from} to {to}) is empty or ends after the run"));
             }
         }
+        if self.measure.len() * self.flow.len() > MOST_FIGURES {
+            let (windows, flows) = (self.measure.len(), self.flow.len());
+            return wrong(format!(
+                "{windows} windows of {flows} flows are too many figures: at most {MOST_FIGURES}"
+            ));
+        }
         let mut names = HashSet::new();
         for flow in &self.flow {
             if !names.insert(flow.name.as_str()) {
@@ -296,6 +302,9 @@ impl Drop {
         }
     }
 }
+
+/// Most flows times windows: each has figures of its own.
+const MOST_FIGURES: usize = 200_000;
 
 /// What a full packet holds of payload and headers if nothing is said, bytes: headers of IPv4 and TCP with timestamps, of
 /// IPv4, UDP and uTP, of IPv4 and UDP.

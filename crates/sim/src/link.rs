@@ -158,7 +158,8 @@ impl Link {
     fn time_to_send(&mut self, size: u32) -> Span {
         if self.last_size.0 != size {
             let nanos = u128::from(size) * 8_000_000_000 / u128::from(self.bits_per_second.max(1));
-            self.last_size = (size, Span(u64::try_from(nanos).unwrap_or(u64::MAX)));
+            // Never no time at all, or a run might not get on.
+            self.last_size = (size, Span(u64::try_from(nanos).unwrap_or(u64::MAX).max(1)));
         }
         self.last_size.1
     }
@@ -255,6 +256,11 @@ impl Line {
     pub fn take(&mut self) -> Option<(Packet, Option<Time>)> {
         let (_, packet) = self.packets.pop_front()?;
         Some((packet, self.packets.front().map(|(at, _)| *at)))
+    }
+
+    /// Packets on it.
+    pub fn len(&self) -> u64 {
+        self.packets.len() as u64
     }
 
     /// What is on it.

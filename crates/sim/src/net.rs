@@ -155,6 +155,12 @@ impl Net {
         self.links[Way::Forward as usize].left(now)
     }
 
+    /// Packets in queues and on wires.
+    pub fn packets(&self) -> u64 {
+        let queued: u64 = self.links.iter().map(Link::queued_packets).sum();
+        queued + self.lines.iter().map(Line::len).sum::<u64>()
+    }
+
     /// Every byte of a direction accounted for.
     pub fn ledger(&self, way: Way) -> (Ledger, Packets) {
         let mut wires = Held::default();

@@ -13,6 +13,9 @@ use afteryou_scenario::Scenario;
 /// Events between two looks at the clock of whoever watches.
 const WATCH_EVERY: u32 = 1 << 16;
 
+/// Most packets in queues and on wires, half a gigabyte of them: a larger buffer or window is a slip of the pen.
+const MOST_PACKETS: u64 = 5_000_000;
+
 /// What has happened in a run so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
@@ -64,6 +67,9 @@ impl World {
             events += 1;
             if events == WATCH_EVERY {
                 events = 0;
+                if self.net.packets() > MOST_PACKETS {
+                    return Err(Error::TooLarge { limit: MOST_PACKETS });
+                }
                 let progress = Progress { at_s: now.as_secs_f64(), of_s: self.end.as_secs_f64() };
                 if !watch(progress) {
                     return Err(Error::Interrupted);

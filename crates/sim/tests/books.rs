@@ -140,3 +140,27 @@ fn the_order_of_flows_moves_no_mean_by_more_than_a_standard_deviation() {
         assert!((forward.1 - backward.1).abs() <= forward.2.max(backward.2), "{forward:?} {backward:?}");
     }
 }
+
+#[test]
+fn a_transfer_that_pauses_goes_on_where_it_was() {
+    for flow in [flow("one", "cubic", 20), utp("one", "cubic", 20)] {
+        let active = vec![[seconds(0.0), seconds(1.0)], [seconds(3.0), seconds(9.0)]];
+        let flow = Flow { active, traffic: Traffic::Size(Size::from_bytes(3_000_000)), ..flow };
+        let outcome = run(&scenario(link("10 Mbit/s", "100 ms"), 9.0, 0.0, vec![flow]));
+        let totals = outcome.totals("one");
+        assert_eq!(totals.received_bytes, 3_000_000);
+        let seconds = totals.completed_in_s.expect("complete");
+        assert!((4.3..5.0).contains(&seconds), "2.5 s of sending and 2 s of pause, not {seconds}");
+    }
+}
+
+#[test]
+fn a_run_that_would_fill_the_memory_is_ended_with_a_sentence() {
+    let flows = (0..100).map(|i| Flow {
+        transport: Transport::tcp().with("rwnd", "4 GB"),
+        ..flow(&i.to_string(), "cubic", 900)
+    });
+    let scenario = scenario(link("1 Gbit/s", "1000000000 packets"), 600.0, 0.0, flows.collect());
+    let error = afteryou_sim::run(&scenario, &mut |_| true).unwrap_err().to_string();
+    assert!(error.contains("5000000 packets"), "{error}");
+}

@@ -7,6 +7,7 @@ use crate::record::{Delays, StepMean};
 use afteryou_cc::{Span, Time};
 use afteryou_scenario::outcome::{Quantiles, Totals};
 use afteryou_scenario::{Flow as Spec, Scenario, Traffic};
+use std::collections::BTreeMap;
 
 /// The two ends.
 pub(super) struct Ends {
@@ -14,7 +15,8 @@ pub(super) struct Ends {
     interval: Span,
     /// Time from one end to the other over the empty path, sending included.
     empty: Span,
-    windows: Vec<Delays>,
+    /// By index of the window; only those in which anything arrived.
+    windows: BTreeMap<usize, Delays>,
     step: StepMean,
     sent: u64,
     received: u64,
@@ -31,7 +33,7 @@ impl Ends {
             format,
             interval: interval(payload, rate),
             empty: spec.rtt.0 / 2 + sending,
-            windows: scenario.measure.iter().map(|_| Delays::default()).collect(),
+            windows: BTreeMap::new(),
             step: StepMean::default(),
             sent: 0,
             received: 0,
@@ -53,7 +55,7 @@ impl Ends {
         self.received += u64::from(self.format.payload);
         self.step.record(delay);
         for window in net.bottleneck.open() {
-            self.windows[*window].record(delay);
+            self.windows.entry(*window).or_default().record(delay);
         }
     }
 
@@ -66,7 +68,7 @@ impl Ends {
     }
 
     pub(super) fn window_delays(&self, window: usize) -> Option<Quantiles> {
-        self.windows.get(window)?.quantiles()
+        self.windows.get(&window)?.quantiles()
     }
 
     pub(super) fn take_step_delay_ms(&mut self) -> Option<f64> {

@@ -21,6 +21,8 @@ pub(super) struct Ends {
     /// Which connection of the flow this is: packets of earlier ones are nobody's.
     epoch: u8,
     earlier: Totals,
+    /// What was left of a transfer of a given size when the application paused.
+    unsent: u64,
     /// Highest segment that was handed to the network, to number the script's packets.
     next_expected: u64,
 }
@@ -40,6 +42,7 @@ impl Ends {
             receiver: Receiver::new(options.ack),
             epoch: 0,
             earlier: Totals::default(),
+            unsent: 0,
             next_expected: 0,
         })
     }
@@ -60,14 +63,14 @@ impl Ends {
         }
         match traffic {
             Traffic::Size(size) if first => self.sender.give(size.bytes()),
-            Traffic::Size(_) => {}
+            Traffic::Size(_) => self.sender.give(self.unsent),
             Traffic::Chunk(_) => {} // given when everything before is acknowledged
             _ => self.sender.give(u64::MAX),
         }
     }
 
     pub(super) fn turn_off(&mut self) {
-        self.sender.take_back();
+        self.unsent = self.sender.take_back();
     }
 
     pub(super) fn on_timer(&mut self, now: Time, kind: Kind) {

@@ -29,6 +29,8 @@ pub(super) struct Ends {
     earlier: Totals,
     /// Bytes that the application has still to write; `u64::MAX`: no end.
     left: u64,
+    /// What was left of a transfer of a given size when the application paused.
+    unsent: u64,
     /// Highest data packet sent, to number the script's packets.
     highest: u64,
 }
@@ -54,6 +56,7 @@ impl Ends {
             epoch: 0,
             earlier: Totals::default(),
             left: 0,
+            unsent: 0,
             highest: 0,
         })
     }
@@ -75,14 +78,15 @@ impl Ends {
         }
         match traffic {
             Traffic::Size(size) if first => self.left = size.bytes(),
-            Traffic::Size(_) | Traffic::Chunk(_) => {}
+            Traffic::Size(_) => self.left = self.unsent,
+            Traffic::Chunk(_) => {}
             _ => self.left = u64::MAX,
         }
         Ok(())
     }
 
     pub(super) fn turn_off(&mut self) {
-        self.left = 0;
+        self.unsent = std::mem::take(&mut self.left);
     }
 
     pub(super) fn on_timer(&mut self, now: Time, kind: Kind) {

@@ -82,7 +82,9 @@ impl<'a> Recorder<'a> {
         if self.next_step == now {
             self.next_step += self.step;
             self.tracks.step(flows, &mut net.bottleneck);
-            self.mark_news(now, flows);
+            if self.tracks.are_flows() {
+                self.mark_news(now, flows);
+            }
         }
     }
 
@@ -122,7 +124,9 @@ impl<'a> Recorder<'a> {
 
     /// What came out.
     pub fn finish(mut self, flows: &mut [Flow], bottleneck: Bottleneck) -> Run {
-        for flow in flows.iter() {
+        // Where flows are drawn together, marks of each would only hide the curves.
+        let marked = if self.tracks.are_flows() { &*flows } else { &[] };
+        for flow in marked {
             let of = flow.name().to_owned();
             let mut mark = |at: Option<Time>, what: &str| {
                 let at = at.filter(|at| *at <= Time(self.scenario.duration.0 .0));

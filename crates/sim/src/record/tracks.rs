@@ -49,6 +49,11 @@ impl Tracks {
         Tracks { step, tracks, queue: Vec::new(), steps: 0 }
     }
 
+    /// Does each flow have a track of its own?
+    pub(super) fn are_flows(&self) -> bool {
+        self.tracks.iter().all(|track| track.members.len() == 1)
+    }
+
     /// A step is over.
     pub(super) fn step(&mut self, flows: &mut [Flow], bottleneck: &mut Bottleneck) {
         self.steps += 1;

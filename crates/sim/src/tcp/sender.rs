@@ -158,9 +158,9 @@ impl Sender {
         self.available = self.available.saturating_add(bytes);
     }
 
-    /// The application takes back what was not sent yet.
-    pub fn take_back(&mut self) {
-        self.available = 0;
+    /// The application takes back what was not sent yet, and hears how much that is.
+    pub fn take_back(&mut self) -> u64 {
+        std::mem::take(&mut self.available)
     }
 
     /// Everything given has been sent and acknowledged.
