@@ -203,19 +203,32 @@ impl Flow {
         self.is_on = false;
     }
 
-    /// A packet reaches one of the ends.
+    /// A packet reaches one of the ends, which answers.
     pub fn receive(&mut self, net: &mut Net, now: Time, way: Way, packet: Packet) {
         let over = self.stopped.is_some();
+        let (timers, traffic) = (&mut self.timers, &self.spec.traffic);
         match &mut self.ends {
-            Ends::Tcp(ends) => ends.receive(net, now, way, packet, over),
-            Ends::Utp(ends) => ends.receive(net, now, packet, way, over),
+            Ends::Tcp(ends) => {
+                ends.receive(net, now, way, packet, over);
+                match way {
+                    _ if over => {}
+                    Way::Forward => ends.pump_receiver(net, now, timers),
+                    Way::Reverse => ends.pump(net, now, timers, self.is_on, traffic),
+                }
+            }
+            Ends::Utp(ends) => {
+                ends.receive(net, now, packet, way, over);
+                match way {
+                    _ if over => {}
+                    Way::Forward => ends.pump_receiver(net, now, timers),
+                    Way::Reverse => ends.pump(net, now, timers, self.is_on, traffic),
+                }
+            }
             Ends::Cbr(ends) => ends.receive(net, now, packet),
         }
-        if over {
-            return;
+        if matches!(traffic, Traffic::Size(_)) && !over {
+            self.note_completion(now, way);
         }
-        self.note_completion(now, way);
-        self.pump(net, now, way);
     }
 
     /// A timer's entry comes up.

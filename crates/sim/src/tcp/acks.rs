@@ -188,20 +188,23 @@ impl Sender {
     fn find_and_answer_losses(&mut self, now: Time, before: &Before) {
         let any = self.find_losses(now, before.recover_fs);
         self.hear();
-        let account = AckInRecovery {
-            delivered: before.delivered,
-            in_flight: self.board.in_flight(),
-            ssthresh: self.says.cwnd,
-            safe: before.advanced && !any,
-            smss: u64::from(self.mss),
-        };
         if let Some(prr) = self.episode.as_mut().and_then(|episode| episode.prr.as_mut()) {
-            prr.on_ack(account);
+            prr.on_ack(AckInRecovery {
+                delivered: before.delivered,
+                in_flight: self.board.in_flight(),
+                ssthresh: self.says.cwnd,
+                safe: before.advanced && !any,
+                smss: u64::from(self.mss),
+            });
         }
     }
 
     /// Finds what is lost by now, tells the controller, and begins a recovery if none is on; true if anything is lost.
     pub(super) fn find_losses(&mut self, now: Time, recover_fs: u64) -> bool {
+        if !self.board.is_any_overtaken() {
+            self.timers.reordering = Time::NEVER;
+            return false;
+        }
         let mut lost = std::mem::take(&mut self.lost_now);
         let flightsize = self.board.outstanding();
         match self.options.recovery {

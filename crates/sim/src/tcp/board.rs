@@ -379,13 +379,16 @@ impl Board {
 
     /// Forgets transmissions whose fate is known, from the oldest on.
     fn forget_settled(&mut self) {
-        let mut settled = 0;
-        while settled < self.sent.len() && self.is_settled(settled) {
-            settled += 1;
+        while !self.sent.is_empty() && self.is_settled(0) {
+            self.sent.pop_front();
+            self.stamps.pop_front();
+            self.first_number += 1;
         }
-        self.sent.drain(..settled);
-        self.stamps.drain(..settled);
-        self.first_number += settled as u64;
+    }
+
+    /// Is any open transmission older than one that has arrived? Without one there is no loss to find.
+    pub fn is_any_overtaken(&self) -> bool {
+        self.rack.is_some_and(|(newest, _)| self.first_number < newest)
     }
 
     /// RACK (RFC 8985 §6.2, step 5): a segment is lost if it was sent before one that has arrived and more than that

@@ -82,7 +82,8 @@ impl Receiver {
         if arrival.seq <= self.last_ack_sent {
             self.ts_recent = arrival.tsval; // RFC 7323 §4.3: the oldest segment that waits for its ack
         }
-        if arrival.seq < self.next || self.waiting.contains(arrival.seq) {
+        let is_next = arrival.seq == self.next;
+        if !is_next && (arrival.seq < self.next || self.waiting.contains(arrival.seq)) {
             self.duplicate = true;
             self.ack_at = now;
             return;
@@ -90,7 +91,7 @@ impl Receiver {
         self.received += u64::from(arrival.len);
         self.unacknowledged += 1;
         let had_gap = !self.waiting.is_empty();
-        if arrival.seq > self.next {
+        if !is_next {
             self.keep(arrival.seq);
             self.ack_at = now;
             return;
