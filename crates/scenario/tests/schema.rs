@@ -3,6 +3,7 @@
 use afteryou_scenario::outcome::{Outcome, Run};
 use afteryou_scenario::Experiment;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 fn folder(name: &str) -> PathBuf {
@@ -18,17 +19,32 @@ fn examples() -> Vec<PathBuf> {
     paths
 }
 
+/// With the keys of all objects sorted: whether a map keeps its order depends on features that other crates switch on.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let sorted: BTreeMap<_, _> =
+                fields.iter().map(|(name, value)| (name.clone(), sorted(value))).collect();
+            Value::Object(sorted.into_iter().collect())
+        }
+        Value::Array(values) => values.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}
+
 /// Compares a committed schema with the code's; with UPDATE_SCHEMA=1 it is written instead.
 fn assert_current(name: &str, schema: &Value) {
     let path = folder("schema").join(name);
+    let schema = &sorted(schema);
     let mut text = serde_json::to_string_pretty(schema).expect("JSON");
     text.push('\n');
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
         std::fs::write(&path, &text).expect("writable");
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    let committed: Value = serde_json::from_str(&committed).unwrap_or_default();
     assert!(
-        committed == text,
+        committed == *schema,
         "{name} is not current: run UPDATE_SCHEMA=1 cargo test -p afteryou-scenario --test schema"
     );
 }

@@ -20,10 +20,13 @@ fn fixed(value: &Value, text: &mut String) {
             let _ = write!(text, "{:.6};", number.as_f64().unwrap_or(f64::NAN) + 0.0);
         }
         Value::Array(values) => values.iter().for_each(|value| fixed(value, text)),
-        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
-            let _ = write!(text, "{name}:");
-            fixed(value, text);
-        }),
+        // Sorted: whether a map keeps its order depends on features that other crates switch on.
+        Value::Object(fields) => {
+            fields.iter().collect::<BTreeMap<_, _>>().into_iter().for_each(|(name, value)| {
+                let _ = write!(text, "{name}:");
+                fixed(value, text);
+            })
+        }
         other => {
             let _ = write!(text, "{other};");
         }
