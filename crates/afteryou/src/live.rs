@@ -58,11 +58,15 @@ pub trait View: Send {
 
 /// The view that suits stderr: `is_terminal` if it is one, `no_color` if NO_COLOR asks for none.
 pub fn view(is_terminal: bool, no_color: bool) -> Box<dyn View> {
-    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    if !is_terminal || dumb {
+    if !is_terminal || is_dumb() {
         return Box::new(plain::Plain::new(std::io::stderr()));
     }
     Box::new(painter::OnTerminal::new(!no_color))
+}
+
+/// Does the environment say that the terminal knows no commands?
+pub fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// Does the environment ask for no colours? (<https://no-color.org>: set and not empty.)

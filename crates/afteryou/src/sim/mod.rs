@@ -33,7 +33,7 @@ pub fn run(args: &SimArgs) -> Result<(), Failure> {
         report::check_writable(out)?;
     }
     let total = jobs.iter().map(|job| job.runs.len()).sum();
-    let mut show = show::Show::new(total, std::io::stderr().is_terminal());
+    let mut show = show::Show::new(total, std::io::stderr().is_terminal() && !live::is_dumb());
     for job in &jobs {
         let done = run_job(args, job, jobs.len() > 1, &stop, &mut show);
         show.clear();

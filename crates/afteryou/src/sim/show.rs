@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 const BAR: usize = 24;
 /// Nothing is shown of what is over sooner.
 const QUIET: Duration = Duration::from_millis(500);
+/// Columns of a terminal that does not tell.
+const USUAL: usize = 80;
 /// Clears the line and stays on it.
 const CLEAR: &str = "\r\u{1b}[2K";
 
@@ -18,29 +20,50 @@ pub(super) struct Show {
     started: Instant,
     /// Runs of the files that are done.
     before: usize,
+    /// Simulated time of those files, s.
+    simulated_s: f64,
+    /// Simulated time of the file that is under way, s.
+    latest_s: f64,
     drawn: bool,
 }
 
 impl Show {
     /// A line about `total` runs; nothing is drawn unless somebody sees it.
     pub(super) fn new(total: usize, is_terminal: bool) -> Show {
-        Show { total, is_terminal, started: Instant::now(), before: 0, drawn: false }
+        Show {
+            total,
+            is_terminal,
+            started: Instant::now(),
+            before: 0,
+            simulated_s: 0.0,
+            latest_s: 0.0,
+            drawn: false,
+        }
     }
 
     /// So many runs of a file are over.
     pub(super) fn ended(&mut self, runs: usize) {
         self.before += runs;
+        self.simulated_s += std::mem::take(&mut self.latest_s);
     }
 
     /// Draws the line anew.
     pub(super) fn draw(&mut self, progress: Progress) {
+        self.latest_s = progress.simulated_s;
         let elapsed = self.started.elapsed();
         if !self.is_terminal || elapsed < QUIET {
             return;
         }
-        let work = (self.before as f64 + progress.work) / self.total.max(1) as f64;
-        let line = line(work, self.before + progress.done, self.total, elapsed);
-        complain(&format!("{CLEAR}{line}"));
+        let columns = crossterm::terminal::size().map_or(USUAL, |(columns, _)| usize::from(columns));
+        let state = State {
+            work: (self.before as f64 + progress.work) / self.total.max(1) as f64,
+            done: self.before + progress.done,
+            total: self.total,
+            simulated_s: self.simulated_s + progress.simulated_s,
+            elapsed_s: elapsed.as_secs_f64(),
+        };
+        // The last column stays free: some terminals wrap when it is written.
+        complain(&format!("{CLEAR}{}", state.line(columns.saturating_sub(1))));
         self.drawn = true;
     }
 
@@ -52,15 +75,48 @@ impl Show {
     }
 }
 
-/// `work` is the part that is done.
-fn line(work: f64, done: usize, total: usize, elapsed: Duration) -> String {
-    let work = work.clamp(0.0, 1.0);
-    let full = (work * BAR as f64) as usize;
-    let bar = format!("{}{}", "█".repeat(full), "░".repeat(BAR - full));
-    let runs = if total > 1 { format!("  run {} of {total}", (done + 1).min(total)) } else { String::new() };
-    let left = elapsed.as_secs_f64() * (1.0 / work - 1.0);
-    let left = if left.is_finite() { format!("  {} left", time(left)) } else { String::new() };
-    format!("{bar} {:3.0} %{runs}{left}", work * 100.0)
+/// What the line says.
+#[derive(Clone, Copy)]
+struct State {
+    /// The part that is done.
+    work: f64,
+    done: usize,
+    total: usize,
+    simulated_s: f64,
+    elapsed_s: f64,
+}
+
+impl State {
+    /// The line with as much as fits into `columns`.
+    fn line(self, columns: usize) -> String {
+        let work = self.work.clamp(0.0, 1.0);
+        let full = (work * BAR as f64) as usize;
+        let bar = format!("{}{} ", "█".repeat(full), "░".repeat(BAR - full));
+        let percent = format!("{:3.0} %", work * 100.0);
+        let fits = |line: &str, part: &str| line.chars().count() + part.chars().count() <= columns;
+        let mut line = if fits(&bar, &percent) { bar + &percent } else { percent };
+        for part in [self.runs(), self.left(work), self.speed()].into_iter().flatten() {
+            if fits(&line, &part) {
+                line += &part;
+            }
+        }
+        line
+    }
+
+    fn runs(self) -> Option<String> {
+        (self.total > 1).then(|| format!("  run {} of {}", (self.done + 1).min(self.total), self.total))
+    }
+
+    fn left(self, work: f64) -> Option<String> {
+        let left_s = self.elapsed_s * (1.0 / work - 1.0);
+        left_s.is_finite().then(|| format!("  {} left", time(left_s)))
+    }
+
+    fn speed(self) -> Option<String> {
+        let speed = self.simulated_s / self.elapsed_s;
+        let decimals = usize::from(speed < 10.0);
+        (speed > 0.0).then(|| format!("  {speed:.decimals$} simulated seconds a second"))
+    }
 }
 
 fn time(seconds: f64) -> String {
@@ -77,10 +133,28 @@ mod tests {
 
     #[test]
     fn the_line_says_what_is_done_and_what_is_left() {
-        let at = |work, done, total| line(work, done, total, Duration::from_secs(10));
-        assert_eq!(at(0.25, 2, 10), "██████░░░░░░░░░░░░░░░░░░  25 %  run 3 of 10  30 s left");
-        assert_eq!(at(0.5, 0, 1), "████████████░░░░░░░░░░░░  50 %  10 s left");
-        assert_eq!(at(0.0, 0, 1), "░░░░░░░░░░░░░░░░░░░░░░░░   0 %");
-        assert!(at(0.001, 0, 1).ends_with("2 h left"));
+        let at = |work, done, total, simulated_s| {
+            State { work, done, total, simulated_s, elapsed_s: 10.0 }.line(99)
+        };
+        assert_eq!(
+            at(0.25, 2, 10, 5000.0),
+            "██████░░░░░░░░░░░░░░░░░░  25 %  run 3 of 10  30 s left  500 simulated seconds a second"
+        );
+        assert_eq!(
+            at(0.5, 0, 1, 15.0),
+            "████████████░░░░░░░░░░░░  50 %  10 s left  1.5 simulated seconds a second"
+        );
+        assert_eq!(at(0.0, 0, 1, 0.0), "░░░░░░░░░░░░░░░░░░░░░░░░   0 %");
+        assert!(at(0.001, 0, 1, 0.0).ends_with("2 h left"));
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_less_of_it() {
+        let state = State { work: 0.25, done: 2, total: 10, simulated_s: 5000.0, elapsed_s: 10.0 };
+        assert_eq!(state.line(55), "██████░░░░░░░░░░░░░░░░░░  25 %  run 3 of 10  30 s left");
+        assert_eq!(state.line(25), " 25 %  run 3 of 10");
+        for columns in 5..120 {
+            assert!(state.line(columns).chars().count() <= columns);
+        }
     }
 }
