@@ -221,7 +221,10 @@ impl Scenario {
         }
         let known = |name: &str| match names.contains(name) {
             true => Ok(()),
-            false => Err(crate::words::unknown("flow", name, &names.iter().copied().collect::<Vec<_>>())),
+            false => {
+                let names: Vec<_> = self.flow.iter().map(|flow| flow.name.as_str()).collect();
+                Err(crate::words::unknown("flow", name, &names))
+            }
         };
         self.drop.iter().try_for_each(|drop| {
             drop.flow.as_deref().map_or(Ok(()), known)?;

@@ -216,7 +216,9 @@ impl Sender {
             self.note_unused_window();
             return self.send_unjudged(now);
         }
-        if self.board.outstanding() + u64::from(len) > self.options.rwnd {
+        // A receive window below one packet still takes one at a time.
+        let fits = self.board.outstanding() + u64::from(len) <= self.options.rwnd || self.board.is_empty();
+        if !fits {
             self.note_unused_window();
             return None;
         }
