@@ -112,7 +112,13 @@ fn a_sweep_gives_a_page_a_table_and_a_folder_for_each_run() {
     let out = folder.path().join("out");
     let output = sim(&[&path, "--repeat", "2", "--out", out.to_str().unwrap()]);
     let text = stdout(&output);
-    assert!(text.contains("4 runs") && text.contains("rate 1 Mbit/s") && text.contains('±'), "{text}");
+    assert!(
+        text.contains("4 runs")
+            && text.contains("\n  rate ")
+            && text.contains("\n  1 Mbit/s ")
+            && text.contains('±'),
+        "{text}"
+    );
     let names = files(&out);
     assert_eq!(names.len(), 6, "{names:?}");
     assert_eq!(names[0], "1-link.rate-1-mbit-s-seed-1");

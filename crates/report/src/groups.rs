@@ -1,11 +1,11 @@
 //! Runs with too many flows to list: flows that were written together are shown together.
 
-use afteryou_scenario::outcome::{FlowFigures, Totals};
+use afteryou_scenario::outcome::{Comparison, FlowFigures, Outcome, Totals};
 use afteryou_scenario::{Role, Scenario};
 use std::borrow::Cow;
 
 /// More flows than this are shown as groups.
-const MOST_ROWS: usize = 24;
+pub const MOST_ROWS: usize = 24;
 
 /// Under which name a flow is shown.
 fn shown_as<'a>(scenario: &'a Scenario, name: &'a str) -> &'a str {
@@ -69,4 +69,71 @@ pub fn totals<'a>(scenario: &'a Scenario, totals: &'a [Totals]) -> Cow<'a, [Tota
         }
     };
     grouped(scenario, totals, |totals| &totals.flow).into_iter().map(sum).collect()
+}
+
+/// What flows kept in each window, or groups of them: means over those of which it is known.
+pub fn comparison(outcome: &Outcome) -> Cow<'_, [Comparison]> {
+    let compared = &outcome.comparison;
+    let windows = compared.chunk_by(|one, other| one.window == other.window);
+    if windows.clone().all(|window| window.len() <= MOST_ROWS) {
+        return Cow::Borrowed(compared);
+    }
+    let mean = |(name, members): (&str, Vec<&Comparison>)| {
+        let of = |pick: fn(&Comparison) -> Option<f64>| {
+            let known: Vec<f64> = members.iter().filter_map(|compared| pick(compared)).collect();
+            (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+        };
+        Comparison {
+            window: members[0].window.clone(),
+            flow: format!("{name} (mean of {} flows)", members.len()),
+            kept: of(|compared| compared.kept),
+            added_delay_p95_ms: of(|compared| compared.added_delay_p95_ms),
+            added_delay_mean_ms: of(|compared| compared.added_delay_mean_ms),
+        }
+    };
+    windows
+        .flat_map(|window| grouped(&outcome.scenario, window, |compared| &compared.flow))
+        .map(mean)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::outcome::Run;
+    use afteryou_scenario::{Buffer, Duration, Flow, Link, Rate};
+
+    /// So many uploads of one table of the file, held against runs without background in two windows.
+    fn outcome(uploads: usize) -> Outcome {
+        let link = Link::new(Rate::from_mbit(10), Buffer::Time(Duration::from_millis(100)));
+        let flow = |i: usize| Flow {
+            group: Some("upload".to_owned()),
+            ..Flow::new(format!("upload-{i}"), Role::Foreground, "cubic", Duration::from_millis(40))
+        };
+        let flows = (0..uploads).map(flow).collect();
+        let scenario = Scenario { flow: flows, ..Scenario::new("many", Duration::from_millis(1000), link) };
+        let compared = |window: &str, i: usize| Comparison {
+            window: window.to_owned(),
+            flow: format!("upload-{i}"),
+            kept: (i > 0).then_some(if window == "early" { 0.5 } else { 1.0 }),
+            added_delay_p95_ms: None,
+            added_delay_mean_ms: None,
+        };
+        let windows = ["early", "late"].into_iter();
+        let comparison = windows.flat_map(|window| (0..uploads).map(move |i| compared(window, i))).collect();
+        Outcome { comparison, ..Outcome::new("sim", "1", scenario, Run::default(), None) }
+    }
+
+    #[test]
+    fn many_flows_are_compared_as_groups_in_each_window_and_few_one_by_one() {
+        let many = outcome(MOST_ROWS + 1);
+        let told: Vec<_> =
+            comparison(&many).iter().map(|c| (c.window.clone(), c.flow.clone(), c.kept)).collect();
+        let name = "upload (mean of 25 flows)".to_owned();
+        assert_eq!(
+            told,
+            [("early".to_owned(), name.clone(), Some(0.5)), ("late".to_owned(), name, Some(1.0))]
+        );
+        assert_eq!(comparison(&outcome(MOST_ROWS)).len(), 2 * MOST_ROWS);
+    }
 }

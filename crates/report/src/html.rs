@@ -10,7 +10,7 @@ use crate::palette::{Colour, Style};
 use crate::plan::{Plan, Surroundings, SURROUNDINGS};
 use crate::svg::svg;
 use crate::table::{Cell, Column, Table, Tone};
-use crate::{scenario_tables, tables, totals};
+use crate::{groups, scenario_tables, tables, totals};
 use afteryou_scenario::outcome::{Outcome, Verdict};
 use serde::Serialize;
 
@@ -120,12 +120,17 @@ fn figures(outcome: &Outcome) -> String {
 }
 
 fn scenario(outcome: &Outcome) -> Result<String, Error> {
-    let shown = [Some(scenario_tables::setting(outcome)), scenario_tables::flows(outcome)];
+    let setting = section(&[Some(scenario_tables::setting(outcome))]);
+    let flows = section(&[scenario_tables::flows(outcome)]);
+    let number = outcome.scenario.flow.len();
+    let flows = match number > groups::MOST_ROWS {
+        true => format!("<details>\n<summary>The {number} flows</summary>\n{flows}</details>\n"),
+        false => flows,
+    };
     let json = serde_json::to_string_pretty(&outcome.scenario).map_err(Error::Json)?;
     let json = escape::html_lines(&json);
     Ok(format!(
-        "{}<details>\n<summary>The scenario as JSON</summary>\n<pre>{json}</pre>\n</details>\n",
-        section(&shown)
+        "{setting}{flows}<details>\n<summary>The scenario as JSON</summary>\n<pre>{json}</pre>\n</details>\n"
     ))
 }
 
@@ -137,7 +142,7 @@ pub(crate) fn markup(table: &Table) -> String {
     let heads: String = table
         .columns
         .iter()
-        .map(|column| format!("<th scope=\"col\"{}>{}</th>", class(kind(column)), escape::html(column.name)))
+        .map(|column| format!("<th scope=\"col\"{}>{}</th>", class(kind(column)), escape::html(&column.name)))
         .collect();
     let row = |(row, cells): (usize, &Vec<Cell>)| {
         let cells = cells.iter().zip(&table.columns).enumerate();

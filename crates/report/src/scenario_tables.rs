@@ -21,8 +21,9 @@ pub fn setting(outcome: &Outcome) -> Table {
         ("duration", scenario.duration.to_string()),
         ("windows", windows.join(", ")),
         ("run a second time", baseline.to_owned()),
+        ("in the sweep", point(outcome)),
         ("seed", scenario.seed.to_string()),
-        ("engine", outcome.engine.clone()),
+        ("engine", engine_in_words(outcome).to_owned()),
         ("afteryou", outcome.afteryou_version.clone()),
     ];
     rows.retain(|(_, text)| !text.is_empty());

@@ -3,6 +3,7 @@
 use crate::escape::plain;
 use crate::format::NOTHING;
 use crate::palette::Style;
+use std::borrow::Cow;
 
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,10 +21,10 @@ pub struct Table {
 }
 
 /// A column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its head.
-    pub name: &'static str,
+    /// Its head, free of control characters.
+    pub name: Cow<'static, str>,
     /// Numbers stand on the right.
     pub number: bool,
     /// A narrow terminal does without it.
@@ -60,17 +61,23 @@ pub struct Cell {
 impl Column {
     /// A column of words.
     pub const fn words(name: &'static str) -> Column {
-        Column { name, number: false, spare: false }
+        Column { name: Cow::Borrowed(name), number: false, spare: false }
+    }
+
+    /// A column of words whose head comes from a file, in which control characters are replaced.
+    pub fn named(name: &str) -> Column {
+        Column { name: Cow::Owned(plain(name).into_owned()), number: false, spare: false }
     }
 
     /// A column of numbers.
     pub const fn numbers(name: &'static str) -> Column {
-        Column { name, number: true, spare: false }
+        Column { name: Cow::Borrowed(name), number: true, spare: false }
     }
 
     /// The same, but dispensable.
-    pub const fn spare(self) -> Column {
-        Column { spare: true, ..self }
+    pub const fn spare(mut self) -> Column {
+        self.spare = true;
+        self
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn table(
         title: title.to_owned(),
         note,
         grouped: 0,
-        columns: columns.iter().filter(|(_, keep)| *keep).map(|(column, _)| *column).collect(),
+        columns: columns.iter().filter(|(_, keep)| *keep).map(|(column, _)| column.clone()).collect(),
         rows: rows.into_iter().map(kept).collect(),
     })
 }
@@ -43,7 +43,7 @@ pub(crate) fn grouped(columns: usize, table: Option<Table>) -> Option<Table> {
 }
 
 fn always(columns: &[Column]) -> Vec<(Column, bool)> {
-    columns.iter().map(|column| (*column, true)).collect()
+    columns.iter().map(|column| (column.clone(), true)).collect()
 }
 
 pub(crate) fn flow_cell(scenario: &Scenario, name: &str) -> Cell {
@@ -120,7 +120,7 @@ pub fn flows(outcome: &Outcome) -> Option<Table> {
         (Column::numbers("p99").spare(), delays),
         (Column::numbers("max").spare(), delays),
     ];
-    let note = "Goodput: payload delivered in order. Share: goodput over what the link could carry of it. \
+    let note = "Goodput: payload that arrived for the first time. Share: goodput over what the link could carry of it. \
                 Delay: beyond the empty path, for flows that measure it.";
     grouped(3, table("Flows in each window", note, &columns, rows))
 }
@@ -218,7 +218,8 @@ pub fn links(outcome: &Outcome) -> Option<Table> {
 
 /// The run against the baseline.
 pub fn comparison(outcome: &Outcome) -> Option<Table> {
-    let rows = outcome.comparison.iter().map(|compared| {
+    let compared = groups::comparison(outcome);
+    let rows = compared.iter().map(|compared| {
         vec![
             Cell::new(&compared.window),
             flow_cell(&outcome.scenario, &compared.flow),

@@ -2,7 +2,7 @@
 
 use crate::batch::{summary, Brief};
 use crate::escape::{cut, plain};
-use crate::scenario_tables::{engine_in_words, link_in_words, title};
+use crate::scenario_tables::{engine_in_words, link_in_words, point, title};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::{tables, totals};
 use afteryou_scenario::outcome::{Outcome, Verdict};
@@ -55,13 +55,15 @@ struct Page {
 impl Page {
     fn head(&self, outcome: &Outcome) -> String {
         let name = self.wrapped(title(outcome), "");
-        let setting = format!(
-            "{} · {} · seed {} · afteryou {}",
+        let parts = [
             link_in_words(outcome),
-            engine_in_words(outcome),
-            outcome.scenario.seed,
-            outcome.afteryou_version
-        );
+            engine_in_words(outcome).to_owned(),
+            format!("seed {}", outcome.scenario.seed),
+            point(outcome),
+            format!("afteryou {}", outcome.afteryou_version),
+        ];
+        let said: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+        let setting = said.join(" · ");
         let painted: Vec<_> = name.iter().map(|line| self.painted(line, BOLD)).collect();
         format!("{}\n{}\n", painted.join("\n"), self.wrapped(&setting, "").join("\n"))
     }
@@ -91,7 +93,7 @@ impl Page {
         let widths = self.widths(&table);
         let mut block = format!("{}\n", self.painted(&table.title, BOLD));
         let heads: Vec<_> =
-            table.columns.iter().map(|column| Cell::new(column.name).toned(Tone::Faint)).collect();
+            table.columns.iter().map(|column| Cell::new(&column.name).toned(Tone::Faint)).collect();
         let _ = writeln!(block, "{}", self.row(&table, &widths, &heads));
         for (i, row) in table.rows.iter().enumerate() {
             let silent = |(place, cell): (usize, &Cell)| match table.repeats(i, place) {
@@ -106,7 +108,7 @@ impl Page {
 
     fn row(&self, table: &Table, widths: &[usize], cells: &[Cell]) -> String {
         let cells = cells.iter().zip(&table.columns).zip(widths);
-        let cells: Vec<_> = cells.map(|((cell, column), width)| self.cell(cell, *column, *width)).collect();
+        let cells: Vec<_> = cells.map(|((cell, column), width)| self.cell(cell, column, *width)).collect();
         format!("{INDENT}{}", cells.join(APART).trim_end())
     }
 
@@ -139,7 +141,7 @@ impl Page {
         widths
     }
 
-    fn cell(&self, cell: &Cell, column: Column, width: usize) -> String {
+    fn cell(&self, cell: &Cell, column: &Column, width: usize) -> String {
         let text = cut(&cell.marked(), width);
         let space = " ".repeat(width - text.chars().count().min(width));
         let text = self.painted(&text, code(cell.tone));

@@ -100,7 +100,10 @@ fn side_by_side(cells: &[&str; 4], columns: &[usize; 4]) -> Vec<String> {
 fn row(param: &Param) -> Row {
     Row {
         figures: [param.name.to_owned(), default(param), range(param)],
-        help: format!("{} [{}]", param.help, param.source),
+        help: match param.source {
+            "" => param.help.to_owned(),
+            source => format!("{} [{source}]", param.help),
+        },
     }
 }
 

@@ -51,7 +51,8 @@ pub fn runs_csv(briefs: &[Brief]) -> String {
             keys.iter().map(|key| field(brief.point.get(*key).map_or("", String::as_str))).collect();
         for line in lines(brief) {
             let mut fields = point.clone();
-            fields.extend([run.to_string(), brief.repetition.to_string(), brief.seed.to_string()]);
+            // Numbered as the folders are.
+            fields.extend([(run + 1).to_string(), brief.repetition.to_string(), brief.seed.to_string()]);
             fields.extend(line);
             let _ = writeln!(text, "{}", fields.join(","));
         }

@@ -50,15 +50,13 @@ impl Brief {
 
     /// The point in words: "rtt 20 ms, upload none".
     fn setting(&self) -> String {
-        let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
-        let word = |(name, value): (&String, &String)| {
-            let is_told_apart = self.point.keys().filter(|other| last(other) == last(name)).count() == 1;
-            let name = if is_told_apart { last(name) } else { name.clone() };
-            format!("{name} {}", cut(value, LONGEST_VALUE))
+        let names: Vec<&str> = self.point.keys().map(String::as_str).collect();
+        let word = |(name, value): (&&str, &String)| {
+            format!("{} {}", short_name(name, &names), cut(value, LONGEST_VALUE))
         };
         match self.point.is_empty() {
             true => "all".to_owned(),
-            false => self.point.iter().map(word).collect::<Vec<_>>().join(", "),
+            false => names.iter().zip(self.point.values()).map(word).collect::<Vec<_>>().join(", "),
         }
     }
 
@@ -76,6 +74,28 @@ impl Brief {
 
 /// Longest value of a setting in a table, characters.
 const LONGEST_VALUE: usize = 16;
+
+/// A varied setting without the way to it, if that tells it apart from the others: "rtt" of "flow.backup.rtt".
+fn short_name<'a>(name: &'a str, all: &[&str]) -> &'a str {
+    fn last(name: &str) -> &str {
+        name.rsplit('.').next().unwrap_or_default()
+    }
+    match all.iter().filter(|other| last(other) == last(name)).count() {
+        0 | 1 => last(name),
+        _ => name,
+    }
+}
+
+/// The varied settings, those first that change least from point to point, so that few cells say something new.
+fn axes<'a>(points: &[Vec<&'a Brief>]) -> Vec<&'a str> {
+    let first = points.first().into_iter().flat_map(|runs| runs[0].point.keys());
+    let mut axes: Vec<&str> = first.map(String::as_str).collect();
+    let value = |runs: &[&'a Brief], name: &str| runs[0].point.get(name);
+    axes.sort_by_cached_key(|name| {
+        points.windows(2).filter(|pair| value(&pair[0], name) != value(&pair[1], name)).count()
+    });
+    axes
+}
 
 /// Always in the same unit, so that means and intervals can be compared.
 fn mbit(bit_s: f64) -> String {
@@ -119,47 +139,114 @@ fn goodput(window: &WindowFigures, role: Role) -> Option<f64> {
 
 /// The mean over repetitions of each window at each point, with its 95 % interval.
 pub(crate) fn summary(briefs: &[Brief]) -> Table {
-    let mut rows = Vec::new();
-    for runs in by_point(briefs) {
-        for window in runs.first().map(|first| first.windows.as_slice()).unwrap_or_default() {
-            let mut row = vec![
-                Cell::new(runs[0].setting()),
-                Cell::new(&window.window),
-                Cell::new(count(runs.len() as u64)),
-            ];
-            row.extend(FIGURES.iter().map(|figure| {
-                let of = |brief: &&Brief| (figure.read)(brief, brief.window(&window.window)?);
-                let values: Vec<f64> = runs.iter().filter_map(of).collect();
-                Cell::maybe(Estimate::of(&values), |estimate| estimate.written(figure.write))
-            }));
-            rows.push(row);
-        }
-    }
-    let heads = [Column::words("setting"), Column::words("window"), Column::numbers("runs").spare()];
-    let mut columns: Vec<Column> =
-        heads.into_iter().chain(FIGURES.iter().map(|figure| figure.column)).collect();
-    // A figure that nobody has is left out, and the window where there is only one.
-    let nothing = Cell::maybe(None::<f64>, |_| String::new());
-    for i in (0..columns.len()).rev() {
-        let one_window = i == 1 && rows.iter().all(|row: &Vec<Cell>| row[1] == rows[0][1]);
-        if one_window || rows.iter().all(|row: &Vec<Cell>| row[i] == nothing) {
-            columns.remove(i);
-            rows.iter_mut().for_each(|row| drop(row.remove(i)));
-        }
-    }
+    let points = by_point(briefs);
+    let axes = axes(&points);
+    let rows: Vec<Vec<Cell>> = points
+        .iter()
+        .flat_map(|runs| runs[0].windows.iter().map(|window| row(runs, window, &axes)).collect::<Vec<_>>())
+        .collect();
+    let mut columns: Vec<Column> = axes.iter().map(|name| Column::named(short_name(name, &axes))).collect();
+    columns.extend([Column::words("window"), Column::numbers("runs").spare()]);
+    columns.extend(FIGURES.iter().map(|figure| figure.column.clone()));
     let note = "Means over the repetitions; ± is the 95 % interval of the mean. Foreground and background: goodput of all \
                 their flows. Kept: the foreground's goodput over that without the background, mean over its flows.";
-    Table { title: "Runs".to_owned(), note, grouped: 1, columns, rows }
+    let grouped = axes.len();
+    without_idle_columns(Table { title: "Runs".to_owned(), note, grouped, columns, rows })
+}
+
+/// A window of the repetitions `runs` of a point.
+fn row(runs: &[&Brief], window: &WindowFigures, axes: &[&str]) -> Vec<Cell> {
+    let value = |name: &&str| {
+        let value = runs[0].point.get(*name).map_or("", String::as_str);
+        match value.chars().count() > LONGEST_VALUE {
+            true => Cell::new(cut(value, LONGEST_VALUE)).of_whole(value),
+            false => Cell::new(value),
+        }
+    };
+    let figure = |figure: &Figure| {
+        let of = |brief: &&Brief| (figure.read)(brief, brief.window(&window.window)?);
+        let values: Vec<f64> = runs.iter().filter_map(of).collect();
+        Cell::maybe(Estimate::of(&values), |estimate| estimate.written(figure.write))
+    };
+    let named = [Cell::new(&window.window), Cell::new(count(runs.len() as u64))];
+    axes.iter().map(value).chain(named).chain(FIGURES.iter().map(figure)).collect()
+}
+
+/// The table without figures that nobody has, and without the window where there is only one.
+fn without_idle_columns(mut table: Table) -> Table {
+    let (nothing, window) = (Cell::maybe(None::<f64>, |_| String::new()), table.grouped);
+    for i in (window..table.columns.len()).rev() {
+        let all = |cell: &Cell| table.rows.iter().all(|row| row[i] == *cell);
+        let is_idle = all(&nothing) || i == window && table.rows.first().is_none_or(|row| all(&row[i]));
+        if is_idle {
+            table.columns.remove(i);
+            table.rows.iter_mut().for_each(|row| drop(row.remove(i)));
+        }
+    }
+    table
 }
 
 /// The repetitions of each point, in the order of the points.
 fn by_point(briefs: &[Brief]) -> Vec<Vec<&Brief>> {
-    let mut points: Vec<Vec<&Brief>> = Vec::new();
+    let (mut points, mut places) = (Vec::<Vec<&Brief>>::new(), BTreeMap::new());
     for brief in briefs {
-        match points.iter_mut().find(|runs| runs[0].point == brief.point) {
+        let place = *places.entry(&brief.point).or_insert(points.len());
+        match points.get_mut(place) {
             Some(runs) => runs.push(brief),
             None => points.push(vec![brief]),
         }
     }
     points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn brief(point: &[(&str, &str)], utilisation: f64) -> Brief {
+        let point = point.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let window = WindowFigures { window: "all".to_owned(), utilisation, ..WindowFigures::default() };
+        let (name, folder, windows) = (String::new(), String::new(), vec![window]);
+        Brief { name, folder, point, repetition: 0, seed: 1, windows, comparison: Vec::new() }
+    }
+
+    fn told(table: &Table) -> Vec<String> {
+        let heads = table.columns.iter().map(|column| column.name.as_ref()).collect::<Vec<_>>().join("|");
+        let words = |row: &Vec<Cell>| row.iter().map(|cell| cell.text.as_str()).collect::<Vec<_>>().join("|");
+        std::iter::once(heads).chain(table.rows.iter().map(words)).collect()
+    }
+
+    #[test]
+    fn settings_have_columns_of_their_own_the_slowest_first() {
+        let at = |rtt, rate, utilisation| brief(&[("flow.a.rtt", rtt), ("link.rate", rate)], utilisation);
+        let table = summary(&[
+            at("1 ms", "5", 0.5),
+            at("2 ms", "5", 0.6),
+            at("1 ms", "9", 0.7),
+            at("2 ms", "9", 0.8),
+        ]);
+        let expected = [
+            "rate|rtt|runs|utilisation",
+            "5|1 ms|1|50.0 %",
+            "5|2 ms|1|60.0 %",
+            "9|1 ms|1|70.0 %",
+            "9|2 ms|1|80.0 %",
+        ];
+        assert_eq!(told(&table).join("\n").replace('\u{a0}', " "), expected.join("\n"));
+        assert_eq!(table.grouped, 2);
+    }
+
+    #[test]
+    fn settings_with_the_same_last_word_keep_the_whole_name() {
+        let table = summary(&[brief(&[("flow.a.rtt", "1 ms"), ("flow.b.rtt", "1 ms")], 1.0)]);
+        assert_eq!(told(&table)[0], "flow.a.rtt|flow.b.rtt|runs|utilisation");
+    }
+
+    #[test]
+    fn repetitions_alone_are_one_row() {
+        let table = summary(&[brief(&[], 0.4), brief(&[], 0.6)]);
+        assert_eq!(told(&table)[0], "runs|utilisation");
+        assert!(told(&table)[1].starts_with("2|50.0 ± "), "{:?}", told(&table));
+        assert!(summary(&[]).rows.is_empty());
+    }
 }
