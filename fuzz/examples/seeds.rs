@@ -2,8 +2,8 @@
 
 use afteryou_cc::{list, Time};
 use afteryou_fuzz::bodies::connection::{Start, STARTS};
-use afteryou_scenario::outcome::{Outcome, Run, SCHEMA_VERSION};
-use afteryou_scenario::{Algorithm, Buffer, Duration, Flow, Link, Rate, Role, Scenario, Traffic, Transport};
+use afteryou_scenario::outcome::{Outcome, Run};
+use afteryou_scenario::{Algorithm, Buffer, Duration, Flow, Link, Rate, Role, Scenario, Transport};
 use afteryou_utp::packet::{Header, Kind, Packet};
 use afteryou_utp::sack::Sack;
 use afteryou_utp::{Config, Connection};
@@ -236,52 +236,23 @@ fn quantities() -> io::Result<()> {
     for (name, text) in texts {
         save("quantities", name, text.as_bytes())?;
     }
-    let flow = |name: &str, role, traffic, controller: Option<Algorithm>| Flow {
-        name: name.to_owned(),
-        role,
-        transport: if controller.is_some() { Transport::Utp } else { Transport::Udp },
-        controller,
-        rtt: Duration::from_millis(40),
-        start: Duration::default(),
-        stop: None,
-        traffic,
+    let rtt = Duration::from_millis(40);
+    let link = Link {
+        loss: "1%".parse().expect("a probability"),
+        ..Link::new(Rate::from_mbit(20), Buffer::Time(Duration::from_millis(500)))
     };
-    let cbr =
-        Traffic::Cbr { rate: Rate::from_bits(64_000), payload: afteryou_scenario::Size::from_bytes(160) };
+    let copy = Flow {
+        transport: Transport::utp(),
+        controller: Some(Algorithm::named("ledbat++").with("target", "40 ms")),
+        ..Flow::new("copy", Role::Background, "", rtt)
+    };
+    let payload = afteryou_scenario::Size::from_bytes(160);
     let scenario = Scenario {
-        name: "a call beside a transfer".to_owned(),
-        duration: Duration::from_millis(60_000),
-        seed: 1,
-        measure: vec![],
         baseline: true,
-        link: Link {
-            rate: Rate::from_mbit(20),
-            buffer: Buffer::Time(Duration::from_millis(500)),
-            queue: Algorithm::named("droptail"),
-            loss: "1%".parse().expect("a probability"),
-        },
-        flow: vec![
-            flow("call", Role::Foreground, cbr, None),
-            flow(
-                "copy",
-                Role::Background,
-                Traffic::Bulk,
-                Some(Algorithm::named("ledbat++").with("target", "40 ms")),
-            ),
-        ],
+        flow: vec![Flow::cbr("call", Role::Foreground, Rate::from_bits(64_000), payload, rtt), copy],
+        ..Scenario::new("a call beside a transfer", Duration::from_millis(60_000), link)
     };
-    let outcome = Outcome {
-        schema_version: SCHEMA_VERSION,
-        afteryou_version: "0.1.0".to_owned(),
-        engine: "sim".to_owned(),
-        scenario,
-        run: Run::default(),
-        baseline: Some(Run::default()),
-        comparison: vec![],
-        transfers: vec![],
-        checks: vec![],
-        verdict: None,
-    };
+    let outcome = Outcome::new("sim", "0.1.0", scenario, Run::default(), Some(Run::default()));
     let json = serde_json::to_string(&outcome).map_err(io::Error::other)?;
     save("quantities", "outcome", json.as_bytes())?;
     save(
