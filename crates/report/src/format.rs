@@ -22,7 +22,12 @@ pub fn significant(value: f64, digits: i32) -> String {
         before += 1;
     }
     let decimals = (digits - before.max(1)).max(0) as usize;
-    let text = format!("{value:.decimals$}");
+    let mut text = format!("{value:.decimals$}");
+    // Rounding may add a digit before the point: 99.96 is 100, not 100.0.
+    let whole = text.trim_start_matches('-').split('.').next().map_or(0, str::len);
+    if decimals > 0 && whole > before.max(1) as usize {
+        text = format!("{value:.*}", decimals - 1);
+    }
     // Rounding may leave a minus before nothing but zeros.
     match text.strip_prefix('-') {
         Some(zero) if zero.chars().all(|c| matches!(c, '0' | '.')) => zero.to_owned(),
@@ -158,6 +163,7 @@ mod tests {
     fn numbers_have_three_digits_that_matter_and_no_exponent() {
         let texts: Vec<_> = [0.0, 0.01234, 1.0, 9.876, 98.76, 987.6, 98765.4, -0.0001].map(number).into();
         assert_eq!(texts, ["0", "0.01", "1.00", "9.88", "98.8", "988", "98765", "0.00"]);
+        assert_eq!([99.96, -9.996, 0.9996, 999.9].map(number), ["100", "-10.0", "1.00", "1000"]);
         assert_eq!(number(f64::NAN), NOTHING);
         assert_eq!(number(f64::NEG_INFINITY), NOTHING);
         assert!(!number(f64::MAX).contains('e'));
