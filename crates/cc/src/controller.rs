@@ -14,6 +14,7 @@ use core::fmt::Debug;
 /// - It has at most `cwnd` bytes in flight. A window below one packet means: with nothing in flight, one
 ///   packet every `smoothed_rtt × packet / cwnd`.
 /// - It paces: at `pacing_rate` if there is one, else at a little more than `cwnd / smoothed_rtt`.
+/// - It takes delivery-rate samples at least for a controller that has a pacing rate from the start.
 /// - After [`on_sent`](Controller::on_sent) it asks only a controller with a pacing rate again: what a sender merely
 ///   counts changes no window.
 /// - It reports every loss; that several losses of one round trip count once is the controller's business.

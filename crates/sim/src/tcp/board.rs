@@ -34,6 +34,7 @@ struct Segment {
 struct Transmission {
     sent_at: Time,
     seq: u32,
+    app_limited: bool,
 }
 
 /// What the delivery rate is computed from, as it was when a packet was sent.
@@ -41,8 +42,7 @@ struct Transmission {
 struct Stamp {
     delivered: u64,
     delivered_at: Time,
-    in_flight: u32,
-    app_limited: bool,
+    in_flight: u64,
 }
 
 const _: () = assert!(std::mem::size_of::<Segment>() == 8 && std::mem::size_of::<Transmission>() == 16);
@@ -100,7 +100,9 @@ pub struct Board {
     segments: VecDeque<Segment>,
     una: u64,
     sent: VecDeque<Transmission>,
+    /// One for each of `sent`, if the controller wants rates.
     stamps: VecDeque<Stamp>,
+    takes_rates: bool,
     /// Number of the front of `sent`.
     first_number: u64,
     sacked: Ranges,
@@ -120,6 +122,11 @@ pub struct Board {
 }
 
 impl Board {
+    /// An empty one; `takes_rates` says whether anybody wants delivery rates.
+    pub fn new(takes_rates: bool) -> Board {
+        Board { takes_rates, ..Board::default() }
+    }
+
     /// Oldest segment not acknowledged.
     pub fn una(&self) -> u64 {
         self.una
@@ -225,13 +232,11 @@ impl Board {
         }
         segment.number = number as u32;
         segment.transmissions = (segment.transmissions + 1).min(127);
-        self.sent.push_back(Transmission { sent_at: now, seq: seq as u32 });
-        self.stamps.push_back(Stamp {
-            delivered: self.delivered,
-            delivered_at: self.delivered_at,
-            in_flight: self.in_flight.min(u64::from(u32::MAX)) as u32,
-            app_limited,
-        });
+        self.sent.push_back(Transmission { sent_at: now, seq: seq as u32, app_limited });
+        if self.takes_rates {
+            let (delivered, delivered_at, in_flight) = (self.delivered, self.delivered_at, self.in_flight);
+            self.stamps.push_back(Stamp { delivered, delivered_at, in_flight });
+        }
         Outgoing { seq, len: segment.len, transmission: segment.transmissions }
     }
 
@@ -351,16 +356,17 @@ impl Board {
     fn finish(&mut self, taken: &mut Taken) {
         if let Some(Newest { number, sent_at, once }) = taken.newest {
             let rtt = taken.now.since(sent_at);
-            let stamp = self.stamps[(number - self.first_number) as usize];
+            let index = (number - self.first_number) as usize;
+            let app_limited = self.sent[index].app_limited;
             taken.progress.newest = Some((number, sent_at));
             taken.progress.rtt = once.then_some(rtt);
-            taken.progress.app_limited = stamp.app_limited;
-            taken.progress.delivery = Some(DeliveryRate {
+            taken.progress.app_limited = app_limited;
+            taken.progress.delivery = self.stamps.get(index).map(|stamp| DeliveryRate {
                 delivered: self.delivered - stamp.delivered,
                 // Since the delivery before its sending: covers both the sending and the acknowledging of that data.
                 interval: taken.now.since(stamp.delivered_at).max(rtt),
-                in_flight_at_send: u64::from(stamp.in_flight),
-                app_limited: stamp.app_limited,
+                in_flight_at_send: stamp.in_flight,
+                app_limited,
             });
             if self.rack.is_none_or(|(newest, _)| newest < number) {
                 self.rack = Some((number, rtt));
@@ -381,8 +387,10 @@ impl Board {
     fn forget_settled(&mut self) {
         while !self.sent.is_empty() && self.is_settled(0) {
             self.sent.pop_front();
-            self.stamps.pop_front();
             self.first_number += 1;
+            if self.takes_rates {
+                self.stamps.pop_front();
+            }
         }
     }
 
@@ -445,7 +453,7 @@ impl Board {
     }
 
     fn lose(&mut self, index: usize) -> LostSegment {
-        let Transmission { sent_at, seq } = self.sent[index];
+        let Transmission { sent_at, seq, .. } = self.sent[index];
         let seq = expand(self.una, seq);
         let segment = &mut self.segments[(seq - self.una) as usize];
         segment.state |= LOST;

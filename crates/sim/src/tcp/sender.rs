@@ -123,9 +123,9 @@ impl Sender {
         Sender {
             options,
             says: Says::of(&*controller),
+            board: Board::new(controller.pacing_rate().is_some()),
             controller,
             mss,
-            board: Board::default(),
             rtt: RttEstimator::default(),
             timers: Timers::default(),
             state: State::Closed,
