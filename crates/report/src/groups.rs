@@ -74,8 +74,8 @@ pub fn totals<'a>(scenario: &'a Scenario, totals: &'a [Totals]) -> Cow<'a, [Tota
 /// What flows kept in each window, or groups of them: means over those of which it is known.
 pub fn comparison(outcome: &Outcome) -> Cow<'_, [Comparison]> {
     let compared = &outcome.comparison;
-    let windows = compared.chunk_by(|one, other| one.window == other.window);
-    if windows.clone().all(|window| window.len() <= MOST_ROWS) {
+    let windows = || compared.chunk_by(|one, other| one.window == other.window);
+    if windows().all(|window| window.len() <= MOST_ROWS) {
         return Cow::Borrowed(compared);
     }
     let mean = |(name, members): (&str, Vec<&Comparison>)| {
@@ -91,7 +91,7 @@ pub fn comparison(outcome: &Outcome) -> Cow<'_, [Comparison]> {
             added_delay_mean_ms: of(|compared| compared.added_delay_mean_ms),
         }
     };
-    windows
+    windows()
         .flat_map(|window| grouped(&outcome.scenario, window, |compared| &compared.flow))
         .map(mean)
         .collect()
