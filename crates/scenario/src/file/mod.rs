@@ -200,7 +200,11 @@ fn scenario(root: &Table, seed: u64) -> Result<Scenario> {
     check_keys(root, "a scenario", keys::ROOT)?;
     let whole = Node { place: Place::At(0..0), value: Value::Table(Table::default()) };
     let name = root.get("name").map_or(Ok(""), text)?;
-    let duration: Duration = quantity(needed(root, "duration", &whole, "\"60 s\"")?)?;
+    let written = needed(root, "duration", &whole, "\"60 s\"")?;
+    let duration: Duration = quantity(written)?;
+    if duration == Duration::default() {
+        return Err(Problem::new(&written.place, "no time at all: use 1 ms or more"));
+    }
     let link = link::link(needed(root, "link", &whole, "… in a table: [link]")?)?;
     let mut scenario = Scenario::new(name, duration, link);
     scenario.seed = seed;

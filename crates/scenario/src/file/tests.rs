@@ -88,6 +88,8 @@ fn every_kind_of_mistake_is_answered_where_it_was_made() {
         assert!(text.contains(words), "{words}:\n{text}");
         assert!(text.contains(&format!("test.toml:{line}:")), "line {line}:\n{text}");
     }
+    let text = parse(&format!("duration = \"0 s\"\n{LINK}[[drop]]\nat = \"1 s\"\n")).unwrap_err().to_string();
+    assert!(text.contains("no time at all") && text.contains("test.toml:1:12"), "{text}");
     for (text, words) in [("", "duration is missing"), ("duration = \"60 s\"", "link is missing")] {
         assert!(parse(text).unwrap_err().to_string().contains(words));
     }
