@@ -290,7 +290,7 @@ impl Link {
 }
 
 impl Drop {
-    fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         let wrong = |what: &str| Err(Error::Scenario(format!("a drop {what}")));
         if self.until.is_some_and(|until| self.at.is_none_or(|at| at >= until)) {
             return wrong("ends before it begins: say at = … and a later until = …");

@@ -92,6 +92,9 @@ impl Size {
 }
 
 impl Duration {
+    /// The longest one that can be written.
+    pub(crate) const LONGEST: Duration = Duration(Span::from_secs(MAX_SECONDS as u64));
+
     /// `s` seconds, rounded to a nanosecond.
     pub fn from_secs_f64(s: f64) -> Duration {
         Duration(Span::from_secs_f64(s))
@@ -240,8 +243,11 @@ impl FromStr for Probability {
 
 impl fmt::Display for Probability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Per cent with up to six digits, so that 0.07 does not become 7.000000000000001 %.
-        write!(f, "{} %", (self.0 * 1e8).round() / 1e6)
+        // The fewest digits that read back as the same: 0.07 is 7 % and not 7.000000000000001 %.
+        let per_cent = self.0 * 100.0;
+        let exact = |text: &String| text.parse::<f64>().is_ok_and(|number| number / 100.0 == self.0);
+        let short = (0..=30).map(|digits| format!("{per_cent:.digits$}")).find(exact);
+        write!(f, "{} %", short.unwrap_or_else(|| per_cent.to_string()))
     }
 }
 
@@ -327,6 +333,7 @@ mod tests {
         assert_eq!(Duration::default().to_string(), "0 us");
         assert_eq!(Size::from_bytes(65536).to_string(), "64 KiB");
         assert_eq!("7%".parse::<Probability>().unwrap().to_string(), "7 %");
+        assert_eq!("0.00000001%".parse::<Probability>().unwrap().to_string(), "0.00000001 %");
     }
 
     proptest! {
@@ -335,6 +342,9 @@ mod tests {
             let (rate, size, time) = (Rate::from_bits(bits), Size::from_bytes(bytes), Duration(Span::from_micros(us)));
             prop_assert_eq!(rate.to_string().parse::<Rate>().unwrap(), rate);
             prop_assert_eq!(size.to_string().parse::<Size>().unwrap(), size);
+            let per_cent = format!("{}.{:09} %", bits % 100, us % 1_000_000_000);
+            let loss: Probability = per_cent.parse().unwrap();
+            prop_assert_eq!(loss.to_string().parse::<Probability>().unwrap(), loss);
             let back = time.to_string().parse::<Duration>().unwrap();
             prop_assert!(back.0.0.abs_diff(time.0.0) <= 1_000);
         }

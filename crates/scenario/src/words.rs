@@ -13,10 +13,16 @@ pub fn nearest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Op
         .map(|(_, choice)| choice)
 }
 
+/// Most choices that are listed: a scenario may have thousands of flows.
+const MOST_SHOWN: usize = 30;
+
 /// The error for a name that is not among `choices`.
 pub fn unknown(what: impl Into<String>, name: &str, choices: &[&str]) -> Error {
     let valid = match choices {
         [] => "it takes none".to_owned(),
+        [first @ .., _] if choices.len() > MOST_SHOWN => {
+            format!("use one of {}, … ({} in all)", first[..MOST_SHOWN].join(", "), choices.len())
+        }
         _ => format!("use one of {}", choices.join(", ")),
     };
     let advice = match nearest(name, choices.iter().copied()) {

@@ -6,6 +6,10 @@ use afteryou_scenario::{
     Transport, Window,
 };
 use proptest::prelude::*;
+use std::sync::LazyLock;
+
+static SCHEMA: LazyLock<jsonschema::Validator> =
+    LazyLock::new(|| jsonschema::validator_for(&afteryou_scenario::file::schema()).expect("a schema"));
 
 fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -90,6 +94,9 @@ proptest! {
         let runs = experiment.runs(None, None).unwrap();
         prop_assert_eq!(runs.len(), 1);
         prop_assert_eq!(&runs[0].scenario, &scenario);
+        let value = serde_json::to_value(&scenario).unwrap();
+        let errors: Vec<String> = SCHEMA.iter_errors(&value).map(|error| error.to_string()).collect();
+        prop_assert!(errors.is_empty(), "{errors:?}");
     }
 
     #[test]

@@ -76,6 +76,24 @@ fn every_example_fits_the_schema_and_makes_runs() {
 }
 
 #[test]
+fn what_the_checker_accepts_the_schema_accepts_too() {
+    let validator = jsonschema::validator_for(&afteryou_scenario::file::schema()).expect("a schema");
+    let corpus = std::fs::read_dir(folder("../../fuzz/corpus/scenario_file")).expect("the corpus is there");
+    let mut accepted = 0;
+    for path in corpus.map(|file| file.expect("readable").path()) {
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        if Experiment::parse(&text, "", &[]).is_err() {
+            continue;
+        }
+        let value: Value = toml::from_str(&text).expect("TOML");
+        let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{}: {errors:?}", path.display());
+        accepted += 1;
+    }
+    assert!(accepted > 10, "{accepted}");
+}
+
+#[test]
 fn what_the_checker_refuses_the_schema_refuses_too() {
     let validator = jsonschema::validator_for(&afteryou_scenario::file::schema()).expect("a schema");
     let good = "duration = \"9 s\"\nlink = { rate = \"1 Mbit/s\", buffer = \"9 packets\" }\n";
@@ -84,6 +102,7 @@ fn what_the_checker_refuses_the_schema_refuses_too() {
         "flow = [{ controller = \"cubic\", rtt = 1 }]",
         "flow = [{ controller = { kind = \"ledbat++\", tarjet = \"1 ms\" }, rtt = \"1 ms\" }]",
         "flow = [{ controller = \"cubic\", rtt = \"1 ms\", traffic = { sise = \"1 MB\" } }]",
+        "flow = [{ controller = \"cubic\", rtt = \"1 ms\", role = true }]",
         "seed = -1",
         "hosts = 3",
     ];

@@ -93,7 +93,7 @@ impl Wrong {
             message,
             file: file.to_owned(),
             position: Some((number, column + 1)),
-            line: line.replace('\t', " "),
+            line,
             indent: column - skip,
             width: width.min(SHOWN - (column - skip).min(SHOWN - 1)),
         }
@@ -108,9 +108,15 @@ fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
+/// Control characters of a file are not for the terminal: each becomes a space, so that carets stay in place.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Wrong { message, file, position, line, .. } = self;
+        let (message, line) = (printable(message), printable(line));
         writeln!(f, "{message}")?;
         let Some((number, column)) = position else { return write!(f, "  --> {file}") };
         let number = number.to_string();

@@ -3,6 +3,8 @@
 use super::choice::{controller, traffic, transport};
 use super::error::Problem;
 use super::keys::{FLOW, PACKET};
+use super::limits::{MOST_FLOWS, MOST_INTERVALS};
+use super::names::member;
 use super::read::{at, check_keys, count, flag, list, needed, pair, quantity, table, text, time, Result};
 use super::tree::{Node, Table, Value};
 use crate::draw::Distribution;
@@ -11,21 +13,18 @@ use crate::transport::Transport;
 use crate::units::Duration;
 use crate::words::unknown;
 
-/// Most flows of a run.
-pub(crate) const MOST_FLOWS: u64 = 20_000;
-
 /// A flow's table, read as far as it goes without drawing.
-#[derive(Clone, Debug)]
-pub(crate) struct Written {
+#[derive(Debug)]
+pub(crate) struct Written<'a> {
     /// Everything that is the same for all of its flows.
     flow: Flow,
     count: u64,
     rtt: Distribution,
-    node: Node,
+    fields: &'a Table,
 }
 
-/// Reads a flow.
-pub(crate) fn read(node: &Node) -> Result<Written> {
+/// Reads a flow that is called `name`.
+pub(crate) fn read<'a>(node: &'a Node, name: &str) -> Result<Written<'a>> {
     let fields = table(node)?;
     check_keys(fields, "a flow", FLOW)?;
     let traffic = fields.get("traffic").map_or(Ok(crate::Traffic::Bulk), traffic)?;
@@ -33,8 +32,7 @@ pub(crate) fn read(node: &Node) -> Result<Written> {
     let by_default = if traffic.is_cbr() { Transport::udp() } else { Transport::tcp() };
     let transport = fields.get("transport").map_or(Ok(by_default), transport)?;
     let rtt = distribution(needed(fields, "rtt", node, "\"40 ms\"")?)?;
-    let kind = chosen.as_ref().map_or("cbr", |algorithm| algorithm.kind.as_str());
-    let name = fields.get("name").map_or(Ok(kind), text)?.to_owned();
+    fields.get("name").map(text).transpose()?;
     let flow = Flow {
         group: fields.get("group").map(text).transpose()?.map(str::to_owned),
         controller: chosen,
@@ -45,10 +43,7 @@ pub(crate) fn read(node: &Node) -> Result<Written> {
         ..Flow::new(name, fields.get("role").map_or(Ok(Role::Foreground), role)?, "", Duration::default())
     };
     let count = fields.get("count").map_or(Ok(1), |node| count(node, 1..=MOST_FLOWS))?;
-    let written = Written { flow, count, rtt, node: node.clone() };
-    // One is drawn, so that what is wrong with its times shows now.
-    written.draw(1, &mut Vec::new(), &mut |_| true, 1)?;
-    Ok(written)
+    Ok(Written { flow, count, rtt, fields })
 }
 
 fn role(node: &Node) -> Result<Role> {
@@ -99,59 +94,36 @@ fn uniform(node: &Node) -> Result<Distribution> {
     }
 }
 
-impl Written {
+impl Written<'_> {
     /// Number of flows that it stands for.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Where it is written.
-    pub(crate) fn node(&self) -> &Node {
-        &self.node
-    }
-
-    /// The flows, drawn from the streams of `seed` that belong to its name; `is_free` says whether a name is.
-    pub(crate) fn draw(
-        &self,
-        seed: u64,
-        flows: &mut Vec<Flow>,
-        is_free: &mut dyn FnMut(&str) -> bool,
-        most: u64,
-    ) -> Result<()> {
-        let fields = table(&self.node)?;
-        let stream = |what: &str| crate::random::stream(seed, &format!("flow {} {what}", self.flow.name));
+    /// Its flows, drawn from the streams of `seed` that belong to its name.
+    pub(crate) fn draw(&self, seed: u64, flows: &mut Vec<Flow>) -> Result<()> {
+        let Written { flow, fields, .. } = self;
+        let stream = |what: &str| crate::random::stream(seed, &format!("flow {} {what}", flow.name));
         let (mut rtts, mut starts) = (stream("rtt"), stream("start"));
-        let unnamed = fields.get("name").is_none();
-        for i in 0..self.count.min(most) {
+        for number in 0..self.count {
             let rtt = self.rtt.draw(&mut rtts);
-            let start = match fields.get("start") {
-                None => Duration::default(),
-                Some(node) => start(node, rtt, i, &mut starts)?,
+            let (name, group) = match self.count {
+                1 => (flow.name.clone(), flow.group.clone()),
+                _ => (member(&flow.name, number), Some(flow.name.clone())),
             };
-            let name = match self.count {
-                1 if unnamed => numbered(&self.flow.name, is_free),
-                1 => self.flow.name.clone(),
-                _ => format!("{} {}", self.flow.name, i + 1),
-            };
-            let group = (self.count > 1).then(|| self.flow.name.clone()).or_else(|| self.flow.group.clone());
+            let start = fields.get("start").map(|node| start(node, rtt, number, &mut starts)).transpose()?;
             flows.push(Flow {
                 name,
                 group,
                 rtt,
-                start,
+                start: start.unwrap_or_default(),
                 stop: fields.get("stop").map(|node| time(node, rtt)).transpose()?,
                 active: fields.get("active").map_or(Ok(Vec::new()), |node| active(node, rtt))?,
-                ..self.flow.clone()
+                ..flow.clone()
             });
         }
         Ok(())
     }
-}
-
-/// The first of "cubic", "cubic 2", "cubic 3" … that is free.
-fn numbered(name: &str, is_free: &mut dyn FnMut(&str) -> bool) -> String {
-    let later = (2u64..).map(|n| format!("{name} {n}"));
-    std::iter::once(name.to_owned()).chain(later).find(|name| is_free(name)).unwrap_or_default()
 }
 
 fn active(node: &Node, rtt: Duration) -> Result<Vec<[Duration; 2]>> {
@@ -159,7 +131,12 @@ fn active(node: &Node, rtt: Duration) -> Result<Vec<[Duration; 2]>> {
         let [from, to] = pair(node)?;
         Ok([time(from, rtt)?, time(to, rtt)?])
     };
-    list(node)?.iter().map(interval).collect()
+    let intervals = list(node)?;
+    if intervals.len() > MOST_INTERVALS {
+        let message = format!("more than {MOST_INTERVALS} times of activity are too many");
+        return Err(Problem::new(&node.place, message));
+    }
+    intervals.iter().map(interval).collect()
 }
 
 /// A time; every so often; or anywhere in an interval.
@@ -178,5 +155,5 @@ fn start(node: &Node, rtt: Duration, index: u64, random: &mut rand_pcg::Pcg64) -
 
 fn staggered(fields: &Table, rtt: Duration, index: u64) -> Result<Duration> {
     let get = |name: &str| fields.get(name).map_or(Ok(Duration::default()), |node| time(node, rtt));
-    Ok(Duration(get("first")?.0 + get("every")?.0 * index))
+    Ok(Duration(get("first")?.0 + get("every")?.0 * index).min(Duration::LONGEST))
 }

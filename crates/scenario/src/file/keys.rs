@@ -35,6 +35,8 @@ pub enum Takes {
     Count,
     /// true or false.
     Flag,
+    /// One of some words.
+    Word(&'static [&'static str]),
     /// One of some words, or true or false.
     WordOrFlag(&'static [&'static str]),
     /// A controller of the list, with its parameters.
@@ -116,7 +118,7 @@ pub const FLOW: &[Key] = &[
     key("group", Takes::Text, "name of the flows that it was written together with"),
     key(
         "role",
-        Takes::WordOrFlag(&["foreground", "background"]),
+        Takes::Word(&["foreground", "background"]),
         "who must not notice whom; foreground if not said",
     ),
     key("controller", Takes::Controller, "congestion controller; cbr traffic takes none"),
@@ -184,7 +186,9 @@ pub(crate) const NOT_YET_CONTROLLERS: &[&str] = &[
     "vegas",
     "bbr",
     "bbrv1",
+    "bbrv2",
     "bbrv3",
+    "proteus",
     "proteus-s",
     "rledbat",
 ];
@@ -195,3 +199,5 @@ pub(crate) const NOT_YET_QUEUES: &[&str] = &[
 ];
 /// Transports that are planned.
 pub(crate) const NOT_YET_TRANSPORTS: &[&str] = &["quic"];
+/// Settings of transports that are planned.
+pub(crate) const NOT_YET_SETTINGS: &[(&str, &str)] = &[("utp", "recovery")];

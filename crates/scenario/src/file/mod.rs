@@ -6,12 +6,17 @@
 //!
 //! Repetition i has the seed of the file plus i. Each flow's draws come from streams that are named after it, so another
 //! flow, or another order of flows, changes nobody's luck.
+//!
+//! An assignment ("link.rate=5 Mbit/s") replaces what the file says, and what its sweep says of the same setting.
 
+mod check;
 mod choice;
 mod error;
 mod flow;
 pub mod keys;
+mod limits;
 mod link;
+mod names;
 mod read;
 mod schema;
 mod sweep;
@@ -25,19 +30,14 @@ pub use schema::schema;
 use crate::scenario::Scenario;
 use crate::units::Duration;
 use error::{Place, Problem};
+use limits::{check_key, parts, LARGEST_FILE, MOST_FLOWS, MOST_PARTS, MOST_RUNS, MOST_WINDOWS};
 use link::Times;
-use read::{check_keys, count, needed, quantity, tables, text, Result};
+use read::{check_keys, count, list, needed, quantity, tables, text, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
+use sweep::Axis;
 use tree::{Key, Node, Table, Value};
-
-/// Largest file that is read, bytes.
-const LARGEST_FILE: u64 = 4 << 20;
-/// Most runs that a file may stand for.
-const MOST_RUNS: u64 = 100_000;
-/// Most flows in all of these runs together.
-const MOST_FLOWS_IN_ALL: u64 = 1_000_000;
 
 /// A file that was read and checked.
 #[derive(Clone, Debug)]
@@ -48,6 +48,8 @@ pub struct Experiment {
     axes: Vec<sweep::Axis>,
     seed: u64,
     repeat: u32,
+    /// What all points of the sweep hold together.
+    parts: u64,
 }
 
 /// One run of an experiment.
@@ -95,8 +97,15 @@ impl Experiment {
         let wrong = |problem| FileError::Wrong(Wrong::new(file, source, problem));
         let (root, axes, seed, repeat) = read_root(source, sets).map_err(wrong)?;
         let (file, source) = (file.to_owned(), source.to_owned());
-        let experiment = Experiment { file, source, root, axes, seed, repeat };
-        experiment.points().try_for_each(|point| experiment.scenario(&point, experiment.seed).map(drop))?;
+        let mut experiment = Experiment { file, source, root, axes, seed, repeat, parts: 0 };
+        for point in experiment.points() {
+            let parts = parts(&experiment.scenario(&point, seed)?);
+            experiment.parts = experiment.parts.saturating_add(parts);
+            if experiment.parts.saturating_mul(repeat.into()) > MOST_PARTS {
+                let problem = Problem::new(&experiment.multiplier(), too_much());
+                return Err(experiment.wrong(problem));
+            }
+        }
         Ok(experiment)
     }
 
@@ -115,12 +124,9 @@ impl Experiment {
         repeat: Option<u32>,
     ) -> std::result::Result<Vec<Planned>, FileError> {
         let (seed, repeat) = (seed.unwrap_or(self.seed), repeat.unwrap_or(self.repeat).max(1));
-        let flows = self.scenario(&vec![0; self.axes.len()], seed)?.flow.len() as u64;
         let runs = self.number_of_points().saturating_mul(repeat.into());
-        if runs > MOST_RUNS || runs.saturating_mul(flows.max(1)) > MOST_FLOWS_IN_ALL {
-            let reason = format!(
-                "{runs} runs of {flows} flows are too many: at most {MOST_RUNS} runs and {MOST_FLOWS_IN_ALL} flows in all"
-            );
+        if runs > MOST_RUNS || self.parts.saturating_mul(repeat.into()) > MOST_PARTS {
+            let reason = format!("{runs} runs are too many, or hold too much: repeat less often");
             return Err(FileError::Unreadable { file: self.file.clone(), reason });
         }
         let mut runs = Vec::new();
@@ -134,24 +140,24 @@ impl Experiment {
     }
 
     fn number_of_points(&self) -> u64 {
-        self.axes.iter().fold(1, |product: u64, axis| product.saturating_mul(axis.values.len() as u64))
+        number_of_points(&self.axes)
     }
 
     /// Every combination of the sweep, as indices of values; the last axis varies fastest.
-    fn points(&self) -> impl Iterator<Item = Vec<usize>> + '_ {
-        (0..self.number_of_points()).map(|mut number| {
-            let mut point = vec![0; self.axes.len()];
-            for (place, axis) in point.iter_mut().zip(&self.axes).rev() {
-                *place = (number % axis.values.len() as u64) as usize;
-                number /= axis.values.len() as u64;
+    fn points(&self) -> impl Iterator<Item = Vec<usize>> {
+        let lengths: Vec<u64> = self.axes.iter().map(|axis| axis.values.len() as u64).collect();
+        (0..self.number_of_points()).map(move |mut number| {
+            let mut point = vec![0; lengths.len()];
+            for (place, length) in point.iter_mut().zip(&lengths).rev() {
+                *place = (number % length) as usize;
+                number /= length;
             }
             point
         })
     }
 
     fn shown(&self, point: &[usize]) -> BTreeMap<String, String> {
-        let entry =
-            |(axis, value): (&sweep::Axis, &usize)| (axis.path.name.clone(), axis.values[*value].shown());
+        let entry = |(axis, value): (&Axis, &usize)| (axis.path.name.clone(), axis.labels[*value].clone());
         self.axes.iter().zip(point).map(entry).collect()
     }
 
@@ -159,40 +165,73 @@ impl Experiment {
     fn scenario(&self, point: &[usize], seed: u64) -> std::result::Result<Scenario, FileError> {
         let make = || {
             let mut root = self.root.clone();
-            for (axis, value) in self.axes.iter().zip(point) {
-                sweep::assign(&mut root, &axis.path, &axis.values[*value])?;
-            }
+            sweep::apply(&mut root, &self.axes, point)?;
             scenario(&root, seed)
         };
-        make().map_err(|problem| FileError::Wrong(Wrong::new(&self.file, &self.source, problem)))
+        make().map_err(|problem| self.wrong(problem))
+    }
+
+    fn wrong(&self, problem: Problem) -> FileError {
+        FileError::Wrong(Wrong::new(&self.file, &self.source, problem))
+    }
+
+    /// Where the file multiplies what it holds.
+    fn multiplier(&self) -> Place {
+        let sweep = self.axes.first().map(|axis| &axis.path.place);
+        let place = sweep.or_else(|| self.root.get("repeat").map(|node| &node.place));
+        place.or_else(|| self.root.get("flow").map(|node| &node.place)).cloned().unwrap_or(Place::At(0..0))
     }
 }
 
-type Root = (Table, Vec<sweep::Axis>, u64, u32);
+fn number_of_points(axes: &[Axis]) -> u64 {
+    axes.iter().fold(1, |product: u64, axis| product.saturating_mul(axis.values.len() as u64))
+}
+
+fn too_much() -> String {
+    format!("all runs together hold more than {MOST_PARTS} flows, windows, times of activity and scripted packets: make fewer")
+}
+
+type Root = (Table, Vec<Axis>, u64, u32);
 
 /// Reads everything that does not depend on the point of the sweep.
 fn read_root(source: &str, sets: &[String]) -> Result<Root> {
     let mut root = Table::parse(source)?;
-    for set in sets {
-        let place = Place::Set(set.clone());
-        let (path, value) = set.split_once('=').ok_or_else(|| {
-            Problem::new(&place, "this is no assignment: write key=value, such as link.rate=\"5 Mbit/s\"")
-        })?;
-        let path = Key { name: path.trim().to_owned(), place };
-        sweep::assign(&mut root, &path, &Node::of_assignment(set, value.trim()))?;
-    }
-    let axes = root.remove("sweep").map_or(Ok(Vec::new()), |node| sweep::axes(&node))?;
+    let mut axes = root.remove("sweep").map_or(Ok(Vec::new()), |node| sweep::axes(&node))?;
+    sets.iter().try_for_each(|assignment| set(&mut root, &mut axes, assignment))?;
     let number = |name: &str, least, most| root.get(name).map(|node| count(node, least..=most)).transpose();
     let seed = number("seed", 0, u64::MAX)?.unwrap_or(1);
     let repeat = number("repeat", 1, MOST_RUNS)?.unwrap_or(1) as u32;
-    let runs =
-        axes.iter().fold(u64::from(repeat), |product, axis| product.saturating_mul(axis.values.len() as u64));
+    let runs = number_of_points(&axes).saturating_mul(repeat.into());
     if let (Some(axis), true) = (axes.first(), runs > MOST_RUNS) {
         let message =
             format!("the sweep has {runs} runs, repetitions included: at most {MOST_RUNS} are made");
         return Err(Problem::new(&axis.path.place, message));
     }
     Ok((root, axes, seed, repeat))
+}
+
+/// Carries out an assignment of the command line.
+fn set(root: &mut Table, axes: &mut Vec<Axis>, assignment: &str) -> Result<()> {
+    let place = Place::Set(assignment.to_owned());
+    let (name, value) = assignment.split_once('=').ok_or_else(|| {
+        Problem::new(&place, "this is no assignment: write key=value, such as link.rate=\"5 Mbit/s\"")
+    })?;
+    let (name, value) = (name.trim(), Node::of_assignment(assignment, value.trim())?);
+    let path = |name: &str| Key { name: name.to_owned(), place: place.clone() };
+    check_key(&path(name))?;
+    let taken_away = sweep::is_none(&value);
+    let (varied, is_sweep) = name.strip_prefix("sweep.").map_or((name, false), |varied| (varied, true));
+    match name {
+        "sweep" if taken_away => axes.clear(),
+        "sweep" => *axes = sweep::axes(&value)?,
+        _ => axes.retain(|axis| axis.path.name != varied),
+    }
+    match (is_sweep, taken_away) {
+        (true, false) => axes.push(Axis::new(path(varied), &value)?),
+        (false, _) if name != "sweep" => sweep::assign(root, &path(name), &value)?,
+        _ => {}
+    }
+    Ok(())
 }
 
 /// A concrete scenario from a file's tree.
@@ -214,7 +253,7 @@ fn scenario(root: &Table, seed: u64) -> Result<Scenario> {
     let list = |name: &str| root.get(name).map_or(Ok(Vec::new()), tables);
     scenario.drop = list("drop")?.into_iter().map(link::dropping).collect::<Result<_>>()?;
     scenario.delay = list("delay")?.into_iter().map(link::delaying).collect::<Result<_>>()?;
-    check(root, &scenario, &owners)?;
+    check::check(root, &scenario, &owners)?;
     Ok(scenario)
 }
 
@@ -229,23 +268,25 @@ fn baseline(node: &Node) -> Result<bool> {
 
 /// Draws all flows; returns for each the table that it comes from.
 fn flows<'a>(root: &'a Table, seed: u64, scenario: &mut Scenario) -> Result<Vec<&'a Node>> {
-    let (mut owners, mut names) = (Vec::new(), BTreeSet::new());
+    let tables = root.get("flow").map_or(Ok(&[][..]), list)?;
+    let names = names::names(tables);
+    let read = |(node, name): (&'a Node, &String)| flow::read(node, name);
+    let written = tables.iter().zip(&names).map(read).collect::<Result<Vec<_>>>()?;
     let mut total = 0;
-    for node in root.get("flow").map_or(Ok(Vec::new()), tables)? {
-        let written = flow::read(node)?;
+    for (node, written) in tables.iter().zip(&written) {
         total += written.count();
-        if total > flow::MOST_FLOWS {
-            return Err(Problem::new(
-                &node.place,
-                format!("more than {} flows are too many", flow::MOST_FLOWS),
-            ));
+        if total > MOST_FLOWS {
+            return Err(Problem::new(&node.place, format!("more than {MOST_FLOWS} flows are too many")));
         }
+    }
+    names::check(tables, &names)?;
+    let (mut owners, mut seen) = (Vec::new(), BTreeSet::new());
+    for (node, written) in tables.iter().zip(written) {
         let begin = scenario.flow.len();
-        written.draw(seed, &mut scenario.flow, &mut |name| !names.contains(name), u64::MAX)?;
+        written.draw(seed, &mut scenario.flow)?;
         for flow in &scenario.flow[begin..] {
-            if !names.insert(flow.name.clone()) {
-                let message = format!("two flows are named {:?}: rename one", flow.name);
-                return Err(Problem::new(&written.node().place, message));
+            if !seen.insert(flow.name.clone()) {
+                return Err(names::twice(node, &flow.name));
             }
             owners.push(node);
         }
@@ -276,22 +317,4 @@ fn windows(root: &Table, scenario: &Scenario) -> Result<Vec<crate::Window>> {
         }
     };
     nodes.iter().map(window).collect()
-}
-
-/// Most windows of a run.
-const MOST_WINDOWS: usize = 1000;
-
-/// What only the whole shows. What is wrong with a flow is shown at the flow, else at the name of the scenario.
-fn check(root: &Table, scenario: &Scenario, owners: &[&Node]) -> Result<()> {
-    for (flow, owner) in scenario.flow.iter().zip(owners) {
-        flow.check().map_err(|error| Problem::new(&owner.place, error.to_string()))?;
-    }
-    scenario.check().map_err(|error| {
-        let suspects = ["drop", "delay", "duration", "name"];
-        let place = suspects
-            .iter()
-            .find_map(|name| root.get(name))
-            .map_or(Place::At(0..0), |node| node.place.clone());
-        Problem::new(&place, error.to_string())
-    })
 }

@@ -117,7 +117,7 @@ pub(crate) fn time(node: &Node, rtt: Duration) -> Result<Duration> {
     };
     match rounds {
         Some(Ok(rounds)) if (0.0..1e9).contains(&rounds) => {
-            Ok(Duration::from_secs_f64(rounds * rtt.as_secs_f64()))
+            Ok(Duration::from_secs_f64(rounds * rtt.as_secs_f64()).min(Duration::LONGEST))
         }
         Some(_) => Err(Problem::new(&node.place, "write a number of round-trip times, such as \"3 rtt\"")),
         None => quantity(node),

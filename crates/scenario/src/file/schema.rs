@@ -55,6 +55,7 @@ fn takes(takes: Takes) -> Value {
         Takes::Probability => text(r"^\s*[0-9.]+\s*%\s*$"),
         Takes::Count => json!({ "type": "integer", "minimum": 0 }),
         Takes::Flag => json!({ "type": "boolean" }),
+        Takes::Word(words) => json!({ "enum": words }),
         Takes::WordOrFlag(words) => json!({ "anyOf": [{ "enum": words }, { "type": "boolean" }] }),
         Takes::Controller => {
             choices(CONTROLLERS.iter().map(|entry| (entry.name, entry.summary, entry.params)))

@@ -1,9 +1,13 @@
 //! `[sweep]` and `--set`: putting values where a dotted path leads.
 
 use super::error::Problem;
+use super::limits::MOST_AXES;
+use super::names::names;
 use super::read::{list, table, Result};
 use super::tree::{Key, Node, Table, Value};
+use crate::algorithm::Algorithm;
 use crate::words::unknown;
+use std::collections::BTreeSet;
 
 /// Takes a setting, or a whole flow, away.
 const NONE: &str = "none";
@@ -13,13 +17,21 @@ const NONE: &str = "none";
 pub(crate) struct Axis {
     pub(crate) path: Key,
     pub(crate) values: Vec<Node>,
+    /// What each value is called in results; no two are alike.
+    pub(crate) labels: Vec<String>,
 }
 
 /// The axes of `[sweep]`, in the order of the file.
 pub(crate) fn axes(sweep: &Node) -> Result<Vec<Axis>> {
     let mut axes = Vec::new();
     collect(table(sweep)?, "", &mut axes)?;
-    Ok(axes)
+    let mut seen = BTreeSet::new();
+    match axes.iter().find(|axis| !seen.insert(axis.path.name.as_str())) {
+        Some(axis) => {
+            Err(Problem::new(&axis.path.place, format!("{} varies already: write it once", axis.path.name)))
+        }
+        None => Ok(axes),
+    }
 }
 
 /// Bare dotted keys are nested tables in TOML: joins them again.
@@ -30,13 +42,79 @@ fn collect(table: &Table, prefix: &str, axes: &mut Vec<Axis>) -> Result<()> {
             collect(inner, &name, axes)?;
             continue;
         }
+        if axes.len() == MOST_AXES {
+            return Err(Problem::new(&key.place, format!("more than {MOST_AXES} settings vary: fix some")));
+        }
+        axes.push(Axis::new(Key { name, place: key.place.clone() }, node)?);
+    }
+    Ok(())
+}
+
+impl Axis {
+    /// A setting and the list of its values.
+    pub(crate) fn new(path: Key, node: &Node) -> Result<Axis> {
+        let instead = match path.name.split('.').next() {
+            Some("seed") => Some("write repeat = n, and each repetition has the next seed"),
+            Some("repeat") => Some("write repeat = n outside of [sweep]"),
+            Some("sweep") => Some("write the setting alone, such as \"link.rate\""),
+            _ => None,
+        };
+        if let Some(instead) = instead {
+            return Err(Problem::new(&path.place, format!("{} cannot vary: {instead}", path.name)));
+        }
         let values = list(node)?.to_vec();
         if values.is_empty() {
             return Err(Problem::new(&node.place, "there is nothing to vary: write two or more values"));
         }
-        axes.push(Axis { path: Key { name, place: key.place.clone() }, values });
+        let short: Vec<String> = values.iter().map(Node::shown).collect();
+        // Two variants of a flow may have the same name: then only the whole tells them apart.
+        let labels = match repeated(&short) {
+            None => short,
+            Some(_) => values.iter().map(Node::written).collect(),
+        };
+        match repeated(&labels) {
+            None => Ok(Axis { path, values, labels }),
+            Some(at) => Err(Problem::new(&values[at].place, "this value is there twice: take one away")),
+        }
     }
-    Ok(())
+}
+
+/// The first text that was there before.
+fn repeated(texts: &[String]) -> Option<usize> {
+    let mut seen = BTreeSet::new();
+    texts.iter().position(|text| !seen.insert(text))
+}
+
+/// Puts the values of a point of the sweep into a file.
+pub(crate) fn apply(root: &mut Table, axes: &[Axis], point: &[usize]) -> Result<()> {
+    let mut chosen: Vec<_> = axes.iter().zip(point).collect();
+    // What holds another setting comes first, and all flows come before one of them.
+    chosen.sort_by_key(|(axis, _)| (!axis.path.name.starts_with("flow.*"), axis.path.name.len()));
+    chosen.iter().try_for_each(|(axis, value)| {
+        let path = &axis.path;
+        assign(root, path, &axis.values[**value]).map_err(|problem| match taken_away(&chosen, &path.name) {
+            Some(flow) => {
+                let message = format!(
+                    "{flow} is \"none\" in some runs, where {} is nothing: vary whole flows",
+                    path.name
+                );
+                Problem::new(&path.place, message)
+            }
+            None => problem,
+        })
+    })
+}
+
+/// What a point of the sweep takes away although `path` leads into it.
+fn taken_away<'a>(chosen: &[(&'a Axis, &usize)], path: &str) -> Option<&'a str> {
+    let holds = |outer: &str| path.strip_prefix(outer).is_some_and(|rest| rest.starts_with('.'));
+    let taken =
+        |(axis, value): &&(&'a Axis, &usize)| is_none(&axis.values[**value]) && holds(&axis.path.name);
+    chosen.iter().find(taken).map(|(axis, _)| axis.path.name.as_str())
+}
+
+pub(crate) fn is_none(value: &Node) -> bool {
+    matches!(&value.value, Value::Text(word) if word == NONE)
 }
 
 /// Puts `value` where `path` leads.
@@ -52,56 +130,67 @@ pub(crate) fn assign(root: &mut Table, path: &Key, value: &Node) -> Result<()> {
                 _ => Ok(()),
             })
         }
-        (None, Some(Value::List(flows))) => assign_to_flow(flows, rest, path, value),
+        (None, Some(Value::List(_))) => assign_to_flow(root, rest, path, value),
         _ => Err(Problem::new(&path.place, "there are no flows: write [[flow]] first")),
     }
 }
 
 /// `rest` is a flow's name (which may have dots and spaces) and a setting, or the name alone.
-fn assign_to_flow(flows: &mut Vec<Node>, rest: &str, path: &Key, value: &Node) -> Result<()> {
-    let names: Vec<String> = flows.iter().map(name_of).collect();
-    let leads_to = |name: &str| rest == name || rest.starts_with(&format!("{name}."));
+fn assign_to_flow(root: &mut Table, rest: &str, path: &Key, value: &Node) -> Result<()> {
+    let Some(Value::List(flows)) = root.get_mut("flow").map(|node| &mut node.value) else { return Ok(()) };
+    let names = names(flows);
+    let leads_to =
+        |name: &str| rest.strip_prefix(name).is_some_and(|after| after.is_empty() || after.starts_with('.'));
     let found = (0..names.len()).filter(|i| leads_to(&names[*i])).max_by_key(|i| names[*i].len());
     let Some(index) = found else {
         let name = rest.split('.').next().unwrap_or(rest);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         return Err(Problem::new(&path.place, unknown("flow", name, &names).to_string()));
     };
-    if rest == names[index] {
-        return match &value.value {
-            Value::Text(word) if word == NONE => {
-                flows.remove(index);
-                Ok(())
-            }
-            Value::Table(_) => {
-                flows[index] = value.clone();
-                Ok(())
-            }
-            _ => Err(Problem::new(&value.place, "write a whole flow in { }, or \"none\"")),
+    if let Some(setting) = rest[names[index].len()..].strip_prefix('.') {
+        return match &mut flows[index].value {
+            Value::Table(fields) => put(fields, setting, path, value),
+            _ => Ok(()),
         };
     }
-    match &mut flows[index].value {
-        Value::Table(fields) => put(fields, &rest[names[index].len() + 1..], path, value),
-        _ => Ok(()),
+    match &value.value {
+        _ if is_none(value) => {
+            flows.remove(index);
+            forget(root, &names[index]);
+            Ok(())
+        }
+        Value::Table(fields) => {
+            flows[index] = value.clone();
+            keep_name(&mut flows[index], fields, &names[index]);
+            Ok(())
+        }
+        _ => Err(Problem::new(&value.place, "write a whole flow in { }, or \"none\"")),
     }
 }
 
-/// A flow's name as the sweep addresses it: the controller's if it has none of its own.
-fn name_of(flow: &Node) -> String {
-    let Value::Table(fields) = &flow.value else { return String::new() };
-    let kind = |node: &Node| match &node.value {
-        Value::Text(text) => Some(text.split(',').next().unwrap_or_default().to_owned()),
-        Value::Table(table) => table.get("kind").map(Node::shown),
-        _ => None,
-    };
-    let name = fields.get("name").map(Node::shown);
-    name.or_else(|| fields.get("controller").and_then(kind)).unwrap_or_else(|| "cbr".to_owned())
+/// Without a flow there is nothing of it to drop or to delay.
+fn forget(root: &mut Table, flow: &str) {
+    for script in ["drop", "delay"] {
+        let Some(Value::List(entries)) = root.get_mut(script).map(|node| &mut node.value) else { continue };
+        let of = |node: &Node| match &node.value {
+            Value::Table(fields) => fields.get("flow").map(Node::shown),
+            _ => None,
+        };
+        entries.retain(|entry| of(entry).as_deref() != Some(flow));
+    }
+}
+
+/// A flow in another's place has its name, if it says no other.
+fn keep_name(flow: &mut Node, written: &Table, name: &str) {
+    let (Value::Table(fields), None) = (&mut flow.value, written.get("name")) else { return };
+    let node = Node { place: flow.place.clone(), value: Value::Text(name.to_owned()) };
+    fields.put(Key { name: "name".to_owned(), place: flow.place.clone() }, node);
 }
 
 /// Puts `value` under the dotted `setting` of a table.
 fn put(fields: &mut Table, setting: &str, path: &Key, value: &Node) -> Result<()> {
     let Some((first, rest)) = setting.split_once('.') else {
-        if matches!(&value.value, Value::Text(word) if word == NONE) && setting != "baseline" {
+        if is_none(value) && setting != "baseline" {
             fields.remove(setting);
             return Ok(());
         }
@@ -113,14 +202,21 @@ fn put(fields: &mut Table, setting: &str, path: &Key, value: &Node) -> Result<()
         fields.put(Key { name: first.to_owned(), place: path.place.clone() }, inside(path.place.clone()));
     }
     let Some(node) = fields.get_mut(first) else { return Ok(()) };
-    // A bare word ("cubic") gets parameters by becoming a table.
-    if let Value::Text(word) = &node.value {
-        let kind = Key { name: "kind".to_owned(), place: node.place.clone() };
-        let word = Node { place: node.place.clone(), value: Value::Text(word.clone()) };
-        node.value = Value::Table(Table { entries: vec![(kind, word)] });
+    if let (Value::Text(word), "controller" | "queue" | "transport") = (&node.value, first) {
+        node.value = Value::Table(with_parameters(word, node));
     }
     match &mut node.value {
         Value::Table(inner) => put(inner, rest, path, value),
         _ => Err(Problem::new(&path.place, format!("{first} has no settings of its own"))),
     }
+}
+
+/// A bare word ("cubic", "cubic,beta=0.5") as a table, so that it can get parameters.
+fn with_parameters(word: &str, node: &Node) -> Table {
+    let Algorithm { kind, params } = word.parse().unwrap_or_else(|_| Algorithm::named(word));
+    let entry = |(name, value): (String, String)| {
+        let place = node.place.clone();
+        (Key { name, place: place.clone() }, Node { place, value: Value::Text(value) })
+    };
+    Table { entries: std::iter::once(("kind".to_owned(), kind)).chain(params).map(entry).collect() }
 }

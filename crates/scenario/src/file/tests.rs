@@ -223,3 +223,104 @@ fn moments_may_refer_to_starts_and_to_the_end() {
         .collect();
     assert_eq!(times, [(19.0, 55.0), (4.0, 60.0)]);
 }
+
+#[test]
+fn flows_without_a_name_have_names_and_luck_of_their_own() {
+    let drawn = "[[flow]]\ncontroller = \"cubic\"\nrtt = { uniform = [\"10 ms\", \"90 ms\"] }\n";
+    let flows = &runs("", &(drawn.repeat(2) + drawn + "name = \"cubic 2\"\n"))[0].scenario.flow;
+    assert_eq!(
+        flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>(),
+        ["cubic", "cubic 3", "cubic 2"]
+    );
+    assert_eq!(flows.iter().map(|flow| flow.rtt).collect::<BTreeSet<_>>().len(), 3);
+    // A sweep finds them under these names.
+    let one = runs("", &(drawn.repeat(2) + "[sweep]\n\"flow.cubic.rtt\" = [\"1 ms\"]\n")).remove(0).scenario;
+    assert_eq!(one.flow[0].rtt, "1 ms".parse().unwrap());
+    let text = error("", &(flow("name = \"a\"\ncount = 2") + &flow("name = \"a\"")));
+    assert!(text.contains("two flows are named \"a\"") && text.contains("test.toml:11:"), "{text}");
+}
+
+#[test]
+fn what_holds_another_setting_is_put_first() {
+    let lines = flow("name = \"a\"")
+        + "[sweep]\n\"flow.a.controller.target\" = [\"20 ms\"]\n\"flow.a.controller\" = [\"ledbat++,restart=on\"]
+        \"flow.a.rtt\" = [\"3 ms\"]\n\"flow.*.rtt\" = [\"4 ms\"]\n";
+    let run = runs("", &lines).remove(0);
+    let flow = &run.scenario.flow[0];
+    assert_eq!(flow.controller.as_ref().unwrap().to_string(), "ledbat++,restart=on,target=20 ms");
+    assert_eq!(flow.rtt, "3 ms".parse().unwrap());
+    assert_eq!(run.point.len(), 4);
+}
+
+#[test]
+fn a_sweep_that_would_say_nothing_or_the_same_twice_is_refused() {
+    let sweep = |axes: &str| error("", &(flow("name = \"a\"") + &flow("name = \"b\"") + "[sweep]\n" + axes));
+    for (axes, words) in [
+        ("seed = [1, 2]\n", "each repetition has the next seed"),
+        ("repeat = [1, 2]\n", "outside of [sweep]"),
+        ("\"sweep.link.rate\" = [\"1 Mbit/s\"]\n", "write the setting alone"),
+        ("\"link.rate\" = [\"1 Mbit/s\"]\nlink.rate = [\"2 Mbit/s\"]\n", "varies already"),
+        ("\"link.rate\" = [\"1 Mbit/s\", \"1 Mbit/s\"]\n", "there twice"),
+        ("\"link.rate.x\" = [\"1 Mbit/s\"]\n", "no settings of its own"),
+        ("\"flow.a.rtt\" = [\"1 ms\"]\n\"flow.a\" = [\"none\"]\n", "\"none\" in some runs"),
+    ] {
+        let text = sweep(axes);
+        assert!(text.contains(words) && text.contains("test.toml:1"), "{words}:\n{text}");
+    }
+}
+
+#[test]
+fn a_flow_that_is_taken_away_takes_its_script_along_and_variants_are_told_apart() {
+    let variant = |rtt| format!("{{ controller = \"cubic\", rtt = \"{rtt} ms\" }}");
+    let lines = flow("name = \"a\"")
+        + &flow("name = \"b\"")
+        + "[[drop]]\nflow = \"a\"\npacket = 3\n[sweep]\n\"flow.a\" = [";
+    let runs = runs("", &format!("{lines}\"none\", {}, {}]\n", variant(1), variant(2)));
+    let names = |run: &Planned| run.scenario.flow.iter().map(|flow| flow.name.clone()).collect::<Vec<_>>();
+    assert_eq!((names(&runs[0]), runs[0].scenario.drop.len()), (vec!["b".to_owned()], 0));
+    assert_eq!((names(&runs[1]), runs[1].scenario.drop.len()), (vec!["a".to_owned(), "b".to_owned()], 1));
+    assert_ne!(runs[1].point, runs[2].point);
+}
+
+#[test]
+fn an_assignment_stands_against_the_sweep() {
+    let text = format!(
+        "duration = \"60 s\"\n{LINK}{}[sweep]\n\"link.rate\" = [\"1 Mbit/s\", \"2 Mbit/s\"]\n",
+        flow("")
+    );
+    let rates = |set: &str| -> Vec<u64> {
+        let experiment = Experiment::parse(&text, "test.toml", &[set.to_owned()]).unwrap();
+        experiment
+            .runs(None, None)
+            .unwrap()
+            .iter()
+            .map(|run| run.scenario.link.rate.bits_per_second() / 1_000_000)
+            .collect()
+    };
+    assert_eq!(rates("link.rate=\"7 Mbit/s\""), [7]);
+    assert_eq!(rates("sweep.link.rate=[\"3 Mbit/s\", \"4 Mbit/s\", \"5 Mbit/s\"]"), [3, 4, 5]);
+    assert_eq!(rates("sweep.link.rate=none"), [10]);
+    assert_eq!(rates("sweep=none"), [10]);
+    assert_eq!(rates("link.buffer=50 packets"), [1, 2]);
+}
+
+#[test]
+fn a_wrong_line_of_the_script_is_shown_at_that_line() {
+    let good = flow("name = \"a\"") + "[[drop]]\nat = \"1 s\"\n";
+    for (lines, words) in [
+        ("[[drop]]\nflow = \"b\"\npacket = 1\n", "there is no flow \"b\""),
+        ("[[drop]]\nat = \"2 s\"\nuntil = \"1 s\"\n", "ends before it begins"),
+        ("[[delay]]\nflow = \"b\"\npacket = 1\nby = \"1 ms\"\n", "there is no flow \"b\""),
+    ] {
+        let text = error("", &(good.clone() + lines));
+        assert!(text.contains(words) && text.contains("test.toml:12:1"), "{text}");
+    }
+}
+
+#[test]
+fn what_a_file_hides_from_the_eye_does_not_reach_the_terminal() {
+    for rest in ["x = \u{1b}[31m\"\n", "\"\\u001b[31m\" = 1\n", "x = 1 \r\n"] {
+        let text = error("", rest);
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+    }
+}

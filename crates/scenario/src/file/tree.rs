@@ -1,6 +1,7 @@
 //! A file as a tree whose nodes know where they were written.
 
 use super::error::{Place, Problem};
+use super::limits::{check_length, check_lengths};
 use toml::de::{DeTable, DeValue};
 use toml::Spanned;
 
@@ -40,9 +41,26 @@ impl Table {
     pub(crate) fn parse(text: &str) -> Result<Table, Problem> {
         let table = DeTable::parse(text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
-            Problem::new(&Place::At(span), error.message().trim_end_matches('\n').replace('\n', ", "))
+            let message = match error.message() {
+                "recursion limit" => "the file nests its tables and lists too deeply",
+                other => other,
+            };
+            Problem::new(&Place::At(span), message.trim_end_matches('\n').replace('\n', ", "))
         })?;
-        Ok(Table::of(table.get_ref()))
+        let mut table = Table::of(table.get_ref());
+        check_lengths(&table)?;
+        table.make_lists();
+        Ok(table)
+    }
+
+    /// A single `[flow]` is a list of one; so are the lines of the script.
+    fn make_lists(&mut self) {
+        for name in ["flow", "drop", "delay"] {
+            let Some(node) = self.get_mut(name) else { continue };
+            if let Value::Table(_) = node.value {
+                node.value = Value::List(vec![node.clone()]);
+            }
+        }
     }
 
     fn of(table: &DeTable<'_>) -> Table {
@@ -97,14 +115,14 @@ impl Node {
     }
 
     /// The value of an assignment on the command line: TOML if it is, else text.
-    pub(crate) fn of_assignment(assignment: &str, value: &str) -> Node {
+    pub(crate) fn of_assignment(assignment: &str, value: &str) -> Result<Node, Problem> {
         let place = Place::Set(assignment.to_owned());
-        let parsed =
-            Table::parse(&format!("value = {value}")).ok().and_then(|mut table| table.remove("value"));
-        let mut node =
-            parsed.unwrap_or_else(|| Node { place: place.clone(), value: Value::Text(value.to_owned()) });
+        let text = || Node { place: place.clone(), value: Value::Text(value.to_owned()) };
+        let parsed = Table::parse(&format!("value = {value}")).ok();
+        let mut node = parsed.and_then(|mut table| table.remove("value")).unwrap_or_else(text);
         node.moved_to(&place);
-        node
+        check_length(&node)?;
+        Ok(node)
     }
 
     /// Gives the node and all that is in it another place.
@@ -136,6 +154,20 @@ impl Node {
                     name => format!("{name}={}", node.shown()),
                 };
                 table.entries.iter().map(entry).collect::<Vec<_>>().join(",")
+            }
+        }
+    }
+
+    /// The whole value, as in a file: no two values are written alike.
+    pub(crate) fn written(&self) -> String {
+        let joined = |parts: Vec<String>| parts.join(", ");
+        match &self.value {
+            Value::Text(text) => format!("{text:?}"),
+            Value::Number(_) | Value::Flag(_) => self.shown(),
+            Value::List(list) => format!("[{}]", joined(list.iter().map(Node::written).collect())),
+            Value::Table(table) => {
+                let entry = |(key, node): &(Key, Node)| format!("{} = {}", key.name, node.written());
+                format!("{{ {} }}", joined(table.entries.iter().map(entry).collect()))
             }
         }
     }

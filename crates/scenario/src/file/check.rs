@@ -1,0 +1,43 @@
+//! What only the whole shows, and where in the file that is.
+
+use super::error::{Place, Problem};
+use super::read::{tables, Result};
+use super::tree::{Node, Table};
+use crate::error::Error;
+use crate::scenario::Scenario;
+use crate::words::unknown;
+use std::collections::BTreeSet;
+
+/// Is it a scenario? If not, what is wrong is shown where it was written; `owners` are the tables of the flows.
+pub(crate) fn check(root: &Table, scenario: &Scenario, owners: &[&Node]) -> Result<()> {
+    scenario.check().map_err(|error| {
+        culprit(root, scenario, owners).unwrap_or_else(|| {
+            // Too many figures: each window has its own for each flow.
+            let suspect = ["measure", "name"].iter().find_map(|name| root.get(name));
+            Problem::new(suspect.map_or(&Place::At(0..0), |node| &node.place), error.to_string())
+        })
+    })
+}
+
+/// The first flow or line of the script that is wrong by itself.
+fn culprit(root: &Table, scenario: &Scenario, owners: &[&Node]) -> Option<Problem> {
+    let wrong = |node: &Node, error: Error| Problem::new(&node.place, error.to_string());
+    let mut flows = scenario.flow.iter().zip(owners);
+    if let Some(problem) = flows.find_map(|(flow, node)| flow.check().err().map(|error| wrong(node, error))) {
+        return Some(problem);
+    }
+    let names: Vec<&str> = scenario.flow.iter().map(|flow| flow.name.as_str()).collect();
+    let set: BTreeSet<&str> = names.iter().copied().collect();
+    let known = |name: &str| match set.contains(name) {
+        true => Ok(()),
+        false => Err(unknown("flow", name, &names)),
+    };
+    let nodes = |name: &str| root.get(name).and_then(|node| tables(node).ok()).unwrap_or_default();
+    let drops = scenario
+        .drop
+        .iter()
+        .map(|drop| drop.flow.as_deref().map_or(Ok(()), known).and_then(|()| drop.check()));
+    let delays = scenario.delay.iter().map(|delay| known(&delay.flow));
+    let mut script = drops.zip(nodes("drop")).chain(delays.zip(nodes("delay")));
+    script.find_map(|(checked, node)| checked.err().map(|error| wrong(node, error)))
+}
