@@ -59,6 +59,11 @@ impl BaseDelay {
         self.bins[..self.len].iter().flatten().copied().reduce(smaller)
     }
 
+    /// Raises all that is remembered by `us` µs: the clock that the samples come from has gained that much.
+    pub fn shift(&mut self, us: u32) {
+        self.bins.iter_mut().flatten().for_each(|bin| *bin = bin.wrapping_add(us));
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         *self = BaseDelay::new(self.len);

@@ -36,8 +36,8 @@ impl DelaySignal {
         }
     }
 
-    /// Takes the ack's sample, if it has the one wanted, into both histories.
-    pub fn measure(&mut self, ack: &Ack, base: &mut BaseDelay, current: &mut CurrentDelay) {
+    /// Takes the ack's sample, if it has the one wanted, into both histories, and returns it.
+    pub fn measure(&mut self, ack: &Ack, base: &mut BaseDelay, current: &mut CurrentDelay) -> Option<u32> {
         if *self == DelaySignal::OneWayAwaited && ack.one_way_delay.is_some() {
             *self = DelaySignal::OneWay;
             base.clear();
@@ -51,6 +51,7 @@ impl DelaySignal {
             base.update(ack.now, delay_us);
             current.push(ack.now, delay_us);
         }
+        sample
     }
 
     /// Are the samples round-trip times, so that the base delay is one?
@@ -70,29 +71,15 @@ mod tests {
     use crate::units::{Span, Time};
 
     fn ack(rtt_ms: Option<u64>, one_way_us: Option<u32>) -> Ack {
-        Ack {
-            now: Time::from_millis(100),
-            newly_acked: 1500,
-            newly_sacked: 0,
-            flightsize: 1500,
-            in_flight: 1500,
-            sent_at: Time::ZERO,
-            packet_number: 1,
-            rtt: rtt_ms.map(Span::from_millis),
-            smoothed_rtt: Span::from_millis(50),
-            one_way_delay: one_way_us,
-            delivery: None,
-            ce_marks: 0,
-            round_start: false,
-            app_limited: false,
-        }
+        let now = Time::from_millis(100);
+        Ack { now, rtt: rtt_ms.map(Span::from_millis), one_way_delay: one_way_us, ..Ack::for_tests() }
     }
 
     /// Base and queuing delay after `acks`.
     fn after(word: &str, acks: &[Ack]) -> (Option<u32>, Option<u32>, DelaySignal) {
         let mut signal = DelaySignal::named(word);
         let (mut base, mut current) = (BaseDelay::new(10), CurrentDelay::new(4));
-        acks.iter().for_each(|ack| signal.measure(ack, &mut base, &mut current));
+        acks.iter().for_each(|ack| _ = signal.measure(ack, &mut base, &mut current));
         let queuing = base.get().and_then(|us| current.queuing_us(us, Time::from_millis(100), Span::MAX));
         (base.get(), queuing, signal)
     }

@@ -57,6 +57,8 @@ pub struct Ack {
     pub smoothed_rtt: Span,
     /// One-way delay sample in µs as the far end measured it, modulo 2^32 and with an unknown constant offset.
     pub one_way_delay: Option<u32>,
+    /// One-way delay of this ack itself in µs, by our clock less the far end's: modulo 2^32, with the opposite offset.
+    pub reverse_delay: Option<u32>,
     /// Delivery rate sample, if the transport takes one.
     pub delivery: Option<DeliveryRate>,
     /// Packets that this ack reports as marked Congestion Experienced.
@@ -71,6 +73,28 @@ impl Ack {
     /// All bytes that this ack reports as delivered for the first time.
     pub fn delivered(&self) -> u64 {
         self.newly_acked.saturating_add(self.newly_sacked)
+    }
+
+    /// An ack of one packet of 1500 B at time zero, without any delay sample.
+    #[cfg(test)]
+    pub(crate) fn for_tests() -> Ack {
+        Ack {
+            now: Time::ZERO,
+            newly_acked: 1500,
+            newly_sacked: 0,
+            flightsize: 150_000,
+            in_flight: 150_000,
+            sent_at: Time::ZERO,
+            packet_number: 1,
+            rtt: None,
+            smoothed_rtt: Span::from_millis(50),
+            one_way_delay: None,
+            reverse_delay: None,
+            delivery: None,
+            ce_marks: 0,
+            round_start: false,
+            app_limited: false,
+        }
     }
 }
 

@@ -47,6 +47,11 @@ impl Bytes16 {
     }
 }
 
+/// A ratio with 16 fractional bits, rounded.
+pub fn to_16(ratio: f64) -> u64 {
+    (ratio * 65536.0 + 0.5) as u64
+}
+
 /// `a × b / c`, rounded down, in `u64` only.
 ///
 /// Exact while the product fits. Otherwise the larger factor and `c` both lose the bits that are too many; with

@@ -29,29 +29,36 @@
 //! | CURRENT_FILTER | minimum of 4 | §2.4.2 leaves the filter open; a minimum ignores delayed acks |
 //! | INIT_CWND, MIN_CWND | 2 packets | §2.5 |
 //! | slow start | none | §2.2 makes it optional; the conservative sender starts at INIT_CWND |
+//! | decrease, tether, ALLOWED_INCREASE | as above, 1, 1 | Apple's first LEDBAT: `eighth`, 2, 8, with a target of 40 ms |
+//! | clock skew, route change | off | the RFC leaves both open (§A.2); see [`crate::clock_skew`], [`crate::route_change`] |
 //!
 //! # Source
 //! RFC 6817 (December 2012), sections at each rule.
 //!
 //! # Not implemented
-//! Clock-skew correction and route-change detection beyond the history's own; several delay samples per ack.
+//! Several delay samples per ack. CTO's own backoff: the transport's retransmission timer is the timeout here.
 //!
 //! # Known bad cases
 //! A latecomer that starts while another flow holds the queue takes base + TARGET for its base and starves the first
 //! (§4.4). After BASE_HISTORY minutes alone the base drifts up by about TARGET. Where the buffer or an AQM keeps the
 //! queue below TARGET, it competes as Reno does. Of two targets the larger wins.
 
-use crate::base_delay::{BaseDelay, BASE_HISTORY, MAX_BINS};
+use crate::clock_skew::CLOCK_SKEW;
 use crate::controller::{Controller, Snapshot};
-use crate::current_delay::{CurrentDelay, CURRENT_FILTER, MAX_SAMPLES};
-use crate::delay_signal::DelaySignal;
+use crate::delay_meter::{DelayMeter, FILTER, HISTORY};
 use crate::event::{Ack, Idle, Loss, Timeout};
-use crate::fixed::Bytes16;
+use crate::fixed::{to_16, Bytes16};
+use crate::ledbat_slow_start::{SlowStart, SLOW_START, SLOW_START_EXIT};
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
 use crate::loss_gate::LossGate;
 use crate::param::{Param, Settings};
+use crate::route_change::ROUTE_CHANGE;
 use crate::units::Span;
+
+/// The row `signal` of a parameter table whose default is one-way delays.
+pub const SIGNAL: Param = Param::choice("signal", "one-way", &["one-way", "rtt"])
+    .explained("delay that is measured; until the first one-way sample the RTT serves", "RFC 6817 §2.3");
 
 /// Parameters.
 pub const PARAMS: &[Param] = &[
@@ -60,20 +67,23 @@ pub const PARAMS: &[Param] = &[
         .explained("growth on an empty queue", "RFC 6817 §2.5"),
     Param::number("decrease_gain", "packets per RTT", 1.0, (0.001, 100.0))
         .explained("shrinking per TARGET of excess delay", "RFC 6817 §2.5"),
+    Param::choice("decrease", "proportional", &["proportional", "eighth"]).explained(
+        "above target: by the law, or by an eighth of the window once per round trip, as Apple's first LEDBAT",
+        "RFC 6817 §2.4.2; xnu-11417 tcp_ledbat.c",
+    ),
     Param::count("allowed_increase", "packets", 1, (1, 1000))
-        .explained("how far the window may exceed what is in flight", "RFC 6817 §2.5"),
-    Param::count("base_history", "minutes", BASE_HISTORY as u64, (1, MAX_BINS as u64))
-        .explained("minutes that the base delay remembers", "RFC 6817 §2.5"),
-    Param::count("current_filter", "samples", CURRENT_FILTER as u64, (1, MAX_SAMPLES as u64))
-        .explained("newest samples of which the smallest counts", "RFC 6817 §2.4.2"),
+        .explained("how far the window may exceed what is in flight; Apple: 8", "RFC 6817 §2.5"),
+    Param::count("tether", "times flightsize", 1, (1, 16))
+        .explained("what is in flight counts so many times in that bound; Apple: 2", "xnu-11417 tcp_ledbat.c"),
+    HISTORY,
+    FILTER,
     Param::count("init_cwnd", "packets", 2, (1, 4)).explained("window at the start", "RFC 6817 §2.5"),
     Param::count("min_cwnd", "packets", 2, (1, 4)).explained("window's floor", "RFC 6817 §2.5"),
-    Param::choice("slow_start", "none", &["none", "rfc5681", "delay"])
-        .explained("exponential start: not at all, until ssthresh, or until the delay exit", "RFC 6817 §2.2"),
-    Param::number("slow_start_exit", "of target", 0.75, (0.05, 1.0))
-        .explained("queuing delay at which slow_start = delay ends", "LEDBAT++ draft-01 §4.1"),
-    Param::choice("signal", "one-way", &["one-way", "rtt"])
-        .explained("delay that is measured; until the first one-way sample the RTT serves", "RFC 6817 §2.3"),
+    SLOW_START,
+    SLOW_START_EXIT,
+    SIGNAL,
+    CLOCK_SKEW,
+    ROUTE_CHANGE,
 ];
 
 /// The list's line.
@@ -87,63 +97,46 @@ pub const ENTRY: Entry = Entry {
     make: |settings, mss| alloc::boxed::Box::new(Ledbat::new(settings, mss)),
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SlowStart {
-    None,
-    Rfc5681,
-    DelayExit,
-}
-
 /// An RFC 6817 controller.
 #[derive(Clone, Debug)]
 pub struct Ledbat {
     target_us: u64,
     gain16: u64,
     decrease_gain16: u64,
+    by_eighths: bool,
     allowed_increase: u64,
+    tether: u64,
     init_cwnd: u64,
     min_cwnd: u64,
-    slow_start_policy: SlowStart,
-    exit_us: u64,
-    signal: DelaySignal,
     mss: u64,
     cwnd: Bytes16,
-    ssthresh: u64,
-    in_slow_start: bool,
-    base: BaseDelay,
-    current: CurrentDelay,
-    queuing_us: Option<u32>,
+    slow_start: SlowStart,
+    meter: DelayMeter,
+    /// Losses and marks once per round trip.
     gate: LossGate,
+    /// Eighths once per round trip.
+    eighth_gate: LossGate,
 }
 
 impl Ledbat {
     /// A controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Ledbat {
-        let target_us = settings.time("target").as_micros();
-        let slow_start_policy = match settings.choice("slow_start") {
-            "rfc5681" => SlowStart::Rfc5681,
-            "delay" => SlowStart::DelayExit,
-            _ => SlowStart::None,
-        };
         let init_cwnd = settings.count("init_cwnd");
         Ledbat {
-            target_us,
+            target_us: settings.time("target").as_micros(),
             gain16: to_16(settings.number("gain")),
             decrease_gain16: to_16(settings.number("decrease_gain")),
+            by_eighths: settings.choice("decrease") == "eighth",
             allowed_increase: settings.count("allowed_increase"),
+            tether: settings.count("tether"),
             init_cwnd,
             min_cwnd: settings.count("min_cwnd"),
-            slow_start_policy,
-            exit_us: (target_us * to_16(settings.number("slow_start_exit"))) >> 16,
-            signal: DelaySignal::named(settings.choice("signal")),
             mss: u64::from(mss),
             cwnd: Bytes16::from_bytes(init_cwnd * u64::from(mss)),
-            ssthresh: u64::MAX,
-            in_slow_start: slow_start_policy != SlowStart::None,
-            base: BaseDelay::new(settings.count("base_history") as usize),
-            current: CurrentDelay::new(settings.count("current_filter") as usize),
-            queuing_us: None,
+            slow_start: SlowStart::new(settings),
+            meter: DelayMeter::new(settings),
             gate: LossGate::default(),
+            eighth_gate: LossGate::default(),
         }
     }
 
@@ -151,21 +144,19 @@ impl Ledbat {
         Bytes16::from_bytes(self.min_cwnd * self.mss)
     }
 
-    /// §2.4.2: base and current delay, then their difference.
-    fn measure(&mut self, ack: &Ack) {
-        self.signal.measure(ack, &mut self.base, &mut self.current);
-        // §2.5: no sample older than one round trip.
-        let max_age = if ack.smoothed_rtt == Span::ZERO { Span::MAX } else { ack.smoothed_rtt };
-        self.queuing_us = self.base.get().and_then(|base| self.current.queuing_us(base, ack.now, max_age));
-    }
-
     /// §2.4.2: `cwnd += GAIN * off_target * bytes_newly_acked * MSS / cwnd`.
-    fn steer(&mut self, acked: u64, queuing_us: u64) {
-        let reno_step = Bytes16::from_bytes(acked).times(self.mss << 16, self.cwnd.0);
+    fn steer(&mut self, ack: &Ack, queuing_us: u64) {
+        let reno_step = Bytes16::from_bytes(ack.delivered()).times(self.mss << 16, self.cwnd.0);
         if queuing_us <= self.target_us {
             let step =
                 reno_step.times(self.target_us - queuing_us, self.target_us).times(self.gain16, 1 << 16);
             self.cwnd = self.cwnd.plus(step);
+            return;
+        }
+        if self.by_eighths {
+            if self.eighth_gate.admit(ack.sent_at, ack.now) {
+                self.cwnd = self.cwnd.minus(Bytes16(self.cwnd.0 / 8));
+            }
             return;
         }
         let step =
@@ -173,47 +164,39 @@ impl Ledbat {
         self.cwnd = self.cwnd.minus(step);
     }
 
-    /// RFC 5681 slow start, with LEDBAT++'s delay exit if asked for.
-    fn grow_exponentially(&mut self, acked: u64) {
-        let queue_stands = self.queuing_us.is_some_and(|queuing| u64::from(queuing) > self.exit_us);
-        if self.slow_start_policy == SlowStart::DelayExit && queue_stands {
-            self.in_slow_start = false;
-            self.ssthresh = self.cwnd.to_bytes();
-            return;
-        }
-        self.cwnd = self.cwnd.plus(Bytes16::from_bytes(acked));
-        self.in_slow_start = self.cwnd.to_bytes() < self.ssthresh;
-    }
-
     /// §2.4.2: halve, but never let a small window grow by it.
     fn reduce(&mut self) {
         let halved = Bytes16(self.cwnd.0 / 2).max(self.floor());
         self.cwnd = self.cwnd.min(halved);
-        self.ssthresh = self.cwnd.to_bytes();
-        self.in_slow_start = false;
+        self.slow_start.end(self.cwnd);
     }
 }
 
-/// A ratio with 16 fractional bits.
-fn to_16(ratio: f64) -> u64 {
-    (ratio * 65536.0 + 0.5) as u64
+/// §2.5: no sample older than one round trip; before there is one, all are young.
+pub(crate) fn max_age(ack: &Ack) -> Span {
+    match ack.smoothed_rtt {
+        Span::ZERO => Span::MAX,
+        rtt => rtt,
+    }
 }
 
 impl Controller for Ledbat {
     fn on_ack(&mut self, ack: &Ack) {
-        self.measure(ack);
+        self.meter.measure(ack, max_age(ack), self.cwnd <= self.floor());
         if ack.ce_marks > 0 && self.gate.admit(ack.sent_at, ack.now) {
             self.reduce(); // §1.3: a mark is a loss
             return;
         }
-        let acked = ack.delivered();
-        match self.queuing_us {
-            _ if self.in_slow_start => self.grow_exponentially(acked),
-            Some(queuing_us) => self.steer(acked, u64::from(queuing_us)),
+        match self.meter.queuing_us() {
+            queuing_us if self.slow_start.is_on() => {
+                self.cwnd = self.slow_start.grow(self.cwnd, ack.delivered(), queuing_us);
+            }
+            Some(queuing_us) => self.steer(ack, u64::from(queuing_us)),
             None => {} // no fresh sample: skip the delay-based step
         }
         // §2.4.2: an application-limited window does not run away.
-        let allowed = Bytes16::from_bytes(ack.flightsize.saturating_add(self.allowed_increase * self.mss));
+        let tethered = ack.flightsize.saturating_mul(self.tether);
+        let allowed = Bytes16::from_bytes(tethered.saturating_add(self.allowed_increase * self.mss));
         self.cwnd = self.cwnd.min(allowed).max(self.floor());
     }
 
@@ -224,20 +207,20 @@ impl Controller for Ledbat {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        // RFC 5681 §3.1: ssthresh is set at the first expiry only, or an outage would erase it.
-        if timeout.consecutive == 1 {
-            self.ssthresh = (timeout.flightsize.min(self.cwnd.to_bytes()) / 2).max(2 * self.mss);
-        }
+        self.slow_start.begin_again(
+            timeout.consecutive,
+            timeout.flightsize.min(self.cwnd.to_bytes()),
+            self.mss,
+        );
         // §2.4.2: no ack within CTO.
         self.cwnd = Bytes16::from_bytes(self.mss);
-        self.in_slow_start = self.slow_start_policy != SlowStart::None;
         self.gate.close(timeout.now);
     }
 
     fn on_idle(&mut self, idle: &Idle) {
         if idle.idle_for > idle.rto {
             self.cwnd = self.cwnd.min(Bytes16::from_bytes(self.init_cwnd * self.mss)).max(self.floor());
-            self.current.clear(); // §2.4.2 keeps the base list through idle
+            self.meter.forget_present(); // §2.4.2 keeps the base list through idle
         }
     }
 
@@ -251,20 +234,16 @@ impl Controller for Ledbat {
     }
 
     fn in_slow_start(&self) -> bool {
-        self.in_slow_start
+        self.slow_start.is_on()
     }
 
     fn snapshot(&self) -> Snapshot {
         Snapshot {
-            phase: if self.in_slow_start { "slow start" } else { "congestion avoidance" },
+            phase: if self.slow_start.is_on() { "slow start" } else { "congestion avoidance" },
             cwnd: self.cwnd(),
-            ssthresh: (self.ssthresh != u64::MAX).then_some(self.ssthresh),
-            base_delay: self
-                .base
-                .get()
-                .filter(|_| self.signal.is_rtt())
-                .map(|us| Span::from_micros(u64::from(us))),
-            queuing_delay: self.queuing_us.map(|us| Span::from_micros(u64::from(us))),
+            ssthresh: self.slow_start.ssthresh(),
+            base_delay: self.meter.base(),
+            queuing_delay: self.meter.queuing(),
             target: Some(Span::from_micros(self.target_us)),
             gain: Some(self.gain16 as f64 / 65536.0),
             ..Snapshot::default()

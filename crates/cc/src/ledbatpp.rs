@@ -55,17 +55,19 @@
 //! A queue held down by an AQM or a buffer shorter than TARGET: Reno-like, with growth scaled by GAIN. A loaded
 //! reverse path looks like forward queue. Base delays of more than ~300 ms: the ramp itself overshoots TARGET.
 
-use crate::base_delay::{BaseDelay, BASE_HISTORY, MAX_BINS};
+use crate::base_delay::BaseDelay;
+use crate::clock_skew::CLOCK_SKEW;
 use crate::controller::{Controller, Snapshot};
-use crate::current_delay::{CurrentDelay, CURRENT_FILTER, MAX_SAMPLES};
-use crate::delay_signal::{rtt_us, DelaySignal};
+use crate::delay_meter::{DelayMeter, FILTER, HISTORY};
+use crate::delay_signal::rtt_us;
 use crate::event::{Ack, Idle, Loss, Timeout};
-use crate::fixed::Bytes16;
+use crate::fixed::{to_16, Bytes16};
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
 use crate::loss_gate::LossGate;
 use crate::param::{Param, Settings};
 use crate::restart::{Restart, RECOVERED_FLOORS, ROUNDS};
+use crate::route_change::ROUTE_CHANGE;
 use crate::slowdown::Slowdown;
 use crate::units::{Span, Time};
 
@@ -83,12 +85,12 @@ pub const PARAMS: &[Param] = &[
         .explained("queuing delay that ends the initial slow start", "draft-01 §4.1"),
     Param::flag("slowdowns", true)
         .explained("drop to the floor now and then to see the base delay", "draft-01 §4.4"),
-    Param::count("base_history", "minutes", BASE_HISTORY as u64, (1, MAX_BINS as u64))
-        .explained("minutes that the base delay remembers", "draft-01 §3.3, RFC 6817 §2.5"),
-    Param::count("current_filter", "samples", CURRENT_FILTER as u64, (1, MAX_SAMPLES as u64))
-        .explained("newest samples of which the smallest counts", "draft-01 §4.5"),
+    HISTORY,
+    FILTER,
     Param::choice("signal", "rtt", &["rtt", "one-way"])
         .explained("delay that is measured; one-way ignores the reverse path's queue", "draft-01 §4.5"),
+    CLOCK_SKEW,
+    ROUTE_CHANGE,
     Param::flag("restart", false)
         .explained("slow start again once the path is empty after yielding to the floor", "afteryou"),
     Param::count("restart_rounds", "rounds", ROUNDS, (1, 64))
@@ -123,7 +125,6 @@ pub struct LedbatPp {
     constant16: u64,
     exit_us: u64,
     slowdowns_on: bool,
-    signal: DelaySignal,
     mss: u64,
     cwnd: Bytes16,
     ssthresh: Bytes16,
@@ -132,9 +133,7 @@ pub struct LedbatPp {
     slowdowns: u32,
     /// Window at the start of the round: the rule's W.
     round_cwnd: Bytes16,
-    base: BaseDelay,
-    current: CurrentDelay,
-    queuing_us: Option<u32>,
+    meter: DelayMeter,
     /// Base round-trip time in µs; GAIN needs one even when the signal is one-way.
     base_rtt: BaseDelay,
     smoothed_rtt: Span,
@@ -146,16 +145,13 @@ impl LedbatPp {
     /// A controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> LedbatPp {
         let target = settings.time("target");
-        let history = settings.count("base_history") as usize;
-        let exit16 = (settings.number("slow_start_exit") * 65536.0 + 0.5) as u64;
         let cwnd = Bytes16::from_bytes(FLOOR_PACKETS * u64::from(mss));
         LedbatPp {
             target_us: target.as_micros(),
             divisor_max: settings.count("gain_divisor_max"),
-            constant16: (settings.number("constant") * 65536.0 + 0.5) as u64,
-            exit_us: (target.as_micros() * exit16) >> 16,
+            constant16: to_16(settings.number("constant")),
+            exit_us: (target.as_micros() * to_16(settings.number("slow_start_exit"))) >> 16,
             slowdowns_on: settings.flag("slowdowns"),
-            signal: DelaySignal::named(settings.choice("signal")),
             mss: u64::from(mss),
             cwnd,
             ssthresh: Bytes16::MAX,
@@ -163,10 +159,8 @@ impl LedbatPp {
             slowdown: Slowdown::Unscheduled,
             slowdowns: 0,
             round_cwnd: cwnd,
-            base: BaseDelay::new(history),
-            current: CurrentDelay::new(settings.count("current_filter") as usize),
-            queuing_us: None,
-            base_rtt: BaseDelay::new(history),
+            meter: DelayMeter::new(settings),
+            base_rtt: BaseDelay::new(settings.count("base_history") as usize),
             smoothed_rtt: Span::ZERO,
             gate: LossGate::default(),
             restart: settings.flag("restart").then(|| Restart::new(target, settings.count("restart_rounds"))),
@@ -188,13 +182,12 @@ impl LedbatPp {
         if let Some(rtt_us) = rtt_us(ack) {
             self.base_rtt.update(ack.now, rtt_us);
         }
-        self.signal.measure(ack, &mut self.base, &mut self.current);
-        self.queuing_us = self.base.get().and_then(|base| self.current.queuing_us(base, ack.now, Span::MAX));
+        self.meter.measure(ack, Span::MAX, self.cwnd <= self.floor());
     }
 
     /// §4.1: each acknowledged byte adds GAIN bytes.
     fn grow_exponentially(&mut self, now: Time, acked: u64, delay_exit: bool) {
-        let queue_stands = self.queuing_us.is_some_and(|queuing| u64::from(queuing) > self.exit_us);
+        let queue_stands = self.meter.queuing_us().is_some_and(|queuing| u64::from(queuing) > self.exit_us);
         if delay_exit && queue_stands {
             self.enter_avoidance(now);
             return;
@@ -276,7 +269,7 @@ impl LedbatPp {
     /// The restart rule (ours). Slowdowns empty the queue by themselves, so their rounds do not count.
     fn path_fell_quiet(&mut self, ack: &Ack) -> Option<Time> {
         let recovered = self.cwnd > self.floor().times(RECOVERED_FLOORS, 1);
-        let (Some(restart), Some(queuing_us)) = (&mut self.restart, self.queuing_us) else {
+        let (Some(restart), Some(queuing_us)) = (&mut self.restart, self.meter.queuing_us()) else {
             return None;
         };
         if self.growth != Growth::Avoidance || matches!(self.slowdown, Slowdown::Freezing { .. }) {
@@ -331,7 +324,7 @@ impl Controller for LedbatPp {
             return;
         }
         let acked = ack.delivered();
-        match (self.growth, self.queuing_us) {
+        match (self.growth, self.meter.queuing_us()) {
             (Growth::SlowStart { .. }, _) if ack.app_limited => {}
             (Growth::SlowStart { delay_exit }, _) => self.grow_exponentially(ack.now, acked, delay_exit),
             (Growth::Avoidance, Some(queuing_us)) => {
@@ -369,7 +362,7 @@ impl Controller for LedbatPp {
     fn on_idle(&mut self, idle: &Idle) {
         if idle.idle_for > idle.rto {
             self.cwnd = self.floor();
-            self.current.clear();
+            self.meter.forget_present();
             self.start_over();
         }
     }
@@ -396,7 +389,6 @@ impl Controller for LedbatPp {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let micros = |us: u32| Span::from_micros(u64::from(us));
         let phase = match (self.slowdown, self.growth) {
             (Slowdown::Freezing { .. }, _) => "slowdown freeze",
             (_, Growth::SlowStart { delay_exit: true }) => "slow start",
@@ -408,8 +400,8 @@ impl Controller for LedbatPp {
             phase,
             cwnd: self.cwnd(),
             ssthresh: (self.ssthresh != Bytes16::MAX).then(|| self.ssthresh.to_bytes()),
-            base_delay: self.base.get().filter(|_| self.signal.is_rtt()).map(micros),
-            queuing_delay: self.queuing_us.map(micros),
+            base_delay: self.meter.base(),
+            queuing_delay: self.meter.queuing(),
             target: Some(Span::from_micros(self.target_us)),
             gain: Some(1.0 / self.gain_divisor() as f64),
             slowdowns: Some(self.slowdowns),

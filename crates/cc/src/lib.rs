@@ -15,14 +15,17 @@
 extern crate alloc;
 
 pub mod base_delay;
+pub mod clock_skew;
 pub mod controller;
 pub mod cubic;
 pub mod current_delay;
+pub mod delay_meter;
 pub mod delay_signal;
 pub mod event;
 pub mod fixed;
 pub mod hystart;
 pub mod ledbat;
+mod ledbat_slow_start;
 pub mod ledbatpp;
 #[cfg(feature = "alloc")]
 pub mod list;
@@ -30,6 +33,7 @@ pub mod loss_gate;
 pub mod newreno;
 pub mod param;
 pub mod restart;
+pub mod route_change;
 pub mod rtt;
 pub mod slow_start;
 pub mod slowdown;

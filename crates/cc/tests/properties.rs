@@ -41,6 +41,7 @@ struct AckStep {
     rtt: Option<u64>,
     smoothed_rtt: u64,
     one_way_delay: Option<u32>,
+    reverse_delay: Option<u32>,
     ce_marks: u32,
     round_start: bool,
     app_limited: bool,
@@ -61,7 +62,7 @@ fn clock_ns() -> impl Strategy<Value = i64> {
 
 fn ack() -> impl Strategy<Value = What> {
     let sizes = (size(), prop_oneof![3 => Just(0), 1 => size()], size());
-    let times = (span_ns(), proptest::option::of(span_ns()), span_ns(), any::<Option<u32>>());
+    let times = (span_ns(), proptest::option::of(span_ns()), span_ns(), any::<Option<u32>>(), any::<Option<u32>>());
     let marks = prop_oneof![8 => Just(0), 1 => 1..5u32, 1 => any::<u32>()];
     let signs = (marks, any::<bool>(), proptest::bool::weighted(0.2));
     (sizes, times, signs).prop_map(|(sizes, times, signs)| {
@@ -73,6 +74,7 @@ fn ack() -> impl Strategy<Value = What> {
             rtt: times.1,
             smoothed_rtt: times.2,
             one_way_delay: times.3,
+            reverse_delay: times.4,
             ce_marks: signs.0,
             round_start: signs.1,
             app_limited: signs.2,
@@ -131,6 +133,7 @@ fn apply(controller: &mut dyn Controller, now: Time, what: &What) {
             rtt: ack.rtt.map(Span),
             smoothed_rtt: Span(ack.smoothed_rtt),
             one_way_delay: ack.one_way_delay,
+            reverse_delay: ack.reverse_delay,
             delivery: Some(DeliveryRate {
                 delivered: ack.newly_acked,
                 interval: Span(ack.smoothed_rtt),

@@ -40,6 +40,7 @@ fn ack(now_ms: u64, packets: u64) -> Ack {
         rtt: Some(Span::from_millis(100)),
         smoothed_rtt: Span::from_millis(100),
         one_way_delay: None,
+        reverse_delay: None,
         delivery: None,
         ce_marks: 0,
         round_start: false,

@@ -13,6 +13,7 @@ fn ack(rtt: Option<Span>, round_start: bool) -> Ack {
         rtt,
         smoothed_rtt: Span::ZERO,
         one_way_delay: None,
+        reverse_delay: None,
         delivery: None,
         ce_marks: 0,
         round_start,

@@ -1,4 +1,5 @@
 use super::*;
+use crate::delay_signal::DelaySignal;
 use crate::param::Value;
 use crate::units::Time;
 
@@ -11,11 +12,7 @@ fn ledbat(overrides: &[(&'static str, Value)]) -> Ledbat {
 /// A controller with a window of `cwnd` bytes that has just measured `queuing_ms` of queue over 50 ms of base.
 fn with_window(cwnd: u64, queuing_ms: u32) -> Ledbat {
     let mut ledbat = ledbat(&[]);
-    ledbat.signal = DelaySignal::OneWay;
-    ledbat.base.update(Time::ZERO, 50_000);
-    for _ in 0..CURRENT_FILTER {
-        ledbat.current.push(Time::ZERO, 50_000 + queuing_ms * 1000);
-    }
+    ledbat.meter.preset(DelaySignal::OneWay, 50_000, queuing_ms * 1000);
     ledbat.cwnd = Bytes16::from_bytes(cwnd);
     ledbat
 }
@@ -32,6 +29,7 @@ fn ack(acked: u64, flightsize: u64, queuing_ms: u32) -> Ack {
         rtt: None,
         smoothed_rtt: Span::from_millis(150),
         one_way_delay: Some(50_000 + queuing_ms * 1000),
+        reverse_delay: None,
         delivery: None,
         ce_marks: 0,
         round_start: false,
@@ -109,7 +107,7 @@ fn a_clock_offset_of_any_size_and_the_wrap_change_nothing() {
             ack.one_way_delay = Some(delay_us.wrapping_add(offset));
             ledbat.on_ack(&ack);
         }
-        assert_eq!(ledbat.queuing_us, Some(50_000), "offset {offset:#x}");
+        assert_eq!(ledbat.meter.queuing_us(), Some(50_000), "offset {offset:#x}");
     }
 }
 
@@ -151,7 +149,7 @@ fn an_ack_without_a_one_way_sample_does_not_mix_the_rtt_in() {
             // The first acks and every fourth have none.
             ack.one_way_delay = (i >= 3 && i % 4 != 0).then_some(offset);
             ledbat.on_ack(&ack);
-            assert_eq!(ledbat.queuing_us, Some(0), "ack {i}, offset {offset:#x}");
+            assert_eq!(ledbat.meter.queuing_us(), Some(0), "ack {i}, offset {offset:#x}");
         }
         assert!(ledbat.cwnd() > 18_000, "{}", ledbat.cwnd());
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::delay_signal::DelaySignal;
 use crate::param::Value;
 
 /// 2^20 B packets make whole bytes a fine unit for windows given in packets.
@@ -28,6 +29,7 @@ fn ack(now_ms: f64, acked: u64, rtt_us: u64) -> Ack {
         rtt: Some(Span::from_micros(rtt_us)),
         smoothed_rtt: Span::from_micros(rtt_us),
         one_way_delay: None,
+        reverse_delay: None,
         delivery: None,
         ce_marks: 0,
         round_start: false,
@@ -52,9 +54,8 @@ fn steady(w: f64, base_us: u32, q_us: u32, overrides: &[(&'static str, Value)]) 
     controller.cwnd = packets(w);
     controller.round_cwnd = controller.cwnd;
     controller.growth = Growth::Avoidance;
-    controller.base.update(Time::ZERO, base_us);
+    controller.meter.preset(DelaySignal::Rtt, base_us, q_us);
     controller.base_rtt.update(Time::ZERO, base_us);
-    (0..CURRENT_FILTER).for_each(|_| controller.current.push(Time::ZERO, base_us + q_us));
     controller
 }
 
@@ -286,7 +287,7 @@ fn the_one_way_signal_ignores_a_loaded_reverse_path() {
         controller.on_ack(&ack);
     }
     assert!(controller.in_slow_start());
-    assert_eq!(controller.queuing_us, Some(1_000));
+    assert_eq!(controller.meter.queuing_us(), Some(1_000));
 }
 
 #[test]
@@ -296,7 +297,7 @@ fn with_the_one_way_signal_the_rtt_serves_until_the_first_sample_and_never_again
         let mut ack = ack(1.0, MSS, rtt_ms * 1000);
         ack.one_way_delay = one_way_delay;
         (0..acks).for_each(|_| controller.on_ack(&ack));
-        (controller.queuing_us, controller.snapshot().base_delay)
+        (controller.meter.queuing_us(), controller.snapshot().base_delay)
     };
     let base = Some(Span::from_millis(50));
     assert_eq!(feed(1, 50, None), (Some(0), base));

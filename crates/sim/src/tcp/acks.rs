@@ -157,6 +157,10 @@ impl Sender {
             rtt: progress.rtt,
             smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
             one_way_delay: Some(incoming.one_way_delay),
+            // The far end's clock, when it sent the ack, was the echoed time and the delay that it measured.
+            reverse_delay: Some(
+                (now.as_micros() as u32).wrapping_sub(incoming.tsecr.wrapping_add(incoming.one_way_delay)),
+            ),
             delivery: progress.delivery,
             ce_marks: u32::from(marked),
             round_start,

@@ -161,6 +161,7 @@ impl Connection {
             rtt: progress.rtt,
             smoothed_rtt: self.rtt.smoothed().unwrap_or(Span::ZERO),
             one_way_delay: (!NO_SAMPLE.contains(&difference)).then_some(difference),
+            reverse_delay: Some(self.timestamp_difference_us),
             delivery: progress.delivery,
             ce_marks: 0, // BEP 29 has no field that could report them
             round_start,

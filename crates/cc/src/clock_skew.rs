@@ -1,0 +1,180 @@
+//! Two clocks that do not run alike: what libutp does about it.
+//!
+//! One-way delays are differences of two clocks. A constant offset cancels in "now less base"; a difference in speed
+//! does not. If the far clock runs 100 ppm fast, the delays that it measures rise by 6 ms a minute, which looks like a
+//! queue that nobody can drain; if it runs slow they fall, and the base follows by itself.
+//!
+//! # Correction
+//! The two directions drift in opposite ways. When the smallest delay of the *reverse* direction falls, the far clock
+//! gains on ours by as much, so the forward base is raised by the same amount:
+//!
+//! ```text
+//!   reverse base falls by d ≤ 10 ms:  base += d          more than 10 ms at once is a new route, not a drift
+//! ```
+//!
+//! # Penalty
+//! A receiver that pretends to see less and less delay would make its sender ever more aggressive. The mean of the
+//! samples is taken every 5 s; where it falls faster than 200 ms in 5 s (40 000 ppm, which no real clock does), the excess
+//! is added to the queuing delay:
+//!
+//! ```text
+//!   drift += (mean now − mean before − drift) / 8
+//!   drift < −200 ms:  queuing delay += (−drift − 200 ms) / 7
+//! ```
+//!
+//! Source: libutp 2b364cb, `utp_internal.cpp` (read for facts). RFC 6817 §A.2 names the problem and leaves the cure open.
+//!
+//! Known bad case: a reverse queue that drains looks like a drift; the error is at most 10 ms each time it empties
+//! further than ever before.
+
+use crate::base_delay::{difference, BaseDelay};
+use crate::event::Ack;
+use crate::param::Param;
+use crate::units::{Span, Time};
+
+/// A fall of the reverse base by more than this is no drift, µs (libutp).
+pub const MAX_STEP_US: i32 = 10_000;
+/// Time over which samples are averaged for the penalty (libutp).
+pub const SLOT: Span = Span::from_secs(5);
+/// A fall of the mean by less than this in a slot goes unpunished, µs (libutp).
+pub const TOLERATED_US: i32 = 200_000;
+/// The penalty is the excess divided by this (libutp).
+pub const PENALTY_DIVISOR: i32 = 7;
+
+/// The row `clock_skew` of a parameter table.
+pub const CLOCK_SKEW: Param = Param::flag("clock_skew", false)
+    .explained("follow the drift of the far clock by the reverse direction's base delay", "libutp 2b364cb");
+
+/// Raises the base delay as the far clock gains on ours.
+#[derive(Clone, Debug)]
+pub struct ClockSkew {
+    reverse: BaseDelay,
+}
+
+impl ClockSkew {
+    /// A correction whose reverse base remembers as `base` does.
+    pub fn like(base: &BaseDelay) -> ClockSkew {
+        let mut reverse = base.clone();
+        reverse.clear();
+        ClockSkew { reverse }
+    }
+
+    /// Takes in the ack's own delay and moves `base` if the reverse base has fallen. To be called before the ack's sample
+    /// goes into `base`, which has the drift in it already.
+    pub fn correct(&mut self, ack: &Ack, base: &mut BaseDelay) {
+        let Some(delay) = ack.reverse_delay else { return };
+        let before = self.reverse.get();
+        self.reverse.update(ack.now, delay);
+        let (Some(before), Some(after)) = (before, self.reverse.get()) else { return };
+        let fall = difference(before, after);
+        if (1..=MAX_STEP_US).contains(&fall) {
+            base.shift(fall as u32);
+        }
+    }
+}
+
+/// Notices delays that fall faster than clocks drift.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DriftPenalty {
+    /// Delay that the sums count from.
+    origin: Option<u32>,
+    slot_ends: Time,
+    sum_us: i64,
+    samples: i64,
+    /// Mean of the slot before, relative to `origin`.
+    mean_us: Option<i32>,
+    drift_us: i32,
+}
+
+impl DriftPenalty {
+    /// Takes in a delay sample of `delay_us` µs.
+    pub fn update(&mut self, now: Time, delay_us: u32) {
+        let Some(origin) = self.origin else {
+            (self.origin, self.slot_ends) = (Some(delay_us), now + SLOT);
+            return;
+        };
+        self.sum_us += i64::from(difference(delay_us, origin));
+        self.samples += 1;
+        if now < self.slot_ends {
+            return;
+        }
+        let mean_us = (self.sum_us / self.samples) as i32;
+        if let Some(before) = self.mean_us {
+            let step = i64::from(mean_us) - i64::from(before);
+            self.drift_us = ((i64::from(self.drift_us) * 7 + step) / 8) as i32;
+        }
+        // Counting starts again at this mean, so that the sums never reach half of the circle.
+        self.origin = Some(origin.wrapping_add_signed(mean_us));
+        (self.mean_us, self.sum_us, self.samples) = (Some(0), 0, 0);
+        self.slot_ends = now + SLOT;
+    }
+
+    /// What is to be added to the queuing delay, µs.
+    pub fn us(&self) -> u32 {
+        (-self.drift_us.max(-i32::MAX)).saturating_sub(TOLERATED_US).max(0) as u32 / PENALTY_DIVISOR as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Queuing delays, µs, seen by a flow on an empty path whose far clock runs `ppm` fast, once a second.
+    fn errors(ppm: i64, seconds: u64, corrected: bool) -> Vec<i32> {
+        let mut base = BaseDelay::new(10);
+        let mut skew = ClockSkew::like(&base);
+        (0..seconds)
+            .map(|s| {
+                let now = Time::from_millis(1000 * s);
+                let gained = (ppm * s as i64) as u32;
+                let (forward, reverse) = (20_000u32.wrapping_add(gained), 20_000u32.wrapping_sub(gained));
+                if corrected {
+                    let ack = Ack { now, reverse_delay: Some(reverse), ..Ack::for_tests() };
+                    skew.correct(&ack, &mut base);
+                }
+                base.update(now, forward);
+                difference(forward, base.get().unwrap())
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_fast_far_clock_looks_like_a_queue_unless_it_is_corrected() {
+        let naive = errors(200, 1200, false);
+        assert!((108_000..=120_000).contains(naive.iter().max().unwrap()), "{:?}", naive.iter().max());
+        let corrected = errors(200, 1200, true);
+        assert!(corrected.iter().all(|error| (0..=200).contains(error)));
+    }
+
+    #[test]
+    fn a_slow_far_clock_needs_no_correction() {
+        for corrected in [false, true] {
+            assert!(errors(-200, 1200, corrected).iter().all(|error| *error == 0));
+        }
+    }
+
+    #[test]
+    fn a_route_that_gets_shorter_is_no_drift() {
+        let mut base = BaseDelay::new(10);
+        base.update(Time::ZERO, 20_000);
+        let mut skew = ClockSkew::like(&base);
+        for reverse in [40_000, 29_999, 19_999] {
+            skew.correct(&Ack { reverse_delay: Some(reverse), ..Ack::for_tests() }, &mut base);
+        }
+        // The first fall is 10.001 ms, the second 10 ms.
+        assert_eq!(base.get(), Some(30_000));
+    }
+
+    #[test]
+    fn delays_that_fall_faster_than_any_clock_drifts_are_punished() {
+        let punished_after = |fall_us_per_s: u32| {
+            let mut penalty = DriftPenalty::default();
+            (0..600).for_each(|s| penalty.update(Time::from_millis(1000 * s), 0u32.wrapping_sub(fall_us_per_s * s as u32)));
+            penalty.us()
+        };
+        assert_eq!(punished_after(200), 0, "200 ppm");
+        assert_eq!(punished_after(39_000), 0, "195 ms in 5 s");
+        // 500 ms in 5 s: 300 ms too many, a seventh of them.
+        assert!((42_000..=42_900).contains(&punished_after(100_000)), "{}", punished_after(100_000));
+    }
+}

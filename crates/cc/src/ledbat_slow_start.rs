@@ -1,0 +1,87 @@
+//! The optional slow start of a LEDBAT controller: not at all, until ssthresh, or until a queue shows.
+//!
+//! RFC 6817 §2.2 makes slow start optional; the conservative sender begins at INIT_CWND and only steers. Doubling until a
+//! loss puts a whole buffer in everybody's way first; with the delay exit of LEDBAT++ it stops below TARGET.
+//!
+//! Source: RFC 6817 §2.2, RFC 5681 §3.1, draft-irtf-iccrg-ledbat-plus-plus-01 §4.1.
+
+use crate::fixed::{to_16, Bytes16};
+use crate::param::{Param, Settings};
+
+/// The row `slow_start` of a parameter table.
+pub const SLOW_START: Param = Param::choice("slow_start", "none", &["none", "rfc5681", "delay"])
+    .explained("exponential start: not at all, until ssthresh, or until the delay exit", "RFC 6817 §2.2");
+/// The row `slow_start_exit` of a parameter table.
+pub const SLOW_START_EXIT: Param = Param::number("slow_start_exit", "of target", 0.75, (0.05, 1.0))
+    .explained("queuing delay at which slow_start = delay ends", "LEDBAT++ draft-01 §4.1");
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Policy {
+    None,
+    Rfc5681,
+    DelayExit,
+}
+
+/// Whether and how the window grows exponentially.
+#[derive(Clone, Copy, Debug)]
+pub struct SlowStart {
+    policy: Policy,
+    exit_us: u64,
+    ssthresh: u64,
+    is_on: bool,
+}
+
+impl SlowStart {
+    /// By the rows `slow_start`, `slow_start_exit` and `target`.
+    pub fn new(settings: &Settings<'_>) -> SlowStart {
+        let policy = match settings.choice("slow_start") {
+            "rfc5681" => Policy::Rfc5681,
+            "delay" => Policy::DelayExit,
+            _ => Policy::None,
+        };
+        let target_us = settings.time("target").as_micros();
+        SlowStart {
+            policy,
+            exit_us: (target_us * to_16(settings.number("slow_start_exit"))) >> 16,
+            ssthresh: u64::MAX,
+            is_on: policy != Policy::None,
+        }
+    }
+
+    /// The window is in its exponential phase.
+    pub fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// The threshold for snapshots, bytes.
+    pub fn ssthresh(&self) -> Option<u64> {
+        (self.ssthresh != u64::MAX).then_some(self.ssthresh)
+    }
+
+    /// The window after an ack of `acked` bytes in slow start: each byte adds a byte (RFC 5681 §3.1).
+    pub fn grow(&mut self, cwnd: Bytes16, acked: u64, queuing_us: Option<u32>) -> Bytes16 {
+        let queue_stands = queuing_us.is_some_and(|queuing| u64::from(queuing) > self.exit_us);
+        if self.policy == Policy::DelayExit && queue_stands {
+            self.end(cwnd);
+            return cwnd;
+        }
+        let grown = cwnd.plus(Bytes16::from_bytes(acked));
+        self.is_on = grown.to_bytes() < self.ssthresh;
+        grown
+    }
+
+    /// Ends at a window of `cwnd`: a loss, or the queue stands.
+    pub fn end(&mut self, cwnd: Bytes16) {
+        self.ssthresh = cwnd.to_bytes();
+        self.is_on = false;
+    }
+
+    /// After a timeout, unless there is no slow start at all. RFC 5681 §3.1: ssthresh is set at the first expiry only, or
+    /// an outage would erase it.
+    pub fn begin_again(&mut self, consecutive: u32, flightsize: u64, mss: u64) {
+        if consecutive == 1 {
+            self.ssthresh = (flightsize / 2).max(2 * mss);
+        }
+        self.is_on = self.policy != Policy::None;
+    }
+}
