@@ -169,7 +169,9 @@ mod tests {
     fn delays_that_fall_faster_than_any_clock_drifts_are_punished() {
         let punished_after = |fall_us_per_s: u32| {
             let mut penalty = DriftPenalty::default();
-            (0..600).for_each(|s| penalty.update(Time::from_millis(1000 * s), 0u32.wrapping_sub(fall_us_per_s * s as u32)));
+            (0..600).for_each(|s| {
+                penalty.update(Time::from_millis(1000 * s), 0u32.wrapping_sub(fall_us_per_s * s as u32))
+            });
             penalty.us()
         };
         assert_eq!(punished_after(200), 0, "200 ppm");

@@ -22,8 +22,9 @@ use crate::units::Span;
 pub const HISTORY: Param = Param::count("base_history", "minutes", BASE_HISTORY as u64, (1, MAX_BINS as u64))
     .explained("minutes that the base delay remembers", "RFC 6817 §2.5");
 /// The row `current_filter` of a parameter table.
-pub const FILTER: Param = Param::count("current_filter", "samples", CURRENT_FILTER as u64, (1, MAX_SAMPLES as u64))
-    .explained("newest samples of which the smallest counts", "RFC 6817 §2.4.2");
+pub const FILTER: Param =
+    Param::count("current_filter", "samples", CURRENT_FILTER as u64, (1, MAX_SAMPLES as u64))
+        .explained("newest samples of which the smallest counts", "RFC 6817 §2.4.2");
 
 /// Measures the queuing delay.
 #[derive(Clone, Debug)]
@@ -80,6 +81,7 @@ impl DelayMeter {
     /// Forgets the present and keeps the base: silence has passed (RFC 6817 §2.4.2).
     pub fn forget_present(&mut self) {
         self.current.clear();
+        self.queuing_us = None;
     }
 
     /// A meter that has measured `queuing_us` over `base_us` at time zero.

@@ -49,7 +49,13 @@
 //! same two-round-trip wait as the initial slow start.
 //!
 //! # Not implemented
-//! Apple's deviations (full-packet increase, slowdowns put off after a decrease), the evaluators' instant restore.
+//! Proxies that break the delay measurement (§5) are not noticed.
+//!
+//! # Options of others
+//! Off by default. Bagnulo and García-Martínez (2022, §5.1.3) propose `instant_restore` and `ignore_after_restore`;
+//! with the first a slowdown is so short that nine times it would follow at once, so at least 10 s lie between two
+//! (ours). Apple ships a target of 40 ms, `increase = packet`, `decrease_with_gain = false`, `step = round`,
+//! `ramp_exit` and `defer = 30 s`.
 //!
 //! # Known bad cases
 //! A queue held down by an AQM or a buffer shorter than TARGET: Reno-like, with growth scaled by GAIN. A loaded
@@ -61,7 +67,7 @@ use crate::controller::{Controller, Snapshot};
 use crate::delay_meter::{DelayMeter, FILTER, HISTORY};
 use crate::delay_signal::rtt_us;
 use crate::event::{Ack, Idle, Loss, Timeout};
-use crate::fixed::{to_16, Bytes16};
+use crate::fixed::{mul_div, to_16, Bytes16};
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
 use crate::loss_gate::LossGate;
@@ -87,6 +93,26 @@ pub const PARAMS: &[Param] = &[
         .explained("drop to the floor now and then to see the base delay", "draft-01 §4.4"),
     HISTORY,
     FILTER,
+    Param::flag("instant_restore", false).explained(
+        "after the freeze the window is back at once, paced, and slowdowns are at least 10 s apart",
+        "Bagnulo 2022 §5.1.3",
+    ),
+    Param::flag("ignore_after_restore", false).explained(
+        "delays of the round trip after a slowdown do not count: the way back made that queue itself",
+        "Bagnulo 2022 §5.1.3",
+    ),
+    Param::choice("step", "ack", &["ack", "round"])
+        .explained("apply the rule's share with each ack, or all of it once a window", "draft-01 §4.2; round: xnu-11417"),
+    Param::choice("increase", "gain", &["gain", "packet"])
+        .explained("growth of a round trip: GAIN, or a whole packet as Apple does", "draft-01 §4.2; xnu-11417"),
+    Param::flag("decrease_with_gain", true)
+        .explained("growth and decrease go together; Apple's decrease goes alone", "draft-01 §4.3; xnu-11417"),
+    Param::flag("ramp_exit", false).explained(
+        "ramps end when the queue exceeds TARGET, too, and such a slowdown counts twice as long, as Apple does",
+        "xnu-11417 tcp_ledbat.c",
+    ),
+    Param::millis("defer", 0, (0, 600_000))
+        .explained("a decrease puts the next slowdown off until so much later; Apple: 30 s", "xnu-11417 tcp_ledbat.c"),
     Param::choice("signal", "rtt", &["rtt", "one-way"])
         .explained("delay that is measured; one-way ignores the reverse path's queue", "draft-01 §4.5"),
     CLOCK_SKEW,
@@ -139,6 +165,39 @@ pub struct LedbatPp {
     smoothed_rtt: Span,
     gate: LossGate,
     restart: Option<Restart>,
+    options: Options,
+    /// Bytes acknowledged since the rule was last applied (`step = round`).
+    accumulated: u64,
+    /// When the window was restored at once, until a packet sent after that is acknowledged.
+    restored_at: Option<Time>,
+    /// Delay samples before that do not count.
+    ignore_until: Time,
+}
+
+/// What others do differently; all off by default.
+#[derive(Clone, Copy, Debug)]
+struct Options {
+    instant_restore: bool,
+    ignore_after_restore: bool,
+    once_a_round: bool,
+    whole_packets: bool,
+    decrease_with_gain: bool,
+    ramp_exit: bool,
+    defer: Span,
+}
+
+impl Options {
+    fn new(settings: &Settings<'_>) -> Options {
+        Options {
+            instant_restore: settings.flag("instant_restore"),
+            ignore_after_restore: settings.flag("ignore_after_restore"),
+            once_a_round: settings.choice("step") == "round",
+            whole_packets: settings.choice("increase") == "packet",
+            decrease_with_gain: settings.flag("decrease_with_gain"),
+            ramp_exit: settings.flag("ramp_exit"),
+            defer: settings.time("defer"),
+        }
+    }
 }
 
 impl LedbatPp {
@@ -164,6 +223,10 @@ impl LedbatPp {
             smoothed_rtt: Span::ZERO,
             gate: LossGate::default(),
             restart: settings.flag("restart").then(|| Restart::new(target, settings.count("restart_rounds"))),
+            options: Options::new(settings),
+            accumulated: 0,
+            restored_at: None,
+            ignore_until: Time::ZERO,
         }
     }
 
@@ -179,6 +242,9 @@ impl LedbatPp {
 
     fn measure(&mut self, ack: &Ack) {
         self.smoothed_rtt = ack.smoothed_rtt;
+        if ack.now < self.ignore_until {
+            return;
+        }
         if let Some(rtt_us) = rtt_us(ack) {
             self.base_rtt.update(ack.now, rtt_us);
         }
@@ -187,10 +253,18 @@ impl LedbatPp {
 
     /// §4.1: each acknowledged byte adds GAIN bytes.
     fn grow_exponentially(&mut self, now: Time, acked: u64, delay_exit: bool) {
-        let queue_stands = self.meter.queuing_us().is_some_and(|queuing| u64::from(queuing) > self.exit_us);
-        if delay_exit && queue_stands {
+        let exceeds = |limit| self.meter.queuing_us().is_some_and(|queuing| u64::from(queuing) > limit);
+        if delay_exit && exceeds(self.exit_us) {
             self.enter_avoidance(now);
             return;
+        }
+        if self.options.ramp_exit && exceeds(self.target_us) {
+            if let Slowdown::Ramping { began } = self.slowdown {
+                // Apple: what did not reach its ssthresh counts twice.
+                self.slowdown = Slowdown::Ramping { began: Time(began.0.saturating_sub(now.since(began).0)) };
+                self.enter_avoidance(now);
+                return;
+            }
         }
         self.cwnd = self.cwnd.plus(Bytes16::from_bytes(acked).times(1, self.gain_divisor()));
         if self.cwnd >= self.ssthresh {
@@ -198,10 +272,26 @@ impl LedbatPp {
         }
     }
 
+    /// Of `acked` bytes, those that the rule is applied for now.
+    fn counted(&mut self, acked: u64) -> u64 {
+        if !self.options.once_a_round {
+            return acked;
+        }
+        self.accumulated = self.accumulated.saturating_add(acked);
+        let window = self.round_cwnd.to_bytes();
+        if self.accumulated < window {
+            return 0;
+        }
+        self.accumulated = 0;
+        window
+    }
+
     /// §4.2, §4.3: this ack's share of the round's change.
-    fn steer(&mut self, acked: u64, queuing_us: u64) {
+    fn steer(&mut self, now: Time, acked: u64, queuing_us: u64) {
+        let acked = self.counted(acked);
         let share = |change: Bytes16| change.times(acked << 16, self.round_cwnd.0);
-        let increase = Bytes16::from_bytes(self.mss).times(1, self.gain_divisor());
+        let divisor = if self.options.whole_packets { 1 } else { self.gain_divisor() };
+        let increase = Bytes16::from_bytes(self.mss).times(1, divisor);
         if queuing_us <= self.target_us {
             self.cwnd = self.cwnd.plus(share(increase));
             return;
@@ -209,12 +299,14 @@ impl LedbatPp {
         // Twice TARGET is past the cap of W/2 already (Constant ≥ ½), and keeps the product small.
         let excess_us = (queuing_us - self.target_us).min(64 * self.target_us);
         let decrease = self.round_cwnd.times(excess_us, self.target_us).times(self.constant16, 1 << 16);
+        let increase = if self.options.decrease_with_gain { increase } else { Bytes16::ZERO };
         if decrease <= increase {
             self.cwnd = self.cwnd.plus(share(increase.minus(decrease)));
             return;
         }
         let decrease = decrease.minus(increase).min(Bytes16(self.round_cwnd.0 / 2));
         self.cwnd = self.cwnd.minus(share(decrease));
+        self.put_slowdown_off(now);
         if self.cwnd <= self.floor() {
             self.cwnd = self.floor();
             if let Some(restart) = &mut self.restart {
@@ -223,10 +315,22 @@ impl LedbatPp {
         }
     }
 
+    /// Apple: a flow that shrinks has no need to look for the base delay.
+    fn put_slowdown_off(&mut self, now: Time) {
+        if let (Slowdown::Waiting { next }, 1..) = (self.slowdown, self.options.defer.0) {
+            self.slowdown = Slowdown::Waiting { next: next.max(now + self.options.defer) };
+        }
+    }
+
     /// Slow start, a ramp or a timeout's climb is over.
     fn enter_avoidance(&mut self, now: Time) {
         self.growth = Growth::Avoidance;
         self.round_cwnd = self.cwnd;
+        self.accumulated = 0;
+        if self.options.ignore_after_restore && self.slowdown.is_under_way() {
+            self.meter.forget_present();
+            self.ignore_until = now + self.smoothed_rtt;
+        }
         self.slowdown = match self.slowdown {
             _ if !self.slowdowns_on => Slowdown::Unscheduled,
             Slowdown::Freezing { began, .. } | Slowdown::Ramping { began } => Slowdown::end(began, now),
@@ -254,6 +358,12 @@ impl LedbatPp {
                 self.cwnd = self.floor();
                 self.slowdown = Slowdown::begin(now, self.smoothed_rtt);
                 self.slowdowns += 1;
+            }
+            Slowdown::Freezing { began, until } if now >= until && self.options.instant_restore => {
+                self.cwnd = self.ssthresh;
+                self.restored_at = Some(now);
+                self.enter_avoidance(now);
+                self.slowdown = Slowdown::end_restored(began, now);
             }
             Slowdown::Freezing { began, until } if now >= until => {
                 self.slowdown = Slowdown::Ramping { began };
@@ -313,6 +423,7 @@ impl Controller for LedbatPp {
             return;
         }
         self.run_slowdown(ack.now);
+        self.restored_at = self.restored_at.filter(|restored_at| ack.sent_at < *restored_at);
         if let Some(quiet_since) = self.path_fell_quiet(ack) {
             self.start_over();
             self.slowdown = Slowdown::Ramping { began: quiet_since };
@@ -329,7 +440,7 @@ impl Controller for LedbatPp {
             (Growth::SlowStart { delay_exit }, _) => self.grow_exponentially(ack.now, acked, delay_exit),
             (Growth::Avoidance, Some(queuing_us)) => {
                 if !ack.app_limited || u64::from(queuing_us) > self.target_us {
-                    self.steer(acked, u64::from(queuing_us));
+                    self.steer(ack.now, acked, u64::from(queuing_us));
                 }
             }
             (Growth::Avoidance, None) => {}
@@ -351,6 +462,7 @@ impl Controller for LedbatPp {
         }
         self.cwnd = Bytes16::from_bytes(self.mss);
         self.round_cwnd = self.cwnd;
+        self.restored_at = None;
         self.growth = Growth::SlowStart { delay_exit: false };
         self.slowdown = Slowdown::Unscheduled;
         self.gate.close(timeout.now);
@@ -378,6 +490,12 @@ impl Controller for LedbatPp {
 
     fn cwnd(&self) -> u64 {
         self.cwnd.to_bytes()
+    }
+
+    /// A window that is restored at once is spread over a round trip, whatever the transport does otherwise.
+    fn pacing_rate(&self) -> Option<u64> {
+        let rtt_us = self.smoothed_rtt.as_micros().max(1);
+        self.restored_at.map(|_| mul_div(self.cwnd(), 1_000_000, rtt_us).max(1))
     }
 
     fn in_slow_start(&self) -> bool {

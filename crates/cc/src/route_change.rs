@@ -24,8 +24,10 @@ pub const STEADY_FOR: Span = Span::from_secs(10);
 pub const STEADY_WITHIN_US: i32 = 2_000;
 
 /// The row `route_change` of a parameter table.
-pub const ROUTE_CHANGE: Param = Param::flag("route_change", false)
-    .explained("believe a longer delay once it has stood still for 10 s with the window at its floor", "afteryou");
+pub const ROUTE_CHANGE: Param = Param::flag("route_change", false).explained(
+    "believe a longer delay once it has stood still for 10 s with the window at its floor",
+    "afteryou",
+);
 
 /// A stretch of time with the window at its floor and all delays close together.
 #[derive(Clone, Copy, Debug)]

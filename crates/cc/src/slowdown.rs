@@ -18,6 +18,8 @@ pub const FIRST_WAIT_RTTS: u64 = 2;
 pub const FREEZE_RTTS: u64 = 2;
 /// The wait is this many times the slowdown's duration (§4.4).
 pub const WAIT_FACTOR: u64 = 9;
+/// The least wait after a slowdown whose window was restored at once (ours; Bagnulo 2022 §5.1.3 leaves it open).
+pub const RESTORED_WAIT: Span = Span::from_secs(10);
 
 /// Round trips are taken to be at least this long. Before the first sample a transport knows none, and a slowdown of no
 /// length would be over and due again for ever; on shorter paths than this there is no queue worth emptying.
@@ -61,6 +63,17 @@ impl Slowdown {
     /// A slowdown that began at `began` ends.
     pub fn end(began: Time, now: Time) -> Slowdown {
         Slowdown::Waiting { next: now + now.since(began) * WAIT_FACTOR }
+    }
+
+    /// A slowdown that began at `began` ends at once, without a ramp. Nine times two round trips would be too often: the wait
+    /// is at least [`RESTORED_WAIT`].
+    pub fn end_restored(began: Time, now: Time) -> Slowdown {
+        Slowdown::Waiting { next: now + (now.since(began) * WAIT_FACTOR).max(RESTORED_WAIT) }
+    }
+
+    /// A slowdown has begun and not ended.
+    pub fn is_under_way(&self) -> bool {
+        matches!(self, Slowdown::Freezing { .. } | Slowdown::Ramping { .. })
     }
 
     /// When something is to happen although no ack arrives.

@@ -62,7 +62,8 @@ fn clock_ns() -> impl Strategy<Value = i64> {
 
 fn ack() -> impl Strategy<Value = What> {
     let sizes = (size(), prop_oneof![3 => Just(0), 1 => size()], size());
-    let times = (span_ns(), proptest::option::of(span_ns()), span_ns(), any::<Option<u32>>(), any::<Option<u32>>());
+    let times =
+        (span_ns(), proptest::option::of(span_ns()), span_ns(), any::<Option<u32>>(), any::<Option<u32>>());
     let marks = prop_oneof![8 => Just(0), 1 => 1..5u32, 1 => any::<u32>()];
     let signs = (marks, any::<bool>(), proptest::bool::weighted(0.2));
     (sizes, times, signs).prop_map(|(sizes, times, signs)| {

@@ -307,3 +307,77 @@ fn with_the_one_way_signal_the_rtt_serves_until_the_first_sample_and_never_again
     assert_eq!(feed(4, 70, Some(7_003_000)), (Some(3_000), None));
     assert_eq!(feed(4, 70, None), (Some(3_000), None));
 }
+
+#[test]
+fn an_instant_restore_brings_the_window_back_paced_and_waits_ten_seconds() {
+    let mut controller = steady(80.0, 50_000, 0, &[("instant_restore", Value::Flag(true))]);
+    controller.smoothed_rtt = Span::from_millis(50);
+    controller.slowdown = Slowdown::Waiting { next: Time::from_millis(1000) };
+    controller.on_wake(Time::from_millis(1000));
+    assert_eq!((controller.cwnd(), controller.pacing_rate()), (2 * MSS, None));
+    controller.on_wake(Time::from_millis(1100));
+    assert_eq!((controller.cwnd(), controller.snapshot().phase), (80 * MSS, "congestion avoidance"));
+    assert_eq!(controller.pacing_rate(), Some(80 * MSS * 20), "a window in a round trip");
+    assert_eq!(controller.wake_at(), Some(Time::from_millis(11_100)));
+    let mut later = ack(1160.0, MSS, 50_000);
+    later.sent_at = Time::from_millis(1105);
+    controller.on_ack(&later);
+    assert_eq!(controller.pacing_rate(), None, "a packet sent after the restore has come round");
+}
+
+#[test]
+fn delays_of_the_round_trip_after_a_slowdown_can_be_ignored() {
+    for (ignore, shrinks) in [(false, true), (true, false)] {
+        let options = [("instant_restore", Value::Flag(true)), ("ignore_after_restore", Value::Flag(ignore))];
+        let mut controller = steady(80.0, 50_000, 0, &options);
+        controller.smoothed_rtt = Span::from_millis(50);
+        controller.slowdown = Slowdown::Waiting { next: Time::from_millis(1000) };
+        controller.on_wake(Time::from_millis(1000));
+        controller.on_wake(Time::from_millis(1100));
+        (0..20).for_each(|_| controller.on_ack(&ack(1149.0, MSS, 150_000)));
+        assert_eq!(controller.cwnd() < 79 * MSS, shrinks, "{}", in_packets(&controller));
+        (0..20).for_each(|_| controller.on_ack(&ack(1151.0, MSS, 150_000)));
+        assert!(controller.cwnd() < 79 * MSS, "a queue that stays is seen a round trip later");
+    }
+}
+
+#[test]
+fn apples_increase_is_a_packet_and_its_decrease_goes_without_gain() {
+    let round = |options: &[(&'static str, Value)], w: f64, q_ms: u32| {
+        let mut controller = steady(w, 20_000, q_ms * 1000, options);
+        controller.on_ack(&ack(1.0, (w * MSS as f64) as u64, u64::from(20 + q_ms) * 1000));
+        in_packets(&controller)
+    };
+    assert!(close(round(&[("increase", Value::Choice("packet"))], 100.0, 10), 101.0));
+    assert!(close(round(&[], 100.0, 72), 80.0 + 1.0 / 6.0));
+    assert!(close(round(&[("decrease_with_gain", Value::Flag(false))], 100.0, 72), 80.0));
+}
+
+#[test]
+fn the_rule_can_be_applied_once_a_window() {
+    let mut controller = steady(100.0, 100_000, 0, &[("step", Value::Choice("round"))]);
+    (0..99).for_each(|_| controller.on_ack(&ack(1.0, MSS, 100_000)));
+    assert!(close(in_packets(&controller), 100.0));
+    controller.on_ack(&ack(1.0, MSS, 100_000));
+    assert!(close(in_packets(&controller), 100.5), "GAIN is a half at 100 ms");
+}
+
+#[test]
+fn a_decrease_can_put_the_next_slowdown_off() {
+    let mut controller = steady(80.0, 50_000, 100_000, &[("defer", Value::Time(Span::from_secs(30)))]);
+    controller.slowdown = Slowdown::Waiting { next: Time::from_millis(1000) };
+    controller.on_ack(&ack(500.0, MSS, 150_000));
+    assert_eq!(controller.wake_at(), Some(Time::from_millis(30_500)));
+}
+
+#[test]
+fn a_ramp_that_meets_a_queue_can_end_there_and_then_counts_twice() {
+    let mut controller = steady(80.0, 50_000, 0, &[("ramp_exit", Value::Flag(true))]);
+    controller.ssthresh = packets(80.0);
+    controller.cwnd = packets(10.0);
+    controller.growth = Growth::SlowStart { delay_exit: false };
+    controller.slowdown = Slowdown::Ramping { began: Time::from_millis(1000) };
+    (0..4).for_each(|_| controller.on_ack(&ack(1500.0, 0, 110_001)));
+    assert!(!controller.in_slow_start());
+    assert_eq!(controller.wake_at(), Some(Time::from_millis(1500 + 2 * 9 * 500)));
+}
