@@ -25,7 +25,16 @@ const MINUTE: Span = Span::from_secs(60);
 pub struct BaseDelay {
     bins: [Option<u32>; MAX_BINS],
     len: usize,
-    minute: Option<u64>,
+    step: Step,
+}
+
+/// When a new bin begins.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// With each minute of the clock (RFC 6817 §2.4.2); the newest bin's.
+    Clock(Option<u64>),
+    /// With the first sample more than 60 s after the last began, as libutp has it.
+    Elapsed(Option<Time>),
 }
 
 /// `a - b` on the circle of 2^32 µs: negative if `a` is the smaller delay.
@@ -36,22 +45,43 @@ pub fn difference(a: u32, b: u32) -> i32 {
 impl BaseDelay {
     /// An empty history of `bins` minutes, 1 to [`MAX_BINS`].
     pub fn new(bins: usize) -> BaseDelay {
-        BaseDelay { bins: [None; MAX_BINS], len: bins.clamp(1, MAX_BINS), minute: None }
+        BaseDelay { bins: [None; MAX_BINS], len: bins.clamp(1, MAX_BINS), step: Step::Clock(None) }
+    }
+
+    /// An empty history whose bins begin when they are needed, as libutp's: minutes without samples forget nothing.
+    pub fn by_elapsed_minutes(bins: usize) -> BaseDelay {
+        BaseDelay { step: Step::Elapsed(None), ..BaseDelay::new(bins) }
     }
 
     /// Takes in a sample of `delay_us` µs.
     pub fn update(&mut self, now: Time, delay_us: u32) {
-        let minute = now.0 / MINUTE.0;
-        // §2.4.2: the step is at the minute of the clock, not 60 s after the last one; every minute without
-        // samples pushes an empty bin, so that ten idle minutes forget everything.
-        let skipped = self.minute.map_or(1, |last| minute.saturating_sub(last)).min(self.len as u64);
-        for _ in 0..skipped {
+        for _ in 0..self.new_bins(now).min(self.len as u64) {
             self.bins[..self.len].rotate_left(1);
             self.bins[self.len - 1] = None;
         }
-        self.minute = Some(minute.max(self.minute.unwrap_or(0)));
         let newest = &mut self.bins[self.len - 1];
         *newest = Some(newest.map_or(delay_us, |min| smaller(min, delay_us)));
+    }
+
+    /// How many bins begin with a sample at `now`.
+    fn new_bins(&mut self, now: Time) -> u64 {
+        match &mut self.step {
+            Step::Clock(last) => {
+                // §2.4.2: the step is at the minute of the clock, not 60 s after the last one; every minute without
+                // samples pushes an empty bin, so that ten idle minutes forget everything.
+                let minute = now.0 / MINUTE.0;
+                let skipped = last.map_or(1, |last| minute.saturating_sub(last));
+                *last = Some(minute.max(last.unwrap_or(0)));
+                skipped
+            }
+            Step::Elapsed(began) => {
+                let is_over = began.is_none_or(|began| now.since(began) > MINUTE);
+                if is_over {
+                    *began = Some(now);
+                }
+                u64::from(is_over)
+            }
+        }
     }
 
     /// The base delay in µs (modulo 2^32), if there was a sample within the history.
@@ -66,7 +96,11 @@ impl BaseDelay {
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        *self = BaseDelay::new(self.len);
+        let step = match self.step {
+            Step::Clock(_) => Step::Clock(None),
+            Step::Elapsed(_) => Step::Elapsed(None),
+        };
+        *self = BaseDelay { step, ..BaseDelay::new(self.len) };
     }
 }
 
@@ -108,6 +142,20 @@ mod tests {
         assert_eq!(base.get(), Some(50_000));
         base.update(at(1260), 90_000);
         assert_eq!(base.get(), Some(90_000));
+    }
+
+    #[test]
+    fn with_elapsed_minutes_idle_time_forgets_nothing_and_thirteen_bins_last_that_long() {
+        let mut base = BaseDelay::by_elapsed_minutes(13);
+        base.update(at(30), 50_000);
+        base.update(at(90), 60_000); // exactly 60 s: the same bin
+        assert_eq!(base.bins[..13].iter().flatten().count(), 1);
+        base.update(at(91), 70_000);
+        assert_eq!(base.bins[11..13], [Some(50_000), Some(70_000)]);
+        base.update(at(7200), 80_000);
+        assert_eq!(base.get(), Some(50_000), "two hours of silence are one step");
+        (0..11).for_each(|i| base.update(at(7261 + 61 * i), 90_000));
+        assert_eq!(base.get(), Some(70_000));
     }
 
     #[test]

@@ -36,17 +36,27 @@ impl DelaySignal {
         }
     }
 
-    /// Takes the ack's sample, if it has the one wanted, into both histories, and returns it.
-    pub fn measure(&mut self, ack: &Ack, base: &mut BaseDelay, current: &mut CurrentDelay) -> Option<u32> {
-        if *self == DelaySignal::OneWayAwaited && ack.one_way_delay.is_some() {
+    /// The ack's sample, if it has the one wanted. The flag says that the samples so far were of another kind and must be
+    /// forgotten.
+    pub fn sample(&mut self, ack: &Ack) -> (Option<u32>, bool) {
+        let forget = *self == DelaySignal::OneWayAwaited && ack.one_way_delay.is_some();
+        if forget {
             *self = DelaySignal::OneWay;
-            base.clear();
-            current.clear();
         }
         let sample = match self {
             DelaySignal::Rtt | DelaySignal::OneWayAwaited => rtt_us(ack),
             DelaySignal::OneWay => ack.one_way_delay,
         };
+        (sample, forget)
+    }
+
+    /// Takes the ack's sample, if it has the one wanted, into both histories, and returns it.
+    pub fn measure(&mut self, ack: &Ack, base: &mut BaseDelay, current: &mut CurrentDelay) -> Option<u32> {
+        let (sample, forget) = self.sample(ack);
+        if forget {
+            base.clear();
+            current.clear();
+        }
         if let Some(delay_us) = sample {
             base.update(ack.now, delay_us);
             current.push(ack.now, delay_us);

@@ -5,9 +5,11 @@
 //! is no clock, no thread, no allocation and no random source in here.
 //!
 //! - [`Controller`] is the interface; [`event`] holds what a controller is told.
-//! - One file per algorithm: [`ledbatpp`], [`ledbat`], [`cubic`], [`newreno`].
-//! - Orthogonal parts are files of their own and shared: [`base_delay`], [`current_delay`], [`delay_signal`],
-//!   [`slow_start`], [`hystart`], [`slowdown`], [`restart`], [`loss_gate`], [`rtt`].
+//! - One file per algorithm: [`ledbatpp`], [`ledbat`], [`fledbat`], [`libutp`], [`libutp_mod`], [`tcp_lp`], [`nice`],
+//!   [`vegas`], [`cubic`], [`newreno`].
+//! - Orthogonal parts are files of their own and shared: [`delay_meter`] puts together [`delay_signal`], [`base_delay`],
+//!   [`current_delay`], [`clock_skew`] and [`route_change`]; then [`slow_start`], [`hystart`], [`slowdown`], [`restart`],
+//!   [`loss_gate`], [`rtt`].
 //! - [`list`] finds a controller by name and makes it from its [parameter table](param).
 #![cfg_attr(not(test), no_std)]
 
@@ -23,21 +25,27 @@ pub mod delay_meter;
 pub mod delay_signal;
 pub mod event;
 pub mod fixed;
+pub mod fledbat;
 pub mod hystart;
 pub mod ledbat;
 mod ledbat_slow_start;
 pub mod ledbatpp;
+pub mod libutp;
+pub mod libutp_mod;
 #[cfg(feature = "alloc")]
 pub mod list;
 pub mod loss_gate;
 pub mod newreno;
+pub mod nice;
 pub mod param;
 pub mod restart;
 pub mod route_change;
 pub mod rtt;
 pub mod slow_start;
 pub mod slowdown;
+pub mod tcp_lp;
 pub mod units;
+pub mod vegas;
 
 pub use controller::{Controller, Snapshot};
 pub use event::{Ack, DeliveryRate, Idle, Loss, Sent, Timeout};

@@ -2,7 +2,7 @@
 
 use crate::controller::Controller;
 use crate::param::{Param, ParamError, Settings, Value};
-use crate::{cubic, ledbat, ledbatpp, newreno};
+use crate::{cubic, fledbat, ledbat, ledbatpp, libutp, libutp_mod, newreno, nice, tcp_lp, vegas};
 use alloc::boxed::Box;
 
 /// Who a controller is made for.
@@ -43,7 +43,18 @@ impl Entry {
 }
 
 /// All controllers.
-pub const CONTROLLERS: &[Entry] = &[ledbatpp::ENTRY, ledbat::ENTRY, cubic::ENTRY, newreno::ENTRY];
+pub const CONTROLLERS: &[Entry] = &[
+    ledbatpp::ENTRY,
+    ledbat::ENTRY,
+    fledbat::ENTRY,
+    libutp::ENTRY,
+    libutp_mod::ENTRY,
+    tcp_lp::ENTRY,
+    nice::ENTRY,
+    vegas::ENTRY,
+    cubic::ENTRY,
+    newreno::ENTRY,
+];
 
 /// The controller of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {

@@ -70,7 +70,7 @@ pub const ENTRY: Entry = Entry {
 #[derive(Clone, Debug)]
 pub struct NewReno {
     mss: u32,
-    window: Window,
+    pub(crate) window: Window,
     gate: LossGate,
     /// No packet sent after the latest reduction has been acknowledged yet.
     recovering: bool,
@@ -111,6 +111,39 @@ impl NewReno {
         true
     }
 
+    /// Takes in an ack's marks and what it says about recovery; false while the window must stand still.
+    pub(crate) fn may_grow(&mut self, ack: &Ack) -> bool {
+        // RFC 3168 §6.1.2: a mark is a loss.
+        if ack.ce_marks > 0 && self.congestion(ack.sent_at, ack.now, ack.flightsize) {
+            return false;
+        }
+        self.recovering = self.is_recovering(ack);
+        !self.recovering
+    }
+
+    /// Is a recovery going on that this ack does not end?
+    pub(crate) fn is_recovering(&self, ack: &Ack) -> bool {
+        self.recovering && self.gate.is_before_reduction(ack.sent_at)
+    }
+
+    /// What an ack adds in slow start or congestion avoidance.
+    pub(crate) fn grow(&mut self, ack: &Ack) {
+        let mut acked = ack.delivered() as f64;
+        if self.window.in_slow_start() {
+            acked = self.window.grow_exponentially(ack);
+        }
+        if !ack.app_limited && !self.window.in_slow_start() {
+            self.avoid(acked);
+        }
+    }
+
+    /// A delay-based rule on top wants `cwnd` bytes, and no slow start beyond.
+    pub(crate) fn shrink_to(&mut self, cwnd: f64) {
+        self.window.cwnd = cwnd;
+        self.window.ssthresh = self.window.ssthresh.min(cwnd);
+        self.undo = None; // the window of before is no longer wanted
+    }
+
     /// §3.1: a window's worth of acknowledged bytes adds a packet; one ack adds at most one.
     fn avoid(&mut self, acked: f64) {
         let share = (acked / self.window.cwnd).min(1.0);
@@ -120,20 +153,8 @@ impl NewReno {
 
 impl Controller for NewReno {
     fn on_ack(&mut self, ack: &Ack) {
-        // RFC 3168 §6.1.2: a mark is a loss.
-        if ack.ce_marks > 0 && self.congestion(ack.sent_at, ack.now, ack.flightsize) {
-            return;
-        }
-        self.recovering &= self.gate.is_before_reduction(ack.sent_at);
-        if self.recovering {
-            return;
-        }
-        let mut acked = ack.delivered() as f64;
-        if self.window.in_slow_start() {
-            acked = self.window.grow_exponentially(ack);
-        }
-        if !ack.app_limited && !self.window.in_slow_start() {
-            self.avoid(acked);
+        if self.may_grow(ack) {
+            self.grow(ack);
         }
     }
 

@@ -176,22 +176,8 @@ pub(crate) const NOT_YET_KEYS: &[&str] = &[
     "reorder",
 ];
 /// Controllers that are planned.
-pub(crate) const NOT_YET_CONTROLLERS: &[&str] = &[
-    "libutp",
-    "libutp-mod",
-    "fledbat",
-    "tcp-lp",
-    "lp",
-    "nice",
-    "vegas",
-    "bbr",
-    "bbrv1",
-    "bbrv2",
-    "bbrv3",
-    "proteus",
-    "proteus-s",
-    "rledbat",
-];
+pub(crate) const NOT_YET_CONTROLLERS: &[&str] =
+    &["bbr", "bbrv1", "bbrv2", "bbrv3", "proteus", "proteus-s", "rledbat"];
 /// Queue disciplines that are planned.
 pub(crate) const NOT_YET_QUEUES: &[&str] = &[
     "red", "ared", "choke", "sfq", "drr", "codel", "pie", "fq-codel", "fq_codel", "fq-pie", "fq_pie", "cake",

@@ -1,0 +1,294 @@
+//! fLEDBAT: LEDBAT with a decrease that multiplies, so that latecomers and elders meet.
+//!
+//! # Model
+//! Plain LEDBAT adds and subtracts: whatever two flows differ by when they begin, they keep. fLEDBAT always adds, and
+//! above the target subtracts in proportion to the window, as Reno's halving does, only gently:
+//!
+//! ```text
+//!   Δ = queuing delay − τ
+//!   each acknowledged packet:   W += α/W                    Δ ≤ 0
+//!                               W += α/W − (ζ/τ) · Δ        Δ > 0
+//!   loss:                       W /= 2, once per round trip
+//! ```
+//! In a round trip that is +α always, and −ζ · W · Δ/τ above the target. N flows on a link of C packets/s settle at
+//! C/N each and a queue of `C·τ + N·α·τ/(ζ·R)` packets: above the target, and the more so the more flows there are and
+//! the smaller ζ is.
+//!
+//! # States
+//! ```text
+//!   [slow start, if asked for] ──▶ congestion avoidance ◀──loss: halve
+//!        ▲                              │
+//!        └──timeout, if asked for───────┘
+//! ```
+//!
+//! # Constants
+//! | name | default | why |
+//! |---|---|---|
+//! | τ (target) | 25 ms | the paper's simulations; 100 ms works as well |
+//! | α | 1 packet per RTT | as fast as Reno at most |
+//! | ζ | 0.1 | 0.01 to 0.5 all serve for 2 to 10 flows; below 0.001 it no longer yields, from 5 on it empties the queue |
+//! | floor | 2 packets | the paper is silent: 1 is enough where acks are not delayed |
+//!
+//! # Source
+//! Carofiglio, Muscariello, Rossi, Testa and Valenti, "Rethinking the low extra delay background transport (LEDBAT)
+//! protocol", Computer Networks 57(8), 2013, eq. 5. Its eq. 1 defines Δ as above and eq. 2 uses it with another sign;
+//! eq. 5 and the analysis agree with eq. 1, and so does this file.
+//!
+//! # Not implemented
+//! Reset of the window when a peer changes (the paper's peer-to-peer scenarios): that is the application's.
+//!
+//! # Known bad cases
+//! A buffer smaller than the equilibrium queue (ten flows, ζ = 0.01, τ = 100 ms, 50 ms: 2000 packets) makes it
+//! loss-controlled. The feedback loop is weakly damped and oscillates around the equilibrium with periods of about a
+//! second. Growth from the start is one packet per round trip: 100 s at 250 ms for 20 Mbit/s, unless `slow_start` is on.
+
+use crate::clock_skew::CLOCK_SKEW;
+use crate::controller::{Controller, Snapshot};
+use crate::delay_meter::{DelayMeter, FILTER, HISTORY};
+use crate::event::{Ack, Idle, Loss, Timeout};
+use crate::fixed::{to_16, Bytes16};
+use crate::ledbat::{max_age, SIGNAL};
+use crate::ledbat_slow_start::{SlowStart, SLOW_START, SLOW_START_EXIT};
+#[cfg(feature = "alloc")]
+use crate::list::{Class, Entry};
+use crate::loss_gate::LossGate;
+use crate::param::{Param, Settings};
+use crate::route_change::ROUTE_CHANGE;
+use crate::units::Span;
+
+/// Initial window, packets: LEDBAT's, since the paper names none.
+const INIT_CWND: u64 = 2;
+
+/// Parameters.
+pub const PARAMS: &[Param] = &[
+    Param::millis("target", 25, (1, 100))
+        .explained("queuing delay above which it shrinks (τ)", "Carofiglio 2013 §6"),
+    Param::number("alpha", "packets per RTT", 1.0, (0.001, 1.0))
+        .explained("growth of a round trip", "Carofiglio 2013 eq. 5"),
+    Param::number("zeta", "", 0.1, (0.0001, 100.0)).explained(
+        "part of the window lost per round trip and target of excess delay",
+        "Carofiglio 2013 eq. 5, §7",
+    ),
+    HISTORY,
+    FILTER,
+    Param::count("min_cwnd", "packets", 2, (1, 4)).explained("window's floor", "RFC 6817 §2.5"),
+    SLOW_START,
+    SLOW_START_EXIT,
+    SIGNAL,
+    CLOCK_SKEW,
+    ROUTE_CHANGE,
+];
+
+/// The list's line.
+#[cfg(feature = "alloc")]
+pub const ENTRY: Entry = Entry {
+    name: "fledbat",
+    class: Class::Background,
+    summary: "LEDBAT with a multiplicative decrease: flows meet whoever came first",
+    source: "Carofiglio 2013",
+    params: PARAMS,
+    make: |settings, mss| alloc::boxed::Box::new(Fledbat::new(settings, mss)),
+};
+
+/// An fLEDBAT controller.
+#[derive(Clone, Debug)]
+pub struct Fledbat {
+    target_us: u64,
+    alpha16: u64,
+    zeta16: u64,
+    min_cwnd: u64,
+    mss: u64,
+    cwnd: Bytes16,
+    slow_start: SlowStart,
+    meter: DelayMeter,
+    gate: LossGate,
+}
+
+impl Fledbat {
+    /// A controller for packets of `mss` bytes of payload.
+    pub fn new(settings: &Settings<'_>, mss: u32) -> Fledbat {
+        let min_cwnd = settings.count("min_cwnd");
+        Fledbat {
+            target_us: settings.time("target").as_micros(),
+            alpha16: to_16(settings.number("alpha")),
+            zeta16: to_16(settings.number("zeta")),
+            min_cwnd,
+            mss: u64::from(mss),
+            cwnd: Bytes16::from_bytes(INIT_CWND.max(min_cwnd) * u64::from(mss)),
+            slow_start: SlowStart::new(settings),
+            meter: DelayMeter::new(settings),
+            gate: LossGate::default(),
+        }
+    }
+
+    fn floor(&self) -> Bytes16 {
+        Bytes16::from_bytes(self.min_cwnd * self.mss)
+    }
+
+    /// Eq. 5, for `acked` bytes: `+α·MSS·acked/W`, and above the target `−ζ·acked·Δ/τ`.
+    fn steer(&mut self, acked: u64, queuing_us: u64, app_limited: bool) {
+        let acked16 = Bytes16::from_bytes(acked);
+        if !app_limited {
+            let increase = acked16.times(self.mss << 16, self.cwnd.0).times(self.alpha16, 1 << 16);
+            self.cwnd = self.cwnd.plus(increase);
+        }
+        let excess_us = queuing_us.saturating_sub(self.target_us);
+        let decrease = acked16.times(excess_us, self.target_us).times(self.zeta16, 1 << 16);
+        self.cwnd = self.cwnd.minus(decrease);
+    }
+
+    fn reduce(&mut self) {
+        self.cwnd = self.cwnd.min(Bytes16(self.cwnd.0 / 2).max(self.floor()));
+        self.slow_start.end(self.cwnd);
+    }
+}
+
+impl Controller for Fledbat {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.meter.measure(ack, max_age(ack), self.cwnd <= self.floor());
+        if ack.ce_marks > 0 && self.gate.admit(ack.sent_at, ack.now) {
+            self.reduce(); // RFC 6817 §1.3: a mark is a loss
+            return;
+        }
+        match self.meter.queuing_us() {
+            _ if self.slow_start.is_on() && ack.app_limited => {}
+            queuing_us if self.slow_start.is_on() => {
+                self.cwnd = self.slow_start.grow(self.cwnd, ack.delivered(), queuing_us);
+            }
+            Some(queuing_us) => self.steer(ack.delivered(), u64::from(queuing_us), ack.app_limited),
+            None => {}
+        }
+        self.cwnd = self.cwnd.max(self.floor());
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        if self.gate.admit(loss.sent_at, loss.now) {
+            self.reduce();
+        }
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        let flightsize = timeout.flightsize.min(self.cwnd.to_bytes());
+        self.slow_start.begin_again(timeout.consecutive, flightsize, self.mss);
+        self.cwnd = Bytes16::from_bytes(self.mss); // RFC 6817 §2.4.2
+        self.gate.close(timeout.now);
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        if idle.idle_for > idle.rto {
+            self.meter.forget_present();
+        }
+    }
+
+    fn on_mtu(&mut self, mss: u32) {
+        self.mss = u64::from(mss);
+        self.cwnd = self.cwnd.max(self.floor());
+    }
+
+    fn cwnd(&self) -> u64 {
+        self.cwnd.to_bytes()
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.slow_start.is_on()
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            phase: if self.slow_start.is_on() { "slow start" } else { "congestion avoidance" },
+            cwnd: self.cwnd(),
+            ssthresh: self.slow_start.ssthresh(),
+            base_delay: self.meter.base(),
+            queuing_delay: self.meter.queuing(),
+            target: Some(Span::from_micros(self.target_us)),
+            gain: Some(self.alpha16 as f64 / 65536.0),
+            ..Snapshot::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::delay_signal::DelaySignal;
+    use crate::units::Time;
+
+    /// 2^20 B packets make whole bytes a fine unit for windows given in packets.
+    const MSS: u64 = 1 << 20;
+
+    fn with_window(packets: f64, queuing_us: u32) -> Fledbat {
+        let mut fledbat = Fledbat::new(&Settings::defaults(PARAMS), MSS as u32);
+        fledbat.cwnd = Bytes16((packets * MSS as f64 * 65536.0) as u64);
+        fledbat.meter.preset(DelaySignal::OneWay, 50_000, queuing_us);
+        fledbat
+    }
+
+    fn packets(fledbat: &Fledbat) -> f64 {
+        fledbat.cwnd.to_f64() / MSS as f64
+    }
+
+    fn ack(queuing_us: u32) -> Ack {
+        let one_way_delay = Some(50_000 + queuing_us);
+        Ack { newly_acked: MSS, one_way_delay, flightsize: 1 << 40, ..Ack::for_tests() }
+    }
+
+    #[test]
+    fn each_packet_adds_its_part_and_above_target_takes_in_proportion() {
+        let rows = [
+            (50.0, 20_000, 50.02),
+            (50.0, 25_000, 50.02),
+            (50.0, 25_500, 50.018),
+            (50.0, 35_000, 49.98),
+            (20.0, 125_000, 19.65),
+        ];
+        for (window, queuing_us, expected) in rows {
+            let mut fledbat = with_window(window, queuing_us);
+            fledbat.on_ack(&ack(queuing_us));
+            assert!((packets(&fledbat) - expected).abs() < 1e-5 * expected, "{window}, {queuing_us} us");
+        }
+    }
+
+    #[test]
+    fn a_loss_halves_once_per_round_trip() {
+        let mut fledbat = with_window(50.0, 0);
+        let loss = |sent_ms, now_ms| Loss {
+            now: Time::from_millis(now_ms),
+            bytes: MSS,
+            sent_at: Time::from_millis(sent_ms),
+            packet_number: 1,
+            flightsize: 50 * MSS,
+            persistent: false,
+        };
+        fledbat.on_loss(&loss(50, 100));
+        fledbat.on_loss(&loss(90, 110));
+        assert_eq!(packets(&fledbat), 25.0);
+        fledbat.on_loss(&loss(101, 200));
+        assert_eq!(packets(&fledbat), 12.5);
+    }
+
+    #[test]
+    fn an_ack_of_many_packets_counts_for_all_and_never_ends_below_the_floor() {
+        let mut fledbat = with_window(50.0, 35_000);
+        fledbat.on_ack(&Ack { newly_acked: 2 * MSS, ..ack(35_000) });
+        assert!((packets(&fledbat) - 49.96).abs() < 1e-4);
+        let mut fledbat = with_window(50.0, 4_000_000);
+        fledbat.on_ack(&Ack { newly_acked: 50 * MSS, ..ack(4_000_000) });
+        assert_eq!(packets(&fledbat), 2.0);
+    }
+
+    #[test]
+    fn the_equilibrium_queue_is_where_growth_and_decrease_cancel() {
+        // N flows, C packets/s, R s: Q* = C·τ + N·α·τ/(ζ·R) packets, W* = X*·R with X* = C/N.
+        let (c, r) = (833.333_333, 0.05);
+        for (n, tau, zeta, q_star) in
+            [(2.0, 0.025, 0.1, 30.8333), (5.0, 0.1, 0.1, 183.333), (10.0, 0.1, 0.01, 2083.33)]
+        {
+            let excess: f64 = q_star / c - tau;
+            let w = c / n * r;
+            assert!((1.0 / w - zeta / tau * excess).abs() < 2e-5 / w, "N = {n}");
+        }
+        let mut fledbat = with_window(c / 2.0 * r, 37_000);
+        fledbat.on_ack(&ack(37_000));
+        assert!((packets(&fledbat) - c / 2.0 * r).abs() < 1e-5, "30.8333 packets are 37 ms at {c} packets/s");
+    }
+}

@@ -1,0 +1,53 @@
+//! libutp-mod: libutp with its growth and its answer to losses brought back to what RFC 6817 says.
+//!
+//! # Model
+//! [`crate::libutp`] with two numbers changed:
+//!
+//! | name | libutp | here | why |
+//! |---|---|---|---|
+//! | gain | 3000 B per RTT | 1382 B per RTT, one full uTP packet | RFC 6817 §2.5: GAIN ≤ 1 |
+//! | decay | half, at most once in 100 ms | half, at most once in a smoothed round trip | RFC 6817 §2.4.2 |
+//!
+//! The third change is the transport's: a lost retransmission is found by what was sent after it (the "maxTA" rule), not by
+//! a timeout of a second. It is uTP's recovery preset `libutp-mod`.
+//!
+//! # Source
+//! Al-Saadi, Armitage and But, "Characterising LEDBAT performance through bottlenecks using PIE, FQ-CoDel and FQ-PIE active
+//! queue management" (2017) §V; RasoolAlSaadi/libutp-mod 0c452e1, read for facts.
+//!
+//! # Not implemented
+//! See [`crate::libutp`].
+//!
+//! # Known bad cases
+//! Those of LEDBAT: latecomers, drift, and an AQM below TARGET, where it takes a Reno's share.
+
+#[cfg(feature = "alloc")]
+use crate::libutp::Libutp;
+use crate::libutp::{BINS, DECAY, EXIT, GAIN, MAX_WINDOW, MIN_WINDOW, SKEW, TARGET};
+#[cfg(feature = "alloc")]
+use crate::list::{Class, Entry};
+use crate::param::{Param, Value};
+use crate::units::Span;
+
+/// Parameters: libutp's, with two other defaults.
+pub const PARAMS: &[Param] = &[
+    TARGET,
+    Param { default: Value::Bytes(1382), ..GAIN },
+    Param { default: Value::Time(Span::ZERO), ..DECAY },
+    BINS,
+    EXIT,
+    MIN_WINDOW,
+    MAX_WINDOW,
+    SKEW,
+];
+
+/// The list's line.
+#[cfg(feature = "alloc")]
+pub const ENTRY: Entry = Entry {
+    name: "libutp-mod",
+    class: Class::Background,
+    summary: "libutp with one packet of growth and one halving per round trip",
+    source: "Al-Saadi 2017 §V",
+    params: PARAMS,
+    make: |settings, mss| alloc::boxed::Box::new(Libutp::new(settings, mss)),
+};

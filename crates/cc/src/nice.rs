@@ -1,0 +1,363 @@
+//! TCP Nice: Vegas that halves when the queue is a tenth full, and may fall far below one packet.
+//!
+//! # Model
+//! The smallest and the largest round-trip time seen tell the empty and the full queue. A packet is late if it took more
+//! than a tenth of the way from one to the other:
+//!
+//! ```text
+//!   late:  RTT > min + t · (max − min)
+//!   once a round:  more than f of the packets late:  cwnd /= 2        else: Vegas
+//! ```
+//! Halving goes on below one packet, so that many background flows together still take next to nothing. A window below
+//! two packets is a rate: two packets every 2/cwnd round trips, two so that delayed acks do not hold them up.
+//!
+//! # States
+//! ```text
+//!   slow start ──Diff > γ, late, or loss──▶ congestion avoidance ◀──late or loss: halve
+//!                                              │    ▲
+//!                        cwnd < 2 packets      ▼    │ an uncongested round: +1 packet
+//!                                            pairs of packets, spaced
+//! ```
+//!
+//! # Constants
+//! | name | default | why |
+//! |---|---|---|
+//! | t | 0.1 | the paper's experiments |
+//! | f | 0.5 | the paper's experiments |
+//! | floor | 1/48 packet | two packets every 96 round trips |
+//! | α, β | 1, 3 packets | Vegas as Nice uses it |
+//! | memory of min and max | 10 minutes | ours: the paper leaves it open, and a lifetime's maximum blunts the rule for ever |
+//!
+//! # Source
+//! Venkataramani, Kokku and Dahlin, "TCP Nice: a mechanism for background transfers", OSDI 2002, §3; RFC 6297 §2.1.
+//! `growth_below_one = double` is ours: doubling up to one packet instead of the packet that Vegas adds at once.
+//!
+//! # Not implemented
+//! Nothing known.
+//!
+//! # Known bad cases
+//! A path whose round-trip times are noisy without any queue (Wi-Fi) keeps it low: the noise is its range. A buffer that
+//! is always full before it starts hides the empty path from it.
+
+use crate::base_delay::{difference, BaseDelay, MAX_BINS};
+use crate::controller::{Controller, Snapshot};
+use crate::delay_signal::rtt_us;
+use crate::event::{Ack, Idle, Loss, Sent, Timeout};
+#[cfg(feature = "alloc")]
+use crate::list::{Class, Entry};
+use crate::param::{Param, Settings, Value};
+use crate::slow_start::{FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
+use crate::units::{Span, Time};
+use crate::vegas::{Vegas, ALPHA, BETA, FORM, GAMMA};
+
+/// Parameters.
+pub const PARAMS: &[Param] = &[
+    Param::number("threshold", "", 0.1, (0.01, 0.9))
+        .explained("part of the way from smallest to largest RTT beyond which a packet is late", "Nice §3.1"),
+    Param::number("fraction", "", 0.5, (0.0, 0.99))
+        .explained("part of a round's packets that may be late", "Nice §3.1"),
+    Param::number("min_window", "packets", 1.0 / 48.0, (0.001, 2.0)).explained("window's floor", "Nice §3.1"),
+    Param::choice("growth_below_one", "vegas", &["vegas", "double"]).explained(
+        "below one packet: a packet more after a good round, or twice as much",
+        "Nice §3.1; double: afteryou",
+    ),
+    Param::count("history", "minutes", 10, (1, MAX_BINS as u64))
+        .explained("minutes that smallest and largest RTT are remembered", "afteryou"),
+    Param { default: Value::Number(1.0), source: "Nice §3", ..ALPHA },
+    Param { default: Value::Number(3.0), source: "Nice §3", ..BETA },
+    GAMMA,
+    FORM,
+    INITIAL_WINDOW,
+    HYSTART,
+];
+
+/// The list's line.
+#[cfg(feature = "alloc")]
+pub const ENTRY: Entry = Entry {
+    name: "nice",
+    class: Class::Background,
+    summary: "Vegas that halves when the queue is a tenth full, down to windows below a packet",
+    source: "Venkataramani 2002",
+    params: PARAMS,
+    make: |settings, mss| alloc::boxed::Box::new(Nice::new(settings, mss)),
+};
+
+/// A Nice controller.
+#[derive(Clone, Debug)]
+pub struct Nice {
+    threshold: f64,
+    fraction: f64,
+    min_packets: f64,
+    doubles_below_one: bool,
+    mss: u32,
+    vegas: Vegas,
+    smallest: BaseDelay,
+    /// Of the negated samples, so that the smallest is the largest.
+    largest: BaseDelay,
+    late_bytes: u64,
+    round_bytes: u64,
+    smoothed_rtt: Span,
+    /// Of two packets that go together, the first has gone.
+    is_pair_open: bool,
+}
+
+impl Nice {
+    /// A controller for packets of `mss` bytes of payload.
+    pub fn new(settings: &Settings<'_>, mss: u32) -> Nice {
+        let history = settings.count("history") as usize;
+        Nice {
+            threshold: settings.number("threshold"),
+            fraction: settings.number("fraction"),
+            min_packets: settings.number("min_window"),
+            doubles_below_one: settings.choice("growth_below_one") == "double",
+            mss,
+            vegas: Vegas::new(settings, mss).content_with_one_sample(),
+            smallest: BaseDelay::new(history),
+            largest: BaseDelay::new(history),
+            late_bytes: 0,
+            round_bytes: 0,
+            smoothed_rtt: Span::ZERO,
+            is_pair_open: false,
+        }
+    }
+
+    fn mss(&self) -> f64 {
+        f64::from(self.mss)
+    }
+
+    /// The window, bytes, which may be less than a packet.
+    fn window(&self) -> f64 {
+        self.vegas.reno.window.cwnd
+    }
+
+    fn floor(&self) -> f64 {
+        self.min_packets * self.mss()
+    }
+
+    /// Windows below two packets are a rate.
+    fn is_rate(&self) -> bool {
+        self.window() < FLOOR_PACKETS * self.mss()
+    }
+
+    /// §3.1: the round-trip time beyond which a packet is late, µs over the smallest.
+    fn late_after_us(&self) -> Option<u32> {
+        let range = difference(0u32.wrapping_sub(self.largest.get()?), self.smallest.get()?);
+        Some((self.threshold * f64::from(range.max(0))) as u32)
+    }
+
+    /// §3.1: counts the packets of an ack, and the late ones among them.
+    fn count(&mut self, ack: &Ack) {
+        self.round_bytes = self.round_bytes.saturating_add(ack.delivered());
+        let Some(rtt_us) = rtt_us(ack) else { return };
+        self.smallest.update(ack.now, rtt_us);
+        self.largest.update(ack.now, 0u32.wrapping_sub(rtt_us));
+        let over = self.smallest.get().map_or(0, |smallest| difference(rtt_us, smallest));
+        if self.late_after_us().is_some_and(|late| over > late as i32) {
+            self.late_bytes = self.late_bytes.saturating_add(ack.delivered());
+        }
+    }
+
+    /// §3.1: was the round congested? Counting starts again.
+    fn end_round(&mut self) -> bool {
+        let (late, all) = (self.late_bytes as f64, self.round_bytes as f64);
+        (self.late_bytes, self.round_bytes) = (0, 0);
+        late > self.fraction * all
+    }
+
+    fn halve(&mut self) {
+        let halved = (self.window() / 2.0).max(self.floor()).min(self.window());
+        self.vegas.shrink_to(halved);
+        self.vegas.begin_round();
+    }
+
+    /// Below two packets there is no slow start: Vegas' packet more comes soon enough.
+    fn no_slow_start_below_two(&mut self) {
+        if self.is_rate() {
+            self.vegas.shrink_to(self.window());
+        }
+    }
+}
+
+impl Controller for Nice {
+    fn on_sent(&mut self, _sent: &Sent) {
+        self.is_pair_open = self.is_rate() && !self.is_pair_open;
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.smoothed_rtt = ack.smoothed_rtt;
+        let before = self.window();
+        if ack.round_start && self.end_round() && !self.vegas.reno.is_recovering(ack) {
+            self.count(ack);
+            self.halve();
+            return;
+        }
+        self.count(ack);
+        self.vegas.on_ack(ack);
+        let doubled = (2.0 * before).min(self.mss());
+        if self.doubles_below_one && before < self.mss() && self.window() > doubled {
+            self.vegas.reno.window.cwnd = doubled;
+        }
+        self.no_slow_start_below_two();
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        self.vegas.on_loss(loss);
+        self.no_slow_start_below_two();
+    }
+
+    fn on_spurious_loss(&mut self, now: Time) {
+        self.vegas.on_spurious_loss(now);
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        let before = self.window();
+        self.vegas.on_timeout(timeout);
+        self.vegas.reno.window.cwnd = self.window().min(before);
+        self.is_pair_open = false;
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        self.vegas.on_idle(idle);
+        (self.late_bytes, self.round_bytes) = (0, 0);
+        self.is_pair_open = false;
+    }
+
+    fn on_mtu(&mut self, mss: u32) {
+        let window = self.window();
+        self.mss = mss;
+        self.vegas.on_mtu(mss);
+        self.vegas.reno.window.cwnd = window.max(self.floor());
+    }
+
+    /// At least the two packets that go together; [`pacing_rate`](Controller::pacing_rate) says how often.
+    fn cwnd(&self) -> u64 {
+        self.window().max(FLOOR_PACKETS * self.mss()) as u64
+    }
+
+    /// §3.1: two packets every 2/cwnd round trips. The second goes with the first.
+    fn pacing_rate(&self) -> Option<u64> {
+        if !self.is_rate() {
+            return None;
+        }
+        if self.is_pair_open {
+            return Some(u64::MAX);
+        }
+        let rtt_s = self.smoothed_rtt.as_secs_f64().max(1e-6);
+        Some(((self.window() / 2.0 / rtt_s) as u64).max(1))
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.vegas.in_slow_start()
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let snapshot = self.vegas.snapshot();
+        let late = self.late_after_us().map(|us| ("late_after_ms", f64::from(us) / 1000.0));
+        Snapshot {
+            phase: if self.is_rate() { "below two packets" } else { snapshot.phase },
+            cwnd: self.cwnd(),
+            extra: [Some(("window", self.window() / self.mss())), late, None, None],
+            ..snapshot
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u32 = 1000;
+
+    fn nice(packets: f64, overrides: &[(&'static str, Value)]) -> Nice {
+        let mut nice = Nice::new(&Settings::new(PARAMS, overrides).unwrap(), MSS);
+        for rtt_us in [100_000, 200_000u32] {
+            nice.smallest.update(Time::ZERO, rtt_us);
+            nice.largest.update(Time::ZERO, 0u32.wrapping_sub(rtt_us));
+        }
+        nice.vegas.reno.window.cwnd = packets * f64::from(MSS);
+        nice.vegas.reno.window.ssthresh = nice.window();
+        nice.vegas.on_ack(&ack(100, false));
+        nice.vegas.begin_round();
+        nice
+    }
+
+    fn ack(rtt_ms: u64, round_start: bool) -> Ack {
+        let smoothed_rtt = Span::from_millis(100);
+        Ack {
+            newly_acked: 1000,
+            rtt: Some(Span::from_millis(rtt_ms)),
+            round_start,
+            smoothed_rtt,
+            ..Ack::for_tests()
+        }
+    }
+
+    /// Window in packets after a round of ten packets of which `late` took 111 ms and the others 109.
+    fn after_round(mut nice: Nice, late: usize) -> f64 {
+        (0..10).for_each(|i| nice.on_ack(&ack(if i < late { 111 } else { 109 }, false)));
+        nice.on_ack(&ack(109, true));
+        nice.window() / f64::from(MSS)
+    }
+
+    #[test]
+    fn more_than_half_of_the_packets_late_halve_the_window() {
+        assert_eq!(nice(10.0, &[]).late_after_us(), Some(10_000), "late beyond 110 ms");
+        assert_eq!(after_round(nice(10.0, &[]), 6), 5.0);
+        // Exactly half: Vegas, whose Diff at 109 ms is 0.83 of its α of 1.
+        assert_eq!(after_round(nice(10.0, &[]), 5), 11.0);
+    }
+
+    #[test]
+    fn halving_goes_on_to_a_forty_eighth_of_a_packet() {
+        let mut window = nice(2.0, &[]);
+        let mut seen = Vec::new();
+        for _ in 0..9 {
+            window.on_ack(&ack(150, false));
+            window.on_ack(&ack(150, false));
+            window.on_ack(&ack(150, true));
+            seen.push(window.window() / 1000.0);
+        }
+        assert_eq!(seen[..3], [1.0, 0.5, 0.25]);
+        assert!((seen[8] - 1.0 / 48.0).abs() < 1e-9, "{seen:?}");
+        assert_eq!(window.cwnd(), 2000, "two packets may be in flight");
+    }
+
+    #[test]
+    fn a_sixteenth_of_a_packet_is_two_packets_every_32_round_trips() {
+        let mut nice = nice(1.0 / 16.0, &[]);
+        nice.smoothed_rtt = Span::from_millis(100);
+        let sent =
+            Sent { now: Time::ZERO, bytes: 1000, packet_number: 1, in_flight: 1000, app_limited: false };
+        nice.on_sent(&sent);
+        assert_eq!(nice.pacing_rate(), Some(u64::MAX), "the second goes with the first");
+        nice.on_sent(&sent);
+        let spacing_s = 1000.0 / nice.pacing_rate().unwrap() as f64;
+        assert!((spacing_s / 0.1 - 32.0).abs() < 0.2, "{spacing_s} s");
+    }
+
+    #[test]
+    fn a_good_round_adds_a_packet_or_doubles_if_asked_to() {
+        for (growth, expected) in [("vegas", 1.0625), ("double", 0.125)] {
+            let mut nice = nice(1.0 / 16.0, &[("growth_below_one", Value::Choice(growth))]);
+            nice.on_ack(&ack(100, false));
+            nice.on_ack(&ack(100, true));
+            assert_eq!(nice.window() / 1000.0, expected, "{growth}");
+        }
+    }
+
+    #[test]
+    fn neither_a_timeout_nor_a_loss_enlarges_a_small_window() {
+        let mut nice = nice(0.25, &[]);
+        let now = Time::from_millis(900);
+        nice.on_loss(&Loss {
+            now,
+            bytes: 1000,
+            sent_at: now,
+            packet_number: 1,
+            flightsize: 2000,
+            persistent: false,
+        });
+        nice.on_timeout(&Timeout { now, flightsize: 2000, consecutive: 1 });
+        assert_eq!(nice.window(), 250.0);
+    }
+}

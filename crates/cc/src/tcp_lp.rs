@@ -1,0 +1,388 @@
+//! TCP-LP: NewReno that halves at the first sign of a queue, and leaves at the second.
+//!
+//! # Model
+//! Smallest and largest one-way delay tell the empty and the full queue. When the smoothed delay passes 15 % of the way,
+//! that is an early congestion indication (ECI). The first one halves the window and starts an inference phase of three
+//! round trips in which it does not grow; a second one within it leaves one packet:
+//!
+//! ```text
+//!   smoothed > min + 0.15 · (max − min):  ECI, at most once a round trip
+//!       in the inference phase: cwnd = 1          else: cwnd /= 2        and the phase begins anew
+//! ```
+//!
+//! # States
+//! ```text
+//!   slow start / congestion avoidance ──ECI: halve──▶ inference (no growth) ──3 RTT without ECI──▶ as before
+//!                                                        │    ▲
+//!                                                        └────┘ ECI: one packet
+//! ```
+//! Losses and timeouts are NewReno's.
+//!
+//! # Constants
+//! | name | default | why |
+//! |---|---|---|
+//! | threshold | 0.15 of the delay's range | Linux, ns-3 |
+//! | weight of a sample | 1/8 | Linux, ns-3 |
+//! | inference | 3 RTT | Linux, ns-3 |
+//! | floor | 1 packet | |
+//! | largest delay | the second largest seen, until there are more | one freak sample shall not stretch the range |
+//!
+//! # Source
+//! Kuzmanovic and Knightly, "TCP-LP: low-priority service via end-point congestion control" (2003, 2006), by way of
+//! RFC 6297 §2.3; Linux `net/ipv4/tcp_lp.c` and ns-3 `tcp-lp.cc` (read for facts). Default is the paper's memory, a
+//! connection's lifetime, with one reaction a round trip. `memory = linux` learns the range anew after each ECI, which
+//! then spans as much as the delay itself, and has no such gate: a second ECI may follow with the next ack. Linux doubles
+//! the absolute delay, in which the clocks' offset is; here half the smallest round-trip time stands for the path's part.
+//!
+//! # Not implemented
+//! The estimate of the far clock's rate: the signal comes in µs.
+//!
+//! # Known bad cases
+//! It reacts to 15 % of the largest queue ever seen: where that was large, it is not so early. A longer route, or a far
+//! clock that gains, looks like a queue for ever.
+
+use crate::base_delay::difference;
+use crate::controller::{Controller, Snapshot};
+use crate::delay_signal::DelaySignal;
+use crate::event::{Ack, Idle, Loss, Timeout};
+use crate::ledbat::SIGNAL;
+#[cfg(feature = "alloc")]
+use crate::list::{Class, Entry};
+use crate::newreno::NewReno;
+use crate::param::{Param, Settings};
+use crate::slow_start::{HYSTART, INITIAL_WINDOW};
+use crate::units::{Span, Time};
+
+/// The smoothed delay moves by one over this of the way to a sample.
+const WEIGHT: i64 = 8;
+
+/// Parameters.
+pub const PARAMS: &[Param] = &[
+    Param::number("threshold", "of range", 0.15, (0.01, 0.9))
+        .explained("smoothed delay between smallest and largest that indicates congestion", "Linux tcp_lp.c"),
+    Param::count("inference", "RTT", 3, (1, 100))
+        .explained("round trips without growth after an indication", "Linux tcp_lp.c"),
+    Param::choice("memory", "lifetime", &["lifetime", "linux"]).explained(
+        "what the range of delays remembers: everything, or only since the last indication",
+        "RFC 6297 §2.3",
+    ),
+    SIGNAL,
+    INITIAL_WINDOW,
+    HYSTART,
+];
+
+/// The list's line.
+#[cfg(feature = "alloc")]
+pub const ENTRY: Entry = Entry {
+    name: "tcp-lp",
+    class: Class::Background,
+    summary: "NewReno that halves at the first sign of a queue and leaves at the second",
+    source: "Kuzmanovic 2003, Linux tcp_lp.c",
+    params: PARAMS,
+    make: |settings, mss| alloc::boxed::Box::new(TcpLp::new(settings, mss)),
+};
+
+/// The delays that a flow has seen, µs, counted from its first sample: the clocks' offset does not matter.
+#[derive(Clone, Copy, Debug)]
+struct Delays {
+    /// The newest sample as it came, and as it is counted.
+    raw: u32,
+    newest: i64,
+    min: i64,
+    max: i64,
+    /// The largest; the range ends at the one before.
+    reserve: i64,
+    /// Eight times the smoothed delay.
+    smoothed8: i64,
+}
+
+impl Delays {
+    fn first(raw: u32) -> Delays {
+        Delays { raw, newest: 0, min: 0, max: 0, reserve: 0, smoothed8: 0 }
+    }
+
+    fn update(&mut self, raw: u32) {
+        self.newest = self.newest.saturating_add(i64::from(difference(raw, self.raw)));
+        self.raw = raw;
+        let sample = self.newest;
+        self.min = self.min.min(sample);
+        if sample > self.reserve {
+            (self.max, self.reserve) = (self.reserve, sample);
+        } else if sample > self.max {
+            self.max = sample;
+        }
+        self.smoothed8 = self.smoothed8.saturating_add(sample - self.smoothed8 / WEIGHT);
+    }
+
+    fn smoothed(&self) -> i64 {
+        self.smoothed8 / WEIGHT
+    }
+
+    /// The range starts anew at the smoothed delay; `path_us` is what of the delay is no queue.
+    fn learn_anew(&mut self, path_us: i64) {
+        let delay = self.smoothed().saturating_sub(self.min).saturating_add(path_us);
+        self.min = self.smoothed();
+        self.max = self.min.saturating_add(delay);
+        self.reserve = self.max;
+    }
+}
+
+/// A TCP-LP controller.
+#[derive(Clone, Debug)]
+pub struct TcpLp {
+    threshold: f64,
+    inference_rtts: u64,
+    learns_anew: bool,
+    signal: DelaySignal,
+    mss: u32,
+    reno: NewReno,
+    delays: Option<Delays>,
+    min_rtt: Option<Span>,
+    /// The latest indication.
+    indicated_at: Option<Time>,
+    /// The latest indication or loss.
+    reacted_at: Option<Time>,
+}
+
+impl TcpLp {
+    /// A controller for packets of `mss` bytes of payload.
+    pub fn new(settings: &Settings<'_>, mss: u32) -> TcpLp {
+        TcpLp {
+            threshold: settings.number("threshold"),
+            inference_rtts: settings.count("inference"),
+            learns_anew: settings.choice("memory") == "linux",
+            signal: DelaySignal::named(settings.choice("signal")),
+            mss,
+            reno: NewReno::new(settings, mss),
+            delays: None,
+            min_rtt: None,
+            indicated_at: None,
+            reacted_at: None,
+        }
+    }
+
+    fn measure(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
+        }
+        let (sample, forget) = self.signal.sample(ack);
+        if forget {
+            self.delays = None;
+        }
+        let Some(raw) = sample else { return };
+        match &mut self.delays {
+            Some(delays) => delays.update(raw),
+            None => self.delays = Some(Delays::first(raw)),
+        }
+    }
+
+    /// Does the smoothed delay lie beyond its share of the range?
+    fn is_queue_building(&self) -> bool {
+        self.delays.is_some_and(|delays| {
+            let range = delays.max.saturating_sub(delays.min) as f64;
+            delays.smoothed() as f64 > delays.min as f64 + self.threshold * range
+        })
+    }
+
+    fn is_inferring(&self, now: Time, rtt: Span) -> bool {
+        self.indicated_at.is_some_and(|at| now.since(at) < rtt * self.inference_rtts)
+    }
+
+    /// RFC 6297 §2.3: at most one reaction in a round trip, so that it takes two to get down to one packet.
+    fn may_react(&self, now: Time, rtt: Span) -> bool {
+        self.learns_anew || self.reacted_at.is_none_or(|at| now.since(at) >= rtt)
+    }
+
+    /// Early congestion indication.
+    fn react(&mut self, now: Time, inferring: bool) {
+        let packet = f64::from(self.mss);
+        let cwnd = if inferring { packet } else { (self.reno.window.cwnd / 2.0).max(packet) };
+        self.reno.shrink_to(cwnd.min(self.reno.window.cwnd));
+        // Linux and ns-3 leave ssthresh alone and slow-start back to it; half is what a loss would leave.
+        self.reno.window.ssthresh = self.reno.window.cwnd.max(2.0 * packet);
+        self.indicated_at = Some(now);
+        self.reacted_at = Some(now);
+        let path_us = self.min_rtt.map_or(0, |rtt| (rtt.as_micros() / 2).min(1 << 32) as i64);
+        if let (true, Some(delays)) = (self.learns_anew, &mut self.delays) {
+            delays.learn_anew(path_us);
+        }
+    }
+}
+
+impl Controller for TcpLp {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.measure(ack);
+        if !self.reno.may_grow(ack) {
+            return;
+        }
+        let rtt = ack.rtt.unwrap_or(ack.smoothed_rtt);
+        let inferring = self.is_inferring(ack.now, rtt);
+        if self.is_queue_building() && self.may_react(ack.now, rtt) {
+            self.react(ack.now, inferring);
+        } else if !inferring {
+            self.reno.grow(ack);
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        self.reno.on_loss(loss);
+        self.reacted_at = Some(loss.now);
+    }
+
+    fn on_spurious_loss(&mut self, now: Time) {
+        self.reno.on_spurious_loss(now);
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        self.reno.on_timeout(timeout);
+        self.reacted_at = Some(timeout.now);
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        self.reno.on_idle(idle);
+    }
+
+    fn on_mtu(&mut self, mss: u32) {
+        self.mss = mss;
+        self.reno.on_mtu(mss);
+    }
+
+    fn cwnd(&self) -> u64 {
+        self.reno.cwnd()
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.reno.in_slow_start()
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let above_min = |us: i64, min: i64| Span::from_micros(us.saturating_sub(min).max(0) as u64);
+        let range = self.delays.map(|delays| above_min(delays.max, delays.min).as_millis_f64());
+        Snapshot {
+            queuing_delay: self.delays.map(|delays| above_min(delays.smoothed(), delays.min)),
+            extra: [range.map(|ms| ("delay_range_ms", ms)), None, None, None],
+            ..self.reno.snapshot()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::param::Value;
+
+    const MSS: u32 = 1000;
+
+    /// Window of 20 packets in congestion avoidance, delays from 20 to 120 ms, smoothed `smoothed_ms`.
+    fn lp(memory: &'static str, smoothed_ms: i64) -> TcpLp {
+        let overrides = [("memory", Value::Choice(memory))];
+        let mut lp = TcpLp::new(&Settings::new(PARAMS, &overrides).unwrap(), MSS);
+        lp.signal = DelaySignal::OneWay;
+        (lp.reno.window.cwnd, lp.reno.window.ssthresh) = (20_000.0, 20_000.0);
+        let smoothed = smoothed_ms * 1000;
+        lp.delays = Some(Delays {
+            raw: smoothed as u32,
+            newest: smoothed,
+            min: 20_000,
+            max: 120_000,
+            reserve: 120_000,
+            smoothed8: 8 * smoothed,
+        });
+        lp
+    }
+
+    fn ack(ms: u64, delay_ms: u32) -> Ack {
+        let rtt = Some(Span::from_millis(100));
+        Ack {
+            now: Time::from_millis(ms),
+            newly_acked: 1000,
+            one_way_delay: Some(delay_ms * 1000),
+            rtt,
+            ..Ack::for_tests()
+        }
+    }
+
+    /// Windows in packets after acks with a delay of 36 ms at `times_ms`.
+    fn windows<const N: usize>(memory: &'static str, times_ms: [u64; N]) -> [f64; N] {
+        let mut lp = lp(memory, 36);
+        times_ms.map(|ms| {
+            lp.on_ack(&ack(ms, 36));
+            lp.reno.window.cwnd / 1000.0
+        })
+    }
+
+    #[test]
+    fn the_threshold_itself_is_no_indication() {
+        let mut lp = lp("lifetime", 30);
+        lp.on_ack(&ack(1000, 70));
+        assert_eq!(lp.delays.unwrap().smoothed(), 35_000);
+        assert!(!lp.is_queue_building() && lp.cwnd() > 20_000);
+    }
+
+    #[test]
+    fn the_first_indication_halves_and_the_second_leaves_one_packet() {
+        assert_eq!(windows("lifetime", [1000, 1099]), [10.0, 10.0], "once in a round trip");
+        assert_eq!(windows("lifetime", [1000, 1100]), [10.0, 1.0]);
+        assert_eq!(windows("lifetime", [1000, 1299]), [10.0, 1.0]);
+        assert_eq!(windows("lifetime", [1000, 1300]), [10.0, 5.0], "the inference phase is over");
+    }
+
+    #[test]
+    fn linux_has_no_gate_but_learns_the_range_anew() {
+        let mut lp = lp("linux", 36);
+        lp.on_ack(&ack(1000, 36));
+        // Half of 100 ms and 16 ms of queue: the range is 66 ms from 36 ms on, a queue of 10 ms more is congestion again.
+        let delays = lp.delays.unwrap();
+        assert_eq!((lp.cwnd(), delays.min, delays.max), (10_000, 36_000, 102_000));
+        lp.delays = Some(Delays { smoothed8: 8 * 47_000, ..delays });
+        lp.on_ack(&ack(1010, 47));
+        assert_eq!(lp.cwnd(), 1000);
+    }
+
+    #[test]
+    fn the_largest_delay_counts_only_once_it_is_confirmed() {
+        let mut delays = Delays::first(100);
+        let mut seen = vec![(delays.max, delays.reserve)];
+        for sample in [200, 150, 250, 120] {
+            delays.update(sample);
+            seen.push((delays.max, delays.reserve));
+        }
+        let absolute: Vec<_> = seen.iter().map(|(max, reserve)| (max + 100, reserve + 100)).collect();
+        assert_eq!(absolute, [(100, 100), (100, 200), (150, 200), (200, 250), (200, 250)]);
+    }
+
+    #[test]
+    fn the_threshold_lies_15_percent_into_the_range() {
+        for (smoothed_us, building) in [(35_000, false), (35_001, true)] {
+            let mut lp = lp("lifetime", 30);
+            lp.delays = lp.delays.map(|delays| Delays { smoothed8: 8 * smoothed_us, ..delays });
+            assert_eq!(lp.is_queue_building(), building);
+        }
+    }
+
+    #[test]
+    fn it_does_not_grow_while_inferring() {
+        let mut lp = lp("lifetime", 36);
+        lp.on_ack(&ack(1000, 36));
+        lp.delays = lp.delays.map(|delays| Delays { smoothed8: 8 * 20_000, ..delays });
+        (0..10).for_each(|i| lp.on_ack(&ack(1010 + 28 * i, 20)));
+        assert_eq!(lp.cwnd(), 10_000);
+        lp.on_ack(&ack(1300, 20));
+        assert!(lp.cwnd() > 10_000);
+    }
+
+    #[test]
+    fn any_clock_offset_leaves_it_unchanged() {
+        let run = |offset: u32| {
+            let mut lp = TcpLp::new(&Settings::defaults(PARAMS), MSS);
+            (0..400u32).for_each(|i| {
+                let mut ack = ack(1000 + u64::from(i) * 5, 20 + i % 97);
+                ack.one_way_delay = ack.one_way_delay.map(|delay| delay.wrapping_add(offset));
+                lp.on_ack(&ack);
+            });
+            lp.cwnd()
+        };
+        assert_eq!(run(0), run(0xFFFF_0000));
+        assert_eq!(run(0), run(0x7FFF_F000));
+    }
+}
