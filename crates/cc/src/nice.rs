@@ -26,6 +26,7 @@
 //! | f | 0.5 | the paper's experiments |
 //! | floor | 1/48 packet | two packets every 96 round trips |
 //! | α, β | 1, 3 packets | Vegas as Nice uses it |
+//! | noise | 5 ms | ours: a Nice flow alone never fills the queue, so its range is its own bursts, and all of them would be late |
 //! | memory of min and max | 10 minutes | ours: the paper leaves it open, and a lifetime's maximum blunts the rule for ever |
 //!
 //! # Source
@@ -56,6 +57,8 @@ pub const PARAMS: &[Param] = &[
         .explained("part of the way from smallest to largest RTT beyond which a packet is late", "Nice §3.1"),
     Param::number("fraction", "", 0.5, (0.0, 0.99))
         .explained("part of a round's packets that may be late", "Nice §3.1"),
+    Param::millis("noise", 5, (0, 100))
+        .explained("a packet that is late by less is not late, however small the range", "afteryou"),
     Param::number("min_window", "packets", 1.0 / 48.0, (0.001, 2.0)).explained("window's floor", "Nice §3.1"),
     Param::choice("growth_below_one", "vegas", &["vegas", "double"]).explained(
         "below one packet: a packet more after a good round, or twice as much",
@@ -87,6 +90,7 @@ pub const ENTRY: Entry = Entry {
 pub struct Nice {
     threshold: f64,
     fraction: f64,
+    noise_us: f64,
     min_packets: f64,
     doubles_below_one: bool,
     mss: u32,
@@ -108,6 +112,7 @@ impl Nice {
         Nice {
             threshold: settings.number("threshold"),
             fraction: settings.number("fraction"),
+            noise_us: settings.time("noise").as_micros() as f64,
             min_packets: settings.number("min_window"),
             doubles_below_one: settings.choice("growth_below_one") == "double",
             mss,
@@ -142,13 +147,16 @@ impl Nice {
     /// §3.1: the round-trip time beyond which a packet is late, µs over the smallest.
     fn late_after_us(&self) -> Option<u32> {
         let range = difference(0u32.wrapping_sub(self.largest.get()?), self.smallest.get()?);
-        Some((self.threshold * f64::from(range.max(0))) as u32)
+        Some((self.threshold * f64::from(range.max(0))).max(self.noise_us) as u32)
     }
 
     /// §3.1: counts the packets of an ack, and the late ones among them.
     fn count(&mut self, ack: &Ack) {
         self.round_bytes = self.round_bytes.saturating_add(ack.delivered());
         let Some(rtt_us) = rtt_us(ack) else { return };
+        if ack.may_have_waited(self.mss) && self.smallest.get().is_some_and(|us| difference(rtt_us, us) > 0) {
+            return; // for a second packet, not in a queue
+        }
         self.smallest.update(ack.now, rtt_us);
         self.largest.update(ack.now, 0u32.wrapping_sub(rtt_us));
         let over = self.smallest.get().map_or(0, |smallest| difference(rtt_us, smallest));

@@ -16,7 +16,7 @@
 //!                                                        │    ▲
 //!                                                        └────┘ ECI: one packet
 //! ```
-//! Losses and timeouts are NewReno's.
+//! Losses and timeouts are NewReno's. The initial slow start learns the range of delays: there is no ECI in it.
 //!
 //! # Constants
 //! | name | default | why |
@@ -24,6 +24,7 @@
 //! | threshold | 0.15 of the delay's range | Linux, ns-3 |
 //! | weight of a sample | 1/8 | Linux, ns-3 |
 //! | inference | 3 RTT | Linux, ns-3 |
+//! | noise | 5 ms | ours: where losses ended slow start early the range is small, and 15 % of it are one's own bursts |
 //! | floor | 1 packet | |
 //! | largest delay | the second largest seen, until there are more | one freak sample shall not stretch the range |
 //!
@@ -34,11 +35,16 @@
 //! then spans as much as the delay itself, and has no such gate: a second ECI may follow with the next ack. Linux doubles
 //! the absolute delay, in which the clocks' offset is; here half the smallest round-trip time stands for the path's part.
 //!
+//! An ack of the only packet in flight may have waited in the receiver for a second packet (delayed acks, 40 ms and more),
+//! and over TCP that time is in the sample. Such samples may lower the smoothed delay and not raise it, nor are they an occasion to react (ours): else a flow
+//! at one packet takes each delayed ack for a queue and never leaves.
+//!
 //! # Not implemented
 //! The estimate of the far clock's rate: the signal comes in µs.
 //!
 //! # Known bad cases
-//! It reacts to 15 % of the largest queue ever seen: where that was large, it is not so early. A longer route, or a far
+//! Its initial slow start fills the buffer, as NewReno's does, and a flow that is too short or too limited to fill it never
+//! learns to yield. It reacts to 15 % of the largest queue ever seen: where that was large, it is not so early. A longer route, or a far
 //! clock that gains, looks like a queue for ever.
 
 use crate::base_delay::difference;
@@ -60,6 +66,8 @@ const WEIGHT: i64 = 8;
 pub const PARAMS: &[Param] = &[
     Param::number("threshold", "of range", 0.15, (0.01, 0.9))
         .explained("smoothed delay between smallest and largest that indicates congestion", "Linux tcp_lp.c"),
+    Param::millis("noise", 5, (0, 100))
+        .explained("less delay over the smallest is no congestion, however small the range", "afteryou"),
     Param::count("inference", "RTT", 3, (1, 100))
         .explained("round trips without growth after an indication", "Linux tcp_lp.c"),
     Param::choice("memory", "lifetime", &["lifetime", "linux"]).explained(
@@ -114,6 +122,11 @@ impl Delays {
         self.smoothed8 = self.smoothed8.saturating_add(sample - self.smoothed8 / WEIGHT);
     }
 
+    /// Does the sample lie above the smoothed delay?
+    fn would_rise(&self, raw: u32) -> bool {
+        self.newest.saturating_add(i64::from(difference(raw, self.raw))) > self.smoothed()
+    }
+
     fn smoothed(&self) -> i64 {
         self.smoothed8 / WEIGHT
     }
@@ -131,6 +144,7 @@ impl Delays {
 #[derive(Clone, Debug)]
 pub struct TcpLp {
     threshold: f64,
+    noise_us: f64,
     inference_rtts: u64,
     learns_anew: bool,
     signal: DelaySignal,
@@ -149,6 +163,7 @@ impl TcpLp {
     pub fn new(settings: &Settings<'_>, mss: u32) -> TcpLp {
         TcpLp {
             threshold: settings.number("threshold"),
+            noise_us: settings.time("noise").as_micros() as f64,
             inference_rtts: settings.count("inference"),
             learns_anew: settings.choice("memory") == "linux",
             signal: DelaySignal::named(settings.choice("signal")),
@@ -161,7 +176,8 @@ impl TcpLp {
         }
     }
 
-    fn measure(&mut self, ack: &Ack) {
+    /// Takes in the ack's delay; false if it says nothing.
+    fn measure(&mut self, ack: &Ack) -> bool {
         if let Some(rtt) = ack.rtt {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
         }
@@ -169,23 +185,31 @@ impl TcpLp {
         if forget {
             self.delays = None;
         }
-        let Some(raw) = sample else { return };
+        let Some(raw) = sample else { return false };
         match &mut self.delays {
+            Some(delays) if ack.may_have_waited(self.mss) && delays.would_rise(raw) => return false,
             Some(delays) => delays.update(raw),
             None => self.delays = Some(Delays::first(raw)),
         }
+        true
     }
 
     /// Does the smoothed delay lie beyond its share of the range?
     fn is_queue_building(&self) -> bool {
         self.delays.is_some_and(|delays| {
             let range = delays.max.saturating_sub(delays.min) as f64;
-            delays.smoothed() as f64 > delays.min as f64 + self.threshold * range
+            let excess = (self.threshold * range).max(self.noise_us);
+            delays.smoothed() as f64 > delays.min as f64 + excess
         })
     }
 
     fn is_inferring(&self, now: Time, rtt: Span) -> bool {
         self.indicated_at.is_some_and(|at| now.since(at) < rtt * self.inference_rtts)
+    }
+
+    /// The range is learnt in the initial slow start, which ends with a loss: before that, "15 % of the way" means nothing.
+    fn knows_range(&self) -> bool {
+        self.learns_anew || self.reno.window.ssthresh.is_finite()
     }
 
     /// RFC 6297 §2.3: at most one reaction in a round trip, so that it takes two to get down to one packet.
@@ -211,13 +235,13 @@ impl TcpLp {
 
 impl Controller for TcpLp {
     fn on_ack(&mut self, ack: &Ack) {
-        self.measure(ack);
+        let says_something = self.measure(ack);
         if !self.reno.may_grow(ack) {
             return;
         }
         let rtt = ack.rtt.unwrap_or(ack.smoothed_rtt);
         let inferring = self.is_inferring(ack.now, rtt);
-        if self.is_queue_building() && self.may_react(ack.now, rtt) {
+        if says_something && self.knows_range() && self.is_queue_building() && self.may_react(ack.now, rtt) {
             self.react(ack.now, inferring);
         } else if !inferring {
             self.reno.grow(ack);
@@ -369,6 +393,18 @@ mod tests {
         assert_eq!(lp.cwnd(), 10_000);
         lp.on_ack(&ack(1300, 20));
         assert!(lp.cwnd() > 10_000);
+    }
+
+    #[test]
+    fn a_lone_packets_delayed_ack_is_no_queue() {
+        let mut lp = lp("lifetime", 30);
+        let lone = |ms| Ack { flightsize: 1000, ..ack(ms, 90) };
+        (0..100).for_each(|i| lp.on_ack(&lone(1000 + 50 * i)));
+        assert_eq!(lp.delays.unwrap().smoothed(), 30_000);
+        lp.on_ack(&Ack { flightsize: 1000, ..ack(9000, 22) });
+        assert_eq!(lp.delays.unwrap().smoothed(), 29_000, "a lower one counts");
+        lp.on_ack(&Ack { flightsize: 2000, ..ack(9000, 90) });
+        assert_eq!(lp.delays.unwrap().smoothed(), 36_625, "so does that of one of two packets");
     }
 
     #[test]

@@ -23,7 +23,7 @@ fn run(path: Path, plan: Plan) -> (Vec<Departure>, [Statistics; 2]) {
         log.borrow_mut().push((now, side, packet.header, mask, packet.payload.len()));
         true
     }));
-    assert!(world.run_to_completion(300_000));
+    assert!(world.run_to_completion(1_200_000));
     let flow = &world.flows[0];
     let statistics = [flow.client().statistics(), flow.server().statistics()];
     let departures = departures.borrow().clone();

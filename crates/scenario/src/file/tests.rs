@@ -27,11 +27,15 @@ fn flow(lines: &str) -> String {
 #[test]
 fn a_wrong_word_is_shown_with_its_line_a_caret_and_the_nearest_one() {
     let text = error("", "\n[[flow]]\ncontroller = \"cubik\"\nrtt = \"40 ms\"\n");
-    let expected = "there is no controller \"cubik\": did you mean \"cubic\"? use one of ledbat++, ledbat, cubic, newreno
+    let names: Vec<_> = afteryou_cc::list::CONTROLLERS.iter().map(|entry| entry.name).collect();
+    let expected = format!(
+        "there is no controller \"cubik\": did you mean \"cubic\"? use one of {}
  --> test.toml:8:14
   |
 8 | controller = \"cubik\"
-  |              ^^^^^^^";
+  |              ^^^^^^^",
+        names.join(", ")
+    );
     assert_eq!(text, expected, "\n{text}");
 }
 

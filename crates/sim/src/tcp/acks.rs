@@ -70,6 +70,7 @@ impl Sender {
             Before { recover_fs: flightsize - sacked_before, delivered, advanced: progress.advanced };
         self.find_and_answer_losses(now, &before);
         self.restart_timers(now, &progress);
+        self.hasten(now);
     }
 
     fn blocks(&self, sack: Option<&Sack>) -> ([(u64, u64); SACK_BLOCKS], usize) {

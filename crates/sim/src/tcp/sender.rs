@@ -345,12 +345,19 @@ impl Sender {
     }
 
     fn pace(&mut self, now: Time, bytes: u64) {
+        let Some(rate) = self.pacing_rate() else { return };
+        let burst_packet = if self.says.cwnd < u64::from(self.mss) { 0 } else { u64::from(self.mss) };
+        self.pacer.sent(now, bytes, rate, burst_packet);
+    }
+
+    /// Bytes per second, once there is a round-trip time.
+    fn pacing_rate(&self) -> Option<u64> {
         // The latest sample counts if it is the smaller: when a long queue has just gone, the smoothed one would hold the
         // rate down for many round trips, and the window is there to stop what is too fast.
-        let Some(rtt) = self.rtt.smoothed().map(|smoothed| smoothed.min(self.rtt.latest())) else { return };
-        let (cwnd, packet) = (self.says.cwnd, u64::from(self.mss));
+        let rtt = self.rtt.smoothed()?.min(self.rtt.latest());
+        let cwnd = self.says.cwnd;
         let gain = match self.says.slow_start {
-            _ if cwnd < packet => 1.0,
+            _ if cwnd < u64::from(self.mss) => 1.0,
             true => SLOW_START_GAIN,
             false => STEADY_GAIN,
         };
@@ -358,8 +365,17 @@ impl Sender {
             Some(rate) => rate,
             None => (gain * cwnd as f64 / rtt.as_secs_f64().max(1e-6)) as u64,
         };
-        let burst_packet = if cwnd < packet { 0 } else { packet };
-        self.pacer.sent(now, bytes, rate.max(1), burst_packet);
+        Some(rate.max(1))
+    }
+
+    /// A packet that waits for more than a round trip was spaced by a window below one packet. The window may have grown
+    /// since: it waits by what the window is now.
+    pub(super) fn hasten(&mut self, now: Time) {
+        if self.rtt.smoothed().is_none_or(|rtt| self.pacer.next() <= now + rtt) {
+            return;
+        }
+        let rate = self.pacing_rate().unwrap_or(1);
+        self.pacer.no_later_than(now + Span::of_bytes(u64::from(self.mss), rate));
     }
 
     /// The window has room that is not used: acks of what is in flight now must not widen it.
@@ -375,7 +391,9 @@ impl Sender {
         if !self.board.is_empty() || self.board.next_number() == 0 {
             return;
         }
-        let (idle_for, rto) = (now.since(self.last_sent), self.timers.rto(&self.rtt, &self.options));
+        // What the pacer held back was not idle.
+        let quiet_since = self.last_sent.max(self.pacer.next());
+        let (idle_for, rto) = (now.since(quiet_since), self.timers.rto(&self.rtt, &self.options));
         if idle_for > rto {
             self.controller.on_idle(&Idle { now, idle_for, rto });
             self.hear();
@@ -385,7 +403,8 @@ impl Sender {
 
     /// When [`on_timer`](super::Sender::on_timer) is to be called at the latest.
     pub fn deadline(&self) -> Time {
-        let counts = self.rtt.smoothed().is_some() && !self.board.is_empty();
+        let wants_to_send = !self.board.is_empty() || self.timers.pacing != Time::NEVER;
+        let counts = self.rtt.smoothed().is_some() && wants_to_send;
         self.timers.next().min(if counts { self.says.wake } else { Time::NEVER })
     }
 

@@ -92,6 +92,7 @@ impl Sender {
         if self.controller.wake_at().is_some_and(|at| at <= now) && self.smoothed().is_some() {
             self.controller.on_wake(now);
             self.hear();
+            self.hasten(now);
         }
     }
 

@@ -124,6 +124,7 @@ impl Connection {
         }
         self.find_losses(now);
         self.timers.progress(now, self.rto.get(), self.board.is_empty());
+        self.hasten(now);
     }
 
     /// Tells estimators and controller what an ack has brought.

@@ -6,7 +6,7 @@ use super::{Connection, Fin, State, LONG_SACK_SHOWN};
 use crate::config::SYN_RESENDS;
 use crate::packet::{Header, Kind, Packet};
 use crate::sack::{Sack, MAX_LEN, SHORT_BITS};
-use afteryou_cc::{Idle, Sent, Time};
+use afteryou_cc::{Idle, Sent, Span, Time};
 
 /// A datagram that leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,17 +225,23 @@ impl Connection {
         self.pace(now, len);
         let probe_after = self.rtt.smoothed().map(|rtt| {
             // RFC 9002 §6.2.1: by then the ack must have come, were the packet not lost.
-            rtt + (self.rtt.variation() * 4).max(afteryou_cc::Span::from_millis(1)) + self.config.ack_delay
+            rtt + (self.rtt.variation() * 4).max(Span::from_millis(1)) + self.config.ack_delay
         });
         self.timers.sent_something(now, self.rto.get(), probe_after);
     }
 
     fn pace(&mut self, now: Time, len: u64) {
+        let Some(rate) = self.pacing_rate() else { return };
+        let (cwnd, packet) = (self.controller.cwnd(), u64::from(self.config.payload));
+        let burst_packet = if cwnd < packet { 0 } else { packet };
+        self.pacer.sent(now, len, rate, burst_packet);
+    }
+
+    /// Bytes per second, once there is a round-trip time.
+    fn pacing_rate(&self) -> Option<u64> {
         // The latest sample counts if it is the smaller: when a long queue has just gone, the smoothed round-trip time
         // would hold the rate down for many round trips, and the window is there to stop what is too fast.
-        let Some(rtt) = self.rtt.smoothed().map(|smoothed| smoothed.min(self.rtt.latest())) else {
-            return;
-        };
+        let rtt = self.rtt.smoothed()?.min(self.rtt.latest());
         let (cwnd, packet) = (self.controller.cwnd(), u64::from(self.config.payload));
         let gain = match self.controller.in_slow_start() {
             _ if cwnd < packet => 1.0, // a window below one packet is its spacing
@@ -243,9 +249,17 @@ impl Connection {
             false => STEADY_GAIN,
         };
         let by_window = || (gain * cwnd as f64 / rtt.as_secs_f64().max(1e-6)) as u64;
-        let rate = self.controller.pacing_rate().unwrap_or_else(by_window).max(1);
-        let burst_packet = if cwnd < packet { 0 } else { packet };
-        self.pacer.sent(now, len, rate, burst_packet);
+        Some(self.controller.pacing_rate().unwrap_or_else(by_window).max(1))
+    }
+
+    /// A packet that waits for more than a round trip was spaced by a window below one packet. The window may have grown
+    /// since: it waits by what the window is now.
+    pub(super) fn hasten(&mut self, now: Time) {
+        if self.rtt.smoothed().is_none_or(|rtt| self.pacer.next() <= now + rtt) {
+            return;
+        }
+        let rate = self.pacing_rate().unwrap_or(1);
+        self.pacer.no_later_than(now + Span::of_bytes(u64::from(self.config.payload), rate));
     }
 
     /// The window has room that is not used: acks of what is in flight now must not widen it.
@@ -261,7 +275,9 @@ impl Connection {
         if !self.board.is_empty() || self.board.next_packet_number() == 0 {
             return;
         }
-        let (idle_for, rto) = (now.since(self.timers.last_activity()), self.rto.get());
+        // What the pacer held back was not idle.
+        let quiet_since = self.timers.last_activity().max(self.pacer.next());
+        let (idle_for, rto) = (now.since(quiet_since), self.rto.get());
         if idle_for > rto {
             self.controller.on_idle(&Idle { now, idle_for, rto });
             self.pacer.reset(now);

@@ -40,6 +40,11 @@ impl Pacer {
         self.next = self.next.max(earliest) + spacing;
     }
 
+    /// The window has grown: what was spaced by a smaller one need not wait for longer than until `at`.
+    pub fn no_later_than(&mut self, at: Time) {
+        self.next = self.next.min(at);
+    }
+
     /// Nothing was sent for a while, or the rate was unknown: start afresh.
     pub fn reset(&mut self, now: Time) {
         self.next = now;

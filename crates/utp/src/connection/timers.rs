@@ -171,7 +171,8 @@ impl Connection {
             State::Closed(_) => None,
             State::Lingering { until } => Some(self.receiver.ack_at().map_or(until, |at| at.min(until))),
             _ => {
-                let wake = self.controller_wake().filter(|_| !self.board.is_empty());
+                let wants_to_send = !self.board.is_empty() || self.timers.pacing.is_some();
+                let wake = self.controller_wake().filter(|_| wants_to_send);
                 let earliest = self.timers.next().min(earliest([self.receiver.ack_at(), wake]));
                 (earliest < Time::NEVER).then_some(earliest)
             }
@@ -216,6 +217,7 @@ impl Connection {
         expired(&mut self.timers.pacing, now);
         if self.controller_wake().is_some_and(|at| at <= now) {
             self.controller.on_wake(now);
+            self.hasten(now);
         }
     }
 
