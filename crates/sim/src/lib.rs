@@ -20,16 +20,20 @@ mod net;
 mod packet;
 mod ranges;
 mod record;
+mod sample;
 mod script;
 mod source;
 mod tcp;
 mod world;
 
 pub use error::Error;
+pub use sample::Sample;
 pub use world::Progress;
 
+use afteryou_cc::Span;
 use afteryou_scenario::outcome::Outcome;
 use afteryou_scenario::Scenario;
+use sample::Sampler;
 
 /// Runs `scenario`, and once more without its background flows if it asks for that. `watch` is called now and then with
 /// how far the run is; it ends everything by returning false.
@@ -37,10 +41,29 @@ use afteryou_scenario::Scenario;
 /// # Errors
 /// A scenario that contradicts itself, an interruption, or a bug of the simulator that its own books show.
 pub fn run(scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
+    sampled(scenario, watch, Span::ZERO, &mut |_| {})
+}
+
+/// The same, and shows `take` the state of every flow's controller each time that `every` has passed, from the beginning to
+/// the end; never if `every` is zero. The baseline is not sampled. What the run measures is the same with samples and
+/// without.
+///
+/// # Errors
+/// As [`run`].
+pub fn sampled(
+    scenario: &Scenario,
+    watch: &mut dyn FnMut(Progress) -> bool,
+    every: Span,
+    take: &mut dyn FnMut(Sample<'_>),
+) -> Result<Outcome, Error> {
     scenario.check()?;
-    let run = world::run(scenario, watch)?;
+    let run = world::run(scenario, watch, &mut Sampler::new(every, take))?;
+    let no_samples = &mut |_: Sample<'_>| {};
     let baseline = match scenario.baseline {
-        true => Some(world::run(&scenario.without_background(), watch)?),
+        true => {
+            let mut sampler = Sampler::new(Span::ZERO, no_samples);
+            Some(world::run(&scenario.without_background(), watch, &mut sampler)?)
+        }
         false => None,
     };
     Ok(Outcome::new("sim", env!("CARGO_PKG_VERSION"), scenario.clone(), run, baseline))

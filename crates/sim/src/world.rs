@@ -6,7 +6,8 @@ use crate::flow::Flow;
 use crate::link::Way;
 use crate::net::Net;
 use crate::record::Recorder;
-use afteryou_cc::Time;
+use crate::sample::Sampler;
+use afteryou_cc::{Span, Time};
 use afteryou_scenario::outcome::Run;
 use afteryou_scenario::Scenario;
 
@@ -26,10 +27,14 @@ pub struct Progress {
 }
 
 /// Runs a checked scenario. `watch` is called now and then; it ends the run by returning false.
-pub fn run(scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Run, Error> {
+pub fn run(
+    scenario: &Scenario,
+    watch: &mut dyn FnMut(Progress) -> bool,
+    sampler: &mut Sampler<'_>,
+) -> Result<Run, Error> {
     let mut world = World::new(scenario)?;
     let mut recorder = Recorder::new(scenario);
-    world.go(&mut recorder, watch)?;
+    world.go(&mut recorder, watch, sampler)?;
     world.finish(recorder)
 }
 
@@ -54,6 +59,7 @@ impl World {
         &mut self,
         recorder: &mut Recorder<'_>,
         watch: &mut dyn FnMut(Progress) -> bool,
+        sampler: &mut Sampler<'_>,
     ) -> Result<(), Error> {
         // Windows that begin with the run begin before anything happens.
         recorder.look(Time::ZERO, &mut self.flows, &mut self.net);
@@ -63,6 +69,7 @@ impl World {
             if now > self.end {
                 break;
             }
+            sampler.before(now, &self.flows);
             self.handle(now, slot, recorder);
             events += 1;
             if events == WATCH_EVERY {
@@ -76,6 +83,7 @@ impl World {
                 }
             }
         }
+        sampler.before(self.end + Span(1), &self.flows);
         Ok(())
     }
 
