@@ -10,6 +10,7 @@
 //! | a folder with everything | [`write_folder`] |
 //! | the page alone | [`html()`] |
 //! | the figure alone | [`svg()`] |
+//! | one quantity of two runs as a figure | [`pair_svg`] |
 //! | words for a terminal | [`text()`] |
 //! | curves for other programs | [`series_csv`] |
 //! | many runs: words, page, figures for other programs | [`batch_text`], [`index_html`], [`runs_csv`] |
@@ -35,5 +36,5 @@ pub use batch::{index_html, runs_csv, series_csv, Brief};
 pub use error::Error;
 pub use folder::{check_writable, read, write_files, write_folder, Written};
 pub use html::html;
-pub use svg::svg;
+pub use svg::{pair_svg, svg};
 pub use text::{batch_text, text};

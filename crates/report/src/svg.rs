@@ -5,6 +5,7 @@
 mod canvas;
 mod curves;
 mod legend;
+mod pair;
 mod panel;
 
 use crate::error::Error;
@@ -14,6 +15,7 @@ use crate::plan::Plan;
 use crate::scenario_tables::{engine_in_words, link_in_words, title};
 use afteryou_scenario::outcome::Outcome;
 use canvas::{Canvas, Text, HEIGHT, WIDTH};
+pub use pair::pair_svg;
 use panel::Panel;
 
 /// Space left and right of everything.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use afteryou_report::{html, svg};
+use afteryou_report::{html, pair_svg, svg};
 use afteryou_scenario::outcome::{Mark, Outcome};
 
 const HOSTILE: [&str; 5] = [
@@ -150,6 +150,28 @@ fn the_figure_is_the_same_every_time_and_has_both_panels() {
     assert!(document
         .descendants()
         .all(|node| node.attribute("font-family").is_none_or(|f| f == "sans-serif")));
+}
+
+#[test]
+fn two_runs_are_drawn_on_one_time_axis_with_one_legend() {
+    let (mut first, second) = (common::full(), common::full());
+    first.run.duration_s /= 2.0;
+    first.run.series.retain(|series| series.of == "backup");
+    let figure = pair_svg("windows <of> a run", "cwnd", [("alone", &first), ("together", &second)]).unwrap();
+    let document = roxmltree::Document::parse(&figure).unwrap();
+    let texts: Vec<_> = document
+        .descendants()
+        .filter(|node| node.is_text())
+        .filter_map(|node| node.text())
+        .map(str::trim)
+        .collect();
+    let times = |words: &str| texts.iter().filter(|text| **text == words).count();
+    assert_eq!(["alone", "together", "time (s)", "backup", "slowdown"].map(times), [1; 5], "{texts:?}");
+    for outcome in [common::empty(), common::named(HOSTILE[4])] {
+        let figure =
+            pair_svg(HOSTILE[0], HOSTILE[1], [(HOSTILE[2], &outcome), (HOSTILE[3], &outcome)]).unwrap();
+        roxmltree::Document::parse(&figure).unwrap();
+    }
 }
 
 #[test]

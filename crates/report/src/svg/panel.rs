@@ -173,8 +173,12 @@ fn draw_curve(axes: &mut Axes<'_, '_>, drawn: &Drawn<'_>) -> Result<(), Error> {
 pub fn name(canvas: &Canvas<'_>, chart: Option<&Chart>, otherwise: &str, edge: f64) -> Result<(), Error> {
     let title = chart.map_or(otherwise, |chart| chart.title.as_str());
     let unit = chart.map(|chart| plain(&chart.unit)).filter(|unit| !unit.is_empty());
-    let words = unit.map_or(title.to_owned(), |unit| format!("{title} ({unit})"));
-    let words = fit(&words, 12.0, RIGHT - LEFT);
+    heading(canvas, &unit.map_or(title.to_owned(), |unit| format!("{title} ({unit})")), edge)
+}
+
+/// Writes `words` just above `edge`.
+pub fn heading(canvas: &Canvas<'_>, words: &str, edge: f64) -> Result<(), Error> {
+    let words = fit(words, 12.0, RIGHT - LEFT);
     canvas.text(&words, (LEFT, edge - 9.0), &Text::new(12.0, palette::INK.light).bold())
 }
 
