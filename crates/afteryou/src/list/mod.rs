@@ -4,6 +4,8 @@ mod json;
 mod table;
 mod wrap;
 
+pub use table::{default as default_in_words, range as range_in_words};
+
 use crate::failure::Failure;
 use crate::output;
 use afteryou_aqm::list::QUEUES;

@@ -107,7 +107,8 @@ fn row(param: &Param) -> Row {
     }
 }
 
-fn default(param: &Param) -> String {
+/// A parameter's default with its unit.
+pub fn default(param: &Param) -> String {
     let value = figure(param.default);
     match param.kind {
         // These are written with their unit already.
@@ -116,7 +117,8 @@ fn default(param: &Param) -> String {
     }
 }
 
-fn range(param: &Param) -> String {
+/// What a parameter may be.
+pub fn range(param: &Param) -> String {
     match param.kind {
         Kind::Flag => "true or false".to_owned(),
         Kind::Choice(words) => words.join(", "),

@@ -1,0 +1,50 @@
+//! Links of the book's pages to files.
+
+use std::path::{Path, PathBuf};
+
+/// Pages that are linked already and will be written.
+const TO_BE_WRITTEN: &[&str] = &["add-a-controller.md"];
+
+/// "page: target" for each relative link in the pages below `folder` that leads to no file.
+pub fn broken(folder: &Path) -> Vec<String> {
+    let mut broken = Vec::new();
+    for page in pages(folder) {
+        let text =
+            std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+        let home = page.parent().unwrap_or(folder);
+        for target in targets(&text) {
+            let file = target.split('#').next().unwrap_or_default();
+            let is_there = file.is_empty() || home.join(file).is_file();
+            if !is_there && !TO_BE_WRITTEN.iter().any(|name| file.ends_with(name)) {
+                broken.push(format!("{}: {target}", page.display()));
+            }
+        }
+    }
+    broken
+}
+
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let paths = entries.map(|entry| entry.expect("a readable folder").path());
+    let pages = paths.flat_map(|path| if path.is_dir() { pages(&path) } else { vec![path] });
+    pages.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
+}
+
+/// Targets of links and pictures that are no addresses, outside of code.
+fn targets(text: &str) -> Vec<&str> {
+    let prose = text.split("```").step_by(2).flat_map(|part| part.split('`').step_by(2));
+    let targets = prose.flat_map(|part| part.split("](").skip(1)).filter_map(|rest| rest.split(')').next());
+    targets.filter(|target| !target.contains("://")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_and_pictures_are_found_and_code_and_addresses_are_not() {
+        let text =
+            "[a](b.md#c) `[x](y)` [![p](q.svg)](r.md) [w](https://a.b)\n```sh\n[n](o)\n```\n[z](../z.md)";
+        assert_eq!(targets(text), ["b.md#c", "q.svg", "r.md", "../z.md"]);
+    }
+}

@@ -1,0 +1,50 @@
+//! What several pages say alike.
+
+use afteryou_cc::list::{Class, Entry};
+use afteryou_scenario::{Role, Transport};
+
+/// File name of a controller's page, without its end.
+pub fn page(entry: &Entry) -> String {
+    entry.name.replace("++", "pp")
+}
+
+/// Its class as scenarios call it.
+pub fn class(entry: &Entry) -> &'static str {
+    match entry.class {
+        Class::Foreground => "foreground",
+        Class::Background => "background",
+    }
+}
+
+/// The role that it plays in an experiment.
+pub fn role(entry: &Entry) -> Role {
+    match entry.class {
+        Class::Foreground => Role::Foreground,
+        Class::Background => Role::Background,
+    }
+}
+
+/// The transport that it was made for: uTP for what BitTorrent clients run, TCP for all others.
+pub fn transport(entry: &Entry) -> Transport {
+    match entry.name == "ledbat" || entry.name.starts_with("libutp") {
+        true => Transport::utp(),
+        false => Transport::tcp(),
+    }
+}
+
+/// Its summary as a sentence.
+pub fn summary(entry: &Entry) -> String {
+    let mut letters = entry.summary.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str().trim_end_matches('.'))
+}
+
+/// A number that counts tenths, with one decimal.
+pub fn tenths(n: u64) -> String {
+    format!("{}.{}", n / 10, n % 10)
+}
+
+/// Text for a cell of a table.
+pub fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "&lt;")
+}
