@@ -118,10 +118,16 @@ fn percent(tenths_of_percent: u64) -> String {
 /// The page.
 pub fn goodput_page(runs: &[Run]) -> String {
     let mut text = introduction();
-    for loss in LOSSES {
-        let _ = write!(text, "\n## Random loss of {}\n\n{}", percent(loss), table(runs, loss));
-    }
-    let _ = write!(text, "\n## At the floor for longer than {} s\n\n{}", tenths(RULE_TENTHS_S), exceptions());
+    text += "\n## Goodput, per cent\n";
+    LOSSES.iter().for_each(|loss| text += &table(runs, *loss, |run| run.goodput));
+    text += "\n## Longest time at the floor, seconds\n";
+    LOSSES.iter().for_each(|loss| text += &table(runs, *loss, |run| run.floor));
+    let _ = write!(
+        text,
+        "\n## Exceptions: at the floor for longer than {} s\n\n{}",
+        tenths(RULE_TENTHS_S),
+        exceptions()
+    );
     text
 }
 
@@ -145,22 +151,16 @@ fn introduction() -> String {
     )
 }
 
-fn table(runs: &[Run], loss: u64) -> String {
-    let mut head = "| controller | over |".to_owned();
-    let mut line = "|---|---|".to_owned();
-    for what in ["goodput, %", "at the floor, s"] {
-        for (i, rtt) in RTTS_MS.iter().enumerate() {
-            let what = if i == 0 { format!("{what}: ") } else { String::new() };
-            head += &format!(" {what}{rtt} ms |");
-            line += "--:|";
-        }
-    }
-    let mut text = format!("{head}\n{line}\n");
+/// A quantity that counts tenths, of every controller on every path with this loss.
+fn table(runs: &[Run], loss: u64, quantity: fn(&Run) -> u64) -> String {
+    let heads: String = RTTS_MS.iter().map(|rtt| format!(" {rtt} ms |")).collect();
+    let lines = "--:|".repeat(RTTS_MS.len());
+    let mut text = format!("\n### {} random loss\n\n", percent(loss));
+    let _ = writeln!(text, "| controller | over |{heads}\n|---|---|{lines}");
     for entry in CONTROLLERS {
-        let of = || runs.iter().filter(|run| run.entry.name == entry.name && run.loss == loss);
         let _ = write!(text, "| [{}]({}.md) | {} |", entry.name, page(entry), transport(entry));
-        of().for_each(|run| text += &format!(" {} |", tenths(run.goodput)));
-        of().for_each(|run| text += &format!(" {} |", tenths(run.floor)));
+        let of = runs.iter().filter(|run| run.entry.name == entry.name && run.loss == loss);
+        of.for_each(|run| text += &format!(" {} |", tenths(quantity(run))));
         text.push('\n');
     }
     text
@@ -175,4 +175,17 @@ fn exceptions() -> String {
         let _ = writeln!(text, "| {name} | {} | {why} |", path(*rtt_ms, *loss));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_seconds_at_the_floor_are_allowed_and_more_is_not_up_to_one_per_cent_of_loss() {
+        let run = |loss, floor| Run { entry: &CONTROLLERS[0], rtt_ms: 50, loss, goodput: 0, floor };
+        assert_eq!(stuck(&[run(10, 30), run(50, 31), run(0, 0)]), Vec::<String>::new());
+        let words = format!("{}, 50 ms, 1 % loss: 3.1 s at its floor", CONTROLLERS[0].name);
+        assert_eq!(stuck(&[run(10, 31)]), [words]);
+    }
 }

@@ -7,10 +7,10 @@ pub fn of_controller(sources: &Path, name: &str) -> String {
     let mut files = rust_files(sources);
     files.sort();
     let line = format!("name: \"{name}\"");
-    let declares = |text: &str| text.contains("ENTRY: Entry") && text.contains(&line);
+    let declares = |text: &str| text.contains("Entry {") && text.contains(&line);
     let texts = files.iter().map(|file| read(file));
     let text = texts.into_iter().find(|text| declares(text));
-    let text = text.unwrap_or_else(|| panic!("no file in {} has ENTRY with {line}", sources.display()));
+    let text = text.unwrap_or_else(|| panic!("no file in {} has an Entry with {line}", sources.display()));
     markdown(&text)
 }
 
