@@ -30,7 +30,17 @@ impl<'a> Sampler<'a> {
     }
 
     /// The next event is at `now`: takes all samples that are due before it.
+    #[inline]
     pub(crate) fn before(&mut self, now: Time, flows: &[Flow]) {
+        if self.next < now {
+            self.take_until(now, flows);
+        }
+    }
+
+    /// Apart from the check, which stands in the simulator's inner loop.
+    #[cold]
+    #[inline(never)]
+    fn take_until(&mut self, now: Time, flows: &[Flow]) {
         while self.next < now {
             for flow in flows {
                 if let Some(snapshot) = flow.snapshot() {
