@@ -5,6 +5,8 @@ use crate::failure::Failure;
 use crate::list::ListArgs;
 use crate::sim_args::SimArgs;
 use crate::{demo, list, sim};
+use afteryou_cc::list::Entry;
+use afteryou_scenario::catalogue;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 use std::error::Error;
@@ -61,6 +63,27 @@ impl Command {
 
 /// The whole program: reads `words`, does what they say and complains on stderr.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    main_with(words, &[])
+}
+
+/// The whole program, with controllers of your own: every subcommand knows them by name.
+///
+/// ```no_run
+/// # use afteryou_cc::newreno::ENTRY;
+/// # use afteryou_cc::list::Entry;
+/// # use std::process::ExitCode;
+/// static MY_CONTROLLER: Entry = Entry { name: "my-controller", ..ENTRY };
+///
+/// fn main() -> ExitCode {
+///     afteryou::cli::main_with(std::env::args_os(), &[&MY_CONTROLLER])
+/// }
+/// ```
+///
+/// A controller that [cannot be registered](catalogue::register) is complained about before `words` are looked at.
+pub fn main_with(words: impl IntoIterator<Item = OsString>, controllers: &[&'static Entry]) -> ExitCode {
+    if let Err(error) = controllers.iter().try_for_each(|entry| catalogue::register(entry)) {
+        return Failure::from(error).report();
+    }
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => return refused(&error),

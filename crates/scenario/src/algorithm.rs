@@ -1,10 +1,11 @@
 //! A controller or a queue by name, with some of its parameters: "ledbat++,target=40ms,restart=true".
 
+use crate::catalogue;
 use crate::error::Error;
 use crate::units::{Duration, Size};
 use crate::words::unknown;
 use afteryou_aqm::list as queues;
-use afteryou_cc::list as controllers;
+use afteryou_cc::list::Entry;
 use afteryou_cc::param::{Kind, Param, Value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,10 +69,12 @@ impl Algorithm {
         self
     }
 
-    /// Looks it up among the controllers.
-    pub fn controller(&self) -> Result<(&'static controllers::Entry, Overrides), Error> {
-        let names: Vec<_> = controllers::CONTROLLERS.iter().map(|entry| entry.name).collect();
-        let entry = controllers::find(&self.kind).ok_or_else(|| unknown("controller", &self.kind, &names))?;
+    /// Looks it up among the [controllers that this process knows](catalogue).
+    pub fn controller(&self) -> Result<(&'static Entry, Overrides), Error> {
+        let entry = catalogue::find(&self.kind).ok_or_else(|| {
+            let names: Vec<_> = catalogue::controllers().iter().map(|entry| entry.name).collect();
+            unknown("controller", &self.kind, &names)
+        })?;
         Ok((entry, self.overrides(entry.params)?))
     }
 

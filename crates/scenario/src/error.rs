@@ -34,6 +34,14 @@ pub enum Error {
         /// What the table says.
         reason: String,
     },
+    /// A controller that cannot be registered.
+    #[error("controller {name:?} cannot be registered: {reason}")]
+    Controller {
+        /// Its name.
+        name: String,
+        /// What is wrong with its entry.
+        reason: String,
+    },
     /// A scenario that contradicts itself or asks for what this engine has not.
     #[error("{0}")]
     Scenario(String),

@@ -5,6 +5,7 @@
 //! every figure again. Quantities have their unit in the type; as text they are written with it ("20 Mbit/s").
 
 pub mod algorithm;
+pub mod catalogue;
 pub mod draw;
 pub mod error;
 pub mod file;

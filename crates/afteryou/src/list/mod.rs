@@ -9,8 +9,9 @@ pub use table::{default as default_in_words, range as range_in_words};
 use crate::failure::Failure;
 use crate::output;
 use afteryou_aqm::list::QUEUES;
-use afteryou_cc::list::{Class, CONTROLLERS};
+use afteryou_cc::list::Class;
 use afteryou_cc::param::Param;
+use afteryou_scenario::catalogue;
 use afteryou_scenario::transport::TRANSPORTS;
 use afteryou_scenario::words::unknown;
 use clap::Args;
@@ -74,7 +75,7 @@ impl List {
     /// Everything in it.
     pub fn entries(self) -> Vec<Listed> {
         match self {
-            List::Controllers => CONTROLLERS
+            List::Controllers => catalogue::controllers()
                 .iter()
                 .map(|entry| Listed {
                     name: entry.name,

@@ -5,6 +5,7 @@ use super::keys::{NOT_YET_CONTROLLERS, NOT_YET_QUEUES, NOT_YET_SETTINGS, NOT_YET
 use super::read::{at, check_keys, quantity, table, text, wanted, Result};
 use super::tree::{Node, Value};
 use crate::algorithm::Algorithm;
+use crate::catalogue;
 use crate::error::Error;
 use crate::traffic::{Traffic, CBR_PAYLOAD};
 use crate::transport::Transport;
@@ -68,7 +69,7 @@ fn choose(node: &Node, what: &str, not_yet: &[&str], check: Check) -> Result<Alg
 /// What is planned is refused with "not yet".
 fn planned(node: &Node, what: &str, kind: &str, not_yet: &[&str]) -> Result<()> {
     let known = match what {
-        "controller" => afteryou_cc::list::find(kind).is_some(),
+        "controller" => catalogue::find(kind).is_some(),
         "queue" => afteryou_aqm::list::find(kind).is_some(),
         _ => crate::transport::find(kind).is_some(),
     };

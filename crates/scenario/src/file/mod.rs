@@ -26,6 +26,7 @@ mod tree;
 
 pub use error::{FileError, Wrong};
 pub use schema::schema;
+pub(crate) use sweep::NONE;
 
 use crate::scenario::Scenario;
 use crate::units::Duration;

@@ -11,7 +11,8 @@ const SIZE: &str = r"^\s*[0-9.]+\s*([kKmMgG]?[bB]|[kKmMgG]i[bB])\s*$";
 const TIME: &str = r"^\s*[0-9.]+\s*(us|µs|ms|s|min|h)\s*$";
 const ROUNDS: &str = r"^\s*[0-9.]+\s*rtt\s*$";
 
-/// The schema of a scenario file (JSON Schema 2020-12).
+/// The schema of a scenario file (JSON Schema 2020-12). It knows the built-in controllers only, so that it is the same
+/// in every program.
 pub fn schema() -> Value {
     let mut root = object(ROOT);
     if let Some(fields) = root.as_object_mut() {

@@ -10,7 +10,7 @@ use crate::words::unknown;
 use std::collections::BTreeSet;
 
 /// Takes a setting, or a whole flow, away.
-const NONE: &str = "none";
+pub(crate) const NONE: &str = "none";
 
 /// A setting that is varied.
 #[derive(Clone, Debug)]
