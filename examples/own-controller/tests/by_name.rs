@@ -41,6 +41,40 @@ fn in_the_simulator_it_fills_an_empty_link_with_a_small_queue_and_gives_way() {
 }
 
 #[test]
+fn in_the_simulator_it_finishes_on_every_path() {
+    let text = r#"
+        duration = "600 s"
+        link     = { rate = "20 Mbit/s", buffer = "500 ms" }
+
+        [[flow]]
+        name       = "backup"
+        role       = "background"
+        controller = "polite"
+        rtt        = "50 ms"
+        traffic    = { size = "4 MB" }
+    "#;
+    for transport in ["tcp", "utp"] {
+        for rtt_s in [0.005, 0.05, 0.135, 0.25] {
+            for loss in [0.0, 0.001, 0.01, 0.05f64] {
+                let what = [
+                    format!("flow.backup.transport={transport}"),
+                    format!("flow.backup.rtt={rtt_s} s"),
+                    format!("link.loss={} %", loss * 100.0),
+                ];
+                let scenario = scenario(text, &what.each_ref().map(String::as_str));
+                let outcome = afteryou_sim::run(&scenario, &mut |_| true).unwrap();
+                // Four times what the link or Mathis' rate at this loss asks for, and thirty round trips to start with.
+                let mathis_bit_s = 1.22 * 1352.0 * 8.0 / (rtt_s * loss.sqrt());
+                let patience = 4.0 * (32e6 / mathis_bit_s.min(20e6) + 30.0 * rtt_s);
+                let seconds = outcome.run.totals[0].completed_in_s.unwrap_or(f64::INFINITY);
+                println!("{what:?}: {seconds} of {patience} s");
+                assert!(seconds <= patience, "{what:?}: {seconds} s, not {patience} s");
+            }
+        }
+    }
+}
+
+#[test]
 fn on_real_sockets_it_runs_from_the_same_words() {
     let text = r#"
         duration = "3 s"
