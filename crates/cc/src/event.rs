@@ -75,12 +75,6 @@ impl Ack {
         self.newly_acked.saturating_add(self.newly_sacked)
     }
 
-    /// It acknowledges the only packet of `mss` bytes that was in flight, and may have waited in the receiver for a second
-    /// one (RFC 5681 §4.2): its delays are upper bounds.
-    pub fn may_have_waited(&self, mss: u32) -> bool {
-        self.flightsize.max(self.delivered()) < 2 * u64::from(mss)
-    }
-
     /// An ack of one packet of 1500 B at time zero, without any delay sample.
     #[cfg(test)]
     pub(crate) fn for_tests() -> Ack {

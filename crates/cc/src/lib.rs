@@ -9,13 +9,14 @@
 //!   [`vegas`], [`cubic`], [`newreno`].
 //! - Orthogonal parts are files of their own and shared: [`delay_meter`] puts together [`delay_signal`], [`base_delay`],
 //!   [`current_delay`], [`clock_skew`] and [`route_change`]; then [`slow_start`], [`hystart`], [`slowdown`], [`restart`],
-//!   [`loss_gate`], [`rtt`].
+//!   [`loss_gate`], [`ack_habit`], [`rtt`].
 //! - [`list`] finds a controller by name and makes it from its [parameter table](param).
 #![cfg_attr(not(test), no_std)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+pub mod ack_habit;
 pub mod base_delay;
 pub mod clock_skew;
 pub mod controller;

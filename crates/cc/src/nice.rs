@@ -40,6 +40,7 @@
 //! A path whose round-trip times are noisy without any queue (Wi-Fi) keeps it low: the noise is its range. A buffer that
 //! is always full before it starts hides the empty path from it.
 
+use crate::ack_habit::AckHabit;
 use crate::base_delay::{difference, BaseDelay, MAX_BINS};
 use crate::controller::{Controller, Snapshot};
 use crate::delay_signal::rtt_us;
@@ -95,6 +96,7 @@ pub struct Nice {
     doubles_below_one: bool,
     mss: u32,
     vegas: Vegas,
+    habit: AckHabit,
     smallest: BaseDelay,
     /// Of the negated samples, so that the smallest is the largest.
     largest: BaseDelay,
@@ -117,6 +119,7 @@ impl Nice {
             doubles_below_one: settings.choice("growth_below_one") == "double",
             mss,
             vegas: Vegas::new(settings, mss).content_with_one_sample(),
+            habit: AckHabit::default(),
             smallest: BaseDelay::new(history),
             largest: BaseDelay::new(history),
             late_bytes: 0,
@@ -153,8 +156,9 @@ impl Nice {
     /// §3.1: counts the packets of an ack, and the late ones among them.
     fn count(&mut self, ack: &Ack) {
         self.round_bytes = self.round_bytes.saturating_add(ack.delivered());
+        let may_have_waited = self.habit.may_have_waited(ack, self.mss);
         let Some(rtt_us) = rtt_us(ack) else { return };
-        if ack.may_have_waited(self.mss) && self.smallest.get().is_some_and(|us| difference(rtt_us, us) > 0) {
+        if may_have_waited && self.smallest.get().is_some_and(|us| difference(rtt_us, us) > 0) {
             return; // for a second packet, not in a queue
         }
         self.smallest.update(ack.now, rtt_us);
@@ -282,6 +286,7 @@ mod tests {
             nice.smallest.update(Time::ZERO, rtt_us);
             nice.largest.update(Time::ZERO, 0u32.wrapping_sub(rtt_us));
         }
+        nice.habit = AckHabit::every_packet();
         nice.vegas.reno.window.cwnd = packets * f64::from(MSS);
         nice.vegas.reno.window.ssthresh = nice.window();
         nice.vegas.on_ack(&ack(100, false));

@@ -35,9 +35,10 @@
 //! then spans as much as the delay itself, and has no such gate: a second ECI may follow with the next ack. Linux doubles
 //! the absolute delay, in which the clocks' offset is; here half the smallest round-trip time stands for the path's part.
 //!
-//! An ack of the only packet in flight may have waited in the receiver for a second packet (delayed acks, 40 ms and more),
-//! and over TCP that time is in the sample. Such samples may lower the smoothed delay and not raise it, nor are they an occasion to react (ours): else a flow
-//! at one packet takes each delayed ack for a queue and never leaves.
+//! Three things are ours, since without them the flow lies at one packet for minutes on lossy or short paths. Delays that
+//! may have a receiver's waiting in them may lower the smoothed delay and not raise it, nor are they an occasion to react
+//! (see [`crate::ack_habit`]). A newest delay below the threshold is none either: with few packets in a round trip the
+//! smoothed delay remembers a queue that has long gone. And a queue below `noise` is nobody's.
 //!
 //! # Not implemented
 //! The estimate of the far clock's rate: the signal comes in µs.
@@ -47,6 +48,7 @@
 //! learns to yield. It reacts to 15 % of the largest queue ever seen: where that was large, it is not so early. A longer route, or a far
 //! clock that gains, looks like a queue for ever.
 
+use crate::ack_habit::AckHabit;
 use crate::base_delay::difference;
 use crate::controller::{Controller, Snapshot};
 use crate::delay_signal::DelaySignal;
@@ -150,6 +152,7 @@ pub struct TcpLp {
     signal: DelaySignal,
     mss: u32,
     reno: NewReno,
+    habit: AckHabit,
     delays: Option<Delays>,
     min_rtt: Option<Span>,
     /// The latest indication.
@@ -169,6 +172,7 @@ impl TcpLp {
             signal: DelaySignal::named(settings.choice("signal")),
             mss,
             reno: NewReno::new(settings, mss),
+            habit: AckHabit::default(),
             delays: None,
             min_rtt: None,
             indicated_at: None,
@@ -176,7 +180,8 @@ impl TcpLp {
         }
     }
 
-    /// Takes in the ack's delay; false if it says nothing.
+    /// Takes in the ack's delay; false if it is no occasion to react. An ack of what was sent twice says nothing: over TCP it
+    /// echoes an old timestamp.
     fn measure(&mut self, ack: &Ack) -> bool {
         if let Some(rtt) = ack.rtt {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
@@ -185,21 +190,22 @@ impl TcpLp {
         if forget {
             self.delays = None;
         }
-        let Some(raw) = sample else { return false };
+        let may_have_waited = self.habit.may_have_waited(ack, self.mss);
+        let (Some(raw), Some(_)) = (sample, ack.rtt) else { return false };
         match &mut self.delays {
-            Some(delays) if ack.may_have_waited(self.mss) && delays.would_rise(raw) => return false,
+            Some(delays) if may_have_waited && delays.would_rise(raw) => {}
             Some(delays) => delays.update(raw),
             None => self.delays = Some(Delays::first(raw)),
         }
-        true
+        !may_have_waited
     }
 
-    /// Does the smoothed delay lie beyond its share of the range?
+    /// Do the smoothed and the newest delay lie beyond their share of the range?
     fn is_queue_building(&self) -> bool {
         self.delays.is_some_and(|delays| {
             let range = delays.max.saturating_sub(delays.min) as f64;
             let excess = (self.threshold * range).max(self.noise_us);
-            delays.smoothed() as f64 > delays.min as f64 + excess
+            delays.smoothed().min(delays.newest) as f64 > delays.min as f64 + excess
         })
     }
 
@@ -235,13 +241,13 @@ impl TcpLp {
 
 impl Controller for TcpLp {
     fn on_ack(&mut self, ack: &Ack) {
-        let says_something = self.measure(ack);
+        let may_react = self.measure(ack);
         if !self.reno.may_grow(ack) {
             return;
         }
         let rtt = ack.rtt.unwrap_or(ack.smoothed_rtt);
         let inferring = self.is_inferring(ack.now, rtt);
-        if says_something && self.knows_range() && self.is_queue_building() && self.may_react(ack.now, rtt) {
+        if may_react && self.knows_range() && self.is_queue_building() && self.may_react(ack.now, rtt) {
             self.react(ack.now, inferring);
         } else if !inferring {
             self.reno.grow(ack);
@@ -301,6 +307,7 @@ mod tests {
     fn lp(memory: &'static str, smoothed_ms: i64) -> TcpLp {
         let overrides = [("memory", Value::Choice(memory))];
         let mut lp = TcpLp::new(&Settings::new(PARAMS, &overrides).unwrap(), MSS);
+        lp.habit = AckHabit::every_packet();
         lp.signal = DelaySignal::OneWay;
         (lp.reno.window.cwnd, lp.reno.window.ssthresh) = (20_000.0, 20_000.0);
         let smoothed = smoothed_ms * 1000;
@@ -378,7 +385,7 @@ mod tests {
     #[test]
     fn the_threshold_lies_15_percent_into_the_range() {
         for (smoothed_us, building) in [(35_000, false), (35_001, true)] {
-            let mut lp = lp("lifetime", 30);
+            let mut lp = lp("lifetime", 40);
             lp.delays = lp.delays.map(|delays| Delays { smoothed8: 8 * smoothed_us, ..delays });
             assert_eq!(lp.is_queue_building(), building);
         }
@@ -396,15 +403,24 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_packets_delayed_ack_is_no_queue() {
+    fn a_delayed_ack_is_no_queue() {
         let mut lp = lp("lifetime", 30);
-        let lone = |ms| Ack { flightsize: 1000, ..ack(ms, 90) };
-        (0..100).for_each(|i| lp.on_ack(&lone(1000 + 50 * i)));
+        let alone = |ms, delay_ms| Ack { flightsize: 1000, ..ack(ms, delay_ms) };
+        (0..100).for_each(|i| lp.on_ack(&alone(1000 + 50 * i, 90)));
         assert_eq!(lp.delays.unwrap().smoothed(), 30_000);
-        lp.on_ack(&Ack { flightsize: 1000, ..ack(9000, 22) });
+        lp.on_ack(&alone(9000, 22));
         assert_eq!(lp.delays.unwrap().smoothed(), 29_000, "a lower one counts");
-        lp.on_ack(&Ack { flightsize: 2000, ..ack(9000, 90) });
-        assert_eq!(lp.delays.unwrap().smoothed(), 36_625, "so does that of one of two packets");
+        lp.on_ack(&Ack { newly_acked: 2000, ..ack(9000, 90) });
+        assert_eq!(lp.delays.unwrap().smoothed(), 36_625, "so does that of two packets");
+    }
+
+    #[test]
+    fn a_queue_that_has_just_gone_is_no_occasion_to_react() {
+        let mut lp = lp("lifetime", 60);
+        lp.on_ack(&ack(1000, 34));
+        assert!(lp.delays.unwrap().smoothed() > 50_000 && lp.cwnd() >= 20_000);
+        lp.on_ack(&ack(1001, 36));
+        assert!(lp.cwnd() < 11_000, "a queue that is still there is");
     }
 
     #[test]
