@@ -1,6 +1,6 @@
 //! What can be set on a connection, with defaults for the open internet.
 
-use crate::rto;
+use crate::recovery::Recovery;
 use afteryou_cc::Span;
 
 /// Payload of a packet, bytes. With uTP's 20, UDP's 8 and IP's 20 (40) the packet is 1400 (1420) bytes long, which fits
@@ -18,6 +18,8 @@ pub struct Config {
     pub send_buffer: u64,
     /// Most packets beyond the peer's ack, once it has shown that it reads long bitmaps.
     pub max_packets: usize,
+    /// How losses are found and repaired.
+    pub recovery: Recovery,
     /// Lower bound of the retransmission timeout.
     pub min_rto: Span,
     /// An acknowledgement is sent after this many packets…
@@ -51,7 +53,8 @@ impl Default for Config {
             recv_buffer: 8 << 20,
             send_buffer: 16 << 20,
             max_packets: 8192,
-            min_rto: rto::BEP_MIN,
+            recovery: Recovery::Modern,
+            min_rto: Recovery::Modern.min_rto(),
             ack_every: 2,
             ack_delay: Span::from_millis(25),
             nagle: true,
@@ -65,6 +68,11 @@ impl Default for Config {
 }
 
 impl Config {
+    /// Defaults with this way of recovery and the shortest timeout that belongs to it.
+    pub fn recovering(recovery: Recovery) -> Config {
+        Config { recovery, min_rto: recovery.min_rto(), ..Config::default() }
+    }
+
     /// The same with values that no connection could work with replaced by the nearest that do.
     pub(crate) fn within_reason(mut self) -> Config {
         self.payload = self.payload.clamp(1, LARGEST_PAYLOAD);

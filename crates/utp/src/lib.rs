@@ -9,6 +9,7 @@ pub mod connection;
 pub mod endpoint;
 pub mod error;
 pub mod packet;
+pub mod recovery;
 pub mod rto;
 pub mod sack;
 
@@ -16,3 +17,4 @@ pub use config::Config;
 pub use connection::{Connection, Outgoing, Statistics};
 pub use endpoint::{Endpoint, EndpointConfig, Monitor, Stream, DSCP_LE};
 pub use error::Error;
+pub use recovery::Recovery;

@@ -46,7 +46,7 @@ impl<'a> Sack<'a> {
     }
 
     /// The bits 64 at a time, the first one lowest; beyond the end there are zeros.
-    pub fn words(&self) -> impl Iterator<Item = u64> + 'a {
+    pub fn words(&self) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator + 'a {
         self.mask.chunks(8).map(|bytes| match <[u8; 8]>::try_from(bytes) {
             Ok(word) => u64::from_le_bytes(word),
             Err(_) => bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),

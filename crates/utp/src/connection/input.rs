@@ -115,6 +115,9 @@ impl Connection {
         };
         let progress = self.board.acknowledge(now, header.ack_nr, packet.sack, covers, self.rtt.min());
         if progress.packets == 0 {
+            if self.config.recovery.judges_repetitions() {
+                self.find_losses(now);
+            }
             return;
         }
         self.statistics.spurious_losses += u64::from(progress.spurious);
@@ -179,7 +182,7 @@ impl Connection {
         self.rto.update(rtt);
     }
 
-    /// Finds losses by packet and time threshold and tells the controller.
+    /// Finds losses and tells the controller.
     pub(super) fn find_losses(&mut self, now: Time) {
         // RFC 9002 §6.1.2: nine eighths of the larger of smoothed and latest round-trip time.
         let rtt = self.rtt.smoothed().unwrap_or(self.rto.get()).max(self.rtt.latest());
@@ -187,7 +190,7 @@ impl Connection {
         let (lost, look_again) = self.board.detect_losses(now, rtt + rtt / 8);
         self.timers.look_for_losses_at(look_again);
         self.statistics.losses += lost.len() as u64;
-        for packet in lost {
+        for packet in lost.iter().filter(|packet| packet.is_signal) {
             self.controller.on_loss(&Loss {
                 now,
                 bytes: packet.bytes,

@@ -152,7 +152,7 @@ impl Connection {
             0,
         );
         // The SYN takes `seq_nr`, data begins after it.
-        connection.board = Scoreboard::new(seq_nr.wrapping_add(1));
+        connection.board = Scoreboard::new(seq_nr.wrapping_add(1), connection.config.recovery);
         connection.show_long_sack = true;
         connection.timers.start(now, connection.rto.get());
         connection
@@ -169,7 +169,7 @@ impl Connection {
         let id = syn.header.connection_id;
         let ids = (id.wrapping_add(1), id);
         let mut connection = Connection::new(config, controller, State::SynReceived, ids, syn.header.seq_nr);
-        connection.board = Scoreboard::new(seq_nr);
+        connection.board = Scoreboard::new(seq_nr, connection.config.recovery);
         // As long as the initiator tries: its answer to ours may take longer than its first timeout.
         connection.timers.start(now, connection.rto.get() * ((2 << SYN_RESENDS) - 1));
         connection.note_peer(now, syn);
@@ -191,7 +191,7 @@ impl Connection {
             state,
             recv_id: ids.0,
             send_id: ids.1,
-            board: Scoreboard::new(0),
+            board: Scoreboard::new(0, config.recovery),
             receiver: receiver_of(&config, ack_nr),
             unsent: SendBuffer::new(config.payload),
             fin: Fin::NotYet,

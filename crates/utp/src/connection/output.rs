@@ -1,7 +1,7 @@
 //! Packets going out.
 
 use super::pacer::{SLOW_START_GAIN, STEADY_GAIN};
-use super::scoreboard::{Body, Transmission};
+use super::scoreboard::{Body, NextLost, Release, Transmission};
 use super::{Connection, Fin, State, LONG_SACK_SHOWN};
 use crate::config::SYN_RESENDS;
 use crate::packet::{Header, Kind, Packet};
@@ -119,16 +119,18 @@ impl Connection {
         if self.timers.take_probe() {
             return self.send_probe(now);
         }
-        if let Some(len) = self.board.next_lost_len() {
-            // RFC 9937 §6.2 forces the first retransmission: with a short bitmap much of what seems to be in flight
-            // has long arrived, and only the oldest packet can show it.
-            let fits = self.board.is_oldest_lost() || self.window_has_room(len);
-            if !fits || !self.pacing_allows(now) {
+        if let Some(NextLost { bytes, release }) = self.board.next_lost() {
+            let may_go = match release {
+                Release::Window => self.window_has_room(bytes) && self.pacing_allows(now),
+                Release::Pacing => self.pacing_allows(now),
+                Release::Now => true,
+            };
+            if !may_go {
                 return None;
             }
             let transmission = self.board.send_lost(now)?;
             self.statistics.retransmissions += 1;
-            self.after_sending(now, len);
+            self.after_sending(now, bytes);
             return Some(transmission);
         }
         self.next_new(now)
@@ -223,11 +225,14 @@ impl Connection {
             app_limited: self.app_limited_until > self.board.delivered(),
         });
         self.pace(now, len);
-        let probe_after = self.rtt.smoothed().map(|rtt| {
-            // RFC 9002 §6.2.1: by then the ack must have come, were the packet not lost.
-            rtt + (self.rtt.variation() * 4).max(Span::from_millis(1)) + self.config.ack_delay
-        });
-        self.timers.sent_something(now, self.rto.get(), probe_after);
+        self.timers.sent_something(now, self.rto.get(), self.probe_after());
+    }
+
+    /// After how long without an ack a tail is probed.
+    fn probe_after(&self) -> Option<Span> {
+        let rtt = self.rtt.smoothed().filter(|_| self.config.recovery.probes_tails())?;
+        // RFC 9002 §6.2.1: by then the ack must have come, were the packet not lost.
+        Some(rtt + (self.rtt.variation() * 4).max(Span::from_millis(1)) + self.config.ack_delay)
     }
 
     fn pace(&mut self, now: Time, len: u64) {

@@ -6,16 +6,21 @@
 //! later, so a window with 1 500 losses needs no timeout (RFC 9002 §6.1, RFC 8985; seed of the idea for uTP: the
 //! "maxTA" rule of libutp-mod). A packet is judged only if the bitmap speaks of it: what lies beyond a short bitmap
 //! may well have arrived.
+//!
+//! That is [`Recovery::Modern`]. The other ways of recovery find losses by a scan of each bitmap, see `libutp_scan.rs`.
 
+mod libutp_scan;
 mod losses;
 mod order;
 mod segment;
 mod sending;
 
 use super::bit_ring::BitRing;
+use crate::recovery::Recovery;
 use crate::sack::Sack;
 use afteryou_cc::{DeliveryRate, Span, Time};
 use bytes::Bytes;
+use libutp_scan::Scan;
 use order::Order;
 use segment::{Delivered, Flight, Segment, Status};
 use std::collections::{BTreeSet, VecDeque};
@@ -52,6 +57,28 @@ pub struct LostPacket {
     pub sent_at: Time,
     /// Its number.
     pub packet_number: u64,
+    /// The controller is to take it for a sign of congestion.
+    pub is_signal: bool,
+}
+
+/// The next packet to send again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextLost {
+    /// Payload, bytes.
+    pub bytes: u64,
+    /// What it waits for.
+    pub release: Release,
+}
+
+/// What a packet waits for before it is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Release {
+    /// Room in the window, and its turn.
+    Window,
+    /// Its turn, when packets are spread over the round trip.
+    Pacing,
+    /// Nothing.
+    Now,
 }
 
 /// What an acknowledgement changed.
@@ -85,11 +112,15 @@ pub struct Scoreboard {
     popped: u64,
     /// Packets to send again, by their index.
     lost: BTreeSet<u64>,
+    /// Those of them that go at once.
+    urgent: BTreeSet<u64>,
     /// Packets that were overtaken and of which the bitmap does not speak (and some that have left since).
     set_aside: BTreeSet<u64>,
     /// Packets that were acknowledged out of order.
     sacked: BitRing,
     order: Order,
+    /// How losses are found, if not by the order of transmissions.
+    scan: Option<Scan>,
     in_flight: u64,
     in_flight_packets: usize,
     /// Bytes in all segments: what the peer's buffer must be able to hold.
@@ -116,15 +147,17 @@ impl Body {
 
 impl Scoreboard {
     /// An empty scoreboard whose first packet will have number `first_seq`.
-    pub fn new(first_seq: u16) -> Scoreboard {
+    pub fn new(first_seq: u16, recovery: Recovery) -> Scoreboard {
         Scoreboard {
             segments: VecDeque::new(),
             first_seq,
             popped: 0,
             lost: BTreeSet::new(),
+            urgent: BTreeSet::new(),
             set_aside: BTreeSet::new(),
             sacked: BitRing::default(),
             order: Order::default(),
+            scan: Scan::of(recovery),
             in_flight: 0,
             in_flight_packets: 0,
             outstanding: 0,
@@ -182,15 +215,17 @@ impl Scoreboard {
         self.latest_sent_at
     }
 
-    /// Payload of the oldest lost packet, bytes: what is sent next if anything is lost.
-    pub fn next_lost_len(&self) -> Option<u64> {
-        let index = *self.lost.first()?;
-        self.segment(index).map(|segment| segment.body.payload_len())
-    }
-
-    /// Is the oldest unacknowledged packet lost (and not sent again yet)?
-    pub fn is_oldest_lost(&self) -> bool {
-        self.lost.first() == Some(&self.popped)
+    /// The packet to send next if anything is lost.
+    pub fn next_lost(&self) -> Option<NextLost> {
+        let index = *self.urgent.first().or(self.lost.first())?;
+        let release = match &self.scan {
+            _ if self.urgent.contains(&index) => Release::Now,
+            // RFC 9937 §6.2 forces the first retransmission: with a short bitmap much of what seems to be in flight has
+            // long arrived, and only the oldest packet can show it.
+            None if index == self.popped => Release::Pacing,
+            _ => Release::Window,
+        };
+        self.segment(index).map(|segment| NextLost { bytes: segment.body.payload_len(), release })
     }
 
     /// Is `ack_nr` one that the peer could have sent, with `slack` packets of reordering?
@@ -237,13 +272,14 @@ impl Scoreboard {
             }
             first = first.wrapping_add(64);
         }
+        self.read_bitmap(overtaken, sack);
         self.progress(now, &taken)
     }
 
     fn take_oldest(&mut self, now: Time, min_rtt: Option<Span>, taken: &mut Taken) {
         let Some(segment) = self.segments.pop_front() else { return };
         match segment.status {
-            Status::Lost => _ = self.lost.remove(&self.popped),
+            Status::Lost => self.forget_lost(self.popped),
             Status::Sacked => self.sacked.remove(self.popped),
             Status::InFlight | Status::Overtaken => {}
         }
@@ -265,10 +301,16 @@ impl Scoreboard {
         segment.status = Status::Sacked;
         self.sacked.insert(index);
         if delivered.status == Status::Lost {
-            self.lost.remove(&index);
+            self.forget_lost(index);
         }
         taken.sacked += delivered.bytes;
         self.deliver(now, &delivered, min_rtt, taken);
+    }
+
+    /// Packet `index` need not be sent again.
+    fn forget_lost(&mut self, index: u64) {
+        self.lost.remove(&index);
+        self.urgent.remove(&index);
     }
 
     /// Books a packet as delivered.

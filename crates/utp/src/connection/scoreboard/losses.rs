@@ -12,6 +12,9 @@ impl Scoreboard {
     /// Finds what is lost by now among the packets that the newest bitmap speaks of; `reordering` is how long after its
     /// sending a packet may still come. Also returns when to look again.
     pub fn detect_losses(&mut self, now: Time, reordering: Span) -> (Vec<LostPacket>, Option<Time>) {
+        if self.scan.is_some() {
+            return (self.scan_losses(), None);
+        }
         let Some(largest) = self.largest_delivered else {
             return (Vec::new(), None);
         };
@@ -87,9 +90,12 @@ impl Scoreboard {
         }
         self.order.clear();
         self.set_aside.clear();
+        if let Some(scan) = &mut self.scan {
+            scan.timed_out();
+        }
     }
 
-    fn declare_lost(&mut self, index: u64, known_missing: bool) -> LostPacket {
+    pub(super) fn declare_lost(&mut self, index: u64, known_missing: bool) -> LostPacket {
         self.leave_flight(index, Status::Lost);
         self.lost.insert(index);
         let segment = &mut self.segments[(index - self.popped) as usize];
@@ -98,6 +104,7 @@ impl Scoreboard {
             bytes: segment.body.payload_len(),
             sent_at: segment.newest.sent_at,
             packet_number: segment.newest.packet_number,
+            is_signal: true,
         }
     }
 

@@ -19,9 +19,10 @@ impl Scoreboard {
         transmission
     }
 
-    /// Sends the oldest lost packet again.
+    /// Sends the [`next_lost`](Scoreboard::next_lost) packet again.
     pub fn send_lost(&mut self, now: Time) -> Option<Transmission> {
-        let index = self.lost.pop_first()?;
+        let index = *self.urgent.first().or(self.lost.first())?;
+        self.forget_lost(index);
         Some(self.send_again(now, (index - self.popped) as usize))
     }
 
@@ -32,7 +33,7 @@ impl Scoreboard {
             true => self.segments.iter().rposition(missing)?,
             false => self.segments.iter().position(missing)?,
         };
-        self.lost.remove(&(self.popped + at as u64));
+        self.forget_lost(self.popped + at as u64);
         Some(self.send_again(now, at))
     }
 

@@ -6,7 +6,7 @@ fn at(ms: u64) -> Time {
 
 /// A scoreboard with packets 101 … 100 + n in flight, 100 B each, sent 1 ms apart.
 fn sent(n: u64) -> Scoreboard {
-    let mut board = Scoreboard::new(101);
+    let mut board = Scoreboard::new(101, Recovery::Modern);
     for i in 0..n {
         board.send_new(at(i), Body::Data(Bytes::from_static(&[0; 100])), false);
     }
@@ -63,7 +63,7 @@ fn a_packet_overtaken_for_too_long_is_lost_without_three_later_ones() {
     assert!(lost.is_empty());
     assert_eq!(look_again, Some(at(60)));
     let (lost, _) = board.detect_losses(at(60), Span::from_millis(60));
-    assert_eq!(lost, [LostPacket { bytes: 100, sent_at: at(0), packet_number: 0 }]);
+    assert_eq!(lost, [LostPacket { bytes: 100, sent_at: at(0), packet_number: 0, is_signal: true }]);
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn an_overtaken_ack_neither_moves_back_nor_misplaces_its_bitmap() {
 
 #[test]
 fn sequence_numbers_wrap() {
-    let mut board = Scoreboard::new(65_530);
+    let mut board = Scoreboard::new(65_530, Recovery::Modern);
     for i in 0..12 {
         board.send_new(at(i), Body::Data(Bytes::from_static(&[0; 100])), false);
     }

@@ -1,7 +1,8 @@
 //! The queue of transmissions finds what a look at the whole window would find.
 
 use super::*;
-use crate::connection::scoreboard::Body;
+use crate::connection::scoreboard::{Body, Segment};
+use crate::recovery::Recovery;
 use crate::sack::Sack;
 use proptest::prelude::*;
 
@@ -45,7 +46,8 @@ fn whole_window(board: &Scoreboard, now: Time, reordering: Span) -> (Vec<LostPac
         let due = newest.sent_at + reordering;
         let is_late = distance > 0 && due <= now;
         if segment.is_missing() && is_visible && (is_overtaken || is_late) {
-            lost.push(LostPacket { bytes, sent_at: newest.sent_at, packet_number: newest.packet_number });
+            let (sent_at, packet_number) = (newest.sent_at, newest.packet_number);
+            lost.push(LostPacket { bytes, sent_at, packet_number, is_signal: true });
             continue;
         }
         if segment.is_missing() && is_visible && distance > 0 {
@@ -91,7 +93,7 @@ proptest! {
         first_seq: u16,
         ops in prop::collection::vec((ops(), 0u64..4, prop::bool::weighted(0.7)), 0..120),
     ) {
-        let mut board = Scoreboard::new(first_seq);
+        let mut board = Scoreboard::new(first_seq, Recovery::Modern);
         let (mut now, reordering) = (Time::from_millis(10), Span::from_millis(9));
         for (op, pass, looks) in ops {
             now += Span::from_millis(pass);
@@ -102,6 +104,30 @@ proptest! {
                 prop_assert_eq!(board.in_flight(), in_flight);
             }
             prop_assert!(board.lost.iter().copied().eq(lost_by_status(&board)));
+        }
+    }
+    #[test]
+    fn scans_keep_the_books_whatever_comes(
+        first_seq: u16,
+        is_mod: bool,
+        ops in prop::collection::vec((ops(), 0u64..4, prop::bool::weighted(0.7)), 0..120),
+    ) {
+        let recovery = if is_mod { Recovery::LibutpMod } else { Recovery::Libutp };
+        let mut board = Scoreboard::new(first_seq, recovery);
+        let mut now = Time::from_millis(10);
+        for (op, pass, looks) in ops {
+            now += Span::from_millis(pass);
+            run(&mut board, now, &op);
+            let (found, look_again) = match looks {
+                true => board.detect_losses(now, Span::ZERO),
+                false => (Vec::new(), None),
+            };
+            prop_assert!(found.len() <= 4 && look_again.is_none());
+            prop_assert!(board.lost.iter().copied().eq(lost_by_status(&board)));
+            prop_assert!(board.urgent.is_subset(&board.lost));
+            let in_flight = |segment: &&Segment| segment.status == Status::InFlight;
+            let bytes: u64 = board.segments.iter().filter(in_flight).map(|segment| segment.body.payload_len()).sum();
+            prop_assert_eq!(board.in_flight(), bytes);
         }
     }
 }

@@ -1,0 +1,132 @@
+//! Losses as libutp and libutp-mod find them: by a scan of each bitmap.
+//!
+//! A packet that has not arrived although three packets beyond it are set in the bitmap is lost. The oldest go first, at once
+//! and whatever the window says, but no more than [`RESENDS_PER_BITMAP`] for one bitmap.
+//!
+//! - **libutp** sends each packet again in this way only once: `fast_resend` ("fast_resend_seq_nr") moves past it. If the
+//!   retransmission is lost, too, nothing but the timer helps. Every such packet is told to the controller, which limits by
+//!   itself how often it backs off.
+//! - **libutp-mod** asks instead how often the packet was sent. Once: it goes again and the controller is told. More often: it
+//!   goes again only if a packet sent after its last transmission has arrived (the "maxTA" rule), and the controller is
+//!   not told. Packets that are looked at count towards the limit of four, sent again or not.
+//!
+//! When the timer expires, everything in flight is to be sent again: the oldest packet at once, the rest as the window opens.
+//! Then each acknowledgement that moves on to a gap sends the packet there at once ("fast_timeout"), without telling the
+//! controller, until one does not move or the packet was fast-resent before.
+//!
+//! Source: bittorrent/libutp at 3110314, `utp_internal.cpp`; RasoolAlSaadi/libutp-mod at 0c452e1 and the paper on it
+//! (Al-Saadi, Armitage, But, LCN 2017, §V).
+//!
+//! Different here: "later" is decided by numbers of transmissions, not by timestamps, and strictly; the published code of
+//! libutp-mod compares times with "≥" and may send again what left within the same tick. What came back faster than the path
+//! allows, an original behind its retransmission, does not count as a later packet. In libutp-mod `fast_resend` no longer
+//! keeps any packet from being scanned. Plain duplicate acks do nothing, as in libutp.
+//!
+//! Known bad cases: a burst of losses is repaired by four packets in each round trip; without three packets after it a loss
+//! waits for the timer.
+
+use super::{LostPacket, Scoreboard};
+use crate::recovery::Recovery;
+use crate::sack::Sack;
+
+/// Packets that the bitmap must show beyond a lost one.
+const OVERTAKERS: usize = 3;
+/// Most packets sent again because of one bitmap.
+const RESENDS_PER_BITMAP: usize = 4;
+
+/// What is remembered from one bitmap to the next. Packets are named by their index in the connection's life.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scan {
+    finds_lost_retransmissions: bool,
+    /// Packets before this one were fast-resent.
+    fast_resend: u64,
+    /// The timer expired, and every acknowledgement since has moved on.
+    fast_timeout: bool,
+    /// Three packets that the newest bitmap shows have overtaken what lies before this one.
+    overtaken_until: u64,
+}
+
+impl Scan {
+    /// What this way of recovery scans with, if it does.
+    pub fn of(recovery: Recovery) -> Option<Scan> {
+        let finds_lost_retransmissions = match recovery {
+            Recovery::Modern => return None,
+            Recovery::Libutp | Recovery::Libutp200ms => false,
+            Recovery::LibutpMod => true,
+        };
+        let (fast_resend, fast_timeout, overtaken_until) = (0, false, 0);
+        Some(Scan { finds_lost_retransmissions, fast_resend, fast_timeout, overtaken_until })
+    }
+
+    /// The retransmission timer expired.
+    pub fn timed_out(&mut self) {
+        self.fast_timeout = true;
+    }
+}
+
+impl Scoreboard {
+    /// A packet came whose bitmap, if it has one, begins `overtaken` packets earlier than one of the newest would.
+    pub(super) fn read_bitmap(&mut self, overtaken: u16, sack: Option<Sack<'_>>) {
+        let Some(mut scan) = self.scan else { return };
+        scan.overtaken_until = sack.and_then(|sack| self.third_newest(overtaken, sack)).unwrap_or(0);
+        self.scan = Some(scan);
+    }
+
+    /// The third-newest packet that a bitmap shows, of those beyond the oldest unacknowledged one.
+    fn third_newest(&self, overtaken: u16, sack: Sack<'_>) -> Option<u64> {
+        let first = self.popped.wrapping_add(1).wrapping_sub(u64::from(overtaken));
+        let ours = self.popped + 1..self.popped + self.segments.len() as u64;
+        let newest_first = sack.words().enumerate().rev().flat_map(|(at, word)| {
+            let set = move |bit: &u64| word >> bit & 1 == 1;
+            (0..64).rev().filter(set).map(move |bit| first.wrapping_add(at as u64 * 64 + bit))
+        });
+        newest_first.filter(|index| ours.contains(index)).nth(OVERTAKERS - 1)
+    }
+
+    /// Declares lost what is to be sent again at once.
+    pub(super) fn scan_losses(&mut self) -> Vec<LostPacket> {
+        let Some(mut scan) = self.scan else { return Vec::new() };
+        self.order.clear(); // nobody asks for the order of transmissions
+        self.follow_timeout(&mut scan);
+        let from = if scan.finds_lost_retransmissions { self.popped } else { scan.fast_resend };
+        let missing = (from..scan.overtaken_until).filter(|index| !self.sacked.contains(*index));
+        let candidates: Vec<u64> = missing.take(RESENDS_PER_BITMAP).collect();
+        scan.overtaken_until = 0;
+        let lost = candidates.into_iter().filter_map(|index| self.judge(&mut scan, index)).collect();
+        self.scan = Some(scan);
+        lost
+    }
+
+    /// After a timeout each acknowledgement that moves on sends what is missing next.
+    fn follow_timeout(&mut self, scan: &mut Scan) {
+        scan.fast_resend = scan.fast_resend.max(self.popped);
+        scan.fast_timeout &= scan.fast_resend == self.popped && !self.is_empty();
+        if scan.fast_timeout {
+            scan.fast_resend += 1;
+            self.send_at_once(self.popped);
+        }
+    }
+
+    /// Decides on a packet that the bitmap shows to be missing.
+    fn judge(&mut self, scan: &mut Scan, index: u64) -> Option<LostPacket> {
+        if !scan.finds_lost_retransmissions {
+            scan.fast_resend = index + 1;
+            return Some(self.send_at_once(index));
+        }
+        let segment = self.segment(index)?;
+        let is_retransmission = segment.transmissions > 1;
+        let later_arrived = self.largest_delivered > Some(segment.newest.packet_number);
+        if self.urgent.contains(&index) || is_retransmission && !later_arrived {
+            return None;
+        }
+        Some(LostPacket { is_signal: !is_retransmission, ..self.send_at_once(index) })
+    }
+
+    fn send_at_once(&mut self, index: u64) -> LostPacket {
+        self.urgent.insert(index);
+        self.declare_lost(index, true)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+//! How a sender finds and repairs losses: our own way, or libutp's, for those who study libutp.
+//!
+//! | | `Modern` | `Libutp`, `Libutp200ms` | `LibutpMod` |
+//! |---|---|---|---|
+//! | lost is | what was overtaken in the order of transmissions, or is late | what three packets in the bitmap have overtaken | the same |
+//! | a lost retransmission | is found like any other loss | waits for the timer | is found once a packet sent later has arrived |
+//! | sent again | as window and pacing allow | at once, at most 4 per bitmap | at once, at most 4 per bitmap |
+//! | a lost tail | is probed | waits for the timer | waits for the timer |
+//! | shortest timeout | 500 ms | 1000 ms, 200 ms | 1000 ms |
+//!
+//! `connection/scoreboard/losses.rs` has the first way, `connection/scoreboard/libutp_scan.rs` the other. A preset is about the
+//! sender alone: receivers acknowledge and write bitmaps as ever, long ones to peers of our kind. Handshake, keepalive,
+//! pacing and patience are ours in all of them: libutp does not pace, lets a window below one packet stall until the timer
+//! expires, and gives up at the fifth expiry in a row.
+
+use crate::rto;
+use afteryou_cc::Span;
+
+/// A way of recovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recovery {
+    /// Packet and time thresholds on transmissions, tail probes.
+    #[default]
+    Modern,
+    /// As libutp does.
+    Libutp,
+    /// As libutp does, with a shortest timeout of 200 ms.
+    Libutp200ms,
+    /// As libutp-mod does: it finds lost retransmissions.
+    LibutpMod,
+}
+
+impl Recovery {
+    /// Lower bound of the retransmission timeout that belongs to it.
+    pub const fn min_rto(self) -> Span {
+        match self {
+            Recovery::Modern => rto::BEP_MIN,
+            Recovery::Libutp | Recovery::LibutpMod => rto::LIBUTP_MIN,
+            Recovery::Libutp200ms => Span::from_millis(200),
+        }
+    }
+
+    /// Is a tail of which nothing is heard probed before the timer expires?
+    pub(crate) const fn probes_tails(self) -> bool {
+        matches!(self, Recovery::Modern)
+    }
+
+    /// Can an acknowledgement without any news show losses? A bitmap that asks for more than four packets does.
+    pub(crate) const fn judges_repetitions(self) -> bool {
+        !matches!(self, Recovery::Modern)
+    }
+}
