@@ -41,6 +41,15 @@ impl Time {
         self.0 / 1_000
     }
 
+    /// Microseconds since the epoch on a clock that runs `skew_ppm` parts in a million fast.
+    pub const fn as_micros_on_clock(self, skew_ppm: i32) -> u64 {
+        let (us, ppm) = (self.as_micros(), skew_ppm as i64);
+        // Each whole second gains `ppm` whole microseconds: only the rest needs a division, and no product is too large.
+        let (seconds, rest) = ((us / 1_000_000) as i64, (us % 1_000_000) as i64);
+        let gained = seconds.wrapping_mul(ppm).wrapping_add((rest * ppm).div_euclid(1_000_000));
+        us.wrapping_add_signed(gained)
+    }
+
     /// Seconds since the epoch.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
@@ -176,5 +185,30 @@ impl From<Duration> for Span {
 impl From<Span> for Duration {
     fn from(span: Span) -> Duration {
         Duration::from_nanos(span.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_skewed_clock_gains_or_loses_so_many_parts_in_a_million() {
+        let shows = |us, ppm| Time::from_micros(us).as_micros_on_clock(ppm);
+        assert_eq!((shows(60_000_000, 200), shows(60_000_000, -200)), (60_012_000, 59_988_000));
+        assert_eq!((shows(4_999, 200), shows(5_000, 200), shows(10_000, 200)), (4_999, 5_001, 10_002));
+        assert_eq!((shows(5_000, -200), shows(5_001, -200)), (4_999, 4_999));
+        assert_eq!(shows(123_456_789, 0), 123_456_789);
+    }
+
+    #[test]
+    fn a_skewed_clock_never_goes_back_and_overflows_nowhere() {
+        for ppm in [-1_000, -7, 3, 1_000] {
+            let shown = (0..200_000).map(|us| Time::from_micros(us + 900_000).as_micros_on_clock(ppm));
+            assert!(shown.collect::<Vec<_>>().is_sorted());
+        }
+        for ppm in [i32::MIN, i32::MAX] {
+            Time::NEVER.as_micros_on_clock(ppm);
+        }
     }
 }

@@ -48,13 +48,18 @@ const DELAYED: &str = "delayed";
 const EVERY_PACKET: &str = "every packet";
 const RACK: &str = "rack";
 const SACK: &str = "sack";
+const LIBUTP: &str = "libutp";
+const LIBUTP_200MS: &str = "libutp-200ms";
+const LIBUTP_MOD: &str = "libutp-mod";
 const BYTES: &str = "bytes";
 const ACKS: &str = "acks";
 
 const RECEIVE_WINDOW: &str = "receive window: most bytes beyond the receiver's acknowledgement";
 const ACK_HELP: &str = "acknowledge every second full packet, or each one";
 const ACK_DELAY_HELP: &str = "a lone packet is acknowledged after this time";
-const MIN_RTO_HELP: &str = "lower bound of the retransmission timeout";
+/// The receiver's clock only: what a sender measures in one direction drifts by as much.
+const SKEW: Param = Param::number("skew", "ppm", 0.0, (-1_000.0, 1_000.0))
+    .explained("how much faster the receiver's clock runs, in whole parts in a million", "");
 
 /// Settings of TCP. Where the preset `classic` has another default, the help says so.
 pub const TCP: &[Param] = &[
@@ -84,6 +89,7 @@ pub const TCP: &[Param] = &[
         "the window grows by acknowledged bytes, or by at most a packet for each ack, which preset classic does",
         "RFC 3465",
     ),
+    SKEW,
 ];
 
 /// Settings of uTP.
@@ -91,7 +97,16 @@ pub const UTP: &[Param] = &[
     Param::bytes("rwnd", 8 << 20, (1_000, 1 << 32)).explained(RECEIVE_WINDOW, "BEP 29"),
     Param::choice("ack", DELAYED, &[DELAYED, EVERY_PACKET]).explained(ACK_HELP, "RFC 5681 §4.2"),
     Param::millis("ack_delay", 25, (0, 500)).explained(ACK_DELAY_HELP, ""),
-    Param::millis("min_rto", 500, (1, 60_000)).explained(MIN_RTO_HELP, "BEP 29"),
+    Param::millis("min_rto", 500, (1, 60_000)).explained(
+        "lower bound of the retransmission timeout; recovery libutp and libutp-mod have 1 s, libutp-200ms has 200 ms",
+        "BEP 29; libutp",
+    ),
+    Param::choice("recovery", MODERN, &[MODERN, LIBUTP, LIBUTP_200MS, LIBUTP_MOD]).explained(
+        "how losses are found: in the order of transmissions, with tail probes; or as libutp does, once, and then by \
+         timeouts; or as libutp-mod does, which finds lost retransmissions, too",
+        "RFC 9002 §6; libutp; Al-Saadi et al. 2017",
+    ),
+    SKEW,
 ];
 
 /// A transport's settings, read.
@@ -123,6 +138,19 @@ pub enum Recovery {
     Sack,
 }
 
+/// How uTP finds and repairs losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UtpRecovery {
+    /// Packet and time thresholds on transmissions, tail probes.
+    Modern,
+    /// As libutp does.
+    Libutp,
+    /// As libutp does, with a shortest timeout of 200 ms.
+    Libutp200ms,
+    /// As libutp-mod does.
+    LibutpMod,
+}
+
 /// Settings of TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpOptions {
@@ -142,6 +170,8 @@ pub struct TcpOptions {
     pub ecn: bool,
     /// An ack counts as at most one packet.
     pub count_acks: bool,
+    /// How much faster the receiver's clock runs, parts in a million.
+    pub skew_ppm: i32,
 }
 
 /// Settings of uTP.
@@ -153,6 +183,10 @@ pub struct UtpOptions {
     pub ack: Acking,
     /// Lower bound of the retransmission timeout.
     pub min_rto: Span,
+    /// How losses are found.
+    pub recovery: UtpRecovery,
+    /// How much faster the receiver's clock runs, parts in a million.
+    pub skew_ppm: i32,
 }
 
 /// What the preset `classic` sets that the table does not: values where none was written.
@@ -163,6 +197,16 @@ const CLASSIC_DEFAULTS: &[(&str, Value)] = &[
     ("recovery", Value::Choice(SACK)),
     ("pacing", Value::Flag(false)),
     ("counting", Value::Choice(ACKS)),
+];
+/// The same for uTP's ways of recovery.
+const LIBUTP_DEFAULTS: &[(&str, Value)] = &[("min_rto", Value::Time(Span::from_secs(1)))];
+const LIBUTP_200MS_DEFAULTS: &[(&str, Value)] = &[("min_rto", Value::Time(Span::from_millis(200)))];
+/// What sets values where none was written, and which.
+const PRESETS: &[((&str, Value), &[(&str, Value)])] = &[
+    (("preset", Value::Choice(CLASSIC)), CLASSIC_DEFAULTS),
+    (("recovery", Value::Choice(LIBUTP)), LIBUTP_DEFAULTS),
+    (("recovery", Value::Choice(LIBUTP_200MS)), LIBUTP_200MS_DEFAULTS),
+    (("recovery", Value::Choice(LIBUTP_MOD)), LIBUTP_DEFAULTS),
 ];
 
 /// The transport of that name.
@@ -203,14 +247,11 @@ impl Transport {
     pub fn protocol(&self) -> Result<Protocol, Error> {
         let names: Vec<_> = TRANSPORTS.iter().map(|entry| entry.name).collect();
         let entry = find(self.kind()).ok_or_else(|| unknown("transport", self.kind(), &names))?;
-        let overrides = self.0.overrides(entry.params)?;
+        let overrides = preset(self.0.overrides(entry.params)?);
         let refused =
             |error: ParamError| Error::Parameter { of: entry.name.to_owned(), reason: error.to_string() };
         match entry.name {
-            "tcp" => {
-                let overrides = preset(overrides);
-                Ok(Protocol::Tcp(TcpOptions::new(&Settings::new(TCP, &overrides).map_err(refused)?)))
-            }
+            "tcp" => Ok(Protocol::Tcp(TcpOptions::new(&Settings::new(TCP, &overrides).map_err(refused)?))),
             "utp" => Ok(Protocol::Utp(UtpOptions::new(&Settings::new(UTP, &overrides).map_err(refused)?))),
             _ => Ok(Protocol::Udp),
         }
@@ -219,12 +260,23 @@ impl Transport {
 
 /// Puts the preset's values below those that were written.
 fn preset(written: Overrides) -> Overrides {
-    if !written.contains(&("preset", Value::Choice(CLASSIC))) {
-        return written;
-    }
-    let mut overrides: Overrides = CLASSIC_DEFAULTS.to_vec();
+    let chosen = PRESETS.iter().filter(|(preset, _)| written.contains(preset));
+    let mut overrides: Overrides = chosen.flat_map(|(_, values)| values.iter().copied()).collect();
     overrides.extend(written); // the last one counts
     overrides
+}
+
+fn skew_ppm(settings: &Settings<'_>) -> i32 {
+    settings.number("skew").round() as i32
+}
+
+fn utp_recovery(word: &str) -> UtpRecovery {
+    match word {
+        LIBUTP => UtpRecovery::Libutp,
+        LIBUTP_200MS => UtpRecovery::Libutp200ms,
+        LIBUTP_MOD => UtpRecovery::LibutpMod,
+        _ => UtpRecovery::Modern,
+    }
 }
 
 fn acking(settings: &Settings<'_>) -> Acking {
@@ -243,13 +295,20 @@ impl TcpOptions {
             pacing: settings.flag("pacing"),
             ecn: settings.flag("ecn"),
             count_acks: settings.choice("counting") == ACKS,
+            skew_ppm: skew_ppm(settings),
         }
     }
 }
 
 impl UtpOptions {
     fn new(settings: &Settings<'_>) -> UtpOptions {
-        UtpOptions { rwnd: settings.bytes("rwnd"), ack: acking(settings), min_rto: settings.time("min_rto") }
+        UtpOptions {
+            rwnd: settings.bytes("rwnd"),
+            ack: acking(settings),
+            min_rto: settings.time("min_rto"),
+            recovery: utp_recovery(settings.choice("recovery")),
+            skew_ppm: skew_ppm(settings),
+        }
     }
 }
 
@@ -284,6 +343,29 @@ mod tests {
         let classic = tcp(Transport::tcp().with("preset", "classic").with("iw", "4"));
         assert_eq!((classic.iw, classic.ack.every, classic.recovery), (4, 1, Recovery::Sack));
         assert!(!classic.pacing && classic.count_acks);
+    }
+
+    #[test]
+    fn each_way_of_utps_recovery_has_its_shortest_timeout_unless_one_is_written() {
+        let utp = |transport: Transport| match transport.protocol() {
+            Ok(Protocol::Utp(options)) => (options.recovery, options.min_rto),
+            other => panic!("{other:?}"),
+        };
+        let ms = Span::from_millis;
+        let named = |word| Transport::utp().with("recovery", word);
+        assert_eq!(utp(Transport::utp()), (UtpRecovery::Modern, ms(500)));
+        assert_eq!(utp(named("libutp")), (UtpRecovery::Libutp, ms(1000)));
+        assert_eq!(utp(named("libutp-200ms")), (UtpRecovery::Libutp200ms, ms(200)));
+        assert_eq!(utp(named("libutp-mod")), (UtpRecovery::LibutpMod, ms(1000)));
+        assert_eq!(utp(named("libutp-mod").with("min_rto", "300 ms")), (UtpRecovery::LibutpMod, ms(300)));
+        assert!(named("libtup").protocol().unwrap_err().to_string().contains("libutp-200ms"));
+    }
+
+    #[test]
+    fn the_receivers_clock_may_be_faster_or_slower_by_whole_parts_in_a_million() {
+        assert_eq!(tcp(Transport::tcp()).skew_ppm, 0);
+        assert_eq!(tcp(Transport::tcp().with("skew", "-200")).skew_ppm, -200);
+        assert!(Transport::utp().with("skew", "1001").protocol().is_err());
     }
 
     #[test]

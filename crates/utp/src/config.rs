@@ -39,6 +39,8 @@ pub struct Config {
     pub keep_received: bool,
     /// Added to the clock that goes into timestamps, µs: tests set it, the protocol does not care.
     pub clock_offset_us: u32,
+    /// So many parts in a million that clock runs fast.
+    pub clock_skew_ppm: i32,
 }
 
 /// Packets beyond the peer's ack while it may be a libutp, which drops whatever is further ahead than 1023.
@@ -63,6 +65,7 @@ impl Default for Config {
             linger: Span::from_secs(3),
             keep_received: true,
             clock_offset_us: 0,
+            clock_skew_ppm: 0,
         }
     }
 }

@@ -7,10 +7,14 @@
 //! | sent again | as window and pacing allow | at once, at most 4 per bitmap | at once, at most 4 per bitmap |
 //! | a lost tail | is probed | waits for the timer | waits for the timer |
 //! | shortest timeout | 500 ms | 1000 ms, 200 ms | 1000 ms |
+//! | bitmaps | up to 252 bytes, if the peer reads them | 4 bytes | 4 bytes |
 //!
-//! `connection/scoreboard/losses.rs` has the first way, `connection/scoreboard/libutp_scan.rs` the other. A preset is about the
-//! sender alone: receivers acknowledge and write bitmaps as ever, long ones to peers of our kind. Handshake, keepalive,
-//! pacing and patience are ours in all of them: libutp does not pace, lets a window below one packet stall until the timer
+//! `connection/scoreboard/losses.rs` has the first way, `connection/scoreboard/libutp_scan.rs` the other. The short bitmaps
+//! belong to it: packets more than 31 beyond a gap count as being in flight until it is closed, so behind a lost
+//! retransmission the window fills up, and nothing happens until the timer expires. With long ones a sender would
+//! go on for thousands of packets, and restart its timer for each that arrives.
+//!
+//! Not imitated: libutp acknowledges later than we do, does not pace, lets a window below one packet stall until the timer
 //! expires, and gives up at the fifth expiry in a row.
 
 use crate::rto;
@@ -42,6 +46,11 @@ impl Recovery {
 
     /// Is a tail of which nothing is heard probed before the timer expires?
     pub(crate) const fn probes_tails(self) -> bool {
+        matches!(self, Recovery::Modern)
+    }
+
+    /// Are bitmaps longer than libutp's read and written, where the peer reads and writes them, too?
+    pub(crate) const fn uses_long_bitmaps(self) -> bool {
         matches!(self, Recovery::Modern)
     }
 

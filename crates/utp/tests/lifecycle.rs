@@ -4,7 +4,7 @@ mod support;
 
 use afteryou_cc::{list, Span, Time};
 use afteryou_utp::packet::{Kind, Packet};
-use afteryou_utp::{Config, Connection, Error};
+use afteryou_utp::{Config, Connection, Error, Recovery};
 use support::{Path, Plan, Side, World};
 
 fn controller() -> Box<dyn afteryou_cc::Controller> {
@@ -67,10 +67,13 @@ fn sends_until_closed(connection: &mut Connection) -> (Vec<f64>, f64) {
 
 #[test]
 fn an_unanswered_syn_is_resent_at_3_and_9_s_and_fails_at_21_s() {
-    let mut connection = Connection::connect(Config::default(), controller(), Time::ZERO, 7, 100);
-    let (sent, failed) = sends_until_closed(&mut connection);
-    assert_eq!((sent, failed), (vec![0.0, 3.0, 9.0], 21.0));
-    assert_eq!(connection.error(), Some(Error::Unreachable));
+    for recovery in [Recovery::Modern, Recovery::Libutp, Recovery::Libutp200ms, Recovery::LibutpMod] {
+        let config = Config::recovering(recovery);
+        let mut connection = Connection::connect(config, controller(), Time::ZERO, 7, 100);
+        let (sent, failed) = sends_until_closed(&mut connection);
+        assert_eq!((sent, failed), (vec![0.0, 3.0, 9.0], 21.0));
+        assert_eq!(connection.error(), Some(Error::Unreachable));
+    }
 }
 
 #[test]

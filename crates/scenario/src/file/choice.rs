@@ -1,7 +1,7 @@
 //! Controllers, queues, transports and traffic: a word, or a table with parameters.
 
 use super::error::Problem;
-use super::keys::{NOT_YET_CONTROLLERS, NOT_YET_QUEUES, NOT_YET_SETTINGS, NOT_YET_TRANSPORTS};
+use super::keys::{NOT_YET_CONTROLLERS, NOT_YET_QUEUES, NOT_YET_TRANSPORTS};
 use super::read::{at, check_keys, quantity, table, text, wanted, Result};
 use super::tree::{Node, Value};
 use crate::algorithm::Algorithm;
@@ -47,10 +47,6 @@ fn choose(node: &Node, what: &str, not_yet: &[&str], check: Check) -> Result<Alg
     planned(kind, what, &algorithm.kind, not_yet)?;
     at(kind, check(&algorithm))?;
     for (key, value) in entries.iter().filter(|(key, _)| key.name != "kind") {
-        if NOT_YET_SETTINGS.contains(&(algorithm.kind.as_str(), key.name.as_str())) {
-            let message = format!("{} of {} is not built yet", key.name, algorithm.kind);
-            return Err(Problem::new(&key.place, message));
-        }
         let written = match &value.value {
             Value::Text(text) | Value::Number(text) => text.clone(),
             Value::Flag(flag) => flag.to_string(),

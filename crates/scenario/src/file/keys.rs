@@ -185,5 +185,3 @@ pub(crate) const NOT_YET_QUEUES: &[&str] = &[
 ];
 /// Transports that are planned.
 pub(crate) const NOT_YET_TRANSPORTS: &[&str] = &["quic"];
-/// Settings of transports that are planned.
-pub(crate) const NOT_YET_SETTINGS: &[(&str, &str)] = &[("utp", "recovery")];

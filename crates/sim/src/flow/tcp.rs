@@ -162,10 +162,11 @@ impl Ends {
                 slot
             }
         };
+        let receivers_clock = now.as_micros_on_clock(self.options.skew_ppm) as u32;
         let body = Body::Ack {
             cumulative: acknowledgement.cumulative as u32,
             tsecr: acknowledgement.tsecr,
-            one_way_delay: (now.as_micros() as u32).wrapping_sub(acknowledgement.tsecr),
+            one_way_delay: receivers_clock.wrapping_sub(acknowledgement.tsecr),
             sack,
             epoch: self.epoch,
             flags: acknowledgement.flags,

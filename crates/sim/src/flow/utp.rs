@@ -7,10 +7,10 @@ use crate::net::Net;
 use crate::packet::{Body, Packet};
 use afteryou_cc::{Snapshot, Time};
 use afteryou_scenario::outcome::Totals;
-use afteryou_scenario::transport::UtpOptions;
+use afteryou_scenario::transport::{UtpOptions, UtpRecovery};
 use afteryou_scenario::{Error, Flow as Spec, Traffic};
 use afteryou_utp::packet::{Kind as PacketKind, Packet as Datagram, HEADER_LEN};
-use afteryou_utp::{Config, Connection, Outgoing};
+use afteryou_utp::{Config, Connection, Outgoing, Recovery};
 
 /// Content of every payload. As long as the longest one.
 static NOTHING: [u8; 1 << 16] = [0; 1 << 16];
@@ -23,6 +23,8 @@ pub(super) struct Ends {
     spec: Spec,
     format: Format,
     config: Config,
+    /// How much faster the receiver's clock runs.
+    skew_ppm: i32,
     client: Option<Connection>,
     server: Option<Connection>,
     epoch: u8,
@@ -35,12 +37,22 @@ pub(super) struct Ends {
     highest: u64,
 }
 
+fn recovery(recovery: UtpRecovery) -> Recovery {
+    match recovery {
+        UtpRecovery::Modern => Recovery::Modern,
+        UtpRecovery::Libutp => Recovery::Libutp,
+        UtpRecovery::Libutp200ms => Recovery::Libutp200ms,
+        UtpRecovery::LibutpMod => Recovery::LibutpMod,
+    }
+}
+
 impl Ends {
     pub(super) fn new(spec: &Spec, options: UtpOptions, format: Format) -> Result<Ends, Error> {
         controller(spec, format.payload, None)?; // so that nothing can fail later
         let config = Config {
             payload: format.payload,
             recv_buffer: options.rwnd,
+            recovery: recovery(options.recovery),
             min_rto: options.min_rto,
             ack_every: options.ack.every,
             ack_delay: options.ack.delay,
@@ -51,6 +63,7 @@ impl Ends {
             spec: spec.clone(),
             format,
             config,
+            skew_ppm: options.skew_ppm,
             client: None,
             server: None,
             epoch: 0,
@@ -113,8 +126,8 @@ impl Ends {
             (Way::Forward, _, None) if header.kind == PacketKind::Syn => {
                 // Checked when the flow was made; the far end sends no data, so any controller will do.
                 let Ok(controller) = controller(&self.spec, self.format.payload, None) else { return };
-                self.server =
-                    Some(Connection::accept(self.config.clone(), controller, now, &datagram, FIRST_SEQ));
+                let config = Config { clock_skew_ppm: self.skew_ppm, ..self.config.clone() };
+                self.server = Some(Connection::accept(config, controller, now, &datagram, FIRST_SEQ));
             }
             _ => {}
         }

@@ -153,7 +153,7 @@ impl Connection {
         );
         // The SYN takes `seq_nr`, data begins after it.
         connection.board = Scoreboard::new(seq_nr.wrapping_add(1), connection.config.recovery);
-        connection.show_long_sack = true;
+        connection.show_long_sack = connection.config.recovery.uses_long_bitmaps();
         connection.timers.start(now, connection.rto.get());
         connection
     }
@@ -385,14 +385,16 @@ impl Connection {
     }
 
     fn timestamp(&self, now: Time) -> u32 {
-        (now.as_micros() as u32).wrapping_add(self.config.clock_offset_us)
+        let us = now.as_micros_on_clock(self.config.clock_skew_ppm) as u32;
+        us.wrapping_add(self.config.clock_offset_us)
     }
 
     /// What every packet of the peer tells: its clock, its window, what it reads.
     fn note_peer(&mut self, now: Time, packet: &Packet<'_>) {
         self.timestamp_difference_us = self.timestamp(now).wrapping_sub(packet.header.timestamp_us);
         self.peer_window = u64::from(packet.header.wnd_size);
-        self.peer_reads_long_sacks |= packet.sack.is_some_and(|sack| sack.is_long());
+        self.peer_reads_long_sacks |=
+            self.config.recovery.uses_long_bitmaps() && packet.sack.is_some_and(|sack| sack.is_long());
         self.statistics.packets_received += 1;
     }
 

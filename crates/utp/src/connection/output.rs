@@ -57,7 +57,7 @@ impl Connection {
             return None;
         }
         // The last try goes without the bitmap, in case something on the way dislikes it.
-        let sack = (resends < SYN_RESENDS).then_some(LONG_SACK_SHOWN);
+        let sack = (self.show_long_sack && resends < SYN_RESENDS).then_some(LONG_SACK_SHOWN);
         let seq_nr = self.board.next_seq().wrapping_sub(1);
         Some(self.emit(now, out, Kind::Syn, seq_nr, sack))
     }
