@@ -16,10 +16,17 @@ fn patience_s(rtt_s: f64, loss: f64) -> f64 {
     4.0 * (BYTES * 8.0 / LINK_BIT_S.min(by_loss) + 30.0 * rtt_s) + 2.0
 }
 
+fn transports() -> [Transport; 6] {
+    let libutp = |recovery| Transport::utp().with("recovery", recovery);
+    let classic = Transport::tcp().with("preset", "classic");
+    let (tcp, utp) = (Transport::tcp(), Transport::utp());
+    [tcp, classic, utp, libutp("libutp"), libutp("libutp-200ms"), libutp("libutp-mod")]
+}
+
 #[test]
 fn every_controller_finishes_on_every_path() {
     for entry in CONTROLLERS {
-        for transport in [Transport::tcp(), Transport::tcp().with("preset", "classic"), Transport::utp()] {
+        for transport in transports() {
             for rtt_ms in [5, 50, 135, 250] {
                 for loss in [0.0, 0.001, 0.01, 0.05] {
                     let flow = Flow {

@@ -1,0 +1,34 @@
+//! A receiver's clock that runs fast or slow shows as a queue that grows or shrinks.
+
+mod support;
+
+use afteryou_scenario::{Flow, Transport};
+use support::*;
+
+/// By how much the queue of a lone LEDBAT flow with a target of 60 ms grows in its second minute, ms.
+fn growth_ms(transport: &Transport, skew_ppm: i32) -> f64 {
+    let controller = Some("ledbat,target=60ms".parse().unwrap());
+    let transport = transport.clone().with("skew", &skew_ppm.to_string());
+    let flow = Flow { controller, transport, ..flow("one", "ledbat", 50) };
+    // A packet more or less in the window is 0.6 ms in the queue.
+    let outcome = run(&scenario(link("20 Mbit/s", "1 s"), 120.0, 0.0, vec![flow]));
+    let queue = outcome.curve("link", "queuing_delay");
+    let mean_ms = |from: f64, to: f64| {
+        let values: Vec<f64> =
+            queue.iter().filter(|(at, _)| (from..to).contains(at)).map(|(_, ms)| *ms).collect();
+        values.iter().sum::<f64>() / values.len() as f64
+    };
+    mean_ms(110.0, 120.0) - mean_ms(50.0, 60.0)
+}
+
+#[test]
+fn the_one_way_delay_that_ledbat_measures_drifts_by_12_ms_a_minute_at_200_ppm() {
+    for transport in [Transport::utp(), Transport::tcp()] {
+        // To a fast clock the path seems longer and longer, so LEDBAT leaves less and less in the queue.
+        for (skew_ppm, expected_ms) in [(0, 0.0), (200, -12.0), (-200, 12.0)] {
+            let growth_ms = growth_ms(&transport, skew_ppm);
+            println!("{transport}, {skew_ppm} ppm: {growth_ms:.1} ms, {expected_ms} expected");
+            assert!((growth_ms - expected_ms).abs() < 1.0, "{transport}, {skew_ppm} ppm: {growth_ms} ms");
+        }
+    }
+}
