@@ -189,8 +189,11 @@ pub struct UtpOptions {
     pub skew_ppm: i32,
 }
 
+/// A setting and its value.
+type Setting = (&'static str, Value);
+
 /// What the preset `classic` sets that the table does not: values where none was written.
-const CLASSIC_DEFAULTS: &[(&str, Value)] = &[
+const CLASSIC_DEFAULTS: &[Setting] = &[
     ("iw", Value::Count(2)),
     ("ack", Value::Choice(EVERY_PACKET)),
     ("min_rto", Value::Time(Span::from_secs(1))),
@@ -199,10 +202,10 @@ const CLASSIC_DEFAULTS: &[(&str, Value)] = &[
     ("counting", Value::Choice(ACKS)),
 ];
 /// The same for uTP's ways of recovery.
-const LIBUTP_DEFAULTS: &[(&str, Value)] = &[("min_rto", Value::Time(Span::from_secs(1)))];
-const LIBUTP_200MS_DEFAULTS: &[(&str, Value)] = &[("min_rto", Value::Time(Span::from_millis(200)))];
+const LIBUTP_DEFAULTS: &[Setting] = &[("min_rto", Value::Time(Span::from_secs(1)))];
+const LIBUTP_200MS_DEFAULTS: &[Setting] = &[("min_rto", Value::Time(Span::from_millis(200)))];
 /// What sets values where none was written, and which.
-const PRESETS: &[((&str, Value), &[(&str, Value)])] = &[
+const PRESETS: &[(Setting, &[Setting])] = &[
     (("preset", Value::Choice(CLASSIC)), CLASSIC_DEFAULTS),
     (("recovery", Value::Choice(LIBUTP)), LIBUTP_DEFAULTS),
     (("recovery", Value::Choice(LIBUTP_200MS)), LIBUTP_200MS_DEFAULTS),

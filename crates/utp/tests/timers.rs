@@ -4,7 +4,7 @@
 use afteryou_cc::list::CONTROLLERS;
 use afteryou_cc::{Span, Time};
 use afteryou_utp::packet::Packet;
-use afteryou_utp::{Config, Connection};
+use afteryou_utp::{Config, Connection, Recovery};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use std::collections::VecDeque;
@@ -111,7 +111,9 @@ fn no_timer_is_due_again_at_once_however_short_the_path_and_the_settings() {
         keep_received: false,
         ..Config::default()
     };
-    for config in [Config::default(), shortest] {
+    let [libutp, modified] = [Recovery::Libutp, Recovery::LibutpMod]
+        .map(|recovery| Config { keep_received: false, ..Config::recovering(recovery) });
+    for config in [Config::default(), shortest, libutp, modified] {
         for controller in 0..CONTROLLERS.len() {
             for one_way in [Span::ZERO, Span::from_micros(50), Span::from_millis(10), Span::from_millis(100)]
             {

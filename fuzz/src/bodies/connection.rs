@@ -9,7 +9,7 @@
 use afteryou_cc::{list, Span, Time};
 use afteryou_utp::packet::{Header, Kind, Packet, HEADER_LEN};
 use afteryou_utp::sack::{Sack, MAX_LEN};
-use afteryou_utp::{Config, Connection};
+use afteryou_utp::{Config, Connection, Recovery};
 use arbitrary::{Result, Unstructured};
 
 /// Longest payload that the peer sends here, bytes.
@@ -141,6 +141,12 @@ impl Setup {
         if on(5) {
             config.clock_offset_us = u32::MAX - 1000;
         }
+        config.recovery = match (on(6), on(7)) {
+            (false, false) => Recovery::Modern,
+            (true, false) => Recovery::Libutp,
+            (false, true) => Recovery::LibutpMod,
+            (true, true) => Recovery::Libutp200ms,
+        };
         config
     }
 }
