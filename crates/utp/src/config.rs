@@ -18,7 +18,7 @@ pub struct Config {
     pub send_buffer: u64,
     /// Most packets beyond the peer's ack, once it has shown that it reads long bitmaps.
     pub max_packets: usize,
-    /// How losses are found and repaired.
+    /// How losses are found and repaired; [`Config::recovering`] sets the timeout that goes with it.
     pub recovery: Recovery,
     /// Lower bound of the retransmission timeout.
     pub min_rto: Span,

@@ -19,7 +19,7 @@
 //!
 //! Different here: "later" is decided by numbers of transmissions, not by timestamps, and strictly; the published code of
 //! libutp-mod compares times with "≥" and may send again what left within the same tick. What came back faster than the path
-//! allows, an original behind its retransmission, does not count as a later packet. In libutp-mod `fast_resend` no longer
+//! allows, an original behind its retransmission, does not count as a later packet, nor does what the timer had given up. In libutp-mod `fast_resend` no longer
 //! keeps any packet from being scanned. Plain duplicate acks do nothing, as in libutp.
 //!
 //! Known bad cases: a burst of losses is repaired by four packets in each round trip; without three packets after it a loss

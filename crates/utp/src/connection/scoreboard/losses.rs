@@ -80,12 +80,14 @@ impl Scoreboard {
     }
 
     /// Declares everything in flight lost: the retransmission timer expired. What had been overtaken unseen is sent again,
-    /// too, but it was never known to be missing: its arrival proves nothing wrong.
+    /// too, but it was never known to be missing: its arrival proves nothing wrong. A scan passes over what it does not see.
     pub fn declare_all_lost(&mut self) {
         for at in 0..self.segments.len() {
             if self.segments[at].is_missing() {
-                let known_missing = self.segments[at].status == Status::InFlight;
-                self.declare_lost(self.popped + at as u64, known_missing);
+                let index = self.popped + at as u64;
+                let is_seen = self.scan.is_none() || index < self.visible_until;
+                let known_missing = is_seen && self.segments[at].status == Status::InFlight;
+                self.declare_lost(index, known_missing);
             }
         }
         self.order.clear();

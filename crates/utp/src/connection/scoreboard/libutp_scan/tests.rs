@@ -170,3 +170,28 @@ fn after_a_timeout_each_ack_that_moves_on_sends_the_next_gap_at_once() {
         assert_eq!(board.next_lost().unwrap().release, Release::Window, "the rest goes as the window opens");
     }
 }
+
+#[test]
+fn what_arrived_beyond_a_short_bitmap_before_a_timeout_is_no_spurious_loss() {
+    let mut board = sent(60, Recovery::Libutp);
+    // 101 is missing, and so is its retransmission; 102 … 131 are shown, the rest arrives unseen.
+    let sack = Sack::new(&[0xFF, 0xFF, 0xFF, 0x3F]);
+    board.acknowledge(at(50), 100, Some(sack), Some(sack.covers()), None);
+    board.detect_losses(at(50), Span::ZERO);
+    assert_eq!(resent(&mut board, 50), [101]);
+    board.declare_all_lost();
+    assert_eq!(board.send_lost(at(1050)).unwrap().seq_nr, 101);
+    let progress = board.acknowledge(at(1100), 160, None, None, None);
+    assert_eq!((progress.packets, progress.spurious), (30, false));
+}
+
+#[test]
+fn of_an_overtaken_acks_bitmap_only_what_is_still_outstanding_counts() {
+    for recovery in BOTH {
+        let mut board = sent(12, recovery);
+        assert_eq!(signals(&mut board, 50, 104, &[]), 0);
+        assert_eq!(signals(&mut board, 51, 101, &[103, 104, 106, 107]), 0);
+        assert_eq!(signals(&mut board, 52, 101, &[103, 104, 106, 107, 108]), 1);
+        assert_eq!(resent(&mut board, 52), [105]);
+    }
+}
