@@ -19,11 +19,12 @@
 //!
 //! Different here: "later" is decided by numbers of transmissions, not by timestamps, and strictly; the published code of
 //! libutp-mod compares times with "≥" and may send again what left within the same tick. What came back faster than the path
-//! allows, an original behind its retransmission, does not count as a later packet, nor does what the timer had given up. In libutp-mod `fast_resend` no longer
-//! keeps any packet from being scanned. Plain duplicate acks do nothing, as in libutp.
+//! allows, an original behind its retransmission, does not count as a later packet, nor does what the timer had given up. In
+//! libutp-mod `fast_resend` no longer keeps any packet from being scanned. Plain duplicate acks do nothing, as in libutp.
 //!
-//! Known bad cases: a burst of losses is repaired by four packets in each round trip; without three packets after it a loss
-//! waits for the timer.
+//! Known bad cases: without three packets after it a loss waits for the timer. libutp-mod repairs a burst of losses by four
+//! packets in each round trip, since those that are under way again count. A short bitmap ends 31 packets beyond the gap: what
+//! is sent after the third or fourth retransmission of a packet does not show in it, nor with windows longer than that.
 
 use super::{LostPacket, Scoreboard};
 use crate::recovery::Recovery;
