@@ -1,5 +1,5 @@
 use super::*;
-use crate::transport::Protocol;
+use crate::transport::{Protocol, UtpRecovery};
 use crate::Traffic;
 
 const LINK: &str = "[link]\nrate = \"10 Mbit/s\"\nbuffer = \"100 packets\"\n";
@@ -126,6 +126,15 @@ fn numbers_and_flags_need_no_quotes_in_parameters() {
     assert!(
         matches!(flow.transport.protocol(), Ok(Protocol::Tcp(options)) if options.iw == 3 && options.ack.every == 1)
     );
+}
+
+#[test]
+fn a_utp_flow_names_its_way_of_recovery_and_its_receivers_clock() {
+    let rest = flow("transport = { kind = \"utp\", recovery = \"libutp-mod\", skew = -200 }");
+    let Ok(Protocol::Utp(options)) = runs("", &rest)[0].scenario.flow[0].transport.protocol() else {
+        panic!("not a uTP flow")
+    };
+    assert_eq!((options.recovery, options.skew_ppm), (UtpRecovery::LibutpMod, -200));
 }
 
 #[test]
