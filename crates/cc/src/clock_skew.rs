@@ -1,10 +1,19 @@
-//! Two clocks that do not run alike: what libutp does about it.
+//! Two clocks that do not run alike, and what can be done about it.
 //!
 //! One-way delays are differences of two clocks. A constant offset cancels in "now less base"; a difference in speed
 //! does not. If the far clock runs 100 ppm fast, the delays that it measures rise by 6 ms a minute, which looks like a
 //! queue that nobody can drain; if it runs slow they fall, and the base follows by itself.
 //!
-//! # Correction
+//! # By the round trip (ours, the default of LEDBAT and fLEDBAT)
+//! Round-trip times are read from one clock. No packet waits in the forward queue for longer than its round trip took
+//! more than the shortest one, so that difference bounds the queuing delay:
+//!
+//! ```text
+//!   queuing delay = min(one-way delay − its base, RTT − its base)
+//! ```
+//! Without a skew the bound is never the smaller one, but for the receiver's own waiting.
+//!
+//! # By the reverse direction (libutp)
 //! The two directions drift in opposite ways. When the smallest delay of the *reverse* direction falls, the far clock
 //! gains on ours by as much, so the forward base is raised by the same amount:
 //!
@@ -24,8 +33,9 @@
 //!
 //! Source: libutp 2b364cb, `utp_internal.cpp` (read for facts). RFC 6817 §A.2 names the problem and leaves the cure open.
 //!
-//! Known bad case: a reverse queue that drains looks like a drift; the error is at most 10 ms each time it empties
-//! further than ever before.
+//! Known bad cases. Nothing here helps against a far clock that runs slow under a queue that never empties: delays fall, the
+//! base follows, and the queue grows by what the clock loses (12 ms a minute at 200 ppm) until it empties once. To libutp, a
+//! reverse queue that drains slowly looks like a drift, and all of it is added to the base.
 
 use crate::base_delay::{difference, BaseDelay};
 use crate::event::Ack;
@@ -42,8 +52,10 @@ pub const TOLERATED_US: i32 = 200_000;
 pub const PENALTY_DIVISOR: i32 = 7;
 
 /// The row `clock_skew` of a parameter table.
-pub const CLOCK_SKEW: Param = Param::flag("clock_skew", false)
-    .explained("follow the drift of the far clock by the reverse direction's base delay", "libutp 2b364cb");
+pub const CLOCK_SKEW: Param = Param::choice("clock_skew", "rtt", &["rtt", "libutp", "none"]).explained(
+    "what keeps a fast far clock from looking like a queue: the RTT, the reverse direction's base delay, or nothing",
+    "afteryou; libutp 2b364cb; RFC 6817 §A.2",
+);
 
 /// Raises the base delay as the far clock gains on ours.
 #[derive(Clone, Debug)]

@@ -9,10 +9,10 @@
 //!
 //! Source: RFC 6817 §2.4.2, §2.5.
 
-use crate::base_delay::{BaseDelay, BASE_HISTORY, MAX_BINS};
+use crate::base_delay::{difference, BaseDelay, BASE_HISTORY, MAX_BINS};
 use crate::clock_skew::ClockSkew;
 use crate::current_delay::{CurrentDelay, CURRENT_FILTER, MAX_SAMPLES};
-use crate::delay_signal::DelaySignal;
+use crate::delay_signal::{rtt_us, DelaySignal};
 use crate::event::Ack;
 use crate::param::{Param, Settings};
 use crate::route_change::RouteChange;
@@ -26,13 +26,22 @@ pub const FILTER: Param =
     Param::count("current_filter", "samples", CURRENT_FILTER as u64, (1, MAX_SAMPLES as u64))
         .explained("newest samples of which the smallest counts", "RFC 6817 §2.4.2");
 
+/// What is done about clocks that do not run alike.
+#[derive(Clone, Debug)]
+enum Skew {
+    None,
+    ByReverse(ClockSkew),
+    /// The base of the round-trip times, and the newest one's excess over it, µs.
+    ByRtt(BaseDelay, u32),
+}
+
 /// Measures the queuing delay.
 #[derive(Clone, Debug)]
 pub struct DelayMeter {
     signal: DelaySignal,
     base: BaseDelay,
     current: CurrentDelay,
-    skew: Option<ClockSkew>,
+    skew: Skew,
     route: Option<RouteChange>,
     queuing_us: Option<u32>,
 }
@@ -43,7 +52,11 @@ impl DelayMeter {
         let base = BaseDelay::new(settings.count("base_history") as usize);
         DelayMeter {
             signal: DelaySignal::named(settings.choice("signal")),
-            skew: settings.flag("clock_skew").then(|| ClockSkew::like(&base)),
+            skew: match settings.choice("clock_skew") {
+                "rtt" => Skew::ByRtt(base.clone(), u32::MAX),
+                "libutp" => Skew::ByReverse(ClockSkew::like(&base)),
+                _ => Skew::None,
+            },
             route: settings.flag("route_change").then(RouteChange::default),
             base,
             current: CurrentDelay::new(settings.count("current_filter") as usize),
@@ -53,14 +66,30 @@ impl DelayMeter {
 
     /// Takes in an ack. Samples older than `max_age` no longer count; `at_floor`: the window is at its floor.
     pub fn measure(&mut self, ack: &Ack, max_age: Span, at_floor: bool) {
-        if let (Some(skew), false) = (&mut self.skew, self.signal.is_rtt()) {
-            skew.correct(ack, &mut self.base);
-        }
+        self.correct(ack);
         let sample = self.signal.measure(ack, &mut self.base, &mut self.current);
         if let (Some(route), Some(delay_us)) = (&mut self.route, sample) {
             route.update(ack.now, delay_us, at_floor, &mut self.base);
         }
-        self.queuing_us = self.base.get().and_then(|base| self.current.queuing_us(base, ack.now, max_age));
+        let queuing_us = self.base.get().and_then(|base| self.current.queuing_us(base, ack.now, max_age));
+        self.queuing_us = match self.skew {
+            Skew::ByRtt(_, bound_us) if !self.signal.is_rtt() => queuing_us.map(|us| us.min(bound_us)),
+            _ => queuing_us,
+        };
+    }
+
+    /// Makes up for clocks that do not run alike.
+    fn correct(&mut self, ack: &Ack) {
+        match &mut self.skew {
+            Skew::None => {}
+            Skew::ByReverse(_) if self.signal.is_rtt() => {}
+            Skew::ByReverse(skew) => skew.correct(ack, &mut self.base),
+            Skew::ByRtt(base, bound_us) => {
+                let Some(rtt_us) = rtt_us(ack) else { return };
+                base.update(ack.now, rtt_us);
+                *bound_us = base.get().map_or(u32::MAX, |base| difference(rtt_us, base).max(0) as u32);
+            }
+        }
     }
 
     /// The queuing delay in µs, if there is a sample fresh enough.

@@ -6,7 +6,7 @@
 use crate::units::{Span, Time};
 
 /// A packet left.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sent {
     /// When it left.
     pub now: Time,
@@ -21,7 +21,7 @@ pub struct Sent {
 }
 
 /// How fast data was delivered while the newest acknowledged packet was in flight.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DeliveryRate {
     /// Bytes delivered in the interval.
     pub delivered: u64,
@@ -34,7 +34,7 @@ pub struct DeliveryRate {
 }
 
 /// An acknowledgement that says something new.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ack {
     /// When it arrived.
     pub now: Time,
@@ -79,27 +79,18 @@ impl Ack {
     #[cfg(test)]
     pub(crate) fn for_tests() -> Ack {
         Ack {
-            now: Time::ZERO,
             newly_acked: 1500,
-            newly_sacked: 0,
             flightsize: 150_000,
             in_flight: 150_000,
-            sent_at: Time::ZERO,
             packet_number: 1,
-            rtt: None,
             smoothed_rtt: Span::from_millis(50),
-            one_way_delay: None,
-            reverse_delay: None,
-            delivery: None,
-            ce_marks: 0,
-            round_start: false,
-            app_limited: false,
+            ..Ack::default()
         }
     }
 }
 
 /// One packet was found lost.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Loss {
     /// When it was found.
     pub now: Time,
@@ -116,7 +107,7 @@ pub struct Loss {
 }
 
 /// The retransmission timer expired.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Timeout {
     /// When.
     pub now: Time,
@@ -127,7 +118,7 @@ pub struct Timeout {
 }
 
 /// The sender starts again after it had nothing in flight for a while.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Idle {
     /// When it starts again.
     pub now: Time,

@@ -30,7 +30,8 @@
 //! | INIT_CWND, MIN_CWND | 2 packets | §2.5 |
 //! | slow start | none | §2.2 makes it optional; the conservative sender starts at INIT_CWND |
 //! | decrease, tether, ALLOWED_INCREASE | as above, 1, 1 | Apple's first LEDBAT: `eighth`, 2, 8, with a target of 40 ms |
-//! | clock skew, route change | off | the RFC leaves both open (§A.2); see [`crate::clock_skew`], [`crate::route_change`] |
+//! | clock skew | bounded by the RTT | the RFC leaves it open (§A.2); see [`crate::clock_skew`] |
+//! | route change | off | the RFC waits for the history; see [`crate::route_change`] |
 //!
 //! # Source
 //! RFC 6817 (December 2012), sections at each rule.

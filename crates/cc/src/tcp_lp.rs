@@ -45,8 +45,8 @@
 //!
 //! # Known bad cases
 //! Its initial slow start fills the buffer, as NewReno's does, and a flow that is too short or too limited to fill it never
-//! learns to yield. It reacts to 15 % of the largest queue ever seen: where that was large, it is not so early. A longer route, or a far
-//! clock that gains, looks like a queue for ever.
+//! learns to yield. It reacts to 15 % of the largest queue ever seen: where that was large, it is not so early. A longer route
+//! looks like a queue for ever.
 
 use crate::ack_habit::AckHabit;
 use crate::base_delay::difference;
@@ -95,8 +95,9 @@ pub const ENTRY: Entry = Entry {
 /// The delays that a flow has seen, µs, counted from its first sample: the clocks' offset does not matter.
 #[derive(Clone, Copy, Debug)]
 struct Delays {
-    /// The newest sample as it came, and as it is counted.
+    /// The newest sample as it came, as it is counted, and within its bound.
     raw: u32,
+    counted: i64,
     newest: i64,
     min: i64,
     max: i64,
@@ -108,13 +109,15 @@ struct Delays {
 
 impl Delays {
     fn first(raw: u32) -> Delays {
-        Delays { raw, newest: 0, min: 0, max: 0, reserve: 0, smoothed8: 0 }
+        Delays { raw, counted: 0, newest: 0, min: 0, max: 0, reserve: 0, smoothed8: 0 }
     }
 
-    fn update(&mut self, raw: u32) {
-        self.newest = self.newest.saturating_add(i64::from(difference(raw, self.raw)));
+    /// Takes in a sample that lies at most `bound` over the smallest.
+    fn update(&mut self, raw: u32, bound: i64) {
+        self.counted = self.counted.saturating_add(i64::from(difference(raw, self.raw)));
         self.raw = raw;
-        let sample = self.newest;
+        let sample = self.counted.min(self.min.saturating_add(bound));
+        self.newest = sample;
         self.min = self.min.min(sample);
         if sample > self.reserve {
             (self.max, self.reserve) = (self.reserve, sample);
@@ -126,7 +129,7 @@ impl Delays {
 
     /// Does the sample lie above the smoothed delay?
     fn would_rise(&self, raw: u32) -> bool {
-        self.newest.saturating_add(i64::from(difference(raw, self.raw))) > self.smoothed()
+        self.counted.saturating_add(i64::from(difference(raw, self.raw))) > self.smoothed()
     }
 
     fn smoothed(&self) -> i64 {
@@ -191,10 +194,12 @@ impl TcpLp {
             self.delays = None;
         }
         let may_have_waited = self.habit.may_have_waited(ack, self.mss);
-        let (Some(raw), Some(_)) = (sample, ack.rtt) else { return false };
+        let (Some(raw), Some(rtt)) = (sample, ack.rtt) else { return false };
+        // One clock bounds what two that do not run alike may pretend (see crate::clock_skew).
+        let bound = self.min_rtt.map_or(0, |min| (rtt - min).as_micros().min(1 << 40) as i64);
         match &mut self.delays {
             Some(delays) if may_have_waited && delays.would_rise(raw) => {}
-            Some(delays) => delays.update(raw),
+            Some(delays) => delays.update(raw, bound),
             None => self.delays = Some(Delays::first(raw)),
         }
         !may_have_waited
@@ -302,6 +307,7 @@ mod tests {
     use crate::param::Value;
 
     const MSS: u32 = 1000;
+    const BASE_RTT: Span = Span::from_millis(100);
 
     /// Window of 20 packets in congestion avoidance, delays from 20 to 120 ms, smoothed `smoothed_ms`.
     fn lp(memory: &'static str, smoothed_ms: i64) -> TcpLp {
@@ -309,10 +315,12 @@ mod tests {
         let mut lp = TcpLp::new(&Settings::new(PARAMS, &overrides).unwrap(), MSS);
         lp.habit = AckHabit::every_packet();
         lp.signal = DelaySignal::OneWay;
+        lp.min_rtt = Some(BASE_RTT);
         (lp.reno.window.cwnd, lp.reno.window.ssthresh) = (20_000.0, 20_000.0);
         let smoothed = smoothed_ms * 1000;
         lp.delays = Some(Delays {
             raw: smoothed as u32,
+            counted: smoothed,
             newest: smoothed,
             min: 20_000,
             max: 120_000,
@@ -323,7 +331,7 @@ mod tests {
     }
 
     fn ack(ms: u64, delay_ms: u32) -> Ack {
-        let rtt = Some(Span::from_millis(100));
+        let rtt = Some(BASE_RTT + Span::from_millis(u64::from(delay_ms)));
         Ack {
             now: Time::from_millis(ms),
             newly_acked: 1000,
@@ -333,7 +341,7 @@ mod tests {
         }
     }
 
-    /// Windows in packets after acks with a delay of 36 ms at `times_ms`.
+    /// Windows in packets after acks with a delay of 36 ms, round-trip times of 136 ms, at `times_ms`.
     fn windows<const N: usize>(memory: &'static str, times_ms: [u64; N]) -> [f64; N] {
         let mut lp = lp(memory, 36);
         times_ms.map(|ms| {
@@ -352,10 +360,10 @@ mod tests {
 
     #[test]
     fn the_first_indication_halves_and_the_second_leaves_one_packet() {
-        assert_eq!(windows("lifetime", [1000, 1099]), [10.0, 10.0], "once in a round trip");
-        assert_eq!(windows("lifetime", [1000, 1100]), [10.0, 1.0]);
-        assert_eq!(windows("lifetime", [1000, 1299]), [10.0, 1.0]);
-        assert_eq!(windows("lifetime", [1000, 1300]), [10.0, 5.0], "the inference phase is over");
+        assert_eq!(windows("lifetime", [1000, 1135]), [10.0, 10.0], "once in a round trip");
+        assert_eq!(windows("lifetime", [1000, 1136]), [10.0, 1.0]);
+        assert_eq!(windows("lifetime", [1000, 1407]), [10.0, 1.0]);
+        assert_eq!(windows("lifetime", [1000, 1408]), [10.0, 5.0], "the inference phase is over");
     }
 
     #[test]
@@ -375,7 +383,7 @@ mod tests {
         let mut delays = Delays::first(100);
         let mut seen = vec![(delays.max, delays.reserve)];
         for sample in [200, 150, 250, 120] {
-            delays.update(sample);
+            delays.update(sample, 1000);
             seen.push((delays.max, delays.reserve));
         }
         let absolute: Vec<_> = seen.iter().map(|(max, reserve)| (max + 100, reserve + 100)).collect();
@@ -396,9 +404,9 @@ mod tests {
         let mut lp = lp("lifetime", 36);
         lp.on_ack(&ack(1000, 36));
         lp.delays = lp.delays.map(|delays| Delays { smoothed8: 8 * 20_000, ..delays });
-        (0..10).for_each(|i| lp.on_ack(&ack(1010 + 28 * i, 20)));
+        (0..10).for_each(|i| lp.on_ack(&ack(1010 + 30 * i, 20)));
         assert_eq!(lp.cwnd(), 10_000);
-        lp.on_ack(&ack(1300, 20));
+        lp.on_ack(&ack(1360, 20));
         assert!(lp.cwnd() > 10_000);
     }
 
@@ -421,6 +429,17 @@ mod tests {
         assert!(lp.delays.unwrap().smoothed() > 50_000 && lp.cwnd() >= 20_000);
         lp.on_ack(&ack(1001, 36));
         assert!(lp.cwnd() < 11_000, "a queue that is still there is");
+    }
+
+    #[test]
+    fn a_far_clock_that_gains_is_no_queue() {
+        let mut lp = lp("lifetime", 20);
+        for minute in 0..10 {
+            let drift_ms = 12 * minute;
+            let rtt = Some(BASE_RTT);
+            lp.on_ack(&Ack { rtt, ..ack(1000 + 60_000 * u64::from(minute), 20 + drift_ms) });
+        }
+        assert!(lp.cwnd() > 20_000 && lp.delays.unwrap().smoothed() == 20_000);
     }
 
     #[test]

@@ -106,11 +106,8 @@ fn ack(at_ms: u64, acked: u64, rtt_ms: Option<u64>) -> Ack {
         packet_number: 1,
         rtt: rtt_ms.map(Span::from_millis),
         smoothed_rtt: rtt_ms.map_or(Span::ZERO, Span::from_millis),
-        one_way_delay: None,
-        delivery: None,
-        ce_marks: 0,
         round_start: true,
-        app_limited: false,
+        ..Ack::default()
     }
 }
 
