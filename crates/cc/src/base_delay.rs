@@ -26,6 +26,8 @@ pub struct BaseDelay {
     bins: [Option<u32>; MAX_BINS],
     len: usize,
     step: Step,
+    /// The smallest of the bins: it is asked for with every ack, and changes its bin once a minute.
+    min: Option<u32>,
 }
 
 /// When a new bin begins.
@@ -45,7 +47,7 @@ pub fn difference(a: u32, b: u32) -> i32 {
 impl BaseDelay {
     /// An empty history of `bins` minutes, 1 to [`MAX_BINS`].
     pub fn new(bins: usize) -> BaseDelay {
-        BaseDelay { bins: [None; MAX_BINS], len: bins.clamp(1, MAX_BINS), step: Step::Clock(None) }
+        BaseDelay { bins: [None; MAX_BINS], len: bins.clamp(1, MAX_BINS), step: Step::Clock(None), min: None }
     }
 
     /// An empty history whose bins begin when they are needed, as libutp's: minutes without samples forget nothing.
@@ -55,12 +57,18 @@ impl BaseDelay {
 
     /// Takes in a sample of `delay_us` µs.
     pub fn update(&mut self, now: Time, delay_us: u32) {
-        for _ in 0..self.new_bins(now).min(self.len as u64) {
+        let new_bins = self.new_bins(now).min(self.len as u64);
+        for _ in 0..new_bins {
             self.bins[..self.len].rotate_left(1);
             self.bins[self.len - 1] = None;
         }
+        if new_bins > 0 {
+            self.min = self.bins[..self.len].iter().flatten().copied().reduce(smaller);
+        }
+        let with = |min: Option<u32>| Some(min.map_or(delay_us, |min| smaller(min, delay_us)));
         let newest = &mut self.bins[self.len - 1];
-        *newest = Some(newest.map_or(delay_us, |min| smaller(min, delay_us)));
+        *newest = with(*newest);
+        self.min = with(self.min);
     }
 
     /// How many bins begin with a sample at `now`.
@@ -86,12 +94,12 @@ impl BaseDelay {
 
     /// The base delay in µs (modulo 2^32), if there was a sample within the history.
     pub fn get(&self) -> Option<u32> {
-        self.bins[..self.len].iter().flatten().copied().reduce(smaller)
+        self.min
     }
 
     /// Raises all that is remembered by `us` µs: the clock that the samples come from has gained that much.
     pub fn shift(&mut self, us: u32) {
-        self.bins.iter_mut().flatten().for_each(|bin| *bin = bin.wrapping_add(us));
+        self.bins.iter_mut().chain([&mut self.min]).flatten().for_each(|bin| *bin = bin.wrapping_add(us));
     }
 
     /// Forgets everything.

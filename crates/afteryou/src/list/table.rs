@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_row_says_default_range_meaning_and_source() {
-        let text = text(&List::Controllers.entries(), 110);
+        let text = text(&List::Controllers.entries(), 150);
         let row = text.lines().find(|line| line.starts_with("  target ")).unwrap();
         let words: Vec<_> = row.split("  ").filter(|cell| !cell.is_empty()).map(str::trim).collect();
         assert_eq!(words, ["target", "60 ms", "1 to 100 ms", "queuing delay to stay below [draft-01 §4.5]"]);

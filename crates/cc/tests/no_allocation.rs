@@ -1,0 +1,36 @@
+//! A controller allocates when it is made and never again: it runs in a packet's path.
+#![cfg(feature = "alloc")]
+
+mod driver;
+
+use afteryou_cc::list::CONTROLLERS;
+use afteryou_cc::{Idle, Span, Timeout};
+use driver::Driver;
+
+#[test]
+fn nothing_is_allocated_after_construction() {
+    for entry in CONTROLLERS {
+        let mut driver = Driver::new(entry.name, &[], 1448, Span::from_millis(40));
+        let allocations = allocation_counter::measure(|| {
+            for cycle in 0..20u64 {
+                (0..40).for_each(|_| driver.round(Span::from_millis(cycle * 20)));
+                driver.lose();
+                driver.controller.on_spurious_loss(driver.now);
+                let (now, flightsize) = (driver.now, driver.controller.cwnd());
+                driver.controller.on_timeout(&Timeout { now, flightsize, consecutive: 1 });
+                driver.now += Span::from_secs(90);
+                let (idle_for, rto) = (Span::from_secs(90), Span::from_secs(1));
+                driver.controller.on_idle(&Idle { now: driver.now, idle_for, rto });
+                driver.controller.on_mtu(1200 + cycle as u32);
+                driver.controller.snapshot();
+            }
+        });
+        assert_eq!(allocations.count_total, 0, "{}", entry.name);
+    }
+}
+
+#[test]
+fn the_counter_counts() {
+    let allocations = allocation_counter::measure(|| drop(std::hint::black_box(Box::new(1))));
+    assert_eq!(allocations.count_total, 1);
+}
