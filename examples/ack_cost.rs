@@ -37,7 +37,7 @@ fn ack(i: u64) -> Ack {
         smoothed_rtt: rtt,
         one_way_delay: Some(20_000 + queue_us),
         reverse_delay: Some(20_000),
-        round_start: i % ACKS_IN_ROUND == 0,
+        round_start: i.is_multiple_of(ACKS_IN_ROUND),
         ..Ack::default()
     }
 }

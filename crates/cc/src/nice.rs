@@ -26,7 +26,7 @@
 //! | f | 0.5 | the paper's experiments |
 //! | floor | 1/48 packet | two packets every 96 round trips |
 //! | α, β | 1, 3 packets | Vegas as Nice uses it |
-//! | noise | 5 ms | ours: a Nice flow alone never fills the queue, so its range is its own bursts, and all of them would be late |
+//! | noise | 5 ms | ours: a Nice flow alone never fills the queue; its range is its own bursts, and all would be late |
 //! | memory of min and max | 10 minutes | ours: the paper leaves it open, and a lifetime's maximum blunts the rule for ever |
 //!
 //! # Source
@@ -37,7 +37,8 @@
 //! Nothing known.
 //!
 //! # Known bad cases
-//! A path whose round-trip times are noisy without any queue (Wi-Fi) keeps it low: the noise is its range. A buffer that
+//! It comes back late: at its floor the next two packets leave after 96 of the round trips that the queue made long, 14 s
+//! at 150 ms, whatever happens meanwhile. A path whose round-trip times are noisy without any queue (Wi-Fi) keeps it low: the noise is its range. A buffer that
 //! is always full before it starts hides the empty path from it.
 
 use crate::ack_habit::AckHabit;

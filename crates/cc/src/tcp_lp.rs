@@ -12,9 +12,9 @@
 //!
 //! # States
 //! ```text
-//!   slow start / congestion avoidance ──ECI: halve──▶ inference (no growth) ──3 RTT without ECI──▶ as before
-//!                                                        │    ▲
-//!                                                        └────┘ ECI: one packet
+//!   initial slow start ──loss──▶ as NewReno ──ECI: halve──▶ inference: no growth
+//!                                    ▲                        │  ▲      │
+//!                                    └──3 RTT without ECI─────┘  └──────┘ ECI: one packet
 //! ```
 //! Losses and timeouts are NewReno's. The initial slow start learns the range of delays: there is no ECI in it.
 //!

@@ -58,7 +58,7 @@ proptest! {
             let base = Span::from_millis(base_ms);
             let mut driver = Driver::new(entry.name, &overrides(entry.name), mss, base);
             driver.per_ack = per_ack;
-            driver.into_avoidance(packets);
+            driver.reach_avoidance(packets);
             let queue = Span((target(entry.name).0 as f64 * times_target) as u64);
             (0..SETTLING_ROUNDS).for_each(|_| driver.round(queue));
             let enough = must_not_grow_from(entry.name, queue, base);
@@ -85,7 +85,7 @@ proptest! {
         for entry in CONTROLLERS.iter().filter(|entry| entry.class == Class::Background) {
             let base = Span::from_millis(base_ms);
             let mut driver = Driver::new(entry.name, &overrides(entry.name), 1500, base);
-            driver.into_avoidance(packets);
+            driver.reach_avoidance(packets);
             let queue = Span((target(entry.name).0 as f64 * times_target) as u64);
             // Not for as long as base histories last: then the queue would be the base.
             let until = driver.now + Span::from_secs(300);
@@ -122,7 +122,7 @@ proptest! {
 fn after_an_hour_of_silence_or_a_jump_of_the_clock_every_controller_grows_again() {
     for entry in CONTROLLERS {
         let mut driver = Driver::new(entry.name, &[], 1448, Span::from_millis(50));
-        driver.into_avoidance(40.0);
+        driver.reach_avoidance(40.0);
         driver.now += Span::from_secs(3600);
         (0..4).for_each(|_| driver.round(Span::ZERO));
         let before = driver.packets();

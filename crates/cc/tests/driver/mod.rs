@@ -89,7 +89,7 @@ impl Driver {
     }
 
     /// Grows without a queue to `packets` and leaves slow start by a loss, which needs twice as many.
-    pub fn into_avoidance(&mut self, packets: f64) {
+    pub fn reach_avoidance(&mut self, packets: f64) {
         for _ in 0..10_000 {
             if self.packets() >= 2.0 * packets {
                 break;
