@@ -129,7 +129,9 @@ impl Fledbat {
     fn steer(&mut self, acked: u64, queuing_us: u64, app_limited: bool) {
         let acked16 = Bytes16::from_bytes(acked);
         if !app_limited {
-            let increase = acked16.times(self.mss << 16, self.cwnd.0).times(self.alpha16, 1 << 16);
+            // One ack for more than a window, as after a needless timeout, says no more than one for a window.
+            let increase =
+                acked16.min(self.cwnd).times(self.mss << 16, self.cwnd.0).times(self.alpha16, 1 << 16);
             self.cwnd = self.cwnd.plus(increase);
         }
         let excess_us = queuing_us.saturating_sub(self.target_us);

@@ -55,7 +55,7 @@ use crate::list::{Class, Entry};
 use crate::loss_gate::LossGate;
 use crate::param::{Param, Settings};
 use crate::route_change::ROUTE_CHANGE;
-use crate::units::Span;
+use crate::units::{Span, Time};
 
 /// The row `signal` of a parameter table whose default is one-way delays.
 pub const SIGNAL: Param = Param::choice("signal", "one-way", &["one-way", "rtt"])
@@ -147,8 +147,11 @@ impl Ledbat {
 
     /// §2.4.2: `cwnd += GAIN * off_target * bytes_newly_acked * MSS / cwnd`.
     fn steer(&mut self, ack: &Ack, queuing_us: u64) {
-        let reno_step = Bytes16::from_bytes(ack.delivered()).times(self.mss << 16, self.cwnd.0);
+        let acked = ack.delivered();
+        let reno_step = |acked: u64| Bytes16::from_bytes(acked).times(self.mss << 16, self.cwnd.0);
         if queuing_us <= self.target_us {
+            // One ack for more than a window, as after a needless timeout, says no more than one for a window.
+            let reno_step = reno_step(acked.min(self.cwnd.to_bytes()));
             let step =
                 reno_step.times(self.target_us - queuing_us, self.target_us).times(self.gain16, 1 << 16);
             self.cwnd = self.cwnd.plus(step);
@@ -160,13 +163,15 @@ impl Ledbat {
             }
             return;
         }
-        let step =
-            reno_step.times(queuing_us - self.target_us, self.target_us).times(self.decrease_gain16, 1 << 16);
+        let step = reno_step(acked)
+            .times(queuing_us - self.target_us, self.target_us)
+            .times(self.decrease_gain16, 1 << 16);
         self.cwnd = self.cwnd.minus(step);
     }
 
     /// §2.4.2: halve, but never let a small window grow by it.
-    fn reduce(&mut self) {
+    fn reduce(&mut self, now: Time) {
+        self.eighth_gate.close(now);
         let halved = Bytes16(self.cwnd.0 / 2).max(self.floor());
         self.cwnd = self.cwnd.min(halved);
         self.slow_start.end(self.cwnd);
@@ -185,7 +190,7 @@ impl Controller for Ledbat {
     fn on_ack(&mut self, ack: &Ack) {
         self.meter.measure(ack, max_age(ack), self.cwnd <= self.floor());
         if ack.ce_marks > 0 && self.gate.admit(ack.sent_at, ack.now) {
-            self.reduce(); // §1.3: a mark is a loss
+            self.reduce(ack.now); // §1.3: a mark is a loss
             return;
         }
         match self.meter.queuing_us() {
@@ -203,7 +208,7 @@ impl Controller for Ledbat {
 
     fn on_loss(&mut self, loss: &Loss) {
         if self.gate.admit(loss.sent_at, loss.now) {
-            self.reduce();
+            self.reduce(loss.now);
         }
     }
 
@@ -216,6 +221,7 @@ impl Controller for Ledbat {
         // §2.4.2: no ack within CTO.
         self.cwnd = Bytes16::from_bytes(self.mss);
         self.gate.close(timeout.now);
+        self.eighth_gate.close(timeout.now);
     }
 
     fn on_idle(&mut self, idle: &Idle) {

@@ -236,7 +236,9 @@ impl LedbatPp {
 
     /// §4.2: `1 / GAIN = min(16, ⌈2 · TARGET / base⌉)`.
     fn gain_divisor(&self) -> u64 {
-        let base_us = u64::from(self.base_rtt.get().unwrap_or(0)).max(1);
+        // A one-way base has the clocks' offset in it.
+        let by_rtt = || self.base_rtt.get().map_or(0, u64::from);
+        let base_us = self.meter.base().map_or_else(by_rtt, Span::as_micros).max(1);
         (2 * self.target_us).div_ceil(base_us).clamp(1, self.divisor_max)
     }
 
@@ -360,7 +362,7 @@ impl LedbatPp {
                 self.slowdowns += 1;
             }
             Slowdown::Freezing { began, until } if now >= until && self.options.instant_restore => {
-                self.cwnd = self.ssthresh;
+                self.cwnd = self.ssthresh.max(self.floor());
                 self.restored_at = Some(now);
                 self.enter_avoidance(now);
                 self.slowdown = Slowdown::end_restored(began, now);
@@ -456,7 +458,10 @@ impl Controller for LedbatPp {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         // RFC 5681 §3.1: only the first expiry sets ssthresh, or an outage would erase it.
-        if timeout.consecutive == 1 {
+        // At the floor of a slowdown the window to come back to is halved.
+        if timeout.consecutive == 1 && self.is_frozen() {
+            self.ssthresh = Bytes16(self.ssthresh.0 / 2).max(self.floor());
+        } else if timeout.consecutive == 1 {
             self.ssthresh =
                 Bytes16::from_bytes(timeout.flightsize.min(self.cwnd.to_bytes()) / 2).max(self.floor());
         }

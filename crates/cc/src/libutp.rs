@@ -137,7 +137,7 @@ impl Libutp {
             max_window,
             mss: u64::from(mss),
             cwnd: u64::from(mss),
-            ssthresh: max_window,
+            ssthresh: max_window.max(u64::from(mss)),
             in_slow_start: true,
             skew: settings.flag("clock_skew").then(|| (ClockSkew::like(&base), DriftPenalty::default())),
             signal: DelaySignal::OneWayAwaited,
@@ -160,7 +160,7 @@ impl Libutp {
             self.recent_us = [0; FILTER];
         }
         let delay_us = sample?;
-        if let Some((skew, penalty)) = &mut self.skew {
+        if let (Some((skew, penalty)), false) = (&mut self.skew, self.signal.is_rtt()) {
             skew.correct(ack, &mut self.base);
             penalty.update(ack.now, delay_us);
         }
@@ -212,7 +212,13 @@ impl Libutp {
     /// What libutp's retransmission timer leaves: one packet, in slow start.
     fn reset(&mut self, now: Time, cwnd: u64) {
         self.in_slow_start = true;
+        self.stalled_since = None;
         self.set_cwnd(now, cwnd);
+    }
+
+    /// The window's ceiling, which lets a packet through whatever was asked for.
+    fn ceiling(&self) -> u64 {
+        self.max_window.max(self.mss)
     }
 }
 
@@ -243,7 +249,7 @@ impl Controller for Libutp {
                 cwnd = by_slow_start.max(by_law);
             }
         }
-        self.set_cwnd(ack.now, cwnd.clamp(self.min_window, self.max_window));
+        self.set_cwnd(ack.now, cwnd.clamp(self.min_window, self.ceiling()));
     }
 
     fn on_loss(&mut self, loss: &Loss) {
@@ -255,22 +261,25 @@ impl Controller for Libutp {
     }
 
     fn on_idle(&mut self, idle: &Idle) {
-        // Each expiry with nothing in flight leaves two thirds, down to a packet.
+        // Each expiry with nothing in flight doubles the timeout and leaves two thirds, down to a packet and slow start.
+        let mut rto = idle.rto.max(Span::from_millis(1));
         let mut left = idle.idle_for;
-        while left > idle.rto && self.cwnd > self.mss {
-            left = left - idle.rto.max(Span::from_millis(1));
-            self.cwnd = (self.cwnd / 3 * 2).max(self.mss);
+        while left > rto && !(self.in_slow_start && self.cwnd <= self.mss) {
+            (left, rto) = (left - rto, rto * 2);
+            self.in_slow_start |= self.cwnd <= self.mss;
+            self.cwnd = self.cwnd.min((self.cwnd / 3 * 2).max(self.mss));
         }
     }
 
     fn on_mtu(&mut self, mss: u32) {
         self.mss = u64::from(mss);
         self.cwnd = self.cwnd.max(self.min_window.min(self.mss));
+        self.stalled_since = None; // counted anew for the new packet
     }
 
     fn on_wake(&mut self, now: Time) {
         if self.wake_at().is_some_and(|at| at <= now) {
-            self.reset(now, self.mss.min(self.max_window));
+            self.reset(now, self.mss);
         }
     }
 
@@ -294,7 +303,7 @@ impl Controller for Libutp {
                 (false, None) => "congestion avoidance",
             },
             cwnd: self.cwnd,
-            ssthresh: (self.ssthresh < self.max_window).then_some(self.ssthresh),
+            ssthresh: (self.ssthresh < self.ceiling()).then_some(self.ssthresh),
             queuing_delay: self.queuing_us.map(|us| Span::from_micros(u64::from(us))),
             target: Some(Span::from_micros(self.target_us)),
             gain: Some(self.gain as f64 / self.mss as f64),

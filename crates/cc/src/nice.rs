@@ -8,7 +8,7 @@
 //!   late:  RTT > min + t · (max − min)
 //!   once a round:  more than f of the packets late:  cwnd /= 2        else: Vegas
 //! ```
-//! Halving goes on below one packet, so that many background flows together still take next to nothing. A window below
+//! Halving by delay goes on below one packet (losses halve down to two packets, timeouts down to one), so that many background flows together still take next to nothing. A window below
 //! two packets is a rate: two packets every 2/cwnd round trips, two so that delayed acks do not hold them up.
 //!
 //! # States
@@ -24,8 +24,8 @@
 //! |---|---|---|
 //! | t | 0.1 | the paper's experiments |
 //! | f | 0.5 | the paper's experiments |
-//! | floor | 1/48 packet | two packets every 96 round trips |
-//! | α, β | 1, 3 packets | Vegas as Nice uses it |
+//! | floor | 1/48 packet | two packets every 96 round trips; as ports have it |
+//! | α, β | 1, 3 packets | as a Linux port has it |
 //! | noise | 5 ms | ours: a Nice flow alone never fills the queue; its range is its own bursts, and all would be late |
 //! | memory of min and max | 10 minutes | ours: the paper leaves it open, and a lifetime's maximum blunts the rule for ever |
 //!
@@ -61,15 +61,16 @@ pub const PARAMS: &[Param] = &[
         .explained("part of a round's packets that may be late", "Nice §3.1"),
     Param::millis("noise", 5, (0, 100))
         .explained("a packet that is late by less is not late, however small the range", "afteryou"),
-    Param::number("min_window", "packets", 1.0 / 48.0, (0.001, 2.0)).explained("window's floor", "Nice §3.1"),
+    Param::number("min_window", "packets", 1.0 / 48.0, (0.001, 2.0))
+        .explained("window's floor", "as ports of Nice have it"),
     Param::choice("growth_below_one", "vegas", &["vegas", "double"]).explained(
         "below one packet: a packet more after a good round, or twice as much",
         "Nice §3.1; double: afteryou",
     ),
     Param::count("history", "minutes", 10, (1, MAX_BINS as u64))
         .explained("minutes that smallest and largest RTT are remembered", "afteryou"),
-    Param { default: Value::Number(1.0), source: "Nice §3", ..ALPHA },
-    Param { default: Value::Number(3.0), source: "Nice §3", ..BETA },
+    Param { default: Value::Number(1.0), source: "as a Linux port of Nice has it", ..ALPHA },
+    Param { default: Value::Number(3.0), source: "as a Linux port of Nice has it", ..BETA },
     GAMMA,
     FORM,
     INITIAL_WINDOW,
@@ -154,14 +155,14 @@ impl Nice {
         Some((self.threshold * f64::from(range.max(0))).max(self.noise_us) as u32)
     }
 
-    /// §3.1: counts the packets of an ack, and the late ones among them.
+    /// §3.1: counts the packets of an ack that can be judged, and the late ones among them.
     fn count(&mut self, ack: &Ack) {
-        self.round_bytes = self.round_bytes.saturating_add(ack.delivered());
         let may_have_waited = self.habit.may_have_waited(ack, self.mss);
         let Some(rtt_us) = rtt_us(ack) else { return };
         if may_have_waited && self.smallest.get().is_some_and(|us| difference(rtt_us, us) > 0) {
             return; // for a second packet, not in a queue
         }
+        self.round_bytes = self.round_bytes.saturating_add(ack.delivered());
         self.smallest.update(ack.now, rtt_us);
         self.largest.update(ack.now, 0u32.wrapping_sub(rtt_us));
         let over = self.smallest.get().map_or(0, |smallest| difference(rtt_us, smallest));
@@ -199,12 +200,12 @@ impl Controller for Nice {
     fn on_ack(&mut self, ack: &Ack) {
         self.smoothed_rtt = ack.smoothed_rtt;
         let before = self.window();
+        // The ack that ends a round counts for it: below two packets it is all there is of a round.
+        self.count(ack);
         if ack.round_start && self.end_round() && !self.vegas.reno.is_recovering(ack) {
-            self.count(ack);
             self.halve();
             return;
         }
-        self.count(ack);
         self.vegas.on_ack(ack);
         let doubled = (2.0 * before).min(self.mss());
         if self.doubles_below_one && before < self.mss() && self.window() > doubled {
@@ -347,6 +348,26 @@ mod tests {
         nice.on_sent(&sent);
         let spacing_s = 1000.0 / nice.pacing_rate().unwrap() as f64;
         assert!((spacing_s / 0.1 - 32.0).abs() < 0.2, "{spacing_s} s");
+    }
+
+    #[test]
+    fn below_two_packets_each_pair_is_judged_by_its_own_ack() {
+        let mut nice = nice(1.0 / 16.0, &[]);
+        let windows = [100, 150, 100].map(|rtt_ms| {
+            nice.on_ack(&Ack { newly_acked: 2000, flightsize: 2000, ..ack(rtt_ms, true) });
+            nice.window() / 1000.0
+        });
+        assert_eq!(windows, [1.0625, 0.53125, 1.53125]);
+    }
+
+    #[test]
+    fn a_receiver_that_acknowledges_every_packet_does_not_hide_late_pairs() {
+        let mut nice = nice(1.5, &[]);
+        for _ in 0..12 {
+            nice.on_ack(&Ack { flightsize: 2000, ..ack(150, true) });
+            nice.on_ack(&Ack { flightsize: 1000, ..ack(150, false) });
+        }
+        assert!((nice.window() / 1000.0 - 1.0 / 48.0).abs() < 1e-9, "{}", nice.window());
     }
 
     #[test]

@@ -260,8 +260,11 @@ impl Controller for TcpLp {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
+        let before = self.reno.window.cwnd;
         self.reno.on_loss(loss);
-        self.reacted_at = Some(loss.now);
+        if self.reno.window.cwnd < before {
+            self.reacted_at = Some(loss.now);
+        }
     }
 
     fn on_spurious_loss(&mut self, now: Time) {

@@ -1,7 +1,6 @@
 use super::*;
 use crate::delay_signal::DelaySignal;
 use crate::param::Value;
-use crate::units::Time;
 
 const MSS: u64 = 1500;
 
@@ -153,4 +152,25 @@ fn an_ack_without_a_one_way_sample_does_not_mix_the_rtt_in() {
         }
         assert!(ledbat.cwnd() > 18_000, "{}", ledbat.cwnd());
     }
+}
+
+#[test]
+fn one_ack_for_many_windows_adds_no_more_than_a_packet() {
+    let mut ledbat = with_window(1500, 0);
+    ledbat.on_ack(&ack(150_000, 150_000, 0));
+    assert_eq!(ledbat.cwnd(), 3000);
+}
+
+#[test]
+fn apples_eighth_comes_once_a_round_trip_and_not_beside_a_halving() {
+    let mut ledbat = ledbat(&[("decrease", Value::Choice("eighth"))]);
+    ledbat.meter.preset(DelaySignal::OneWay, 50_000, 200_000);
+    ledbat.cwnd = Bytes16::from_bytes(16_000);
+    let late = |sent_ms| Ack { sent_at: Time::from_millis(sent_ms), ..ack(1500, 150_000, 200) };
+    ledbat.on_ack(&late(10));
+    ledbat.on_ack(&late(20));
+    assert_eq!(ledbat.cwnd(), 14_000);
+    ledbat.on_loss(&loss(101, 150));
+    ledbat.on_ack(&late(120));
+    assert_eq!(ledbat.cwnd(), 7_000);
 }

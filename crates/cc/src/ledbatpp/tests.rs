@@ -381,3 +381,32 @@ fn a_ramp_that_meets_a_queue_can_end_there_and_then_counts_twice() {
     assert!(!controller.in_slow_start());
     assert_eq!(controller.wake_at(), Some(Time::from_millis(1500 + 2 * 9 * 500)));
 }
+
+#[test]
+fn a_timeout_in_the_freeze_halves_what_the_ramp_would_have_come_back_to() {
+    let mut controller = steady(80.0, 50_000, 0, &[]);
+    controller.smoothed_rtt = Span::from_millis(50);
+    controller.slowdown = Slowdown::Waiting { next: Time::from_millis(1000) };
+    controller.on_wake(Time::from_millis(1000));
+    controller.on_timeout(&Timeout { now: Time::from_millis(1050), flightsize: 2 * MSS, consecutive: 1 });
+    assert_eq!((controller.snapshot().ssthresh, controller.cwnd()), (Some(40 * MSS), MSS));
+}
+
+#[test]
+fn a_route_that_is_believed_changes_gain_too() {
+    let mut controller = steady(2.0, 10_000, 0, &[("route_change", Value::Flag(true))]);
+    assert_eq!(controller.gain_divisor(), 12);
+    (0..200).for_each(|i| controller.on_ack(&ack(1000.0 + 100.0 * f64::from(i), MSS, 130_000)));
+    assert_eq!(controller.gain_divisor(), 1);
+}
+
+#[test]
+fn a_restore_after_the_packet_has_grown_keeps_the_floor() {
+    let mut controller = steady(2.0, 50_000, 0, &[("instant_restore", Value::Flag(true))]);
+    controller.smoothed_rtt = Span::from_millis(50);
+    controller.slowdown = Slowdown::Waiting { next: Time::from_millis(1000) };
+    controller.on_wake(Time::from_millis(1000));
+    controller.on_mtu(4 * MSS as u32);
+    controller.on_wake(Time::from_millis(1100));
+    assert_eq!(controller.cwnd(), 8 * MSS);
+}

@@ -103,7 +103,32 @@ fn a_timeout_leaves_a_packet_in_slow_start_and_silence_two_thirds_for_each_timeo
     let mut libutp = with(PARAMS, 27_000);
     let rto = Span::from_secs(1);
     libutp.on_idle(&Idle { now: Time::from_millis(9000), idle_for: Span::from_millis(3500), rto });
-    assert_eq!((libutp.cwnd(), libutp.in_slow_start()), (8_000, false));
+    assert_eq!((libutp.cwnd(), libutp.in_slow_start()), (12_000, false), "expiries after 1 and 3 s");
+    libutp.on_idle(&Idle { now: Time::from_millis(9000), idle_for: Span::from_secs(3600), rto });
+    assert_eq!((libutp.cwnd(), libutp.in_slow_start()), (1400, true));
+}
+
+#[test]
+fn a_ceiling_below_a_packet_lets_a_packet_through_and_never_asks_to_be_woken_in_the_past() {
+    let overrides = [("max_window", crate::param::Value::Bytes(3000))];
+    let mut libutp = Libutp::new(&Settings::new(PARAMS, &overrides).unwrap(), 8948);
+    let mut queue = ack(&mut libutp, 8948, 400_000);
+    queue.now = Time::from_millis(1000);
+    libutp.on_ack(&queue);
+    libutp.on_wake(Time::from_millis(9000));
+    assert!(libutp.wake_at().is_none_or(|at| at > Time::from_millis(9000)), "{libutp:?}");
+    assert_eq!(libutp.cwnd(), 8948);
+}
+
+#[test]
+fn round_trip_times_before_the_first_one_way_delay_are_no_drift() {
+    let mut libutp = with(PARAMS, 20_000);
+    for i in 0..60u64 {
+        let now = Time::from_millis(1000 * i);
+        let one_way_delay = (i >= 3).then_some(0u32.wrapping_sub(1_000_000_000));
+        libutp.on_ack(&Ack { now, rtt: Some(Span::from_millis(50)), one_way_delay, ..Ack::for_tests() });
+    }
+    assert_eq!(libutp.queuing_us, Some(0));
 }
 
 #[test]
