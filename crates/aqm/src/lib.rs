@@ -4,8 +4,9 @@
 //! argument, so one CoDel serves the simulator and a real socket alike. What the caller hangs on a packet (bytes, a
 //! slot number) is its own affair: [`Packet`] is generic over it, and dropped packets are handed back.
 //!
-//! One file per discipline: [`droptail`]. [`list`] finds one by name.
+//! One file per discipline: [`droptail`], [`codel`]. [`list`] finds one by name.
 
+pub mod codel;
 pub mod droptail;
 pub mod list;
 pub mod packet;

@@ -1,7 +1,7 @@
 //! Every queue discipline by name. To add one: its file, its `mod` line, its line here.
 
-use crate::droptail;
 use crate::queue::{Limit, Queue};
+use crate::{codel, droptail};
 use afteryou_cc::param::{Param, ParamError, Settings, Value};
 
 /// A discipline in the list.
@@ -36,6 +36,8 @@ macro_rules! disciplines {
 disciplines! {
     "droptail", |_, limit| Box::new(droptail::DropTail::new(limit)), droptail::PARAMS,
         "first in, first out; what does not fit is dropped", "the plain queue of most devices";
+    "codel", |settings, limit| Box::new(codel::Codel::new(settings, limit)), codel::PARAMS,
+        "drops from the head once packets have waited too long for too long", "RFC 8289";
 }
 
 /// The discipline of that name.
