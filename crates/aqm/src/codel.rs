@@ -36,9 +36,12 @@
 //! Senders that do not react: the drop rate rises slowly. Rates at which a packet takes longer than TARGET: TARGET must be
 //! raised to a packet's time there.
 
-use crate::packet::{Ecn, Packet};
-use crate::queue::{Backlog, DropReason, Dropped, Fifo, Limit, Queue, Statistics};
-use afteryou_cc::param::{Param, Settings};
+use crate::fifo::{Fifo, Source};
+use crate::packet::Packet;
+use crate::queue::{DropReason, Dropped, Limit, Queue};
+use crate::site::Site;
+use crate::statistics::Statistics;
+use afteryou_cc::param::{Param, Preset, Settings};
 use afteryou_cc::{Span, Time};
 
 /// Coming back to dropping within so many intervals goes on with the old count (§5.5).
@@ -54,6 +57,9 @@ pub const PARAMS: &[Param] = &[
     Param::flag("ecn", false)
         .explained("mark packets that understand ECN instead of dropping them", "RFC 8289 §5.4"),
 ];
+
+/// None.
+pub const PRESETS: &[Preset] = &[];
 
 /// The control law and its state.
 #[derive(Clone, Copy, Debug)]
@@ -92,13 +98,13 @@ impl Law {
         at + Span((self.interval.0 as f64 / (self.count.max(1) as f64).sqrt()) as u64)
     }
 
-    /// §5.6: takes a packet from `fifo`; the flag says that it may be dropped.
-    fn pop<T>(&mut self, now: Time, fifo: &mut Fifo<T>) -> Option<(Packet<T>, Span, bool)> {
-        let Some((packet, sojourn)) = fifo.pop(now) else {
+    /// §5.6: takes a packet from `source`; the flag says that it may be dropped.
+    fn pop<T>(&mut self, now: Time, source: &mut impl Source<T>) -> Option<(Packet<T>, Span, bool)> {
+        let Some((packet, sojourn)) = source.pop(now) else {
             self.first_above = None;
             return None;
         };
-        if sojourn < self.target || fifo.backlog().bytes <= self.mtu {
+        if sojourn < self.target || source.backlog().bytes <= self.mtu {
             self.first_above = None;
             return Some((packet, sojourn, false));
         }
@@ -106,15 +112,15 @@ impl Law {
         Some((packet, sojourn, now >= due))
     }
 
-    /// §5.5: the next packet of `fifo`; what must go goes to `dropped` or is marked.
+    /// §5.5: the next packet of `source`; what must go goes to `dropped` or is marked.
     pub fn dequeue<T>(
         &mut self,
         now: Time,
-        fifo: &mut Fifo<T>,
+        source: &mut impl Source<T>,
         statistics: &mut Statistics,
         dropped: &mut Vec<Dropped<T>>,
     ) -> Option<(Packet<T>, Span)> {
-        let Some((mut packet, mut sojourn, may_drop)) = self.pop(now, fifo) else {
+        let Some((mut packet, mut sojourn, may_drop)) = self.pop(now, source) else {
             self.dropping = false;
             return None;
         };
@@ -124,10 +130,9 @@ impl Law {
             if self.mark(&mut packet, statistics) {
                 return Some((packet, sojourn));
             }
-            statistics.dropped_head += 1;
-            dropped.push(Dropped { packet, reason: DropReason::Head });
+            statistics.remove(packet, DropReason::Head, dropped);
             // What follows the first drop is delivered in any case.
-            return self.pop(now, fifo).map(|(packet, sojourn, _)| (packet, sojourn));
+            return self.pop(now, source).map(|(packet, sojourn, _)| (packet, sojourn));
         }
         while self.dropping && now >= self.drop_next {
             self.count += 1;
@@ -135,9 +140,8 @@ impl Law {
                 self.drop_next = self.next_drop(self.drop_next);
                 break;
             }
-            statistics.dropped_head += 1;
-            dropped.push(Dropped { packet, reason: DropReason::Head });
-            let Some(next) = self.pop(now, fifo) else {
+            statistics.remove(packet, DropReason::Head, dropped);
+            let Some(next) = self.pop(now, source) else {
                 self.dropping = false;
                 return None;
             };
@@ -161,12 +165,7 @@ impl Law {
 
     /// Marks the packet instead, if both sides understand it.
     fn mark<T>(&self, packet: &mut Packet<T>, statistics: &mut Statistics) -> bool {
-        let marks = self.ecn && packet.ecn != Ecn::NotEct;
-        if marks {
-            packet.ecn = Ecn::Ce;
-            statistics.marked += 1;
-        }
-        marks
+        self.ecn && statistics.mark(packet)
     }
 }
 
@@ -181,68 +180,88 @@ pub struct Codel<T> {
 
 impl<T> Codel<T> {
     /// An empty queue.
-    pub fn new(settings: &Settings<'_>, limit: Limit) -> Codel<T> {
-        let limit = limit.in_bytes().map_or(limit, Limit::Bytes);
-        Codel { limit, fifo: Fifo::new(), law: Law::new(settings), statistics: Statistics::default() }
+    pub fn new(settings: &Settings<'_>, site: Site) -> Codel<T> {
+        Codel {
+            limit: site.limit.resolved(),
+            fifo: Fifo::new(),
+            law: Law::new(settings),
+            statistics: Statistics::default(),
+        }
     }
 }
 
 impl<T: Send> Queue<T> for Codel<T> {
     fn enqueue(&mut self, now: Time, packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
         if !self.limit.admits(self.fifo.backlog(), packet.size) {
-            self.statistics.dropped_full += 1;
-            dropped.push(Dropped { packet, reason: DropReason::Full });
+            self.statistics.refuse(packet, DropReason::Full, dropped);
             return;
         }
-        self.statistics.enqueued += 1;
+        self.statistics.accept(&packet);
         self.fifo.push(now, packet);
     }
 
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)> {
-        let departure = self.law.dequeue(now, &mut self.fifo, &mut self.statistics, dropped)?;
-        self.statistics.dequeued += 1;
-        Some(departure)
+        let (packet, sojourn) = self.law.dequeue(now, &mut self.fifo, &mut self.statistics, dropped)?;
+        self.statistics.deliver(&packet, sojourn);
+        Some((packet, sojourn))
     }
 
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
-
-    fn statistics(&self) -> Statistics {
-        self.statistics
+    fn statistics(&self) -> &Statistics {
+        &self.statistics
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::{Class, Ecn};
     use afteryou_cc::param::Value;
-
-    fn law() -> Law {
-        Law::new(&Settings::defaults(PARAMS))
-    }
 
     fn micros(us: u64) -> Time {
         Time::from_micros(us)
     }
 
-    /// A queue of `n` packets of 1000 B that arrived at time zero.
-    fn standing(n: usize, ecn: Ecn) -> Fifo<()> {
-        let mut fifo = Fifo::new();
-        let packet = Packet { ecn, ..Packet::from_tos(1000, 0, 0, ()) };
-        (0..n).for_each(|_| fifo.push(Time::ZERO, packet));
-        fifo
+    /// A law and a queue of packets of 1000 B.
+    struct Bench {
+        law: Law,
+        fifo: Fifo<()>,
+        statistics: Statistics,
+        dropped: Vec<Dropped<()>>,
+    }
+
+    impl Bench {
+        /// `n` packets that arrived at time zero.
+        fn standing(n: usize, ecn: bool) -> Bench {
+            let settings = [("ecn", Value::Flag(ecn))];
+            let law = Law::new(&Settings::new(PARAMS, &settings).unwrap());
+            let (fifo, statistics) = (Fifo::new(), Statistics::default());
+            let mut bench = Bench { law, fifo, statistics, dropped: Vec::new() };
+            bench.arrive(n, Time::ZERO, if ecn { Ecn::Ect0 } else { Ecn::NotEct });
+            bench
+        }
+
+        fn arrive(&mut self, n: usize, at: Time, ecn: Ecn) {
+            let packet = Packet { ecn, ..Packet::from_tos(1000, 0, 0, ()) };
+            (0..n).for_each(|_| {
+                self.statistics.accept(&packet);
+                self.fifo.push(at, packet);
+            });
+        }
+
+        fn dequeue(&mut self, us: u64) -> Option<Packet<()>> {
+            let Bench { law, fifo, statistics, dropped } = self;
+            law.dequeue(micros(us), fifo, statistics, dropped).map(|(packet, _)| packet)
+        }
     }
 
     #[test]
     fn drops_follow_the_square_root_of_their_count() {
-        let (mut law, mut statistics, mut dropped) = (law(), Statistics::default(), Vec::new());
-        let mut fifo = standing(200_000, Ecn::NotEct);
+        let mut bench = Bench::standing(200_000, false);
         let mut drops_ms = Vec::new();
         // A dequeue every 10 µs from 5 ms of waiting on: the first sees 5 ms, so that 100 ms later are 105.
         for us in (5_000..610_000).step_by(10) {
-            law.dequeue(micros(us), &mut fifo, &mut statistics, &mut dropped);
-            drops_ms.extend(dropped.drain(..).map(|_| us as f64 / 1000.0 - 5.0));
+            bench.dequeue(us);
+            drops_ms.extend(bench.dropped.drain(..).map(|_| us as f64 / 1000.0 - 5.0));
         }
         let expected = [100.0, 200.0, 270.711, 328.446, 378.446, 423.167, 463.992, 501.788];
         for (drop, expected) in drops_ms.iter().zip(expected) {
@@ -253,19 +272,19 @@ mod tests {
 
     #[test]
     fn one_short_wait_or_a_last_packet_starts_the_interval_anew() {
-        let (mut law, mut statistics, mut dropped) = (law(), Statistics::default(), Vec::new());
-        let mut fifo = standing(10, Ecn::NotEct);
-        law.dequeue(micros(5_000), &mut fifo, &mut statistics, &mut dropped);
-        assert!(law.first_above.is_some());
-        let mut fresh = Fifo::new();
-        (0..10).for_each(|_| fresh.push(micros(95_100), Packet::from_tos(1000, 0, 0, ())));
-        law.dequeue(micros(100_000), &mut fresh, &mut statistics, &mut dropped);
-        assert_eq!((law.first_above, dropped.len()), (None, 0), "4.9 ms");
+        let mut bench = Bench::standing(1, false);
+        bench.arrive(9, Time::ZERO, Ecn::NotEct);
+        bench.dequeue(5_000);
+        assert!(bench.law.first_above.is_some());
+        bench.fifo = Fifo::new();
+        bench.arrive(10, micros(95_100), Ecn::NotEct);
+        bench.dequeue(100_000);
+        assert_eq!((bench.law.first_above, bench.dropped.len()), (None, 0), "4.9 ms");
         // 50 ms in the queue, but at most a packet is left behind it.
-        let mut short = standing(2, Ecn::NotEct);
+        let mut short = Bench::standing(2, false);
         for us in [50_000, 250_000] {
-            law.dequeue(micros(us), &mut short, &mut statistics, &mut dropped);
-            assert_eq!((law.first_above, dropped.len()), (None, 0));
+            short.dequeue(us);
+            assert_eq!((short.law.first_above, short.dropped.len()), (None, 0));
         }
     }
 
@@ -274,7 +293,8 @@ mod tests {
         for (since_ms, expected) in [(300, 5), (1700, 1)] {
             let now = Time::from_millis(5000);
             let drop_next = Time::from_millis(5000 - since_ms);
-            let mut law = Law { count: 8, last_count: 3, drop_next, ..law() };
+            let plain = Law::new(&Settings::defaults(PARAMS));
+            let mut law = Law { count: 8, last_count: 3, drop_next, ..plain };
             law.enter(now);
             assert_eq!(law.count, expected, "{since_ms} ms");
         }
@@ -282,31 +302,27 @@ mod tests {
 
     #[test]
     fn packets_that_understand_it_are_marked_instead_and_delivered() {
-        let settings = [("ecn", Value::Flag(true))];
-        let mut law = Law::new(&Settings::new(PARAMS, &settings).unwrap());
-        let (mut statistics, mut dropped) = (Statistics::default(), Vec::new());
-        let mut fifo = standing(100_000, Ecn::Ect0);
+        let mut bench = Bench::standing(100_000, true);
         let mut marks = 0;
         for us in (5_000..610_000).step_by(10) {
-            let departure = law.dequeue(micros(us), &mut fifo, &mut statistics, &mut dropped);
-            marks += u64::from(departure.unwrap().0.ecn == Ecn::Ce);
+            marks += u64::from(bench.dequeue(us).unwrap().ecn == Ecn::Ce);
         }
-        assert!(dropped.is_empty() && marks == statistics.marked && marks >= 8, "{marks}");
+        let counted = bench.statistics.of(Class::BestEffort).marked;
+        assert!(bench.dropped.is_empty() && marks == counted && marks >= 8, "{marks}");
     }
 
     #[test]
-    fn what_is_dropped_delivered_and_left_is_what_came() {
-        let mut queue = Codel::new(&Settings::defaults(PARAMS), Limit::Packets(100));
-        let (mut dropped, mut delivered) = (Vec::new(), 0u64);
+    fn a_queue_that_is_too_long_for_too_long_drops_at_its_head() {
+        let site = Site::test(Limit::Packets(100));
+        let mut queue = Codel::new(&Settings::defaults(PARAMS), site);
+        let mut dropped = Vec::new();
         for ms in 0..3000u64 {
             queue.enqueue(Time::from_millis(ms), Packet::from_tos(1000, 0, 0, ms), &mut dropped);
             if ms % 2 == 0 {
-                delivered += u64::from(queue.dequeue(Time::from_millis(ms), &mut dropped).is_some());
+                queue.dequeue(Time::from_millis(ms), &mut dropped);
             }
-            assert!(queue.backlog().packets <= 100);
         }
-        assert_eq!(delivered + dropped.len() as u64 + queue.backlog().packets, 3000);
-        let statistics = queue.statistics();
+        let statistics = queue.statistics().of(Class::BestEffort);
         assert_eq!(statistics.dropped_full + statistics.dropped_head, dropped.len() as u64);
         assert!(statistics.dropped_head > 10);
     }

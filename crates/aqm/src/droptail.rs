@@ -12,13 +12,18 @@
 //! Bufferbloat when the limit is long; synchronised losses when it is short. Limits in packets let small packets wait
 //! in line as long as large ones; limits in bytes drop large packets first.
 
+use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::queue::{Backlog, DropReason, Dropped, Fifo, Limit, Queue, Statistics};
-use afteryou_cc::param::Param;
+use crate::queue::{DropReason, Dropped, Limit, Queue};
+use crate::statistics::Statistics;
+use afteryou_cc::param::{Param, Preset};
 use afteryou_cc::{Span, Time};
 
 /// Parameters: none. The limit is the link's buffer, which every discipline has.
 pub const PARAMS: &[Param] = &[];
+
+/// None.
+pub const PRESETS: &[Preset] = &[];
 
 /// A DropTail queue.
 #[derive(Clone, Debug)]
@@ -31,41 +36,36 @@ pub struct DropTail<T> {
 impl<T> DropTail<T> {
     /// An empty queue.
     pub fn new(limit: Limit) -> DropTail<T> {
-        // A time is so many bytes: better divided once than for each packet.
-        let limit = limit.in_bytes().map_or(limit, Limit::Bytes);
-        DropTail { limit, fifo: Fifo::new(), statistics: Statistics::default() }
+        DropTail { limit: limit.resolved(), fifo: Fifo::new(), statistics: Statistics::default() }
     }
 }
 
 impl<T: Send> Queue<T> for DropTail<T> {
     fn enqueue(&mut self, now: Time, packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
         if !self.limit.admits(self.fifo.backlog(), packet.size) {
-            self.statistics.dropped_full += 1;
-            dropped.push(Dropped { packet, reason: DropReason::Full });
+            self.statistics.refuse(packet, DropReason::Full, dropped);
             return;
         }
-        self.statistics.enqueued += 1;
+        self.statistics.accept(&packet);
         self.fifo.push(now, packet);
     }
 
     fn dequeue(&mut self, now: Time, _dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)> {
-        let departure = self.fifo.pop(now)?;
-        self.statistics.dequeued += 1;
-        Some(departure)
+        let (packet, sojourn) = self.fifo.pop(now)?;
+        self.statistics.deliver(&packet, sojourn);
+        Some((packet, sojourn))
     }
 
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
-
-    fn statistics(&self) -> Statistics {
-        self.statistics
+    fn statistics(&self) -> &Statistics {
+        &self.statistics
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Class;
+    use crate::queue::Backlog;
     use proptest::prelude::*;
 
     fn packet(size: u32) -> Packet<u32> {
@@ -76,7 +76,10 @@ mod tests {
         let mut queue = DropTail::new(limit);
         let mut dropped = Vec::new();
         sizes.iter().for_each(|size| queue.enqueue(Time::ZERO, packet(*size), &mut dropped));
-        assert_eq!(queue.statistics().enqueued + dropped.len() as u64, sizes.len() as u64);
+        assert_eq!(
+            queue.statistics().of(Class::BestEffort).enqueued + dropped.len() as u64,
+            sizes.len() as u64
+        );
         sizes.len() - dropped.len()
     }
 

@@ -8,9 +8,18 @@
 
 pub mod codel;
 pub mod droptail;
+mod error;
+mod fifo;
 pub mod list;
 pub mod packet;
 pub mod queue;
+pub mod site;
+pub mod sojourns;
+pub mod statistics;
 
-pub use packet::{Ecn, Packet, DSCP_LE};
-pub use queue::{Backlog, DropReason, Dropped, Limit, Queue, Statistics};
+pub use error::Error;
+pub use fifo::{Fifo, Source};
+pub use packet::{Class, Ecn, Packet, DSCP_LE};
+pub use queue::{Backlog, DropReason, Dropped, Limit, Queue};
+pub use site::Site;
+pub use statistics::{Counters, Statistics};

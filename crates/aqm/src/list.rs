@@ -1,8 +1,10 @@
 //! Every queue discipline by name. To add one: its file, its `mod` line, its line here.
 
+use crate::error::Error;
 use crate::queue::{Limit, Queue};
+use crate::site::Site;
 use crate::{codel, droptail};
-use afteryou_cc::param::{Param, ParamError, Settings, Value};
+use afteryou_cc::param::{Param, Preset, Settings, Value};
 
 /// A discipline in the list.
 #[derive(Clone, Copy, Debug)]
@@ -15,28 +17,40 @@ pub struct Entry {
     pub source: &'static str,
     /// Its parameters; the buffer's limit is not among them, since every discipline has one.
     pub params: &'static [Param],
+    /// Sets of defaults that its parameter `preset` chooses from.
+    pub presets: &'static [Preset],
 }
 
-/// Declares the list and the function that makes a queue from it: name, constructor, parameters, summary, source.
+/// Declares the list and the function that makes a queue from it: name, module (with `PARAMS` and `PRESETS`), constructor,
+/// summary, source.
 macro_rules! disciplines {
-    ($($name:literal, $new:expr, $params:expr, $summary:literal, $source:literal;)*) => {
+    ($($name:literal, $module:ident, $new:expr, $summary:literal, $source:literal;)*) => {
         /// All disciplines.
-        pub const QUEUES: &[Entry] =
-            &[$(Entry { name: $name, summary: $summary, source: $source, params: $params }),*];
+        pub const QUEUES: &[Entry] = &[$(Entry {
+            name: $name,
+            summary: $summary,
+            source: $source,
+            params: $module::PARAMS,
+            presets: $module::PRESETS,
+        }),*];
 
-        fn make<T: Send + 'static>(name: &str, settings: &Settings<'_>, limit: Limit) -> Box<dyn Queue<T>> {
-            match name {
-                $($name => $new(settings, limit),)*
+        fn make<T: Send + 'static>(
+            name: &str,
+            settings: &Settings<'_>,
+            site: Site,
+        ) -> Result<Box<dyn Queue<T>>, Error> {
+            Ok(match name {
+                $($name => Box::new($new(settings, site)?),)*
                 _ => unreachable!("bug: {name} is not in QUEUES"),
-            }
+            })
         }
     };
 }
 
 disciplines! {
-    "droptail", |_, limit| Box::new(droptail::DropTail::new(limit)), droptail::PARAMS,
+    "droptail", droptail, |_, site: Site| Ok::<_, Error>(droptail::DropTail::new(site.limit)),
         "first in, first out; what does not fit is dropped", "the plain queue of most devices";
-    "codel", |settings, limit| Box::new(codel::Codel::new(settings, limit)), codel::PARAMS,
+    "codel", codel, |settings, site| Ok::<_, Error>(codel::Codel::new(settings, site)),
         "drops from the head once packets have waited too long for too long", "RFC 8289";
 }
 
@@ -46,25 +60,65 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 }
 
 impl Entry {
-    /// Makes a queue that holds `limit`, with some parameters overridden.
+    /// Makes a queue at `site` with some parameters overridden.
+    ///
+    /// # Errors
+    /// A value out of its range, two that do not go together, or a site whose limit holds no packet.
     pub fn build<T: Send + 'static>(
         &self,
         overrides: &[(&'static str, Value)],
-        limit: Limit,
-    ) -> Result<Box<dyn Queue<T>>, ParamError> {
-        Ok(make(self.name, &Settings::new(self.params, overrides)?, limit))
+        site: Site,
+    ) -> Result<Box<dyn Queue<T>>, Error> {
+        match site.limit.resolved() {
+            Limit::Packets(0) | Limit::Bytes(0) => return Err(Error::NoRoom),
+            _ => {}
+        }
+        let settings = Settings::new(self.params, overrides)?;
+        make(self.name, &settings.with_preset(self.presets), site)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use afteryou_cc::param::Kind;
 
     #[test]
-    fn every_entry_builds_from_its_own_table() {
+    fn every_entry_builds_from_its_own_table_and_each_of_its_presets() {
         for entry in QUEUES {
-            assert!(entry.build::<()>(&[], Limit::Packets(10)).is_ok(), "{}", entry.name);
+            let build = |overrides: &[_]| entry.build::<()>(overrides, Site::test(Limit::Packets(10)));
+            assert!(build(&[]).is_ok(), "{}", entry.name);
+            for preset in entry.presets {
+                let built = build(&[("preset", Value::Choice(preset.name))]);
+                assert!(built.is_ok(), "{}, {}: {:?}", entry.name, preset.name, built.err());
+            }
             assert!(find(entry.name).is_some());
+        }
+    }
+
+    #[test]
+    fn presets_say_only_what_the_table_knows_and_takes() {
+        for entry in QUEUES {
+            let names: Vec<_> = entry.presets.iter().map(|preset| preset.name).collect();
+            let row = entry.params.iter().find(|param| param.name == "preset");
+            let words = row.map(|row| match row.kind {
+                Kind::Choice(words) => words.to_vec(),
+                other => panic!("{}: preset is {other}", entry.name),
+            });
+            assert_eq!(words.unwrap_or_default(), names, "{}", entry.name);
+            for (name, value) in entry.presets.iter().flat_map(|preset| preset.rows) {
+                let param = entry.params.iter().find(|param| param.name == *name);
+                let param = param.unwrap_or_else(|| panic!("{}: {name} is not in the table", entry.name));
+                assert_eq!(param.check(*value), Ok(()), "{}", entry.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_buffer_that_holds_nothing_is_refused() {
+        for limit in [Limit::Packets(0), Limit::Bytes(0)] {
+            let error = QUEUES[0].build::<()>(&[], Site::test(limit)).err().unwrap().to_string();
+            assert!(error.contains("holds nothing: use at least 1 packet"), "{error}");
         }
     }
 }

@@ -17,6 +17,20 @@ pub enum Ecn {
     Ce,
 }
 
+/// The two classes that low-priority-aware queues know (RFC 8622); statistics are kept for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Everything that is not marked as lower effort.
+    BestEffort,
+    /// DSCP LE.
+    LowerEffort,
+}
+
+impl Class {
+    /// Both.
+    pub const BOTH: [Class; 2] = [Class::BestEffort, Class::LowerEffort];
+}
+
 /// A packet in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<T> {
@@ -36,6 +50,14 @@ impl<T> Packet<T> {
     /// A packet of `size` bytes whose class and ECN bits are those of an IP header's TOS (or traffic class) byte.
     pub fn from_tos(size: u32, flow: u32, tos: u8, body: T) -> Packet<T> {
         Packet { size, flow, dscp: tos >> 2, ecn: Ecn::from_bits(tos), body }
+    }
+
+    /// Its class.
+    pub fn class(&self) -> Class {
+        match self.dscp {
+            DSCP_LE => Class::LowerEffort,
+            _ => Class::BestEffort,
+        }
     }
 
     /// The IP header's TOS byte.

@@ -1,8 +1,8 @@
 //! The interface of all disciplines, and what they share.
 
 use crate::packet::Packet;
+use crate::statistics::Statistics;
 use afteryou_cc::{Span, Time};
-use std::collections::VecDeque;
 
 /// A queue discipline.
 ///
@@ -15,11 +15,13 @@ pub trait Queue<T>: Send {
     /// The link is free: the next packet to send, with the time it spent in the queue.
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)>;
 
-    /// What it holds.
-    fn backlog(&self) -> Backlog;
+    /// What it has done so far, and what it holds.
+    fn statistics(&self) -> &Statistics;
 
-    /// What it has done so far.
-    fn statistics(&self) -> Statistics;
+    /// What it holds.
+    fn backlog(&self) -> Backlog {
+        self.statistics().backlog()
+    }
 }
 
 /// What a queue holds.
@@ -51,23 +53,6 @@ pub enum DropReason {
     Head,
 }
 
-/// Counters since the queue was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
-    /// Packets accepted.
-    pub enqueued: u64,
-    /// Packets sent on.
-    pub dequeued: u64,
-    /// Packets dropped because there was no room.
-    pub dropped_full: u64,
-    /// Packets dropped by choice, on arrival.
-    pub dropped_early: u64,
-    /// Packets dropped by choice, at the head.
-    pub dropped_head: u64,
-    /// Packets marked.
-    pub marked: u64,
-}
-
 /// How much a queue may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
@@ -85,6 +70,11 @@ pub enum Limit {
 }
 
 impl Limit {
+    /// The same limit, as packets or bytes: a time is so many bytes, better divided once than for each packet.
+    pub fn resolved(self) -> Limit {
+        self.in_bytes().map_or(self, Limit::Bytes)
+    }
+
     /// Is there room for `size` more bytes beside `backlog`?
     pub fn admits(&self, backlog: Backlog, size: u32) -> bool {
         match self.in_bytes() {
@@ -103,43 +93,5 @@ impl Limit {
                 Some(u64::try_from(bytes).unwrap_or(u64::MAX))
             }
         }
-    }
-}
-
-/// A first-in first-out store with arrival times and a running backlog: what most disciplines are built on.
-#[derive(Clone, Debug)]
-pub struct Fifo<T> {
-    packets: VecDeque<(Time, Packet<T>)>,
-    bytes: u64,
-}
-
-impl<T> Fifo<T> {
-    /// An empty one.
-    pub fn new() -> Fifo<T> {
-        Fifo { packets: VecDeque::new(), bytes: 0 }
-    }
-
-    /// Appends a packet that arrives now.
-    pub fn push(&mut self, now: Time, packet: Packet<T>) {
-        self.bytes += u64::from(packet.size);
-        self.packets.push_back((now, packet));
-    }
-
-    /// Takes the oldest packet and the time it has spent here.
-    pub fn pop(&mut self, now: Time) -> Option<(Packet<T>, Span)> {
-        let (arrived, packet) = self.packets.pop_front()?;
-        self.bytes -= u64::from(packet.size);
-        Some((packet, now.since(arrived)))
-    }
-
-    /// What it holds.
-    pub fn backlog(&self) -> Backlog {
-        Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
-    }
-}
-
-impl<T> Default for Fifo<T> {
-    fn default() -> Fifo<T> {
-        Fifo::new()
     }
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use afteryou_aqm::{Backlog, Dropped, Ecn, Packet, Queue, Statistics};
+use afteryou_aqm::{Dropped, Ecn, Packet, Queue, Statistics};
 use afteryou_bed::relay::{Config, Datagram, Direction, Link, Record, Relay, TOS_IS_KEPT};
 use afteryou_bed::Clock;
 use afteryou_cc::{Span, Time};
@@ -100,11 +100,7 @@ impl Queue<Datagram> for MarkEverything {
         self.0.dequeue(now, dropped)
     }
 
-    fn backlog(&self) -> Backlog {
-        self.0.backlog()
-    }
-
-    fn statistics(&self) -> Statistics {
+    fn statistics(&self) -> &Statistics {
         self.0.statistics()
     }
 }

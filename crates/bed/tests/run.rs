@@ -2,7 +2,7 @@
 
 use afteryou_bed::run::{run, Baseline, Options, Source};
 use afteryou_scenario::scenario::{Flow, Link, Role, Scenario, Window};
-use afteryou_scenario::{Algorithm, Buffer, Duration, Outcome, Probability, Rate, Size};
+use afteryou_scenario::{Algorithm, Buffer, Duration, Outcome, Rate, Size};
 use afteryou_scenario::{Traffic, Transport};
 use std::io::Write;
 use std::sync::Mutex;
@@ -141,7 +141,7 @@ fn a_transfer_that_does_not_end_in_time_is_named() {
 
 #[test]
 fn background_packets_are_marked_lower_effort_and_foreground_packets_are_not() {
-    use afteryou_bed::relay::{Config, Direction, Relay, Way, TOS_IS_KEPT};
+    use afteryou_bed::relay::{Config, Relay, Way, TOS_IS_KEPT};
     use afteryou_bed::Clock;
     use afteryou_utp::{Endpoint, EndpointConfig};
     use tokio::io::AsyncWriteExt;
@@ -155,22 +155,9 @@ fn background_packets_are_marked_lower_effort_and_foreground_packets_are_not() {
             let seen = runtime.block_on(async {
                 let server = Endpoint::bind(address.parse().unwrap(), config.clone()).unwrap();
                 let client = Endpoint::bind(address.parse().unwrap(), config.clone()).unwrap();
-                let direction = || Direction {
-                    rate: Rate::from_mbit(100),
-                    loss: Probability::default(),
-                    queue: Algorithm::named("droptail")
-                        .queue()
-                        .unwrap()
-                        .0
-                        .build(&[], Buffer::Packets(1000).limit(Rate::from_mbit(100)))
-                        .unwrap(),
-                };
+                let wide = Link::new(Rate::from_mbit(100), Buffer::Packets(1000));
                 let mut relay = Config::new(1);
-                let link = relay.add_link(afteryou_bed::relay::Link {
-                    name: "l".into(),
-                    forward: direction(),
-                    reverse: direction(),
-                });
+                let link = relay.add_link(afteryou_bed::relay::Link::of_scenario("l", &wide, 1).unwrap());
                 let flow = relay.add_flow(link, server.local_addr(), afteryou_cc::Span::from_millis(2));
                 let relay = Relay::start(relay, Clock::start()).unwrap();
                 let mut stream = client.connect(relay.front(flow)).await.unwrap();

@@ -233,6 +233,17 @@ impl fmt::Display for Value {
     }
 }
 
+/// A set of defaults that a parameter named `preset` chooses: another implementation's, or another document's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Preset {
+    /// The word.
+    pub name: &'static str,
+    /// Whose values they are, one sentence.
+    pub help: &'static str,
+    /// Where they differ from the table.
+    pub rows: &'static [(&'static str, Value)],
+}
+
 /// A parameter table with some values overridden.
 ///
 /// Lookups are by the names of the table; asking for a name or a kind that the table has not is a bug in the
@@ -240,6 +251,7 @@ impl fmt::Display for Value {
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
     table: &'static [Param],
+    preset: &'static [(&'static str, Value)],
     overrides: &'a [(&'static str, Value)],
 }
 
@@ -254,16 +266,28 @@ impl<'a> Settings<'a> {
                 param.check(*value)?;
             }
         }
-        Ok(Settings { table, overrides })
+        Ok(Settings { table, preset: &[], overrides })
     }
 
     /// The table's defaults.
     pub const fn defaults(table: &'static [Param]) -> Settings<'static> {
-        Settings { table, overrides: &[] }
+        Settings { table, preset: &[], overrides: &[] }
+    }
+
+    /// With the defaults of the preset that the parameter `preset` names; what is overridden stays so. Without presets, as
+    /// it is.
+    pub fn with_preset(mut self, presets: &'static [Preset]) -> Settings<'a> {
+        if !presets.is_empty() {
+            let chosen = self.choice("preset");
+            self.preset =
+                presets.iter().find(|preset| preset.name == chosen).map_or(&[], |preset| preset.rows);
+        }
+        self
     }
 
     fn value(&self, name: &str) -> Value {
-        let overridden = self.overrides.iter().rev().find(|(n, _)| *n == name).map(|(_, value)| *value);
+        let rows = self.preset.iter().chain(self.overrides).rev();
+        let overridden = rows.into_iter().find(|(n, _)| *n == name).map(|(_, value)| *value);
         let default = || self.table.iter().find(|param| param.name == name).map(|param| param.default);
         overridden.or_else(default).unwrap_or_else(|| panic!("bug: no parameter {name} in the table"))
     }

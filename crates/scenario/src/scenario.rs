@@ -5,9 +5,11 @@
 
 use crate::algorithm::Algorithm;
 use crate::error::Error;
+use crate::random;
 use crate::traffic::Traffic;
 use crate::transport::{Protocol, Transport};
 use crate::units::{Buffer, Duration, Probability, Rate, Size};
+use afteryou_aqm::{Queue, Site};
 use afteryou_cc::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -275,7 +277,29 @@ impl Link {
         }
     }
 
-    fn check(&self) -> Result<(), Error> {
+    /// Its queue in one direction, empty; `stream` names the queue's random numbers.
+    ///
+    /// # Errors
+    /// An unknown discipline, a parameter that it refuses, or a buffer that holds nothing.
+    pub fn build_queue<T: Send + 'static>(
+        &self,
+        seed: u64,
+        stream: &str,
+    ) -> Result<Box<dyn Queue<T>>, Error> {
+        let (entry, overrides) = self.queue.queue()?;
+        let site = Site {
+            limit: self.buffer.limit(self.rate),
+            bits_per_second: self.rate.bits_per_second(),
+            random: random::stream(seed, stream),
+        };
+        let refused = |error: afteryou_aqm::Error| Error::Parameter {
+            of: entry.name.to_owned(),
+            reason: error.to_string(),
+        };
+        entry.build(&overrides, site).map_err(refused)
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
         for (link, name) in [(self, "link"), (&self.back(), "link.reverse")] {
             if link.rate.bytes_per_second() == 0 {
                 let rate = link.rate;
@@ -283,7 +307,7 @@ impl Link {
                     "{name}.rate = {rate} carries nothing: use at least 8 bit/s"
                 )));
             }
-            link.queue.queue()?;
+            link.build_queue::<()>(0, "")?;
         }
         Ok(())
     }

@@ -65,12 +65,8 @@ pub struct Departure {
 impl Link {
     /// The link of `spec`; `name` names its random stream.
     pub fn new(spec: &Spec, way: Way, seed: u64) -> Result<Link, Error> {
-        let (entry, overrides) = spec.queue.queue()?;
-        let queue = entry
-            .build(&overrides, spec.buffer.limit(spec.rate))
-            .map_err(|error| Error::Parameter { of: entry.name.to_owned(), reason: error.to_string() })?;
         Ok(Link {
-            queue,
+            queue: spec.build_queue(seed, way.queue_stream())?,
             bits_per_second: spec.rate.bits_per_second(),
             loss: spec.loss.ratio(),
             random: random::stream(seed, way.stream()),
@@ -206,6 +202,13 @@ impl Way {
         match self {
             Way::Forward => "bottleneck",
             Way::Reverse => "way back",
+        }
+    }
+
+    fn queue_stream(self) -> &'static str {
+        match self {
+            Way::Forward => "queue forward",
+            Way::Reverse => "queue reverse",
         }
     }
 

@@ -52,16 +52,19 @@ pub struct Config {
 }
 
 impl Link {
-    /// The link of a scenario, the same in each direction.
-    pub fn of_scenario(name: &str, link: &afteryou_scenario::Link) -> Result<Link, Error> {
-        let refused = |reason: String| Error::Queue { link: name.to_owned(), reason };
-        let direction = || {
-            let (entry, overrides) = link.queue.queue().map_err(|error| refused(error.to_string()))?;
-            let queue = entry.build(&overrides, link.buffer.limit(link.rate));
-            let queue = queue.map_err(|error| refused(error.to_string()))?;
+    /// The link of a scenario, the same in each direction; `seed` is that of the queues' random numbers.
+    pub fn of_scenario(name: &str, link: &afteryou_scenario::Link, seed: u64) -> Result<Link, Error> {
+        let direction = |way: Way| {
+            let queue = link.build_queue(seed, &format!("queue {name} {way}"));
+            let queue =
+                queue.map_err(|error| Error::Queue { link: name.to_owned(), reason: error.to_string() })?;
             Ok::<_, Error>(Direction { rate: link.rate, loss: link.loss, queue })
         };
-        Ok(Link { name: name.to_owned(), forward: direction()?, reverse: direction()? })
+        Ok(Link {
+            name: name.to_owned(),
+            forward: direction(Way::Forward)?,
+            reverse: direction(Way::Reverse)?,
+        })
     }
 
     pub(super) fn direction(&self, way: Way) -> &Direction {
@@ -126,12 +129,12 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_scenario::units::{Buffer, Duration};
+    use afteryou_scenario::Buffer;
 
     fn link(name: &str, bits: u64) -> Link {
-        let buffer = Buffer::Time(Duration::from_millis(100));
+        let buffer = Buffer::Packets(10);
         let link = afteryou_scenario::Link::new(Rate::from_bits(bits), buffer);
-        Link::of_scenario(name, &link).unwrap()
+        Link::of_scenario(name, &link, 1).unwrap()
     }
 
     fn refusal(links: Vec<Link>, server: &str) -> String {

@@ -82,7 +82,7 @@ pub(super) fn run(
     let mut opened = Vec::new();
     for part in parts {
         let name = if part.is_baseline && !opened.is_empty() { "baseline" } else { "bottleneck" };
-        let link = config.add_link(relay::Link::of_scenario(name, &part.scenario.link)?);
+        let link = config.add_link(relay::Link::of_scenario(name, &part.scenario.link, part.scenario.seed)?);
         let ends = open_flows(&part, link, &mut config, options)?;
         opened.push((part, link, ends));
     }

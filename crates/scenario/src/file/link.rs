@@ -4,7 +4,7 @@ use super::choice::queue;
 use super::error::Problem;
 use super::keys::{DELAY, DROP, LINK, REVERSE, WINDOW};
 use super::read::{check_keys, count, needed, optional, quantity, table, text, wanted, Result};
-use super::tree::{Node, Value};
+use super::tree::{Node, Table, Value};
 use crate::scenario::{Delay, Drop, Link, Reverse, Window};
 use crate::units::{Duration, Rate};
 use afteryou_cc::Span;
@@ -19,12 +19,24 @@ pub(crate) fn link(node: &Node) -> Result<Link> {
     let rate = rate(needed(fields, "rate", node, "\"20 Mbit/s\"")?)?;
     let buffer = quantity(needed(fields, "buffer", node, "\"100 ms\"")?)?;
     let plain = Link::new(rate, buffer);
-    Ok(Link {
+    let link = Link {
         queue: fields.get("queue").map_or(Ok(plain.queue.clone()), queue)?,
         loss: optional(fields, "loss")?.unwrap_or_default(),
         reverse: fields.get("reverse").map(reverse).transpose()?,
         ..plain
-    })
+    };
+    // A queue is made of parameters, rate and buffer: only together can they be judged.
+    let of_queue = |table: &Table| table.get("queue").or(table.get("buffer")).unwrap_or(node).place.clone();
+    buildable(&link).map_err(|message| Problem::new(&of_queue(fields), message))?;
+    if let Some(node) = fields.get("reverse") {
+        let place = of_queue(table(node)?);
+        buildable(&link.back()).map_err(|message| Problem::new(&place, message))?;
+    }
+    Ok(link)
+}
+
+fn buildable(link: &Link) -> std::result::Result<(), String> {
+    link.build_queue::<()>(0, "").map(drop).map_err(|error| error.to_string())
 }
 
 fn rate(node: &Node) -> Result<Rate> {

@@ -1,0 +1,68 @@
+//! First in, first out, with arrival times: what most disciplines are built on.
+
+use crate::packet::Packet;
+use crate::queue::Backlog;
+use afteryou_cc::{Span, Time};
+use std::collections::VecDeque;
+
+/// A first-in first-out store with arrival times and a running backlog.
+#[derive(Clone, Debug)]
+pub struct Fifo<T> {
+    packets: VecDeque<(Time, Packet<T>)>,
+    bytes: u64,
+}
+
+impl<T> Fifo<T> {
+    /// An empty one.
+    pub fn new() -> Fifo<T> {
+        Fifo { packets: VecDeque::new(), bytes: 0 }
+    }
+
+    /// Appends a packet that arrives now.
+    pub fn push(&mut self, now: Time, packet: Packet<T>) {
+        self.bytes += u64::from(packet.size);
+        self.packets.push_back((now, packet));
+    }
+
+    /// Takes the oldest packet and the time it has spent here.
+    pub fn pop(&mut self, now: Time) -> Option<(Packet<T>, Span)> {
+        let (arrived, packet) = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.size);
+        Some((packet, now.since(arrived)))
+    }
+
+    /// When the oldest packet arrived.
+    pub fn oldest(&self) -> Option<Time> {
+        self.packets.front().map(|(arrived, _)| *arrived)
+    }
+
+    /// What it holds.
+    pub fn backlog(&self) -> Backlog {
+        Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
+    }
+}
+
+/// Where packets come from, oldest first: a store of its own, or one flow's part of a common one.
+pub trait Source<T> {
+    /// Takes the oldest packet and the time it has spent here.
+    fn pop(&mut self, now: Time) -> Option<(Packet<T>, Span)>;
+
+    /// What is left.
+    fn backlog(&self) -> Backlog;
+}
+
+impl<T> Source<T> for Fifo<T> {
+    fn pop(&mut self, now: Time) -> Option<(Packet<T>, Span)> {
+        Fifo::pop(self, now)
+    }
+
+    fn backlog(&self) -> Backlog {
+        Fifo::backlog(self)
+    }
+}
+
+impl<T> Default for Fifo<T> {
+    fn default() -> Fifo<T> {
+        Fifo::new()
+    }
+}

@@ -1,0 +1,29 @@
+//! Where a queue stands.
+
+use crate::queue::Limit;
+use rand_core::Rng;
+use rand_pcg::Pcg64;
+
+/// Where a queue stands: what a discipline must be told besides its parameters.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// How much it may hold.
+    pub limit: Limit,
+    /// Rate of the link behind it.
+    pub bits_per_second: u64,
+    /// Its own stream of random numbers.
+    pub random: Pcg64,
+}
+
+/// A number in [0, 1), a multiple of 2⁻⁵³.
+pub fn uniform(random: &mut Pcg64) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}
+
+#[cfg(test)]
+impl Site {
+    /// Before 10 Mbit/s, with some random numbers.
+    pub fn test(limit: Limit) -> Site {
+        Site { limit, bits_per_second: 10_000_000, random: Pcg64::new(1, 2) }
+    }
+}

@@ -1,0 +1,122 @@
+//! What every queue counts, per class, and the one place where packets are accounted for.
+
+use crate::packet::{Class, Ecn, Packet};
+use crate::queue::{Backlog, DropReason, Dropped};
+use crate::sojourns::Sojourns;
+use afteryou_cc::Span;
+
+/// What a queue has done since it was made, per class.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    classes: [Counters; 2],
+}
+
+/// What a queue has done with the packets of one class. Always
+/// `arrived = dequeued + dropped + backlog`, in packets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets accepted, those that were dropped later among them.
+    pub enqueued: u64,
+    /// Packets sent on.
+    pub dequeued: u64,
+    /// Packets dropped because there was no room: arriving ones, or others in their place.
+    pub dropped_full: u64,
+    /// Packets dropped by choice as a packet arrived.
+    pub dropped_early: u64,
+    /// Packets dropped by choice at the head.
+    pub dropped_head: u64,
+    /// Packets marked.
+    pub marked: u64,
+    /// What is in the queue.
+    pub backlog: Backlog,
+    /// How long the packets sent on had waited.
+    pub sojourns: Sojourns,
+    /// Packets dropped as they arrived: the part of the drops that never was in the queue.
+    pub refused: u64,
+}
+
+impl Counters {
+    /// Packets that came.
+    pub fn arrived(&self) -> u64 {
+        self.enqueued + self.refused
+    }
+
+    /// Packets dropped for whatever reason.
+    pub fn dropped(&self) -> u64 {
+        self.dropped_full + self.dropped_early + self.dropped_head
+    }
+
+    fn count_drop(&mut self, reason: DropReason) {
+        match reason {
+            DropReason::Full => self.dropped_full += 1,
+            DropReason::Early => self.dropped_early += 1,
+            DropReason::Head => self.dropped_head += 1,
+        }
+    }
+}
+
+impl Statistics {
+    /// Of one class.
+    pub fn of(&self, class: Class) -> &Counters {
+        &self.classes[class as usize]
+    }
+
+    /// What the queue holds in all.
+    pub fn backlog(&self) -> Backlog {
+        let [a, b] = [self.classes[0].backlog, self.classes[1].backlog];
+        Backlog { packets: a.packets + b.packets, bytes: a.bytes + b.bytes }
+    }
+
+    /// A counter summed over the classes.
+    pub fn sum(&self, counter: impl Fn(&Counters) -> u64) -> u64 {
+        self.classes.iter().map(counter).sum()
+    }
+
+    fn class<T>(&mut self, packet: &Packet<T>) -> &mut Counters {
+        &mut self.classes[packet.class() as usize]
+    }
+
+    /// `packet` is put into the queue.
+    pub(crate) fn accept<T>(&mut self, packet: &Packet<T>) {
+        let class = self.class(packet);
+        class.enqueued += 1;
+        class.backlog.packets += 1;
+        class.backlog.bytes += u64::from(packet.size);
+    }
+
+    /// `packet` is sent on.
+    pub(crate) fn deliver<T>(&mut self, packet: &Packet<T>, sojourn: Span) {
+        let class = self.class(packet);
+        class.dequeued += 1;
+        class.backlog.packets -= 1;
+        class.backlog.bytes -= u64::from(packet.size);
+        class.sojourns.record(sojourn);
+    }
+
+    /// `packet` is dropped as it arrives.
+    pub(crate) fn refuse<T>(&mut self, packet: Packet<T>, reason: DropReason, dropped: &mut Vec<Dropped<T>>) {
+        let class = self.class(&packet);
+        class.refused += 1;
+        class.count_drop(reason);
+        dropped.push(Dropped { packet, reason });
+    }
+
+    /// `packet`, which was in the queue, is dropped.
+    pub(crate) fn remove<T>(&mut self, packet: Packet<T>, reason: DropReason, dropped: &mut Vec<Dropped<T>>) {
+        let class = self.class(&packet);
+        class.backlog.packets -= 1;
+        class.backlog.bytes -= u64::from(packet.size);
+        class.count_drop(reason);
+        dropped.push(Dropped { packet, reason });
+    }
+
+    /// Marks `packet` if its sender understands marks (RFC 3168 §5); false if it has to be dropped instead.
+    pub(crate) fn mark<T>(&mut self, packet: &mut Packet<T>) -> bool {
+        if packet.ecn == Ecn::NotEct {
+            return false;
+        }
+        packet.ecn = Ecn::Ce;
+        self.class(packet).marked += 1;
+        true
+    }
+}
