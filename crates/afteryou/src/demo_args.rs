@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::values;
 use afteryou_aqm::Backlog;
-use afteryou_scenario::{Algorithm, Buffer, Duration, Probability, Rate};
+use afteryou_scenario::{Algorithm, Buffer, Duration, Link, Probability, Rate};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::Args;
 use std::path::PathBuf;
@@ -37,6 +37,12 @@ pub struct DemoArgs {
     /// How much the bottleneck's queue holds, in time, packets or bytes: 500ms, 100packets, 64KiB
     #[arg(long, default_value = "500ms")]
     pub buffer: Buffer,
+
+    /// The bottleneck's queue discipline, with parameters if wanted: NAME[,parameter=value...]
+    ///
+    /// Any of `afteryou list queues`. The backup's packets are marked as lower effort, which the le_ queues read.
+    #[arg(long, value_name = "QUEUE", default_value = "droptail", value_parser = values::queue)]
+    pub queue: Algorithm,
 
     /// Packets lost at random, in each direction: 0.1%
     #[arg(long, value_name = "PERCENT", default_value = "0%")]
@@ -72,6 +78,8 @@ Examples:
   afteryou demo --rate 5Mbit/s --rtt 120ms --buffer 100packets --loss 0.1%
   afteryou demo --controller ledbat++,target=25ms
   afteryou demo --controller cubic --check
+  afteryou demo --queue fq_codel
+  afteryou demo --queue pie,target=20ms
   afteryou demo --file backup.tar --out report --json > result.json
 
 Exit codes:
@@ -82,6 +90,17 @@ Exit codes:
 impl DemoArgs {
     /// Do the values make sense together? Each alone was checked as it was read.
     pub fn check(&self) -> Result<(), Failure> {
+        self.check_buffer()?;
+        let refused = |error: afteryou_scenario::Error| Failure::usage(format!("--queue: {error}"));
+        self.link().build_queue::<()>(self.seed, "").map(drop).map_err(refused)
+    }
+
+    /// The bottleneck.
+    pub fn link(&self) -> Link {
+        Link { loss: self.loss, queue: self.queue.clone(), ..Link::new(self.rate, self.buffer) }
+    }
+
+    fn check_buffer(&self) -> Result<(), Failure> {
         if self.buffer.limit(self.rate).admits(Backlog::default(), FULL_PACKET) {
             return Ok(());
         }
@@ -124,6 +143,16 @@ mod tests {
         assert_eq!(args.controller, Algorithm::named("ledbat++"));
         let args = demo(&["--controller=ledbat++, target=25ms,restart=on"]).unwrap();
         assert_eq!(args.controller.to_string(), "ledbat++,restart=on,target=25ms");
+    }
+
+    #[test]
+    fn a_queue_is_any_of_the_list_with_its_parameters() {
+        assert_eq!(demo(&[]).unwrap().queue, Algorithm::named("droptail"));
+        let args = demo(&["--queue", "codel,target=20ms"]).unwrap();
+        assert_eq!(args.link().queue.to_string(), "codel,target=20ms");
+        assert!(args.check().is_ok());
+        let error = demo(&["--queue", "codle"]).unwrap_err().to_string();
+        assert!(error.contains("did you mean \"codel\"?"), "{error}");
     }
 
     #[test]

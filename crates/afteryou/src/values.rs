@@ -21,6 +21,13 @@ pub fn controller(text: &str) -> Result<Algorithm, afteryou_scenario::Error> {
     Ok(algorithm)
 }
 
+/// A queue that exists, with parameters that it takes.
+pub fn queue(text: &str) -> Result<Algorithm, afteryou_scenario::Error> {
+    let algorithm: Algorithm = text.parse()?;
+    algorithm.queue()?;
+    Ok(algorithm)
+}
+
 /// Seconds that a demo may take.
 pub fn seconds(text: &str) -> Result<u64, String> {
     let bounds = format!("use {LEAST_SECONDS} to {MOST_SECONDS} seconds");

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 fn assert_conserved(statistics: &Statistics) {
     for link in &statistics.links {
-        for DirectionStatistics { packets, .. } in [link.forward, link.reverse] {
+        for DirectionStatistics { packets, .. } in [&link.forward, &link.reverse] {
             let accounted = packets.delivered + packets.dropped + packets.lost + packets.unfinished;
             assert_eq!(packets.arrived, accounted, "{}: {packets:?}", link.name);
         }

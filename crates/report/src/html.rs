@@ -10,7 +10,7 @@ use crate::palette::{Colour, Style};
 use crate::plan::{Plan, Surroundings, SURROUNDINGS};
 use crate::svg::svg;
 use crate::table::{Cell, Column, Table, Tone};
-use crate::{groups, scenario_tables, tables, totals};
+use crate::{groups, queues, scenario_tables, tables, totals};
 use afteryou_scenario::outcome::{Outcome, Verdict};
 use serde::Serialize;
 
@@ -109,10 +109,12 @@ fn figures(outcome: &Outcome) -> String {
         tables::comparison(outcome),
         tables::flows(outcome),
         tables::links(outcome),
+        queues::classes(outcome),
         totals::shares(outcome),
         totals::totals(outcome),
         tables::transfers(outcome),
         tables::packets(outcome),
+        queues::counts(outcome),
         totals::ledger(outcome),
         tables::lateness(outcome),
     ];

@@ -25,6 +25,7 @@ mod groups;
 mod html;
 mod palette;
 mod plan;
+mod queues;
 mod scenario_tables;
 mod svg;
 mod table;

@@ -179,7 +179,7 @@ fn flow_row(outcome: &Outcome, run: &str, window: &str, flow: &FlowFigures) -> V
 }
 
 /// Mean, median, p95, p99 and largest.
-fn quantile_cells(quantiles: Option<Quantiles>) -> [Cell; 5] {
+pub(crate) fn quantile_cells(quantiles: Option<Quantiles>) -> [Cell; 5] {
     let cell = |of: fn(Quantiles) -> f64| Cell::maybe(quantiles, |q| ms(of(q)));
     [cell(|q| q.mean_ms), cell(|q| q.p50_ms), cell(|q| q.p95_ms), cell(|q| q.p99_ms), cell(|q| q.max_ms)]
 }

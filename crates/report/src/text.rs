@@ -4,7 +4,7 @@ use crate::batch::{summary, Brief};
 use crate::escape::{cut, plain};
 use crate::scenario_tables::{engine_in_words, link_in_words, point, title};
 use crate::table::{Cell, Column, Table, Tone};
-use crate::{tables, totals};
+use crate::{queues, tables, totals};
 use afteryou_scenario::outcome::{Outcome, Verdict};
 use std::fmt::Write;
 
@@ -30,6 +30,7 @@ pub fn text(outcome: &Outcome, width: usize, colour: bool) -> String {
         tables::comparison(outcome),
         tables::flows(outcome),
         tables::links(outcome),
+        queues::classes(outcome),
         totals::shares(outcome),
         totals::totals(outcome),
         tables::transfers(outcome),

@@ -7,6 +7,7 @@
 pub mod algorithm;
 pub mod catalogue;
 pub mod draw;
+pub mod dscp;
 pub mod error;
 pub mod file;
 pub mod outcome;
@@ -18,6 +19,7 @@ pub mod units;
 pub mod words;
 
 pub use algorithm::Algorithm;
+pub use dscp::Dscp;
 pub use error::Error;
 pub use file::Experiment;
 pub use outcome::Outcome;

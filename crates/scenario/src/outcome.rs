@@ -4,6 +4,10 @@
 //! again. Times are seconds since the start of the run, rates bit/s of payload, delays ms; every field says so in its
 //! name.
 
+mod queues;
+
+pub use queues::{class_name, ClassCounts, ClassFigures, QueueFigures};
+
 use crate::scenario::{Role, Scenario};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,6 +68,9 @@ pub struct Run {
     /// Every byte on each link accounted for, where the engine does so.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub ledger: Vec<Ledger>,
+    /// What each queue did, per class.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub queues: Vec<QueueFigures>,
 }
 
 /// What a flow did in the whole run.
@@ -130,6 +137,9 @@ pub struct WindowFigures {
     /// Mean number of packets in the queue over time, the one in transmission not counted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub queue_packets: Option<f64>,
+    /// Each class at the bottleneck, in scenarios with flows of both.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub classes: Vec<ClassFigures>,
     /// Jain's index of the background flows' goodput, where there are two or more.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fairness: Option<f64>,

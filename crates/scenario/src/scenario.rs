@@ -4,6 +4,7 @@
 //! or to a sweep has been decided when one of these is made, so that a result carries exactly what was run.
 
 use crate::algorithm::Algorithm;
+use crate::dscp::Dscp;
 use crate::error::Error;
 use crate::random;
 use crate::traffic::Traffic;
@@ -106,6 +107,9 @@ pub struct Flow {
     /// Sizes of its packets; the transport's own if not said.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub packet: Option<PacketFormat>,
+    /// The class that its packets claim; by its role if not said.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub dscp: Option<Dscp>,
 }
 
 /// Sizes of a flow's packets.
@@ -355,7 +359,14 @@ impl Flow {
             reconnect: false,
             traffic: Traffic::Bulk,
             packet: None,
+            dscp: None,
         }
+    }
+
+    /// The class of its packets: lower effort for background flows, unless the scenario says otherwise.
+    pub fn dscp(&self) -> Dscp {
+        let by_role = if self.role == Role::Background { Dscp::LE } else { Dscp::DEFAULT };
+        self.dscp.unwrap_or(by_role)
     }
 
     /// Bare datagrams at a constant rate for the whole run.

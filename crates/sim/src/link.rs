@@ -8,9 +8,9 @@
 
 use crate::calendar::{Calendar, Kind, Slot};
 use crate::packet::{Body, Packet};
-use afteryou_aqm::{Dropped, Queue};
+use afteryou_aqm::{Class, Dropped, Queue};
 use afteryou_cc::{Span, Time};
-use afteryou_scenario::outcome::{Ledger, Packets};
+use afteryou_scenario::outcome::{Ledger, Packets, QueueFigures};
 use afteryou_scenario::{random, Error, Link as Spec};
 use rand_pcg::Pcg64;
 use std::collections::VecDeque;
@@ -27,6 +27,7 @@ pub enum Way {
 /// A link in one direction.
 pub struct Link {
     queue: Box<dyn Queue<Body>>,
+    discipline: &'static str,
     bits_per_second: u64,
     loss: f64,
     random: Pcg64,
@@ -67,6 +68,7 @@ impl Link {
     pub fn new(spec: &Spec, way: Way, seed: u64) -> Result<Link, Error> {
         Ok(Link {
             queue: spec.build_queue(seed, way.queue_stream())?,
+            discipline: spec.queue.queue()?.0.name,
             bits_per_second: spec.rate.bits_per_second(),
             loss: spec.loss.ratio(),
             random: random::stream(seed, way.stream()),
@@ -169,6 +171,16 @@ impl Link {
     /// Packets waiting, the one being sent not counted.
     pub fn queued_packets(&self) -> u64 {
         self.queue.backlog().packets
+    }
+
+    /// The same for best effort and for lower effort.
+    pub fn queued_per_class(&self) -> [u64; 2] {
+        Class::BOTH.map(|class| self.queue.statistics().of(class).backlog.packets)
+    }
+
+    /// What its queue did.
+    pub fn queue_figures(&self, way: Way) -> QueueFigures {
+        QueueFigures::new(way.name(), self.discipline, self.queue.statistics())
     }
 
     /// The link's slot in the calendar.

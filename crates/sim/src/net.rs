@@ -7,7 +7,7 @@ use crate::packet::{Body, Packet, Sack, Slab, NO_SACK};
 use crate::record::Bottleneck;
 use crate::script::{Fate, Script};
 use afteryou_cc::{Span, Time};
-use afteryou_scenario::outcome::{Ledger, Packets};
+use afteryou_scenario::outcome::{Ledger, Packets, QueueFigures};
 use afteryou_scenario::Scenario;
 
 /// The wires of a flow: indices of lines.
@@ -93,7 +93,7 @@ impl Net {
             return;
         }
         if way == Way::Forward {
-            bottleneck.queue_changed(now, link.queued_packets());
+            bottleneck.queue_changed(now, link.queued_per_class());
         }
         if link.wants_event() {
             self.calendar.push(link.busy_until(), link.slot());
@@ -106,13 +106,13 @@ impl Net {
         let link = &mut links[way as usize];
         let departure = link.send_next(now, &mut |packet| free(sacks, heads, packet));
         if way == Way::Forward {
-            bottleneck.queue_changed(now, link.queued_packets());
+            bottleneck.queue_changed(now, link.queued_per_class());
         }
         let Some(Departure { packet, sojourn, done }) = departure else { return };
         let route = routes[packet.flow as usize];
         let line = if way == Way::Forward { route.forward } else { route.reverse };
         if way == Way::Forward {
-            bottleneck.departs(sojourn);
+            bottleneck.departs(packet.class(), sojourn);
         }
         lines[line as usize].put(calendar, done, packet);
     }
@@ -124,6 +124,11 @@ impl Net {
             self.begin(now, Way::BOTH[index]);
         }
         self.links[index].next_event()
+    }
+
+    /// What a link's queue did.
+    pub fn queue_figures(&self, way: Way) -> QueueFigures {
+        self.links[way as usize].queue_figures(way)
     }
 
     /// A packet comes out of a wire: it, its way, and when the next one comes.

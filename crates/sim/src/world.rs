@@ -125,9 +125,9 @@ impl World {
 
     fn finish(self, recorder: Recorder<'_>) -> Result<Run, Error> {
         let World { mut net, mut flows, end } = self;
-        net.bottleneck.queue_changed(end, 0);
+        net.bottleneck.queue_changed(end, [0, 0]);
         let mut run = Run::default();
-        let mut ledgers = Vec::new();
+        let (mut ledgers, mut queues) = (Vec::new(), Vec::new());
         for way in Way::BOTH {
             let (ledger, packets) = net.ledger(way);
             if !ledger.balances() {
@@ -137,9 +137,10 @@ impl World {
                 run.packets = packets;
             }
             ledgers.push(ledger);
+            queues.push(net.queue_figures(way));
         }
         let packets = run.packets;
         let run = recorder.finish(&mut flows, net.bottleneck);
-        Ok(Run { packets, ledger: ledgers, ..run })
+        Ok(Run { packets, ledger: ledgers, queues, ..run })
     }
 }

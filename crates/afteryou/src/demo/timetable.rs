@@ -11,7 +11,7 @@
 //! ```
 
 use crate::demo_args::DemoArgs;
-use afteryou_scenario::scenario::{Flow, Link, Role, Scenario, Window};
+use afteryou_scenario::scenario::{Flow, Role, Scenario, Window};
 use afteryou_scenario::{Algorithm, Duration, Rate, Size};
 use afteryou_scenario::{Traffic, Transport};
 
@@ -70,7 +70,6 @@ pub fn scenario(args: &DemoArgs, file_bytes: Option<u64>) -> Scenario {
         window(BACK, at(BACK_PART.0), at(BACK_PART.1)),
     ];
     measure.retain(|window| window.from < window.to);
-    let link = Link { loss: args.loss, ..Link::new(args.rate, args.buffer) };
     let name = format!("a backup with {} meets an upload on a home uplink", controller(args));
     Scenario {
         seed: args.seed,
@@ -92,7 +91,7 @@ pub fn scenario(args: &DemoArgs, file_bytes: Option<u64>) -> Scenario {
                 ..flow(args, CALL, Role::Foreground, None)
             },
         ],
-        ..Scenario::new(name, Duration::from_secs_f64(duration_s), link)
+        ..Scenario::new(name, Duration::from_secs_f64(duration_s), args.link())
     }
 }
 

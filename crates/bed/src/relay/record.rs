@@ -104,7 +104,7 @@ pub struct LinkStatistics {
 }
 
 /// What one direction of a link has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DirectionStatistics {
     /// Its packets. Every one that arrived is in exactly one of the other counters.
     pub packets: Packets,
@@ -113,4 +113,6 @@ pub struct DirectionStatistics {
     /// Datagrams that the machine dropped before the relay could read them; they are not in `packets`. Zero where the
     /// platform does not tell. Anything else means that the sender outran this machine, not the emulated link.
     pub missed: u64,
+    /// What its queue did, per class.
+    pub queue: afteryou_aqm::Statistics,
 }

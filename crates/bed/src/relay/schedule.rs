@@ -132,7 +132,8 @@ impl Schedule {
     pub(super) fn statistics(&self) -> Vec<LinkStatistics> {
         let direction = |line: usize| {
             let Line { wire, statistics, .. } = &self.lines[line];
-            let mut statistics = *statistics;
+            let mut statistics = statistics.clone();
+            statistics.queue = wire.queue_statistics().clone();
             let travelling = self.travelling.iter().filter(|delivery| delivery.line == line).count();
             statistics.packets.unfinished = wire.waiting() + travelling as u64;
             statistics

@@ -4,7 +4,7 @@
 //! next packet at that time or when one arrives, whichever is later. When the caller looks has no influence.
 
 use super::config::Direction;
-use afteryou_aqm::{DropReason, Dropped, Packet, Queue};
+use afteryou_aqm::{DropReason, Dropped, Packet, Queue, Statistics};
 use afteryou_cc::{Span, Time};
 use afteryou_scenario::random;
 use rand_pcg::Pcg64;
@@ -98,6 +98,11 @@ impl Wire {
     /// Packets waiting in the queue.
     pub(super) fn waiting(&self) -> u64 {
         self.queue.backlog().packets
+    }
+
+    /// What the queue did.
+    pub(super) fn queue_statistics(&self) -> &Statistics {
+        self.queue.statistics()
     }
 
     fn send_next(&mut self, at: Time, events: &mut Vec<Event>) {

@@ -6,6 +6,7 @@ use super::log::{Log, Timing};
 use crate::error::Error;
 use afteryou_cc::{Span, Time};
 use afteryou_scenario::{Flow, Rate, Size};
+use socket2::SockRef;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +37,10 @@ impl Ends {
     pub(super) fn open(flow: &Flow, rate: Rate, payload: Size) -> Result<Ends, Error> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let socket = || UdpSocket::bind(address).map_err(|source| Error::Socket { address, source });
-        Ok(Ends { flow: flow.clone(), client: socket()?, server: socket()?, rate, payload })
+        let client = socket()?;
+        let refused = |source| Error::Socket { address, source };
+        SockRef::from(&client).set_tos_v4(u32::from(flow.dscp().bits()) << 2).map_err(refused)?;
+        Ok(Ends { flow: flow.clone(), client, server: socket()?, rate, payload })
     }
 
     pub(super) fn server_addr(&self) -> Result<SocketAddr, Error> {

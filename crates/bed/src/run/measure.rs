@@ -2,11 +2,13 @@
 
 use super::log::{Log, LogInner, Timing};
 use crate::relay::{Fate, Record};
+use afteryou_aqm::{Class, Packet};
 use afteryou_cc::{Snapshot, Span};
 use afteryou_scenario::outcome::{
-    round, FlowFigures, Lateness, Mark, Packets, Quantiles, Run, Series, WindowFigures,
+    class_name, round, ClassFigures, FlowFigures, Lateness, Mark, Packets, Quantiles, Run, Series,
+    WindowFigures,
 };
-use afteryou_scenario::{Flow, Scenario, Traffic, Window};
+use afteryou_scenario::{Dscp, Flow, Scenario, Traffic, Window};
 use afteryou_utp::config::DEFAULT_PAYLOAD;
 use std::sync::Arc;
 
@@ -63,6 +65,8 @@ pub(super) fn measure(raw: &Raw<'_>) -> Run {
 /// What the bottleneck did, taken in packet by packet: a long run has more packets than memory.
 pub(super) struct LinkLog {
     windows: Vec<(Interval, Passed)>,
+    /// Flows of both classes meet here.
+    is_mixed: bool,
     /// Sum and number of the times in the queue, ms, for each step of the run.
     steps: Vec<(f64, u32)>,
     from_s: f64,
@@ -76,6 +80,8 @@ struct Passed {
     bytes: u64,
     /// Times in the queue, ms.
     sojourns: Vec<f32>,
+    /// The same for best effort and lower effort, if there are both.
+    by_class: [Vec<f32>; 2],
 }
 
 impl LinkLog {
@@ -83,7 +89,9 @@ impl LinkLog {
     pub(super) fn new(scenario: &Scenario, from: Span, is_baseline: bool) -> LinkLog {
         let place = |window: &Window| place(window, scenario, from.as_secs_f64(), is_baseline);
         let windows = scenario.measure.iter().map(|window| (place(window), Passed::default())).collect();
-        LinkLog { windows, steps: Vec::new(), from_s: from.as_secs_f64(), latest_ms: None }
+        let lower = scenario.flow.iter().filter(|flow| flow.dscp() == Dscp::LE).count();
+        let is_mixed = (1..scenario.flow.len()).contains(&lower);
+        LinkLog { windows, is_mixed, steps: Vec::new(), from_s: from.as_secs_f64(), latest_ms: None }
     }
 
     /// Takes in a packet of the forward direction.
@@ -92,6 +100,7 @@ impl LinkLog {
             return;
         };
         let (at, ms) = (timing.scenario_time(dequeued_at), sojourn.as_millis_f64());
+        let class = Packet::from_tos(record.size_bytes, 0, record.tos, ()).class();
         self.latest_ms = Some(ms);
         let step = ((at.as_secs_f64() - self.from_s) / STEP_S).max(0.0) as usize;
         if self.steps.len() <= step {
@@ -102,6 +111,9 @@ impl LinkLog {
         for (_, passed) in self.windows.iter_mut().filter(|(interval, _)| interval.contains(at)) {
             passed.bytes += u64::from(record.size_bytes);
             passed.sojourns.push(ms as f32);
+            if self.is_mixed {
+                passed.by_class[class as usize].push(ms as f32);
+            }
         }
     }
 }
@@ -142,15 +154,15 @@ impl Raw<'_> {
             return None;
         }
         let capacity = self.scenario.link.rate.bytes_per_second() as f64 * interval.seconds();
-        let sojourns: Vec<f64> = passed.sojourns.iter().map(|ms| f64::from(*ms)).collect();
         let flows = self.scenario.flow.iter().zip(self.logs);
         let mut figures = WindowFigures {
             window: window.name.clone(),
             from_s: interval.from,
             to_s: interval.to,
             utilisation: round(passed.bytes as f64 / capacity, 4),
-            queuing_delay: quantiles(&sojourns),
+            queuing_delay: quantiles_of(&passed.sojourns),
             flows: flows.map(|(flow, log)| self.flow_figures(flow, &log.lock(), *interval)).collect(),
+            classes: if self.link.is_mixed { classes(passed) } else { Vec::new() },
             ..WindowFigures::default()
         };
         figures.derive();
@@ -319,6 +331,21 @@ impl Curve {
             values: self.values.into_iter().map(|value| value.map(|value| round(value, 3))).collect(),
         }
     }
+}
+
+/// Figures of each class.
+fn classes(passed: &Passed) -> Vec<ClassFigures> {
+    let figures = |class: Class| ClassFigures {
+        class: class_name(class).to_owned(),
+        queuing_delay: quantiles_of(&passed.by_class[class as usize]),
+        queue_packets: None,
+    };
+    Class::BOTH.map(figures).to_vec()
+}
+
+fn quantiles_of(samples_ms: &[f32]) -> Option<Quantiles> {
+    let samples: Vec<f64> = samples_ms.iter().map(|ms| f64::from(*ms)).collect();
+    quantiles(&samples)
 }
 
 fn quantiles(samples_ms: &[f64]) -> Option<Quantiles> {

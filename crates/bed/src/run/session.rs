@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::error::Error;
 use crate::relay::{self, FlowId, LinkId, Record, Relay, Way};
 use afteryou_cc::{Span, Time};
-use afteryou_scenario::outcome::{Run, Transfer};
+use afteryou_scenario::outcome::{QueueFigures, Run, Transfer};
 use afteryou_scenario::{Scenario, Traffic};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -281,6 +281,13 @@ impl Session {
         rest.iter().for_each(|record| take_record(&mut running, record, clock, begins));
         let measured =
             running.into_iter().zip(statistics.links).zip(transfers).map(|((running, link), transfers)| {
+                let discipline = &running.part.scenario.link.queue.kind;
+                let queue = |way: Way, direction: &relay::DirectionStatistics| {
+                    // As the simulator calls them.
+                    let link = if way == Way::Forward { "bottleneck" } else { "way back" };
+                    QueueFigures::new(link, discipline, &direction.queue)
+                };
+                let queues = vec![queue(Way::Forward, &link.forward), queue(Way::Reverse, &link.reverse)];
                 let raw = Raw {
                     timing: running.timing(clock, begins),
                     scenario: &running.part.scenario,
@@ -289,7 +296,7 @@ impl Session {
                     packets: link.forward.packets,
                     lateness: statistics.lateness,
                 };
-                Ended { run: measure::measure(&raw), transfers, duration_s }
+                Ended { run: Run { queues, ..measure::measure(&raw) }, transfers, duration_s }
             });
         Ok(measured.collect())
     }

@@ -6,7 +6,7 @@ use crate::error::Error;
 use afteryou_cc::Controller;
 use afteryou_scenario::outcome::Transfer;
 use afteryou_scenario::{Flow, Role, Traffic};
-use afteryou_utp::{Endpoint, EndpointConfig, Stream, DSCP_LE};
+use afteryou_utp::{Endpoint, EndpointConfig, Stream};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -31,9 +31,8 @@ fn endpoint(flow: &Flow) -> Result<Endpoint, Error> {
     let make = move |mss| entry.build(&overrides, mss).map(|controller| controller as Box<dyn Controller>);
     // Checked above: these overrides make a controller.
     let make = move |mss| make(mss).unwrap_or_else(|error| unreachable!("bug: {error}"));
-    let dscp = if flow.role == Role::Background { DSCP_LE } else { 0 };
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let config = EndpointConfig::new(Arc::new(make), dscp);
+    let config = EndpointConfig::new(Arc::new(make), flow.dscp().bits());
     Endpoint::bind(address, config).map_err(|source| Error::Socket { address, source })
 }
 

@@ -8,6 +8,7 @@ use super::names::member;
 use super::read::{at, check_keys, count, flag, list, needed, pair, quantity, table, text, time, Result};
 use super::tree::{Node, Table, Value};
 use crate::draw::Distribution;
+use crate::dscp::Dscp;
 use crate::scenario::{Flow, PacketFormat, Role};
 use crate::transport::Transport;
 use crate::units::Duration;
@@ -40,6 +41,7 @@ pub(crate) fn read<'a>(node: &'a Node, name: &str) -> Result<Written<'a>> {
         reconnect: fields.get("reconnect").map_or(Ok(false), flag)?,
         traffic,
         packet: fields.get("packet").map(packet).transpose()?,
+        dscp: fields.get("dscp").map(dscp).transpose()?,
         ..Flow::new(name, fields.get("role").map_or(Ok(Role::Foreground), role)?, "", Duration::default())
     };
     let count = fields.get("count").map_or(Ok(1), |node| count(node, 1..=MOST_FLOWS))?;
@@ -61,6 +63,14 @@ fn packet(node: &Node) -> Result<PacketFormat> {
         payload: quantity(needed(fields, "payload", node, "\"1448 B\"")?)?,
         overhead: quantity(needed(fields, "overhead", node, "\"52 B\"")?)?,
     })
+}
+
+/// A code point: a word, or a number as a number or as text.
+fn dscp(node: &Node) -> Result<Dscp> {
+    match &node.value {
+        Value::Number(number) => at(node, number.parse()),
+        _ => at(node, text(node)?.parse()),
+    }
 }
 
 fn distribution(node: &Node) -> Result<Distribution> {

@@ -31,6 +31,8 @@ pub enum Takes {
     Buffer,
     /// "1 %".
     Probability,
+    /// A code point: "le", "default", "cs1", 46.
+    Dscp,
     /// A whole number.
     Count,
     /// true or false.
@@ -130,6 +132,11 @@ pub const FLOW: &[Key] = &[
     key("reconnect", Takes::Flag, "each time of activity has a connection of its own"),
     key("traffic", Takes::Traffic, "what it sends; bulk if not said"),
     key("packet", Takes::Table(PACKET), "sizes of its packets; the transport's own if not said"),
+    key(
+        "dscp",
+        Takes::Dscp,
+        "class of its packets: le, default, cs1 or a number; le for background flows if not said",
+    ),
     key("count", Takes::Count, "so many flows like this"),
 ];
 

@@ -54,6 +54,10 @@ fn takes(takes: Takes) -> Value {
         }
         Takes::Buffer => json!({ "anyOf": [text(TIME), text(SIZE), text(r"^\s*[0-9]+\s*packets?\s*$")] }),
         Takes::Probability => text(r"^\s*[0-9.]+\s*%\s*$"),
+        Takes::Dscp => json!({ "anyOf": [
+            text(r"^\s*([lL][eE]|[dD][eE][fF][aA][uU][lL][tT]|[cC][sS]1|[0-9]|[1-5][0-9]|6[0-3])\s*$"),
+            { "type": "integer", "minimum": 0, "maximum": 63 },
+        ] }),
         Takes::Count => json!({ "type": "integer", "minimum": 0 }),
         Takes::Flag => json!({ "type": "boolean" }),
         Takes::Word(words) => json!({ "enum": words }),

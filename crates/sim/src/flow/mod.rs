@@ -9,7 +9,7 @@ use crate::link::Way;
 use crate::net::Net;
 use crate::packet::{Body, Packet};
 use crate::source::Schedule;
-use afteryou_aqm::{Ecn, DSCP_LE};
+use afteryou_aqm::Ecn;
 use afteryou_cc::param::{ParamError, Value};
 use afteryou_cc::{Controller, Snapshot, Span, Time};
 use afteryou_scenario::outcome::{Quantiles, Totals};
@@ -113,7 +113,7 @@ impl Flow {
             flow: index as u32,
             overhead: sizes.overhead.bytes() as u32,
             payload: sizes.payload.bytes() as u32,
-            dscp: if spec.role == Role::Background { DSCP_LE } else { 0 },
+            dscp: spec.dscp().bits(),
             ecn: if ecn { Ecn::Ect0 } else { Ecn::NotEct },
         };
         let ends = match protocol {

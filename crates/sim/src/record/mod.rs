@@ -10,8 +10,11 @@ pub use delays::{Delays, StepMean};
 
 use crate::flow::Flow;
 use crate::net::Net;
+use afteryou_aqm::Class;
 use afteryou_cc::{Span, Time};
-use afteryou_scenario::outcome::{round, FlowFigures, Mark, Run, Series, WindowFigures};
+use afteryou_scenario::outcome::{
+    class_name, round, ClassFigures, FlowFigures, Mark, Run, Series, WindowFigures,
+};
 use afteryou_scenario::{Role, Scenario};
 use tracks::Tracks;
 
@@ -173,13 +176,27 @@ impl<'a> Recorder<'a> {
             to_s: spec.to.as_secs_f64(),
             utilisation: round(link.bytes as f64 / capacity, 4),
             queuing_delay: link.delays.quantiles(),
-            queue_packets: Some(round(link.packet_seconds / seconds, 3)),
+            queue_packets: Some(round(link.packet_seconds.iter().sum::<f64>() / seconds, 3)),
+            classes: link
+                .by_class
+                .map(|delays| classes(delays, link.packet_seconds, seconds))
+                .unwrap_or_default(),
             flows: figures.collect(),
             ..WindowFigures::default()
         };
         figures.derive();
         figures
     }
+}
+
+/// Figures of each class.
+fn classes(delays: &[Delays; 2], packet_seconds: [f64; 2], seconds: f64) -> Vec<ClassFigures> {
+    let figures = |class: Class| ClassFigures {
+        class: class_name(class).to_owned(),
+        queuing_delay: delays[class as usize].quantiles(),
+        queue_packets: Some(round(packet_seconds[class as usize] / seconds, 3)),
+    };
+    Class::BOTH.map(figures).to_vec()
 }
 
 /// Seconds with milliseconds.

@@ -1,0 +1,75 @@
+//! What queues did with the packets of each class.
+
+use crate::format::{count, number};
+use crate::table::{Cell, Column, Table};
+use crate::tables::{grouped, quantile_cells, runs, table, window_pairs, RUN};
+use afteryou_scenario::outcome::{ClassCounts, ClassFigures, Outcome, WindowFigures};
+
+/// What each class saw of the bottleneck's queue in every window.
+pub fn classes(outcome: &Outcome) -> Option<Table> {
+    let row = |(run, window, class): (&str, &WindowFigures, &ClassFigures)| {
+        let mut cells = vec![Cell::new(&window.window), Cell::new(&class.class), Cell::new(run)];
+        cells.push(Cell::maybe(class.queue_packets, number));
+        cells.extend(quantile_cells(class.queuing_delay));
+        cells
+    };
+    let mut rows = Vec::new();
+    for (run, window) in window_pairs(outcome) {
+        rows.extend(window.classes.iter().map(|class| row((run, window, class))));
+    }
+    let mut classes = runs(outcome).flat_map(|(_, run)| &run.windows).flat_map(|window| &window.classes);
+    let has_packets = classes.any(|class| class.queue_packets.is_some());
+    let columns = [
+        (Column::words("window"), true),
+        (Column::words("class"), true),
+        (RUN, outcome.baseline.is_some()),
+        (Column::numbers("packets"), has_packets),
+        (Column::numbers("mean"), true),
+        (Column::numbers("p50").spare(), true),
+        (Column::numbers("p95"), true),
+        (Column::numbers("p99").spare(), true),
+        (Column::numbers("max").spare(), true),
+    ];
+    let note = "Packets: mean number in the queue. Delays: time that packets waited. Lower effort: packets that claim DSCP LE, \
+                which most queues do not read.";
+    grouped(2, table("Queue by class", note, &columns, rows))
+}
+
+/// What each queue did in the whole run.
+pub fn counts(outcome: &Outcome) -> Option<Table> {
+    let row = |(run, link, class): (&str, &str, &ClassCounts)| {
+        let numbers = [
+            class.arrived,
+            class.dequeued,
+            class.dropped_full,
+            class.dropped_early,
+            class.dropped_head,
+            class.marked,
+            class.backlog_packets,
+        ];
+        let mut cells = vec![Cell::new(link), Cell::new(&class.class), Cell::new(run)];
+        cells.extend(numbers.map(|number| Cell::new(count(number))));
+        cells
+    };
+    let all = runs(outcome).flat_map(|(run, figures)| {
+        figures
+            .queues
+            .iter()
+            .flat_map(move |queue| queue.classes.iter().map(move |class| (run, queue.link.as_str(), class)))
+    });
+    let columns = [
+        (Column::words("link"), true),
+        (Column::words("class"), true),
+        (RUN, outcome.baseline.is_some()),
+        (Column::numbers("arrived"), true),
+        (Column::numbers("sent on"), true),
+        (Column::numbers("no room"), true),
+        (Column::numbers("dropped early"), true),
+        (Column::numbers("at the head"), true),
+        (Column::numbers("marked"), true),
+        (Column::numbers("left"), true),
+    ];
+    let note =
+        "Packets. No room: the buffer was full. Early and at the head: the discipline dropped by choice.";
+    table("Queues in the whole run", note, &columns, all.map(row).collect())
+}

@@ -1,0 +1,86 @@
+//! The class that a flow's packets claim in their IP headers.
+
+use crate::error::Error;
+use afteryou_aqm::DSCP_LE;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A differentiated services code point: "le" (lower effort, RFC 8622), "default", "cs1", or a number from 0 to 63.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(into = "String", try_from = "String")]
+#[schemars(with = "String")]
+pub struct Dscp(u8);
+
+/// Names of code points. "cs1" is what background traffic used before there was a class for it.
+const NAMES: [(&str, u8); 3] = [("default", 0), ("le", DSCP_LE), ("cs1", 8)];
+
+impl Dscp {
+    /// Best effort, what packets are if nobody says anything.
+    pub const DEFAULT: Dscp = Dscp(0);
+    /// Lower effort.
+    pub const LE: Dscp = Dscp(DSCP_LE);
+
+    /// The six bits.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+}
+
+impl FromStr for Dscp {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Dscp, Error> {
+        let word = text.trim().to_ascii_lowercase();
+        let named = NAMES.iter().find(|(name, _)| *name == word).map(|(_, bits)| *bits);
+        let number = || word.parse().ok().filter(|bits| *bits < 64);
+        named.or_else(number).map(Dscp).ok_or_else(|| Error::Quantity {
+            what: "code point",
+            text: text.to_owned(),
+            example: "\"le\", \"default\", \"cs1\" or a number from 0 to 63",
+        })
+    }
+}
+
+impl fmt::Display for Dscp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match NAMES.iter().find(|(_, bits)| *bits == self.0) {
+            Some((name, _)) => f.write_str(name),
+            None => self.0.fmt(f),
+        }
+    }
+}
+
+impl From<Dscp> for String {
+    fn from(dscp: Dscp) -> String {
+        dscp.to_string()
+    }
+}
+
+impl TryFrom<String> for Dscp {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Dscp, Error> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_numbers_read_and_write_back() {
+        for (text, bits, written) in
+            [("le", 1, "le"), ("LE", 1, "le"), ("1", 1, "le"), ("0", 0, "default"), ("46", 46, "46")]
+        {
+            let dscp: Dscp = text.parse().unwrap();
+            assert_eq!((dscp.bits(), dscp.to_string().as_str()), (bits, written));
+        }
+        for text in ["64", "-1", "lower", ""] {
+            let error = text.parse::<Dscp>().unwrap_err().to_string();
+            assert!(error.contains("\"le\", \"default\", \"cs1\" or a number from 0 to 63"), "{error}");
+        }
+    }
+}
