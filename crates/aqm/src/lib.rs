@@ -10,6 +10,7 @@ pub mod codel;
 pub mod droptail;
 mod error;
 mod fifo;
+pub mod le_threshold;
 pub mod list;
 pub mod packet;
 pub mod queue;

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::queue::{Limit, Queue};
 use crate::site::Site;
-use crate::{codel, droptail};
+use crate::{codel, droptail, le_threshold};
 use afteryou_cc::param::{Param, Preset, Settings, Value};
 
 /// A discipline in the list.
@@ -52,6 +52,8 @@ disciplines! {
         "first in, first out; what does not fit is dropped", "the plain queue of most devices";
     "codel", codel, |settings, site| Ok::<_, Error>(codel::Codel::new(settings, site)),
         "drops from the head once packets have waited too long for too long", "RFC 8289";
+    "le_threshold", le_threshold, le_threshold::LeThreshold::new,
+        "one FIFO, CoDel or DropTail, that takes lower effort only while it is short", "own proposal after RFC 8622 §2";
 }
 
 /// The discipline of that name.

@@ -76,6 +76,16 @@ impl Param {
         }
     }
 
+    /// A span of time in microseconds, shown in milliseconds.
+    pub const fn micros(name: &'static str, default: u64, range: (u64, u64)) -> Param {
+        Param {
+            default: Value::Time(Span::from_micros(default)),
+            min: Value::Time(Span::from_micros(range.0)),
+            max: Value::Time(Span::from_micros(range.1)),
+            ..Param::millis(name, 0, (0, 0))
+        }
+    }
+
     /// A plain number.
     pub const fn number(name: &'static str, unit: &'static str, default: f64, range: (f64, f64)) -> Param {
         Param {

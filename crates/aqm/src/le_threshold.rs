@@ -1,0 +1,310 @@
+//! Lower effort below a threshold: one FIFO that takes lower-effort packets only while it is short.
+//!
+//! # Model
+//! The cheapest of the three ways to carry the LE class (RFC 8622 §2): no queue of its own, no scheduler, one comparison. A
+//! lower-effort packet that arrives while more than THRESHOLD of work is waiting is dropped, so lower effort fills what best
+//! effort leaves idle and backs off when best effort comes. Best effort meets the discipline it would meet anyway:
+//!
+//! ```text
+//!   lower effort ── more than THRESHOLD waiting, or held back? ── yes ──▶ dropped (or marked)
+//!                                │ no
+//!   best effort ─────────────────┴──▶ one FIFO, CoDel or DropTail
+//! ```
+//! Held back: when a best-effort packet is dropped, no lower-effort packet is taken until the queue has been below THRESHOLD for
+//! HOLD. A drop tells best effort that the link is full; whoever it is full of, lower effort goes first.
+//!
+//! With no best effort about there is nobody to yield to, and a threshold of a few packets would waste the link. So the rule
+//! holds for PRESENCE after each best-effort packet; after that lower effort has the whole buffer, under the same discipline.
+//!
+//! # Constants
+//! | name | default | why |
+//! |---|---|---|
+//! | THRESHOLD | 2.5 ms | half of CoDel's target: what lower effort adds must not make CoDel drop best effort |
+//! | HOLD | 100 ms | a round trip, in which best effort cannot have reacted yet |
+//! | PRESENCE | 200 ms | two round trips: windows of best effort that is waiting for an ack are not over |
+//!
+//! # Source
+//! The rule is the third way of RFC 8622 §2. HOLD, PRESENCE and all numbers are our own proposal: no implementation is known.
+//!
+//! # Not implemented
+//! Other disciplines below it. The time waiting is the backlog at the link's nominal rate: where the rate varies, it errs.
+//!
+//! # Known bad cases
+//! Best effort that trickles, such as a call, keeps the rule on: lower effort then has THRESHOLD of buffer, and many senders
+//! cannot fill the link with so little. Lower effort that ignores losses still takes what best effort leaves.
+
+use crate::codel::Law;
+use crate::error::Error;
+use crate::fifo::Fifo;
+use crate::packet::{Class, Packet};
+use crate::queue::{DropReason, Dropped, Limit, Queue};
+use crate::site::Site;
+use crate::statistics::Statistics;
+use afteryou_cc::param::{Param, Preset, Settings, Value};
+use afteryou_cc::{Span, Time};
+
+/// Parameters; those of CoDel follow its own.
+pub const PARAMS: &[Param] = &[
+    Param::micros("threshold", 2_500, (100, 1_000_000))
+        .explained("with more than this waiting, lower effort is dropped", "own, after RFC 8622 §2"),
+    Param::millis("hold", 100, (0, 10_000)).explained(
+        "after a best-effort drop, lower effort waits until the queue was short for this long",
+        "own",
+    ),
+    Param::millis("presence", 200, (0, 60_000))
+        .explained("for how long after a best-effort packet the rule holds; 0 ms: always", "own"),
+    Param::choice("best_effort", "codel", &["codel", "droptail"])
+        .explained("what the queue does to everybody", "RFC 8289"),
+    Param::millis("target", 5, (1, 1000))
+        .explained("CoDel: time in the queue that may stand", "RFC 8289 §4.4"),
+    Param::millis("interval", 100, (1, 10_000))
+        .explained("CoDel: for how long it must have been exceeded", "RFC 8289 §4.3"),
+    Param::bytes("mtu", 1514, (1, 65_535))
+        .explained("CoDel: with so little left nothing is dropped", "RFC 8289 §5.4"),
+    Param::flag("ecn", false)
+        .explained("mark packets that understand ECN instead of dropping them", "RFC 8289 §5.4"),
+];
+
+/// None.
+pub const PRESETS: &[Preset] = &[];
+
+/// When lower effort is let in.
+#[derive(Clone, Copy, Debug)]
+struct Gate {
+    threshold_bytes: u64,
+    hold: Span,
+    presence: Span,
+    /// When the last best-effort packet arrived.
+    best_effort_seen: Option<Time>,
+    /// Lower effort is held back until the queue has been short since this time for HOLD; none if it is not.
+    held_since: Option<Time>,
+}
+
+impl Gate {
+    fn new(settings: &Settings<'_>, bits_per_second: u64) -> Gate {
+        let bytes = u128::from(settings.time("threshold").0) * u128::from(bits_per_second) / 8_000_000_000;
+        Gate {
+            threshold_bytes: u64::try_from(bytes).unwrap_or(u64::MAX),
+            hold: settings.time("hold"),
+            presence: settings.time("presence"),
+            best_effort_seen: None,
+            held_since: None,
+        }
+    }
+
+    /// May a lower-effort packet come in now, with so many bytes waiting?
+    fn admits(&mut self, now: Time, waiting_bytes: u64) -> bool {
+        if self.is_alone(now) {
+            self.held_since = None;
+            return true;
+        }
+        if waiting_bytes > self.threshold_bytes {
+            // Not short: a hold begins anew.
+            self.held_since = self.held_since.map(|_| now);
+            return false;
+        }
+        if self.held_since.is_some_and(|since| now.since(since) < self.hold) {
+            return false;
+        }
+        self.held_since = None;
+        true
+    }
+
+    /// No best effort is about.
+    fn is_alone(&self, now: Time) -> bool {
+        if self.presence == Span::ZERO {
+            return false;
+        }
+        self.best_effort_seen.is_none_or(|seen| now.since(seen) >= self.presence)
+    }
+
+    /// The queue has dropped these.
+    fn dropped<T>(&mut self, now: Time, dropped: &[Dropped<T>]) {
+        if dropped.iter().any(|dropped| dropped.packet.class() == Class::BestEffort) {
+            self.held_since = Some(now);
+        }
+    }
+}
+
+/// A FIFO that takes lower effort while it is short.
+#[derive(Clone, Debug)]
+pub struct LeThreshold<T> {
+    limit: Limit,
+    fifo: Fifo<T>,
+    gate: Gate,
+    /// None: DropTail.
+    law: Option<Law>,
+    ecn: bool,
+    statistics: Statistics,
+}
+
+impl<T> LeThreshold<T> {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// A threshold above CoDel's target: lower effort alone would make it drop.
+    pub fn new(settings: &Settings<'_>, site: Site) -> Result<LeThreshold<T>, Error> {
+        let has_law = settings.choice("best_effort") == "codel";
+        let (threshold, target) = (settings.time("threshold"), settings.time("target"));
+        if has_law && threshold > target {
+            return Err(Error::Together {
+                name: "threshold",
+                value: Value::Time(threshold),
+                other: format!("target = {}", Value::Time(target)),
+                valid: format!("0.1 ms to {}", Value::Time(target)),
+            });
+        }
+        Ok(LeThreshold {
+            limit: site.limit.resolved(),
+            fifo: Fifo::new(),
+            gate: Gate::new(settings, site.bits_per_second),
+            law: has_law.then(|| Law::new(settings)),
+            ecn: settings.flag("ecn"),
+            statistics: Statistics::default(),
+        })
+    }
+}
+
+impl<T: Send> Queue<T> for LeThreshold<T> {
+    fn enqueue(&mut self, now: Time, mut packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
+        match packet.class() {
+            Class::BestEffort => self.gate.best_effort_seen = Some(now),
+            Class::LowerEffort => {
+                let admitted = self.gate.admits(now, self.fifo.backlog().bytes);
+                if !admitted && !(self.ecn && self.statistics.mark(&mut packet)) {
+                    return self.statistics.refuse(packet, DropReason::Early, dropped);
+                }
+            }
+        }
+        if !self.limit.admits(self.fifo.backlog(), packet.size) {
+            self.statistics.refuse(packet, DropReason::Full, dropped);
+            return self.gate.dropped(now, &dropped[dropped.len() - 1..]);
+        }
+        self.statistics.accept(&packet);
+        self.fifo.push(now, packet);
+    }
+
+    fn dequeue(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)> {
+        let before = dropped.len();
+        let (packet, sojourn) = match &mut self.law {
+            Some(law) => law.dequeue(now, &mut self.fifo, &mut self.statistics, dropped),
+            None => self.fifo.pop(now),
+        }?;
+        self.gate.dropped(now, &dropped[before..]);
+        self.statistics.deliver(&packet, sojourn);
+        Some((packet, sojourn))
+    }
+
+    fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codel::Codel;
+    use crate::packet::{Ecn, DSCP_LE};
+
+    /// At 10 Mbit/s: a packet of 1250 B is 1 ms.
+    fn queue(settings: &[(&'static str, Value)]) -> LeThreshold<u64> {
+        let settings = Settings::new(PARAMS, settings).unwrap();
+        LeThreshold::new(&settings, Site::test(Limit::Packets(1000))).unwrap()
+    }
+
+    fn packet(class: Class) -> Packet<u64> {
+        let dscp = if class == Class::LowerEffort { DSCP_LE } else { 0 };
+        Packet { size: 1250, flow: 0, dscp, ecn: Ecn::NotEct, body: 0 }
+    }
+
+    /// Is a packet of `class` taken at `ms`?
+    fn takes(queue: &mut LeThreshold<u64>, ms: u64, packet: Packet<u64>) -> bool {
+        let mut dropped = Vec::new();
+        queue.enqueue(Time::from_millis(ms), packet, &mut dropped);
+        dropped.is_empty()
+    }
+
+    const BEST: Class = Class::BestEffort;
+    const LOWER: Class = Class::LowerEffort;
+    const THRESHOLD: (&str, Value) = ("threshold", Value::Time(Span::from_millis(5)));
+
+    #[test]
+    fn lower_effort_is_taken_below_the_threshold_and_best_effort_always() {
+        let mut queue = queue(&[THRESHOLD]);
+        (0..4).for_each(|_| assert!(takes(&mut queue, 1000, packet(BEST))));
+        assert!(takes(&mut queue, 1000, packet(LOWER)), "4 ms are waiting");
+        assert!(takes(&mut queue, 1000, packet(BEST)));
+        assert!(!takes(&mut queue, 1000, packet(LOWER)), "6 ms are waiting");
+        assert!(takes(&mut queue, 1000, packet(BEST)), "6 ms are waiting");
+        assert_eq!(queue.statistics().of(LOWER).dropped_early, 1);
+    }
+
+    #[test]
+    fn with_no_best_effort_about_lower_effort_has_the_whole_buffer() {
+        let mut queue = queue(&[]);
+        (0..50).for_each(|_| assert!(takes(&mut queue, 1000, packet(LOWER))));
+        assert!(takes(&mut queue, 1000, packet(BEST)));
+        assert!(!takes(&mut queue, 1199, packet(LOWER)));
+        assert!(takes(&mut queue, 1200, packet(LOWER)), "200 ms after the last best effort");
+        let mut always = self::queue(&[("presence", Value::Time(Span::ZERO))]);
+        (0..3).for_each(|_| assert!(takes(&mut always, 1000, packet(LOWER))));
+        assert!(!takes(&mut always, 1000, packet(LOWER)), "the plain rule");
+    }
+
+    #[test]
+    fn after_a_best_effort_drop_lower_effort_waits_until_the_queue_was_short_for_a_while() {
+        let mut queue = queue(&[THRESHOLD]);
+        assert!(takes(&mut queue, 1000, packet(BEST)));
+        let drop = Dropped { packet: packet(BEST), reason: DropReason::Head };
+        queue.gate.dropped(Time::from_millis(1000), &[drop]);
+        assert!(!takes(&mut queue, 1050, packet(LOWER)));
+        assert!(takes(&mut queue, 1100, packet(LOWER)), "100 ms later");
+        queue.gate.dropped(Time::from_millis(1100), &[drop]);
+        (0..5).for_each(|_| assert!(takes(&mut queue, 1110, packet(BEST))));
+        assert!(!takes(&mut queue, 1110, packet(LOWER)), "too long: the wait begins anew");
+        queue.fifo = Fifo::new();
+        assert!(!takes(&mut queue, 1201, packet(LOWER)));
+        assert!(takes(&mut queue, 1210, packet(LOWER)));
+    }
+
+    #[test]
+    fn a_packet_that_understands_marks_is_marked_instead() {
+        let mut queue = queue(&[("ecn", Value::Flag(true)), THRESHOLD]);
+        (0..6).for_each(|_| assert!(takes(&mut queue, 1000, packet(BEST))));
+        assert!(takes(&mut queue, 1000, Packet { ecn: Ecn::Ect0, ..packet(LOWER) }));
+        assert!(!takes(&mut queue, 1000, packet(LOWER)));
+        assert_eq!((queue.statistics().of(LOWER).marked, queue.statistics().of(BEST).marked), (1, 0));
+    }
+
+    #[test]
+    fn traffic_without_marks_is_treated_exactly_as_by_codel() {
+        let site = || Site::test(Limit::Packets(100));
+        let settings = Settings::defaults(PARAMS);
+        let mut ours: LeThreshold<u64> = LeThreshold::new(&settings, site()).unwrap();
+        let mut codel: Codel<u64> = Codel::new(&Settings::defaults(crate::codel::PARAMS), site());
+        let run = |queue: &mut dyn Queue<u64>| {
+            let (mut out, mut dropped) = (Vec::new(), Vec::new());
+            for us in (0..3_000_000u64).step_by(700) {
+                let now = Time::from_micros(us);
+                queue.enqueue(now, Packet { body: us, ..packet(BEST) }, &mut dropped);
+                if us % 1000 < 700 {
+                    out.push(
+                        queue.dequeue(now, &mut dropped).map(|(packet, sojourn)| (packet.body, sojourn)),
+                    );
+                }
+            }
+            (out, dropped)
+        };
+        let (ours, codel) = (run(&mut ours), run(&mut codel));
+        assert!(!codel.1.is_empty());
+        assert_eq!(ours, codel);
+    }
+
+    #[test]
+    fn a_threshold_above_the_target_is_refused() {
+        let settings = [("threshold", Value::Time(Span::from_millis(6)))];
+        let settings = Settings::new(PARAMS, &settings).unwrap();
+        let error = LeThreshold::<()>::new(&settings, Site::test(Limit::Packets(9))).unwrap_err();
+        assert_eq!(error.to_string(), "threshold = 6 ms does not go with target = 5 ms: use 0.1 ms to 5 ms");
+    }
+}
