@@ -6,6 +6,7 @@
 //!
 //! One file per discipline: [`droptail`], [`codel`]. [`list`] finds one by name.
 
+pub mod buckets;
 pub mod codel;
 pub mod droptail;
 mod error;
@@ -17,6 +18,8 @@ pub mod queue;
 pub mod site;
 pub mod sojourns;
 pub mod statistics;
+pub mod store;
+pub mod two_lists;
 
 pub use error::Error;
 pub use fifo::{Fifo, Source};
