@@ -80,9 +80,14 @@ pub struct Law {
 impl Law {
     /// By the rows of [`PARAMS`].
     pub fn new(settings: &Settings<'_>) -> Law {
+        Law::with(settings.time("target"), settings.time("interval"), settings)
+    }
+
+    /// With times of its own; the rest by the rows of [`PARAMS`].
+    pub fn with(target: Span, interval: Span, settings: &Settings<'_>) -> Law {
         Law {
-            target: settings.time("target"),
-            interval: settings.time("interval"),
+            target,
+            interval,
             mtu: settings.bytes("mtu"),
             ecn: settings.flag("ecn"),
             first_above: None,
@@ -91,6 +96,11 @@ impl Law {
             count: 0,
             last_count: 0,
         }
+    }
+
+    /// So many packets were dropped for want of room: dropping goes on from a higher count when it is next due.
+    pub fn count_drops(&mut self, packets: u64) {
+        self.count += packets;
     }
 
     /// §5.3: when the drop after one at `at` is due.

@@ -11,6 +11,7 @@ pub mod codel;
 pub mod droptail;
 mod error;
 mod fifo;
+pub mod fq_codel;
 pub mod le_threshold;
 pub mod list;
 pub mod packet;

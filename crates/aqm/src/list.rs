@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::queue::{Limit, Queue};
 use crate::site::Site;
-use crate::{codel, droptail, le_threshold};
+use crate::{codel, droptail, fq_codel, le_threshold};
 use afteryou_cc::param::{Param, Preset, Settings, Value};
 
 /// A discipline in the list.
@@ -54,6 +54,8 @@ disciplines! {
         "drops from the head once packets have waited too long for too long", "RFC 8289";
     "le_threshold", le_threshold, le_threshold::LeThreshold::new,
         "one FIFO, CoDel or DropTail, that takes lower effort only while it is short", "own proposal after RFC 8622 §2";
+    "fq_codel", fq_codel, |settings, site| fq_codel::FqCodel::new(settings, site),
+        "a CoDel for every flow, which take turns, those that send little first", "RFC 8290";
 }
 
 /// The discipline of that name.

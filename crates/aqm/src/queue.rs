@@ -33,6 +33,14 @@ pub struct Backlog {
     pub bytes: u64,
 }
 
+impl std::ops::Add for Backlog {
+    type Output = Backlog;
+
+    fn add(self, other: Backlog) -> Backlog {
+        Backlog { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
+}
+
 /// A dropped packet and why it was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dropped<T> {
@@ -80,6 +88,14 @@ impl Limit {
         match self.in_bytes() {
             None => matches!(*self, Limit::Packets(packets) if backlog.packets < packets),
             Some(bytes) => backlog.bytes + u64::from(size) <= bytes,
+        }
+    }
+
+    /// Is `backlog` within it?
+    pub fn holds(&self, backlog: Backlog) -> bool {
+        match self.in_bytes() {
+            None => matches!(*self, Limit::Packets(packets) if backlog.packets <= packets),
+            Some(bytes) => backlog.bytes <= bytes,
         }
     }
 

@@ -1,0 +1,351 @@
+//! FQ-CoDel: a CoDel for every flow, and turns among the flows in which those that send little go first.
+//!
+//! # Model
+//! A hash spreads the flows over many queues, each with a CoDel of its own, so that a flow's delay and losses are its
+//! own doing. The queues take turns of a quantum of bytes by the scheduler with [two lists](crate::two_lists): a queue
+//! that has just become active is served first. If there is no room, the queue that holds most bytes loses half of them
+//! from its head, where the news reaches the sender soonest, but at most a batch of packets.
+//!
+//! To a low-priority sender such a queue is a problem: it sees its own delay only, finds no reason to yield, and gets
+//! the same share as everybody (§6.3).
+//!
+//! # Constants
+//! | name | default | why |
+//! |---|---|---|
+//! | flows | 1024 | §5.3: one flow among a hundred shares its queue with a probability of 9 % |
+//! | quantum | 1514 B | §5.2: a full Ethernet frame, so that each turn sends about one |
+//! | TARGET, INTERVAL | 5, 100 ms | those of [CoDel](crate::codel) |
+//! | drop batch | 64 packets | Linux: spreads the cost of finding the fattest queue |
+//!
+//! # Source
+//! RFC 8290 (January 2018) §4, §5, and Linux' `sch_fq_codel.c`. Presets: `linux` ends a turn when the credits are zero,
+//! lets an emptied new queue leave at once if no old one waits, and counts packets that it drops for want of room in that
+//! queue's CoDel; `rfc8290` does as the document says.
+//!
+//! # Not implemented
+//! Linux' limit of 32 MiB of memory and its `ce_threshold`. Linux lets CoDel drop a queue's last packet if the other
+//! queues hold more than a frame; here, as in the RFC, a queue's own backlog counts. Half of the fattest queue: Linux'
+//! rule (bytes, at least half), since the RFC does not say whether packets or bytes.
+//!
+//! # Known bad cases
+//! Flows that share a queue share its turns and its drops. Rates at which a packet takes longer than TARGET. Many
+//! flows, each with few packets: a quantum for each of them is the delay of all (with 1000 flows, 1.2 s at 10 Mbit/s).
+
+use crate::buckets::Buckets;
+use crate::codel::Law;
+use crate::error::Error;
+use crate::packet::Packet;
+use crate::queue::{Backlog, DropReason, Dropped, Limit, Queue};
+use crate::site::Site;
+use crate::statistics::Statistics;
+use crate::store::Store;
+use crate::two_lists::{Rules, TwoLists};
+use afteryou_cc::param::{Param, Preset, Settings, Value};
+use afteryou_cc::{Span, Time};
+use rand_pcg::Pcg64;
+
+/// Parameters.
+pub const PARAMS: &[Param] = &[
+    Param::choice("preset", "linux", &["linux", "rfc8290"])
+        .explained("whose rules", "Linux sch_fq_codel.c; RFC 8290"),
+    FLOWS,
+    QUANTUM,
+    Param::millis("target", 5, (1, 1000)).explained("time in a queue that may stand", "RFC 8290 §5.2"),
+    Param::millis("interval", 100, (1, 10_000))
+        .explained("for how long it must have been exceeded", "RFC 8290 §5.2"),
+    MTU,
+    ECN,
+    DROP_BATCH,
+    LISTS,
+    COUNT_DROPS,
+];
+
+pub(crate) const FLOWS: Param = Param::count("flows", "queues", 1024, (1, 65_536))
+    .explained("queues that the flows are spread over", "RFC 8290 §5.2");
+pub(crate) const QUANTUM: Param = Param::bytes("quantum", 1514, (256, 1 << 20))
+    .explained("bytes in a turn", "RFC 8290 §5.2; Linux: at least 256");
+pub(crate) const MTU: Param = Param::bytes("mtu", 1514, (1, 65_535))
+    .explained("with so little left in a queue nothing is dropped", "RFC 8289 §5.4");
+pub(crate) const ECN: Param = Param::flag("ecn", true)
+    .explained("mark packets that understand ECN instead of dropping them", "RFC 8290 §5.2");
+pub(crate) const DROP_BATCH: Param = Param::count("drop_batch", "packets", 64, (1, 65_535))
+    .explained("most packets that the fattest queue loses at once", "Linux sch_fq_codel.c");
+pub(crate) const LISTS: Param = Param::choice("lists", "linux", &["linux", "rfc8290"])
+    .explained("when a turn ends, and where an emptied new queue goes", "RFC 8290 §4.2; Linux");
+pub(crate) const COUNT_DROPS: Param = Param::flag("count_drops", true)
+    .explained("packets dropped for want of room count for the queue's CoDel", "Linux sch_fq_codel.c");
+
+/// Presets.
+pub const PRESETS: &[Preset] = &[
+    Preset { name: "linux", help: "the kernel's queue", rows: &[] },
+    Preset {
+        name: "rfc8290",
+        help: "the document to the letter",
+        rows: &[("lists", Value::Choice("rfc8290")), ("count_drops", Value::Flag(false))],
+    },
+];
+
+/// The queues of an FQ-CoDel: all but a limit and statistics.
+#[derive(Clone, Debug)]
+pub struct Flows<T> {
+    buckets: Buckets,
+    store: Store<T>,
+    lists: TwoLists,
+    laws: Vec<Law>,
+    drop_batch: u64,
+    counts_drops: bool,
+}
+
+impl<T> Flows<T> {
+    /// By the rows of [`PARAMS`], with its hash salted by `random` and each queue under `law`.
+    pub fn new(settings: &Settings<'_>, law: Law, random: &mut Pcg64) -> Flows<T> {
+        let flows = settings.count("flows") as u32;
+        let rules = if settings.choice("lists") == "linux" { Rules::LINUX } else { Rules::RFC8290 };
+        Flows {
+            buckets: Buckets::new(flows, random),
+            store: Store::new(flows as usize),
+            lists: TwoLists::new(flows as usize, settings.bytes("quantum"), rules),
+            laws: vec![law; flows as usize],
+            drop_batch: settings.count("drop_batch"),
+            counts_drops: settings.flag("count_drops"),
+        }
+    }
+
+    /// What all queues hold.
+    pub fn backlog(&self) -> Backlog {
+        self.store.backlog()
+    }
+
+    /// §4.1: appends a packet to its flow's queue.
+    pub fn push(&mut self, now: Time, packet: Packet<T>) {
+        let flow = self.buckets.of(packet.flow);
+        self.store.push(now, flow, packet);
+        self.lists.activate(flow);
+    }
+
+    /// §4.1, by Linux' rule: drops half of the fattest queue's bytes from its head, or a batch of packets if that is less.
+    /// False if there is nothing to drop.
+    pub fn drop_fattest(
+        &mut self,
+        now: Time,
+        statistics: &mut Statistics,
+        dropped: &mut Vec<Dropped<T>>,
+    ) -> bool {
+        let Some(flow) = self.store.fattest(self.lists.listed(), |backlog| backlog.bytes) else {
+            return false;
+        };
+        let half = self.store.backlog_of(flow).bytes / 2;
+        let (mut packets, mut bytes) = (0, 0);
+        while packets == 0 || (packets < self.drop_batch && bytes < half) {
+            let Some((packet, _)) = self.store.pop_front(now, flow) else { break };
+            packets += 1;
+            bytes += u64::from(packet.size);
+            statistics.remove(packet, DropReason::Full, dropped);
+        }
+        if self.counts_drops {
+            self.laws[flow].count_drops(packets);
+        }
+        true
+    }
+
+    /// §4.2: the next packet of the queue whose turn it is.
+    pub fn dequeue(
+        &mut self,
+        now: Time,
+        statistics: &mut Statistics,
+        dropped: &mut Vec<Dropped<T>>,
+    ) -> Option<(Packet<T>, Span)> {
+        loop {
+            let flow = self.lists.turn()?;
+            let next = self.laws[flow].dequeue(now, &mut self.store.flow(flow), statistics, dropped);
+            if let Some((packet, sojourn)) = next {
+                self.lists.charge(flow, packet.size);
+                return Some((packet, sojourn));
+            }
+            self.lists.emptied();
+        }
+    }
+}
+
+/// Refuses an interval of a CoDel in which its target does not fit.
+pub(crate) fn check_times(
+    settings: &Settings<'_>,
+    target: &'static str,
+    interval: &str,
+) -> Result<(), Error> {
+    let (short, long) = (settings.time(target), settings.time(interval));
+    if short <= long {
+        return Ok(());
+    }
+    Err(Error::Together {
+        name: target,
+        value: Value::Time(short),
+        other: format!("{interval} = {}", Value::Time(long)),
+        valid: format!("at most {}", Value::Time(long)),
+    })
+}
+
+/// An FQ-CoDel queue.
+#[derive(Clone, Debug)]
+pub struct FqCodel<T> {
+    limit: Limit,
+    flows: Flows<T>,
+    statistics: Statistics,
+}
+
+impl<T> FqCodel<T> {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// A target longer than the interval.
+    pub fn new(settings: &Settings<'_>, mut site: Site) -> Result<FqCodel<T>, Error> {
+        check_times(settings, "target", "interval")?;
+        let flows = Flows::new(settings, Law::new(settings), &mut site.random);
+        Ok(FqCodel { limit: site.limit.resolved(), flows, statistics: Statistics::default() })
+    }
+}
+
+impl<T: Send> Queue<T> for FqCodel<T> {
+    fn enqueue(&mut self, now: Time, packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
+        // What does not fit even into the empty buffer must not push all others out.
+        if !self.limit.admits(Backlog::default(), packet.size) {
+            self.statistics.refuse(packet, DropReason::Full, dropped);
+            return;
+        }
+        self.statistics.accept(&packet);
+        self.flows.push(now, packet);
+        while !self.limit.holds(self.flows.backlog())
+            && self.flows.drop_fattest(now, &mut self.statistics, dropped)
+        {}
+    }
+
+    fn dequeue(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)> {
+        let (packet, sojourn) = self.flows.dequeue(now, &mut self.statistics, dropped)?;
+        self.statistics.deliver(&packet, sojourn);
+        Some((packet, sojourn))
+    }
+
+    fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Class, Ecn};
+
+    fn queue(limit: Limit, overrides: &[(&'static str, Value)]) -> FqCodel<u32> {
+        let settings = Settings::new(PARAMS, overrides).unwrap().with_preset(PRESETS);
+        FqCodel::new(&settings, Site::test(limit)).unwrap()
+    }
+
+    /// `n` packets of one flow arrive.
+    fn arrive(queue: &mut FqCodel<u32>, flow: u32, n: u32, size: u32) -> Vec<Dropped<u32>> {
+        let mut dropped = Vec::new();
+        (0..n).for_each(|i| queue.enqueue(Time::ZERO, Packet::from_tos(size, flow, 0, i), &mut dropped));
+        dropped
+    }
+
+    /// Which flows the next packets are of.
+    fn send(queue: &mut FqCodel<u32>, n: usize) -> Vec<u32> {
+        let next = || queue.dequeue(Time::ZERO, &mut Vec::new()).map(|(packet, _)| packet.flow);
+        std::iter::from_fn(next).take(n).collect()
+    }
+
+    #[test]
+    fn a_flow_with_one_packet_goes_first_and_the_presets_end_turns_as_their_sources_do() {
+        for (preset, order) in [("linux", [0, 1, 0, 0, 0]), ("rfc8290", [0, 0, 1, 0, 0])] {
+            let mut queue = queue(Limit::Packets(100), &[("preset", Value::Choice(preset))]);
+            arrive(&mut queue, 0, 4, 1514);
+            let mut sent = send(&mut queue, 1);
+            arrive(&mut queue, 1, 1, 100);
+            sent.extend(send(&mut queue, 10));
+            assert_eq!(sent, order, "{preset}");
+        }
+    }
+
+    #[test]
+    fn without_room_the_fattest_queue_loses_half_of_its_bytes_from_its_head() {
+        let mut queue = queue(Limit::Packets(10), &[]);
+        assert!(arrive(&mut queue, 1, 9, 1000).is_empty());
+        let dropped = arrive(&mut queue, 2, 2, 1000);
+        let lost: Vec<_> = dropped.iter().map(|dropped| (dropped.packet.flow, dropped.packet.body)).collect();
+        assert_eq!(lost, [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4)]);
+        assert!(dropped.iter().all(|dropped| dropped.reason == DropReason::Full));
+        assert_eq!(queue.backlog(), Backlog { packets: 6, bytes: 6000 });
+    }
+
+    #[test]
+    fn it_loses_a_batch_at_most_and_its_codel_counts_them() {
+        for (preset, count) in [("linux", 64), ("rfc8290", 0)] {
+            let mut queue = queue(Limit::Packets(300), &[("preset", Value::Choice(preset))]);
+            arrive(&mut queue, 1, 300, 1000);
+            assert_eq!(arrive(&mut queue, 2, 1, 1000).len(), 64);
+            let flow = queue.flows.buckets.of(1);
+            assert!(
+                format!("{:?}", queue.flows.laws[flow]).contains(&format!(", count: {count},")),
+                "{preset}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_packet_larger_than_the_buffer_pushes_nobody_out() {
+        let mut queue = queue(Limit::Bytes(5000), &[]);
+        arrive(&mut queue, 1, 5, 1000);
+        assert_eq!(arrive(&mut queue, 2, 1, 5001).len(), 1);
+        assert_eq!(queue.backlog().packets, 5);
+        // One that would fit takes room from the fattest, which after three drops is itself.
+        assert_eq!(arrive(&mut queue, 2, 1, 4900).len(), 4);
+        assert_eq!(queue.backlog(), Backlog { packets: 2, bytes: 2000 });
+    }
+
+    #[test]
+    fn a_flow_that_stands_too_long_is_dropped_or_marked_and_the_others_are_not() {
+        for (tos, ecn) in [(0, Ecn::NotEct), (2, Ecn::Ect0)] {
+            let mut queue = queue(Limit::Packets(10_000), &[]);
+            let mut dropped = Vec::new();
+            for ms in 0..4000u64 {
+                let now = Time::from_millis(ms);
+                // Two packets leave each time; flow 1 sends two, flow 2 one in four times.
+                (0..2).for_each(|_| queue.enqueue(now, Packet::from_tos(1000, 1, tos, 0), &mut dropped));
+                if ms % 4 == 0 {
+                    queue.enqueue(now, Packet::from_tos(1000, 2, tos, 0), &mut dropped);
+                }
+                for _ in 0..2 {
+                    let (packet, sojourn) = queue.dequeue(now, &mut dropped).unwrap();
+                    assert!(packet.flow == 1 || sojourn <= Span::from_millis(1), "{sojourn:?}");
+                    assert!(packet.flow == 1 || packet.ecn == ecn);
+                }
+            }
+            let statistics = queue.statistics().of(Class::BestEffort);
+            assert!(dropped.iter().all(|dropped| dropped.packet.flow == 1));
+            assert_eq!(statistics.dropped_head > 20, ecn == Ecn::NotEct, "{statistics:?}");
+            assert_eq!(statistics.marked > 20, ecn == Ecn::Ect0, "{statistics:?}");
+        }
+    }
+
+    #[test]
+    fn values_that_make_no_sense_are_refused() {
+        let refused = |name, value| {
+            let overrides = [(name, value)];
+            let settings = Settings::new(PARAMS, &overrides).map_err(Error::from);
+            let built =
+                settings.and_then(|settings| FqCodel::<()>::new(&settings, Site::test(Limit::Packets(1))));
+            built.err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        for (name, value) in [
+            ("flows", Value::Count(0)),
+            ("quantum", Value::Bytes(0)),
+            ("drop_batch", Value::Count(0)),
+            ("target", Value::Time(Span::ZERO)),
+        ] {
+            assert!(refused(name, value).contains("outside its range"), "{name}");
+        }
+        assert_eq!(
+            refused("target", Value::Time(Span::from_millis(200))),
+            "target = 200 ms does not go with interval = 100 ms: use at most 100 ms"
+        );
+    }
+}
