@@ -9,6 +9,7 @@
 pub mod buckets;
 pub mod codel;
 pub mod droptail;
+pub mod drr;
 mod error;
 mod fifo;
 pub mod fq_codel;
@@ -16,6 +17,7 @@ pub mod le_threshold;
 pub mod list;
 pub mod packet;
 pub mod queue;
+pub mod sfq;
 pub mod site;
 pub mod sojourns;
 pub mod statistics;

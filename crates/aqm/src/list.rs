@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::queue::{Limit, Queue};
 use crate::site::Site;
-use crate::{codel, droptail, fq_codel, le_threshold};
+use crate::{codel, droptail, drr, fq_codel, le_threshold, sfq};
 use afteryou_cc::param::{Param, Preset, Settings, Value};
 
 /// A discipline in the list.
@@ -54,6 +54,10 @@ disciplines! {
         "drops from the head once packets have waited too long for too long", "RFC 8289";
     "le_threshold", le_threshold, le_threshold::LeThreshold::new,
         "one FIFO, CoDel or DropTail, that takes lower effort only while it is short", "own proposal after RFC 8622 §2";
+    "drr", drr, |settings, site| drr::Drr::new(settings, site),
+        "classes take turns of a quantum of bytes", "Shreedhar and Varghese 1995, Linux sch_drr.c";
+    "sfq", sfq, |settings, site| sfq::Sfq::new(settings, site),
+        "the buckets of a hash take turns", "McKenney 1990, Linux sch_sfq.c";
     "fq_codel", fq_codel, |settings, site| fq_codel::FqCodel::new(settings, site),
         "a CoDel for every flow, which take turns, those that send little first", "RFC 8290";
 }

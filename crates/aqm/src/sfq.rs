@@ -1,0 +1,408 @@
+//! SFQ: stochastic fair queueing, round robin over the buckets of a hash.
+//!
+//! # Model
+//! A hash spreads the flows over slots, each first in, first out, which take turns: a quantum of bytes each (Linux), or a
+//! packet each (McKenney, ns-2). If there is no room, the slot with most packets loses one, so that nobody gains by
+//! sending more. Two flows in one slot share its turns; from time to time the hash can be salted anew (`perturb`), so
+//! that the same two do not share for ever.
+//!
+//! # Constants
+//! | name | default | why |
+//! |---|---|---|
+//! | divisor | 1024 | Linux: slots that the hash knows |
+//! | flows | 127 | Linux: of these, so many may hold packets at a time |
+//! | depth | 127 packets | Linux: most that a slot may hold |
+//! | quantum | 1514 B | Linux: a full frame; counted in units of 8 B |
+//! | perturb | 0 (off) | Linux: a new hash may reorder packets |
+//!
+//! # Source
+//! Linux' `sch_sfq.c`; ns-2's `sfq.cc` for the preset `ns2`: 16 slots, a packet a turn, and instead of the longest slot
+//! the arriving packet is dropped: if its slot holds half as much as there is room left, or more than its share when less
+//! than a packet for each slot is left. With 10 flows in 16 slots two of them nearly always (97 %) share one.
+//!
+//! # Not implemented
+//! The RED of each slot that Linux offers. Of several longest slots Linux takes the one that grew last, here it is the
+//! one with the lowest number.
+//!
+//! # Known bad cases
+//! A new hash reorders flows whose packets are in the queue, and drops what finds no slot. Small packets gain or lose up
+//! to 7 B each by the rounding. A low-priority flow gets the share of everybody.
+
+use crate::buckets::Buckets;
+use crate::error::Error;
+use crate::packet::Packet;
+use crate::queue::{Backlog, DropReason, Dropped, Limit, Queue};
+use crate::site::Site;
+use crate::statistics::Statistics;
+use crate::store::Store;
+use afteryou_cc::param::{Param, Preset, Settings, Value};
+use afteryou_cc::{Span, Time};
+use rand_pcg::Pcg64;
+use std::collections::VecDeque;
+
+/// Linux counts a turn in units of so many bytes, rounded up.
+const UNIT_BYTES: u64 = 8;
+/// What ns-2 calls a packet where the buffer is in bytes.
+const PACKET_BYTES: u64 = 1500;
+
+/// Parameters.
+pub const PARAMS: &[Param] = &[
+    Param::choice("preset", "linux", &["linux", "ns2"])
+        .explained("whose values", "Linux sch_sfq.c; ns-2 sfq.cc"),
+    Param::count("divisor", "slots", 1024, (1, 65_536))
+        .explained("slots that the flows are spread over", "Linux sch_sfq.c; ns-2: 16"),
+    Param::count("flows", "slots", 127, (1, 65_536))
+        .explained("slots that may hold packets at a time", "Linux sch_sfq.c"),
+    Param::count("depth", "packets", 127, (1, 1_000_000))
+        .explained("packets that a slot may hold", "Linux sch_sfq.c"),
+    Param::bytes("quantum", 1514, (64, 1 << 18)).explained("bytes in a turn", "Linux sch_sfq.c: the MTU"),
+    Param::choice("turn", "quantum", &["quantum", "packet"])
+        .explained("what a slot may send in its turn", "Linux sch_sfq.c; ns-2 sfq.cc"),
+    Param::choice("overflow", "longest", &["longest", "half_of_room"]).explained(
+        "who loses a packet: the longest slot, or one that would hold half of the room left",
+        "Linux sch_sfq.c; ns-2 sfq.cc",
+    ),
+    Param::flag("head_drop", false)
+        .explained("a slot loses its oldest packet, not its newest", "Linux sch_sfq.c"),
+    Param::millis("perturb", 0, (0, 3_600_000))
+        .explained("how often the hash changes; 0 for never", "Linux sch_sfq.c; tc-sfq(8): 10 s"),
+];
+
+/// Presets.
+pub const PRESETS: &[Preset] = &[
+    Preset { name: "linux", help: "the kernel's queue", rows: &[] },
+    Preset {
+        name: "ns2",
+        help: "the queue of the simulator ns-2",
+        rows: &[
+            ("divisor", Value::Count(16)),
+            ("flows", Value::Count(16)),
+            ("depth", Value::Count(1_000_000)),
+            ("turn", Value::Choice("packet")),
+            ("overflow", Value::Choice("half_of_room")),
+        ],
+    },
+];
+
+/// An SFQ queue.
+#[derive(Clone, Debug)]
+pub struct Sfq<T> {
+    rules: Rules,
+    buckets: Buckets,
+    store: Store<T>,
+    /// Slots with packets, in order of their turns.
+    active: VecDeque<u32>,
+    /// What each active slot may still send in its turn, bytes; negative if it has sent too much.
+    allots: Vec<i64>,
+    random: Pcg64,
+    /// When the hash changes.
+    perturb_at: Option<Time>,
+    statistics: Statistics,
+}
+
+#[derive(Clone, Debug)]
+struct Rules {
+    limit: Limit,
+    flows: usize,
+    depth: u64,
+    quantum: i64,
+    is_packet_by_packet: bool,
+    drops_arriving: bool,
+    drops_oldest: bool,
+    perturb: Option<Span>,
+}
+
+/// Bytes as Linux counts them.
+fn rounded(bytes: u64) -> i64 {
+    (bytes.div_ceil(UNIT_BYTES) * UNIT_BYTES) as i64
+}
+
+impl<T> Sfq<T> {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// More active slots than there are.
+    pub fn new(settings: &Settings<'_>, site: Site) -> Result<Sfq<T>, Error> {
+        let (divisor, flows) = (settings.count("divisor"), settings.count("flows"));
+        if flows > divisor {
+            return Err(Error::Together {
+                name: "flows",
+                value: Value::Count(flows),
+                other: format!("divisor = {divisor}"),
+                valid: format!("at most {divisor}"),
+            });
+        }
+        let rules = Rules {
+            limit: site.limit.resolved(),
+            flows: flows as usize,
+            depth: settings.count("depth"),
+            quantum: rounded(settings.bytes("quantum")),
+            is_packet_by_packet: settings.choice("turn") == "packet",
+            drops_arriving: settings.choice("overflow") == "half_of_room",
+            drops_oldest: settings.flag("head_drop"),
+            perturb: Some(settings.time("perturb")).filter(|period| *period > Span::ZERO),
+        };
+        let mut random = site.random;
+        Ok(Sfq {
+            buckets: Buckets::new(divisor as u32, &mut random),
+            store: Store::new(divisor as usize),
+            active: VecDeque::with_capacity(flows as usize + 1),
+            allots: vec![0; divisor as usize],
+            rules,
+            random,
+            perturb_at: None,
+            statistics: Statistics::default(),
+        })
+    }
+
+    /// Puts a packet that came at `arrived` into its slot, if there is a slot for it.
+    fn push(&mut self, arrived: Time, slot: usize, packet: Packet<T>) -> Result<(), Packet<T>> {
+        if self.store.backlog_of(slot).packets == 0 {
+            if self.active.len() >= self.rules.flows {
+                return Err(packet);
+            }
+            self.active.push_back(slot as u32);
+            self.allots[slot] = self.rules.quantum;
+        }
+        self.store.push(arrived, slot, packet);
+        Ok(())
+    }
+
+    /// A slot loses a packet.
+    fn drop_from(&mut self, now: Time, slot: usize, dropped: &mut Vec<Dropped<T>>) {
+        let lost = match self.rules.drops_oldest {
+            true => self.store.pop_front(now, slot),
+            false => self.store.pop_back(now, slot),
+        };
+        if let Some((packet, _)) = lost {
+            self.statistics.remove(packet, DropReason::Full, dropped);
+        }
+        if self.store.backlog_of(slot).packets == 0 {
+            self.active.retain(|active| *active as usize != slot);
+        }
+    }
+
+    /// The slot with most packets; if all have one, the one whose turn it is (`sfq_drop`).
+    fn longest(&self) -> Option<usize> {
+        let active = self.active.iter().map(|slot| *slot as usize);
+        let longest = self.store.fattest(active, |backlog| backlog.packets)?;
+        match self.store.backlog_of(longest).packets {
+            1 => self.active.front().map(|slot| *slot as usize),
+            _ => Some(longest),
+        }
+    }
+
+    /// ns-2's rule: must a packet of `size` for `slot` be dropped?
+    fn is_beyond_share(&self, slot: usize, size: u32) -> bool {
+        let slots = self.buckets.count() as u64;
+        let (all, own) = (self.store.backlog(), self.store.backlog_of(slot));
+        let (limit, used, left, packet_each) = match self.rules.limit.in_bytes() {
+            Some(bytes) => (bytes, own.bytes, bytes - all.bytes, slots * PACKET_BYTES),
+            None => {
+                let Limit::Packets(packets) = self.rules.limit else { return true };
+                (packets, own.packets, packets - all.packets, slots)
+            }
+        };
+        !self.rules.limit.admits(all, size)
+            // An empty slot may always have what fits, even the last packet's room.
+            || used >= (left / 2).max(1)
+            || (left < packet_each && used > limit / slots)
+    }
+
+    /// Changes the hash if it is time to (`sfq_perturbation`), slot by slot; what finds no room in its new slot is dropped.
+    fn perturb(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) {
+        let Some(period) = self.rules.perturb else { return };
+        if now < *self.perturb_at.get_or_insert(now + period) {
+            return;
+        }
+        self.perturb_at = Some(now + period);
+        let mut packets = Vec::with_capacity(self.store.backlog().packets as usize);
+        for slot in std::mem::take(&mut self.active) {
+            packets.extend(std::iter::from_fn(|| self.store.pop_front(now, slot as usize)));
+        }
+        self.buckets = Buckets::new(self.buckets.count() as u32, &mut self.random);
+        for (packet, sojourn) in packets {
+            let slot = self.buckets.of(packet.flow);
+            let arrived = Time(now.0 - sojourn.0);
+            let is_full = self.store.backlog_of(slot).packets >= self.rules.depth;
+            let homeless = if is_full { Some(packet) } else { self.push(arrived, slot, packet).err() };
+            if let Some(packet) = homeless {
+                self.statistics.remove(packet, DropReason::Full, dropped);
+            }
+        }
+    }
+}
+
+impl<T: Send> Queue<T> for Sfq<T> {
+    fn enqueue(&mut self, now: Time, packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
+        self.perturb(now, dropped);
+        let slot = self.buckets.of(packet.flow);
+        let held = self.store.backlog_of(slot).packets;
+        let refused = !self.rules.limit.admits(Backlog::default(), packet.size)
+            || (held == 0 && self.active.len() >= self.rules.flows)
+            || (held >= self.rules.depth && !self.rules.drops_oldest)
+            || (self.rules.drops_arriving && self.is_beyond_share(slot, packet.size));
+        if refused {
+            self.statistics.refuse(packet, DropReason::Full, dropped);
+            return;
+        }
+        self.statistics.accept(&packet);
+        if self.push(now, slot, packet).is_err() {
+            unreachable!("bug: a slot was free");
+        }
+        if held >= self.rules.depth {
+            self.drop_from(now, slot, dropped);
+        }
+        while !self.rules.limit.holds(self.store.backlog()) {
+            let Some(longest) = self.longest() else { break };
+            self.drop_from(now, longest, dropped);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)> {
+        self.perturb(now, dropped);
+        loop {
+            let slot = *self.active.front()? as usize;
+            if self.allots[slot] <= 0 {
+                self.allots[slot] += self.rules.quantum;
+                self.active.rotate_left(1);
+                continue;
+            }
+            let (packet, sojourn) = self.store.pop_front(now, slot)?;
+            if self.store.backlog_of(slot).packets == 0 {
+                self.active.pop_front();
+            } else if self.rules.is_packet_by_packet {
+                self.active.rotate_left(1);
+            } else {
+                self.allots[slot] -= rounded(u64::from(packet.size));
+            }
+            self.statistics.deliver(&packet, sojourn);
+            return Some((packet, sojourn));
+        }
+    }
+
+    fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(limit: Limit, overrides: &[(&'static str, Value)]) -> Sfq<u32> {
+        let settings = Settings::new(PARAMS, overrides).unwrap().with_preset(PRESETS);
+        Sfq::new(&settings, Site::test(limit)).unwrap()
+    }
+
+    /// `n` packets of a flow arrive; returns which were dropped, flow and number.
+    fn arrive(queue: &mut Sfq<u32>, flow: u32, n: u32, size: u32) -> Vec<(u32, u32)> {
+        let mut dropped = Vec::new();
+        (0..n).for_each(|i| queue.enqueue(Time::ZERO, Packet::from_tos(size, flow, 0, i), &mut dropped));
+        dropped.iter().map(|dropped| (dropped.packet.flow, dropped.packet.body)).collect()
+    }
+
+    fn order(queue: &mut Sfq<u32>) -> String {
+        let next = || queue.dequeue(Time::ZERO, &mut Vec::new());
+        std::iter::from_fn(next).map(|(packet, _)| (b'A' + packet.flow as u8) as char).collect()
+    }
+
+    #[test]
+    fn without_room_the_longest_slot_loses_its_newest_packet_or_its_oldest() {
+        for (head_drop, lost) in [(false, 2), (true, 0)] {
+            let mut queue = queue(Limit::Packets(4), &[("head_drop", Value::Flag(head_drop))]);
+            arrive(&mut queue, 0, 3, 1000);
+            assert!(arrive(&mut queue, 1, 1, 1000).is_empty());
+            assert_eq!(arrive(&mut queue, 1, 1, 1000), [(0, lost)]);
+        }
+    }
+
+    #[test]
+    fn if_all_slots_hold_a_packet_the_next_to_send_loses_it() {
+        let mut queue = queue(Limit::Packets(3), &[]);
+        (0..3).for_each(|flow| assert!(arrive(&mut queue, flow, 1, 100).is_empty()));
+        assert_eq!(arrive(&mut queue, 3, 1, 100), [(0, 0)]);
+        assert_eq!(order(&mut queue), "BCD");
+    }
+
+    #[test]
+    fn a_slot_holds_its_depth_and_only_so_many_slots_hold_anything() {
+        let mut tail = queue(Limit::Packets(1000), &[("flows", Value::Count(2)), ("depth", Value::Count(3))]);
+        assert_eq!(arrive(&mut tail, 0, 5, 100), [(0, 3), (0, 4)]);
+        arrive(&mut tail, 1, 1, 100);
+        assert_eq!(arrive(&mut tail, 2, 1, 100), [(2, 0)]);
+        let overrides = [("head_drop", Value::Flag(true)), ("depth", Value::Count(3))];
+        let mut head = queue(Limit::Packets(1000), &overrides);
+        assert_eq!(arrive(&mut head, 0, 5, 100), [(0, 0), (0, 1)]);
+    }
+
+    #[test]
+    fn turns_are_a_quantum_or_in_ns2_a_packet() {
+        // 504 B of 500 count: three packets make a quantum of 1512 B.
+        for (turn, expected) in [("quantum", "ABBBABBB"), ("packet", "ABABBBBB")] {
+            let overrides = [("turn", Value::Choice(turn)), ("quantum", Value::Bytes(1500))];
+            let mut queue = queue(Limit::Packets(100), &overrides);
+            arrive(&mut queue, 0, 2, 1500);
+            arrive(&mut queue, 1, 6, 500);
+            assert_eq!(order(&mut queue), expected, "{turn}");
+        }
+    }
+
+    #[test]
+    fn ns2_drops_what_arrives_at_a_slot_that_holds_half_of_the_room_left() {
+        let mut queue = queue(Limit::Packets(40), &[("preset", Value::Choice("ns2"))]);
+        // Room for 40: 13 are held when 27 are left, half of which are 13. More than a packet for each slot.
+        assert_eq!(arrive(&mut queue, 0, 20, 1000).first(), Some(&(0, 13)));
+        // Of these 27 another may hold 9, half of the 18 left.
+        let other = (1..100).find(|flow| queue.buckets.of(*flow) != queue.buckets.of(0)).unwrap();
+        assert_eq!(arrive(&mut queue, other, 20, 1000).first(), Some(&(other, 9)));
+        let third = (1..100).find(|flow| queue.store.backlog_of(queue.buckets.of(*flow)).packets == 0);
+        // Once less than 16 are left, a slot that holds more than its share of 40/16 gets no more.
+        assert_eq!(arrive(&mut queue, third.unwrap(), 20, 1000).first(), Some(&(third.unwrap(), 3)));
+        // With room for one packet only, somebody can still have it.
+        let mut small = self::queue(Limit::Packets(1), &[("preset", Value::Choice("ns2"))]);
+        assert_eq!(arrive(&mut small, 0, 2, 1000), [(0, 1)]);
+    }
+
+    #[test]
+    fn a_new_hash_separates_flows_that_shared_a_slot_and_loses_nothing_that_finds_one() {
+        let overrides = [("perturb", Value::Time(Span::from_millis(10_000)))];
+        let mut queue = queue(Limit::Packets(1000), &overrides);
+        let shared = (1..100_000).find(|flow| queue.buckets.of(*flow) == queue.buckets.of(0)).unwrap();
+        arrive(&mut queue, 0, 5, 100);
+        arrive(&mut queue, shared, 5, 100);
+        assert_eq!(queue.active.len(), 1);
+        let mut dropped = Vec::new();
+        let now = Time::from_millis(10_000);
+        let (first, sojourn) = queue.dequeue(now, &mut dropped).unwrap();
+        assert_eq!((first.body, sojourn), (0, Span::from_millis(10_000)), "arrival times stay");
+        assert_eq!((queue.active.len(), queue.backlog().packets, dropped.len()), (2, 9, 0));
+        // Without slots to go to, packets are dropped.
+        queue.rules.flows = 1;
+        queue.dequeue(Time::from_millis(20_000), &mut dropped).unwrap();
+        assert_eq!(queue.backlog().packets + dropped.len() as u64, 8);
+        assert!(!dropped.is_empty());
+    }
+
+    #[test]
+    fn values_that_make_no_sense_are_refused() {
+        let refused = |overrides: &[(&'static str, Value)]| {
+            let settings = Settings::new(PARAMS, overrides).map_err(Error::from);
+            let built =
+                settings.and_then(|settings| Sfq::<()>::new(&settings, Site::test(Limit::Packets(1))));
+            built.err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        for (name, value) in [
+            ("divisor", Value::Count(0)),
+            ("flows", Value::Count(0)),
+            ("depth", Value::Count(0)),
+            ("quantum", Value::Bytes(0)),
+        ] {
+            assert!(refused(&[(name, value)]).contains("outside its range"), "{name}");
+        }
+        assert_eq!(
+            refused(&[("divisor", Value::Count(16))]),
+            "flows = 127 does not go with divisor = 16: use at most 16"
+        );
+    }
+}
