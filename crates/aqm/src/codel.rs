@@ -72,7 +72,7 @@ pub struct Law {
     first_above: Option<Time>,
     dropping: bool,
     drop_next: Time,
-    count: u64,
+    pub(crate) count: u64,
     /// The count when dropping last began.
     last_count: u64,
 }

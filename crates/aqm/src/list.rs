@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::queue::{Limit, Queue};
 use crate::site::Site;
-use crate::{codel, droptail, drr, fq_codel, le_threshold, sfq};
+use crate::{codel, droptail, drr, fq_codel, le_fq_codel, le_threshold, le_two_queues, sfq};
 use afteryou_cc::param::{Param, Preset, Settings, Value};
 
 /// A discipline in the list.
@@ -60,6 +60,10 @@ disciplines! {
         "the buckets of a hash take turns", "McKenney 1990, Linux sch_sfq.c";
     "fq_codel", fq_codel, |settings, site| fq_codel::FqCodel::new(settings, site),
         "a CoDel for every flow, which take turns, those that send little first", "RFC 8290";
+    "le_two_queues", le_two_queues, |settings, site| le_two_queues::LeTwoQueues::new(settings, site),
+        "a queue for lower effort behind one for all others", "own proposal after RFC 8622";
+    "le_fq_codel", le_fq_codel, |settings, site| le_fq_codel::LeFqCodel::new(settings, site),
+        "FQ-CoDel with lower effort behind all others", "own proposal after RFC 8290 and RFC 8622";
 }
 
 /// The discipline of that name.

@@ -1,0 +1,63 @@
+//! What keeps lower effort from starving for ever.
+//!
+//! Strict priority may hold back lower effort as long as others have something to send. RFC 8622 §3 allows that, and a
+//! transport must survive it; but a packet now and then keeps its timers and its estimates alive. The guard lets one
+//! packet pass after so many packets of best effort, or after so much time, whichever comes first. Either can be off.
+//!
+//! So lower effort takes at most one packet in `guard_packets`, and one per `guard_time`. The latter is a share of its
+//! own on slow links: with packets of 1500 B and 100 ms, 120 kbit/s.
+
+use afteryou_cc::param::{Param, Settings};
+use afteryou_cc::{Span, Time};
+
+pub(crate) const GUARD_PACKETS: Param = Param::count("guard_packets", "packets", 1000, (0, 1_000_000_000))
+    .explained(
+        "a lower-effort packet may pass after so many others; 0 for none",
+        "own proposal; RFC 8622 §3",
+    );
+pub(crate) const GUARD_TIME: Param = Param::millis("guard_time", 100, (0, 3_600_000))
+    .explained("a lower-effort packet may pass after so much time; 0 for none", "own proposal; RFC 8622 §3");
+
+/// The guard.
+#[derive(Clone, Copy, Debug)]
+pub struct Guard {
+    packets: Option<u64>,
+    time: Option<Span>,
+    /// Best-effort packets sent while lower effort waited.
+    passed_by: u64,
+    /// Since when lower effort waits.
+    waits_since: Option<Time>,
+}
+
+impl Guard {
+    /// By `guard_packets` and `guard_time`.
+    pub fn new(settings: &Settings<'_>) -> Guard {
+        Guard {
+            packets: Some(settings.count("guard_packets")).filter(|packets| *packets > 0),
+            time: Some(settings.time("guard_time")).filter(|time| *time > Span::ZERO),
+            passed_by: 0,
+            waits_since: None,
+        }
+    }
+
+    /// May a lower-effort packet go before the others now? `has_any` says whether there is one.
+    pub fn is_due(&mut self, now: Time, has_any: bool) -> bool {
+        if !has_any {
+            (self.passed_by, self.waits_since) = (0, None);
+            return false;
+        }
+        let waited = now.since(*self.waits_since.get_or_insert(now));
+        self.packets.is_some_and(|packets| self.passed_by >= packets)
+            || self.time.is_some_and(|time| waited >= time)
+    }
+
+    /// A best-effort packet was sent.
+    pub fn pass_by(&mut self) {
+        self.passed_by += 1;
+    }
+
+    /// A lower-effort packet was sent.
+    pub fn serve(&mut self, now: Time) {
+        (self.passed_by, self.waits_since) = (0, Some(now));
+    }
+}

@@ -1,0 +1,175 @@
+//! Two queues, one of them for lower effort: it is served only when the other is empty.
+//!
+//! # Model
+//! A delay-based background flow yields because it sees the queue that it shares. An AQM keeps that queue short and a
+//! fair queue hides it, so that the flow takes a full share. What is left is to say openly what may wait: packets with
+//! the DSCP of lower effort (RFC 8622) go into a queue of their own, behind all others.
+//!
+//! ```text
+//!   best effort ──▶ [ CoDel, target 5 ms    ] ──▶ whenever it has a packet
+//!   lower effort ─▶ [ CoDel, target 100 ms  ] ──▶ else; and one packet as the guard says
+//! ```
+//! Best effort is treated as if the other queue did not exist: it has the whole buffer, and an arriving packet pushes
+//! lower effort out, oldest first, if there is no room. Lower effort gets what is left of the buffer, up to a limit of
+//! its own. With the [guard](crate::guard) off best effort leaves at the very same times as without lower effort; with it,
+//! it gives away one packet in `guard_packets` and one per `guard_time`.
+//!
+//! # Constants
+//! | name | default | why |
+//! |---|---|---|
+//! | target, interval | 5, 100 ms | those of CoDel |
+//! | lower effort's target | 100 ms | LEDBAT's own: lower effort may wait, but not for ever |
+//! | lower effort's interval | 200 ms | twice the target: CAKE's rule for slow classes |
+//! | lower effort's limit | 200 ms of the link | twice the target, so that CoDel acts first; a few packets at least |
+//! | guard | 1000 packets, 100 ms | 0.1 % of a fast link, a packet or two per round trip on a slow one |
+//!
+//! # Source
+//! Own proposal, after the strict priority that RFC 8622 §3 calls ideal.
+//!
+//! # Not implemented
+//! Policing: who marks its packets as best effort is best effort.
+//!
+//! # Known bad cases
+//! The guard's time is a share of its own on slow links: 12 % at 1 Mbit/s with packets of 1500 B. Lower-effort flows
+//! share one queue: among themselves they are as fair as their controllers are.
+
+use crate::codel::Law;
+use crate::error::Error;
+use crate::fifo::Fifo;
+use crate::fq_codel::{check_times, ECN, MTU};
+use crate::guard::{Guard, GUARD_PACKETS, GUARD_TIME};
+use crate::packet::{Class, Packet};
+use crate::queue::{DropReason, Dropped, Limit, Queue};
+use crate::site::Site;
+use crate::statistics::Statistics;
+use afteryou_cc::param::{Param, Preset, Settings};
+use afteryou_cc::{Span, Time};
+
+/// Parameters.
+pub const PARAMS: &[Param] = &[
+    Param::choice("best_effort", "codel", &["codel", "droptail"])
+        .explained("how best effort is kept short", "RFC 8289; a plain queue"),
+    Param::millis("target", 5, (1, 1000))
+        .explained("time in best effort's queue that may stand", "RFC 8289 §4.4"),
+    Param::millis("interval", 100, (1, 10_000))
+        .explained("for how long it must have been exceeded", "RFC 8289 §4.3"),
+    LE_TARGET,
+    LE_INTERVAL,
+    Param::millis("le_limit", 200, (1, 60_000))
+        .explained("what lower effort's queue may hold, as time of the link", "own proposal"),
+    MTU,
+    ECN,
+    GUARD_PACKETS,
+    GUARD_TIME,
+];
+
+pub(crate) const LE_TARGET: Param = Param::millis("le_target", 100, (1, 10_000))
+    .explained("time in a lower-effort queue that may stand", "own proposal; LEDBAT's TARGET");
+pub(crate) const LE_INTERVAL: Param = Param::millis("le_interval", 200, (1, 10_000))
+    .explained("for how long it must have been exceeded", "own proposal; CAKE: twice the target");
+
+/// None.
+pub const PRESETS: &[Preset] = &[];
+
+/// The two queues.
+#[derive(Clone, Debug)]
+pub struct LeTwoQueues<T> {
+    limit: Limit,
+    best_effort: Fifo<T>,
+    /// None if it is a plain queue.
+    best_effort_law: Option<Law>,
+    lower_effort: Fifo<T>,
+    lower_effort_law: Law,
+    lower_effort_limit: Limit,
+    guard: Guard,
+    statistics: Statistics,
+}
+
+impl<T> LeTwoQueues<T> {
+    /// Empty queues.
+    ///
+    /// # Errors
+    /// A target longer than its interval.
+    pub fn new(settings: &Settings<'_>, site: Site) -> Result<LeTwoQueues<T>, Error> {
+        check_times(settings, "target", "interval")?;
+        check_times(settings, "le_target", "le_interval")?;
+        let law = Law::new(settings);
+        let lower_effort_limit =
+            Limit::Time { time: settings.time("le_limit"), bytes_per_second: site.bits_per_second / 8 };
+        Ok(LeTwoQueues {
+            limit: site.limit.resolved(),
+            best_effort: Fifo::new(),
+            best_effort_law: (settings.choice("best_effort") == "codel").then_some(law),
+            lower_effort: Fifo::new(),
+            lower_effort_law: Law::with(settings.time("le_target"), settings.time("le_interval"), settings),
+            lower_effort_limit: lower_effort_limit.resolved(),
+            guard: Guard::new(settings),
+            statistics: Statistics::default(),
+        })
+    }
+
+    /// Is there room for a packet of that class, if best effort may take lower effort's?
+    fn has_room(&self, class: Class, size: u32) -> bool {
+        let (ours, theirs) = (self.lower_effort.backlog(), self.best_effort.backlog());
+        match class {
+            Class::BestEffort => self.limit.admits(theirs, size),
+            Class::LowerEffort => {
+                // A packet may wait whatever the limit is, or a slow link would never carry one.
+                let fits = ours.packets == 0 || self.lower_effort_limit.admits(ours, size);
+                fits && self.limit.admits(ours + theirs, size)
+            }
+        }
+    }
+
+    fn dequeue_best_effort(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)> {
+        let next = match &mut self.best_effort_law {
+            Some(law) => law.dequeue(now, &mut self.best_effort, &mut self.statistics, dropped),
+            None => self.best_effort.pop(now),
+        };
+        self.guard.pass_by();
+        next
+    }
+
+    fn dequeue_lower_effort(
+        &mut self,
+        now: Time,
+        dropped: &mut Vec<Dropped<T>>,
+    ) -> Option<(Packet<T>, Span)> {
+        self.guard.serve(now);
+        self.lower_effort_law.dequeue(now, &mut self.lower_effort, &mut self.statistics, dropped)
+    }
+}
+
+impl<T: Send> Queue<T> for LeTwoQueues<T> {
+    fn enqueue(&mut self, now: Time, packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
+        let class = packet.class();
+        if !self.has_room(class, packet.size) {
+            self.statistics.refuse(packet, DropReason::Full, dropped);
+            return;
+        }
+        while !self.limit.admits(self.statistics.backlog(), packet.size) {
+            let Some((pushed_out, _)) = self.lower_effort.pop(now) else { break };
+            self.statistics.remove(pushed_out, DropReason::Full, dropped);
+        }
+        self.statistics.accept(&packet);
+        match class {
+            Class::BestEffort => self.best_effort.push(now, packet),
+            Class::LowerEffort => self.lower_effort.push(now, packet),
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)> {
+        let is_due = self.guard.is_due(now, self.lower_effort.backlog().packets > 0);
+        let guarded = if is_due { self.dequeue_lower_effort(now, dropped) } else { None };
+        let next = guarded
+            .or_else(|| self.dequeue_best_effort(now, dropped))
+            .or_else(|| self.dequeue_lower_effort(now, dropped));
+        let (packet, sojourn) = next?;
+        self.statistics.deliver(&packet, sojourn);
+        Some((packet, sojourn))
+    }
+
+    fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+}

@@ -1,0 +1,216 @@
+//! Queues that know lower effort: best effort must not notice it.
+
+use afteryou_aqm::list::find;
+use afteryou_aqm::{Class, Dropped, Limit, Packet, Queue, Site, DSCP_LE};
+use afteryou_cc::param::Value;
+use afteryou_cc::{Span, Time};
+use proptest::prelude::*;
+use rand_pcg::Pcg64;
+
+type Settings = [(&'static str, Value)];
+
+/// Guards off.
+const STRICT: [(&str, Value); 2] =
+    [("guard_packets", Value::Count(0)), ("guard_time", Value::Time(Span::ZERO))];
+const BOTH: [&str; 2] = ["le_two_queues", "le_fq_codel"];
+
+fn queue(name: &str, limit: Limit, settings: &Settings) -> Box<dyn Queue<u64>> {
+    let site = Site { limit, bits_per_second: 10_000_000, random: Pcg64::new(7, 9) };
+    find(name).unwrap().build(settings, site).unwrap()
+}
+
+fn packet(class: Class, size: u32, flow: u32, number: u64) -> Packet<u64> {
+    let dscp = if class == Class::LowerEffort { DSCP_LE } else { 0 };
+    Packet { dscp, ..Packet::from_tos(size, flow, 2 * (flow as u8 & 1), number) }
+}
+
+/// The best-effort packets that were dropped.
+fn best_effort(dropped: &mut Vec<Dropped<u64>>) -> Vec<Dropped<u64>> {
+    dropped.drain(..).filter(|dropped| dropped.packet.class() == Class::BestEffort).collect()
+}
+
+fn limits() -> impl Strategy<Value = Limit> {
+    prop_oneof![(1..60u64).prop_map(Limit::Packets), (1514..60_000u64).prop_map(Limit::Bytes)]
+}
+
+/// Time that passes (ms), packets that arrive (lower effort or not, size, flow), packets that leave.
+type Step = (u64, Vec<(bool, u32, u32)>, usize);
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let arrivals = prop::collection::vec((any::<bool>(), 40..1515u32, 0..6u32), 0..6);
+    prop::collection::vec((0..20u64, arrivals, 0..4usize), 1..400)
+}
+
+proptest! {
+    #[test]
+    fn best_effort_leaves_and_is_dropped_as_if_lower_effort_did_not_exist(limit in limits(), steps in steps()) {
+        let plain = [("best_effort", Value::Choice("droptail"))];
+        let with = |settings: &Settings| [&STRICT, settings].concat();
+        let ecn = [("ecn", Value::Flag(true))];
+        let pairs: [(&str, Vec<_>, &str, &Settings); 3] = [
+            ("le_two_queues", with(&[]), "codel", &ecn),
+            ("le_two_queues", with(&plain), "droptail", &[]),
+            ("le_fq_codel", with(&[]), "fq_codel", &[]),
+        ];
+        for (name, settings, alone, alone_settings) in pairs {
+            let mut both = queue(name, limit, &settings);
+            let mut alone = queue(alone, limit, alone_settings);
+            let (mut now, mut number) = (Time::ZERO, 0);
+            let (mut dropped, mut dropped_alone) = (Vec::new(), Vec::new());
+            for (passes_ms, arrivals, departures) in &steps {
+                now += Span::from_millis(*passes_ms);
+                for (is_le, size, flow) in arrivals {
+                    let class = if *is_le { Class::LowerEffort } else { Class::BestEffort };
+                    number += 1;
+                    both.enqueue(now, packet(class, *size, *flow, number), &mut dropped);
+                    if !is_le {
+                        alone.enqueue(now, packet(class, *size, *flow, number), &mut dropped_alone);
+                    }
+                    prop_assert_eq!(best_effort(&mut dropped), best_effort(&mut dropped_alone));
+                }
+                for _ in 0..*departures {
+                    let of_both = both.dequeue(now, &mut dropped);
+                    let of_alone = alone.dequeue(now, &mut dropped_alone);
+                    prop_assert_eq!(best_effort(&mut dropped), best_effort(&mut dropped_alone));
+                    let other = of_both.filter(|(packet, _)| packet.class() == Class::BestEffort);
+                    prop_assert_eq!(other, of_alone, "{}", name);
+                }
+                let ours = both.statistics().of(Class::BestEffort);
+                prop_assert_eq!(ours, alone.statistics().of(Class::BestEffort));
+            }
+        }
+    }
+
+    #[test]
+    fn with_the_guard_it_gives_away_the_guards_share_at_most(
+        packets in 0..50u64,
+        time_ms in 0..100u64,
+        gaps_us in prop::collection::vec(0..3000u64, 100..2000),
+    ) {
+        for name in BOTH {
+            let settings = [
+                ("guard_packets", Value::Count(packets)),
+                ("guard_time", Value::Time(Span::from_millis(time_ms))),
+            ];
+            let mut queue = queue(name, Limit::Packets(1000), &settings);
+            let (mut now, mut dropped, mut sent) = (Time::ZERO, Vec::new(), [0u64; 2]);
+            for gap_us in &gaps_us {
+                now += Span::from_micros(*gap_us);
+                // Both classes always have packets waiting.
+                for class in Class::BOTH {
+                    while queue.statistics().of(class).backlog.packets < 3 {
+                        queue.enqueue(now, packet(class, 1000, class as u32, 0), &mut dropped);
+                    }
+                }
+                let (packet, _) = queue.dequeue(now, &mut dropped).unwrap();
+                sent[packet.class() as usize] += 1;
+            }
+            let [others, ours] = sent;
+            let elapsed_ms = now.since(Time::ZERO).0 / 1_000_000;
+            let by_packets = others.checked_div(packets).unwrap_or(0);
+            let by_time = elapsed_ms.checked_div(time_ms).unwrap_or(0);
+            prop_assert!(ours <= by_packets + by_time + 1, "{name}: {ours} of {others}, {elapsed_ms} ms");
+            // And it is not starved: both bounds are reached, the stricter one at least.
+            prop_assert!(ours >= by_packets.max(1) - 1, "{name}: {ours} of {others}");
+        }
+    }
+}
+
+#[test]
+fn lower_effort_is_pushed_out_first_and_never_pushes() {
+    for name in BOTH {
+        let mut queue = queue(name, Limit::Packets(10), &[]);
+        let mut dropped = Vec::new();
+        let mut arrive = |class, n: u64| {
+            (0..n).for_each(|i| queue.enqueue(Time::ZERO, packet(class, 1000, 0, i), &mut dropped));
+            let lost: Vec<_> = dropped.drain(..).map(|dropped| dropped.packet.class()).collect();
+            let held = Class::BOTH.map(|class| queue.statistics().of(class).backlog.packets);
+            (lost.len(), lost.contains(&Class::BestEffort), held)
+        };
+        assert_eq!(arrive(Class::BestEffort, 4), (0, false, [4, 0]), "{name}");
+        assert_eq!(arrive(Class::LowerEffort, 6), (0, false, [4, 6]), "{name}");
+        let (lost, lost_others, held) = arrive(Class::LowerEffort, 1);
+        assert!(lost > 0 && !lost_others && held[0] == 4, "{name}: {held:?}");
+        let (lost, lost_others, held) = arrive(Class::BestEffort, 6);
+        assert!(lost > 0 && !lost_others && held == [10, 0], "{name}: {held:?}");
+        assert_eq!(arrive(Class::LowerEffort, 3), (3, false, [10, 0]), "{name}");
+    }
+}
+
+#[test]
+fn a_starved_class_goes_on_when_the_other_has_nothing_to_send() {
+    for name in BOTH {
+        let mut queue = queue(name, Limit::Packets(100), &STRICT);
+        let mut dropped = Vec::new();
+        (0..20).for_each(|i| queue.enqueue(Time::ZERO, packet(Class::LowerEffort, 1000, 0, i), &mut dropped));
+        for ms in 0..10_000 {
+            queue.enqueue(Time::from_millis(ms), packet(Class::BestEffort, 1000, 1, 0), &mut dropped);
+            let (packet, _) = queue.dequeue(Time::from_millis(ms), &mut dropped).unwrap();
+            assert_eq!(packet.class(), Class::BestEffort, "{name}");
+        }
+        let later = Time::from_millis(10_000);
+        let left: Vec<_> = std::iter::from_fn(|| queue.dequeue(later, &mut dropped)).collect();
+        assert_eq!(left.len(), 20, "{name}: CoDel needs an interval of bad delays before it drops");
+    }
+}
+
+#[test]
+fn lower_efforts_queue_stays_near_its_own_target() {
+    for (name, ecn) in [("le_two_queues", true), ("le_fq_codel", true), ("le_fq_codel", false)] {
+        let mut queue = queue(name, Limit::Packets(10_000), &[("ecn", Value::Flag(ecn))]);
+        let mut dropped = Vec::new();
+        // One packet leaves per ms; 10 % too many arrive for five seconds.
+        for tenth_ms in 0..50_000u64 {
+            let now = Time::from_micros(100 * tenth_ms);
+            if tenth_ms % 9 == 0 {
+                queue.enqueue(now, packet(Class::LowerEffort, 1000, 1, 0), &mut dropped);
+            }
+            if tenth_ms % 10 == 0 {
+                queue.dequeue(now, &mut dropped);
+            }
+        }
+        let counters = queue.statistics().of(Class::LowerEffort);
+        let acted = counters.marked + counters.dropped_head;
+        assert!(acted > 10 && (counters.marked > 0) == ecn, "{name}: {counters:?}");
+        assert_eq!(counters.backlog.packets <= 250, name == "le_two_queues", "250 kB are 200 ms: {name}");
+    }
+}
+
+#[test]
+fn a_flow_with_both_classes_keeps_its_order_in_each() {
+    for name in BOTH {
+        let mut queue = queue(name, Limit::Packets(1000), &[]);
+        let (mut dropped, mut last) = (Vec::new(), [0; 2]);
+        for number in 1..2000u64 {
+            let now = Time::from_millis(number);
+            let class = Class::BOTH[(number % 3 / 2) as usize];
+            queue.enqueue(now, packet(class, 1000, 5, number), &mut dropped);
+            for _ in 0..number % 2 * 2 {
+                let Some((packet, _)) = queue.dequeue(now, &mut dropped) else { break };
+                let last = &mut last[packet.class() as usize];
+                assert!(packet.body > *last, "{name}");
+                *last = packet.body;
+            }
+        }
+        assert!(last[1] > 1000, "{name}: {last:?}");
+    }
+}
+
+#[test]
+fn targets_longer_than_their_intervals_are_refused() {
+    let site = || Site { limit: Limit::Packets(1), bits_per_second: 1_000_000, random: Pcg64::new(7, 9) };
+    for (name, target) in BOTH.iter().flat_map(|name| [(name, "target"), (name, "le_target")]) {
+        let settings = [(target, Value::Time(Span::from_millis(300)))];
+        let error = find(name).unwrap().build::<()>(&settings, site()).err().unwrap().to_string();
+        assert!(error.starts_with(&format!("{target} = 300 ms does not go with")), "{name}: {error}");
+        let zero =
+            [("flows", Value::Count(0)), ("quantum", Value::Bytes(0)), ("le_limit", Value::Time(Span::ZERO))];
+        for (param, value) in zero {
+            let entry = find(name).unwrap();
+            if entry.params.iter().any(|row| row.name == param) {
+                let error = entry.build::<()>(&[(param, value)], site()).err().unwrap().to_string();
+                assert!(error.contains("outside its range"), "{name}: {error}");
+            }
+        }
+    }
+}
