@@ -207,6 +207,20 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_allocated_whichever_flows_come_and_go() {
+        for rules in [Rules::LINUX, Rules::RFC8290] {
+            let mut bench = Bench::new(300, rules);
+            let capacities = |bench: &Bench| (bench.lists.new.capacity(), bench.lists.old.capacity());
+            let before = capacities(&bench);
+            for i in 0..1000 {
+                bench.arrive(i * i % FLOWS, i % 3, 400);
+                bench.send(i % 5 / 2);
+            }
+            assert_eq!(capacities(&bench), before, "{rules:?}");
+        }
+    }
+
+    #[test]
     fn a_quantum_below_a_packet_is_saved_up_over_several_turns() {
         let mut bench = Bench::new(300, Rules::LINUX);
         bench.arrive(0, 10, 1500);

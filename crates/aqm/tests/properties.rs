@@ -42,7 +42,7 @@ fn limits() -> impl Strategy<Value = Limit> {
     ]
 }
 
-/// The defaults, each preset, and each flag the other way round.
+/// The defaults, each preset, each flag the other way round, and a hash that changes.
 fn variants(entry: &Entry) -> Vec<Vec<(&'static str, Value)>> {
     let presets = entry.presets.iter().map(|preset| vec![("preset", Value::Choice(preset.name))]);
     let flags = entry.params.iter().filter_map(|param| match param.default {
@@ -53,7 +53,10 @@ fn variants(entry: &Entry) -> Vec<Vec<(&'static str, Value)>> {
         Kind::Choice(words) => words.iter().map(|word| vec![(param.name, Value::Choice(word))]).collect(),
         _ => Vec::new(),
     });
-    std::iter::once(Vec::new()).chain(presets).chain(flags).chain(words).collect()
+    // What is off by default and would never be tried otherwise.
+    let perturb = entry.params.iter().filter(|param| param.name == "perturb");
+    let perturb = perturb.map(|param| vec![(param.name, Value::Time(Span::from_millis(20)))]);
+    std::iter::once(Vec::new()).chain(presets).chain(flags).chain(words).chain(perturb).collect()
 }
 
 /// What went in and has not come out yet, per flow in order of arrival; and what was seen of the rest.
