@@ -1,9 +1,10 @@
 //! How many packets each discipline takes and gives back per second, with its statistics.
 //!
 //! ```text
-//! cargo run --release -p afteryou-aqm --example pairs [FLOWS] [PACKETS]
+//! cargo run --release -p afteryou-aqm --example pairs [FLOWS] [PACKETS] [QUEUE]
 //! ```
 //! Packets of 1000 flows (or FLOWS) arrive in turn, each as another leaves; 100, 1000 and 10000 (or PACKETS) wait.
+//! On a busy machine name one QUEUE and compare the user time of several runs instead: wall time says little there.
 #![allow(clippy::disallowed_methods)] // it measures real time
 
 use afteryou_aqm::list::QUEUES;
@@ -12,13 +13,15 @@ use afteryou_cc::Time;
 use rand_pcg::Pcg64;
 use std::time::Instant;
 
-const PAIRS: u64 = 5_000_000;
+const PAIRS: u64 = 20_000_000;
 
 fn main() {
-    let mut numbers = std::env::args().skip(1).filter_map(|word| word.parse::<u64>().ok());
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let mut numbers = words.iter().filter_map(|word| word.parse::<u64>().ok());
+    let named = words.iter().find(|word| word.parse::<u64>().is_err());
     let flows = numbers.next().unwrap_or(1000).max(1);
     let backlogs: Vec<u64> = numbers.next().map_or(vec![100, 1000, 10_000], |packets| vec![packets]);
-    for entry in QUEUES {
+    for entry in QUEUES.iter().filter(|entry| named.is_none_or(|name| name == entry.name)) {
         for packets in &backlogs {
             let site = Site {
                 limit: Limit::Packets(2 * packets),
