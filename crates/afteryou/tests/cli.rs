@@ -1,5 +1,6 @@
 //! The built command: exit codes, messages, output.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::process::{Command, Output, Stdio};
 
@@ -105,6 +106,14 @@ fn lists_name_every_algorithm() {
     let queues = stdout(&run(&["list", "queues"]));
     for entry in afteryou_aqm::list::QUEUES {
         assert!(queues.lines().any(|line| line == entry.name), "{}", entry.name);
+        for preset in entry.presets {
+            assert!(
+                queues.contains(&format!("\n  preset={}: ", preset.name)),
+                "{}, {}",
+                entry.name,
+                preset.name
+            );
+        }
     }
 }
 
@@ -117,6 +126,24 @@ fn lists_are_json_for_programs() {
         assert_eq!(output.status.code(), Some(0));
         let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(json.as_array().map(Vec::len), Some(count), "{word}");
+    }
+}
+
+#[test]
+fn json_of_queues_has_every_preset_with_all_its_values() {
+    let output = run(&["list", "queues", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for (entry, listed) in afteryou_aqm::list::QUEUES.iter().zip(json.as_array().unwrap()) {
+        let presets = listed["presets"].as_array().unwrap_or_else(|| panic!("{}", entry.name));
+        let presets = presets.iter().map(|preset| {
+            let values = preset["values"].as_object().unwrap().keys().map(String::as_str);
+            (preset["name"].as_str().unwrap(), preset["help"].as_str().unwrap(), values.collect())
+        });
+        let expected = entry.presets.iter().map(|preset| {
+            let values = preset.rows.iter().map(|(name, _)| *name);
+            (preset.name, preset.help, values.collect::<BTreeSet<_>>())
+        });
+        assert!(presets.eq(expected), "{}", entry.name);
     }
 }
 

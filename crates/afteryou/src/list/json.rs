@@ -1,8 +1,9 @@
 //! A list for programs. The form is documented in `afteryou list --help`; every key is always there.
 
 use super::Listed;
-use afteryou_cc::param::{Kind, Param, Value};
+use afteryou_cc::param::{Kind, Param, Preset, Value};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 #[derive(Serialize)]
 struct Entry {
@@ -11,6 +12,7 @@ struct Entry {
     summary: &'static str,
     source: &'static str,
     parameters: Vec<Parameter>,
+    presets: Vec<PresetOf>,
 }
 
 #[derive(Serialize)]
@@ -26,6 +28,13 @@ struct Parameter {
     source: &'static str,
 }
 
+#[derive(Serialize)]
+struct PresetOf {
+    name: &'static str,
+    help: &'static str,
+    values: BTreeMap<&'static str, serde_json::Value>,
+}
+
 /// `entries` as a JSON array, with a line feed at the end.
 pub fn json(entries: &[Listed]) -> Result<String, serde_json::Error> {
     let entries: Vec<_> = entries.iter().map(entry).collect();
@@ -39,7 +48,13 @@ fn entry(listed: &Listed) -> Entry {
         summary: listed.summary,
         source: listed.source,
         parameters: listed.params.iter().map(parameter).collect(),
+        presets: listed.presets.iter().map(preset).collect(),
     }
+}
+
+fn preset(preset: &Preset) -> PresetOf {
+    let values = preset.rows.iter().map(|(name, value)| (*name, plain(*value)));
+    PresetOf { name: preset.name, help: preset.help, values: values.collect() }
 }
 
 fn parameter(param: &Param) -> Parameter {
@@ -110,10 +125,10 @@ mod tests {
     #[test]
     fn every_key_is_always_there() {
         let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-        for list in [List::Controllers, List::Queues] {
+        for list in [List::Controllers, List::Queues, List::Transports] {
             let all: serde_json::Value = serde_json::from_str(&json(&list.entries()).unwrap()).unwrap();
             for entry in all.as_array().unwrap() {
-                assert_eq!(keys(entry), ["class", "name", "parameters", "source", "summary"]);
+                assert_eq!(keys(entry), ["class", "name", "parameters", "presets", "source", "summary"]);
                 for row in entry["parameters"].as_array().unwrap() {
                     let expected =
                         ["choices", "default", "help", "kind", "max", "min", "name", "source", "unit"];
@@ -121,5 +136,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn presets_say_what_they_change_as_plain_numbers() {
+        let text = json(&[crate::list::tests::WITH_PRESETS]).unwrap();
+        let all: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let expected = serde_json::json!([
+            { "name": "paper", "help": "as in the paper", "values": {} },
+            { "name": "linux", "help": "as in Linux", "values": { "target": 20, "limit": 65536, "ecn": true } },
+        ]);
+        assert_eq!(all[0]["presets"], expected);
     }
 }

@@ -4,13 +4,13 @@ mod json;
 mod table;
 mod wrap;
 
-pub use table::{default as default_in_words, range as range_in_words};
+pub use table::{changes_in_words, default as default_in_words, range as range_in_words};
 
 use crate::failure::Failure;
 use crate::output;
 use afteryou_aqm::list::QUEUES;
 use afteryou_cc::list::Class;
-use afteryou_cc::param::Param;
+use afteryou_cc::param::{Param, Preset};
 use afteryou_scenario::catalogue;
 use afteryou_scenario::transport::TRANSPORTS;
 use afteryou_scenario::words::unknown;
@@ -35,11 +35,13 @@ Examples:
   afteryou list queues --json
   afteryou list transports
 
-The JSON is an array of {name, class, summary, source, parameters}; class is \"foreground\" or \"background\" for \
-controllers and null otherwise. parameters is an array of {name, kind, unit, default, min, max, choices, help, \
+The JSON is an array of {name, class, summary, source, parameters, presets}; class is \"foreground\" or \
+\"background\" for controllers and null otherwise. parameters is an array of {name, kind, unit, default, min, max, choices, help, \
 source}; kind is \"time\", \"number\", \"count\", \"bytes\", \"flag\" or \"choice\". default, min and max are numbers in \
 the unit (times in ms, sizes in B); the default of a flag is a boolean, that of a choice a string. min and max are \
-null for flags and choices, choices is null for everything but choices.";
+null for flags and choices, choices is null for everything but choices. presets is an array of {name, help, values}: \
+what the parameter preset may be, whose values those are, and, by parameter, the defaults that it changes, as numbers \
+in the same units. Only queues have presets; for everything else the array is empty.";
 
 /// Which list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +62,7 @@ pub struct Listed {
     summary: &'static str,
     source: &'static str,
     params: &'static [Param],
+    presets: &'static [Preset],
 }
 
 fn list(word: &str) -> Result<List, afteryou_scenario::Error> {
@@ -83,6 +86,7 @@ impl List {
                     summary: entry.summary,
                     source: entry.source,
                     params: entry.params,
+                    presets: &[],
                 })
                 .collect(),
             List::Queues => QUEUES
@@ -93,6 +97,7 @@ impl List {
                     summary: entry.summary,
                     source: entry.source,
                     params: entry.params,
+                    presets: entry.presets,
                 })
                 .collect(),
             List::Transports => TRANSPORTS
@@ -103,6 +108,7 @@ impl List {
                     summary: entry.summary,
                     source: entry.source,
                     params: entry.params,
+                    presets: &[],
                 })
                 .collect(),
         }
@@ -127,4 +133,37 @@ pub fn run(args: &ListArgs) -> Result<(), Failure> {
         false => table::text(&entries, output::width()),
     };
     output::print(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_cc::param::Value;
+    use afteryou_cc::Span;
+
+    /// What a queue with presets looks like, whichever of them the list has.
+    pub const WITH_PRESETS: Listed = Listed {
+        name: "example",
+        class: None,
+        summary: "an example",
+        source: "ours",
+        params: &[
+            Param::choice("preset", "paper", &["paper", "linux"]).explained("whose values", ""),
+            Param::millis("target", 5, (1, 1000)).explained("time that may stand", ""),
+            Param::bytes("limit", 1000, (1, 1_000_000)).explained("most bytes", ""),
+            Param::flag("ecn", false).explained("mark", ""),
+        ],
+        presets: &[
+            Preset { name: "paper", help: "as in the paper", rows: &[] },
+            Preset {
+                name: "linux",
+                help: "as in Linux",
+                rows: &[
+                    ("target", Value::Time(Span::from_millis(20))),
+                    ("limit", Value::Bytes(65_536)),
+                    ("ecn", Value::Flag(true)),
+                ],
+            },
+        ],
+    };
 }

@@ -2,7 +2,7 @@
 
 use super::wrap::wrap;
 use super::Listed;
-use afteryou_cc::param::{Kind, Param, Value};
+use afteryou_cc::param::{Kind, Param, Preset, Value};
 use afteryou_scenario::Size;
 
 const INDENT: &str = "  ";
@@ -37,6 +37,10 @@ fn block(entry: &Listed, rows: &[Row], layout: &Layout) -> String {
     match rows {
         [] => lines.extend(layout.indented("It has no parameters.")),
         _ => lines.extend(layout.head().into_iter().chain(rows.iter().flat_map(|row| layout.row(row)))),
+    }
+    if !entry.presets.is_empty() {
+        lines.push(String::new());
+        lines.extend(entry.presets.iter().flat_map(|preset| layout.hanging(&preset_in_words(entry, preset))));
     }
     lines.join("\n") + "\n"
 }
@@ -80,6 +84,14 @@ impl Layout {
         lines
     }
 
+    /// A paragraph whose first line stands out.
+    fn hanging(&self, text: &str) -> Vec<String> {
+        let lines = wrap(text, self.width - 2 * INDENT.len()).into_iter().enumerate();
+        lines
+            .map(|(i, line)| if i == 0 { INDENT.to_owned() + &line } else { INDENT.repeat(2) + &line })
+            .collect()
+    }
+
     fn indented(&self, text: &str) -> Vec<String> {
         wrap(text, self.width - INDENT.len()).iter().map(|line| format!("{INDENT}{line}")).collect()
     }
@@ -107,9 +119,31 @@ fn row(param: &Param) -> Row {
     }
 }
 
+/// "preset=linux: as in Linux; target = 20 ms"
+fn preset_in_words(entry: &Listed, preset: &Preset) -> String {
+    let words = format!("preset={}: {}", preset.name, preset.help);
+    match changes_in_words(entry.params, preset).join(", ") {
+        none if none.is_empty() => words,
+        changes => format!("{words}; {changes}"),
+    }
+}
+
+/// What a preset changes in a table, each as "target = 20 ms".
+pub fn changes_in_words(table: &[Param], preset: &Preset) -> Vec<String> {
+    let change = |(name, value): &(&str, Value)| {
+        let param = table.iter().find(|param| param.name == *name);
+        format!("{name} = {}", param.map_or_else(|| figure(*value), |param| with_unit(param, *value)))
+    };
+    preset.rows.iter().map(change).collect()
+}
+
 /// A parameter's default with its unit.
 pub fn default(param: &Param) -> String {
-    let value = figure(param.default);
+    with_unit(param, param.default)
+}
+
+fn with_unit(param: &Param, value: Value) -> String {
+    let value = figure(value);
     match param.kind {
         // These are written with their unit already.
         Kind::Time | Kind::Bytes => value,
@@ -173,6 +207,17 @@ mod tests {
         let row = text.lines().find(|line| line.starts_with("  target ")).unwrap();
         let words: Vec<_> = row.split("  ").filter(|cell| !cell.is_empty()).map(str::trim).collect();
         assert_eq!(words, ["target", "60 ms", "1 to 100 ms", "queuing delay to stay below [draft-01 §4.5]"]);
+    }
+
+    #[test]
+    fn presets_say_whose_values_they_are_and_what_they_change() {
+        let wide = text(&[crate::list::tests::WITH_PRESETS], 100);
+        let expected = "\n\n  preset=paper: as in the paper\n  preset=linux: as in Linux; target = 20 ms, limit = 64 KiB, ecn = true\n";
+        assert!(wide.ends_with(expected), "{wide}");
+        let narrow = text(&[crate::list::tests::WITH_PRESETS], 36);
+        let expected =
+            "\n  preset=linux: as in Linux;\n    target = 20 ms, limit = 64 KiB,\n    ecn = true\n";
+        assert!(narrow.ends_with(expected), "{narrow}");
     }
 
     #[test]
