@@ -2,7 +2,7 @@
 //!
 //! The text is for reviewers, who see in its diff what a change does; the picture is for readers.
 
-use crate::words::{class, page, role, summary, tenths, transport};
+use crate::words::{class, page, role, sentence, tenths, transport};
 use afteryou_cc::list::Entry;
 use afteryou_cc::Snapshot;
 use afteryou_scenario::outcome::{Outcome, Series};
@@ -191,13 +191,13 @@ pub fn gallery_page(exhibits: &[Exhibit]) -> String {
         ALONE[0],
     );
     for exhibit in exhibits {
-        let (entry, page) = (exhibit.entry, page(exhibit.entry));
+        let (entry, page) = (exhibit.entry, page(exhibit.entry.name));
         let _ = write!(
             text,
             "<div>\n\n[![Windows of {name}](gallery/{page}.svg)]({page}.md)\n\n\
              **[{name}]({page}.md)** ({}): {} {}\n\n</div>\n",
             class(entry),
-            summary(entry),
+            sentence(entry.summary),
             exhibit.line(),
             name = entry.name,
         );

@@ -158,7 +158,7 @@ fn table(runs: &[Run], loss: u64, quantity: fn(&Run) -> u64) -> String {
     let mut text = format!("\n### {} random loss\n\n", percent(loss));
     let _ = writeln!(text, "| controller | over |{heads}\n|---|---|{lines}");
     for entry in CONTROLLERS {
-        let _ = write!(text, "| [{}]({}.md) | {} |", entry.name, page(entry), transport(entry));
+        let _ = write!(text, "| [{}]({}.md) | {} |", entry.name, page(entry.name), transport(entry));
         let of = runs.iter().filter(|run| run.entry.name == entry.name && run.loss == loss);
         of.for_each(|run| text += &format!(" {} |", tenths(quantity(run))));
         text.push('\n');

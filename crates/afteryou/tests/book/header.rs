@@ -2,6 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
+/// The header of the queue discipline `name`, as markdown with headings from the second level on. The list says its module.
+pub fn of_queue(sources: &Path, name: &str) -> String {
+    let list = read(&sources.join("list.rs"));
+    let module =
+        module(&list, name).unwrap_or_else(|| panic!("list.rs has no line that begins with {name:?}"));
+    let files = [format!("{module}.rs"), format!("{module}/mod.rs")].map(|file| sources.join(file));
+    let file = files.iter().find(|file| file.is_file());
+    let file = file.unwrap_or_else(|| panic!("{} has no module {module}", sources.display()));
+    markdown(&read(file))
+}
+
+/// The module in the list's line for `name`.
+fn module<'a>(list: &'a str, name: &str) -> Option<&'a str> {
+    let begin = format!("{name:?},");
+    let line = list.lines().find_map(|line| line.trim_start().strip_prefix(&begin))?;
+    line.split(',').next().map(str::trim)
+}
+
 /// The header of the file that declares the controller `name`, as markdown with headings from the second level on.
 pub fn of_controller(sources: &Path, name: &str) -> String {
     let mut files = rust_files(sources);
@@ -121,6 +139,15 @@ mod tests {
         for (rust, book) in cases {
             assert_eq!(without_rust_links(rust), book);
         }
+    }
+
+    #[test]
+    fn a_queue_is_in_the_module_that_its_line_names() {
+        let list = "disciplines! {\n    \"red\", red, new, \"x\";\n    \"le_red\", le_aqm, new, \"x\";\n}\n";
+        assert_eq!(
+            [module(list, "red"), module(list, "le_red"), module(list, "re")],
+            [Some("red"), Some("le_aqm"), None]
+        );
     }
 
     #[test]

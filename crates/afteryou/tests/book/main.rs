@@ -1,24 +1,32 @@
-//! The book's pages about controllers, made from the list of controllers, their sources and the simulator.
+//! The book's pages about controllers and queues, made from the lists of them, their sources and the simulator.
 //!
 //! `UPDATE_BOOK=1 cargo test -p afteryou --test book` writes them; without it, this asserts that what is committed is what
-//! would be written. Everything in `docs/src/controllers` is made here; what people write about a controller goes into
-//! `docs/notes/<page>.md` and becomes a section of its page.
+//! would be written. Everything in `docs/src/controllers` and `docs/src/queues` is made here; what people write about a
+//! controller goes into `docs/notes/<page>.md`, about a queue into `docs/notes/queues/<page>.md`, and becomes a section of
+//! its page.
 
+mod controllers;
+mod encounters;
 mod gallery;
 mod goodput;
 mod header;
 mod links;
 mod page;
 mod pool;
+mod queues;
 mod words;
 
+use afteryou_aqm::list::QUEUES;
 use afteryou_cc::list::CONTROLLERS;
-use afteryou_scenario::Experiment;
+use afteryou_scenario::{Algorithm, Experiment};
 use gallery::Exhibit;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const UPDATE: &str = "UPDATE_BOOK=1 cargo test -p afteryou --test book";
+
+/// Folders below `docs/src` in which everything is made here.
+const FOLDERS: [&str; 3] = ["controllers", "controllers/gallery", "queues"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -34,26 +42,48 @@ fn text(file: &Path) -> Option<String> {
     std::fs::read_to_string(file).ok().map(|text| text.replace("\r\n", "\n"))
 }
 
+/// What somebody wrote by hand, by its path below `docs/notes`.
+fn notes(path: &str) -> Option<String> {
+    text(&docs().join("notes").join(path))
+}
+
 /// Every generated file, by its path below `docs/src`.
 fn book() -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
+    about_controllers(&mut files);
+    about_queues(&mut files);
+    let summary = text(&docs().join("src/SUMMARY.md")).expect("docs/src/SUMMARY.md is there");
+    let summary = queues::chapter().listed_in(&controllers::chapter().listed_in(&summary));
+    files.insert("SUMMARY.md".to_owned(), summary);
+    files
+}
+
+fn about_controllers(files: &mut BTreeMap<String, String>) {
     let entries: Vec<_> = CONTROLLERS.iter().collect();
     let exhibits = pool::each(&entries, |entry| Exhibit::new(entry));
     for (entry, exhibit) in CONTROLLERS.iter().zip(&exhibits) {
-        let page = words::page(entry);
-        let notes = text(&docs().join(format!("notes/{page}.md")));
+        let page = words::page(entry.name);
+        let notes = notes(&format!("{page}.md"));
         let sources = root().join("crates/cc/src");
-        let written = page::controller_page(entry, &sources, notes.as_deref(), &exhibit.line());
+        let written = controllers::controller_page(entry, &sources, notes.as_deref(), &exhibit.line());
         files.insert(format!("controllers/{page}.md"), written);
         files.insert(format!("controllers/gallery/{page}.txt"), exhibit.text());
         files.insert(format!("controllers/gallery/{page}.svg"), exhibit.picture());
     }
-    files.insert("controllers/README.md".to_owned(), page::overview());
+    files.insert("controllers/README.md".to_owned(), controllers::overview());
     files.insert("controllers/gallery.md".to_owned(), gallery::gallery_page(&exhibits));
     files.insert("controllers/goodput.md".to_owned(), goodput::goodput_page(goodput::runs()));
-    let summary = text(&docs().join("src/SUMMARY.md")).expect("docs/src/SUMMARY.md is there");
-    files.insert("SUMMARY.md".to_owned(), page::with_controllers(&summary));
-    files
+}
+
+fn about_queues(files: &mut BTreeMap<String, String>) {
+    let runs = encounters::runs();
+    for entry in QUEUES {
+        let page = words::page(entry.name);
+        let notes = notes(&format!("queues/{page}.md"));
+        let written = queues::queue_page(entry, &root().join("crates/aqm/src"), notes.as_deref(), runs);
+        files.insert(format!("queues/{page}.md"), written);
+    }
+    files.insert("queues/README.md".to_owned(), queues::overview(runs));
 }
 
 /// Files that nobody makes any more, below `docs/src`.
@@ -64,7 +94,7 @@ fn stale(files: &BTreeMap<String, String>) -> Vec<String> {
         let names = present.map(|entry| format!("{folder}/{}", entry.file_name().to_string_lossy()));
         names.collect::<Vec<_>>()
     };
-    let present = ["controllers", "controllers/gallery"].into_iter().flat_map(in_folder);
+    let present = FOLDERS.into_iter().flat_map(in_folder);
     present.filter(|name| !files.contains_key(name)).collect()
 }
 
@@ -72,7 +102,9 @@ fn write(files: &BTreeMap<String, String>) {
     for name in stale(files) {
         std::fs::remove_file(docs().join("src").join(name)).expect("a file that can be removed");
     }
-    std::fs::create_dir_all(docs().join("src/controllers/gallery")).expect("a folder");
+    for folder in FOLDERS {
+        std::fs::create_dir_all(docs().join("src").join(folder)).expect("a folder");
+    }
     for (name, written) in files {
         let file = docs().join("src").join(name);
         if text(&file).as_ref() != Some(written) {
@@ -118,11 +150,24 @@ fn nobody_lies_at_the_floor_unless_its_rule_says_so() {
 
 #[test]
 fn every_scenario_in_the_book_runs() {
-    for entry in CONTROLLERS {
-        let file = page::scenario(entry);
-        let experiment = Experiment::parse(&file, entry.name, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let of_queues = QUEUES.iter().flat_map(queues::scenarios);
+    for file in CONTROLLERS.iter().map(controllers::scenario).chain(of_queues) {
+        let experiment =
+            Experiment::parse(&file, "backup.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
         let planned = &experiment.runs(None, None).expect("one run")[0];
         let outcome = afteryou_sim::run(&planned.scenario, &mut |_| true).expect("a run");
-        assert!(outcome.run.totals.iter().all(|totals| totals.received_bytes > 0), "{}", entry.name);
+        assert!(outcome.run.totals.iter().all(|totals| totals.received_bytes > 0), "{file}");
+    }
+}
+
+#[test]
+fn every_queue_in_the_book_can_be_named_on_the_command_line() {
+    for entry in QUEUES {
+        let with_parameter = entry.params.iter().map(|param| page::in_option(entry.name, param));
+        let with_preset = entry.presets.iter().map(|preset| format!("{},preset={}", entry.name, preset.name));
+        for words in with_parameter.chain(with_preset) {
+            let queue: Algorithm = words.parse().expect("a name and a parameter");
+            assert!(queue.queue().is_ok(), "{words}: {:?}", queue.queue().err());
+        }
     }
 }

@@ -3,9 +3,9 @@
 use afteryou_cc::list::{Class, Entry};
 use afteryou_scenario::{Role, Transport};
 
-/// File name of a controller's page, without its end.
-pub fn page(entry: &Entry) -> String {
-    entry.name.replace("++", "pp")
+/// File name of an algorithm's page, without its end.
+pub fn page(name: &str) -> String {
+    name.replace("++", "pp")
 }
 
 /// Its class as scenarios call it.
@@ -32,9 +32,9 @@ pub fn transport(entry: &Entry) -> Transport {
     }
 }
 
-/// Its summary as a sentence.
-pub fn summary(entry: &Entry) -> String {
-    let mut letters = entry.summary.chars();
+/// A summary as a sentence.
+pub fn sentence(summary: &str) -> String {
+    let mut letters = summary.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", letters.as_str().trim_end_matches('.'))
 }

@@ -1,0 +1,150 @@
+//! A queue's page and the overview: made from the list of queues and the simulator.
+
+use crate::encounters::{self, players, Encounter};
+use crate::header;
+use crate::page::{in_file, notes, parameters, parameters_follow, Chapter};
+use crate::words::{cell, page, sentence, tenths};
+use afteryou::list::changes_in_words;
+use afteryou_aqm::list::{Entry, QUEUES};
+use std::fmt::Write;
+use std::path::Path;
+
+/// The chapter in the list of pages.
+pub fn chapter() -> Chapter {
+    Chapter {
+        line: "- [Queues](queues/README.md)",
+        folder: "queues",
+        names: QUEUES.iter().map(|entry| entry.name).collect(),
+        more: &[],
+    }
+}
+
+/// A queue's page. `by_hand` is what somebody wrote about it.
+pub fn queue_page(entry: &Entry, sources: &Path, by_hand: Option<&str>, runs: &[Encounter]) -> String {
+    format!(
+        "# {name}\n\n{}\n\n\
+         | priority of background traffic is kept | source |\n|---|---|\n| {} | {} |\n\n\
+         ## How to use it\n\n{}\n## Parameters\n\n{}{}\n## The algorithm\n\n{}\n{}\
+         \n## Background traffic in this queue\n\n{}\n{}",
+        sentence(entry.summary),
+        encounters::keeps_priority(runs, entry.name),
+        cell(entry.source),
+        usage(entry),
+        parameters(entry.params),
+        presets(entry),
+        header::of_queue(sources, entry.name).trim_end(),
+        notes(by_hand),
+        encounters::table(runs, entry.name),
+        below_the_table(),
+        name = entry.name,
+    )
+}
+
+fn below_the_table() -> String {
+    format!(
+        "{}\n\n\
+         Share is the part of all goodput. Times are those that packets spend in the queue: of all packets, and of the \
+         foreground's where the queue can tell them apart by their mark. The [overview](README.md) has the shares in every \
+         queue.\n",
+        encounters::setting()
+    )
+}
+
+fn usage(entry: &Entry) -> String {
+    let name = entry.name;
+    let with_parameter = entry.params.first().map(|param| {
+        let line = format!("queue = {}", in_file(name, param));
+        parameters_follow("--queue", name, &line, param)
+    });
+    format!(
+        "```sh\nafteryou demo --queue {name}\nafteryou sim backup.toml\n```\n\n\
+         with, for the second, a `backup.toml` such as\n\n```toml\n{}```\n\n{}\
+         \nPackets of a background flow are marked as lower effort (LE, RFC 8622); with `dscp = \"default\"` on the flow they are \
+         not.\n",
+        scenarios(entry)[0],
+        with_parameter.unwrap_or_default(),
+    )
+}
+
+/// Scenario files with this queue: plain, and with a parameter if it has any.
+pub fn scenarios(entry: &Entry) -> Vec<String> {
+    let name = entry.name;
+    let with_parameter = entry.params.first().map(|param| in_file(name, param));
+    let queues = std::iter::once(format!("{name:?}")).chain(with_parameter);
+    let backup = "role       = \"background\"\ncontroller = \"ledbat++\"\n";
+    let file = |queue| {
+        let link = format!("queue  = {queue}\n");
+        crate::page::scenario(&format!("a backup and an upload in {name}"), &link, backup)
+    };
+    queues.map(file).collect()
+}
+
+/// The section about presets, if there are any.
+fn presets(entry: &Entry) -> String {
+    if entry.presets.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "\n## Presets\n\n\
+         A preset is a set of other defaults; what is written beside it counts. `--queue {},preset={}`, for example.\n\n\
+         | preset | whose values | what it changes |\n|---|---|---|\n",
+        entry.name, entry.presets[0].name
+    );
+    for preset in entry.presets {
+        let changes = match changes_in_words(entry.params, preset).join(", ") {
+            none if none.is_empty() => "nothing".to_owned(),
+            changes => changes,
+        };
+        let _ = writeln!(text, "| `{}` | {} | {} |", preset.name, cell(preset.help), cell(&changes));
+    }
+    text
+}
+
+/// The overview of all queues.
+pub fn overview(runs: &[Encounter]) -> String {
+    format!(
+        "# Queues\n\n\
+         A background controller steps aside because it sees a queue grow. A queue that is kept short, or that gives each flow \
+         its own turn, hides what it needs to see: then everybody gets an equal share, and the low priority is lost. Marks \
+         bring it back where a queue reads them.\n\n\
+         {}\n{}\n\n\
+         ## What is left to {}\n\n\
+         The foreground's part of all goodput, per cent. Half is an equal share. *le* is the same flow with its packets marked \
+         as lower effort.\n\n\
+         {}\n{}\n",
+        list(runs),
+        encounters::legend(),
+        encounters::FOREGROUND,
+        shares(runs),
+        encounters::setting(),
+    )
+}
+
+fn list(runs: &[Encounter]) -> String {
+    let mut text = "| name | what it is | source | priority |\n|---|---|---|---|\n".to_owned();
+    for entry in QUEUES {
+        let (what, source) = (cell(&sentence(entry.summary)), cell(entry.source));
+        let priority = encounters::keeps_priority(runs, entry.name);
+        let _ = writeln!(text, "| {} | {what} | {source} | {priority} |", link(entry));
+    }
+    text
+}
+
+fn shares(runs: &[Encounter]) -> String {
+    let head = players().map(|player| {
+        let mark = if player.is_marked { ", le" } else { "" };
+        format!(" {}{mark} |", player.controller)
+    });
+    let lines = "--:|".repeat(players().count());
+    let mut text = format!("| queue |{}\n|---|{lines}\n", head.collect::<String>());
+    for entry in QUEUES {
+        let shares = players().map(|player| encounters::share(runs, entry.name, player));
+        let shares: String = shares.map(|share| format!(" {} |", tenths(share))).collect();
+        let _ = writeln!(text, "| {} |{shares}", link(entry));
+    }
+    text
+}
+
+fn link(entry: &Entry) -> String {
+    format!("[{}]({}.md)", entry.name, page(entry.name))
+}
