@@ -15,11 +15,13 @@ const RTT: Duration = Duration::from_millis(40);
 const BUFFER: Duration = Duration::from_millis(200);
 const DURATION: Duration = Duration::from_millis(60_000);
 /// Who must not notice. It comes when the background flow has seen the empty path.
-pub const FOREGROUND: &str = "cubic";
+const FOREGROUND: &str = "cubic";
 const COMES: Duration = Duration::from_millis(5_000);
 const MEASURED_FROM: Duration = Duration::from_millis(10_000);
-/// Who plays the background flow; the last one as a control, which steps aside for nobody.
-const PLAYERS: [&str; 3] = ["ledbat++", "ledbat", "cubic"];
+/// Who steps aside for nobody.
+const CONTROL: &str = "cubic";
+/// Who plays the background flow.
+const PLAYERS: [&str; 3] = ["ledbat++", "ledbat", CONTROL];
 /// Who keeps its low priority leaves the foreground at least so much, in tenths of a per cent.
 const KEPT_TENTHS: u64 = 800;
 
@@ -127,7 +129,7 @@ pub fn keeps_priority(runs: &[Encounter], queue: &str) -> &'static str {
 pub fn legend() -> String {
     format!(
         "**Priority** says whether a background flow still steps aside there: *yes* if every background controller of the \
-         table below leaves {FOREGROUND} at least {} % of what arrives, *marked* if that takes packets marked as lower \
+         table below leaves the foreground at least {} % of all goodput, *marked* if that takes packets marked as lower \
          effort, *no* if not even then.",
         KEPT_TENTHS / 10,
     )
@@ -137,21 +139,21 @@ pub fn legend() -> String {
 pub fn setting() -> String {
     format!(
         "The link has {RATE}, a round trip of {RTT} and a buffer of {BUFFER}. A background flow runs from the start, over \
-         the transport that its controller was made for; one {FOREGROUND} over tcp comes at {COMES}. Measured in the \
-         simulator from {MEASURED_FROM} to {DURATION}; one run each, with seed 1. {FOREGROUND} as the background flow is the \
-         control: it steps aside for nobody by itself."
+         the transport that its controller was made for. The foreground is one {FOREGROUND} over tcp that comes at {COMES}. \
+         Measured in the simulator from {MEASURED_FROM} to {DURATION}, one run each, with seed 1. The background flow with \
+         {CONTROL} is the control: it steps aside for nobody by itself."
     )
 }
 
 /// The table of one queue.
 pub fn table(runs: &[Encounter], queue: &str) -> String {
     let mut text = format!(
-        "| background | marked | {FOREGROUND}'s share | in the queue, mean | p95 | {FOREGROUND}'s packets, mean | p95 | \
+        "| background | marked | foreground's share | in the queue, mean | p95 | foreground's packets, mean | p95 | \
          utilisation |\n|---|---|--:|--:|--:|--:|--:|--:|\n"
     );
     for run in runs.iter().filter(|run| run.queue == queue) {
         let (name, mark) = match run.player {
-            None => ("nobody", ""),
+            None => ("nobody", "–"),
             Some(Player { controller, is_marked }) => (controller, if is_marked { "le" } else { "no" }),
         };
         let [mean, p95] = in_ms(Some(run.all));
@@ -168,7 +170,7 @@ pub fn table(runs: &[Encounter], queue: &str) -> String {
 
 fn in_ms(delays: Option<Quantiles>) -> [String; 2] {
     let words = |delays: Quantiles| [delays.mean_ms, delays.p95_ms].map(|ms| format!("{ms:.1} ms"));
-    delays.map_or_else(Default::default, words)
+    delays.map_or_else(|| ["–", "–"].map(str::to_owned), words)
 }
 
 #[cfg(test)]

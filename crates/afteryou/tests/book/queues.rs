@@ -23,19 +23,20 @@ pub fn chapter() -> Chapter {
 pub fn queue_page(entry: &Entry, sources: &Path, by_hand: Option<&str>, runs: &[Encounter]) -> String {
     format!(
         "# {name}\n\n{}\n\n\
-         | priority of background traffic is kept | source |\n|---|---|\n| {} | {} |\n\n\
-         ## How to use it\n\n{}\n## Parameters\n\n{}{}\n## The algorithm\n\n{}\n{}\
-         \n## Background traffic in this queue\n\n{}\n{}",
+         | priority of background traffic is kept | source |\n|---|---|\n| [{}](README.md) | {} |\n\n\
+         ## How to use it\n\n{}\n\
+         ## Background traffic in this queue\n\n{}\n{}\n\
+         ## Parameters\n\n{}{}\n## The algorithm\n\n{}\n{}",
         sentence(entry.summary),
         encounters::keeps_priority(runs, entry.name),
         cell(entry.source),
         usage(entry),
+        encounters::table(runs, entry.name),
+        below_the_table(),
         parameters(entry.params),
         presets(entry),
         header::of_queue(sources, entry.name).trim_end(),
         notes(by_hand),
-        encounters::table(runs, entry.name),
-        below_the_table(),
         name = entry.name,
     )
 }
@@ -45,7 +46,7 @@ fn below_the_table() -> String {
         "{}\n\n\
          Share is the part of all goodput. Times are those that packets spend in the queue: of all packets, and of the \
          foreground's where the queue can tell them apart by their mark. The [overview](README.md) has the shares in every \
-         queue.\n",
+         queue and says what counts as kept.\n",
         encounters::setting()
     )
 }
@@ -108,13 +109,12 @@ pub fn overview(runs: &[Encounter]) -> String {
          its own turn, hides what it needs to see: then everybody gets an equal share, and the low priority is lost. Marks \
          bring it back where a queue reads them.\n\n\
          {}\n{}\n\n\
-         ## What is left to {}\n\n\
-         The foreground's part of all goodput, per cent. Half is an equal share. *le* is the same flow with its packets marked \
+         ## What the foreground gets\n\n\
+         Its part of all goodput, per cent. Half is an equal share. *le* is the same flow with its packets marked \
          as lower effort.\n\n\
          {}\n{}\n",
         list(runs),
         encounters::legend(),
-        encounters::FOREGROUND,
         shares(runs),
         encounters::setting(),
     )
