@@ -40,8 +40,8 @@ The JSON is an array of {name, class, summary, source, parameters, presets}; cla
 source}; kind is \"time\", \"number\", \"count\", \"bytes\", \"flag\" or \"choice\". default, min and max are numbers in \
 the unit (times in ms, sizes in B); the default of a flag is a boolean, that of a choice a string. min and max are \
 null for flags and choices, choices is null for everything but choices. presets is an array of {name, help, values}: \
-what the parameter preset may be, whose values those are, and, by parameter, the defaults that it changes, as numbers \
-in the same units. Only queues have presets; for everything else the array is empty.";
+what the parameter preset may be, whose values those are, and, by parameter, the defaults that it changes, written as \
+those are. Only queues have presets; for everything else the array is empty.";
 
 /// Which list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

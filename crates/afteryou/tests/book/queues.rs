@@ -6,6 +6,7 @@ use crate::page::{in_file, notes, parameters, parameters_follow, Chapter};
 use crate::words::{cell, page, sentence, tenths};
 use afteryou::list::changes_in_words;
 use afteryou_aqm::list::{Entry, QUEUES};
+use afteryou_cc::param::{Param, Preset};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -53,7 +54,7 @@ fn below_the_table() -> String {
 
 fn usage(entry: &Entry) -> String {
     let name = entry.name;
-    let with_parameter = entry.params.first().map(|param| {
+    let with_parameter = example(entry).map(|param| {
         let line = format!("queue = {}", in_file(name, param));
         parameters_follow("--queue", name, &line, param)
     });
@@ -67,10 +68,15 @@ fn usage(entry: &Entry) -> String {
     )
 }
 
+/// The parameter to show how they are written; presets have a section of their own.
+fn example(entry: &Entry) -> Option<&'static Param> {
+    entry.params.iter().find(|param| param.name != "preset")
+}
+
 /// Scenario files with this queue: plain, and with a parameter if it has any.
 pub fn scenarios(entry: &Entry) -> Vec<String> {
     let name = entry.name;
-    let with_parameter = entry.params.first().map(|param| in_file(name, param));
+    let with_parameter = example(entry).map(|param| in_file(name, param));
     let queues = std::iter::once(format!("{name:?}")).chain(with_parameter);
     let backup = "role       = \"background\"\ncontroller = \"ledbat++\"\n";
     let file = |queue| {
@@ -82,23 +88,26 @@ pub fn scenarios(entry: &Entry) -> Vec<String> {
 
 /// The section about presets, if there are any.
 fn presets(entry: &Entry) -> String {
-    if entry.presets.is_empty() {
-        return String::new();
-    }
+    let Some(last) = entry.presets.last() else { return String::new() };
     let mut text = format!(
         "\n## Presets\n\n\
-         A preset is a set of other defaults; what is written beside it counts. `--queue {},preset={}`, for example.\n\n\
+         A preset is a set of other defaults: `--queue {},preset={}`, for example. A parameter that is written beside it \
+         counts.\n\n\
          | preset | whose values | what it changes |\n|---|---|---|\n",
-        entry.name, entry.presets[0].name
+        entry.name, last.name
     );
     for preset in entry.presets {
-        let changes = match changes_in_words(entry.params, preset).join(", ") {
-            none if none.is_empty() => "nothing".to_owned(),
-            changes => changes,
-        };
+        let changes = changes(entry, preset);
         let _ = writeln!(text, "| `{}` | {} | {} |", preset.name, cell(preset.help), cell(&changes));
     }
     text
+}
+
+fn changes(entry: &Entry, preset: &Preset) -> String {
+    match preset.rows {
+        [] => "nothing".to_owned(),
+        _ => changes_in_words(entry.params, preset).join(", "),
+    }
 }
 
 /// The overview of all queues.
