@@ -147,10 +147,10 @@ pub fn setting() -> String {
 
 /// The table of one queue.
 pub fn table(runs: &[Encounter], queue: &str) -> String {
-    let mut text = format!(
+    let mut text =
         "| background | marked | foreground's share | in the queue, mean | p95 | foreground's packets, mean | p95 | \
          utilisation |\n|---|---|--:|--:|--:|--:|--:|--:|\n"
-    );
+            .to_owned();
     for run in runs.iter().filter(|run| run.queue == queue) {
         let (name, mark) = match run.player {
             None => ("nobody", "–"),
