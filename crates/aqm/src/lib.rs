@@ -4,7 +4,7 @@
 //! argument, so one CoDel serves the simulator and a real socket alike. What the caller hangs on a packet (bytes, a
 //! slot number) is its own affair: [`Packet`] is generic over it, and dropped packets are handed back.
 //!
-//! One file per discipline: [`droptail`], [`codel`]. [`list`] finds one by name.
+//! One file per discipline: [`droptail`], [`codel`], [`red`]. [`list`] finds one by name.
 
 pub mod buckets;
 pub mod codel;
@@ -20,6 +20,7 @@ pub mod le_two_queues;
 pub mod list;
 pub mod packet;
 pub mod queue;
+pub mod red;
 pub mod sfq;
 pub mod site;
 pub mod sojourns;

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::queue::{Limit, Queue};
 use crate::site::Site;
-use crate::{codel, droptail, drr, fq_codel, le_fq_codel, le_threshold, le_two_queues, sfq};
+use crate::{codel, droptail, drr, fq_codel, le_fq_codel, le_threshold, le_two_queues, red, sfq};
 use afteryou_cc::param::{Param, Preset, Settings, Value};
 
 /// A discipline in the list.
@@ -64,6 +64,8 @@ disciplines! {
         "a queue for lower effort behind one for all others", "own proposal after RFC 8622";
     "le_fq_codel", le_fq_codel, |settings, site| le_fq_codel::LeFqCodel::new(settings, site),
         "FQ-CoDel with lower effort behind all others", "own proposal after RFC 8290 and RFC 8622";
+    "red", red, red::Red::new,
+        "drops at random on arrival, the more often the longer the queue on average", "ns-2 red.cc; Floyd and Jacobson 1993";
 }
 
 /// The discipline of that name.
