@@ -5,6 +5,7 @@
 //! slot number) is its own affair: [`Packet`] is generic over it, and dropped packets are handed back.
 //!
 //! One file per discipline: [`droptail`], [`codel`], [`red`]. [`list`] finds one by name.
+//! One file per discipline: [`droptail`], [`codel`], [`pie`]. [`list`] finds one by name.
 
 pub mod buckets;
 pub mod codel;
@@ -19,6 +20,7 @@ pub mod le_threshold;
 pub mod le_two_queues;
 pub mod list;
 pub mod packet;
+pub mod pie;
 pub mod queue;
 pub mod red;
 pub mod sfq;

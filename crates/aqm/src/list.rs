@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::queue::{Limit, Queue};
 use crate::site::Site;
-use crate::{codel, droptail, drr, fq_codel, le_fq_codel, le_threshold, le_two_queues, red, sfq};
+use crate::{codel, droptail, drr, fq_codel, le_fq_codel, le_threshold, le_two_queues, pie, red, sfq};
 use afteryou_cc::param::{Param, Preset, Settings, Value};
 
 /// A discipline in the list.
@@ -66,6 +66,8 @@ disciplines! {
         "FQ-CoDel with lower effort behind all others", "own proposal after RFC 8290 and RFC 8622";
     "red", red, red::Red::new,
         "drops at random on arrival, the more often the longer the queue on average", "ns-2 red.cc; Floyd and Jacobson 1993";
+    "pie", pie, pie::Pie::new,
+        "drops on arrival with a probability that keeps the delay at a target", "RFC 8033";
 }
 
 /// The discipline of that name.

@@ -50,7 +50,7 @@ fn every_kind_of_mistake_is_answered_where_it_was_made() {
         ("", "\n[[flow]]\nrtt = \"40 ms\"\n", "needs a controller", 7),
         ("", "\n[[flow]]\ncontroller = \"cubic\"\nrtt = 40\n", "\"40\" is not a time", 9),
         ("", "\n[[flow]]\ncontroller = \"bbr\"\nrtt = \"40 ms\"\n", "not built yet", 8),
-        ("", "queue = \"pie\"\n", "not built yet", 6),
+        ("", "queue = \"cake\"\n", "not built yet", 6),
         ("", "jitter = \"1 ms\"\n", "not built yet", 6),
         (
             "",

@@ -1,0 +1,354 @@
+//! PIE's control law without a queue: what is known of the delay, the probability that follows, and who is told.
+
+use super::departures::{Cycle, Departures};
+use crate::error::Error;
+use crate::queue::{Backlog, Limit};
+use crate::site::uniform;
+use afteryou_cc::param::{Settings, Value};
+use afteryou_cc::{Span, Time};
+use rand_pcg::Pcg64;
+
+/// From here on steps may be capped (§5.5).
+const CAPPED_FROM: f64 = 0.1;
+/// The longest capped step (§5.5), and what a high delay adds (Linux).
+const LARGE_STEP: f64 = 0.02;
+/// Below this probability a short queue is left alone (§4.1).
+const SPARED_BELOW: f64 = 0.2;
+/// §4.2: the gains are divided by this much below these probabilities.
+const RFC_TUNING: [(f64, f64); 6] =
+    [(0.000_001, 2048.0), (0.000_01, 512.0), (0.000_1, 128.0), (0.001, 32.0), (0.01, 8.0), (0.1, 2.0)];
+/// The same of Linux 3.14 to 3.17.
+const OLD_LINUX_TUNING: [(f64, f64); 2] = [(0.01, 8.0), (0.1, 2.0)];
+
+/// Accumulated probability counts in units of 2⁻⁵³.
+const ONE: u64 = 1 << 53;
+/// §5.4: nothing is dropped before 0.85 have accumulated,
+const DROP_FROM: u64 = ONE / 100 * 85 + ONE % 100 * 85 / 100;
+/// and certainly at 8.5.
+const DROP_AT: u64 = ONE / 2 * 17;
+
+/// Whose rules where sources differ in more than a number; the header of [`pie`](crate::pie) has the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// RFC 8033.
+    Rfc8033,
+    /// Linux's `sch_pie`.
+    Linux,
+    /// FreeBSD's `dn_aqm_pie`.
+    FreeBsd,
+}
+
+/// The law: what does not change.
+#[derive(Clone, Copy, Debug)]
+pub struct Law {
+    form: Form,
+    target: Span,
+    half_target: Span,
+    tupdate: Span,
+    burst: Span,
+    alpha: f64,
+    beta: f64,
+    tuning: &'static [(f64, f64)],
+    cap: bool,
+    high_delay: Span,
+    decay: f64,
+    /// Delays up to here count as no queue.
+    decay_to: Span,
+    /// With so many bytes waiting nothing is dropped.
+    spared_bytes: u64,
+    derandomise: bool,
+    /// The highest probability that marks, if marks are on.
+    marks_to: Option<f64>,
+    /// Asleep until so much waits, if it sleeps at all.
+    wakes_at: Option<Limit>,
+    /// How departures are measured, if that is how the delay is known.
+    departures: Option<Cycle>,
+}
+
+/// What a law knows of one queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct State {
+    /// Drop probability.
+    probability: f64,
+    /// The same in units of 2⁻⁵³, rounded up.
+    share: u64,
+    /// Probability gathered since the last drop (§5.4).
+    accumulated: u64,
+    /// The delay now, and at the last update.
+    delay: Span,
+    old_delay: Span,
+    /// What is left of the burst allowance.
+    burst: Span,
+    is_awake: bool,
+    departures: Departures,
+    /// When the last packet left, if Linux counts the burst allowance down by that.
+    last_departure: Option<Time>,
+    next_update: Time,
+}
+
+impl Law {
+    /// By the rows of [`COMMON`](super::params::COMMON), for a buffer of `limit`.
+    ///
+    /// # Errors
+    /// A high delay that is not above the target.
+    pub fn new(settings: &Settings<'_>, limit: Limit) -> Result<Law, Error> {
+        let form = match settings.choice("form") {
+            "linux" => Form::Linux,
+            "freebsd" => Form::FreeBsd,
+            _ => Form::Rfc8033,
+        };
+        let (target, high_delay) = (settings.time("target"), settings.time("high_delay"));
+        if high_delay > Span::ZERO && high_delay <= target {
+            return Err(Error::Together {
+                name: "high_delay",
+                value: Value::Time(high_delay),
+                other: format!("target = {}", Value::Time(target)),
+                valid: format!("0 ms, or more than {} up to 10000 ms", Value::Time(target)),
+            });
+        }
+        let half_target = target / 2;
+        let two_packets = 2 * settings.bytes("mean_packet");
+        Ok(Law {
+            form,
+            target,
+            half_target,
+            tupdate: settings.time("tupdate"),
+            burst: settings.time("burst"),
+            alpha: settings.number("alpha"),
+            beta: settings.number("beta"),
+            tuning: match settings.choice("tuning") {
+                "linux-3.17" => &OLD_LINUX_TUNING,
+                "none" => &[],
+                _ => &RFC_TUNING,
+            },
+            cap: settings.flag("cap"),
+            high_delay: if high_delay == Span::ZERO { Span::MAX } else { high_delay },
+            decay: settings.number("decay"),
+            decay_to: match settings.choice("decay_below") {
+                "zero" => Span::ZERO,
+                _ => Span(half_target.0 - 1),
+            },
+            spared_bytes: if form == Form::Linux { two_packets - 1 } else { two_packets },
+            derandomise: settings.flag("derandomise"),
+            marks_to: settings.flag("ecn").then(|| marks_to(settings.number("ecn_threshold"), form)),
+            wakes_at: settings.flag("on_off").then(|| match limit.resolved() {
+                Limit::Bytes(bytes) => Limit::Bytes(bytes / 3),
+                Limit::Packets(packets) => Limit::Packets(packets / 3),
+                Limit::Time { .. } => unreachable!("resolved"),
+            }),
+            departures: (settings.choice("delay") == "departure-rate").then(|| Cycle {
+                form,
+                threshold: settings.bytes("dq_threshold"),
+                weight: settings.number("dq_weight"),
+            }),
+        })
+    }
+
+    /// A queue's state as it begins.
+    pub fn start(&self) -> State {
+        State {
+            probability: 0.0,
+            share: 0,
+            accumulated: 0,
+            delay: Span::ZERO,
+            old_delay: Span::ZERO,
+            burst: self.burst,
+            is_awake: self.wakes_at.is_none(),
+            departures: Departures::default(),
+            last_departure: None,
+            next_update: Time::ZERO + self.tupdate,
+        }
+    }
+
+    /// Does all updates that were due by `now`, `backlog` having been there since the last event.
+    #[inline]
+    pub fn catch_up(&self, state: &mut State, now: Time, backlog: Backlog) {
+        if now >= state.next_update {
+            self.catch_up_late(state, now, backlog);
+        }
+    }
+
+    /// An update depends on nothing but the state and the backlog. Once it changes nothing, no further one does.
+    #[cold]
+    fn catch_up_late(&self, state: &mut State, now: Time, backlog: Backlog) {
+        while now >= state.next_update {
+            let before = *state;
+            self.update(state, backlog);
+            if *state == before {
+                let missed = now.since(state.next_update).0 / self.tupdate.0 + 1;
+                state.next_update += self.tupdate * missed;
+                return;
+            }
+            state.next_update += self.tupdate;
+        }
+    }
+
+    /// §4.2: what happens every `tupdate`.
+    fn update(&self, state: &mut State, backlog: Backlog) {
+        if !state.is_awake {
+            return;
+        }
+        if let Some(cycle) = &self.departures {
+            state.delay = state.departures.delay(backlog.bytes, cycle);
+        }
+        state.set(self.stepped(state, backlog));
+        let is_quiet =
+            state.probability == 0.0 && state.delay < self.half_target && state.old_delay < self.half_target;
+        state.old_delay = state.delay;
+        if self.form != Form::Linux {
+            state.burst = state.burst.saturating_sub(self.tupdate);
+        } else if is_quiet && (self.departures.is_none() || state.departures.is_known()) {
+            self.forget(state);
+        }
+        // §5.3. While a third of the buffer is full nobody sleeps: a delay of nothing only says that it is not known yet.
+        if is_quiet && self.wakes_at.is_some_and(|limit| !reaches(backlog, limit)) {
+            state.is_awake = false;
+        }
+    }
+
+    /// The probability after a step.
+    fn stepped(&self, state: &State, backlog: Backlog) -> f64 {
+        let (delay, old) = (state.delay.as_secs_f64(), state.old_delay.as_secs_f64());
+        let error = delay - self.target.as_secs_f64();
+        let divisor = self.tuning.iter().find(|(below, _)| state.probability < *below).map_or(1.0, |t| t.1);
+        let mut step = (self.alpha * error + self.beta * (delay - old)) / divisor;
+        if self.cap && state.probability >= CAPPED_FROM {
+            step = step.min(LARGE_STEP);
+        }
+        if state.delay > self.high_delay {
+            step += LARGE_STEP;
+        }
+        let probability = (state.probability + step).clamp(0.0, 1.0);
+        // Linux: a delay of nothing with packets waiting says that it is not known.
+        let is_unknown = self.form == Form::Linux && state.delay == Span::ZERO && backlog.bytes > 0;
+        match state.delay.max(state.old_delay) <= self.decay_to && !is_unknown {
+            true => probability * self.decay,
+            false => probability,
+        }
+    }
+
+    /// Everything as it began but the probability and the delays.
+    fn forget(&self, state: &mut State) {
+        state.accumulated = 0;
+        state.burst = self.burst;
+        state.departures = Departures::default();
+        state.last_departure = None;
+    }
+
+    /// A packet arrives and finds `backlog`: should its sender be told? Answers no as long as the queue is fine.
+    #[inline]
+    pub fn signals(&self, state: &mut State, now: Time, backlog: Backlog, random: &mut Pcg64) -> bool {
+        self.listens(state, now, backlog) && self.draws(state, random)
+    }
+
+    /// §4.1, §4.4, §5.3: may a packet that finds `backlog` be dropped at all?
+    #[inline]
+    pub fn listens(&self, state: &mut State, now: Time, backlog: Backlog) -> bool {
+        if self.wakes_at.is_some() {
+            self.wake(state, now, backlog);
+        }
+        if state.probability == 0.0 {
+            // Nothing to drop: all that may happen is that the allowance comes back.
+            if self.form != Form::Linux && state.delay.max(state.old_delay) < self.half_target {
+                state.burst = self.burst;
+            }
+            state.accumulated = 0;
+            return false;
+        }
+        let seen = if self.form == Form::Linux { state.delay } else { state.old_delay };
+        state.burst == Span::ZERO
+            && (seen >= self.half_target || state.probability >= SPARED_BELOW)
+            && backlog.bytes > self.spared_bytes
+            && state.is_awake
+    }
+
+    fn wake(&self, state: &mut State, now: Time, backlog: Backlog) {
+        if !state.is_awake && self.wakes_at.is_some_and(|limit| reaches(backlog, limit)) {
+            let (delay, next_update) = (state.delay, state.next_update);
+            let departures = Departures::measuring_from(now);
+            *state = State { is_awake: true, delay, departures, next_update, ..self.start() };
+        }
+    }
+
+    /// §5.4: drops at random, but no two close together.
+    #[inline]
+    fn draws(&self, state: &mut State, random: &mut Pcg64) -> bool {
+        if !self.derandomise {
+            return uniform(random) < state.probability;
+        }
+        state.accumulated += state.share;
+        if state.accumulated < DROP_FROM {
+            return false;
+        }
+        if state.accumulated < DROP_AT && uniform(random) >= state.probability {
+            return false;
+        }
+        state.accumulated = 0;
+        true
+    }
+
+    /// §5.1: is a packet that understands it marked rather than dropped?
+    #[inline]
+    pub fn marks(&self, state: &State) -> bool {
+        self.marks_to.is_some_and(|most| state.probability <= most)
+    }
+
+    /// A packet of `size` leaves after `sojourn`, `backlog` behind it.
+    #[inline]
+    pub fn departed(&self, state: &mut State, now: Time, size: u32, sojourn: Span, backlog: Backlog) {
+        if let Some(cycle) = &self.departures {
+            let took = state.departures.departed(now, size, backlog.bytes, cycle);
+            if let (Form::Linux, Some(took)) = (self.form, took) {
+                state.burst = state.burst.saturating_sub(took);
+            }
+            return;
+        }
+        state.delay = if backlog.packets == 0 { Span::ZERO } else { sojourn };
+        if self.form == Form::Linux {
+            let since = state.last_departure.replace(now).map_or(Span::ZERO, |last| now.since(last));
+            state.burst = state.burst.saturating_sub(since);
+        }
+    }
+}
+
+impl State {
+    /// Drop probability.
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// Does it drop at all, or sleep?
+    pub fn is_awake(&self) -> bool {
+        self.is_awake
+    }
+
+    fn set(&mut self, probability: f64) {
+        self.probability = probability;
+        self.share = libm::ceil(probability * ONE as f64) as u64;
+    }
+
+    /// A packet was dropped for want of room: that is a drop, too (§5.4).
+    pub fn dropped_full(&mut self) {
+        self.accumulated = 0;
+    }
+}
+
+/// The RFC and FreeBSD mark below the threshold, Linux at it, too.
+fn marks_to(threshold: f64, form: Form) -> f64 {
+    if form == Form::Linux {
+        threshold
+    } else {
+        threshold.next_down()
+    }
+}
+
+fn reaches(backlog: Backlog, limit: Limit) -> bool {
+    match limit {
+        Limit::Packets(packets) => backlog.packets >= packets,
+        Limit::Bytes(bytes) => backlog.bytes >= bytes,
+        Limit::Time { .. } => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;
