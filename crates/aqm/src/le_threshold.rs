@@ -171,7 +171,8 @@ impl<T: Send> Queue<T> for LeThreshold<T> {
             Class::BestEffort => self.gate.best_effort_seen = Some(now),
             Class::LowerEffort => {
                 let admitted = self.gate.admits(now, self.fifo.backlog().bytes);
-                if !admitted && !(self.ecn && self.statistics.mark(&mut packet)) {
+                let passes = admitted || (self.ecn && self.statistics.mark(&mut packet));
+                if !passes {
                     return self.statistics.refuse(packet, DropReason::Early, dropped);
                 }
             }

@@ -1,0 +1,49 @@
+//! A queue allocates until it has held what it may hold, and never again: it stands in the path of every packet.
+
+use afteryou_aqm::list::QUEUES;
+use afteryou_aqm::{Dropped, Limit, Packet, Queue, Site, DSCP_LE};
+use afteryou_cc::{Span, Time};
+use rand_pcg::Pcg64;
+
+const LIMIT: u64 = 200;
+
+/// `rounds` bursts from 60 flows of both classes, each twice what the queue holds, and what leaves between them.
+fn traffic(queue: &mut dyn Queue<u64>, now: &mut Time, rounds: u64, dropped: &mut Vec<Dropped<u64>>) {
+    for round in 0..rounds {
+        for i in 0..2 * LIMIT {
+            let flow = (i * i + round) as u32 % 60;
+            let tos = if flow % 3 == 0 { DSCP_LE << 2 } else { 0 } | (flow % 4) as u8;
+            queue.enqueue(*now, Packet::from_tos(1500, flow, tos, i), dropped);
+            dropped.clear();
+            *now += Span::from_micros(200);
+            if i % 3 == 0 {
+                queue.dequeue(*now, dropped);
+            }
+            dropped.clear();
+        }
+        for _ in 0..(round % 4) * LIMIT {
+            *now += Span::from_micros(1200);
+            queue.dequeue(*now, dropped);
+            dropped.clear();
+        }
+    }
+}
+
+#[test]
+fn nothing_is_allocated_once_the_queue_has_been_full() {
+    for entry in QUEUES {
+        let site =
+            Site { limit: Limit::Packets(LIMIT), bits_per_second: 10_000_000, random: Pcg64::new(1, 2) };
+        let mut queue = entry.build(&[], site).expect("its own defaults");
+        let (mut now, mut dropped) = (Time::ZERO, Vec::with_capacity(4 * LIMIT as usize));
+        traffic(&mut *queue, &mut now, 20, &mut dropped);
+        let allocations = allocation_counter::measure(|| traffic(&mut *queue, &mut now, 60, &mut dropped));
+        assert_eq!(allocations.count_total, 0, "{}", entry.name);
+    }
+}
+
+#[test]
+fn the_counter_counts() {
+    let allocations = allocation_counter::measure(|| drop(std::hint::black_box(Box::new(1))));
+    assert_eq!(allocations.count_total, 1);
+}
