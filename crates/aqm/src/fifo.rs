@@ -31,6 +31,18 @@ impl<T> Fifo<T> {
         Some((packet, now.since(arrived)))
     }
 
+    /// The packet with `index` older ones.
+    pub fn get(&self, index: usize) -> Option<&Packet<T>> {
+        self.packets.get(index).map(|(_, packet)| packet)
+    }
+
+    /// Takes the packet with `index` older ones out of the line, in time proportional to its distance to the nearer end.
+    pub fn remove(&mut self, index: usize) -> Option<Packet<T>> {
+        let (_, packet) = self.packets.remove(index)?;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+
     /// When the oldest packet arrived.
     pub fn oldest(&self) -> Option<Time> {
         self.packets.front().map(|(arrived, _)| *arrived)
@@ -64,5 +76,23 @@ impl<T> Source<T> for Fifo<T> {
 impl<T> Default for Fifo<T> {
     fn default() -> Fifo<T> {
         Fifo::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_taken_out_of_the_middle_leaves_the_others_in_order() {
+        let mut fifo = Fifo::new();
+        (0..5).for_each(|i| fifo.push(Time(i.into()), Packet::from_tos(100 + i, i, 0, i)));
+        assert_eq!(fifo.get(3).map(|packet| packet.flow), Some(3));
+        assert_eq!(fifo.remove(3).map(|packet| packet.body), Some(3));
+        assert_eq!(fifo.backlog(), Backlog { packets: 4, bytes: 100 + 101 + 102 + 104 });
+        let rest: Vec<_> = std::iter::from_fn(|| fifo.pop(Time(10))).collect();
+        assert_eq!(rest.iter().map(|(packet, _)| packet.body).collect::<Vec<_>>(), [0, 1, 2, 4]);
+        assert_eq!(rest[3].1, Span(6));
+        assert_eq!(fifo.remove(0), None);
     }
 }

@@ -4,10 +4,10 @@
 //! argument, so one CoDel serves the simulator and a real socket alike. What the caller hangs on a packet (bytes, a
 //! slot number) is its own affair: [`Packet`] is generic over it, and dropped packets are handed back.
 //!
-//! One file per discipline: [`droptail`], [`codel`], [`red`]. [`list`] finds one by name.
-//! One file per discipline: [`droptail`], [`codel`], [`pie`]. [`list`] finds one by name.
+//! One file per discipline; [`list`] has them all and finds one by name.
 
 pub mod buckets;
+pub mod choke;
 pub mod codel;
 pub mod droptail;
 pub mod drr;
@@ -16,6 +16,7 @@ mod fifo;
 pub mod fq_codel;
 pub mod guard;
 pub mod le_fq_codel;
+pub mod le_red;
 pub mod le_threshold;
 pub mod le_two_queues;
 pub mod list;

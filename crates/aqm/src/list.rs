@@ -3,7 +3,9 @@
 use crate::error::Error;
 use crate::queue::{Limit, Queue};
 use crate::site::Site;
-use crate::{codel, droptail, drr, fq_codel, le_fq_codel, le_threshold, le_two_queues, pie, red, sfq};
+use crate::{
+    choke, codel, droptail, drr, fq_codel, le_fq_codel, le_red, le_threshold, le_two_queues, pie, red, sfq,
+};
 use afteryou_cc::param::{Param, Preset, Settings, Value};
 
 /// A discipline in the list.
@@ -68,6 +70,10 @@ disciplines! {
         "drops at random on arrival, the more often the longer the queue on average", "ns-2 red.cc; Floyd and Jacobson 1993";
     "pie", pie, pie::Pie::new,
         "drops on arrival with a probability that keeps the delay at a target", "RFC 8033";
+    "choke", choke, choke::Choke::new,
+        "RED that first drops packets of a flow that fills the queue, by comparing with one at random", "Pan, Prabhakar and Psounis 2000; Linux sch_choke";
+    "le_red", le_red, le_red::LeRed::new,
+        "RED that drops lower-effort packets some times as often as others", "ours, with RFC 8622's marking";
 }
 
 /// The discipline of that name.

@@ -218,7 +218,7 @@ impl<T: Send> Queue<T> for Red<T> {
 
     fn dequeue(&mut self, now: Time, _dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)> {
         let (packet, sojourn) = self.fifo.pop(now)?;
-        self.law.depart(now, packet.size, self.fifo.backlog());
+        self.law.depart(now, packet.size);
         self.statistics.deliver(&packet, sojourn);
         Some((packet, sojourn))
     }

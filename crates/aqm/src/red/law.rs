@@ -95,7 +95,7 @@ pub struct Law {
     bottom: Option<f64>,
     moved_at: Time,
     average: f64,
-    /// When the last packet will have left the link, if none follows.
+    /// When the link has sent the last packet that it was given.
     idle_from: Time,
     random: Pcg64,
 }
@@ -168,11 +168,9 @@ impl Law {
         }
     }
 
-    /// A packet of `size` bytes goes to the link and leaves `backlog`.
-    pub fn depart(&mut self, now: Time, size: u32, backlog: Backlog) {
-        if backlog.packets == 0 {
-            self.idle_from = now + Span((f64::from(size) * self.ns_per_byte) as u64);
-        }
+    /// A packet of `size` bytes goes to the link.
+    pub fn depart(&mut self, now: Time, size: u32) {
+        self.idle_from = now + Span((f64::from(size) * self.ns_per_byte) as u64);
     }
 
     /// Moves `max_p` if it is time (ns-2 `updateMaxP`).
@@ -188,6 +186,11 @@ impl Law {
         };
         self.set_max_p(max_p);
         self.moved_at = now;
+    }
+
+    /// Is the average above the lower threshold?
+    pub fn is_above_min(&self) -> bool {
+        self.average > self.min_th
     }
 
     /// p_b: what the average alone says (ns-2 `calculate_p_new`).
@@ -237,6 +240,11 @@ impl Law {
         let spaced = spaced(p_b, count, self.wait);
         let p = if spaced < 1.0 { spaced * share } else { 1.0 };
         p >= 1.0 || (p > 0.0 && uniform(&mut self.random) < p)
+    }
+
+    /// One of `0..n`.
+    pub fn draw_below(&mut self, n: u64) -> usize {
+        (uniform(&mut self.random) * n as f64) as usize
     }
 }
 

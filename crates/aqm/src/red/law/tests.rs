@@ -66,13 +66,13 @@ fn the_average_moves_by_its_weight_and_falls_while_the_link_is_idle() {
     close(busy.average, 10.02);
     // A packet takes 1.2 ms: the link is busy so long after the last one left the queue, then idle for 100 more.
     let mut idle = law(&PLAIN, 10.0);
-    idle.depart(Time::from_millis(5), 1500, backlog(0));
+    idle.depart(Time::from_millis(5), 1500);
     idle.arrive(Time::from_micros(5_000 + 1_200 + 120_000 + 10), backlog(0));
     close(idle.average, 8.169297);
     // A second arrival at the same time finds no more idle time, nor does one while the link sends.
     idle.arrive(Time::from_micros(126_210), backlog(0));
     close(idle.average, 8.169297 * 0.998);
-    idle.depart(Time::from_millis(500), 1500, backlog(0));
+    idle.depart(Time::from_millis(500), 1500);
     idle.arrive(Time::from_millis(501), backlog(0));
     close(idle.average, 8.169297 * 0.998 * 0.998);
     idle.arrive(Time::from_millis(100_000), backlog(0));

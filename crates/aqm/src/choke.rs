@@ -1,0 +1,280 @@
+//! CHOKe: RED that compares each arriving packet with one drawn from the queue, and drops both if they are of the same flow.
+//!
+//! # Model
+//! A flow that does not back off fills the queue, so a packet drawn from the queue is most likely one of its own, and so is the
+//! one that arrives. Comparing the two finds such flows without keeping any state about flows.
+//!
+//! ```text
+//!   average ≤ min_th     accept
+//!   otherwise            draw one packet of the queue: same flow as the arriving one ─▶ drop both
+//!                        another flow ─▶ RED's decision: by lot up to max_th, always beyond
+//! ```
+//! A flow with share s of the queue meets itself with probability s, and each meeting costs it two packets. Its losses so grow
+//! faster than what it sends, and it gets less of the link the harder it presses.
+//!
+//! # Parameters
+//! RED's ([`crate::red`]), as ns-2 sets them by the link's rate; lengths in packets, no gentle part, no adaptation.
+//! `classic` is 5 and 15 packets with weight 0.002.
+//!
+//! # Source
+//! Pan, Prabhakar and Psounis, CHOKe, a stateless active queue management scheme for approximating fair bandwidth allocation,
+//! 2000, with one candidate; the order of the steps as in Linux' `sch_choke.c`. The RED part is that of ns-2 (`red.cc`).
+//!
+//! # Different here
+//! Linux leaves holes where it dropped, draws again up to three times when it meets one, and then takes the head; here every
+//! packet in the queue is as likely as any other. A flow is what the caller says it is, in Linux a hash of the addresses. A match
+//! leaves RED's count as it was, as in Linux. By RED's rule nothing is decided by the average while at most one packet waits.
+//! A forced drop is a drop even with `ecn` (Linux: unless `harddrop`, a mark).
+//!
+//! # Not implemented
+//! More than one candidate (the paper's variant for many unresponsive flows), classes by filter (Linux).
+//!
+//! # Known bad cases
+//! It punishes whoever has most of the queue: a single TCP flow alone matches itself nearly always, and gets less of a link than
+//! with RED. Several unresponsive flows hide each other. A window's worth sent in a burst is hit more often than the same paced.
+
+use crate::error::Error;
+use crate::fifo::Fifo;
+use crate::packet::Packet;
+use crate::queue::{DropReason, Dropped, Limit, Queue};
+use crate::red::law::{Law, Spacing, Verdict};
+use crate::red::setup;
+use crate::site::Site;
+use crate::statistics::Statistics;
+use afteryou_cc::param::{Param, Preset, Settings, Value};
+use afteryou_cc::{Span, Time};
+
+/// Parameters.
+pub const PARAMS: &[Param] = &[
+    Param::choice("preset", "automatic", &["automatic", "classic"])
+        .explained("whose values are the defaults", "ns-2"),
+    setup::MIN_TH,
+    setup::MAX_TH,
+    setup::MAX_P,
+    setup::QUEUE_WEIGHT,
+    setup::QUEUE_WEIGHT_RULE,
+    setup::WAIT,
+    setup::MEAN_PACKET,
+    setup::TARGET_DELAY,
+    setup::ECN,
+];
+
+/// Defaults of ns-2's RED.
+pub const PRESETS: &[Preset] = &[
+    Preset { name: "automatic", help: "later ns-2: thresholds and weight by the link's rate", rows: &[] },
+    Preset {
+        name: "classic",
+        help: "ns-2 before April 2001: 5 and 15 packets",
+        rows: &[
+            ("min_th", Value::Number(5.0)),
+            ("max_th", Value::Number(15.0)),
+            ("queue_weight", Value::Number(0.002)),
+        ],
+    },
+];
+
+/// A CHOKe queue.
+#[derive(Clone, Debug)]
+pub struct Choke<T> {
+    limit: Limit,
+    fifo: Fifo<T>,
+    law: Law,
+    spacing: Spacing,
+    ecn: bool,
+    statistics: Statistics,
+}
+
+impl<T> Choke<T> {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// Thresholds in the wrong order, or such that tc's rule finds no weight.
+    pub fn new(settings: &Settings<'_>, site: Site) -> Result<Choke<T>, Error> {
+        let shape = setup::shape(settings, &site)?;
+        Ok(Choke {
+            limit: site.limit.resolved(),
+            fifo: Fifo::new(),
+            law: Law::new(&shape, site.random),
+            spacing: Spacing::default(),
+            ecn: settings.flag("ecn"),
+            statistics: Statistics::default(),
+        })
+    }
+
+    /// Draws a packet; if it is of the same flow, takes it out.
+    fn draw_match(&mut self, flow: u32) -> Option<Packet<T>> {
+        let drawn = self.law.draw_below(self.fifo.backlog().packets);
+        if self.fifo.get(drawn)?.flow != flow {
+            return None;
+        }
+        self.fifo.remove(drawn)
+    }
+}
+
+impl<T: Send> Queue<T> for Choke<T> {
+    fn enqueue(&mut self, now: Time, mut packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
+        let backlog = self.fifo.backlog();
+        self.law.arrive(now, backlog);
+        if self.law.is_above_min() {
+            if let Some(drawn) = self.draw_match(packet.flow) {
+                self.statistics.remove(drawn, DropReason::Early, dropped);
+                self.statistics.refuse(packet, DropReason::Early, dropped);
+                return;
+            }
+        }
+        let is_full = !self.limit.admits(backlog, packet.size);
+        let reason = match self.law.decide(&mut self.spacing, backlog, packet.size, 1.0, is_full) {
+            Verdict::Accept => None,
+            Verdict::Early if self.ecn && self.statistics.mark(&mut packet) => None,
+            Verdict::Early | Verdict::Forced => Some(DropReason::Early),
+            Verdict::Full => Some(DropReason::Full),
+        };
+        if let Some(reason) = reason {
+            self.statistics.refuse(packet, reason, dropped);
+            return;
+        }
+        self.statistics.accept(&packet);
+        self.fifo.push(now, packet);
+    }
+
+    fn dequeue(&mut self, now: Time, _dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)> {
+        let (packet, sojourn) = self.fifo.pop(now)?;
+        self.law.depart(now, packet.size);
+        self.statistics.deliver(&packet, sojourn);
+        Some((packet, sojourn))
+    }
+
+    fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Class, Ecn};
+
+    const OWN: u32 = 7;
+
+    fn packet(flow: u32) -> Packet<()> {
+        Packet::from_tos(1500, flow, 0, ())
+    }
+
+    /// A queue of `n` packets of one flow whose average is its length, with thresholds of 5 and 15.
+    fn filled(n: u32, flow: u32) -> Choke<()> {
+        let overrides = [("preset", Value::Choice("classic")), ("queue_weight", Value::Number(1.0))];
+        let settings = Settings::new(PARAMS, &overrides).unwrap().with_preset(PRESETS);
+        let mut queue = Choke::new(&settings, Site::test(Limit::Packets(500))).unwrap();
+        (0..n).for_each(|_| {
+            queue.statistics.accept(&packet(flow));
+            queue.fifo.push(Time::ZERO, packet(flow));
+        });
+        queue
+    }
+
+    /// Packets in the queue and drops after one more packet, of flow `OWN`.
+    fn after_arrival(queue: &mut Choke<()>) -> (u64, usize) {
+        let mut dropped = Vec::new();
+        queue.enqueue(Time::ZERO, packet(OWN), &mut dropped);
+        assert!(dropped.iter().all(|dropped| dropped.reason == DropReason::Early));
+        (queue.backlog().packets, dropped.len())
+    }
+
+    #[test]
+    fn a_drawn_packet_of_the_same_flow_takes_the_arriving_one_with_it() {
+        let mut queue = filled(6, OWN);
+        assert_eq!(after_arrival(&mut queue), (5, 2));
+        let counters = queue.statistics.of(Class::BestEffort);
+        assert_eq!((counters.refused, counters.dropped_early), (1, 2));
+    }
+
+    #[test]
+    fn a_drawn_packet_of_another_flow_leaves_the_decision_to_red() {
+        let mut passed = filled(6, OWN + 1);
+        assert_eq!(after_arrival(&mut passed), (7, 0), "the first one above min_th");
+        // p_b 0.09 at 14 packets: one in 11 to 22 arrivals.
+        let arrivals = 100_000;
+        let mut drops = 0;
+        let mut queue = filled(14, OWN + 1);
+        for _ in 0..arrivals {
+            let (length, dropped) = after_arrival(&mut queue);
+            drops += dropped;
+            assert_eq!(length, 15 - dropped as u64);
+            if dropped == 0 {
+                let newest = queue.fifo.remove(14).unwrap();
+                queue.statistics.remove(newest, DropReason::Early, &mut Vec::new());
+            }
+        }
+        let share = drops as f64 / f64::from(arrivals);
+        assert!((share - 0.09 / 1.5).abs() < 0.005, "{share}");
+    }
+
+    #[test]
+    fn beyond_the_upper_threshold_the_arriving_packet_is_dropped_in_either_case() {
+        assert_eq!(after_arrival(&mut filled(16, OWN)), (15, 2));
+        assert_eq!(after_arrival(&mut filled(16, OWN + 1)), (16, 1));
+    }
+
+    #[test]
+    fn up_to_the_lower_threshold_nothing_is_drawn() {
+        let mut queue = filled(5, OWN);
+        let untouched = queue.law.clone().draw_below(1 << 50);
+        assert_eq!(after_arrival(&mut queue), (6, 0));
+        assert_eq!(queue.law.clone().draw_below(1 << 50), untouched);
+        // Now the average is 6.
+        assert_eq!(after_arrival(&mut queue), (5, 2));
+        assert_ne!(queue.law.draw_below(1 << 50), untouched);
+    }
+
+    #[test]
+    fn each_packet_of_the_queue_is_as_likely_to_be_drawn() {
+        let mut queue = filled(0, OWN);
+        let mut hits = [0; 10];
+        for i in 0..20_000 {
+            queue.fifo = Fifo::new();
+            (0..10).for_each(|flow| queue.fifo.push(Time::ZERO, packet(flow)));
+            let place = i % 10;
+            hits[place] += usize::from(queue.draw_match(place as u32).is_some());
+        }
+        assert!(hits.iter().all(|hits| (150..250).contains(hits)), "{hits:?}");
+    }
+
+    #[test]
+    fn a_flow_that_sends_most_gets_less_than_its_share() {
+        // Flow 0 sends 10 Mbit/s into 10 Mbit/s, ten others 1 Mbit/s each.
+        let settings = Settings::defaults(PARAMS).with_preset(PRESETS);
+        let mut queue = Choke::new(&settings, Site::test(Limit::Packets(500))).unwrap();
+        let (mut sent, mut dropped) = ([0u32; 2], Vec::new());
+        for i in 0..100_000u64 {
+            let now = Time::from_micros(1200 * i);
+            for flow in [0, 1 + (i % 10) as u32] {
+                queue.enqueue(now, packet(flow), &mut dropped);
+            }
+            if let Some((packet, _)) = queue.dequeue(now, &mut dropped) {
+                sent[usize::from(packet.flow > 0)] += 1;
+            }
+        }
+        let share = f64::from(sent[0]) / f64::from(sent[0] + sent[1]);
+        assert!(share < 0.4, "{share} of the link, half of what arrives");
+    }
+
+    #[test]
+    fn marks_replace_drops_by_lot_but_not_those_of_a_match() {
+        let settings = [("ecn", Value::Flag(true))];
+        let settings = Settings::new(PARAMS, &settings).unwrap().with_preset(PRESETS);
+        let mut queue = Choke::new(&settings, Site::test(Limit::Packets(500))).unwrap();
+        let mut dropped = Vec::new();
+        for i in 0..100_000u32 {
+            let now = Time::from_micros(1200 * u64::from(i));
+            // Thirty flows: a match is rare enough for the queue to stand.
+            let packet = Packet { ecn: Ecn::Ect0, ..packet(i % 30) };
+            queue.enqueue(now, packet, &mut dropped);
+            if i >= 12 {
+                queue.dequeue(now, &mut dropped);
+            }
+        }
+        let counters = queue.statistics.of(Class::BestEffort);
+        assert!(counters.marked > 0 && counters.dropped_full == 0, "{counters:?}");
+        assert_eq!(counters.dropped_early, 2 * counters.refused, "only pairs");
+    }
+}
