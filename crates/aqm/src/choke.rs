@@ -30,8 +30,9 @@
 //! More than one candidate (the paper's variant for many unresponsive flows), classes by filter (Linux).
 //!
 //! # Known bad cases
-//! It punishes whoever has most of the queue: a single TCP flow alone matches itself nearly always, and gets less of a link than
-//! with RED. Several unresponsive flows hide each other. A window's worth sent in a burst is hit more often than the same paced.
+//! It hits whoever has a part of the queue: with few flows all of them meet themselves, and lose two packets each time. Five NewReno
+//! flows on 10 Mbit/s and 60 ms use 90 % of the link (RED: 99 %). Several unresponsive flows hide each other. A burst is hit more
+//! often than the same packets paced.
 
 use crate::error::Error;
 use crate::fifo::Fifo;
