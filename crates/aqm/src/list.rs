@@ -4,7 +4,8 @@ use crate::error::Error;
 use crate::queue::{Limit, Queue};
 use crate::site::Site;
 use crate::{
-    choke, codel, droptail, drr, fq_codel, le_fq_codel, le_red, le_threshold, le_two_queues, pie, red, sfq,
+    choke, codel, droptail, drr, dualpi2, fq_codel, le_fq_codel, le_pie, le_red, le_threshold, le_two_queues,
+    pie, red, sfq,
 };
 use afteryou_cc::param::{Param, Preset, Settings, Value};
 
@@ -74,6 +75,10 @@ disciplines! {
         "RED that first drops packets of a flow that fills the queue, by comparing with one at random", "Pan, Prabhakar and Psounis 2000; Linux sch_choke";
     "le_red", le_red, le_red::LeRed::new,
         "RED that drops lower-effort packets some times as often as others", "ours, with RFC 8622's marking";
+    "le_pie", le_pie, le_pie::LePie::new,
+        "PIE that drops lower effort k times as readily", "proposal of this project";
+    "dualpi2", dualpi2, dualpi2::DualPi2::new,
+        "a shallow queue for L4S senders beside a classic one, with coupled probabilities", "RFC 9332";
 }
 
 /// The discipline of that name.

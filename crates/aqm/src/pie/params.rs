@@ -41,12 +41,12 @@ pub const COMMON: [Param; 19] = [
         .explained("whose rules where they differ in more than a number", "the file's header"),
 ];
 
+/// Whose values.
+pub const PRESET: Param = Param::choice("preset", "rfc8033", &["rfc8033", "linux", "linux-3.17", "freebsd"])
+    .explained("whose values", "RFC 8033; sch_pie.c; dn_aqm_pie.c");
+
 /// Parameters.
-pub const PARAMS: &[Param] = &join::<1, 19, 20>(
-    [Param::choice("preset", "rfc8033", &["rfc8033", "linux", "linux-3.17", "freebsd"])
-        .explained("whose values", "RFC 8033; sch_pie.c; dn_aqm_pie.c")],
-    COMMON,
-);
+pub const PARAMS: &[Param] = &join::<1, 19, 20>([PRESET], COMMON);
 
 /// Current Linux, where it differs from the table.
 pub const LINUX: &[(&str, Value)] = &[
