@@ -15,6 +15,7 @@ pub mod dualpi2;
 mod error;
 mod fifo;
 pub mod fq_codel;
+pub mod fq_pie;
 pub mod guard;
 pub mod le_fq_codel;
 pub mod le_pie;

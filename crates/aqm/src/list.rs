@@ -4,8 +4,8 @@ use crate::error::Error;
 use crate::queue::{Limit, Queue};
 use crate::site::Site;
 use crate::{
-    choke, codel, droptail, drr, dualpi2, fq_codel, le_fq_codel, le_pie, le_red, le_threshold, le_two_queues,
-    pie, red, sfq,
+    choke, codel, droptail, drr, dualpi2, fq_codel, fq_pie, le_fq_codel, le_pie, le_red, le_threshold,
+    le_two_queues, pie, red, sfq,
 };
 use afteryou_cc::param::{Param, Preset, Settings, Value};
 
@@ -77,6 +77,8 @@ disciplines! {
         "RED that drops lower-effort packets some times as often as others", "ours, with RFC 8622's marking";
     "le_pie", le_pie, le_pie::LePie::new,
         "PIE that drops lower effort k times as readily", "proposal of this project";
+    "fq_pie", fq_pie, fq_pie::FqPie::new,
+        "a PIE for every flow, which take turns, those that send little first", "Linux sch_fq_pie.c, FreeBSD dn_sched_fq_pie.c";
     "dualpi2", dualpi2, dualpi2::DualPi2::new,
         "a shallow queue for L4S senders beside a classic one, with coupled probabilities", "RFC 9332";
 }

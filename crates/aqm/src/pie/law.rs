@@ -327,6 +327,16 @@ impl State {
         self.share = libm::ceil(probability * ONE as f64) as u64;
     }
 
+    /// The last packet is gone, though none has left: no queue, no delay.
+    pub fn emptied(&mut self) {
+        self.delay = Span::ZERO;
+    }
+
+    /// Begins anew under `law`; updates stay on their grid.
+    pub fn restart(&mut self, law: &Law) {
+        *self = State { next_update: self.next_update, ..law.start() };
+    }
+
     /// A packet was dropped for want of room: that is a drop, too (§5.4).
     pub fn dropped_full(&mut self) {
         self.accumulated = 0;

@@ -186,6 +186,6 @@ pub(crate) const NOT_YET_KEYS: &[&str] = &[
 pub(crate) const NOT_YET_CONTROLLERS: &[&str] =
     &["bbr", "bbrv1", "bbrv2", "bbrv3", "proteus", "proteus-s", "rledbat"];
 /// Queue disciplines that are planned.
-pub(crate) const NOT_YET_QUEUES: &[&str] = &["fq-pie", "fq_pie", "cake"];
+pub(crate) const NOT_YET_QUEUES: &[&str] = &["cake"];
 /// Transports that are planned.
 pub(crate) const NOT_YET_TRANSPORTS: &[&str] = &["quic"];
