@@ -53,34 +53,34 @@ macro_rules! disciplines {
 disciplines! {
     "droptail", droptail, |_, site: Site| Ok::<_, Error>(droptail::DropTail::new(site.limit)),
         "first in, first out; what does not fit is dropped", "the plain queue of most devices";
-    "codel", codel, |settings, site| Ok::<_, Error>(codel::Codel::new(settings, site)),
-        "drops from the head once packets have waited too long for too long", "RFC 8289";
-    "le_threshold", le_threshold, le_threshold::LeThreshold::new,
-        "one FIFO, CoDel or DropTail, that takes lower effort only while it is short", "own proposal after RFC 8622 §2";
-    "drr", drr, |settings, site| drr::Drr::new(settings, site),
-        "classes take turns of a quantum of bytes", "Shreedhar and Varghese 1995, Linux sch_drr.c";
-    "sfq", sfq, |settings, site| sfq::Sfq::new(settings, site),
-        "the buckets of a hash take turns", "McKenney 1990, Linux sch_sfq.c";
-    "fq_codel", fq_codel, |settings, site| fq_codel::FqCodel::new(settings, site),
-        "a CoDel for every flow, which take turns, those that send little first", "RFC 8290";
-    "le_two_queues", le_two_queues, |settings, site| le_two_queues::LeTwoQueues::new(settings, site),
-        "a queue for lower effort behind one for all others", "own proposal after RFC 8622";
-    "le_fq_codel", le_fq_codel, |settings, site| le_fq_codel::LeFqCodel::new(settings, site),
-        "FQ-CoDel with lower effort behind all others", "own proposal after RFC 8290 and RFC 8622";
     "red", red, red::Red::new,
         "drops at random on arrival, the more often the longer the queue on average", "ns-2 red.cc; Floyd and Jacobson 1993";
-    "pie", pie, pie::Pie::new,
-        "drops on arrival with a probability that keeps the delay at a target", "RFC 8033";
     "choke", choke, choke::Choke::new,
         "RED that first drops packets of a flow that fills the queue, by comparing with one at random", "Pan, Prabhakar and Psounis 2000; Linux sch_choke";
-    "le_red", le_red, le_red::LeRed::new,
-        "RED that drops lower-effort packets some times as often as others", "ours, with RFC 8622's marking";
-    "le_pie", le_pie, le_pie::LePie::new,
-        "PIE that drops lower effort k times as readily", "proposal of this project";
+    "sfq", sfq, sfq::Sfq::new,
+        "the buckets of a hash take turns", "McKenney 1990, Linux sch_sfq.c";
+    "drr", drr, drr::Drr::new,
+        "classes take turns of a quantum of bytes", "Shreedhar and Varghese 1995, Linux sch_drr.c";
+    "codel", codel, |settings, site| Ok::<_, Error>(codel::Codel::new(settings, site)),
+        "drops from the head once packets have waited too long for too long", "RFC 8289";
+    "fq_codel", fq_codel, fq_codel::FqCodel::new,
+        "a CoDel for every flow, which take turns, those that send little first", "RFC 8290";
+    "pie", pie, pie::Pie::new,
+        "drops on arrival with a probability that keeps the delay at a target", "RFC 8033";
     "fq_pie", fq_pie, fq_pie::FqPie::new,
         "a PIE for every flow, which take turns, those that send little first", "Linux sch_fq_pie.c, FreeBSD dn_sched_fq_pie.c";
     "dualpi2", dualpi2, dualpi2::DualPi2::new,
         "a shallow queue for L4S senders beside a classic one, with coupled probabilities", "RFC 9332";
+    "le_threshold", le_threshold, le_threshold::LeThreshold::new,
+        "one FIFO, CoDel or DropTail, that takes lower effort only while it is short", "own proposal after RFC 8622 §2";
+    "le_two_queues", le_two_queues, le_two_queues::LeTwoQueues::new,
+        "a queue for lower effort behind one for all others", "own proposal after RFC 8622";
+    "le_red", le_red, le_red::LeRed::new,
+        "RED that drops lower effort some times as often as the rest", "own proposal after RFC 8622";
+    "le_pie", le_pie, le_pie::LePie::new,
+        "PIE that drops lower effort some times as often as the rest", "own proposal after RFC 8622";
+    "le_fq_codel", le_fq_codel, le_fq_codel::LeFqCodel::new,
+        "FQ-CoDel with lower effort behind all others", "own proposal after RFC 8290 and RFC 8622";
 }
 
 /// The discipline of that name.

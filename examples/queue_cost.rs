@@ -1,0 +1,121 @@
+//! What a packet costs in each queue discipline: enqueued and dequeued, statistics on, in millions a second of one core.
+//!
+//! `cargo run --release --example queue_cost [RUNS] [--check]`
+//!
+//! Packets of 1500 B at 1 Gbit/s over a standing backlog of 100 packets, from 10 flows; the fair queues once more with 1000
+//! flows. Some disciplines drop now and then, as they should: a drop counts as what it costs. RED's thresholds lie around
+//! the backlog, so that it decides. Each figure is the best of RUNS (5). `--check` fails if one is below its bound, unless the
+//! machine is slow: then the bound is so many iterations of a loop of arithmetic that is timed in the same way.
+
+use afteryou_aqm::list::{find, QUEUES};
+use afteryou_aqm::{Dropped, Limit, Packet, Queue, Site};
+use afteryou_cc::Time;
+use afteryou_scenario::{random, Algorithm};
+use std::error::Error;
+use std::hint::black_box;
+use std::time::Instant;
+
+const PACKETS: u64 = 4_000_000;
+const SIZE: u32 = 1500;
+const BACKLOG: u64 = 100;
+/// A packet at 1 Gbit/s, ns.
+const STEP_NS: u64 = 12_000;
+/// Discipline, number of flows, least million pairs a second.
+const BOUNDS: [(&str, u32, f64); 5] = [
+    ("droptail", 10, 50.0),
+    ("codel", 10, 30.0),
+    ("pie", 10, 30.0),
+    ("red", 10, 30.0),
+    ("fq_codel", 1000, 15.0),
+];
+/// Most iterations of [`reference`] in the time that a bound leaves for a packet, for each ns of it.
+const ITERATIONS_PER_NS: f64 = 0.6;
+
+/// The discipline with which parameters.
+fn settings(name: &str) -> Algorithm {
+    let algorithm = Algorithm::named(name);
+    match name {
+        "red" | "le_red" | "choke" => {
+            algorithm.with("preset", "classic").with("min_th", "50").with("max_th", "150")
+        }
+        _ => algorithm,
+    }
+}
+
+fn queue(name: &str) -> Result<Box<dyn Queue<u32>>, Box<dyn Error>> {
+    let entry = find(name).ok_or("no such discipline")?;
+    let (_, overrides) = settings(name).queue()?;
+    let site = Site {
+        limit: Limit::Packets(1000),
+        bits_per_second: 1_000_000_000,
+        random: random::stream(1, "cost"),
+    };
+    Ok(entry.build(&overrides, site)?)
+}
+
+/// Nanoseconds for a packet.
+fn cost(name: &str, flows: u32) -> Result<f64, Box<dyn Error>> {
+    let mut queue = queue(name)?;
+    let mut dropped: Vec<Dropped<u32>> = Vec::with_capacity(64);
+    let (mut flow, mut now) = (0, Time::ZERO);
+    let mut pass = |packets: u64| {
+        for _ in 0..packets {
+            now.0 += STEP_NS;
+            flow = if flow + 1 == flows { 0 } else { flow + 1 };
+            queue.enqueue(now, Packet::from_tos(SIZE, flow, 0, flow), &mut dropped);
+            if queue.backlog().packets > BACKLOG {
+                black_box(queue.dequeue(now, &mut dropped));
+            }
+            dropped.clear();
+        }
+    };
+    pass(10 * BACKLOG);
+    let started = Instant::now();
+    pass(PACKETS);
+    Ok(started.elapsed().as_nanos() as f64 / PACKETS as f64)
+}
+
+/// Nanoseconds for an iteration of a loop that touches no memory.
+fn reference() -> f64 {
+    let (mut x, started) = (1u64, Instant::now());
+    for _ in 0..PACKETS {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+    }
+    black_box(x);
+    started.elapsed().as_nanos() as f64 / PACKETS as f64
+}
+
+fn best(runs: u32, mut measure: impl FnMut() -> f64) -> f64 {
+    (0..runs).map(|_| measure()).fold(f64::INFINITY, f64::min)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let check = words.iter().any(|word| word == "--check");
+    let runs = words.iter().find_map(|word| word.parse().ok()).unwrap_or(5);
+    let iteration = best(runs, reference);
+    println!("{:<14} {:>5} {:>10} {:>10}", "queue", "flows", "M pairs/s", "ns");
+    let mut too_slow = Vec::new();
+    for entry in QUEUES {
+        for flows in [10, 1000] {
+            if flows == 1000 && !(entry.name.contains("fq") || matches!(entry.name, "sfq" | "drr")) {
+                continue;
+            }
+            cost(entry.name, flows)?;
+            let ns = best(runs, || cost(entry.name, flows).unwrap_or(f64::INFINITY));
+            println!("{:<14} {flows:>5} {:>10.1} {ns:>10.1}", entry.name, 1e3 / ns);
+            let bound = BOUNDS.iter().find(|(name, of, _)| (*name, *of) == (entry.name, flows));
+            let most = bound.map_or(f64::INFINITY, |(_, _, least)| 1e3 / least);
+            if ns > most.max(most * ITERATIONS_PER_NS * iteration) {
+                too_slow.push(entry.name);
+            }
+        }
+    }
+    println!("(an iteration of the reference loop: {iteration:.2} ns)");
+    if check && !too_slow.is_empty() {
+        return Err(format!("slower than they should be: {}", too_slow.join(", ")).into());
+    }
+    Ok(())
+}
