@@ -165,7 +165,8 @@ fn adaptation_moves_max_p_towards_an_average_in_the_middle() {
         moved
     };
     // The middle is 9 to 11 packets.
-    for (average, expected) in [(12.0, 0.11), (8.0, 0.09), (10.0, 0.1)] {
+    let edges = [(8.99, 0.09), (9.01, 0.1), (10.99, 0.1), (11.01, 0.11)];
+    for (average, expected) in [(12.0, 0.11), (8.0, 0.09), (10.0, 0.1)].into_iter().chain(edges) {
         close(after(average, 0.1), expected);
     }
     // Small steps from a small value; neither beyond a half nor below 80 kbit/s of the rate.
