@@ -170,3 +170,32 @@ fn background_packets_are_marked_lower_effort_and_foreground_packets_are_not() {
         }
     }
 }
+
+#[test]
+fn every_queue_discipline_runs_on_real_sockets() {
+    for entry in afteryou_aqm::list::QUEUES {
+        let plain = short(Traffic::Bulk);
+        let scenario = Scenario {
+            measure: vec![Window { name: "all".to_owned(), from: seconds(0.5), to: seconds(1.5) }],
+            baseline: false,
+            flow: plain.flow.into_iter().filter(|flow| flow.name != "upload").collect(),
+            duration: seconds(1.5),
+            link: Link { queue: Algorithm::named(entry.name), ..plain.link },
+            ..plain
+        };
+        let outcome = run_with(&scenario, Baseline::After, &[]);
+        let queue = &outcome.run.queues[0];
+        assert_eq!(queue.discipline, entry.name);
+        let classes: Vec<&str> = queue.classes.iter().map(|class| class.class.as_str()).collect();
+        assert_eq!(classes, ["best effort", "lower effort"], "{}: the call and the backup", entry.name);
+        for class in &queue.classes {
+            let dropped = class.dropped_full + class.dropped_early + class.dropped_head;
+            let waited: u64 = class.sojourns.iter().map(|(_, _, count)| count).sum();
+            assert_eq!(class.arrived, class.dequeued + dropped + class.backlog_packets, "{}", entry.name);
+            assert_eq!(waited, class.dequeued, "{}", entry.name);
+        }
+        let backup = &outcome.run.windows[0].flows[1];
+        assert!(backup.share_of_payload_capacity > 0.2, "{}: {backup:?}", entry.name);
+        assert!(outcome.transfers.iter().all(|transfer| transfer.identical()), "{}", entry.name);
+    }
+}
