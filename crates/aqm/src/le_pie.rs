@@ -4,7 +4,7 @@
 //! flow divided by the flow's weight.
 //!
 //! # Model
-//! One queue, one controller, one probability p: best effort meets [`pie`] as it is, packet by packet and random number by
+//! One queue, one controller, one probability p: best effort meets [`pie`](crate::pie) as it is, packet by packet and random number by
 //! random number, as long as no lower effort arrives. A packet of [`Class::LowerEffort`] is dropped or marked with
 //!
 //! ```text
@@ -21,7 +21,7 @@
 //! | k | 16 | a loss-based flow keeps about 1/√k = 1/4 of what a best-effort one has |
 //!
 //! # Source
-//! The rest is [`pie`]'s: RFC 8033. DSCP LE: RFC 8622, which asks that LE be dropped before anything else.
+//! The rest is [`pie`](crate::pie)'s: RFC 8033. DSCP LE: RFC 8622, which asks that LE be dropped before anything else.
 //!
 //! # Known bad cases
 //! The 1/√k law: this is a ratio, not a priority. At k = 16 a loss-based LE flow still has a quarter of a best-effort flow's
@@ -74,12 +74,13 @@ fn lower_effort(p: f64, weight: f64) -> f64 {
 
 impl<T: Send> Queue<T> for LePie<T> {
     fn enqueue(&mut self, now: Time, packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
-        if packet.class() == Class::BestEffort {
-            return self.pie.enqueue(now, packet, dropped);
-        }
-        let weight = self.weight;
-        self.pie.enqueue_unless(now, packet, dropped, |law, state, backlog, random| {
-            law.listens(state, now, backlog) && uniform(random) < lower_effort(state.probability(), weight)
+        let (class, weight) = (packet.class(), self.weight);
+        self.pie.enqueue_unless(now, packet, dropped, |law, state, backlog, random| match class {
+            Class::BestEffort => law.signals(state, now, backlog, random),
+            Class::LowerEffort => {
+                law.listens(state, now, backlog)
+                    && uniform(random) < lower_effort(state.probability(), weight)
+            }
         });
     }
 

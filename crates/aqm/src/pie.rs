@@ -144,12 +144,14 @@ impl<T> Pie<T> {
 }
 
 impl<T: Send> Queue<T> for Pie<T> {
+    #[inline]
     fn enqueue(&mut self, now: Time, packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
         self.enqueue_unless(now, packet, dropped, |law, state, backlog, random| {
             law.signals(state, now, backlog, random)
         });
     }
 
+    #[inline]
     fn dequeue(&mut self, now: Time, _dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)> {
         self.law.catch_up(&mut self.state, now, self.fifo.backlog());
         let (packet, sojourn) = self.fifo.pop(now)?;

@@ -1,4 +1,4 @@
-//! PIE, FQ-PIE and DualPI2 as a bottleneck's queue.
+//! PIE, LE-PIE, FQ-PIE and DualPI2 as a bottleneck's queue.
 
 mod support;
 
@@ -53,5 +53,30 @@ fn once_the_flow_has_started_marks_are_enough() {
         let (ms, share, losses) = cubic_over(&ecn, "true", 120.0);
         assert!((8.0..20.0).contains(&ms) && share > 0.95, "{queue}: {ms} ms, {share}");
         assert_eq!(losses, lost_at_the_start, "{queue}");
+    }
+}
+
+/// Shares of two NewReno flows with the same round trip, the second one as lower effort.
+fn best_and_lower_effort(queue: &str) -> (f64, f64) {
+    let mut link = link("10 Mbit/s", "1000 packets");
+    link.queue = queue.parse().unwrap();
+    let lower =
+        afteryou_scenario::Flow { role: afteryou_scenario::Role::Background, ..flow("lower", "newreno", 60) };
+    let outcome = run(&scenario(link, 300.0, 20.0, vec![flow("best", "newreno", 60), lower]));
+    let share = |name| of(outcome.window("all"), name).share_of_payload_capacity;
+    let shares = (share("best"), share("lower"));
+    println!("{queue}: {shares:.3?}");
+    shares
+}
+
+#[test]
+fn lower_effort_has_one_over_the_root_of_its_weight_and_no_less() {
+    let (best, lower) = best_and_lower_effort("pie");
+    assert!((0.8..1.25).contains(&(lower / best)), "PIE itself knows no difference");
+    for (queue, weight) in [("le_pie,weight=4", 4.0f64), ("le_pie", 16.0), ("le_pie,weight=64", 64.0)] {
+        let (best, lower) = best_and_lower_effort(queue);
+        let (ratio, law) = (lower / best, 1.0 / weight.sqrt());
+        assert!((0.75..1.3).contains(&(ratio / law)), "{queue}: {ratio} for {law}");
+        assert!(best + lower > 0.9, "{queue}");
     }
 }
