@@ -336,4 +336,27 @@ mod tests {
         assert_eq!(statistics.dropped_full + statistics.dropped_head, dropped.len() as u64);
         assert!(statistics.dropped_head > 10);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_the_interval_drops_keep_to_its_square_root_law(interval_ms in 10u64..500, gap_us in 100u64..900) {
+            let mut bench = Bench::standing(100_000, false);
+            bench.law.interval = Span::from_millis(interval_ms);
+            let begins = 1000 * interval_ms; // far beyond the target
+            let (mut due_ms, mut number) = (interval_ms as f64, 0u64);
+            for us in (begins..begins + 8_000 * interval_ms).step_by(gap_us as usize) {
+                bench.dequeue(us);
+                for _ in bench.dropped.drain(..) {
+                    let late_ms = (us - begins) as f64 / 1000.0 - due_ms;
+                    // At the first departure once it is due.
+                    proptest::prop_assert!((-1e-3..gap_us as f64 / 1000.0 + 1e-3).contains(&late_ms), "drop {number}: {late_ms}");
+                    number += 1;
+                    // The first one starts the clock: what is due next follows from when it happened.
+                    due_ms = if number == 1 { (us - begins) as f64 / 1000.0 } else { due_ms };
+                    due_ms += interval_ms as f64 / (number as f64).sqrt();
+                }
+            }
+            proptest::prop_assert!(number >= 10, "{number} drops");
+        }
+    }
 }
