@@ -12,7 +12,8 @@ fn traffic(queue: &mut dyn Queue<u64>, now: &mut Time, rounds: u64, dropped: &mu
     for round in 0..rounds {
         for i in 0..2 * LIMIT {
             let flow = (i * i + round) as u32 % 60;
-            let tos = if flow % 3 == 0 { DSCP_LE << 2 } else { 0 } | (flow % 4) as u8;
+            let dscp = if flow.is_multiple_of(3) { DSCP_LE } else { 0 };
+            let tos = (dscp << 2) | (flow % 4) as u8;
             queue.enqueue(*now, Packet::from_tos(1500, flow, tos, i), dropped);
             dropped.clear();
             *now += Span::from_micros(200);
