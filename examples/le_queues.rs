@@ -20,6 +20,9 @@ const PROMISES: &[&str] = &["le_threshold", "le_two_queues", "le_fq_codel"];
 const OTHERS: &[&str] = &["droptail", "red", "codel", "pie", "fq_codel"];
 const WEIGHTS: [u32; 3] = [4, 8, 16];
 
+/// A call (50 packets a second), and a question now and then (one packet in half a second).
+const SPARSE: [(&str, &str); 2] = [("call", "64 kbit/s"), ("question", "2560 bit/s")];
+
 /// Who is there.
 #[derive(Clone, Copy, PartialEq)]
 enum Present {
@@ -83,6 +86,23 @@ fn mean(queue: &str, background: &str, present: Present) -> Result<Figures, Box<
     Ok(sum)
 }
 
+/// A row about sparse best effort beside lower effort: its delay, and what of the link is used.
+fn sparse_row(queue: &str, what: &str, rate: &str) -> Result<(), Box<dyn Error>> {
+    let probe = format!(
+        "[[flow]]\nname = \"{what}\"\nrtt = \"50 ms\"\ntraffic = {{ cbr = \"{rate}\", payload = \"160 B\" }}\n"
+    );
+    let lower = file(queue, "newreno", Present::LowerEffort, 1) + &probe;
+    let experiment = Experiment::parse(&lower, queue, &[])?;
+    for planned in experiment.runs(None, None)? {
+        let window = &afteryou_sim::run(&planned.scenario, &mut |_| true)?.run.windows[0];
+        let delay = window.flows.iter().find(|flow| flow.flow == what).and_then(|flow| flow.queuing_delay);
+        let delay = delay.unwrap_or_default();
+        let utilisation = 100.0 * window.utilisation;
+        println!("{queue:<18} {what:<9} {:>9.1} {:>9.1} {utilisation:>9.1}", delay.mean_ms, delay.p95_ms);
+    }
+    Ok(())
+}
+
 /// A row of the table; what of the promise is broken.
 fn row(queue: &str, background: &str, note: &str) -> Result<Vec<&'static str>, Box<dyn Error>> {
     let both = mean(queue, background, Present::Both)?;
@@ -132,6 +152,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                 row(&format!("{queue},weight={weight}"), background, &note)?;
             }
         }
+    }
+    println!("\nSparse best effort beside five NewReno of lower effort");
+    println!("{:<18} {:<9} {:>9} {:>9} {:>9}", "queue", "who", "mean ms", "p95 ms", "link's %");
+    for queue in OTHERS.iter().chain(PROMISES) {
+        SPARSE.iter().try_for_each(|(what, rate)| sparse_row(queue, what, rate))?;
     }
     Ok(if check && broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

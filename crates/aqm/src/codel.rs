@@ -34,9 +34,11 @@
 //!
 //! # Known bad cases
 //! Senders that do not react: the drop rate rises slowly. Rates at which a packet takes longer than TARGET: TARGET must be
-//! raised to a packet's time there.
+//! raised there, which `slow_link` does as CAKE does: to one and a half packets' time, INTERVAL by as much.
 
+use crate::error::Error;
 use crate::fifo::{Fifo, Source};
+use crate::fq_codel::check_times;
 use crate::packet::Packet;
 use crate::queue::{DropReason, Dropped, Limit, Queue};
 use crate::site::Site;
@@ -56,6 +58,10 @@ pub const PARAMS: &[Param] = &[
         .explained("with so little left nothing is dropped", "RFC 8289 §5.4"),
     Param::flag("ecn", false)
         .explained("mark packets that understand ECN instead of dropping them", "RFC 8289 §5.4"),
+    Param::flag("slow_link", false).explained(
+        "raise target and interval where a packet takes longer than the target",
+        "Linux sch_cake.c",
+    ),
 ];
 
 /// None.
@@ -179,6 +185,14 @@ impl Law {
     }
 }
 
+/// Target and interval for a link on which a packet of `mtu` bytes may take longer than `target` (CAKE's rule, for the rate of
+/// each of its tins): a queue of one packet must not count as one that stands.
+pub fn on_slow_link(target: Span, interval: Span, mtu: u64, bits_per_second: u64) -> (Span, Span) {
+    let packet = Span::of_bytes(8 * mtu, bits_per_second).min(Span::from_secs(3600));
+    let raised = target.max(packet + packet / 2);
+    (raised, (interval + (raised - target)).max(raised * 2))
+}
+
 /// A CoDel queue.
 #[derive(Clone, Debug)]
 pub struct Codel<T> {
@@ -190,13 +204,21 @@ pub struct Codel<T> {
 
 impl<T> Codel<T> {
     /// An empty queue.
-    pub fn new(settings: &Settings<'_>, site: Site) -> Codel<T> {
-        Codel {
+    ///
+    /// # Errors
+    /// A target longer than the interval.
+    pub fn new(settings: &Settings<'_>, site: Site) -> Result<Codel<T>, Error> {
+        check_times(settings, "target", "interval")?;
+        let (mut target, mut interval) = (settings.time("target"), settings.time("interval"));
+        if settings.flag("slow_link") {
+            (target, interval) = on_slow_link(target, interval, settings.bytes("mtu"), site.bits_per_second);
+        }
+        Ok(Codel {
             limit: site.limit.resolved(),
             fifo: Fifo::new(),
-            law: Law::new(settings),
+            law: Law::with(target, interval, settings),
             statistics: Statistics::default(),
-        }
+        })
     }
 }
 
@@ -322,9 +344,33 @@ mod tests {
     }
 
     #[test]
+    fn on_a_slow_link_target_and_interval_are_those_of_cake() {
+        // CAKE's bulk tin at 10 Mbit/s: a sixteenth.
+        let (target, interval) = (Span::from_millis(5), Span::from_millis(100));
+        let at = |bits_per_second| on_slow_link(target, interval, 1514, bits_per_second);
+        let ms = |(target, interval): (Span, Span)| [target, interval].map(|span| span.as_nanos() / 1000);
+        assert_eq!(Span::of_bytes(8 * 1514, 625_000).as_nanos() / 1000, 19_379);
+        assert_eq!(ms(at(625_000)), [29_068, 124_068], "29.069 and 124.069 ms, rounded down");
+        assert_eq!(ms(at(100_000)), [181_680, 363_360], "twice the target is more");
+        assert_eq!(at(10_000_000), (target, interval));
+        let slow = [("slow_link", Value::Flag(true))];
+        let site = Site { bits_per_second: 625_000, ..Site::test(Limit::Packets(10)) };
+        let queue: Codel<()> = Codel::new(&Settings::new(PARAMS, &slow).unwrap(), site).unwrap();
+        assert_eq!((queue.law.target, queue.law.interval), at(625_000));
+    }
+
+    #[test]
+    fn a_target_beyond_the_interval_is_refused() {
+        let settings = [("target", Value::Time(Span::from_millis(500)))];
+        let settings = Settings::new(PARAMS, &settings).unwrap();
+        let error = Codel::<()>::new(&settings, Site::test(Limit::Packets(9))).unwrap_err().to_string();
+        assert!(error.contains("target = 500 ms does not go with interval = 100 ms"), "{error}");
+    }
+
+    #[test]
     fn a_queue_that_is_too_long_for_too_long_drops_at_its_head() {
         let site = Site::test(Limit::Packets(100));
-        let mut queue = Codel::new(&Settings::defaults(PARAMS), site);
+        let mut queue = Codel::new(&Settings::defaults(PARAMS), site).unwrap();
         let mut dropped = Vec::new();
         for ms in 0..3000u64 {
             queue.enqueue(Time::from_millis(ms), Packet::from_tos(1000, 0, 0, ms), &mut dropped);

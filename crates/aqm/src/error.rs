@@ -23,6 +23,6 @@ pub enum Error {
         valid: String,
     },
     /// A buffer that holds no packet.
-    #[error("buffer: it holds nothing: use at least 1 packet, or the bytes of one (1500 B)")]
+    #[error("buffer: it holds nothing: use at least 1 packet")]
     NoRoom,
 }

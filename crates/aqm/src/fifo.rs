@@ -43,6 +43,12 @@ impl<T> Fifo<T> {
         Some(packet)
     }
 
+    /// Takes the newest packet of those that `is_wanted` out of the line.
+    pub fn remove_newest(&mut self, is_wanted: impl Fn(&Packet<T>) -> bool) -> Option<Packet<T>> {
+        let index = self.packets.iter().rposition(|(_, packet)| is_wanted(packet))?;
+        self.remove(index)
+    }
+
     /// When the oldest packet arrived.
     pub fn oldest(&self) -> Option<Time> {
         self.packets.front().map(|(arrived, _)| *arrived)

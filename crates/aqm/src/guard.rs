@@ -4,8 +4,9 @@
 //! transport must survive it; but a packet now and then keeps its timers and its estimates alive. The guard lets one
 //! packet pass after so many packets of best effort, or after so much time, whichever comes first. Either can be off.
 //!
-//! So lower effort takes at most one packet in `guard_packets`, and one per `guard_time`. The latter is a share of its
-//! own on slow links: with packets of 1500 B and 100 ms, 120 kbit/s.
+//! So lower effort takes at most one packet in `guard_packets`, and one per `guard_time`. The latter would be a share of its own
+//! on slow links (with packets of 1500 B and 100 ms, 120 kbit/s), so that at least [`BETWEEN`] packets of best effort go in
+//! between, whatever the time: 5 % at most.
 
 use afteryou_cc::param::{Param, Settings};
 use afteryou_cc::{Span, Time};
@@ -17,6 +18,9 @@ pub(crate) const GUARD_PACKETS: Param = Param::count("guard_packets", "packets",
     );
 pub(crate) const GUARD_TIME: Param = Param::millis("guard_time", 100, (0, 3_600_000))
     .explained("a lower-effort packet may pass after so much time; 0 for none", "own proposal; RFC 8622 §3");
+
+/// Least packets of best effort between two that the guard lets pass.
+pub const BETWEEN: u64 = 19;
 
 /// The guard.
 #[derive(Clone, Copy, Debug)]
@@ -48,12 +52,12 @@ impl Guard {
         }
         let waited = now.since(*self.waits_since.get_or_insert(now));
         self.packets.is_some_and(|packets| self.passed_by >= packets)
-            || self.time.is_some_and(|time| waited >= time)
+            || self.time.is_some_and(|time| waited >= time && self.passed_by >= BETWEEN)
     }
 
     /// A best-effort packet was sent.
     pub fn pass_by(&mut self) {
-        self.passed_by += 1;
+        self.passed_by += u64::from(self.waits_since.is_some());
     }
 
     /// A lower-effort packet was sent.

@@ -25,7 +25,7 @@
 //! A limit for lower effort alone: it may hold what best effort leaves of the buffer.
 //!
 //! # Known bad cases
-//! Those of FQ-CoDel. The guard's time is a share of its own on slow links: 12 % at 1 Mbit/s with packets of 1500 B.
+//! Those of FQ-CoDel. The guard is a share of its own on slow links: up to 5 %, below 2.4 Mbit/s with packets of 1500 B.
 //! After a long starvation the packets that waited are old; CoDel sends them all the same, but for some drops.
 
 use crate::codel::Law;

@@ -6,10 +6,13 @@
 //! effort leaves idle and backs off when best effort comes. Best effort meets the discipline it would meet anyway:
 //!
 //! ```text
-//!   lower effort ── more than THRESHOLD waiting, or held back? ── yes ──▶ dropped (or marked)
+//!   lower effort ── more than THRESHOLD waiting, or held back? ── yes ──▶ dropped
 //!                                │ no
 //!   best effort ─────────────────┴──▶ one FIFO, CoDel or DropTail
 //! ```
+//! With `ecn`, up to twice THRESHOLD marks instead of drops; beyond that a sender that ignores marks would take the buffer.
+//! A best-effort packet that finds the buffer full pushes lower effort out, newest first.
+//!
 //! Held back: when a best-effort packet is dropped, no lower-effort packet is taken until the queue has been below THRESHOLD for
 //! HOLD. A drop tells best effort that the link is full; whoever it is full of, lower effort goes first.
 //!
@@ -31,11 +34,14 @@
 //!
 //! # Known bad cases
 //! Best effort that trickles, such as a call, keeps the rule on: lower effort then has THRESHOLD of buffer, and many senders
-//! cannot fill the link with so little. Lower effort that ignores losses still takes what best effort leaves.
+//! cannot fill the link with so little. Best effort that comes less often than PRESENCE finds lower effort's queue: some 10 ms
+//! under CoDel, a whole buffer under DropTail ([two queues](crate::le_two_queues) have neither). A best-effort flow that is
+//! there all the time starves lower effort, whose timeouts grow to a minute: it comes back late.
 
 use crate::codel::Law;
 use crate::error::Error;
 use crate::fifo::Fifo;
+use crate::fq_codel::check_times;
 use crate::packet::{Class, Packet};
 use crate::queue::{DropReason, Dropped, Limit, Queue};
 use crate::site::Site;
@@ -68,6 +74,18 @@ pub const PARAMS: &[Param] = &[
 /// None.
 pub const PRESETS: &[Preset] = &[];
 
+/// Between one and so many thresholds lower effort is marked, if it may be.
+const MARKS_UP_TO: u64 = 2;
+
+/// What becomes of a lower-effort packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Pass,
+    /// Marked if it understands that, else dropped.
+    Mark,
+    Drop,
+}
+
 /// When lower effort is let in.
 #[derive(Clone, Copy, Debug)]
 struct Gate {
@@ -92,22 +110,26 @@ impl Gate {
         }
     }
 
-    /// May a lower-effort packet come in now, with so many bytes waiting?
-    fn admits(&mut self, now: Time, waiting_bytes: u64) -> bool {
+    /// What becomes of a lower-effort packet that comes now, with so many bytes waiting?
+    fn judge(&mut self, now: Time, waiting_bytes: u64) -> Verdict {
         if self.is_alone(now) {
             self.held_since = None;
-            return true;
+            return Verdict::Pass;
         }
-        if waiting_bytes > self.threshold_bytes {
-            // Not short: a hold begins anew.
-            self.held_since = self.held_since.map(|_| now);
-            return false;
+        let is_short = waiting_bytes <= self.threshold_bytes;
+        if let Some(since) = self.held_since {
+            // A hold begins anew whenever the queue is not short.
+            self.held_since = Some(if is_short { since } else { now });
+            if !is_short || now.since(since) < self.hold {
+                return Verdict::Drop;
+            }
+            self.held_since = None;
         }
-        if self.held_since.is_some_and(|since| now.since(since) < self.hold) {
-            return false;
+        match waiting_bytes {
+            _ if is_short => Verdict::Pass,
+            bytes if bytes <= MARKS_UP_TO * self.threshold_bytes => Verdict::Mark,
+            _ => Verdict::Drop,
         }
-        self.held_since = None;
-        true
     }
 
     /// No best effort is about.
@@ -142,8 +164,9 @@ impl<T> LeThreshold<T> {
     /// An empty queue.
     ///
     /// # Errors
-    /// A threshold above CoDel's target: lower effort alone would make it drop.
+    /// A target longer than the interval; a threshold above CoDel's target: lower effort alone would make it drop.
     pub fn new(settings: &Settings<'_>, site: Site) -> Result<LeThreshold<T>, Error> {
+        check_times(settings, "target", "interval")?;
         let has_law = settings.choice("best_effort") == "codel";
         let (threshold, target) = (settings.time("threshold"), settings.time("target"));
         if has_law && threshold > target {
@@ -165,21 +188,41 @@ impl<T> LeThreshold<T> {
     }
 }
 
+impl<T> LeThreshold<T> {
+    /// Lower effort gives way to a best-effort packet that finds no room, newest first.
+    fn make_room(&mut self, packet: &Packet<T>, dropped: &mut Vec<Dropped<T>>) {
+        let room_without_lower_effort =
+            self.limit.admits(self.statistics.of(Class::BestEffort).backlog, packet.size);
+        while room_without_lower_effort && !self.limit.admits(self.fifo.backlog(), packet.size) {
+            let pushed_out = self.fifo.remove_newest(|packet| packet.class() == Class::LowerEffort);
+            let Some(pushed_out) = pushed_out else { return };
+            self.statistics.remove(pushed_out, DropReason::Full, dropped);
+        }
+    }
+}
+
 impl<T: Send> Queue<T> for LeThreshold<T> {
     fn enqueue(&mut self, now: Time, mut packet: Packet<T>, dropped: &mut Vec<Dropped<T>>) {
-        match packet.class() {
-            Class::BestEffort => self.gate.best_effort_seen = Some(now),
-            Class::LowerEffort => {
-                let admitted = self.gate.admits(now, self.fifo.backlog().bytes);
-                let passes = admitted || (self.ecn && self.statistics.mark(&mut packet));
-                if !passes {
-                    return self.statistics.refuse(packet, DropReason::Early, dropped);
-                }
+        let class = packet.class();
+        let verdict = match class {
+            Class::BestEffort => {
+                self.gate.best_effort_seen = Some(now);
+                self.make_room(&packet, dropped);
+                Verdict::Pass
             }
-        }
+            Class::LowerEffort => self.gate.judge(now, self.fifo.backlog().bytes),
+        };
         if !self.limit.admits(self.fifo.backlog(), packet.size) {
             self.statistics.refuse(packet, DropReason::Full, dropped);
             return self.gate.dropped(now, &dropped[dropped.len() - 1..]);
+        }
+        let passes = match verdict {
+            Verdict::Pass => true,
+            Verdict::Mark => self.ecn && self.statistics.mark(&mut packet),
+            Verdict::Drop => false,
+        };
+        if !passes {
+            return self.statistics.refuse(packet, DropReason::Early, dropped);
         }
         self.statistics.accept(&packet);
         self.fifo.push(now, packet);
@@ -272,9 +315,53 @@ mod tests {
     fn a_packet_that_understands_marks_is_marked_instead() {
         let mut queue = queue(&[("ecn", Value::Flag(true)), THRESHOLD]);
         (0..6).for_each(|_| assert!(takes(&mut queue, 1000, packet(BEST))));
-        assert!(takes(&mut queue, 1000, Packet { ecn: Ecn::Ect0, ..packet(LOWER) }));
+        let capable = Packet { ecn: Ecn::Ect0, ..packet(LOWER) };
+        assert!(takes(&mut queue, 1000, capable), "6 ms are waiting");
         assert!(!takes(&mut queue, 1000, packet(LOWER)));
         assert_eq!((queue.statistics().of(LOWER).marked, queue.statistics().of(BEST).marked), (1, 0));
+        (0..4).for_each(|_| assert!(takes(&mut queue, 1000, packet(BEST))));
+        assert!(!takes(&mut queue, 1000, capable), "11 ms are more than twice the threshold");
+    }
+
+    #[test]
+    fn best_effort_pushes_lower_effort_out_of_a_full_buffer() {
+        let settings = Settings::new(PARAMS, &[]).unwrap();
+        let mut queue: LeThreshold<u64> = LeThreshold::new(&settings, Site::test(Limit::Packets(3))).unwrap();
+        let numbered = |class, body| Packet { body, ..packet(class) };
+        (0..3).for_each(|number| assert!(takes(&mut queue, 1000, numbered(LOWER, number))));
+        let mut dropped = Vec::new();
+        queue.enqueue(Time::from_millis(1000), numbered(BEST, 3), &mut dropped);
+        assert_eq!(dropped.iter().map(|dropped| dropped.packet.body).collect::<Vec<_>>(), [2], "the newest");
+        let left = std::iter::from_fn(|| queue.dequeue(Time::from_millis(1001), &mut dropped));
+        assert_eq!(left.map(|(packet, _)| packet.body).collect::<Vec<_>>(), [0, 1, 3]);
+    }
+
+    #[test]
+    fn a_best_effort_drop_at_tail_or_head_holds_lower_effort_back() {
+        let (now, mut dropped) = (Time::from_millis(1000), Vec::new());
+        let settings = [THRESHOLD, ("best_effort", Value::Choice("droptail"))];
+        let settings = Settings::new(PARAMS, &settings).unwrap();
+        let mut tail: LeThreshold<u64> = LeThreshold::new(&settings, Site::test(Limit::Packets(2))).unwrap();
+        (0..3).for_each(|_| tail.enqueue(now, packet(BEST), &mut dropped));
+        assert_eq!(dropped.len(), 1);
+        tail.dequeue(now, &mut dropped);
+        assert!(!takes(&mut tail, 1000, packet(LOWER)), "there is room, and 1 ms is waiting");
+        assert!(takes(&mut tail, 1100, packet(LOWER)));
+
+        let mut head = queue(&[THRESHOLD]);
+        let mut ms = 1000;
+        dropped.clear();
+        while dropped.is_empty() {
+            // Twice what leaves: CoDel drops before long.
+            (0..2).for_each(|_| head.enqueue(Time::from_millis(ms), packet(BEST), &mut dropped));
+            head.dequeue(Time::from_millis(ms), &mut dropped);
+            ms += 1;
+        }
+        while head.backlog().packets > 2 {
+            head.dequeue(Time::from_millis(ms), &mut dropped);
+        }
+        assert!(!takes(&mut head, ms, packet(LOWER)), "2 ms are waiting");
+        assert!(takes(&mut head, ms + 100, packet(LOWER)));
     }
 
     #[test]
@@ -282,7 +369,7 @@ mod tests {
         let site = || Site::test(Limit::Packets(100));
         let settings = Settings::defaults(PARAMS);
         let mut ours: LeThreshold<u64> = LeThreshold::new(&settings, site()).unwrap();
-        let mut codel: Codel<u64> = Codel::new(&Settings::defaults(crate::codel::PARAMS), site());
+        let mut codel: Codel<u64> = Codel::new(&Settings::defaults(crate::codel::PARAMS), site()).unwrap();
         let run = |queue: &mut dyn Queue<u64>| {
             let (mut out, mut dropped) = (Vec::new(), Vec::new());
             for us in (0..3_000_000u64).step_by(700) {

@@ -20,7 +20,7 @@
 //! | target, interval | 5, 100 ms | those of CoDel |
 //! | lower effort's target | 100 ms | LEDBAT's own: lower effort may wait, but not for ever |
 //! | lower effort's interval | 200 ms | twice the target: CAKE's rule for slow classes |
-//! | lower effort's limit | 200 ms of the link | twice the target, so that CoDel acts first; a few packets at least |
+//! | lower effort's limit | 200 ms of the link | twice the target, so that CoDel acts first; one packet at least |
 //! | guard | 1000 packets, 100 ms | 0.1 % of a fast link, a packet or two per round trip on a slow one |
 //!
 //! # Source
@@ -30,7 +30,7 @@
 //! Policing: who marks its packets as best effort is best effort.
 //!
 //! # Known bad cases
-//! The guard's time is a share of its own on slow links: 12 % at 1 Mbit/s with packets of 1500 B. Lower-effort flows
+//! The guard is a share of its own on slow links: up to 5 %, below 2.4 Mbit/s with packets of 1500 B. Lower-effort flows
 //! share one queue: among themselves they are as fair as their controllers are.
 
 use crate::codel::Law;
@@ -89,10 +89,12 @@ impl<T> LeTwoQueues<T> {
     /// Empty queues.
     ///
     /// # Errors
-    /// A target longer than its interval.
+    /// A target longer than its interval, or than what lower effort's queue holds.
     pub fn new(settings: &Settings<'_>, site: Site) -> Result<LeTwoQueues<T>, Error> {
         check_times(settings, "target", "interval")?;
         check_times(settings, "le_target", "le_interval")?;
+        // Or CoDel could never act.
+        check_times(settings, "le_target", "le_limit")?;
         let law = Law::new(settings);
         let lower_effort_limit =
             Limit::Time { time: settings.time("le_limit"), bytes_per_second: site.bits_per_second / 8 };

@@ -61,7 +61,7 @@ disciplines! {
         "the buckets of a hash take turns", "McKenney 1990, Linux sch_sfq.c";
     "drr", drr, drr::Drr::new,
         "classes take turns of a quantum of bytes", "Shreedhar and Varghese 1995, Linux sch_drr.c";
-    "codel", codel, |settings, site| Ok::<_, Error>(codel::Codel::new(settings, site)),
+    "codel", codel, codel::Codel::new,
         "drops from the head once packets have waited too long for too long", "RFC 8289";
     "fq_codel", fq_codel, fq_codel::FqCodel::new,
         "a CoDel for every flow, which take turns, those that send little first", "RFC 8290";

@@ -25,7 +25,7 @@ impl Sojourns {
     /// Counts one.
     pub fn record(&mut self, sojourn: Span) {
         self.bins[Sojourns::bin(sojourn)] += 1;
-        self.sum_ns += sojourn.0;
+        self.sum_ns = self.sum_ns.saturating_add(sojourn.0);
     }
 
     fn bin(sojourn: Span) -> usize {

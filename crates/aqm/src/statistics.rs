@@ -25,7 +25,7 @@ pub struct Counters {
     pub dropped_early: u64,
     /// Packets dropped by choice at the head.
     pub dropped_head: u64,
-    /// Packets marked.
+    /// Packets marked here; those that came with a mark are not counted.
     pub marked: u64,
     /// What is in the queue.
     pub backlog: Backlog,
@@ -112,8 +112,11 @@ impl Statistics {
 
     /// Marks `packet` if its sender understands marks (RFC 3168 §5); false if it has to be dropped instead.
     pub(crate) fn mark<T>(&mut self, packet: &mut Packet<T>) -> bool {
-        if packet.ecn == Ecn::NotEct {
-            return false;
+        match packet.ecn {
+            Ecn::NotEct => return false,
+            // It says already what it should.
+            Ecn::Ce => return true,
+            Ecn::Ect0 | Ecn::Ect1 => {}
         }
         packet.ecn = Ecn::Ce;
         self.class(packet).marked += 1;

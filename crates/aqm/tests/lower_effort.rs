@@ -12,6 +12,8 @@ type Settings = [(&'static str, Value)];
 /// Guards off.
 const STRICT: [(&str, Value); 2] =
     [("guard_packets", Value::Count(0)), ("guard_time", Value::Time(Span::ZERO))];
+/// Packets of best effort between two that the guard lets pass.
+const BETWEEN: u64 = 19;
 const BOTH: [&str; 2] = ["le_two_queues", "le_fq_codel"];
 
 fn queue(name: &str, limit: Limit, settings: &Settings) -> Box<dyn Queue<u64>> {
@@ -110,9 +112,12 @@ proptest! {
             let by_packets = others.checked_div(packets).unwrap_or(0);
             let by_time = elapsed_ms.checked_div(time_ms).unwrap_or(0);
             prop_assert!(ours <= by_packets + by_time + 1, "{name}: {ours} of {others}, {elapsed_ms} ms");
-            // And it is not starved: each of the two lets it pass as often as it says; a departure may be 3 ms late.
+            // Best effort is not starved, however short the time is.
+            prop_assert!(ours <= by_packets + others / BETWEEN + 1, "{name}: {ours} of {others}");
+            // Nor is lower effort: each of the two lets it pass as often as it says; a departure may be 3 ms late, and 19
+            // others take up to 57 ms.
             if time_ms > 0 {
-                prop_assert!(ours + 1 >= elapsed_ms / (time_ms + 3), "{name}: {ours} in {elapsed_ms} ms");
+                prop_assert!(ours + 1 >= elapsed_ms / (time_ms.max(57) + 3), "{name}: {ours} in {elapsed_ms} ms");
             }
             prop_assert!(ours >= by_packets.max(1) - 1, "{name}: {ours} of {others}");
         }
@@ -216,4 +221,64 @@ fn targets_longer_than_their_intervals_are_refused() {
             }
         }
     }
+}
+
+/// Packets sent of best effort and of lower effort, of `sends` over `link`, with both always waiting.
+fn sent_over(name: &str, settings: &Settings, bits_per_second: u64, sends: u64) -> [u64; 2] {
+    let site = Site { limit: Limit::Packets(1000), bits_per_second, random: Pcg64::new(7, 9) };
+    let mut queue: Box<dyn Queue<u64>> = find(name).unwrap().build(settings, site).unwrap();
+    let (mut now, mut dropped, mut sent) = (Time::ZERO, Vec::new(), [0; 2]);
+    for _ in 0..sends {
+        for class in Class::BOTH {
+            if queue.statistics().of(class).backlog.packets < 2 {
+                queue.enqueue(now, packet(class, 1500, class as u32, 0), &mut dropped);
+            }
+        }
+        let (packet, _) = queue.dequeue(now, &mut dropped).unwrap();
+        sent[packet.class() as usize] += 1;
+        now += Span(12_000_000_000_000 / bits_per_second);
+    }
+    sent
+}
+
+#[test]
+fn on_a_slow_link_the_guard_takes_a_twentieth_and_no_more() {
+    let short = [("guard_time", Value::Time(Span::from_millis(1)))];
+    for (settings, bits_per_second) in [(&[][..], 64_000), (&[], 250_000), (&short, 10_000_000)] {
+        for name in BOTH {
+            let [best, lower] = sent_over(name, settings, bits_per_second, 1000);
+            assert!((48..=51).contains(&lower), "{name} at {bits_per_second} bit/s: {best} and {lower}");
+        }
+    }
+}
+
+#[test]
+fn a_guard_that_waited_for_nobody_begins_anew() {
+    let settings = [("guard_packets", Value::Count(10)), ("guard_time", Value::Time(Span::from_millis(50)))];
+    for name in BOTH {
+        let mut queue = queue(name, Limit::Packets(1000), &settings);
+        let (mut now, mut dropped) = (Time::ZERO, Vec::new());
+        let mut next = |queue: &mut dyn Queue<u64>, with_lower: bool| {
+            now += Span::from_millis(5);
+            queue.enqueue(now, packet(Class::BestEffort, 1500, 0, 0), &mut dropped);
+            if with_lower {
+                queue.enqueue(now, packet(Class::LowerEffort, 1500, 1, 0), &mut dropped);
+            }
+            queue.dequeue(now, &mut dropped).unwrap().0.class()
+        };
+        // A hundred packets and half a second with nobody to let pass are no claim of whoever comes then.
+        (0..100).for_each(|_| assert_eq!(next(&mut *queue, false), Class::BestEffort));
+        let first = (0..100).position(|_| next(&mut *queue, true) == Class::LowerEffort);
+        assert_eq!(first, Some(10), "{name}");
+    }
+}
+
+#[test]
+fn on_a_link_too_slow_for_its_limit_lower_effort_still_has_room_for_a_packet() {
+    let settings =
+        [("le_target", Value::Time(Span::from_millis(1))), ("le_limit", Value::Time(Span::from_millis(1)))];
+    let mut queue = queue("le_two_queues", Limit::Packets(1000), &settings);
+    let mut dropped = Vec::new();
+    (0..3).for_each(|_| queue.enqueue(Time::ZERO, packet(Class::LowerEffort, 1500, 0, 0), &mut dropped));
+    assert_eq!((queue.backlog().packets, dropped.len()), (1, 2), "1 ms is less than a packet");
 }

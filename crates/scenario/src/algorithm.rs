@@ -139,7 +139,12 @@ impl FromStr for Algorithm {
                 text: part.to_owned(),
                 example: "name=value, such as target=60ms",
             })?;
-            algorithm = algorithm.with(name.trim(), value.trim());
+            let name = name.trim();
+            if algorithm.params.contains_key(name) {
+                let reason = format!("{name} is said twice: say it once");
+                return Err(Error::Parameter { of: kind.to_owned(), reason });
+            }
+            algorithm = algorithm.with(name, value.trim());
         }
         Ok(algorithm)
     }
@@ -188,6 +193,7 @@ mod tests {
         assert!(message("ledbat++,target=40").contains("write a time with a unit"));
         assert!(message("ledbat++,target=4s").contains("use 1 ms to 100 ms"));
         assert!(message("ledbat++,target").contains("name=value"));
+        assert!(message("ledbat++,target=40ms, target=50ms").contains("target is said twice"));
         let queue = Algorithm::named("dropptail").queue().unwrap_err().to_string();
         assert!(queue.contains("did you mean \"droptail\"?"), "{queue}");
     }

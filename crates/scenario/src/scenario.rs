@@ -10,7 +10,7 @@ use crate::random;
 use crate::traffic::Traffic;
 use crate::transport::{Protocol, Transport};
 use crate::units::{Buffer, Duration, Probability, Rate, Size};
-use afteryou_aqm::{Queue, Site};
+use afteryou_aqm::{Backlog, Queue, Site};
 use afteryou_cc::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -199,6 +199,26 @@ impl Scenario {
         }
     }
 
+    /// Does each buffer hold a packet of each flow? One that does not passes nothing.
+    pub(crate) fn check_buffers(&self) -> Result<(), Error> {
+        let back = self.link.back();
+        for flow in &self.flow {
+            let PacketFormat { payload, overhead } = flow.packet_format();
+            let (forward, ack) = (payload.bytes() + overhead.bytes(), overhead.bytes());
+            for (name, link, bytes) in [("link", &self.link, forward), ("link.reverse", &back, ack)] {
+                let size = u32::try_from(bytes).unwrap_or(u32::MAX);
+                if !link.buffer.limit(link.rate).admits(Backlog::default(), size) {
+                    let (buffer, rate) = (link.buffer, link.rate);
+                    return Err(Error::Scenario(format!(
+                        "{name}.buffer = {buffer} at {rate} holds no packet of flow {:?}: use at least {bytes} B",
+                        flow.name
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Is it one? If not, the first thing that is wrong.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |message: String| Err(Error::Scenario(message));
@@ -218,6 +238,7 @@ impl Scenario {
                 "{windows} windows of {flows} flows are too many figures: at most {MOST_FIGURES}"
             ));
         }
+        self.check_buffers()?;
         let mut names = HashSet::new();
         for flow in &self.flow {
             if !names.insert(flow.name.as_str()) {

@@ -1,7 +1,7 @@
 //! What only the whole shows, and where in the file that is.
 
 use super::error::{Place, Problem};
-use super::read::{tables, Result};
+use super::read::{table, tables, Result};
 use super::tree::{Node, Table};
 use crate::error::Error;
 use crate::scenario::Scenario;
@@ -25,6 +25,11 @@ fn culprit(root: &Table, scenario: &Scenario, owners: &[&Node]) -> Option<Proble
     let mut flows = scenario.flow.iter().zip(owners);
     if let Some(problem) = flows.find_map(|(flow, node)| flow.check().err().map(|error| wrong(node, error))) {
         return Some(problem);
+    }
+    let link = root.get("link");
+    let buffer = link.and_then(|link| table(link).ok()).and_then(|link| link.get("buffer")).or(link);
+    if let (Err(error), Some(node)) = (scenario.check_buffers(), buffer) {
+        return Some(wrong(node, error));
     }
     let names: Vec<&str> = scenario.flow.iter().map(|flow| flow.name.as_str()).collect();
     let set: BTreeSet<&str> = names.iter().copied().collect();
