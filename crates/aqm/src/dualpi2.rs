@@ -34,7 +34,7 @@
 //! | α, β | 0.16, 3.2 Hz | stable up to round trips of 100 ms |
 //! | k | 2 | equal rates at equal round trips |
 //! | step | 1 ms | Linux; the RFC's ramp goes from 0.8 to 1.2 ms |
-//! | classic weight | 10 % | Linux: the C queue does not starve |
+//! | classic weight | 10 % | Linux: the C queue does not starve; 1 to 99 %, so that neither does |
 //! | spared | 2 packets of 1514 B in all | Linux: less is not a queue |
 //!
 //! # Source
@@ -62,6 +62,8 @@ use rand_pcg::Pcg64;
 
 /// With two packets of this size waiting in all nothing is dropped or marked by chance.
 const MTU: u64 = 1514;
+/// Weights count in millionths: decimal fractions stay exact, and the credit stays an integer.
+const WEIGHTS: i64 = 1_000_000;
 
 /// Parameters.
 pub const PARAMS: &[Param] = &[
@@ -78,7 +80,7 @@ pub const PARAMS: &[Param] = &[
         .explained("L packets that waited longer are marked", "Linux sch_dualpi2"),
     Param::count("step_packets", "packets", 0, (0, 10_000))
         .explained("the step holds for packets that find so many in the L queue", "Linux sch_dualpi2"),
-    Param::number("classic_weight", "", 0.1, (0.0, 1.0))
+    Param::number("classic_weight", "", 0.1, (0.01, 0.99))
         .explained("share of the C queue while both have packets", "Linux sch_dualpi2"),
     Param::choice("overload", "drop", &["drop", "mark"]).explained(
         "drop ECN packets, too, once k·p' exceeds 1, or mark them until the buffer is full",
@@ -153,7 +155,7 @@ pub struct DualPi2<T> {
     coupling: f64,
     step: Span,
     step_packets: u64,
-    /// Weights of the two queues, per cent.
+    /// Weights of the two queues, of [`WEIGHTS`].
     classic_weight: i64,
     scalable_weight: i64,
     drops_on_overload: bool,
@@ -184,7 +186,7 @@ impl<T> DualPi2<T> {
         let tupdate = settings.time("tupdate");
         let coupling = settings.number("coupling");
         let drops_on_overload = settings.choice("overload") == "drop";
-        let classic_weight = (settings.number("classic_weight") * 100.0 + 0.5) as i64;
+        let classic_weight = (settings.number("classic_weight") * WEIGHTS as f64 + 0.5) as i64;
         let mut queue = DualPi2 {
             limit: site.limit.resolved(),
             controller: Controller {
@@ -201,7 +203,7 @@ impl<T> DualPi2<T> {
             step,
             step_packets: settings.count("step_packets"),
             classic_weight,
-            scalable_weight: 100 - classic_weight,
+            scalable_weight: WEIGHTS - classic_weight,
             drops_on_overload,
             credit: 0,
             scalable: Fifo::new(),

@@ -41,6 +41,72 @@ fn ect_1_and_ce_go_first_but_for_the_share_of_the_classic_queue() {
     assert!(first > 5, "the L queue begins");
 }
 
+/// Who leaves, in order, as long as anything does: `C` or `L`.
+fn order(queue: &mut DualPi2<u64>) -> String {
+    let next = || queue.dequeue(Time::ZERO, &mut Vec::new());
+    std::iter::from_fn(next).map(|(packet, _)| if packet.ecn == Ecn::Ect1 { 'L' } else { 'C' }).collect()
+}
+
+/// So many packets arrive at each queue.
+fn arrive(queue: &mut DualPi2<u64>, scalable: u64, classic: u64) {
+    (0..scalable).for_each(|i| queue.enqueue(Time::ZERO, packet(i, Ecn::Ect1), &mut Vec::new()));
+    (0..classic).for_each(|i| queue.enqueue(Time::ZERO, packet(i, Ecn::NotEct), &mut Vec::new()));
+}
+
+#[test]
+fn the_share_of_the_classic_queue_is_what_was_asked_for_to_the_fraction_of_a_per_cent() {
+    for (weight, share) in [(0.01, 40), (0.015, 60), (0.1, 400), (0.333, 1332), (0.9875, 3950), (0.99, 3960)]
+    {
+        let mut queue = queue(&[("classic_weight", Value::Number(weight))]);
+        arrive(&mut queue, 4000, 4000);
+        let classic = order(&mut queue).bytes().take(4000).filter(|queue| *queue == b'C').count();
+        assert!(classic.abs_diff(share) <= 2, "{classic} of 4000 with {weight}");
+    }
+}
+
+#[test]
+fn a_queue_that_is_alone_pays_nothing_for_it() {
+    for (scalable, classic) in [(500, 0), (0, 500)] {
+        let mut queue = queue(&[]);
+        arrive(&mut queue, scalable, classic);
+        // One stays, so that the queue is never empty.
+        (1..500).for_each(|_| _ = queue.dequeue(Time::ZERO, &mut Vec::new()));
+        arrive(&mut queue, 500 - scalable, 500 - classic);
+        arrive(&mut queue, 100, 100);
+        let order = order(&mut queue);
+        let of_classic = order.bytes().take(100).filter(|queue| *queue == b'C').count();
+        assert!((8..=11).contains(&of_classic), "{order}");
+    }
+}
+
+#[test]
+fn an_empty_queue_forgets_the_credit() {
+    let mut fresh = queue(&[]);
+    arrive(&mut fresh, 20, 20);
+    let mut used = queue(&[]);
+    arrive(&mut used, 5, 1);
+    assert_eq!(order(&mut used), "LLLLLC");
+    arrive(&mut used, 20, 20);
+    assert_eq!(order(&mut used), order(&mut fresh));
+}
+
+#[test]
+fn the_longer_delay_steers_be_it_that_of_the_l_queue() {
+    // Half of the link is the C queue's, which holds one packet for 2 ms; the L queue gets twice what it may send.
+    let mut queue = queue(&[("classic_weight", Value::Number(0.5))]);
+    let mut dropped = Vec::new();
+    for ms in 0..2000 {
+        let now = Time::from_millis(ms);
+        queue.enqueue(now, packet(ms, Ecn::Ect1), &mut dropped);
+        if queue.classic.backlog().packets == 0 {
+            queue.enqueue(now, packet(ms, Ecn::NotEct), &mut dropped);
+        }
+        queue.dequeue(now, &mut dropped);
+    }
+    let of_l = dropped.iter().filter(|dropped| matches!(dropped.packet.ecn, Ecn::Ect1)).count();
+    assert!(of_l > 100, "{of_l}: only overload drops what understands marks");
+}
+
 #[test]
 fn the_step_marks_what_waited_longer_but_not_below_its_number_of_packets() {
     for (wait_us, step_packets, marked) in [(1000, 0, 0), (1001, 0, 3), (1001, 2, 1)] {
@@ -111,7 +177,8 @@ fn values_that_make_no_sense_are_refused_with_the_range() {
         ("alpha", Value::Number(0.0), "0.001 to 100"),
         ("beta", Value::Number(-1.0), "0 to 100"),
         ("coupling", Value::Number(0.5), "1 to 255"),
-        ("classic_weight", Value::Number(1.5), "0 to 1"),
+        ("classic_weight", Value::Number(0.0), "0.01 to 0.99"),
+        ("classic_weight", Value::Number(1.0), "0.01 to 0.99"),
         ("step", ms(16), "target = 15 ms: use 0 ms to 15 ms"),
     ] {
         let error = refused(name, value);
