@@ -14,7 +14,8 @@
 //! # Time
 //! There is no timer. Updates lie on the grid 0, tupdate, 2·tupdate …; each arrival and departure first does those that were
 //! due, with what was known at the time. Once an update changes nothing, no further one can, so that the rest of a long
-//! silence costs nothing: it is some 350 updates from p = 1 down to 0 with the RFC's values.
+//! silence costs nothing: it is some 350 updates from p = 1 down to 0 with the RFC's values. With values for which it would
+//! be more than 16 384, the steps beyond are estimated in ever longer strides.
 //!
 //! # States
 //! ```text

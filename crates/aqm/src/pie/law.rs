@@ -20,6 +20,10 @@ const RFC_TUNING: [(f64, f64); 6] =
 /// The same of Linux 3.14 to 3.17.
 const OLD_LINUX_TUNING: [(f64, f64); 2] = [(0.01, 8.0), (0.1, 2.0)];
 
+/// So many updates in a row are done one by one: longer than any burst allowance (10 s of 1 ms each), and 40 times what an
+/// idle queue takes to forget with the sources' values.
+const ONE_BY_ONE: u32 = 1 << 14;
+
 /// Accumulated probability counts in units of 2⁻⁵³.
 const ONE: u64 = 1 << 53;
 /// §5.4: nothing is dropped before 0.85 have accumulated,
@@ -168,18 +172,36 @@ impl Law {
         }
     }
 
-    /// An update depends on nothing but the state and the backlog. Once it changes nothing, no further one does.
+    /// An update depends on nothing but the state and the backlog. Once it changes nothing, no further one does. At the ends of
+    /// the ranges that can be a million updates away, so after many the change of each counts for ever more that follow: it
+    /// has one sign only, towards 0 or 1. Answers how many were computed.
     #[cold]
-    fn catch_up_late(&self, state: &mut State, now: Time, backlog: Backlog) {
+    fn catch_up_late(&self, state: &mut State, now: Time, backlog: Backlog) -> u32 {
+        let mut computed = 0;
         while now >= state.next_update {
             let before = *state;
             self.update(state, backlog);
+            computed += 1;
             if *state == before {
-                let missed = now.since(state.next_update).0 / self.tupdate.0 + 1;
-                state.next_update += self.tupdate * missed;
-                return;
+                state.next_update += self.tupdate * self.due(state, now);
+                break;
             }
             state.next_update += self.tupdate;
+            if computed > ONE_BY_ONE {
+                let stride = self.due(state, now).min(1 << (computed - ONE_BY_ONE).min(63));
+                let change = state.probability - before.probability;
+                state.set((state.probability + change * stride as f64).clamp(0.0, 1.0));
+                state.next_update += self.tupdate * stride;
+            }
+        }
+        computed
+    }
+
+    /// How many updates should have been done by `now`.
+    fn due(&self, state: &State, now: Time) -> u64 {
+        match now >= state.next_update {
+            true => now.since(state.next_update).0 / self.tupdate.0 + 1,
+            false => 0,
         }
     }
 

@@ -162,6 +162,55 @@ fn a_hundred_years_of_silence_take_no_time_and_end_on_the_grid() {
     law.catch_up(&mut state, Time::NEVER, Backlog::default());
 }
 
+#[test]
+fn a_long_silence_is_a_bounded_number_of_updates_also_at_the_ends_of_the_ranges() {
+    let ends = |name| {
+        let param = PARAMS.iter().find(|param| param.name == name).unwrap();
+        [(param.name, param.min), (param.name, param.max)]
+    };
+    let high_delay = ("high_delay", Value::Time(Span::ZERO));
+    let a_century = Time::ZERO + Span::from_secs(100 * 365 * 24 * 3600);
+    let mut longest = 0;
+    for (target, tupdate) in ends("target").into_iter().flat_map(|t| ends("tupdate").map(|u| (t, u))) {
+        for (alpha, decay) in ends("alpha").into_iter().flat_map(|a| ends("decay").map(|d| (a, d))) {
+            for (preset, burst) in
+                ["rfc8033", "linux", "freebsd"].into_iter().zip(ends("burst").iter().cycle())
+            {
+                let preset = ("preset", Value::Choice(preset));
+                let law = law(&[preset, target, tupdate, alpha, decay, *burst, high_delay]);
+                for (p, delay, backlog) in [
+                    (1.0, Span::ZERO, Backlog::default()),
+                    (0.0, law.target + Span(1), WAITING),
+                    (1.0, law.target - Span(1), WAITING),
+                    (0.5, Span::from_secs(10), WAITING),
+                ] {
+                    let mut state = State::at(&law, p, delay, law.target);
+                    longest = longest.max(law.catch_up_late(&mut state, a_century, backlog));
+                    assert!((0.0..=1.0).contains(&state.probability()));
+                    assert!(backlog.packets > 0 || state.probability() == 0.0, "idle, it forgets");
+                    assert!(state.next_update > a_century && state.next_update <= a_century + law.tupdate);
+                    assert_eq!(state.next_update.0 % law.tupdate.0, 0);
+                }
+            }
+        }
+    }
+    assert!((ONE_BY_ONE..ONE_BY_ONE + 64).contains(&longest), "{longest} updates");
+}
+
+#[test]
+fn what_has_accumulated_is_forgotten_once_there_is_nothing_to_drop() {
+    let law = law(&[]);
+    for seed in 0..100 {
+        let mut random = Pcg64::new(seed, 1);
+        let mut state = State::dropping(&law, 0.8);
+        for p in [0.8, 0.0, 0.8] {
+            state.set(p);
+            // Twice 0.8 would be enough for a drop.
+            assert!(!law.signals(&mut state, Time::ZERO, WAITING, &mut random), "seed {seed}, p {p}");
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn the_probability_is_one_and_goes_back_to_zero_when_idle(
