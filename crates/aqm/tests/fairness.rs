@@ -1,7 +1,7 @@
 //! Fair queues: flows that always have something to send get the same service.
 
 use afteryou_aqm::list::find;
-use afteryou_aqm::{Limit, Packet, Queue, Site};
+use afteryou_aqm::{Limit, Packet, Queue, Site, DSCP_LE};
 use afteryou_cc::param::Value;
 use afteryou_cc::Time;
 use proptest::prelude::*;
@@ -25,13 +25,13 @@ fn queue(name: &str, quantum: u64, preset: Option<&'static str>) -> Box<dyn Queu
     find(name).unwrap().build(&settings, site).unwrap()
 }
 
-/// Largest difference of the bytes that the first two flows have got, at any time, while others come and go.
-fn unfairness(queue: &mut dyn Queue<()>, sizes: &[(u32, u32)], others: &[(u32, u32)]) -> u64 {
+/// Largest difference of the bytes that the first two flows have got, at any time, while others come and go; all of `dscp`.
+fn unfairness(queue: &mut dyn Queue<()>, dscp: u8, sizes: &[(u32, u32)], others: &[(u32, u32)]) -> u64 {
     let (mut dropped, mut served, mut waiting) = (Vec::new(), [0u64; 2], [0; 2]);
     let mut worst = 0;
     for (i, (first, second)) in sizes.iter().enumerate() {
         let mut arrive = |flow, size| {
-            queue.enqueue(Time::ZERO, Packet::from_tos(size * 8, flow, 0, ()), &mut dropped);
+            queue.enqueue(Time::ZERO, Packet::from_tos(size * 8, flow, dscp << 2, ()), &mut dropped);
         };
         for (flow, size) in [(0, first), (1, second)] {
             // Two packets in reserve: whatever is sent now, both flows still have one.
@@ -61,16 +61,20 @@ proptest! {
         sizes in prop::collection::vec((5..=MTU / 8, 5..=MTU / 8), 1..400),
         others in prop::collection::vec((0..6u32, 5..=MTU / 8), 0..200),
     ) {
-        for (name, preset) in [
-            ("drr", None),
-            ("sfq", None),
-            ("fq_codel", None),
-            ("fq_codel", Some("rfc8290")),
+        for (name, preset, dscp) in [
+            ("drr", None, 0),
+            ("sfq", None, 0),
+            ("fq_codel", None, 0),
+            ("fq_codel", Some("rfc8290"), 0),
+            ("fq_pie", Some("linux"), 0),
+            ("fq_pie", Some("freebsd"), 0),
+            ("le_fq_codel", None, 0),
+            ("le_fq_codel", None, DSCP_LE),
         ] {
-            let worst = unfairness(&mut *queue(name, quantum, preset), &sizes, &others);
+            let worst = unfairness(&mut *queue(name, quantum, preset), dscp, &sizes, &others);
             // SFQ rounds the quantum up.
             let bound = quantum.next_multiple_of(8) + u64::from(MTU);
-            prop_assert!(worst <= bound, "{name} {preset:?}: {worst} B for quantum {quantum}");
+            prop_assert!(worst <= bound, "{name} {preset:?}, DSCP {dscp}: {worst} B for quantum {quantum}");
         }
     }
 }
@@ -81,6 +85,6 @@ fn without_fair_queueing_they_differ_by_much_more() {
     let sizes = vec![(MTU / 8, 5); 3000];
     let site = Site { limit: Limit::Packets(1000), bits_per_second: 10_000_000, random: Pcg64::new(7, 9) };
     let mut plain = find("droptail").unwrap().build(&[], site).unwrap();
-    assert!(unfairness(&mut *plain, &sizes, &[]) > 1_000_000);
-    assert!(unfairness(&mut *queue("drr", 1514, None), &sizes, &[]) < 3100);
+    assert!(unfairness(&mut *plain, 0, &sizes, &[]) > 1_000_000);
+    assert!(unfairness(&mut *queue("drr", 1514, None), 0, &sizes, &[]) < 3100);
 }
