@@ -97,6 +97,8 @@ pub struct Sfq<T> {
     random: Pcg64,
     /// When the hash changes.
     perturb_at: Option<Time>,
+    /// Packets on their way from slot to slot while it does; kept, so that nothing is allocated each time.
+    moving: Vec<(Packet<T>, Span)>,
     statistics: Statistics,
 }
 
@@ -151,6 +153,7 @@ impl<T> Sfq<T> {
             rules,
             random,
             perturb_at: None,
+            moving: Vec::new(),
             statistics: Statistics::default(),
         })
     }
@@ -216,12 +219,12 @@ impl<T> Sfq<T> {
             return;
         }
         self.perturb_at = Some(now + period);
-        let mut packets = Vec::with_capacity(self.store.backlog().packets as usize);
-        for slot in std::mem::take(&mut self.active) {
-            packets.extend(std::iter::from_fn(|| self.store.pop_front(now, slot as usize)));
+        let mut moving = std::mem::take(&mut self.moving);
+        for slot in self.active.drain(..) {
+            moving.extend(std::iter::from_fn(|| self.store.pop_front(now, slot as usize)));
         }
         self.buckets = Buckets::new(self.buckets.count() as u32, &mut self.random);
-        for (packet, sojourn) in packets {
+        for (packet, sojourn) in moving.drain(..) {
             let slot = self.buckets.of(packet.flow);
             let arrived = Time(now.0 - sojourn.0);
             let is_full = self.store.backlog_of(slot).packets >= self.rules.depth;
@@ -230,6 +233,7 @@ impl<T> Sfq<T> {
                 self.statistics.remove(packet, DropReason::Full, dropped);
             }
         }
+        self.moving = moving;
     }
 }
 
@@ -345,6 +349,17 @@ mod tests {
             arrive(&mut queue, 0, 2, 1500);
             arrive(&mut queue, 1, 6, 500);
             assert_eq!(order(&mut queue), expected, "{turn}");
+        }
+    }
+
+    #[test]
+    fn each_packet_counts_in_whole_units_of_eight_bytes() {
+        // 97 B count as 104: the tenth packet ends a turn of 1000 B. With 96 it is the eleventh.
+        for (size, turn) in [(96, 11), (97, 10), (104, 10), (105, 9)] {
+            let mut queue = queue(Limit::Packets(100), &[("quantum", Value::Bytes(1000))]);
+            arrive(&mut queue, 0, 20, size);
+            arrive(&mut queue, 1, 1, size);
+            assert_eq!(order(&mut queue).find('B'), Some(turn), "{size} B");
         }
     }
 

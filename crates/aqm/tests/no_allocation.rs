@@ -1,7 +1,8 @@
 //! A queue allocates until it has held what it may hold, and never again: it stands in the path of every packet.
 
-use afteryou_aqm::list::QUEUES;
+use afteryou_aqm::list::{Entry, QUEUES};
 use afteryou_aqm::{Dropped, Limit, Packet, Queue, Site, DSCP_LE};
+use afteryou_cc::param::Value;
 use afteryou_cc::{Span, Time};
 use rand_pcg::Pcg64;
 
@@ -30,16 +31,26 @@ fn traffic(queue: &mut dyn Queue<u64>, now: &mut Time, rounds: u64, dropped: &mu
     }
 }
 
+/// The defaults, each preset, and a hash that changes every 20 ms.
+fn variants(entry: &Entry) -> Vec<Vec<(&'static str, Value)>> {
+    let presets = entry.presets.iter().map(|preset| vec![("preset", Value::Choice(preset.name))]);
+    let perturb = entry.params.iter().filter(|param| param.name == "perturb");
+    let perturb = perturb.map(|param| vec![(param.name, Value::Time(Span::from_millis(20)))]);
+    std::iter::once(Vec::new()).chain(presets).chain(perturb).collect()
+}
+
 #[test]
 fn nothing_is_allocated_once_the_queue_has_been_full() {
-    for entry in QUEUES {
+    for (entry, settings) in
+        QUEUES.iter().flat_map(|entry| variants(entry).into_iter().map(move |v| (entry, v)))
+    {
         let site =
             Site { limit: Limit::Packets(LIMIT), bits_per_second: 10_000_000, random: Pcg64::new(1, 2) };
-        let mut queue = entry.build(&[], site).expect("its own defaults");
+        let mut queue = entry.build(&settings, site).expect("valid parameters");
         let (mut now, mut dropped) = (Time::ZERO, Vec::with_capacity(4 * LIMIT as usize));
         traffic(&mut *queue, &mut now, 20, &mut dropped);
         let allocations = allocation_counter::measure(|| traffic(&mut *queue, &mut now, 60, &mut dropped));
-        assert_eq!(allocations.count_total, 0, "{}", entry.name);
+        assert_eq!(allocations.count_total, 0, "{} {settings:?}", entry.name);
     }
 }
 
