@@ -228,6 +228,33 @@ mod tests {
     }
 
     #[test]
+    fn the_average_falls_only_from_the_last_departure_on() {
+        // Up to ten packets, of as many flows, for ten seconds; then none.
+        let overrides = [("preset", Value::Choice("classic")), ("queue_weight", Value::Number(0.1))];
+        let settings = Settings::new(PARAMS, &overrides).unwrap().with_preset(PRESETS);
+        let mut queue = Choke::new(&settings, Site::test(Limit::Packets(500))).unwrap();
+        let mut dropped = Vec::new();
+        for i in 0..1000 {
+            let now = Time::from_millis(10 * u64::from(i));
+            queue.enqueue(now, packet(100 + i), &mut dropped);
+            if queue.backlog().packets > 10 {
+                queue.dequeue(now, &mut dropped);
+            }
+        }
+        let end = Time::from_millis(10_000);
+        while queue.dequeue(end, &mut dropped).is_some() {}
+        // The average is still above 5: the second of two packets meets the first.
+        let (mut soon, mut late) = (queue.clone(), queue);
+        dropped.clear();
+        (0..2).for_each(|_| soon.enqueue(end, packet(OWN), &mut dropped));
+        assert_eq!((soon.backlog().packets, dropped.len()), (0, 2));
+        // After a second with nothing to send it is not.
+        dropped.clear();
+        (0..2).for_each(|_| late.enqueue(end + Span::from_secs(1), packet(OWN), &mut dropped));
+        assert_eq!((late.backlog().packets, dropped.len()), (2, 0));
+    }
+
+    #[test]
     fn each_packet_of_the_queue_is_as_likely_to_be_drawn() {
         let mut queue = filled(0, OWN);
         let mut hits = [0; 10];

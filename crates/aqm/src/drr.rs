@@ -202,6 +202,16 @@ mod tests {
     }
 
     #[test]
+    fn a_class_that_ran_empty_begins_with_a_quantum_and_not_with_what_was_left() {
+        let mut queue = queue(Limit::Packets(100), &[]);
+        arrive(&mut queue, 0, 1, 100);
+        assert_eq!(order(&mut queue), "A");
+        arrive(&mut queue, 0, 3, 1000);
+        arrive(&mut queue, 1, 3, 1000);
+        assert_eq!(order(&mut queue), "ABAABB");
+    }
+
+    #[test]
     fn without_room_the_fattest_class_loses_its_newest_packet_or_by_ns2_its_oldest() {
         for (preset, lost) in [("linux", 2), ("ns2", 0)] {
             let mut queue = queue(Limit::Bytes(4000), &[("preset", Value::Choice(preset))]);

@@ -276,6 +276,64 @@ mod tests {
     }
 
     #[test]
+    fn a_drop_for_want_of_room_puts_off_the_flows_next_one_by_lot() {
+        let packet = || Packet::from_tos(1500, 1, 0, 0);
+        for preset in ["linux", "freebsd"] {
+            let mut queue = queue(Limit::Packets(300), preset);
+            let mut dropped = Vec::new();
+            for ms in 0..400 {
+                let now = Time::from_millis(ms);
+                (0..2).for_each(|_| queue.enqueue(now, packet(), &mut dropped));
+                queue.dequeue(now, &mut dropped);
+            }
+            // All in one moment, so that the probability stays.
+            let (now, p) = (Time::from_millis(399), queue.states[queue.buckets.of(1)].probability());
+            let mut after_full = 0;
+            for _ in 0..200 {
+                dropped.clear();
+                while dropped.pop().is_none_or(|dropped| dropped.reason != DropReason::Full) {
+                    queue.enqueue(now, packet(), &mut dropped);
+                }
+                (0..100).for_each(|_| _ = queue.dequeue(now, &mut dropped));
+                let spared = (0..100).position(|_| {
+                    queue.enqueue(now, packet(), &mut dropped);
+                    !dropped.is_empty()
+                });
+                after_full += u32::from(dropped.iter().any(|dropped| dropped.reason == DropReason::Early));
+                assert!(
+                    spared.is_none_or(|spared| (spared + 1) as f64 * p > 0.849),
+                    "{preset}: {spared:?}, {p}"
+                );
+            }
+            assert!(p < 0.4 && after_full > 100, "{preset}: {after_full} with {p}");
+        }
+    }
+
+    #[test]
+    fn a_flow_whose_last_packet_was_dropped_has_no_delay_any_more() {
+        let rows = [("overflow", Value::Choice("fattest")), ("form", Value::Choice("rfc8033"))];
+        let settings = Settings::new(PARAMS, &rows).unwrap().with_preset(PRESETS);
+        let mut queue = FqPie::new(&settings, Site::test(Limit::Packets(10))).unwrap();
+        // Of flows with a packet each the one in the first bucket loses it.
+        let first = (0..11).min_by_key(|flow| queue.buckets.of(*flow)).unwrap();
+        arrive(&mut queue, first, 2, 1000);
+        let mut dropped = Vec::new();
+        let (_, sojourn) = queue.dequeue(Time::from_millis(100), &mut dropped).unwrap();
+        assert_eq!(sojourn, Span::from_millis(100));
+        let now = Time::from_millis(100);
+        for flow in (0..11).filter(|flow| *flow != first) {
+            queue.enqueue(now, Packet::from_tos(1000, flow, 0, 0), &mut dropped);
+        }
+        assert_eq!(dropped.iter().map(|dropped| dropped.packet.flow).collect::<Vec<_>>(), [first]);
+        while queue.dequeue(now, &mut dropped).is_some() {}
+        // Ten minutes with a delay of 100 ms would bring the probability to 1.
+        let later = now + Span::from_secs(600);
+        dropped.clear();
+        (0..10).for_each(|i| queue.enqueue(later, Packet::from_tos(1000, first, 0, i), &mut dropped));
+        assert!(dropped.is_empty(), "{} of 10", dropped.len());
+    }
+
+    #[test]
     fn a_flow_that_becomes_active_again_begins_anew_with_freebsd_only() {
         for (preset, keeps) in [("linux", true), ("freebsd", false)] {
             let mut queue = queue(Limit::Packets(10_000), preset);

@@ -187,6 +187,19 @@ mod tests {
     }
 
     #[test]
+    fn a_flow_that_comes_back_has_a_quantum_whatever_it_had_left_or_overdrawn() {
+        for first in [1, 2] {
+            let mut bench = Bench::new(1514, Rules::LINUX);
+            bench.arrive(0, first, 1000);
+            assert_eq!(bench.send(10).len(), first);
+            assert_eq!(bench.lists.listed().count(), 0);
+            bench.arrive(0, 4, 1000);
+            bench.arrive(1, 4, 1000);
+            assert_eq!(bench.send(4), "AABB", "after {first}");
+        }
+    }
+
+    #[test]
     fn an_emptied_new_flow_leaves_at_once_only_by_linux_rules_and_only_if_none_is_old() {
         for (rules, leaves) in [(Rules::LINUX, true), (Rules::RFC8290, false)] {
             let mut bench = Bench::new(1514, rules);

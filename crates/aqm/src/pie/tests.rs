@@ -52,6 +52,29 @@ fn marks_replace_drops_up_to_the_threshold() {
 }
 
 #[test]
+fn a_drop_for_want_of_room_puts_off_the_next_one_by_lot() {
+    let settings = Settings::new(PARAMS, &[]).unwrap();
+    let mut queue = Pie::new(&settings, Site::test(Limit::Packets(300))).unwrap();
+    load(&mut queue, 0, 400, 2, 1, Ecn::NotEct);
+    // All in one moment, so that the probability stays.
+    let (now, p) = (Time::from_millis(399), queue.state.probability());
+    let (mut after_full, mut dropped) = (0, Vec::new());
+    for _ in 0..200 {
+        while dropped.pop().is_none_or(|dropped: Dropped<u32>| dropped.reason != DropReason::Full) {
+            queue.enqueue(now, packet(1500, Ecn::NotEct), &mut dropped);
+        }
+        (0..100).for_each(|_| _ = queue.dequeue(now, &mut dropped));
+        let spared = (0..100).position(|_| {
+            queue.enqueue(now, packet(1500, Ecn::NotEct), &mut dropped);
+            !dropped.is_empty()
+        });
+        after_full += u32::from(dropped.drain(..).any(|dropped| dropped.reason == DropReason::Early));
+        assert!(spared.is_none_or(|spared| (spared + 1) as f64 * p > 0.849), "{spared:?} with {p}");
+    }
+    assert!(p < 0.4 && after_full > 100, "{after_full} with {p}");
+}
+
+#[test]
 fn old_linux_drops_nothing_as_long_as_it_has_measured_nothing() {
     // Six packets never leave: 9 kB, less than the 10 kB that a measurement takes. The delay is 60 ms and more.
     let mut old = preset("linux-3.17");
