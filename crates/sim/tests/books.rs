@@ -60,7 +60,7 @@ prop_compose! {
         flows in (1usize..5).prop_flat_map(|n| (0..n).map(any_flow).collect::<Vec<_>>()),
         kbit in 100u64..50_000,
         back_kbit in prop::option::of(20u64..50_000),
-        buffer in prop::sample::select(vec!["1 packets", "20 packets", "5000 B", "100 kB", "20 ms", "1 s"]),
+        buffer in prop::sample::select(vec!["1 packets", "20 packets", "5000 B", "100 kB", "400 ms", "1 s"]),
         loss in prop::sample::select(vec![0.0, 0.001, 0.01, 0.05]),
         seed: u64,
         drop_at in 1u64..200,
