@@ -5,14 +5,23 @@
 //! from a scenario without running it.
 
 mod analysis;
+pub mod closed;
 mod error;
+mod history;
+mod integrator;
+pub mod model;
+mod network;
 mod options;
+mod phase;
 mod run;
+mod trajectory;
 
 pub use analysis::{explain, Analysis, Quantity};
 pub use error::Error;
+pub use network::{Network, Sender};
 pub use options::{Base, Feedback, Options, RoundTrip};
 pub use run::{run, Progress};
+pub use trajectory::Trajectory;
 
 /// A controller or a queue that has a fluid model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

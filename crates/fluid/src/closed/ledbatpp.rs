@@ -1,0 +1,171 @@
+//! LEDBAT++ in closed form: what slowdowns cost, and what long paths do to it.
+//!
+//! # Model
+//! **Nine tenths** (Bagnulo 2022, eq. 7-9). Between slowdowns the window is `W = C·(R + q)`, q the queue that is kept. A
+//! slowdown is two round trips at two packets and a ramp of `T = log₂(W/2)` round trips; the wait is nine ramps:
+//!
+//! ```text
+//!   sent / could have been sent = (4 + 2·W + 9·T·W) / (2·C·R + 10·T·W)
+//! ```
+//! It tends to 0.9 from above. By the draft the wait is nine times the slowdown with its two round trips ([`Wait`]).
+//!
+//! **With the gain and the queue's cover** (ours). With GAIN < 1 the ramp takes longer, but until the queue has drained, and
+//! again as soon as the window has reached `C·R`, the link is busy. With `g = ln(1 + GAIN)`, windows in packets:
+//!
+//! ```text
+//!   lost   = C·(2·R + q) − 4 + (C·R·ln(C·R/2) − (C·R − 2))/g
+//!   length = 2·(R + q) + R·ln(C·R/2)/g + q/g                          utilisation = 1 − lost/(10·length·C)
+//! ```
+//!
+//! **Long paths** (eq. 10-14, GAIN = 1). The last round of a ramp doubles a window that fits to one that does not: what is
+//! beyond the largest power of two below s queues, `d = (s − 2^⌊log₂ s⌋)·packet/C`, and congestion avoidance takes it for
+//! congestion: `1 − β` of the window is lost, `β = (2·TARGET − d)/TARGET`. In the steady state that is what nine ramps of
+//! growth bring back:
+//!
+//! ```text
+//!   s·(1 − β) = 9·log₂ s
+//! ```
+//! The left side starts anew with each power of two, so there is a root in every octave; which one a flow settles at depends
+//! on the window it had before. The link is not filled where `β·s·packet < C·R`.
+//!
+//! # Source
+//! Bagnulo and García-Martínez, "An experimental evaluation of LEDBAT++", 2022, appendix. Its A.1 counts the ramp from two
+//! packets and its A.2 from one ([`Ramp`]); its eq. 11 drops GAIN and the bound of W/2 on a decrease, which roots with
+//! β < 1/2 violate ([`Root::is_bounded`]); its eq. 12 adds nothing at a power of two, where the text says half the window.
+
+use crate::model::ledbatpp::{FLOOR, FREEZE_ROUNDS, WAIT};
+use crate::model::LedbatPp;
+
+/// What the wait between slowdowns is nine times of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// The ramp: the paper.
+    Ramp,
+    /// The whole slowdown: draft-01 §4.4.
+    Slowdown,
+}
+
+/// Where a ramp is counted from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ramp {
+    /// One packet: the paper's A.2.
+    FromOne,
+    /// Two packets, where it begins.
+    FromTwo,
+}
+
+/// Alone on a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Alone {
+    /// What the link carries, packets/s.
+    pub capacity: f64,
+    /// Round trip of the empty path, s.
+    pub rtt_s: f64,
+    /// Queue that is kept between slowdowns, s: TARGET, or the buffer if that is shorter.
+    pub queuing_s: f64,
+}
+
+impl Alone {
+    /// Part of the link that is used, by the 9/10 model.
+    pub fn nine_tenths(&self, wait: Wait) -> f64 {
+        let window = self.capacity * (self.rtt_s + self.queuing_s);
+        let ramp = libm::log2(window / FLOOR);
+        let rounds = match wait {
+            Wait::Ramp => WAIT * ramp,
+            Wait::Slowdown => WAIT * (ramp + FREEZE_ROUNDS),
+        };
+        let slowdown = FREEZE_ROUNDS * (FLOOR + window);
+        let could = FREEZE_ROUNDS * self.capacity * self.rtt_s + (ramp + rounds) * window;
+        (slowdown + rounds * window) / could
+    }
+
+    /// Part of the link that is used, with the ramp's real length and what the queue covers.
+    pub fn utilisation(&self, rule: &LedbatPp) -> f64 {
+        let Alone { capacity, rtt_s, queuing_s } = *self;
+        let growth = libm::log1p(rule.gain(rtt_s));
+        let pipe = (capacity * rtt_s).max(FLOOR);
+        let rounds = libm::log(pipe / FLOOR) / growth;
+        let frozen = capacity * (FREEZE_ROUNDS * (rtt_s + queuing_s) - queuing_s) - FREEZE_ROUNDS * FLOOR;
+        let lost = frozen.max(0.0) + pipe * rounds - (pipe - FLOOR) / growth;
+        let length_s = FREEZE_ROUNDS * (rtt_s + queuing_s) + rtt_s * rounds + queuing_s / growth;
+        1.0 - lost / ((WAIT + 1.0) * length_s * capacity)
+    }
+}
+
+/// Long paths.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LongPath {
+    /// What the link carries, packets/s.
+    pub capacity: f64,
+    /// TARGET, s.
+    pub target_s: f64,
+    /// How ramps are counted.
+    pub ramp: Ramp,
+}
+
+/// A window that slowdowns bring back to itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Root {
+    /// s, packets: before a slowdown, and after its ramp.
+    pub window: f64,
+    /// What the overshoot leaves of it.
+    pub beta: f64,
+    /// Round trip up to which it fills the link, s.
+    pub threshold_s: f64,
+}
+
+impl Root {
+    /// Does it respect the rule that a decrease takes half the window at most?
+    pub fn is_bounded(&self) -> bool {
+        self.beta >= 0.5
+    }
+}
+
+impl LongPath {
+    /// The root in the octave from 2^`octave` packets, if there is one.
+    pub fn root(&self, octave: u32) -> Option<Root> {
+        let from = (0..octave).fold(1.0, |power, _| 2.0 * power);
+        let skipped = match self.ramp {
+            Ramp::FromOne => 0.0,
+            Ramp::FromTwo => 1.0,
+        };
+        let over = |s: f64| (s - from) / self.capacity / self.target_s - 1.0;
+        // s·(1 − β) − 9·log₂ s, which rises throughout the octave as far as it is positive.
+        let left_over = |s: f64| s * over(s) - WAIT * (libm::log2(s) - skipped);
+        let (mut low, mut high) = (from, 2.0 * from);
+        if left_over(high) <= 0.0 {
+            return None;
+        }
+        // Halved until there is nothing between the two.
+        loop {
+            let middle = low + (high - low) / 2.0;
+            if middle <= low || middle >= high {
+                break;
+            }
+            if left_over(middle) > 0.0 {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        let beta = 1.0 - over(low);
+        (beta > 0.0).then(|| Root { window: low, beta, threshold_s: beta * low / self.capacity })
+    }
+
+    /// All roots with windows up to 2^30 packets, ascending.
+    pub fn roots(&self) -> Vec<Root> {
+        (1..30).filter_map(|octave| self.root(octave)).collect()
+    }
+}
+
+/// Long-run share of one of two flows, as its gain and another's at equal loss: √GAIN (draft-01 §4.2). 1 is Reno's.
+pub fn share_at_equal_loss(gain: f64) -> f64 {
+    libm::sqrt(gain)
+}
+
+/// Share of the first of two flows that hold a queue of one target together: rates as `GAIN/(R + q)`, since windows settle in
+/// proportion to gains (draft-01 §4.2-4.3).
+pub fn share_of_two(rule: &LedbatPp, rtt_s: f64, other_rtt_s: f64) -> f64 {
+    let rate = |rtt_s: f64| rule.gain(rtt_s) / (rtt_s + rule.target_s);
+    rate(rtt_s) / (rate(rtt_s) + rate(other_rtt_s))
+}

@@ -1,0 +1,46 @@
+//! Closed forms: what the equations say without being integrated.
+//!
+//! Windows and queues are packets, rates packets/s, times seconds.
+
+pub mod delay_loop;
+pub mod fledbat;
+pub mod ledbat;
+pub mod ledbatpp;
+pub mod linear;
+pub mod link;
+pub mod lyapunov;
+
+pub use delay_loop::DelayLoop;
+pub use linear::{Complex, Pair};
+pub use link::Link;
+
+/// Flows of one kind and one round trip at a bottleneck.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Symmetric {
+    /// How many flows.
+    pub flows: u32,
+    /// What the link carries, packets/s.
+    pub capacity: f64,
+    /// Round trip of the empty path, s.
+    pub rtt_s: f64,
+}
+
+impl Symmetric {
+    /// N as a number.
+    fn n(&self) -> f64 {
+        f64::from(self.flows)
+    }
+}
+
+/// Where everything stands still.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Equilibrium {
+    /// Rate of a flow, packets/s.
+    pub rate: f64,
+    /// Window of a flow, packets.
+    pub window: f64,
+    /// Queue, packets.
+    pub queue: f64,
+    /// Queuing delay, s.
+    pub queuing_s: f64,
+}

@@ -1,0 +1,164 @@
+//! Controllers as equations, one file each.
+//!
+//! A model says how the window drifts in congestion avoidance, given what the sender sees. What all have in common is
+//! elsewhere: the network makes the [`Signal`], `phase.rs` has slow start and slowdowns. Windows are packets, times seconds.
+
+pub mod cubic;
+pub mod fledbat;
+pub mod ledbat;
+pub mod ledbatpp;
+pub mod newreno;
+mod read;
+
+pub use cubic::Cubic;
+pub use fledbat::Fledbat;
+pub use ledbat::{Decrease, Ledbat};
+pub use ledbatpp::{LedbatPp, Slowdowns};
+pub use newreno::NewReno;
+
+/// State of a flow: the window; for CUBIC the last maximum and the time since the last loss event.
+pub type State = [f64; 2];
+
+/// What a sender sees.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Signal {
+    /// Its window, packets.
+    pub window: f64,
+    /// A round trip now, s.
+    pub rtt_s: f64,
+    /// Packets acknowledged per second.
+    pub ack_rate: f64,
+    /// Queuing delay that it measures, s.
+    pub queuing_s: f64,
+    /// What it takes for the round trip of the empty path, s.
+    pub base_rtt_s: f64,
+    /// Packets lost per second, as far as it has heard.
+    pub losses: f64,
+    /// Loss events per second, at most one in a round trip.
+    pub loss_events: f64,
+}
+
+impl Signal {
+    /// Drift of a window that a loss event halves.
+    fn halving(&self) -> f64 {
+        -self.window / 2.0 * self.loss_events
+    }
+}
+
+/// When the delay ends slow start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SlowStart {
+    /// There is none.
+    None,
+    /// Only a loss ends it.
+    UntilLoss,
+    /// A loss or this queuing delay, s.
+    UntilDelay(f64),
+}
+
+/// A flow's rule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Model {
+    /// LEDBAT.
+    Ledbat(Ledbat),
+    /// fLEDBAT.
+    Fledbat(Fledbat),
+    /// LEDBAT++.
+    LedbatPp(LedbatPp),
+    /// NewReno.
+    NewReno(NewReno),
+    /// CUBIC.
+    Cubic(Cubic),
+    /// No rule: so many packets per second.
+    Constant(f64),
+}
+
+impl Model {
+    /// The window, packets.
+    pub fn window(&self, state: State) -> f64 {
+        match self {
+            Model::Cubic(cubic) => cubic.window(state),
+            _ => state[0],
+        }
+    }
+
+    /// The state that has this window and no history.
+    pub fn with_window(&self, window: f64) -> State {
+        match self {
+            Model::Cubic(cubic) => cubic.with_window(window),
+            _ => [window, 0.0],
+        }
+    }
+
+    /// d(state)/dt in congestion avoidance.
+    pub fn drift(&self, state: State, signal: &Signal) -> State {
+        match self {
+            Model::Ledbat(ledbat) => [ledbat.drift(signal), 0.0],
+            Model::Fledbat(fledbat) => [fledbat.drift(signal), 0.0],
+            Model::LedbatPp(ledbatpp) => [ledbatpp.drift(signal), 0.0],
+            Model::NewReno(newreno) => [newreno.drift(signal), 0.0],
+            Model::Cubic(cubic) => cubic.drift(state, signal),
+            Model::Constant(_) => [0.0, 0.0],
+        }
+    }
+
+    /// The state after a loss event at this window.
+    pub fn cut(&self, window: f64) -> State {
+        match self {
+            Model::Cubic(_) => [window, 0.0],
+            _ => [(window / 2.0).max(self.floor()), 0.0],
+        }
+    }
+
+    /// The state is kept above what has this window.
+    pub fn floor(&self) -> f64 {
+        match self {
+            Model::Ledbat(ledbat) => ledbat.floor,
+            Model::Fledbat(fledbat) => fledbat.floor,
+            Model::LedbatPp(_) => ledbatpp::FLOOR,
+            Model::NewReno(_) | Model::Cubic(_) => newreno::FLOOR,
+            Model::Constant(_) => 0.0,
+        }
+    }
+
+    /// The window at the start.
+    pub fn initial_window(&self) -> f64 {
+        match self {
+            Model::Ledbat(ledbat) => ledbat.initial_window,
+            Model::Fledbat(fledbat) => fledbat.initial_window,
+            Model::LedbatPp(_) => ledbatpp::FLOOR,
+            Model::NewReno(newreno) => newreno.initial_window,
+            Model::Cubic(cubic) => cubic.initial_window,
+            Model::Constant(_) => 0.0,
+        }
+    }
+
+    /// How it starts.
+    pub fn slow_start(&self) -> SlowStart {
+        match self {
+            Model::Ledbat(ledbat) => ledbat.slow_start,
+            Model::Fledbat(fledbat) => fledbat.slow_start,
+            Model::LedbatPp(ledbatpp) => SlowStart::UntilDelay(ledbatpp.exit * ledbatpp.target_s),
+            Model::NewReno(_) | Model::Cubic(_) => SlowStart::UntilLoss,
+            Model::Constant(_) => SlowStart::None,
+        }
+    }
+
+    /// What slow start multiplies the window by in a round trip, less one.
+    pub fn slow_start_gain(&self, base_rtt_s: f64) -> f64 {
+        match self {
+            Model::LedbatPp(ledbatpp) => ledbatpp.gain(base_rtt_s),
+            _ => 1.0,
+        }
+    }
+
+    /// The fastest that this rule turns on a path of this round trip, rad/s: for the choice of a step.
+    pub fn fastest(&self, rtt_s: f64) -> f64 {
+        match self {
+            Model::Ledbat(ledbat) => ledbat.fastest(rtt_s),
+            Model::Fledbat(fledbat) => libm::sqrt(fledbat.zeta / (rtt_s * fledbat.target_s)),
+            Model::LedbatPp(ledbatpp) => libm::sqrt(ledbatpp.constant / (rtt_s * ledbatpp.target_s)),
+            Model::NewReno(_) | Model::Cubic(_) | Model::Constant(_) => 0.0,
+        }
+    }
+}

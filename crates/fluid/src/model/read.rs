@@ -1,0 +1,170 @@
+//! Models from the words of scenarios.
+
+use super::ledbatpp::{LedbatPp, Slowdowns};
+use super::{Cubic, Decrease, Fledbat, Ledbat, Model, NewReno, SlowStart};
+use crate::error::Error;
+use crate::CONTROLLERS;
+use afteryou_cc::param::{Param, Settings, Value};
+use afteryou_cc::slow_start::rfc5681_initial_window;
+use afteryou_scenario::{Algorithm, Flow, Traffic};
+
+/// Parameters that choose how delays are measured: the fluid has exact ones.
+const MEASURING: &[&str] =
+    &["base_history", "current_filter", "signal", "clock_skew", "route_change", "step"];
+
+impl Model {
+    /// The model of a flow.
+    ///
+    /// # Errors
+    /// A controller without a model, or a parameter that its model does not heed.
+    pub fn of(flow: &Flow) -> Result<Model, Error> {
+        let format = flow.packet_format();
+        let (payload, wire) = (format.payload.bytes(), (format.payload.bytes() + format.overhead.bytes()));
+        match (&flow.traffic, &flow.controller) {
+            (Traffic::Cbr { rate, .. }, _) => {
+                Ok(Model::Constant(rate.bits_per_second() as f64 / 8.0 / payload as f64))
+            }
+            (_, Some(controller)) => Model::of_controller(controller, flow, wire),
+            (_, None) => Err(no_model(flow, "a flow without a controller")),
+        }
+    }
+
+    fn of_controller(controller: &Algorithm, flow: &Flow, wire: u64) -> Result<Model, Error> {
+        let (entry, overrides) = controller.controller()?;
+        let settings = Settings::new(entry.params, &overrides).map_err(|error| {
+            afteryou_scenario::Error::Parameter { of: entry.name.to_owned(), reason: error.to_string() }
+        })?;
+        let heeded = |names: &[&str]| heeded(controller, entry.params, &overrides, names);
+        let smss = u32::try_from(wire).unwrap_or(u32::MAX);
+        match entry.name {
+            "ledbat" => {
+                heeded(LEDBAT)?;
+                Ok(Model::Ledbat(ledbat(&settings)))
+            }
+            "fledbat" => {
+                heeded(FLEDBAT)?;
+                Ok(Model::Fledbat(fledbat(&settings)))
+            }
+            "ledbat++" => {
+                heeded(LEDBATPP)?;
+                Ok(Model::LedbatPp(ledbatpp(&settings)))
+            }
+            "newreno" => {
+                heeded(&["initial_window"])?;
+                Ok(Model::NewReno(NewReno { initial_window: initial_window(&settings, smss) }))
+            }
+            "cubic" => {
+                // Fast convergence is not modelled, on or off; the book says so.
+                heeded(&["initial_window", "c", "beta", "fast_convergence"])?;
+                Ok(Model::Cubic(Cubic {
+                    c: settings.number("c"),
+                    beta: settings.number("beta"),
+                    initial_window: initial_window(&settings, smss),
+                    rtt_s: flow.rtt.as_secs_f64(),
+                }))
+            }
+            name => Err(no_model(flow, name)),
+        }
+    }
+}
+
+const LEDBAT: &[&str] = &[
+    "target",
+    "gain",
+    "decrease_gain",
+    "decrease",
+    "init_cwnd",
+    "min_cwnd",
+    "slow_start",
+    "slow_start_exit",
+    "allowed_increase",
+    "tether",
+];
+const FLEDBAT: &[&str] = &["target", "alpha", "zeta", "min_cwnd", "slow_start", "slow_start_exit"];
+const LEDBATPP: &[&str] =
+    &["target", "gain_divisor_max", "constant", "slow_start_exit", "slowdowns", "restart", "restart_rounds"];
+
+fn no_model(flow: &Flow, name: &str) -> Error {
+    let known: Vec<_> = CONTROLLERS.iter().map(|entry| entry.name).collect();
+    Error::Controller { flow: flow.name.clone(), name: name.to_owned(), known: known.join(", ") }
+}
+
+/// Refuses what is neither heeded nor as it is by default.
+fn heeded(
+    controller: &Algorithm,
+    table: &'static [Param],
+    overrides: &[(&'static str, Value)],
+    names: &[&str],
+) -> Result<(), Error> {
+    let default = |name: &str| table.iter().find(|param| param.name == name).map(|param| param.default);
+    let ignored = |(name, value): &&(&'static str, Value)| {
+        !names.contains(name) && !MEASURING.contains(name) && default(name) != Some(*value)
+    };
+    match overrides.iter().find(ignored) {
+        None => Ok(()),
+        Some((name, value)) => Err(Error::Parameter {
+            of: controller.kind.clone(),
+            name: (*name).to_owned(),
+            value: value.to_string(),
+        }),
+    }
+}
+
+fn initial_window(settings: &Settings<'_>, smss: u32) -> f64 {
+    match settings.count("initial_window") {
+        0 => rfc5681_initial_window(smss) as f64 / f64::from(smss),
+        packets => packets as f64,
+    }
+}
+
+fn slow_start(settings: &Settings<'_>) -> SlowStart {
+    match settings.choice("slow_start") {
+        "rfc5681" => SlowStart::UntilLoss,
+        "delay" => {
+            SlowStart::UntilDelay(settings.number("slow_start_exit") * settings.time("target").as_secs_f64())
+        }
+        _ => SlowStart::None,
+    }
+}
+
+fn ledbat(settings: &Settings<'_>) -> Ledbat {
+    let decrease = match settings.choice("decrease") {
+        "eighth" => Decrease::Eighth,
+        _ => Decrease::Proportional(settings.number("decrease_gain")),
+    };
+    Ledbat {
+        target_s: settings.time("target").as_secs_f64(),
+        gain: settings.number("gain"),
+        decrease,
+        floor: settings.count("min_cwnd") as f64,
+        initial_window: settings.count("init_cwnd") as f64,
+        slow_start: slow_start(settings),
+    }
+}
+
+fn fledbat(settings: &Settings<'_>) -> Fledbat {
+    Fledbat {
+        target_s: settings.time("target").as_secs_f64(),
+        alpha: settings.number("alpha"),
+        zeta: settings.number("zeta"),
+        floor: settings.count("min_cwnd") as f64,
+        // As the controller's own.
+        initial_window: 2.0,
+        slow_start: slow_start(settings),
+    }
+}
+
+fn ledbatpp(settings: &Settings<'_>) -> LedbatPp {
+    let restart_rounds = match settings.flag("restart") {
+        true => settings.count("restart_rounds") as f64,
+        false => 0.0,
+    };
+    LedbatPp {
+        target_s: settings.time("target").as_secs_f64(),
+        gain_divisor_max: settings.count("gain_divisor_max") as f64,
+        constant: settings.number("constant"),
+        exit: settings.number("slow_start_exit"),
+        slowdowns: if settings.flag("slowdowns") { Slowdowns::Events } else { Slowdowns::None },
+        restart_rounds,
+    }
+}

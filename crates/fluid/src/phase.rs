@@ -1,0 +1,204 @@
+//! What flows do beside drifting: start, leave slow start, slow down, stop. All of it on the edges of steps.
+//!
+//! # States
+//! ```text
+//!   off ──start──▶ slow start ──one packet lost, or the delay──▶ avoidance ──LEDBAT++: slowdown──▶ freeze
+//!                  (or avoidance at once)                         ▲   ▲                              │
+//!                      ▲                                          │   └──ssthresh, or loss── ramp ◀──┘
+//!                      └── LEDBAT++, restart: quiet at the floor ─┘
+//! ```
+//! In the fluid a loss is a rate. Slow start is left when the packets expected to be lost since it began are one.
+//!
+//! # Source
+//! draft-irtf-iccrg-ledbat-plus-plus-01 §4.1, §4.4; the restart is described in `afteryou_cc::restart`.
+
+use crate::model::ledbatpp::{LedbatPp, Slowdowns, FLOOR, FREEZE_ROUNDS, WAIT};
+use crate::model::{Model, Signal, SlowStart};
+
+/// What a flow is doing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Phase {
+    /// Nothing.
+    Off,
+    /// Slow start.
+    SlowStart,
+    /// Its model's drift.
+    Avoidance,
+    /// At the floor until then.
+    Freeze {
+        /// The end, s.
+        until_s: f64,
+    },
+    /// Back to the threshold.
+    Ramp {
+        /// Packets.
+        threshold: f64,
+    },
+}
+
+/// A flow's memory beside its window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowState {
+    /// What it is doing.
+    pub phase: Phase,
+    /// Smallest queuing delay seen, s.
+    pub base_s: f64,
+    /// Packets expected to be lost since slow start or the ramp began.
+    expected_losses: f64,
+    /// When the slowdown began that is under way, or the last one, s.
+    slowdown_from_s: f64,
+    /// When the next one begins, s.
+    next_slowdown_s: f64,
+    /// What the ramp climbs back to, packets.
+    threshold: f64,
+    /// Delay drove the window to its floor.
+    yielded: bool,
+    /// Since when the queue has been quiet, s.
+    quiet_from_s: Option<f64>,
+}
+
+/// What became of a flow at an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// Nothing that changes its window or its phase.
+    None,
+    /// Another phase or window.
+    Changed,
+    /// A slowdown begins.
+    Slowdown,
+}
+
+/// The queue is quiet below this part of TARGET.
+const QUIET: f64 = 1.0 / 8.0;
+/// Quiet rounds last at least so long together, s.
+const LEAST_QUIET_S: f64 = 0.1;
+/// From so many floors on a flow has recovered by itself.
+const RECOVERED_FLOORS: f64 = 4.0;
+
+impl FlowState {
+    /// Before the start.
+    pub const fn off() -> FlowState {
+        FlowState {
+            phase: Phase::Off,
+            base_s: f64::INFINITY,
+            expected_losses: 0.0,
+            slowdown_from_s: 0.0,
+            next_slowdown_s: f64::INFINITY,
+            threshold: FLOOR,
+            yielded: false,
+            quiet_from_s: None,
+        }
+    }
+
+    /// Just started. What it knows of the path it keeps.
+    pub fn started(&self, model: &Model) -> FlowState {
+        let phase = match model.slow_start() {
+            SlowStart::None => Phase::Avoidance,
+            SlowStart::UntilLoss | SlowStart::UntilDelay(_) => Phase::SlowStart,
+        };
+        FlowState { phase, base_s: self.base_s, ..FlowState::off() }
+    }
+
+    /// At the edge of a step of `step_s`, at time `t_s`. May set the window.
+    pub fn at_edge(
+        &mut self,
+        model: &Model,
+        signal: &Signal,
+        t_s: f64,
+        step_s: f64,
+        window: &mut Option<f64>,
+    ) -> News {
+        if signal.ack_rate > 0.0 {
+            // What the signal's delay leaves out is the base as it was.
+            let seen_s = signal.queuing_s + if self.base_s.is_finite() { self.base_s } else { 0.0 };
+            self.base_s = self.base_s.min(seen_s);
+        }
+        match self.phase {
+            Phase::Off => News::None,
+            Phase::SlowStart => self.in_slow_start(model, signal, t_s, step_s, window),
+            Phase::Avoidance => match model {
+                Model::LedbatPp(rule) => self.in_avoidance(rule, signal, t_s, window),
+                _ => News::None,
+            },
+            Phase::Freeze { until_s } if t_s < until_s => News::None,
+            Phase::Freeze { .. } => {
+                self.expected_losses = 0.0;
+                self.phase = Phase::Ramp { threshold: self.threshold };
+                News::Changed
+            }
+            Phase::Ramp { threshold } => {
+                self.expected_losses += signal.losses * step_s;
+                let lost = self.expected_losses >= 1.0;
+                if !lost && signal.window < threshold {
+                    return News::None;
+                }
+                *window = Some(if lost { signal.window / 2.0 } else { threshold }.max(FLOOR));
+                self.end_slowdown(t_s);
+                News::Changed
+            }
+        }
+    }
+
+    fn in_slow_start(
+        &mut self,
+        model: &Model,
+        signal: &Signal,
+        t_s: f64,
+        step_s: f64,
+        window: &mut Option<f64>,
+    ) -> News {
+        self.expected_losses += signal.losses * step_s;
+        let lost = self.expected_losses >= 1.0;
+        let late = matches!(model.slow_start(), SlowStart::UntilDelay(exit_s) if signal.queuing_s > exit_s);
+        if !lost && !late {
+            return News::None;
+        }
+        if lost {
+            *window = Some(signal.window);
+        }
+        self.phase = Phase::Avoidance;
+        if self.quiet_from_s.is_some() {
+            self.end_slowdown(t_s);
+        } else if matches!(model, Model::LedbatPp(rule) if rule.slowdowns == Slowdowns::Events) {
+            self.next_slowdown_s = t_s + FREEZE_ROUNDS * signal.rtt_s;
+        }
+        News::Changed
+    }
+
+    fn end_slowdown(&mut self, t_s: f64) {
+        self.phase = Phase::Avoidance;
+        self.quiet_from_s = None;
+        self.yielded = false;
+        self.next_slowdown_s = t_s + WAIT * (t_s - self.slowdown_from_s);
+    }
+
+    fn in_avoidance(&mut self, rule: &LedbatPp, signal: &Signal, t_s: f64, window: &mut Option<f64>) -> News {
+        if rule.restart_rounds > 0.0 && self.restarts(rule, signal, t_s) {
+            self.expected_losses = 0.0;
+            self.phase = Phase::SlowStart;
+            return News::Changed;
+        }
+        if t_s < self.next_slowdown_s {
+            return News::None;
+        }
+        self.threshold = signal.window;
+        self.slowdown_from_s = t_s;
+        self.phase = Phase::Freeze { until_s: t_s + FREEZE_ROUNDS * signal.rtt_s };
+        *window = Some(FLOOR);
+        News::Slowdown
+    }
+
+    fn restarts(&mut self, rule: &LedbatPp, signal: &Signal, t_s: f64) -> bool {
+        let at_floor = signal.window <= FLOOR;
+        self.yielded |= at_floor && signal.queuing_s > rule.target_s;
+        self.yielded &= signal.window <= RECOVERED_FLOORS * FLOOR || self.quiet_from_s.is_some();
+        if !self.yielded || signal.queuing_s >= QUIET * rule.target_s {
+            self.quiet_from_s = None;
+            return false;
+        }
+        let from_s = *self.quiet_from_s.get_or_insert(t_s);
+        // The quiet rounds count as a slowdown.
+        self.slowdown_from_s = from_s;
+        t_s - from_s >= (rule.restart_rounds * signal.rtt_s).max(LEAST_QUIET_S)
+    }
+}

@@ -1,0 +1,174 @@
+//! A network on its way through time.
+
+use crate::integrator::Integrator;
+use crate::model::{Model, Signal};
+use crate::network::Network;
+use crate::options::Base;
+use crate::phase::{FlowState, News, Phase};
+
+/// A network on its way through time.
+pub struct Trajectory {
+    network: Network,
+    integrator: Integrator,
+    step_s: f64,
+    /// Slowdowns that each flow has begun.
+    slowdowns: Vec<u32>,
+}
+
+/// Queues are followed back in time up to this many bandwidth-delay products, where the buffer has no bound.
+const DEEPEST_QUEUE: f64 = 100.0;
+
+impl Trajectory {
+    /// An empty network in which nobody has started, in steps of `step_s`.
+    pub fn idle(network: Network, step_s: f64) -> Trajectory {
+        let y = vec![0.0; 1 + 2 * network.senders.len()];
+        Trajectory::new(network, y, step_s, Box::new(|_, _| 0.0))
+    }
+
+    /// A network with this queue, all of whose flows are in congestion avoidance with these windows, and always were.
+    pub fn running(mut network: Network, queue: f64, windows: &[f64], step_s: f64) -> Trajectory {
+        let mut y = vec![queue];
+        for ((sender, flow), window) in network.senders.iter().zip(&mut network.flows).zip(windows) {
+            *flow = FlowState::off();
+            flow.phase = Phase::Avoidance;
+            y.extend(sender.model.with_window(*window));
+        }
+        let always = y.clone();
+        Trajectory::new(network, y, step_s, Box::new(move |_, component| always[component]))
+    }
+
+    fn new(network: Network, y: Vec<f64>, step_s: f64, past: crate::history::Past) -> Trajectory {
+        let rtt_s = network.senders.iter().map(|sender| sender.rtt_s).fold(0.0, f64::max);
+        let deepest = DEEPEST_QUEUE * network.capacity * rtt_s;
+        let queue = if network.buffer.is_finite() { network.buffer } else { deepest };
+        let longest_s = network.longest_delay_s(queue) + step_s;
+        let integrator = Integrator::new(&network, y, step_s, longest_s, past);
+        let slowdowns = vec![0; network.senders.len()];
+        Trajectory { network, integrator, step_s, slowdowns }
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Time, s.
+    pub fn t_s(&self) -> f64 {
+        self.integrator.t_s()
+    }
+
+    /// Steps so far.
+    pub fn steps(&self) -> u64 {
+        self.integrator.history().steps()
+    }
+
+    /// The queue.
+    pub fn queue(&self) -> f64 {
+        self.integrator.y()[0]
+    }
+
+    /// Its derivative, 1/s.
+    pub fn queue_slope(&self) -> f64 {
+        self.integrator.slope()[0]
+    }
+
+    /// Part of what arrives that is lost.
+    pub fn loss(&self) -> f64 {
+        self.integrator.loss()
+    }
+
+    /// The window of a flow, packets.
+    pub fn window(&self, flow: usize) -> f64 {
+        self.network.window(self.integrator.y(), flow)
+    }
+
+    /// Packets per second that a flow sends.
+    pub fn rate(&self, flow: usize) -> f64 {
+        self.network.rate(self.integrator.y(), flow)
+    }
+
+    /// What a flow takes for the queue of the empty path, s; none if it has seen nothing yet.
+    pub fn base_error_s(&self, flow: usize) -> Option<f64> {
+        let base_s = self.network.flows[flow].base_s;
+        match self.network.options.base {
+            Base::Known => Some(0.0),
+            Base::Measured => base_s.is_finite().then_some(base_s),
+        }
+    }
+
+    /// Is a flow sending?
+    pub fn is_on(&self, flow: usize) -> bool {
+        self.network.flows[flow].phase != Phase::Off
+    }
+
+    /// Slowdowns that a flow has begun.
+    pub fn slowdowns(&self, flow: usize) -> u32 {
+        self.slowdowns[flow]
+    }
+
+    /// A flow starts, if it has not.
+    pub fn start(&mut self, flow: usize) {
+        if self.is_on(flow) {
+            return;
+        }
+        let Trajectory { network, integrator, .. } = self;
+        let model = &network.senders[flow].model;
+        network.flows[flow] = network.flows[flow].started(model);
+        let window = model.initial_window().min(network.senders[flow].most);
+        Network::set_state(integrator.y_mut(), flow, model.with_window(window));
+        integrator.settle(network);
+    }
+
+    /// A flow stops, if it has not. What it has in the queue is served as the others' is.
+    pub fn stop(&mut self, flow: usize) {
+        let Trajectory { network, integrator, .. } = self;
+        network.flows[flow].phase = Phase::Off;
+        Network::set_state(integrator.y_mut(), flow, [0.0, 0.0]);
+        integrator.settle(network);
+    }
+
+    /// One step, and what happens at its end.
+    pub fn step(&mut self) {
+        self.integrator.step(&self.network);
+        let mut changed = false;
+        for flow in 0..self.network.senders.len() {
+            changed |= self.at_edge(flow);
+        }
+        if changed {
+            self.integrator.settle(&self.network);
+        }
+    }
+
+    /// As many steps as bring it to `to_s`.
+    pub fn run_to(&mut self, to_s: f64) {
+        let last = (to_s / self.step_s).round() as u64;
+        while self.steps() < last {
+            self.step();
+        }
+    }
+
+    fn at_edge(&mut self, flow: usize) -> bool {
+        let Trajectory { network, integrator, step_s, slowdowns } = self;
+        let sender = &network.senders[flow];
+        let phase = network.flows[flow].phase;
+        let drifts_on = phase == Phase::Avoidance
+            && !matches!(sender.model, Model::LedbatPp(_))
+            && network.options.base == Base::Known;
+        if drifts_on || phase == Phase::Off {
+            return false;
+        }
+        let t_s = integrator.t_s();
+        let signal: Signal =
+            network.signal(flow, t_s, integrator.y(), integrator.loss(), integrator.history());
+        let mut window = None;
+        let lost = phase == Phase::SlowStart;
+        let news = network.flows[flow].at_edge(&sender.model, &signal, t_s, *step_s, &mut window);
+        if let Some(window) = window {
+            // Out of slow start by a loss the window is cut; every other window is as it was said.
+            let state = if lost { sender.model.cut(window) } else { sender.model.with_window(window) };
+            Network::set_state(integrator.y_mut(), flow, state);
+        }
+        slowdowns[flow] += u32::from(news == News::Slowdown);
+        news != News::None
+    }
+}
