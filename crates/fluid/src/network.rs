@@ -193,7 +193,7 @@ impl Network {
         let ack_rate = self.rate_with(flow, acked_window, seen.queuing_s);
         let base_s = match self.options.base {
             Base::Known => 0.0,
-            // Nothing seen yet: no queue.
+            // Where nothing has been seen yet, what is seen now is the path.
             Base::Measured => self.flows[flow].base_s.min(seen.queuing_s),
         };
         // Losses are a Poisson process, and after each the sender is deaf to others for a round trip.
@@ -203,6 +203,7 @@ impl Network {
             rtt_s,
             ack_rate,
             queuing_s: seen.queuing_s - base_s,
+            base_s,
             base_rtt_s: self.senders[flow].rtt_s + base_s,
             losses,
             loss_events: losses / (1.0 + losses * rtt_s),

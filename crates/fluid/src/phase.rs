@@ -109,9 +109,7 @@ impl FlowState {
         window: &mut Option<f64>,
     ) -> News {
         if signal.ack_rate > 0.0 {
-            // What the signal's delay leaves out is the base as it was.
-            let seen_s = signal.queuing_s + if self.base_s.is_finite() { self.base_s } else { 0.0 };
-            self.base_s = self.base_s.min(seen_s);
+            self.base_s = signal.base_s;
         }
         match self.phase {
             Phase::Off => News::None,

@@ -30,6 +30,8 @@ pub struct Signal {
     pub ack_rate: f64,
     /// Queuing delay that it measures, s.
     pub queuing_s: f64,
+    /// What of the queue it takes for the path, s: already taken off the queuing delay.
+    pub base_s: f64,
     /// What it takes for the round trip of the empty path, s.
     pub base_rtt_s: f64,
     /// Packets lost per second, as far as it has heard.
