@@ -13,7 +13,10 @@ pub mod model;
 mod network;
 mod options;
 mod phase;
+mod plan;
+mod record;
 mod run;
+mod tracks;
 mod trajectory;
 
 pub use analysis::{explain, Analysis, Quantity};

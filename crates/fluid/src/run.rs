@@ -2,6 +2,9 @@
 
 use crate::error::Error;
 use crate::options::Options;
+use crate::plan::Plan;
+use crate::record::Recorder;
+use crate::trajectory::Trajectory;
 use afteryou_scenario::outcome::{Outcome, Run};
 use afteryou_scenario::Scenario;
 
@@ -13,6 +16,9 @@ pub struct Progress {
     /// Of so many.
     pub of_s: f64,
 }
+
+/// Steps between two looks at the clock of whoever watches.
+const WATCH_EVERY: u64 = 1 << 14;
 
 /// Integrates the equations of `scenario`, and once more without its background flows if it asks for that. `watch` is
 /// called now and then with how far the run is; it ends everything by returning false.
@@ -35,12 +41,44 @@ pub fn run(
 
 fn integrate(
     scenario: &Scenario,
-    _options: &Options,
+    options: &Options,
     watch: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Run, Error> {
+    let Plan { network, step_s, steps, changes } = Plan::new(scenario, options)?;
     let of_s = scenario.duration.as_secs_f64();
-    match watch(Progress { at_s: of_s, of_s }) {
-        true => Ok(Run { duration_s: of_s, ..Run::default() }),
-        false => Err(Error::Interrupted),
+    let mut trajectory = Trajectory::idle(network, step_s);
+    let mut recorder = Recorder::new(scenario, step_s);
+    let mut changes = changes.into_iter().peekable();
+    for step in 0..=steps {
+        while let Some(change) = changes.next_if(|change| change.step == step) {
+            match change.starts {
+                true if !recorder.is_complete(change.flow) => {
+                    trajectory.start(change.flow);
+                    recorder.mark(trajectory.t_s(), change.flow, "start");
+                }
+                true => {}
+                false if trajectory.is_on(change.flow) => {
+                    trajectory.stop(change.flow);
+                    recorder.mark(trajectory.t_s(), change.flow, "stop");
+                }
+                false => {}
+            }
+        }
+        recorder.at_edge(step, &trajectory);
+        if step == steps {
+            break;
+        }
+        for flow in recorder.pass(&trajectory) {
+            trajectory.stop(flow);
+        }
+        trajectory.step();
+        if !trajectory.queue().is_finite() {
+            return Err(Error::Diverged { at_s: trajectory.t_s() });
+        }
+        let progress = Progress { at_s: trajectory.t_s(), of_s };
+        if (step % WATCH_EVERY == 0 || step + 1 == steps) && !watch(progress) {
+            return Err(Error::Interrupted);
+        }
     }
+    Ok(recorder.finish())
 }

@@ -1,0 +1,217 @@
+//! What a scenario asks of the equations: a network, a step, a time table. Refuses what has no model.
+
+use crate::error::Error;
+use crate::model::Model;
+use crate::network::{Network, Sender};
+use crate::options::Options;
+use crate::QUEUES;
+use afteryou_cc::{Span, Time};
+use afteryou_scenario::transport::Protocol;
+use afteryou_scenario::{Buffer, Flow, Scenario, Traffic};
+
+/// A scenario as equations.
+pub struct Plan {
+    /// The network; data in bytes.
+    pub network: Network,
+    /// Length of a step, s: a part of [`GRID_S`].
+    pub step_s: f64,
+    /// Steps.
+    pub steps: u64,
+    /// Who starts and who stops at which step, in the order in which it happens.
+    pub changes: Vec<Change>,
+}
+
+/// A flow starts or stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// After so many steps.
+    pub step: u64,
+    /// Which flow.
+    pub flow: usize,
+    /// Does it start?
+    pub starts: bool,
+}
+
+/// Points of curves lie on this grid, so steps divide it, s.
+pub const GRID_S: f64 = 0.1;
+/// Most steps times flows: some minutes of work.
+const MOST_WORK: u64 = 1_000_000_000;
+/// Most times on and off of one flow.
+const MOST_TIMES_ON: u64 = 1_000_000;
+/// The shortest round trip that is taken, s.
+const SHORTEST_RTT_S: f64 = 1e-4;
+
+fn unsupported(what: impl Into<String>, instead: &str) -> Error {
+    Error::Unsupported { what: what.into(), instead: instead.to_owned() }
+}
+
+impl Plan {
+    /// The plan of a checked scenario.
+    pub fn new(scenario: &Scenario, options: &Options) -> Result<Plan, Error> {
+        let network = network(scenario, options)?;
+        let step_s = GRID_S / (GRID_S / network.step_s()).ceil();
+        let steps = step_of(scenario.duration.0, step_s).max(1);
+        if steps.saturating_mul(scenario.flow.len() as u64 + 1) > MOST_WORK {
+            return Err(Error::TooLong { steps, step_ms: step_s * 1e3 });
+        }
+        let end = Time(scenario.duration.0 .0);
+        let mut changes = Vec::new();
+        for (index, flow) in scenario.flow.iter().enumerate() {
+            add_changes(flow, index, end, step_s, &mut changes);
+        }
+        // Stops before starts, then in the order of the flows.
+        changes.sort_by_key(|change| (change.step, change.starts, change.flow));
+        Ok(Plan { network, step_s, steps, changes })
+    }
+}
+
+/// The edge nearest to a time.
+pub fn step_of(at: Span, step_s: f64) -> u64 {
+    (at.as_secs_f64() / step_s).round() as u64
+}
+
+fn network(scenario: &Scenario, options: &Options) -> Result<Network, Error> {
+    let link = &scenario.link;
+    if !QUEUES.iter().any(|entry| entry.name == link.queue.kind) {
+        let known: Vec<_> = QUEUES.iter().map(|entry| entry.name).collect();
+        return Err(Error::Queue { name: link.queue.kind.clone(), known: known.join(", ") });
+    }
+    if link.reverse.is_some() {
+        return Err(unsupported(
+            "link.reverse: the fluid model has no queue on the way back",
+            "leave it out, or run the scenario in the simulator",
+        ));
+    }
+    if !scenario.drop.is_empty() || !scenario.delay.is_empty() {
+        return Err(unsupported(
+            "[[drop]] and [[delay]]: a fluid has no single packets",
+            "leave them out, or run the scenario in the simulator",
+        ));
+    }
+    let duration = scenario.duration.0;
+    let senders = scenario.flow.iter().map(|flow| sender(flow, duration)).collect::<Result<Vec<_>, _>>()?;
+    let bytes_per_second = link.rate.bits_per_second() as f64 / 8.0;
+    let largest = senders.iter().map(|sender| sender.size).fold(0.0, f64::max);
+    Ok(Network {
+        buffer: match link.buffer {
+            Buffer::Packets(packets) => packets as f64 * largest.max(1.0),
+            Buffer::Size(size) => size.bytes() as f64,
+            Buffer::Time(time) => time.as_secs_f64() * bytes_per_second,
+        },
+        loss: link.loss.ratio(),
+        ..Network::new(bytes_per_second, *options, senders)
+    })
+}
+
+fn sender(flow: &Flow, duration: Span) -> Result<Sender, Error> {
+    let rtt_s = flow.rtt.as_secs_f64();
+    if rtt_s < SHORTEST_RTT_S {
+        return Err(unsupported(
+            format!("flow {:?}: rtt = {} is too short for a fluid", flow.name, flow.rtt),
+            "use 0.1 ms or more",
+        ));
+    }
+    if let Traffic::Chunk(_) = flow.traffic {
+        return Err(unsupported(
+            format!("flow {:?}: traffic in chunks has no fluid model", flow.name),
+            "use bulk, size, on/off or cbr, or run the scenario in the simulator",
+        ));
+    }
+    let period = match flow.traffic {
+        Traffic::OnOff { on, off } => on.0 + off.0,
+        _ => Span::MAX,
+    };
+    if duration.0 / period.0.max(1) > MOST_TIMES_ON {
+        return Err(unsupported(
+            format!("flow {:?} goes on and off more than {MOST_TIMES_ON} times", flow.name),
+            "use longer times, or a shorter run",
+        ));
+    }
+    let format = flow.packet_format();
+    let (payload, overhead) = (format.payload.bytes() as f64, format.overhead.bytes() as f64);
+    let rwnd = match flow.transport.protocol()? {
+        Protocol::Tcp(options) => options.rwnd as f64,
+        Protocol::Utp(options) => options.rwnd as f64,
+        Protocol::Udp => f64::INFINITY,
+    };
+    Ok(Sender { model: Model::of(flow)?, rtt_s, size: payload + overhead, most: rwnd / payload })
+}
+
+/// Goes through a flow's time table: start and stop, times of activity, on and off.
+fn add_changes(flow: &Flow, index: usize, end: Time, step_s: f64, changes: &mut Vec<Change>) {
+    let time = |at: afteryou_scenario::Duration| Time(at.0 .0);
+    let (start, stop) = (time(flow.start), flow.stop.map_or(end, time).min(end));
+    let mut change = |at: Time, starts: bool| {
+        changes.push(Change { step: step_of(Span(at.0), step_s), flow: index, starts });
+    };
+    let always = [[flow.start, afteryou_scenario::Duration(Span(stop.0))]];
+    let listed = if flow.active.is_empty() { &always[..] } else { &flow.active };
+    for [from, to] in listed {
+        let (from, to) = (time(*from).max(start), time(*to).min(stop));
+        if from >= to {
+            continue;
+        }
+        let Traffic::OnOff { on, off } = flow.traffic else {
+            change(from, true);
+            change(to, false);
+            continue;
+        };
+        let period = on.0 + off.0;
+        // The first time on that is not over when the activity begins.
+        let mut begins = start + period * (from.since(start).0 / period.0);
+        while begins < to {
+            let (on_from, on_to) = (begins.max(from), (begins + on.0).min(to));
+            if on_from < on_to {
+                change(on_from, true);
+                change(on_to, false);
+            }
+            begins += period;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::{Duration, Link, Role};
+
+    fn flow() -> Flow {
+        Flow::new("a", Role::Background, "ledbat", Duration::from_millis(50))
+    }
+
+    fn times(flow: &Flow) -> Vec<(u64, bool)> {
+        let mut changes = Vec::new();
+        add_changes(flow, 0, Time::from_millis(20_000), 0.01, &mut changes);
+        changes.iter().map(|change| (change.step * 10, change.starts)).collect()
+    }
+
+    #[test]
+    fn a_time_table_is_start_and_stop_activity_and_on_and_off_together() {
+        let s = |s: u64| Duration::from_millis(s * 1000);
+        assert_eq!(times(&flow()), [(0, true), (20_000, false)]);
+        let late = Flow { start: s(3), stop: Some(s(9)), ..flow() };
+        assert_eq!(times(&late), [(3_000, true), (9_000, false)]);
+        let active = Flow { active: vec![[s(1), s(4)], [s(8), s(30)]], ..late.clone() };
+        assert_eq!(times(&active), [(3_000, true), (4_000, false), (8_000, true), (9_000, false)]);
+        let on_off = Flow { traffic: Traffic::OnOff { on: s(2), off: s(2) }, ..late };
+        assert_eq!(times(&on_off), [(3_000, true), (5_000, false), (7_000, true), (9_000, false)]);
+        let both = Flow { active: vec![[s(4), s(8)]], ..on_off };
+        assert_eq!(times(&both), [(4_000, true), (5_000, false), (7_000, true), (8_000, false)]);
+    }
+
+    #[test]
+    fn steps_divide_the_grid_of_the_curves() {
+        let link = Link::new("10 Mbit/s".parse().unwrap(), "100 packets".parse().unwrap());
+        for rtt_ms in [1, 7, 50, 135, 400] {
+            let flow = Flow { rtt: Duration::from_millis(rtt_ms), ..flow() };
+            let scenario = Scenario {
+                flow: vec![flow],
+                ..Scenario::new("", Duration::from_millis(5_000), link.clone())
+            };
+            let plan = Plan::new(&scenario, &Options::default()).unwrap();
+            let parts = GRID_S / plan.step_s;
+            assert!((parts - parts.round()).abs() < 1e-9 && plan.step_s <= rtt_ms as f64 / 1e4);
+            assert!((plan.steps as f64 * plan.step_s - 5.0).abs() < 1e-9);
+        }
+    }
+}
