@@ -1,16 +1,25 @@
 //! What can be said of a scenario without running it: every closed form that applies to it, by name.
+//!
+//! Flows of one rule, one round trip and one packet size are a group. The closed forms take a group to be alone on the link; a
+//! note says so where it is not.
 
+mod groups;
+
+use crate::closed::Link;
 use crate::error::Error;
+use crate::network::{Network, Sender};
 use crate::options::Options;
+use crate::plan;
 use afteryou_scenario::Scenario;
+use groups::Group;
 
 /// A number that follows from a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantity {
-    /// What it is about: "link", the name of a flow, or "fledbat × 2" for flows of one kind.
+    /// What it is about: "link", or flows of one kind as "fledbat × 2, 50 ms".
     pub of: String,
     /// What it is, in a few words.
-    pub what: String,
+    pub what: &'static str,
     /// Its value.
     pub value: f64,
     /// Unit; empty for ratios.
@@ -28,11 +37,129 @@ pub struct Analysis {
     pub notes: Vec<String>,
 }
 
+impl Analysis {
+    /// The value of a quantity by what it is about and what it is.
+    pub fn value(&self, of: &str, what: &str) -> Option<f64> {
+        let found = self.quantities.iter().find(|quantity| quantity.of == of && quantity.what == what);
+        found.map(|quantity| quantity.value)
+    }
+}
+
 /// Computes every closed form that applies to `scenario`.
 ///
 /// # Errors
 /// As [`crate::run`], but for what only a run can show.
-pub fn explain(scenario: &Scenario, _options: &Options) -> Result<Analysis, Error> {
+pub fn explain(scenario: &Scenario, options: &Options) -> Result<Analysis, Error> {
     scenario.check()?;
-    Ok(Analysis::default())
+    let network = plan::network(scenario, options)?;
+    let mut analysis = Analysis::default();
+    let groups = groups(scenario, &network);
+    let packet_bytes = network.senders.iter().map(|sender| sender.size).fold(1.0, f64::max);
+    let link = |packet_bytes: f64, rtt_s: f64| Link {
+        bits_per_second: scenario.link.rate.bits_per_second() as f64,
+        packet_bytes,
+        buffer: network.buffer / packet_bytes,
+        rtt_s,
+    };
+    let all = link(packet_bytes, 0.0);
+    let mut add = |what: &'static str, value: f64, unit: &'static str, formula: &'static str| {
+        analysis.quantities.push(Quantity { of: "link".to_owned(), what, value, unit, formula });
+    };
+    add("capacity", all.capacity(), "packets/s", "C = rate / packet");
+    add("buffer", all.buffer, "packets", "B");
+    add("buffer as a delay", all.buffer_s() * 1e3, "ms", "B/C");
+    for group in &groups {
+        group.explain(&link(group.sender.size, group.sender.rtt_s), &mut analysis);
+    }
+    if groups.len() > 1 {
+        analysis.notes.push(
+            "there are flows of several kinds: what is said of each holds for it alone on the link"
+                .to_owned(),
+        );
+    }
+    Ok(analysis)
+}
+
+/// Flows of one rule, one round trip and one packet size, in the order of their first.
+fn groups(scenario: &Scenario, network: &Network) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (flow, sender) in scenario.flow.iter().zip(&network.senders) {
+        let same = |other: &Sender| {
+            (&other.model, other.rtt_s, other.size) == (&sender.model, sender.rtt_s, sender.size)
+        };
+        match groups.iter_mut().find(|group| same(&group.sender)) {
+            Some(group) => group.join(flow),
+            None => groups.push(Group::new(flow, sender.clone())),
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::{Duration, Flow, Role, Size};
+
+    fn scenario(controllers: &[&str], buffer: &str) -> Scenario {
+        let link = afteryou_scenario::Link::new("10 Mbit/s".parse().unwrap(), buffer.parse().unwrap());
+        let format = afteryou_scenario::scenario::PacketFormat {
+            payload: Size::from_bytes(1448),
+            overhead: Size::from_bytes(52),
+        };
+        let flow = |(i, controller): (usize, &&str)| Flow {
+            controller: Some(controller.parse().unwrap()),
+            packet: Some(format),
+            ..Flow::new(format!("f{i}"), Role::Background, "", Duration::from_millis(50))
+        };
+        let flow = controllers.iter().enumerate().map(flow).collect();
+        Scenario { flow, ..Scenario::new("", Duration::from_millis(1000), link) }
+    }
+
+    fn explained(controllers: &[&str], buffer: &str) -> Analysis {
+        explain(&scenario(controllers, buffer), &Options::default()).unwrap()
+    }
+
+    fn near(value: Option<f64>, expected: f64) {
+        assert!(value.is_some_and(|value| (value / expected - 1.0).abs() < 1e-4), "{value:?}, {expected}");
+    }
+
+    #[test]
+    fn a_group_of_fledbats_is_explained_with_the_numbers_of_the_paper() {
+        let analysis = explained(&["fledbat", "fledbat"], "100 packets");
+        let of = |what: &str| analysis.value("fledbat × 2, 50 ms", what);
+        near(analysis.value("link", "capacity"), 833.333333);
+        near(analysis.value("link", "buffer as a delay"), 120.0);
+        near(of("queue at rest, constant round trips"), 30.833333);
+        near(of("period"), 0.70350);
+        near(of("slowest rate of approach"), 0.48);
+        near(of("ζ*"), 2.88e-4);
+        assert!(of("phase margin with delay").unwrap() < 0.0);
+    }
+
+    #[test]
+    fn an_equilibrium_above_the_buffer_is_said_to_be_out_of_reach() {
+        let analysis = explained(&["fledbat,zeta=0.01"; 10], "100 packets");
+        assert!(analysis.notes.iter().any(|note| note.contains("losses rule")), "{:?}", analysis.notes);
+        let analysis = explained(&["fledbat"; 2], "100 packets");
+        assert!(!analysis.notes.iter().any(|note| note.contains("losses rule")), "{:?}", analysis.notes);
+    }
+
+    #[test]
+    fn every_controller_with_a_model_has_something_to_explain() {
+        for entry in crate::CONTROLLERS {
+            let analysis = explained(&[entry.name], "100 packets");
+            let of = format!("{} × 1, 50 ms", entry.name);
+            let about = analysis.quantities.iter().filter(|quantity| quantity.of == of);
+            assert!(about.count() >= 3, "{}", entry.name);
+            assert!(analysis.quantities.iter().all(|quantity| quantity.value.is_finite()));
+        }
+    }
+
+    #[test]
+    fn flows_of_several_kinds_are_groups_of_their_own() {
+        let analysis = explained(&["ledbat", "fledbat", "ledbat"], "100 packets");
+        near(analysis.value("ledbat × 2, 50 ms", "period, constant round trips"), 4.0 * 0.50695);
+        assert!(analysis.value("fledbat × 1, 50 ms", "period").is_some());
+        assert!(analysis.notes.iter().any(|note| note.contains("several kinds")));
+    }
 }

@@ -9,44 +9,53 @@ use crate::history::{Edge, History, Past};
 
 /// A right-hand side.
 pub trait System {
-    /// Writes dy/dt at time `t_s` and state `y`. Returns the loss there.
-    fn slope(&self, t_s: f64, y: &[f64], history: &History, dy: &mut [f64]) -> f64;
+    /// What it reads from the past at one time.
+    type Echo: Default;
+
+    /// Reads it. Two stages of a step are at one time, and what is past depends on nothing else.
+    fn look_back(&self, t_s: f64, history: &History, echo: &mut Self::Echo);
+
+    /// Writes dy/dt at state `y`. Returns the loss there.
+    fn slope(&self, y: &[f64], echo: &Self::Echo, dy: &mut [f64]) -> f64;
 
     /// Brings a state that a step has left outside its bounds back to them.
     fn restrain(&self, _y: &mut [f64]) {}
 }
 
 /// A system's state on its way through time.
-pub struct Integrator {
+pub struct Integrator<S: System> {
     step_s: f64,
     y: Vec<f64>,
     slope: Vec<f64>,
     loss: f64,
+    echo: S::Echo,
     history: History,
-    scratch: Scratch,
+    scratch: Scratch<S::Echo>,
 }
 
-struct Scratch {
+struct Scratch<Echo> {
     k: [Vec<f64>; 3],
     stage: Vec<f64>,
     end: Vec<f64>,
     end_slope: Vec<f64>,
+    middle: Echo,
 }
 
-impl Integrator {
+impl<S: System> Integrator<S> {
     /// At time zero in state `y`, with delays of at most `longest_delay_s`.
-    pub fn new(
-        system: &impl System,
-        y: Vec<f64>,
-        step_s: f64,
-        longest_delay_s: f64,
-        past: Past,
-    ) -> Integrator {
+    pub fn new(system: &S, y: Vec<f64>, step_s: f64, longest_delay_s: f64, past: Past) -> Integrator<S> {
         let zeros = || vec![0.0; y.len()];
-        let scratch =
-            Scratch { k: [zeros(), zeros(), zeros()], stage: zeros(), end: zeros(), end_slope: zeros() };
+        let scratch = Scratch {
+            k: [zeros(), zeros(), zeros()],
+            stage: zeros(),
+            end: zeros(),
+            end_slope: zeros(),
+            middle: S::Echo::default(),
+        };
         let history = History::new(y.len(), step_s, longest_delay_s, past);
-        let mut integrator = Integrator { step_s, slope: zeros(), loss: 0.0, history, scratch, y };
+        let mut echo = S::Echo::default();
+        system.look_back(0.0, &history, &mut echo);
+        let mut integrator = Integrator { step_s, slope: zeros(), loss: 0.0, echo, history, scratch, y };
         integrator.settle(system);
         integrator
     }
@@ -54,6 +63,11 @@ impl Integrator {
     /// Time.
     pub fn t_s(&self) -> f64 {
         self.history.steps() as f64 * self.step_s
+    }
+
+    /// Steps so far.
+    pub fn steps(&self) -> u64 {
+        self.history.steps()
     }
 
     /// State.
@@ -71,9 +85,9 @@ impl Integrator {
         self.loss
     }
 
-    /// What was.
-    pub fn history(&self) -> &History {
-        &self.history
+    /// What comes from the past now.
+    pub fn echo(&self) -> &S::Echo {
+        &self.echo
     }
 
     /// The state, to change it at an event; [`Integrator::settle`] must follow.
@@ -82,31 +96,33 @@ impl Integrator {
     }
 
     /// After an event: the derivative is another one now.
-    pub fn settle(&mut self, system: &impl System) {
-        self.loss = system.slope(self.t_s(), &self.y, &self.history, &mut self.slope);
+    pub fn settle(&mut self, system: &S) {
+        self.loss = system.slope(&self.y, &self.echo, &mut self.slope);
     }
 
     /// One step.
-    pub fn step(&mut self, system: &impl System) {
+    pub fn step(&mut self, system: &S) {
         let (t, h) = (self.t_s(), self.step_s);
-        let Integrator { y, slope, loss, history, scratch, .. } = self;
-        let Scratch { k: [k2, k3, k4], stage, end, end_slope } = scratch;
+        let Integrator { y, slope, loss, echo, history, scratch, .. } = self;
+        let Scratch { k: [k2, k3, k4], stage, end, end_slope, middle } = scratch;
         let ahead = |stage: &mut [f64], k: &[f64], by: f64| {
             for ((stage, y), k) in stage.iter_mut().zip(&*y).zip(k) {
                 *stage = y + by * k;
             }
         };
+        system.look_back(t + h / 2.0, history, middle);
+        system.look_back(t + h, history, echo);
         ahead(stage, slope, h / 2.0);
-        system.slope(t + h / 2.0, stage, history, k2);
+        system.slope(stage, middle, k2);
         ahead(stage, k2, h / 2.0);
-        system.slope(t + h / 2.0, stage, history, k3);
+        system.slope(stage, middle, k3);
         ahead(stage, k3, h);
-        system.slope(t + h, stage, history, k4);
+        system.slope(stage, echo, k4);
         for i in 0..y.len() {
             end[i] = y[i] + h / 6.0 * (slope[i] + 2.0 * (k2[i] + k3[i]) + k4[i]);
         }
         system.restrain(end);
-        let end_loss = system.slope(t + h, end, history, end_slope);
+        let end_loss = system.slope(end, echo, end_slope);
         history.push(
             Edge { state: y, slope, loss: *loss },
             Edge { state: end, slope: end_slope, loss: end_loss },
@@ -127,8 +143,14 @@ mod tests {
     }
 
     impl System for Delayed {
-        fn slope(&self, t_s: f64, _: &[f64], history: &History, dy: &mut [f64]) -> f64 {
-            dy[0] = self.a * history.read(&history.at(t_s - 1.0), 0);
+        type Echo = f64;
+
+        fn look_back(&self, t_s: f64, history: &History, echo: &mut f64) {
+            *echo = history.read(&history.at(t_s - 1.0), 0);
+        }
+
+        fn slope(&self, _: &[f64], echo: &f64, dy: &mut [f64]) -> f64 {
+            dy[0] = self.a * echo;
             0.0
         }
     }
@@ -141,7 +163,11 @@ mod tests {
     }
 
     impl System for Spring {
-        fn slope(&self, _: f64, y: &[f64], _: &History, dy: &mut [f64]) -> f64 {
+        type Echo = ();
+
+        fn look_back(&self, _: f64, _: &History, _: &mut ()) {}
+
+        fn slope(&self, y: &[f64], _: &(), dy: &mut [f64]) -> f64 {
             dy[0] = y[1];
             dy[1] = match self {
                 Spring::Smooth => -y[0],

@@ -23,7 +23,7 @@
 //! The right-hand side has a kink where a queue crosses a target (order two across it) and jumps where the queue becomes
 //! empty or full (order one).
 
-use crate::history::History;
+use crate::history::{History, Spot};
 use crate::integrator::System;
 use crate::model::{Model, Signal, Slowdowns, State};
 use crate::options::{Base, Feedback, Options, RoundTrip};
@@ -66,13 +66,13 @@ pub struct Network {
     pub(crate) flows: Vec<FlowState>,
 }
 
-/// What acknowledgements tell of the queue.
-#[derive(Clone, Copy)]
-struct Seen {
-    rtt_s: f64,
-    spot: Option<crate::history::Spot>,
+/// What an acknowledgement that arrives now tells of the moment when its packet came to the queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard {
     queuing_s: f64,
     loss: f64,
+    /// The flow's window then, packets.
+    window: f64,
 }
 
 /// Longest step, s.
@@ -166,43 +166,24 @@ impl Network {
         }
     }
 
-    fn seen(&self, t_s: f64, y: &[f64], rtt_s: f64, loss: f64, history: &History) -> Seen {
-        if self.options.feedback == Feedback::AtOnce {
-            return Seen { rtt_s, spot: None, queuing_s: self.queuing_s(y[0]), loss };
-        }
-        let left_s = t_s - rtt_s;
-        let entered_s = match self.options.round_trip {
-            RoundTrip::Constant => left_s,
-            RoundTrip::WithQueue => left_s - self.queuing_s(history.read(&history.at(left_s), 0)),
-        };
-        let spot = history.at(entered_s);
-        let queuing_s = self.queuing_s(history.read(&spot, 0));
-        Seen { rtt_s, spot: Some(spot), queuing_s, loss: history.loss(&spot) }
-    }
-
-    fn signal_from(&self, flow: usize, y: &[f64], history: &History, seen: &Seen) -> Signal {
-        let window = self.window(y, flow);
-        let rtt_s = self.round_trip_s(flow, self.queuing_s(y[0]));
-        let acked_window = match &seen.spot {
-            None => window,
-            Some(spot) => {
-                let at = |component: usize| history.read(spot, component);
-                self.senders[flow].model.window([at(1 + 2 * flow), at(2 + 2 * flow)])
-            }
-        };
-        let ack_rate = self.rate_with(flow, acked_window, seen.queuing_s);
+    /// What a sender sees now, in a state with this loss at the queue. `heard` is empty if feedback is at once.
+    pub(crate) fn signal(&self, flow: usize, y: &[f64], loss: f64, heard: &[Heard]) -> Signal {
+        let (window, queuing_s) = (self.window(y, flow), self.queuing_s(y[0]));
+        let heard = heard.get(flow).copied().unwrap_or(Heard { queuing_s, loss, window });
+        let rtt_s = self.round_trip_s(flow, queuing_s);
+        let ack_rate = self.rate_with(flow, heard.window, heard.queuing_s);
         let base_s = match self.options.base {
             Base::Known => 0.0,
             // Where nothing has been seen yet, what is seen now is the path.
-            Base::Measured => self.flows[flow].base_s.min(seen.queuing_s),
+            Base::Measured => self.flows[flow].base_s.min(heard.queuing_s),
         };
         // Losses are a Poisson process, and after each the sender is deaf to others for a round trip.
-        let losses = seen.loss * ack_rate;
+        let losses = heard.loss * ack_rate;
         Signal {
             window,
             rtt_s,
             ack_rate,
-            queuing_s: seen.queuing_s - base_s,
+            queuing_s: heard.queuing_s - base_s,
             base_s,
             base_rtt_s: self.senders[flow].rtt_s + base_s,
             losses,
@@ -210,10 +191,14 @@ impl Network {
         }
     }
 
-    /// What a sender sees now, with the loss at the queue now.
-    pub(crate) fn signal(&self, flow: usize, t_s: f64, y: &[f64], loss: f64, history: &History) -> Signal {
-        let seen = self.seen(t_s, y, self.senders[flow].rtt_s, loss, history);
-        self.signal_from(flow, y, history, &seen)
+    /// The queue as the packet met it that left it at `left_s`: round trip, when, queuing delay, loss.
+    fn look_at_queue(&self, left_s: f64, rtt_s: f64, history: &History) -> (f64, Spot, f64, f64) {
+        let entered_s = match self.options.round_trip {
+            RoundTrip::Constant => left_s,
+            RoundTrip::WithQueue => left_s - self.queuing_s(history.read(&history.at(left_s), 0)),
+        };
+        let spot = history.at(entered_s);
+        (rtt_s, spot, self.queuing_s(history.read(&spot, 0)), history.loss(&spot))
     }
 
     fn drift(&self, flow: usize, y: &[f64], signal: &Signal) -> State {
@@ -238,7 +223,33 @@ impl Network {
 }
 
 impl System for Network {
-    fn slope(&self, t_s: f64, y: &[f64], history: &History, dy: &mut [f64]) -> f64 {
+    /// What each flow hears; nothing if feedback is at once.
+    type Echo = Vec<Heard>;
+
+    fn look_back(&self, t_s: f64, history: &History, heard: &mut Vec<Heard>) {
+        heard.clear();
+        if self.options.feedback == Feedback::AtOnce {
+            return;
+        }
+        let mut last: Option<(f64, Spot, f64, f64)> = None;
+        for (flow, sender) in self.senders.iter().enumerate() {
+            // Flows of one round trip hear of the same queue.
+            let (_, spot, queuing_s, loss) = match last {
+                Some(last) if last.0 == sender.rtt_s => last,
+                _ => *last.insert(self.look_at_queue(t_s - sender.rtt_s, sender.rtt_s, history)),
+            };
+            let window = match sender.model {
+                Model::Cubic(cubic) => {
+                    let at = |component: usize| history.read(&spot, component);
+                    cubic.window([at(1 + 2 * flow), at(2 + 2 * flow)])
+                }
+                _ => history.read(&spot, 1 + 2 * flow),
+            };
+            heard.push(Heard { queuing_s, loss, window });
+        }
+    }
+
+    fn slope(&self, y: &[f64], heard: &Vec<Heard>, dy: &mut [f64]) -> f64 {
         let arrival = self.arrival(y);
         let overflow = self.overflow(y[0], arrival);
         let excess = arrival - self.capacity;
@@ -248,16 +259,10 @@ impl System for Network {
             _ => excess,
         };
         let loss = overflow + self.loss * (1.0 - overflow);
-        let mut seen: Option<Seen> = None;
-        for (flow, sender) in self.senders.iter().enumerate() {
-            // Flows of one round trip see the same queue.
-            let seen = match seen {
-                Some(seen) if seen.rtt_s == sender.rtt_s => seen,
-                _ => *seen.insert(self.seen(t_s, y, sender.rtt_s, loss, history)),
-            };
+        for flow in 0..self.senders.len() {
             let drift = match self.flows[flow].phase {
                 Phase::Off => [0.0, 0.0],
-                _ => self.drift(flow, y, &self.signal_from(flow, y, history, &seen)),
+                _ => self.drift(flow, y, &self.signal(flow, y, loss, heard)),
             };
             Network::set_state(dy, flow, drift);
         }

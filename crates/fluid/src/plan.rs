@@ -70,7 +70,8 @@ pub fn step_of(at: Span, step_s: f64) -> u64 {
     (at.as_secs_f64() / step_s).round() as u64
 }
 
-fn network(scenario: &Scenario, options: &Options) -> Result<Network, Error> {
+/// The network of a checked scenario.
+pub fn network(scenario: &Scenario, options: &Options) -> Result<Network, Error> {
     let link = &scenario.link;
     if !QUEUES.iter().any(|entry| entry.name == link.queue.kind) {
         let known: Vec<_> = QUEUES.iter().map(|entry| entry.name).collect();

@@ -130,7 +130,9 @@ impl<'a> Recorder<'a> {
                 passed(&mut window.area, area);
                 window.received.iter_mut().zip(flows).for_each(|(was, flow)| passed(was, flow.received));
             }
-            if (window.from..window.to).contains(&step) && (step - window.from) % window.sample_every == 0 {
+            if (window.from..window.to).contains(&step)
+                && (step - window.from).is_multiple_of(window.sample_every)
+            {
                 window.delays_ms.push(queuing_ms);
             }
         }

@@ -1,7 +1,7 @@
 //! A network on its way through time.
 
 use crate::integrator::Integrator;
-use crate::model::{Model, Signal};
+use crate::model::Model;
 use crate::network::Network;
 use crate::options::Base;
 use crate::phase::{FlowState, News, Phase};
@@ -9,7 +9,7 @@ use crate::phase::{FlowState, News, Phase};
 /// A network on its way through time.
 pub struct Trajectory {
     network: Network,
-    integrator: Integrator,
+    integrator: Integrator<Network>,
     step_s: f64,
     /// Slowdowns that each flow has begun.
     slowdowns: Vec<u32>,
@@ -59,7 +59,7 @@ impl Trajectory {
 
     /// Steps so far.
     pub fn steps(&self) -> u64 {
-        self.integrator.history().steps()
+        self.integrator.steps()
     }
 
     /// The queue.
@@ -158,8 +158,7 @@ impl Trajectory {
             return false;
         }
         let t_s = integrator.t_s();
-        let signal: Signal =
-            network.signal(flow, t_s, integrator.y(), integrator.loss(), integrator.history());
+        let signal = network.signal(flow, integrator.y(), integrator.loss(), integrator.echo());
         let mut window = None;
         let lost = phase == Phase::SlowStart;
         let news = network.flows[flow].at_edge(&sender.model, &signal, t_s, *step_s, &mut window);

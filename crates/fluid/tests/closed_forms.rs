@@ -295,7 +295,7 @@ fn the_long_path_s_threshold_follows_the_octave_of_its_root() {
 #[test]
 fn shares_of_gains() {
     let rule = LedbatPp::new(0.060);
-    for (base_ms, share) in [(120.0, 1.0), (60.0, 0.70710678), (20.0, 0.40824829), (7.5, 0.25)] {
+    for (base_ms, share) in [(120.0, 1.0), (60.0, 0.5f64.sqrt()), (20.0, 0.408248290), (7.5, 0.25)] {
         near(share_at_equal_loss(rule.gain(base_ms / 1e3)), share, 1e-6);
     }
     let others = [20.0, 50.0, 100.0, 120.0, 150.0, 200.0, 300.0, 400.0];

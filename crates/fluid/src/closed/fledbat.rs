@@ -115,12 +115,13 @@ impl Closed {
     pub fn jacobian(&self) -> Matrix {
         let n = self.at.flows as usize;
         let b = self.zeta / (self.at.n() * self.at.rtt_s * self.target_s);
-        let mut rows = vec![vec![0.0; n + 1]; n + 1];
-        for i in 0..n {
-            rows[i][i] = -self.a();
-            rows[i][n] = -b;
-            rows[n][i] = 1.0;
+        let mut rows = vec![vec![0.0; n + 1]; n];
+        for (i, row) in rows.iter_mut().enumerate() {
+            (row[i], row[n]) = (-self.a(), -b);
         }
+        let mut queue = vec![1.0; n];
+        queue.push(0.0);
+        rows.push(queue);
         rows
     }
 
