@@ -89,6 +89,16 @@ impl Network {
         Network { capacity, buffer: f64::INFINITY, loss: 0.0, options, senders, flows }
     }
 
+    /// The same with a buffer.
+    pub fn with_buffer(self, buffer: f64) -> Network {
+        Network { buffer, ..self }
+    }
+
+    /// The same with random loss.
+    pub fn with_loss(self, loss: f64) -> Network {
+        Network { loss, ..self }
+    }
+
     /// The longest step that serves, s.
     pub fn step_s(&self) -> f64 {
         let of = |sender: &Sender| {

@@ -40,6 +40,8 @@ pub struct Options {
     pub feedback: Feedback,
     /// What a sender takes for the empty path.
     pub base: Base,
+    /// LEDBAT++'s slowdowns are a factor on its rate instead of events.
+    pub mean_slowdowns: bool,
     /// Length of a step at most, s; a tenth of the shortest round trip, or less, if not said.
     pub step_s: Option<f64>,
 }
@@ -50,6 +52,7 @@ impl Options {
         round_trip: RoundTrip::Constant,
         feedback: Feedback::AtOnce,
         base: Base::Known,
+        mean_slowdowns: false,
         step_s: None,
     };
 }

@@ -1,7 +1,7 @@
 //! What a scenario asks of the equations: a network, a step, a time table. Refuses what has no model.
 
 use crate::error::Error;
-use crate::model::Model;
+use crate::model::{Model, Slowdowns};
 use crate::network::{Network, Sender};
 use crate::options::Options;
 use crate::QUEUES;
@@ -90,21 +90,20 @@ pub fn network(scenario: &Scenario, options: &Options) -> Result<Network, Error>
         ));
     }
     let duration = scenario.duration.0;
-    let senders = scenario.flow.iter().map(|flow| sender(flow, duration)).collect::<Result<Vec<_>, _>>()?;
+    let senders =
+        scenario.flow.iter().map(|flow| sender(flow, duration, options)).collect::<Result<Vec<_>, _>>()?;
     let bytes_per_second = link.rate.bits_per_second() as f64 / 8.0;
     let largest = senders.iter().map(|sender| sender.size).fold(0.0, f64::max);
-    Ok(Network {
-        buffer: match link.buffer {
-            Buffer::Packets(packets) => packets as f64 * largest.max(1.0),
-            Buffer::Size(size) => size.bytes() as f64,
-            Buffer::Time(time) => time.as_secs_f64() * bytes_per_second,
-        },
-        loss: link.loss.ratio(),
-        ..Network::new(bytes_per_second, *options, senders)
-    })
+    let buffer = match link.buffer {
+        Buffer::Packets(packets) => packets as f64 * largest.max(1.0),
+        Buffer::Size(size) => size.bytes() as f64,
+        Buffer::Time(time) => time.as_secs_f64() * bytes_per_second,
+    };
+    let network = Network::new(bytes_per_second, *options, senders);
+    Ok(network.with_buffer(buffer).with_loss(link.loss.ratio()))
 }
 
-fn sender(flow: &Flow, duration: Span) -> Result<Sender, Error> {
+fn sender(flow: &Flow, duration: Span, options: &Options) -> Result<Sender, Error> {
     let rtt_s = flow.rtt.as_secs_f64();
     if rtt_s < SHORTEST_RTT_S {
         return Err(unsupported(
@@ -135,7 +134,13 @@ fn sender(flow: &Flow, duration: Span) -> Result<Sender, Error> {
         Protocol::Utp(options) => options.rwnd as f64,
         Protocol::Udp => f64::INFINITY,
     };
-    Ok(Sender { model: Model::of(flow)?, rtt_s, size: payload + overhead, most: rwnd / payload })
+    let mut model = Model::of(flow)?;
+    if let Model::LedbatPp(rule) = &mut model {
+        if options.mean_slowdowns && rule.slowdowns == Slowdowns::Events {
+            rule.slowdowns = Slowdowns::Mean;
+        }
+    }
+    Ok(Sender { model, rtt_s, size: payload + overhead, most: rwnd / payload })
 }
 
 /// Goes through a flow's time table: start and stop, times of activity, on and off.

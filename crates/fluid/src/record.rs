@@ -158,6 +158,7 @@ impl<'a> Recorder<'a> {
         let network = trajectory.network();
         let (step_s, random) = (self.step_s, network.loss);
         let full = 1.0 - (1.0 - trajectory.loss()) / (1.0 - random).max(f64::MIN_POSITIVE);
+        let queuing_s = trajectory.queue() / network.capacity;
         let (mut bytes, mut packets) = (0.0, 0.0);
         for (index, flow) in self.flows.iter_mut().enumerate() {
             let sent = trajectory.rate(index) * flow.size * step_s;
@@ -178,12 +179,12 @@ impl<'a> Recorder<'a> {
             let left = flow.queued * part;
             flow.queued -= left;
             flow.lost += left * random;
-            flow.received += left * (1.0 - random) * flow.payload / flow.size;
-            let reached = flow.goal.is_some_and(|goal| flow.received >= goal);
-            if reached && flow.completed_in_s.is_none() {
+            let received = flow.received + left * (1.0 - random) * flow.payload / flow.size;
+            flow.received = flow.goal.map_or(received, |goal| received.min(goal));
+            if flow.completed_in_s.is_none() && flow.has_sent_all(random) {
                 let spec = &self.scenario.flow[index];
-                // The last byte leaves the link; half a round trip later it is there.
-                let there_s = trajectory.t_s() + step_s + spec.rtt.as_secs_f64() / 2.0;
+                // The last byte goes through the queue; half a round trip later it is there.
+                let there_s = trajectory.t_s() + step_s + queuing_s + spec.rtt.as_secs_f64() / 2.0;
                 flow.completed_in_s = Some(round(there_s - spec.start.as_secs_f64(), 6));
                 done.push(index);
             }
@@ -267,6 +268,12 @@ fn rounded(of: Quantiles) -> Quantiles {
 }
 
 impl FlowRecord {
+    /// Is what has arrived and what waits, less what will be lost, all that it has to send?
+    fn has_sent_all(&self, random: f64) -> bool {
+        let waits = self.queued * (1.0 - random) * self.payload / self.size;
+        self.goal.is_some_and(|goal| self.received + waits >= goal)
+    }
+
     fn totals(&self, name: &str) -> Totals {
         Totals {
             flow: name.to_owned(),

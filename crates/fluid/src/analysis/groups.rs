@@ -175,7 +175,10 @@ struct Says<'a> {
 
 impl Says<'_> {
     fn number(&mut self, what: &'static str, value: f64, unit: &'static str, formula: &'static str) {
-        self.analysis.quantities.push(Quantity { of: self.of.clone(), what, value, unit, formula });
+        // A window of nothing has no logarithm: where a form does not apply there is no number.
+        if value.is_finite() {
+            self.analysis.quantities.push(Quantity { of: self.of.clone(), what, value, unit, formula });
+        }
     }
 
     fn note(&mut self, sentence: &str) {

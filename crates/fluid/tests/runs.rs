@@ -1,0 +1,235 @@
+//! Scenarios to outcomes.
+
+use afteryou_fluid::{run, Error, Options};
+use afteryou_scenario::outcome::{Outcome, WindowFigures};
+use afteryou_scenario::scenario::{Delay, PacketFormat};
+use afteryou_scenario::{Duration, Flow, Link, Role, Scenario, Size, Traffic, Window};
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+fn window(name: &str, from_s: u64, to_s: u64) -> Window {
+    Window { name: name.to_owned(), from: ms(from_s * 1000), to: ms(to_s * 1000) }
+}
+
+fn scenario(rate: &str, buffer: &str, s: u64, flow: Vec<Flow>) -> Scenario {
+    let link = Link::new(rate.parse().unwrap(), buffer.parse().unwrap());
+    let measure = vec![window("late", s / 4, s)];
+    Scenario { flow, measure, ..Scenario::new("a test", ms(s * 1000), link) }
+}
+
+fn flow(name: &str, role: Role, controller: &str, rtt_ms: u64) -> Flow {
+    let controller = Some(controller.parse().unwrap());
+    Flow { controller, ..Flow::new(name, role, "", ms(rtt_ms)) }
+}
+
+fn background(controller: &str, rtt_ms: u64) -> Flow {
+    flow(controller, Role::Background, controller, rtt_ms)
+}
+
+fn outcome(scenario: &Scenario) -> Outcome {
+    run(scenario, &Options::default(), &mut |_| true).unwrap()
+}
+
+fn late(scenario: &Scenario) -> WindowFigures {
+    outcome(scenario).run.windows[0].clone()
+}
+
+#[test]
+fn ledbatpp_alone_uses_nine_tenths_of_the_link_and_more_on_short_paths() {
+    // What the packet simulator gave for the same scenario, 20 Mbit/s and a buffer of 500 ms.
+    for (rtt_ms, simulated) in [(10, 0.974), (20, 0.956), (40, 0.939), (100, 0.927), (200, 0.926)] {
+        let figures = late(&scenario("20 Mbit/s", "500 ms", 200, vec![background("ledbat++", rtt_ms)]));
+        assert!((figures.utilisation - simulated).abs() < 0.01, "{rtt_ms} ms: {}", figures.utilisation);
+        let delay = figures.queuing_delay.unwrap();
+        assert!((58.0..62.0).contains(&delay.p50_ms), "{rtt_ms} ms: {delay:?}");
+    }
+}
+
+#[test]
+fn slowdowns_are_marked_at_a_tenth_of_the_time() {
+    let outcome = outcome(&scenario("20 Mbit/s", "500 ms", 100, vec![background("ledbat++", 40)]));
+    let at: Vec<f64> =
+        outcome.run.marks.iter().filter(|mark| mark.what == "slowdown").map(|m| m.at_s).collect();
+    assert!(at.len() > 5);
+    let periods: Vec<f64> = at.windows(2).skip(1).map(|pair| pair[1] - pair[0]).collect();
+    let mean = periods.iter().sum::<f64>() / periods.len() as f64;
+    assert!(periods.iter().all(|period| (period / mean - 1.0).abs() < 0.05), "{periods:?}");
+}
+
+#[test]
+fn a_loss_based_flow_drives_the_background_to_its_floor() {
+    for controller in ["ledbat++", "fledbat"] {
+        let flows = vec![flow("upload", Role::Foreground, "newreno", 40), background(controller, 40)];
+        let whole = Scenario { baseline: true, ..scenario("20 Mbit/s", "500 ms", 120, flows) };
+        let outcome = outcome(&whole);
+        let share = outcome.run.windows[0].foreground_share.unwrap();
+        assert!(share > 0.98, "{controller}: {share}");
+        let kept = outcome.comparison[0].kept.unwrap();
+        assert!(kept > 0.98, "{controller}: {kept}");
+        assert_eq!((outcome.engine.as_str(), outcome.baseline.is_some()), ("fluid", true));
+    }
+}
+
+#[test]
+fn two_fledbats_settle_at_their_equilibrium_with_the_queue_in_the_round_trip() {
+    let sizes = PacketFormat { payload: Size::from_bytes(1448), overhead: Size::from_bytes(52) };
+    let one = |name: &str| Flow { packet: Some(sizes), ..flow(name, Role::Background, "fledbat", 50) };
+    let figures = late(&scenario("10 Mbit/s", "100 packets", 120, vec![one("a"), one("b")]));
+    let delay = figures.queuing_delay.unwrap();
+    assert!((delay.mean_ms - 32.29).abs() < 0.05, "{delay:?}");
+    assert!((figures.queue_packets.unwrap() - 26.9).abs() < 0.05, "{:?}", figures.queue_packets);
+    assert_eq!((figures.utilisation, figures.fairness), (1.0, Some(1.0)));
+}
+
+#[test]
+fn a_late_ledbat_starves_the_first_and_ledbatpps_share() {
+    let pair = |controller: &str| {
+        let first = flow("first", Role::Background, controller, 50);
+        let second = Flow { start: ms(10_000), ..flow("second", Role::Background, controller, 50) };
+        late(&scenario("10 Mbit/s", "500 ms", 300, vec![first, second]))
+    };
+    let share = |figures: &WindowFigures| {
+        figures.flows[0].goodput_bit_s / (figures.flows[0].goodput_bit_s + figures.flows[1].goodput_bit_s)
+    };
+    let ledbat = pair("ledbat,target=25ms");
+    assert!(share(&ledbat) < 0.10, "{}", share(&ledbat));
+    let ledbatpp = pair("ledbat++");
+    assert!((0.4..0.6).contains(&share(&ledbatpp)), "{}", share(&ledbatpp));
+}
+
+#[test]
+fn packets_are_accounted_for() {
+    let flows = vec![flow("a", Role::Foreground, "newreno", 30), background("ledbat", 60)];
+    let mut whole = scenario("10 Mbit/s", "50 packets", 60, flows);
+    whole.link.loss = "0.1 %".parse().unwrap();
+    let outcome = outcome(&whole);
+    let packets = outcome.run.packets;
+    assert_eq!(packets.arrived, packets.delivered + packets.dropped + packets.lost + packets.unfinished);
+    assert!(packets.dropped > 0 && packets.unfinished <= 51);
+    let lost = packets.lost as f64 / (packets.delivered + packets.lost) as f64;
+    assert!((lost - 0.001).abs() < 1e-4, "{lost}");
+    let received: u64 = outcome.run.totals.iter().map(|totals| totals.received_bytes).sum();
+    assert!((received as f64 / (packets.delivered as f64 * 1448.0) - 1.0).abs() < 1e-3);
+}
+
+#[test]
+fn a_transfer_of_a_size_ends_and_leaves_the_link_to_the_others() {
+    let upload = Flow {
+        traffic: Traffic::Size(Size::from_bytes(10_000_000)),
+        start: ms(5_000),
+        ..flow("upload", Role::Foreground, "newreno", 40)
+    };
+    let outcome = outcome(&scenario("20 Mbit/s", "100 ms", 60, vec![upload, background("ledbat", 40)]));
+    let totals = &outcome.run.totals[0];
+    assert_eq!(totals.received_bytes, 10_000_000);
+    let completed_in_s = totals.completed_in_s.unwrap();
+    assert!((4.0..12.0).contains(&completed_in_s), "{completed_in_s}");
+    let cwnd = outcome.run.series.iter().find(|series| series.of == "upload" && series.quantity == "cwnd");
+    let cwnd = &cwnd.unwrap().values;
+    assert!(cwnd[20].is_none() && cwnd[80].is_some() && cwnd[400].is_none(), "a curve while it is there");
+}
+
+#[test]
+fn a_call_has_its_rate_and_the_queue_s_delay() {
+    let call =
+        Flow::cbr("call", Role::Foreground, "64 kbit/s".parse().unwrap(), Size::from_bytes(160), ms(40));
+    let figures = late(&scenario("20 Mbit/s", "500 ms", 60, vec![call, background("ledbat++", 40)]));
+    assert!((figures.flows[0].goodput_bit_s - 64_000.0).abs() < 100.0);
+    assert_eq!(figures.flows[0].queuing_delay, figures.queuing_delay);
+    assert_eq!(figures.flows[1].queuing_delay, None);
+}
+
+#[test]
+fn on_and_off_flows_come_and_go() {
+    let traffic = Traffic::OnOff { on: ms(5_000), off: ms(5_000) };
+    let video = Flow { traffic, ..flow("video", Role::Foreground, "newreno", 30) };
+    let measure = vec![window("on", 22, 25), window("off", 27, 30)];
+    let whole =
+        Scenario { measure, ..scenario("10 Mbit/s", "100 ms", 60, vec![video, background("ledbat", 30)]) };
+    let outcome = outcome(&whole);
+    let share = |window: usize| outcome.run.windows[window].foreground_share.unwrap();
+    assert!(share(0) > 0.5 && share(1) < 0.01, "{} and {}", share(0), share(1));
+}
+
+#[test]
+fn what_has_no_model_is_refused_by_name_with_what_has_one() {
+    let refused = |scenario: &Scenario| run(scenario, &Options::default(), &mut |_| true).unwrap_err();
+    let with = |controller: &str| scenario("10 Mbit/s", "100 ms", 10, vec![background(controller, 40)]);
+    for controller in ["libutp", "libutp-mod", "tcp-lp", "nice", "vegas"] {
+        let message = refused(&with(controller)).to_string();
+        assert!(
+            message.contains(&format!("no fluid model of {controller}: use one of ledbat,")),
+            "{message}"
+        );
+    }
+    let mut queue = with("ledbat");
+    queue.link.queue = "codel".parse().unwrap();
+    let message = refused(&queue).to_string();
+    assert!(message.starts_with("there is no fluid model of the queue codel: use droptail"), "{message}");
+    assert!(
+        matches!(refused(&with("cubic,hystart=true")), Error::Parameter { name, .. } if name == "hystart")
+    );
+    assert!(matches!(refused(&with("ledbat++,ramp_exit=true")), Error::Parameter { .. }));
+    run(&with("cubic,hystart=false"), &Options::default(), &mut |_| true).unwrap();
+    let mut chunks = with("ledbat");
+    chunks.flow[0].traffic = Traffic::Chunk(Size::from_bytes(250_000));
+    assert!(refused(&chunks).to_string().contains("chunks"));
+    let mut script = with("ledbat");
+    script.delay.push(Delay { flow: "ledbat".to_owned(), packet: 1, transmission: None, by: ms(1) });
+    assert!(matches!(refused(&script), Error::Unsupported { .. }));
+    let mut instant = with("ledbat");
+    instant.flow[0].rtt = Duration::default();
+    assert!(refused(&instant).to_string().contains("too short"));
+    let long = Scenario { duration: ms(1 << 40), ..with("ledbat") };
+    assert!(matches!(refused(&long), Error::TooLong { .. }));
+}
+
+#[test]
+fn a_run_ends_when_its_watcher_says_so() {
+    let whole = scenario("10 Mbit/s", "100 ms", 600, vec![background("ledbat", 40)]);
+    let mut looks = 0;
+    let ended = run(&whole, &Options::default(), &mut |_| {
+        looks += 1;
+        looks < 2
+    });
+    assert_eq!((ended.unwrap_err(), looks), (Error::Interrupted, 2));
+}
+
+#[test]
+fn curves_cover_the_run_and_windows_as_short_as_a_step_are_measured() {
+    let mut whole = scenario("10 Mbit/s", "100 ms", 30, vec![background("fledbat", 40)]);
+    whole.measure.push(Window { name: "short".to_owned(), from: ms(30_000 - 1), to: ms(30_000) });
+    let outcome = outcome(&whole);
+    for quantity in ["goodput", "cwnd", "base_delay"] {
+        let series = outcome.run.series.iter().find(|series| series.quantity == quantity).unwrap();
+        assert_eq!((series.values.len(), series.step_s), (300, 0.1), "{quantity}");
+    }
+    assert!(outcome.run.windows[1].queuing_delay.is_some());
+    // The last point of goodput and the last window are the same tenth of a second.
+    let goodput = outcome.run.series.iter().find(|series| series.quantity == "goodput").unwrap();
+    assert!((goodput.values[299].unwrap() - 9.65).abs() < 0.05);
+}
+
+#[test]
+fn a_run_is_the_same_to_the_last_bit() {
+    let flows = vec![
+        flow("a", Role::Foreground, "cubic", 35),
+        background("ledbat++", 45),
+        flow("c", Role::Background, "fledbat", 70),
+    ];
+    let whole = scenario("20 Mbit/s", "80 ms", 30, flows);
+    let (one, other) = (outcome(&whole), outcome(&whole));
+    assert_eq!(one, other);
+    let figures = &one.run.windows[0];
+    let goodput: Vec<f64> = figures.flows.iter().map(|flow| flow.goodput_bit_s).collect();
+    // The same on every machine; if a change of the model moves them, so be it, but then on all.
+    assert_eq!(goodput, [18_692_934.0, 198_774.0, 414_959.0]);
+}
+
+#[test]
+fn an_empty_link_has_figures_too() {
+    let figures = late(&scenario("10 Mbit/s", "100 ms", 5, Vec::new()));
+    assert_eq!((figures.utilisation, figures.queuing_delay.unwrap().max_ms), (0.0, 0.0));
+}
