@@ -356,6 +356,35 @@ fn above_the_target_halving_the_step_gains_four_bits() {
 }
 
 #[test]
+fn with_a_delay_of_whole_steps_it_gains_four_bits_too() {
+    // A constant past is not a solution: its kink comes back with every round trip, on edges here.
+    let (network, closed) = fledbats(2, 0.1, DELAYED);
+    let settled = closed.equilibrium();
+    let start = |h: f64| {
+        let windows = [settled.window * 1.02, settled.window * 0.98];
+        Trajectory::running(network.clone(), settled.queue, &windows, h)
+    };
+    let order = order(start, 0.0125, 0.4);
+    assert!((3.7..4.3).contains(&order), "{order}");
+}
+
+#[test]
+fn with_a_delay_that_the_queue_changes_it_gains_as_many_while_swings_are_small() {
+    // The kink of the past falls between edges now; its size is of the order of the swing.
+    let (network, closed) = fledbats(2, 0.1, REAL);
+    let settled = closed.equilibrium_with_queue();
+    let orders = (0..40).map(|i| {
+        let start = |h: f64| {
+            let windows = [settled.window * (1.02 + 0.001 * f64::from(i)), settled.window * 0.98];
+            Trajectory::running(network.clone(), settled.queue, &windows, h)
+        };
+        order(start, 0.005, 0.4)
+    });
+    let mean = orders.sum::<f64>() / 40.0;
+    assert!((3.5..5.0).contains(&mean), "{mean}");
+}
+
+#[test]
 fn across_the_target_halving_the_step_gains_two_bits() {
     // Where in a step the crossing falls is chance: the mean over many starts.
     let (network, closed) = fledbats(2, 0.1, Options::PAPERS);
