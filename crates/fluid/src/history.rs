@@ -14,7 +14,8 @@ pub struct History {
     dimension: usize,
     step_s: f64,
     past: Past,
-    /// A ring of steps: state and derivative at the beginning, then at the end, then the loss at both.
+    /// A ring of steps: state and derivative at the beginning, then at the end, then the loss at both. It grows to its
+    /// capacity only in runs that are that long.
     ring: Vec<f64>,
     capacity: u64,
     steps: u64,
@@ -46,9 +47,13 @@ pub struct Edge<'a> {
 impl History {
     /// An empty history of `dimension` components that reaches back `longest_s` at least.
     pub fn new(dimension: usize, step_s: f64, longest_s: f64, past: Past) -> History {
-        let capacity = (longest_s / step_s).ceil() as u64 + 4;
-        let ring = vec![0.0; capacity as usize * (4 * dimension + 2)];
-        History { dimension, step_s, past, ring, capacity, steps: 0 }
+        let capacity = ((longest_s / step_s).ceil() as u64).saturating_add(4);
+        History { dimension, step_s, past, ring: Vec::new(), capacity, steps: 0 }
+    }
+
+    /// Numbers that a step of so many components takes.
+    pub fn numbers_per_step(dimension: usize) -> u64 {
+        4 * dimension as u64 + 2
     }
 
     /// Steps so far.
@@ -61,6 +66,9 @@ impl History {
         let stride = 4 * self.dimension + 2;
         let offset = (self.steps % self.capacity) as usize * stride;
         let n = self.dimension;
+        if self.ring.len() < offset + stride {
+            self.ring.resize(offset + stride, 0.0);
+        }
         let slot = &mut self.ring[offset..offset + stride];
         slot[..n].copy_from_slice(begin.state);
         slot[n..2 * n].copy_from_slice(begin.slope);

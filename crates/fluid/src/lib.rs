@@ -13,16 +13,16 @@
 //! a run is the same to the last bit on every machine.
 //!
 //! # What it is good for
-//! Equilibria, shares, what a parameter does, whether a loop is stable. Beside the simulator, for a link of 20 Mbit/s:
-//! LEDBAT++ alone within a hundredth of its utilisation up to round trips of 200 ms, two flows of LEDBAT or fLEDBAT within a
-//! hundredth of their mean delay, the share that LEDBAT++, LEDBAT or fLEDBAT takes beside CUBIC or NewReno in a short buffer
-//! within five hundredths of the link.
+//! Equilibria, shares, what a parameter does, whether a loop is stable. Beside the simulator: LEDBAT++ alone on 20 Mbit/s
+//! within a hundredth of its utilisation up to round trips of 200 ms; the mean delay of two flows of LEDBAT or fLEDBAT on
+//! 10 Mbit/s within a hundredth; what LEDBAT++, LEDBAT or fLEDBAT takes beside CUBIC or NewReno in a buffer of 30 ms within
+//! five hundredths of the link.
 //!
 //! # Known bad cases
-//! Loss-based flows in their mean do not swing: one or two of them keep a large buffer fuller than in truth (NewReno alone by
-//! a fifth), and a latecomer never sees it emptier, which can leave LEDBAT and LEDBAT++ a share of a buffer of a few targets
-//! that a packet-level run does not give them. LEDBAT++'s ramps beyond 300 ms overshoot in bursts that a fluid has not.
-//! Everything that single packets decide: bursts, recovery, timeouts, delayed acks.
+//! Loss-based flows in their mean do not swing. One or two of them keep the queue fuller than in truth, by a tenth with 500 ms
+//! of buffer and by four tenths with 30 ms, and a latecomer never sees it emptier: LEDBAT and LEDBAT++ beside them can have a
+//! share of a buffer of two or three targets that packets do not give them. LEDBAT++'s ramps on paths beyond 300 ms overshoot in
+//! bursts that a fluid has not. Everything that single packets decide is missing: bursts, recovery, timeouts, delayed acks.
 //!
 //! # Example
 //! ```

@@ -1,6 +1,7 @@
 //! What a scenario asks of the equations: a network, a step, a time table. Refuses what has no model.
 
 use crate::error::Error;
+use crate::history::History;
 use crate::model::{Model, Slowdowns};
 use crate::network::{Network, Sender};
 use crate::options::Options;
@@ -38,6 +39,8 @@ pub const GRID_S: f64 = 0.1;
 const MOST_WORK: u64 = 1_000_000_000;
 /// Most times on and off of one flow.
 const MOST_TIMES_ON: u64 = 1_000_000;
+/// Most numbers that the past may take: 400 MB.
+const MOST_REMEMBERED: u64 = 50_000_000;
 /// The shortest round trip that is taken, s.
 const SHORTEST_RTT_S: f64 = 1e-4;
 
@@ -53,6 +56,15 @@ impl Plan {
         let steps = step_of(scenario.duration.0, step_s).max(1);
         if steps.saturating_mul(scenario.flow.len() as u64 + 1) > MOST_WORK {
             return Err(Error::TooLong { steps, step_ms: step_s * 1e3 });
+        }
+        let remembered_s = network.longest_delay_s(network.buffer);
+        let remembered = ((remembered_s / step_s).ceil() as u64).min(steps);
+        let numbers = History::numbers_per_step(1 + 2 * scenario.flow.len());
+        if remembered.saturating_mul(numbers) > MOST_REMEMBERED {
+            return Err(unsupported(
+                format!("link.buffer = {} holds {remembered_s:.0} s", scenario.link.buffer),
+                "that is too long a memory for so many flows: use a smaller buffer or a shorter run",
+            ));
         }
         let end = Time(scenario.duration.0 .0);
         let mut changes = Vec::new();

@@ -1,6 +1,6 @@
 //! Scenarios to outcomes.
 
-use afteryou_fluid::{run, Error, Options};
+use afteryou_fluid::{explain, run, Error, Options};
 use afteryou_scenario::outcome::{Outcome, WindowFigures};
 use afteryou_scenario::scenario::{Delay, PacketFormat};
 use afteryou_scenario::{Duration, Flow, Link, Role, Scenario, Size, Traffic, Window};
@@ -232,4 +232,44 @@ fn a_run_is_the_same_to_the_last_bit() {
 fn an_empty_link_has_figures_too() {
     let figures = late(&scenario("10 Mbit/s", "100 ms", 5, Vec::new()));
     assert_eq!((figures.utilisation, figures.queuing_delay.unwrap().max_ms), (0.0, 0.0));
+}
+
+#[test]
+fn extreme_scenarios_give_figures_or_a_refusal_and_never_nonsense() {
+    let rates = ["8 bit/s", "64 kbit/s", "10 Mbit/s", "10000 Gbit/s"];
+    let buffers = ["1 packets", "1500 B", "1 us", "100 ms", "100000000 packets"];
+    let controllers = [
+        "ledbat,target=1ms",
+        "fledbat,target=1ms,zeta=100",
+        "fledbat,zeta=0.0001,slow_start=delay",
+        "ledbat++,restart=true,target=1ms",
+        "newreno",
+        "cubic,c=100",
+    ];
+    let mut measured = 0;
+    for rate in rates {
+        for buffer in buffers {
+            for rtt_us in [100, 40_000, 2_000_000] {
+                let rtt = Duration(afteryou_cc::Span::from_micros(rtt_us));
+                let flows = controllers.iter().enumerate().map(|(i, controller)| Flow {
+                    rtt,
+                    start: ms(10 * i as u64),
+                    stop: (i % 2 == 0).then(|| ms(700)),
+                    ..flow(&format!("f{i}"), Role::Background, controller, 1)
+                });
+                let mut whole = scenario(rate, buffer, 1, flows.collect());
+                whole.link.loss = if rtt_us == 40_000 { "100 %" } else { "0 %" }.parse().unwrap();
+                let explained = explain(&whole, &Options::default()).is_ok();
+                let Ok(outcome) = run(&whole, &Options::default(), &mut |_| true) else { continue };
+                measured += 1;
+                assert!(explained, "{whole:?}");
+                let figures = &outcome.run.windows[0];
+                let delay = figures.queuing_delay.unwrap();
+                assert!(figures.utilisation >= 0.0 && figures.utilisation <= 1.0, "{whole:?}");
+                assert!(delay.mean_ms.is_finite() && delay.mean_ms >= 0.0, "{whole:?}: {delay:?}");
+                assert!(figures.flows.iter().all(|flow| flow.goodput_bit_s.is_finite()), "{whole:?}");
+            }
+        }
+    }
+    assert!(measured > 30, "{measured}");
 }
