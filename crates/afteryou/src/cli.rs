@@ -3,8 +3,9 @@
 use crate::demo_args::DemoArgs;
 use crate::failure::Failure;
 use crate::list::ListArgs;
-use crate::sim_args::SimArgs;
-use crate::{demo, list, sim};
+use crate::run_args::{FluidArgs, SimArgs};
+use crate::runs::{self, engine::Engine};
+use crate::{demo, list};
 use afteryou_cc::list::Entry;
 use afteryou_scenario::catalogue;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -29,6 +30,8 @@ pub enum Command {
     Demo(DemoArgs),
     /// Run scenario files in the simulator: hours of network in seconds.
     Sim(SimArgs),
+    /// The same files as differential equations: what to expect, at once.
+    Fluid(FluidArgs),
     /// What there is to choose from, with every parameter.
     List(ListArgs),
 }
@@ -39,6 +42,7 @@ Examples:
   afteryou demo --rate 5Mbit/s --rtt 120ms    the same on a slower, longer path
   afteryou demo --controller cubic --check    a transfer that does not: exits 1
   afteryou sim scenarios/home-uplink.toml     the same in the simulator, at once
+  afteryou fluid --explain FILE               what to expect of it, without running anything
   afteryou list controllers                   what --controller takes
   afteryou list queues --json                 the same for queues, for programs
 
@@ -55,7 +59,8 @@ impl Command {
                 args.check()?;
                 demo::run(args)
             }
-            Command::Sim(args) => sim::run(&args),
+            Command::Sim(args) => runs::run(&args.runs, Engine::Simulator),
+            Command::Fluid(args) => runs::fluid(&args),
             Command::List(args) => list::run(&args),
         }
     }

@@ -10,6 +10,6 @@ pub mod failure;
 pub mod list;
 pub mod live;
 pub mod output;
-pub mod sim;
-pub mod sim_args;
+pub mod run_args;
+pub mod runs;
 mod values;

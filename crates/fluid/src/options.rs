@@ -1,34 +1,8 @@
 //! How much of reality a run takes in.
 
-/// What a round trip takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RoundTrip {
-    /// The empty path's time, whatever the queue: as in the papers, where the closed forms are exact.
-    Constant,
-    /// The empty path's time and the queue's.
-    #[default]
-    WithQueue,
-}
-
-/// When a sender learns of the queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Feedback {
-    /// At once: as in the papers.
-    AtOnce,
-    /// When the acknowledgement of a packet that met it is back.
-    #[default]
-    Delayed,
-}
-
-/// What a sender takes for the empty path.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Base {
-    /// The empty path: as in the papers.
-    Known,
-    /// The shortest delay that it has seen since it started: a latecomer takes the standing queue for the path.
-    #[default]
-    Measured,
-}
+use afteryou_scenario::fluid::Slowdowns;
+pub use afteryou_scenario::fluid::{Base, Feedback, RoundTrip};
+use afteryou_scenario::Scenario;
 
 /// How a run is done. The default is as close to reality as the models come; [`Options::PAPERS`] is what the closed forms
 /// speak of.
@@ -55,4 +29,16 @@ impl Options {
         mean_slowdowns: false,
         step_s: None,
     };
+
+    /// What the scenario's section `[fluid]` says.
+    pub fn of(scenario: &Scenario) -> Options {
+        let Some(fluid) = &scenario.fluid else { return Options::default() };
+        Options {
+            round_trip: fluid.rtt,
+            feedback: fluid.feedback,
+            base: fluid.base,
+            mean_slowdowns: fluid.slowdowns == Slowdowns::Mean,
+            step_s: fluid.step.map(|step| step.as_secs_f64()),
+        }
+    }
 }

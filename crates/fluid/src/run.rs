@@ -49,11 +49,19 @@ fn integrate(
     let mut trajectory = Trajectory::idle(network, step_s);
     let mut recorder = Recorder::new(scenario, step_s);
     let mut changes = changes.into_iter().peekable();
+    let begin = scenario.fluid.as_ref();
+    if let Some(packets) = begin.and_then(|fluid| fluid.queue) {
+        trajectory.fill_queue(packets * largest_packet(&trajectory));
+    }
+    let first_window = |flow: usize| begin.and_then(|fluid| fluid.windows.get(flow).copied());
     for step in 0..=steps {
         while let Some(change) = changes.next_if(|change| change.step == step) {
             match change.starts {
                 true if !recorder.is_complete(change.flow) => {
-                    trajectory.start(change.flow);
+                    match first_window(change.flow) {
+                        Some(window) => trajectory.start_with(change.flow, window),
+                        None => trajectory.start(change.flow),
+                    }
                     recorder.mark(trajectory.t_s(), change.flow, "start");
                 }
                 true => {}
@@ -81,4 +89,9 @@ fn integrate(
         }
     }
     Ok(recorder.finish())
+}
+
+/// What a packet is in the buffer, bytes: as where the buffer counts packets.
+fn largest_packet(trajectory: &Trajectory) -> f64 {
+    trajectory.network().senders.iter().map(|sender| sender.size).fold(1.0, f64::max)
 }

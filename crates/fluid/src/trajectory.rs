@@ -119,6 +119,25 @@ impl Trajectory {
         integrator.settle(network);
     }
 
+    /// A flow starts with this window, in congestion avoidance, if it has not started.
+    pub fn start_with(&mut self, flow: usize, window: f64) {
+        if self.is_on(flow) {
+            return;
+        }
+        self.start(flow);
+        let Trajectory { network, integrator, .. } = self;
+        network.flows[flow].phase = Phase::Avoidance;
+        let window = window.clamp(1.0, network.senders[flow].most);
+        Network::set_state(integrator.y_mut(), flow, network.senders[flow].model.with_window(window));
+        integrator.settle(network);
+    }
+
+    /// The queue holds so much, or as much as the buffer does.
+    pub fn fill_queue(&mut self, queue: f64) {
+        self.integrator.y_mut()[0] = queue.min(self.network.buffer);
+        self.integrator.settle(&self.network);
+    }
+
     /// A flow stops, if it has not. What it has in the queue is served as the others' is.
     pub fn stop(&mut self, flow: usize) {
         let Trajectory { network, integrator, .. } = self;

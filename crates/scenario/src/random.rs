@@ -12,11 +12,14 @@ pub fn stream(seed: u64, name: &str) -> Pcg64 {
     Pcg64::from_seed(*hasher.finalize().as_bytes())
 }
 
+/// A number in [0, 1), a multiple of 2⁻⁵³.
+pub fn uniform(random: &mut Pcg64) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}
+
 /// True with `probability`, a ratio; takes one number from `random` whatever the probability.
 pub fn happens(random: &mut Pcg64, probability: f64) -> bool {
-    // 53 bits make every f64 in [0, 1) that is a multiple of 2^-53.
-    let uniform = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-    uniform < probability
+    uniform(random) < probability
 }
 
 #[cfg(test)]

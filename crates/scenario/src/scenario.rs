@@ -6,6 +6,7 @@
 use crate::algorithm::Algorithm;
 use crate::dscp::Dscp;
 use crate::error::Error;
+use crate::fluid::Fluid;
 use crate::random;
 use crate::traffic::Traffic;
 use crate::transport::{Protocol, Transport};
@@ -39,6 +40,9 @@ pub struct Scenario {
     /// Packets to hold back, so that others overtake them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub delay: Vec<Delay>,
+    /// What only the fluid engine needs to be told.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fluid: Option<Fluid>,
 }
 
 /// The bottleneck link.
@@ -196,6 +200,7 @@ impl Scenario {
             flow: Vec::new(),
             drop: Vec::new(),
             delay: Vec::new(),
+            fluid: None,
         }
     }
 

@@ -11,6 +11,7 @@ struct Entry {
     class: Option<&'static str>,
     summary: &'static str,
     source: &'static str,
+    engines: &'static [&'static str],
     parameters: Vec<Parameter>,
     presets: Vec<PresetOf>,
 }
@@ -47,6 +48,7 @@ fn entry(listed: &Listed) -> Entry {
         class: listed.class_name(),
         summary: listed.summary,
         source: listed.source,
+        engines: listed.engines,
         parameters: listed.params.iter().map(parameter).collect(),
         presets: listed.presets.iter().map(preset).collect(),
     }

@@ -2,7 +2,7 @@
 
 mod json;
 mod table;
-mod wrap;
+pub mod wrap;
 
 pub use table::{changes_in_words, default as default_in_words, range as range_in_words};
 
@@ -35,13 +35,14 @@ Examples:
   afteryou list queues --json
   afteryou list transports
 
-The JSON is an array of {name, class, summary, source, parameters, presets}; class is \"foreground\" or \
+The JSON is an array of {name, class, summary, source, engines, parameters, presets}; class is \"foreground\" or \
 \"background\" for controllers and null otherwise. parameters is an array of {name, kind, unit, default, min, max, choices, help, \
 source}; kind is \"time\", \"number\", \"count\", \"bytes\", \"flag\" or \"choice\". default, min and max are numbers in \
 the unit (times in ms, sizes in B); the default of a flag is a boolean, that of a choice a string. min and max are \
 null for flags and choices, choices is null for everything but choices. presets is an array of {name, help, values}: \
 what the parameter preset may be, whose values those are, and, by parameter, the defaults that it changes, written as \
-those are. Only queues have presets; for everything else the array is empty.";
+those are. Only queues have presets; for everything else the array is empty. engines is an array of those of \"sim\" \
+(afteryou sim), \"demo\" (real sockets) and \"fluid\" (afteryou fluid) that know it.";
 
 /// Which list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +64,20 @@ pub struct Listed {
     source: &'static str,
     params: &'static [Param],
     presets: &'static [Preset],
+    engines: &'static [&'static str],
+}
+
+/// Where something works: every engine, or all but some.
+const EVERYWHERE: &[&str] = &["sim", "demo", "fluid"];
+const WITHOUT_FLUID: &[&str] = &["sim", "demo"];
+const WITHOUT_DEMO: &[&str] = &["sim", "fluid"];
+
+/// Engines that know an algorithm which has equations or not.
+fn engines(models: &[afteryou_fluid::Entry], name: &str) -> &'static [&'static str] {
+    match models.iter().any(|model| model.name == name) {
+        true => EVERYWHERE,
+        false => WITHOUT_FLUID,
+    }
 }
 
 fn list(word: &str) -> Result<List, afteryou_scenario::Error> {
@@ -87,6 +102,7 @@ impl List {
                     source: entry.source,
                     params: entry.params,
                     presets: &[],
+                    engines: engines(afteryou_fluid::CONTROLLERS, entry.name),
                 })
                 .collect(),
             List::Queues => QUEUES
@@ -98,6 +114,7 @@ impl List {
                     source: entry.source,
                     params: entry.params,
                     presets: entry.presets,
+                    engines: engines(afteryou_fluid::QUEUES, entry.name),
                 })
                 .collect(),
             List::Transports => TRANSPORTS
@@ -109,6 +126,7 @@ impl List {
                     source: entry.source,
                     params: entry.params,
                     presets: &[],
+                    engines: if entry.name == "tcp" { WITHOUT_DEMO } else { EVERYWHERE },
                 })
                 .collect(),
         }
@@ -153,6 +171,7 @@ mod tests {
             Param::bytes("limit", 1000, (1, 1_000_000)).explained("most bytes", ""),
             Param::flag("ecn", false).explained("mark", ""),
         ],
+        engines: EVERYWHERE,
         presets: &[
             Preset { name: "paper", help: "as in the paper", rows: &[] },
             Preset {

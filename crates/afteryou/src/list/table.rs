@@ -33,6 +33,7 @@ fn block(entry: &Listed, rows: &[Row], layout: &Layout) -> String {
     let mut lines = vec![format!("{}{class}", entry.name)];
     lines.extend(layout.indented(entry.summary));
     lines.extend(layout.indented(&format!("source: {}", entry.source)));
+    lines.extend(layout.indented(&format!("engines: {}", entry.engines.join(", "))));
     lines.push(String::new());
     match rows {
         [] => lines.extend(layout.indented("It has no parameters.")),

@@ -33,6 +33,10 @@ pub enum Takes {
     Probability,
     /// A code point: "le", "default", "cs1", 46.
     Dscp,
+    /// "10 packets".
+    Packets,
+    /// "10 packets" or `{ uniform = [from, to] }`.
+    Window,
     /// A whole number.
     Count,
     /// true or false.
@@ -83,7 +87,38 @@ pub const ROOT: &[Key] = &[
     key("flow", Takes::Tables(FLOW), "the flows"),
     key("drop", Takes::Tables(DROP), "packets to drop before they reach the queue"),
     key("delay", Takes::Tables(DELAY), "packets to hold back, so that others overtake them"),
+    key("fluid", Takes::Table(FLUID), "what only the fluid engine needs to be told"),
     key("sweep", Takes::Sweep, "settings to vary: every combination is a run"),
+];
+
+/// Words of `[fluid]`.
+pub(crate) const RTT: &[&str] = &["constant", "with-queue"];
+pub(crate) const FEEDBACK: &[&str] = &["at-once", "delayed"];
+pub(crate) const BASE: &[&str] = &["known", "measured"];
+pub(crate) const SLOWDOWNS: &[&str] = &["events", "mean"];
+
+/// `[fluid]`.
+pub const FLUID: &[Key] = &[
+    key(
+        "rtt",
+        Takes::Word(RTT),
+        "what a round trip takes: the empty path's time, or the queue's, too; with-queue if not said",
+    ),
+    key("feedback", Takes::Word(FEEDBACK), "when a sender learns of the queue; delayed if not said"),
+    key(
+        "base",
+        Takes::Word(BASE),
+        "what a sender takes for the empty path: it, or the shortest delay it has seen; measured if not said",
+    ),
+    key(
+        "slowdowns",
+        Takes::Word(SLOWDOWNS),
+        "what LEDBAT++'s slowdowns are: events, or their mean as a factor; events if not said",
+    ),
+    key("step", Takes::Time, "length of a step at most"),
+    key("window", Takes::Window, "each flow's window when it starts; by its controller if not said"),
+    key("queue", Takes::Packets, "what the queue holds at the beginning; nothing if not said"),
+    key("trials", Takes::Count, "how many times, each with start values drawn anew; once if not said"),
 ];
 
 /// `[[measure]]`.
@@ -169,19 +204,8 @@ pub const DELAY: &[Key] = &[
 ];
 
 /// Words of the language that nothing understands yet: they are refused, not ignored.
-pub(crate) const NOT_YET_KEYS: &[&str] = &[
-    "route",
-    "hosts",
-    "jitter",
-    "route_change",
-    "fluid",
-    "swarm",
-    "web",
-    "trace",
-    "steps",
-    "markov",
-    "reorder",
-];
+pub(crate) const NOT_YET_KEYS: &[&str] =
+    &["route", "hosts", "jitter", "route_change", "swarm", "web", "trace", "steps", "markov", "reorder"];
 /// Controllers that are planned.
 pub(crate) const NOT_YET_CONTROLLERS: &[&str] =
     &["bbr", "bbrv1", "bbrv2", "bbrv3", "proteus", "proteus-s", "rledbat"];

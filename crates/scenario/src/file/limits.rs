@@ -10,6 +10,8 @@ use crate::scenario::Scenario;
 pub(crate) const LARGEST_FILE: u64 = 4 << 20;
 /// Most runs that a file may stand for.
 pub(crate) const MOST_RUNS: u64 = 100_000;
+/// Most runs with start values drawn anew.
+pub(crate) const MOST_TRIALS: u64 = MOST_RUNS;
 /// Most flows of a run.
 pub(crate) const MOST_FLOWS: u64 = 20_000;
 /// Most parts of all runs together: flows, times of activity, windows, scripted packets.

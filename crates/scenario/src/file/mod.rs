@@ -13,6 +13,7 @@ mod check;
 mod choice;
 mod error;
 mod flow;
+mod fluid;
 pub mod keys;
 mod limits;
 mod link;
@@ -113,6 +114,12 @@ impl Experiment {
     /// What the file says it shows.
     pub fn name(&self) -> String {
         self.root.get("name").map(Node::shown).unwrap_or_default()
+    }
+
+    /// How often the section `[fluid]` asks the fluid engine to run it.
+    pub fn trials(&self) -> Option<u32> {
+        // It was checked with the rest.
+        self.root.get("fluid").and_then(|node| fluid::trials(node).ok().flatten())
     }
 
     /// Every run: each combination of the sweep, each with all repetitions. `seed` and `repeat` replace the file's.
@@ -251,6 +258,8 @@ fn scenario(root: &Table, seed: u64) -> Result<Scenario> {
     scenario.baseline = root.get("baseline").map_or(Ok(false), baseline)?;
     let owners = flows(root, seed, &mut scenario)?;
     scenario.measure = windows(root, &scenario)?;
+    let names = scenario.flow.iter().map(|flow| flow.name.as_str());
+    scenario.fluid = root.get("fluid").map(|node| fluid::fluid(node, names, seed)).transpose()?;
     let list = |name: &str| root.get(name).map_or(Ok(Vec::new()), tables);
     scenario.drop = list("drop")?.into_iter().map(link::dropping).collect::<Result<_>>()?;
     scenario.delay = list("delay")?.into_iter().map(link::delaying).collect::<Result<_>>()?;

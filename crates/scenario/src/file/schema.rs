@@ -9,6 +9,7 @@ use serde_json::{json, Map, Value};
 const RATE: &str = r"^\s*[0-9.]+\s*([kKmMgG]?bit/s|[kKmMgG]bps)\s*$";
 const SIZE: &str = r"^\s*[0-9.]+\s*([kKmMgG]?[bB]|[kKmMgG]i[bB])\s*$";
 const TIME: &str = r"^\s*[0-9.]+\s*(us|µs|ms|s|min|h)\s*$";
+const PACKETS: &str = r"^\s*[0-9.]+\s*packets?\s*$";
 const ROUNDS: &str = r"^\s*[0-9.]+\s*rtt\s*$";
 
 /// The schema of a scenario file (JSON Schema 2020-12). It knows the built-in controllers only, so that it is the same
@@ -57,6 +58,11 @@ fn takes(takes: Takes) -> Value {
         Takes::Dscp => json!({ "anyOf": [
             text(r"^\s*([lL][eE]|[dD][eE][fF][aA][uU][lL][tT]|[cC][sS]1|[0-9]|[1-5][0-9]|6[0-3])\s*$"),
             { "type": "integer", "minimum": 0, "maximum": 63 },
+        ] }),
+        Takes::Packets => text(PACKETS),
+        Takes::Window => json!({ "anyOf": [
+            text(PACKETS),
+            { "type": "object", "required": ["uniform"], "properties": { "uniform": pair(text(PACKETS)) }, "additionalProperties": false },
         ] }),
         Takes::Count => json!({ "type": "integer", "minimum": 0 }),
         Takes::Flag => json!({ "type": "boolean" }),

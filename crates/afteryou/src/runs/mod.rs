@@ -1,18 +1,21 @@
-//! `afteryou sim`: runs scenario files in the simulator.
+//! `afteryou sim` and `afteryou fluid`: run scenario files.
 //!
-//! `pool` spreads the runs over the cores, `show` tells how far they are, `files` writes what came out as it comes.
+//! `engine` is what runs a scenario, `explain` what the fluid engine says without running it, `pool` spreads the runs over the cores, `show` tells how far they are, `files` writes what came out as it comes.
 
+pub mod engine;
+mod explain;
 mod files;
 mod pool;
 mod show;
 
 use crate::failure::Failure;
-use crate::sim_args::SimArgs;
+use crate::run_args::{FluidArgs, RunArgs};
 use crate::{live, output};
 use afteryou_report::{self as report, Brief};
 use afteryou_scenario::file::Planned;
 use afteryou_scenario::{Experiment, Outcome};
 use anyhow::Context;
+use engine::Engine;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -24,10 +27,20 @@ struct Job {
     runs: Vec<Planned>,
 }
 
+/// Runs or explains the files.
+pub fn fluid(args: &FluidArgs) -> Result<(), Failure> {
+    match args.explain {
+        true => {
+            read(&args.runs, Engine::Fluid)?.iter().try_for_each(|job| explain::explain(&job.name, &job.runs))
+        }
+        false => run(&args.runs, Engine::Fluid),
+    }
+}
+
 /// Runs the files.
-pub fn run(args: &SimArgs) -> Result<(), Failure> {
+pub fn run(args: &RunArgs, engine: Engine) -> Result<(), Failure> {
     // Everything is read and checked before anything is run.
-    let jobs = read(args)?;
+    let jobs = read(args, engine)?;
     let stop = on_interrupt()?;
     if let Some(out) = &args.out {
         report::check_writable(out)?;
@@ -35,18 +48,20 @@ pub fn run(args: &SimArgs) -> Result<(), Failure> {
     let total = jobs.iter().map(|job| job.runs.len()).sum();
     let mut show = show::Show::new(total, std::io::stderr().is_terminal() && !live::is_dumb());
     for job in &jobs {
-        let done = run_job(args, job, jobs.len() > 1, &stop, &mut show);
+        let done = run_job(args, engine, job, jobs.len() > 1, &stop, &mut show);
         show.clear();
         done?;
     }
     Ok(())
 }
 
-fn read(args: &SimArgs) -> Result<Vec<Job>, Failure> {
+fn read(args: &RunArgs, engine: Engine) -> Result<Vec<Job>, Failure> {
     let mut jobs = Vec::new();
     for (path, folder) in args.files.iter().zip(args.folders()?) {
         let experiment = Experiment::read(path, &args.sets).map_err(Failure::usage)?;
-        let runs = experiment.runs(args.seed, args.repeat).map_err(Failure::usage)?;
+        // Equations draw nothing but start values: what is repeated is a trial.
+        let trials = experiment.trials().filter(|_| engine == Engine::Fluid);
+        let runs = experiment.runs(args.seed, args.repeat.or(trials)).map_err(Failure::usage)?;
         let name = match experiment.name() {
             name if name.trim().is_empty() => folder.clone(),
             name => name,
@@ -65,7 +80,8 @@ fn on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
 }
 
 fn run_job(
-    args: &SimArgs,
+    args: &RunArgs,
+    engine: Engine,
     job: &Job,
     one_of_many: bool,
     stop: &AtomicBool,
@@ -75,7 +91,7 @@ fn run_job(
     let mut files = files::Files::new(out, job.runs.len());
     let mut briefs = Vec::new();
     let mut alone = None;
-    pool::run(&job.runs, args.jobs(), stop, &mut |tick| match tick {
+    pool::run(engine, &job.runs, args.jobs(), stop, &mut |tick| match tick {
         pool::Tick::Progress(progress) => {
             show.draw(progress);
             Ok(())
@@ -101,7 +117,7 @@ fn run_job(
 
 /// The figures for people on stdout, unless programs read there.
 fn tell(
-    args: &SimArgs,
+    args: &RunArgs,
     job: &Job,
     briefs: &[Brief],
     alone: Option<&Outcome>,

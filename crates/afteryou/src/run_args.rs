@@ -1,4 +1,4 @@
-//! What `afteryou sim` can be told.
+//! What `afteryou sim` and `afteryou fluid` can be told.
 
 use crate::failure::Failure;
 use clap::Args;
@@ -6,8 +6,29 @@ use std::path::PathBuf;
 
 /// What `afteryou sim` can be told.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = SIM_HELP)]
 pub struct SimArgs {
+    /// Which runs, and what becomes of them.
+    #[command(flatten)]
+    pub runs: RunArgs,
+}
+
+/// What `afteryou fluid` can be told.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = FLUID_HELP)]
+pub struct FluidArgs {
+    /// Say what follows from the scenario without running it: equilibrium, time constants, stability, what to expect
+    #[arg(long, conflicts_with_all = ["out", "json", "jobs"])]
+    pub explain: bool,
+
+    /// Which runs, and what becomes of them.
+    #[command(flatten)]
+    pub runs: RunArgs,
+}
+
+/// Which runs of which files, and what becomes of them.
+#[derive(Args, Clone, Debug)]
+pub struct RunArgs {
     /// Scenario files (TOML)
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
@@ -37,7 +58,7 @@ pub struct SimArgs {
     pub sets: Vec<String>,
 }
 
-const AFTER_HELP: &str = "\
+const SIM_HELP: &str = "\
 Examples:
   afteryou sim scenarios/home-uplink.toml
   afteryou sim scenarios/home-uplink.toml --set link.rate=\"5 Mbit/s\" --out slow-uplink
@@ -54,7 +75,23 @@ Exit codes:
   2    a file or the command line makes no sense
   130  interrupted";
 
-impl SimArgs {
+const FLUID_HELP: &str = "\
+Examples:
+  afteryou fluid --explain scenarios/two-fledbat.toml
+  afteryou fluid scenarios/two-fledbat.toml --out fluid
+  afteryou fluid scenarios/two-fledbat.toml --set fluid.rtt=constant
+
+The same files as for the simulator, as differential equations: windows and queues are smooth, chance and single packets \
+are left out, and the answer is there at once. `afteryou list controllers` says which controllers have a model. The \
+section [fluid] of a file says how much of reality is taken in, and where the equations begin.
+
+Exit codes:
+  0    it went well
+  1    it failed
+  2    a file or the command line makes no sense, or something in a file has no model
+  130  interrupted";
+
+impl RunArgs {
     /// Runs at the same time.
     pub fn jobs(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);

@@ -1,5 +1,6 @@
 //! Many runs on several cores. Outcomes are handed over in the order of the runs, whichever ends first.
 
+use super::engine::Engine;
 use crate::failure::Failure;
 use afteryou_scenario::file::Planned;
 use afteryou_scenario::Outcome;
@@ -36,10 +37,11 @@ pub(super) struct Progress {
     pub(super) simulated_s: f64,
 }
 
-type Ended = (usize, Result<Box<Outcome>, afteryou_sim::Error>);
+type Ended = (usize, Result<Box<Outcome>, Failure>);
 
 /// What the workers share.
 struct Shared<'a> {
+    engine: Engine,
     runs: &'a [Planned],
     next: AtomicUsize,
     /// Parts of work done, all workers together.
@@ -100,12 +102,14 @@ impl Drop for Alarm<'_> {
 
 /// Runs everything with `jobs` workers. An error of a run or of `hear` ends all.
 pub(super) fn run(
+    engine: Engine,
     runs: &[Planned],
     jobs: usize,
     stop: &AtomicBool,
     hear: &mut dyn FnMut(Tick) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let shared = Shared {
+        engine,
         runs,
         next: AtomicUsize::new(0),
         parts: AtomicU64::new(0),
@@ -134,7 +138,7 @@ pub(super) fn run(
 fn work(shared: &Shared<'_>, sender: &mpsc::SyncSender<Ended>) {
     let _alarm = Alarm(shared);
     while let Some((index, planned)) = shared.next() {
-        let ended = simulate(shared, planned).map(Box::new);
+        let ended = run_one(shared, planned).map(Box::new);
         let failed = ended.is_err();
         if sender.send((index, ended)).is_err() || failed {
             return;
@@ -142,10 +146,10 @@ fn work(shared: &Shared<'_>, sender: &mpsc::SyncSender<Ended>) {
     }
 }
 
-fn simulate(shared: &Shared<'_>, planned: &Planned) -> Result<Outcome, afteryou_sim::Error> {
+fn run_one(shared: &Shared<'_>, planned: &Planned) -> Result<Outcome, Failure> {
     let mut meter = Meter::new(shared, planned);
-    let outcome = afteryou_sim::run(&planned.scenario, &mut |progress| {
-        meter.at(progress.at_s);
+    let outcome = shared.engine.run(&planned.scenario, &mut |at_s| {
+        meter.at(at_s);
         !shared.stop.load(Ordering::Relaxed) && !shared.is_over()
     })?;
     meter.whole();
@@ -207,7 +211,7 @@ fn listen(
         }
         match receiver.recv_timeout(TICK) {
             Ok((index, ended)) => {
-                waiting.insert(index, ended.map_err(failed)?);
+                waiting.insert(index, ended?);
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -220,14 +224,6 @@ fn listen(
         let work = shared.parts.load(Ordering::Relaxed) as f64 / PARTS;
         let simulated_s = shared.simulated_ms.load(Ordering::Relaxed) as f64 / 1e3;
         hear(Tick::Progress(Progress { done: next, work, simulated_s }))?;
-    }
-}
-
-fn failed(error: afteryou_sim::Error) -> Failure {
-    match error {
-        afteryou_sim::Error::Interrupted => Failure::Interrupted,
-        afteryou_sim::Error::Scenario(error) => Failure::usage(error),
-        other => other.into(),
     }
 }
 
@@ -245,6 +241,7 @@ mod tests {
     fn shared(runs: &[Planned], ahead: usize) -> Shared<'_> {
         static STOP: AtomicBool = AtomicBool::new(false);
         Shared {
+            engine: Engine::Simulator,
             runs,
             next: AtomicUsize::new(0),
             parts: AtomicU64::new(0),
@@ -265,7 +262,7 @@ mod tests {
     fn outcomes_come_in_order_and_the_counters_end_at_the_whole() {
         let (runs, stop) = (planned(), AtomicBool::new(false));
         let (mut order, mut last) = (Vec::new(), None);
-        let heard = run(&runs, 3, &stop, &mut |tick| {
+        let heard = run(Engine::Simulator, &runs, 3, &stop, &mut |tick| {
             match tick {
                 Tick::Done(index, outcome) => order.push((index, outcome.repetition)),
                 Tick::Progress(progress) => last = Some(progress),

@@ -1,0 +1,71 @@
+//! What only the fluid engine needs to be told: which reality its equations shall have, and where they begin.
+
+use crate::units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Section `[fluid]` of a scenario; other engines have no use for it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fluid {
+    /// What a round trip takes.
+    pub rtt: RoundTrip,
+    /// When a sender learns of the queue.
+    pub feedback: Feedback,
+    /// What a sender takes for the empty path.
+    pub base: Base,
+    /// What LEDBAT++'s slowdowns are.
+    pub slowdowns: Slowdowns,
+    /// Length of a step at most; the engine's own choice if not said.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step: Option<Duration>,
+    /// The window that each flow starts with, packets; by its controller if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub windows: Vec<f64>,
+    /// What the queue holds at the beginning, packets.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub queue: Option<f64>,
+}
+
+/// What a round trip takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RoundTrip {
+    /// The empty path's time, whatever the queue: as in the papers, where the closed forms are exact.
+    Constant,
+    /// The empty path's time and the queue's.
+    #[default]
+    WithQueue,
+}
+
+/// When a sender learns of the queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Feedback {
+    /// At once: as in the papers.
+    AtOnce,
+    /// When the acknowledgement of a packet that met it is back.
+    #[default]
+    Delayed,
+}
+
+/// What a sender takes for the empty path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Base {
+    /// The empty path: as in the papers.
+    Known,
+    /// The shortest delay that it has seen since it started: a latecomer takes the standing queue for the path.
+    #[default]
+    Measured,
+}
+
+/// What LEDBAT++'s slowdowns are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Slowdowns {
+    /// Each one happens: the queue empties, as in reality.
+    #[default]
+    Events,
+    /// Their mean is a factor on the rate: smooth, but a lone flow's queue never empties.
+    Mean,
+}
