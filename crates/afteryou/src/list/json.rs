@@ -130,7 +130,10 @@ mod tests {
         for list in [List::Controllers, List::Queues, List::Transports] {
             let all: serde_json::Value = serde_json::from_str(&json(&list.entries()).unwrap()).unwrap();
             for entry in all.as_array().unwrap() {
-                assert_eq!(keys(entry), ["class", "name", "parameters", "presets", "source", "summary"]);
+                assert_eq!(
+                    keys(entry),
+                    ["class", "engines", "name", "parameters", "presets", "source", "summary"]
+                );
                 for row in entry["parameters"].as_array().unwrap() {
                     let expected =
                         ["choices", "default", "help", "kind", "max", "min", "name", "source", "unit"];

@@ -73,9 +73,9 @@ mod tests {
 
     #[test]
     fn quantities_stand_below_what_they_are_about_and_notes_below_all() {
-        let quantity = |of: &str, what: &str| Quantity {
+        let quantity = |of: &str, what: &'static str| Quantity {
             of: of.to_owned(),
-            what: what.to_owned(),
+            what,
             value: 2.5,
             unit: "ms",
             formula: "a / b",
