@@ -66,3 +66,15 @@ fn what_has_no_equations_is_refused_by_name_with_what_has() {
     refused(&TWO.replace("at-once", "at once"), &["did you mean \"at-once\""]);
     refused(&TWO.replace("\"10 packets\"", "\"10\""), &["packets, such as \"10 packets\""]);
 }
+
+#[test]
+fn explain_says_who_steps_aside_and_who_cannot() {
+    let mixed = |buffer: &str| {
+        let cubic = "[[flow]]\nname = \"upload\"\ncontroller = \"cubic\"\nrtt = \"50 ms\"\n[fluid]";
+        let file = TWO.replace("[fluid]", cubic).replace("\"500 packets\"", buffer);
+        text(&fluid(&file, &["--explain"]).stdout)
+    };
+    let (roomy, tight) = (mixed("\"500 packets\""), mixed("\"20 packets\""));
+    assert!(roomy.contains("expect it to step aside") && !roomy.contains("as TCP does"), "{roomy}");
+    assert!(tight.contains("as TCP does") && !tight.contains("step aside"), "{tight}");
+}

@@ -3,6 +3,7 @@
 //! Flows of one rule, one round trip and one packet size are a group. The closed forms take a group to be alone on the link; a
 //! note says so where it is not.
 
+mod expect;
 mod groups;
 
 use crate::closed::Link;
@@ -71,10 +72,11 @@ pub fn explain(scenario: &Scenario, options: &Options) -> Result<Analysis, Error
     for group in &groups {
         group.explain(&link(group.sender.size, group.sender.rtt_s), &mut analysis);
     }
+    let of = |group: &groups::Group| link(group.sender.size, group.sender.rtt_s);
+    analysis.notes.extend(expect::expect(&groups, of));
     if groups.len() > 1 {
         analysis.notes.push(
-            "there are flows of several kinds: what is said of each holds for it alone on the link"
-                .to_owned(),
+            "there are flows of several kinds: the numbers of each hold for it alone on the link".to_owned(),
         );
     }
     Ok(analysis)

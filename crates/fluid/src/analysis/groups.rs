@@ -35,7 +35,32 @@ impl Group {
         self.together &= flow.start == self.start;
     }
 
-    fn name(&self) -> String {
+    /// Does it fill whatever buffer there is?
+    pub fn is_loss_based(&self) -> bool {
+        matches!(self.sender.model, Model::NewReno(_) | Model::Cubic(_))
+    }
+
+    /// The queuing delay that it steers to, s; none if it steers to none.
+    pub fn rest_s(&self, link: &Link) -> Option<f64> {
+        match &self.sender.model {
+            Model::Ledbat(rule) => Some(rule.target_s),
+            Model::LedbatPp(rule) => Some(rule.target_s),
+            Model::Fledbat(rule) => {
+                Some(fledbat::Closed::of(self.at(link), rule).equilibrium_with_queue().queuing_s)
+            }
+            Model::NewReno(_) | Model::Cubic(_) | Model::Constant(_) => None,
+        }
+    }
+
+    /// The part of the link that a lone flow uses, where that is less than all.
+    pub fn utilisation_alone(&self, link: &Link) -> Option<f64> {
+        let Model::LedbatPp(rule) = &self.sender.model else { return None };
+        let alone = Alone { capacity: link.capacity(), rtt_s: link.rtt_s, queuing_s: rule.target_s };
+        (self.flows == 1).then(|| alone.utilisation(rule)).filter(|utilisation| utilisation.is_finite())
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> String {
         format!("{} × {}, {}", self.kind, self.flows, self.rtt)
     }
 

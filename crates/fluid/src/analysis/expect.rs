@@ -1,0 +1,51 @@
+//! What to expect of a scenario, in plain words.
+
+use super::groups::Group;
+use crate::closed::Link;
+
+/// A buffer must be so much longer than the delay that a flow steers to for it to see others before they overflow.
+const ROOM: f64 = 1.5;
+
+/// A sentence or two for each group; `link` is that of a group.
+pub fn expect(groups: &[Group], link: impl Fn(&Group) -> Link) -> Vec<String> {
+    let filler = groups.iter().find(|group| group.is_loss_based());
+    let mut sentences = Vec::new();
+    for group in groups {
+        let (link, name) = (link(group), group.name());
+        if group.is_loss_based() {
+            sentences.push(format!(
+                "{name}: expect it to fill the buffer again and again: up to {:.0} ms of delay for everybody",
+                link.buffer_s() * 1e3
+            ));
+        }
+        let Some(rest_s) = group.rest_s(&link) else { continue };
+        if rest_s < link.buffer_s() {
+            let use_of_link = group.utilisation_alone(&link).map_or_else(String::new, |utilisation| {
+                format!(", and {:.0} % of the link", utilisation * 100.0)
+            });
+            sentences.push(format!(
+                "{name}: while nobody else sends, expect about {:.0} ms of delay for everybody{use_of_link}",
+                rest_s * 1e3
+            ));
+        }
+        if let Some(filler) = filler {
+            sentences.push(beside(&name, rest_s, &link, &filler.name()));
+        }
+    }
+    sentences
+}
+
+/// A delay-based group beside one that fills the buffer.
+fn beside(name: &str, rest_s: f64, link: &Link, filler: &str) -> String {
+    let (rest_ms, buffer_ms) = (rest_s * 1e3, link.buffer_s() * 1e3);
+    match link.buffer_s() >= ROOM * rest_s {
+        true => format!(
+            "{name}: beside {filler} expect it to step aside: a buffer of {buffer_ms:.0} ms shows more delay than the {rest_ms:.0} ms \
+             that it wants, long before it overflows"
+        ),
+        false => format!(
+            "{name}: beside {filler} expect it to take a share as TCP does: the buffer of {buffer_ms:.0} ms overflows before much \
+             more delay shows than the {rest_ms:.0} ms that it wants"
+        ),
+    }
+}
