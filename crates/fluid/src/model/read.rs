@@ -77,8 +77,6 @@ const LEDBAT: &[&str] = &[
     "min_cwnd",
     "slow_start",
     "slow_start_exit",
-    "allowed_increase",
-    "tether",
 ];
 const FLEDBAT: &[&str] = &["target", "alpha", "zeta", "min_cwnd", "slow_start", "slow_start_exit"];
 const LEDBATPP: &[&str] =
