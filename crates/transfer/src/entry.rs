@@ -1,0 +1,82 @@
+//! What travels: files, directories and symbolic links, with what is kept of them.
+
+use bao_tree::BlockSize;
+use serde::{Deserialize, Serialize};
+
+/// Chunk groups of 16 KiB: the unit in which data is verified, stored and asked for. The tree above them is 0.4 % of
+/// the data; larger groups would save little of that and lose more at a kill.
+pub const GROUP: BlockSize = BlockSize::from_chunk_log(4);
+
+/// Bytes of a chunk group.
+pub const GROUP_BYTES: u64 = 1 << (10 + 4);
+
+/// A path below the sink's directory: components joined by `/`, as bytes (file names need not be UTF-8 on Unix).
+/// Nothing is checked by this type: the sink refuses what leads outside when it is about to use it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct EntryPath(pub Vec<u8>);
+
+impl std::fmt::Display for EntryPath {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Control characters of a peer's file name must not reach a terminal.
+        for character in String::from_utf8_lossy(&self.0).chars() {
+            match character.is_control() {
+                true => write!(f, "{}", character.escape_default())?,
+                false => write!(f, "{character}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Time of last modification.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mtime {
+    /// Seconds since 1970.
+    pub seconds: i64,
+    /// Nanoseconds of that second.
+    pub nanos: u32,
+}
+
+/// What an entry is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// A file.
+    File {
+        /// Bytes.
+        size: u64,
+        /// BLAKE3 of the content, the root of its tree.
+        root: [u8; 32],
+    },
+    /// A directory, offered after everything in it so that its time of modification stays.
+    Directory,
+    /// A symbolic link.
+    Symlink {
+        /// Where it points to, as written in it.
+        target: Vec<u8>,
+    },
+}
+
+/// A file, directory or link as the source offers it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Where it goes.
+    pub path: EntryPath,
+    /// What it is.
+    pub kind: Kind,
+    /// Permission bits (the lowest nine; set-id and sticky bits do not travel). None where the source has none.
+    pub mode: Option<u32>,
+    /// When its content was last modified.
+    pub mtime: Mtime,
+}
+
+/// Ranges of bytes that a sink still wants: ascending, disjoint, beginning at multiples of [`GROUP_BYTES`] and ending
+/// there or at the file's end. A file of no bytes is wanted as the one range 0..0.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wanted(pub Vec<(u64, u64)>);
+
+impl Wanted {
+    /// Bytes in all ranges.
+    pub fn bytes(&self) -> u64 {
+        self.0.iter().map(|(from, to)| to.saturating_sub(*from)).sum()
+    }
+}

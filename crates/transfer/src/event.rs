@@ -1,0 +1,101 @@
+//! What a job tells about itself while it runs: for progress bars, `--json` and tests.
+
+use crate::entry::EntryPath;
+use crate::wire::State;
+use serde::Serialize;
+
+/// Something happened in a job. Serialises as one JSON object with the field `event`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// A connection stands.
+    Connected {
+        /// The peer's address.
+        peer: String,
+    },
+    /// A connection is gone or could not be made; the job tries again.
+    Disconnected {
+        /// One sentence.
+        reason: String,
+        /// When it tries again.
+        retry_in_ms: u64,
+    },
+    /// What there is to do, as far as it is known.
+    Plan {
+        /// Entries.
+        files: u64,
+        /// Bytes of their content.
+        bytes: u64,
+        /// Nothing will be added.
+        complete: bool,
+    },
+    /// Where the job stands; about five times a second.
+    Progress {
+        /// Files settled (stored or there already).
+        files_done: u64,
+        /// Bytes that need not be sent any more: stored, resumed or there already.
+        bytes_done: u64,
+        /// Bytes of content sent or received in this run.
+        bytes_moved: u64,
+        /// Content per second lately, bytes.
+        rate: u64,
+    },
+    /// The congestion controller's state; about five times a second while it runs.
+    State(State),
+    /// An entry is settled.
+    File {
+        /// Which.
+        path: String,
+        /// How.
+        outcome: Outcome,
+    },
+    /// A chunk group came off the wire (only if asked for).
+    Group {
+        /// Which file.
+        path: String,
+        /// Offset of its first byte.
+        offset: u64,
+        /// Bytes.
+        bytes: u64,
+    },
+    /// The job's pace changed.
+    Pace {
+        /// Bytes a second.
+        max_rate: Option<u64>,
+        /// It stands still.
+        paused: bool,
+    },
+    /// It is over.
+    Finished {
+        /// Files stored in this run.
+        stored: u64,
+        /// Files that were there already.
+        had: u64,
+        /// Entries that failed.
+        failed: u64,
+        /// Bytes of content moved in this run.
+        bytes_moved: u64,
+    },
+}
+
+/// What became of an entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It has its final name.
+    Stored,
+    /// It was there already.
+    Had,
+    /// It was left out: a socket, a device, a link that the policy excludes.
+    Skipped(String),
+    /// It could not be moved.
+    Failed(String),
+}
+
+/// Where events go. Called from any thread; must not block for long.
+pub type Listener = std::sync::Arc<dyn Fn(Event) + Send + Sync>;
+
+/// A path as events show it.
+pub fn shown(path: &EntryPath) -> String {
+    path.to_string()
+}

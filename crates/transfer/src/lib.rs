@@ -1,0 +1,26 @@
+//! Files and directories from one machine to another in the background: encrypted, verified, resumable.
+//!
+//! # Roles
+//! The **source** has files, the **sink** stores them. Either may be the one that listens: `receive` is a sink that
+//! listens, `serve` a source that listens, `send` and `get` are the sides that connect. After the greeting the protocol
+//! is the same in both directions.
+//!
+//! # Protocol
+//! One QUIC connection is one session (ALPN [`wire::ALPN`]). The side that connects opens a two-way stream for
+//! [control messages](wire) and greets; what is said there is small and never waits behind data. The source offers entries
+//! (path, kind, size, BLAKE3 root); the sink answers each with what it still wants. Every file that is wanted travels on a
+//! one-way stream of its own, as a bao encoding of exactly the wanted ranges: nothing is written that was not verified
+//! against the root. Many offers and files are under way at a time, so small files cost no round trip each.
+//!
+//! # Resume
+//! Nothing is remembered in a journal. What the sink has of a file is found out by hashing what lies in its partial file
+//! against the tree beside it, so a kill or a power cut at any moment costs at most the chunk group that was being written.
+//! A file gets its final name when it is whole, verified and on the disk, and not before.
+
+pub mod entry;
+pub mod error;
+pub mod event;
+pub mod pace;
+pub mod wire;
+
+pub use error::Error;

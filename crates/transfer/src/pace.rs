@@ -1,0 +1,1 @@
+//! How fast a job may go: shared by everybody who limits it and everybody who sends for it.

@@ -1,0 +1,162 @@
+//! The control messages of a session, and how they lie on the stream.
+//!
+//! Each message is its length (u32, big endian, at most [`MAX_MESSAGE`]) and a postcard encoding. The side that connects
+//! says [`Greeting`] first, the other answers with [`Answer`]; then the source says [`FromSource`] and the sink [`FromSink`].
+//! A data stream is the entry's id (u64, big endian) and the bao encoding of the wanted ranges (parents and leaves in
+//! order, without a size).
+
+use crate::entry::{Entry, Wanted};
+use serde::{Deserialize, Serialize};
+
+/// Application protocol of the TLS handshake. Changes with every change that an older side would not understand.
+pub const ALPN: &[u8] = b"afteryou/1";
+
+/// Longest control message, bytes. A sink that wants more ranges than fit asks for them merged.
+pub const MAX_MESSAGE: usize = 64 * 1024;
+
+/// Offers that may be waiting for [`FromSink::Want`], `Have` or `Failed`, and files that may be wanted and not
+/// yet settled. A source that exceeds it is at fault.
+pub const MAX_UNSETTLED: usize = 1024;
+
+/// Data streams that a sink lets a source have open.
+pub const MAX_DATA_STREAMS: u32 = 64;
+
+/// What the side that connects came for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Greeting {
+    /// It is the source and wants to send.
+    Push {
+        /// The same for all connections and attempts of one job.
+        job: [u8; 16],
+    },
+    /// It is the sink and wants what lies at this path below the served directory (empty: everything).
+    Pull {
+        /// The same for all connections and attempts of one job.
+        job: [u8; 16],
+        /// Below the served directory.
+        path: Vec<u8>,
+    },
+    /// `doctor`: it wants to know how its packets arrive.
+    Probe,
+}
+
+/// What the side that listens says to a greeting.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Answer {
+    /// Begin.
+    Welcome,
+    /// It serves where it should receive, the path is not there, …
+    Refused {
+        /// One clear sentence.
+        reason: String,
+    },
+    /// How the packets of the side that connects arrive.
+    Probed {
+        /// TOS or traffic-class byte of the newest packets; None where it cannot be seen.
+        tos: Option<u8>,
+        /// Address that the packets come from.
+        address: String,
+        /// Packets marked Congestion Experienced, of how many.
+        ce: u64,
+        /// Packets in all.
+        packets: u64,
+    },
+}
+
+/// Why an entry was not stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Why {
+    /// No space left. Nothing else will fit either: the session ends.
+    DiskFull,
+    /// The path or link is not acceptable.
+    Refused(String),
+    /// The file system said no.
+    Io(String),
+    /// What arrived does not hash to the root. The source's copy changed, or it lies.
+    Mismatch,
+}
+
+/// What a source says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FromSource {
+    /// This entry exists. Ids are given in ascending order and never used twice in a session.
+    Offer {
+        /// Number of the offer.
+        id: u64,
+        /// The entry.
+        entry: Entry,
+    },
+    /// What the source knows of the whole job so far. `complete` when it has looked at everything.
+    Plan {
+        /// Entries.
+        files: u64,
+        /// Bytes of their content.
+        bytes: u64,
+        /// Nothing will be added.
+        complete: bool,
+    },
+    /// The file can no longer be sent as offered (changed, gone, unreadable); its data stream, if any, is reset.
+    Withdrawn {
+        /// Number of the offer.
+        id: u64,
+        /// One sentence.
+        reason: String,
+    },
+    /// What the congestion controller is doing, for the far end's live view.
+    State(State),
+    /// Everything was offered; when all of it is settled the job is done.
+    EndOfOffers,
+}
+
+/// What a sink says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FromSink {
+    /// Send these ranges.
+    Want {
+        /// Number of the offer.
+        id: u64,
+        /// Which bytes.
+        ranges: Wanted,
+    },
+    /// It lies there already, verified; or it was not a file and is done.
+    Have {
+        /// Number of the offer.
+        id: u64,
+    },
+    /// It has its final name.
+    Stored {
+        /// Number of the offer.
+        id: u64,
+    },
+    /// It was not stored.
+    Failed {
+        /// Number of the offer.
+        id: u64,
+        /// Why.
+        why: Why,
+    },
+    /// The sink's user wants at most so many bytes a second (None: no limit), or a pause.
+    Pace {
+        /// Bytes a second.
+        max_rate: Option<u64>,
+        /// Send no data until told otherwise.
+        paused: bool,
+    },
+    /// All offers are settled; the source may close.
+    Finished,
+}
+
+/// A congestion controller's state in few numbers, in microseconds and bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    /// Delay of the empty path.
+    pub base_us: Option<u64>,
+    /// Delay that queues add now.
+    pub queue_us: Option<u64>,
+    /// Delay that the controller steers to.
+    pub target_us: Option<u64>,
+    /// Window, bytes.
+    pub cwnd: u64,
+    /// Where in its state diagram the controller is.
+    pub phase: String,
+}
