@@ -1,0 +1,334 @@
+//! Any controller of `afteryou-cc` as a controller of quinn.
+//!
+//! # What quinn tells, and what is made of it
+//! | quinn 0.11 | here |
+//! |---|---|
+//! | `on_sent` once for a batch of packets, acknowledgements alone included | one [`Sent`] for each packet |
+//! | `on_ack` for each packet with its send time, before quinn's own round-trip estimate is updated | collected: bytes are added up, the *smallest* `now − sent` of the frame is its sample |
+//! | `on_end_acks` with the bytes in flight | one [`Ack`]; the count of bytes in flight is set right |
+//! | `on_congestion_event` with the send time of the newest lost packet and the sum of bytes | one [`Loss`] |
+//! | the same with no bytes: an ACK frame reported new ECN marks | an [`Ack`] of nothing with one mark |
+//! | the same with "persistent congestion" | a [`Loss`], then a [`Timeout`] that leaves ssthresh alone |
+//! | `window` before each packet | the controller is asked each time |
+//!
+//! The sample includes the peer's ack delay, which quinn does not pass on. The newest packet of a frame waited least,
+//! and the controllers' filters over several frames take the minimum again; see
+//! [`background_transport`](crate::background_transport) for what the peer can be asked.
+//!
+//! # Sizes
+//! quinn counts UDP payload bytes, QUIC headers and authentication tags included, and its MTU is the largest UDP
+//! payload. That is the controller's packet, too: windows, losses and floors are in the same unit.
+//!
+//! # The window
+//! quinn sends while `in flight + packet < window`: a window of exactly two packets would let one leave. One byte more
+//! makes it what our controllers mean. Below one packet quinn would never send again, so one packet is the floor.
+//!
+//! # Rounds, idle
+//! A round ends with the first acknowledgement of a packet sent after the previous one ended. The path is idle from the
+//! frame that leaves nothing in flight until more than an acknowledgement is sent.
+//!
+//! # Migration
+//! quinn copies the controller when only the peer's port changes and makes a new one otherwise. Here both begin anew: a
+//! new path has a new base delay. What was sent before, on the old path, says nothing and is ignored. A copy makes its
+//! controller when it is first used, so that looking at a connection does not.
+//!
+//! # Not implemented
+//! Delivery-rate samples, pacing rates (quinn paces by window and round-trip time alone), undoing a reduction (quinn 0.11
+//! does not tell that a loss was none), windows below one packet.
+//!
+//! # Known bad cases
+//! A controller is called at events only: a slowdown that should end while nothing arrives ends with the next ACK
+//! frame. Nice's windows below two packets are sent as two packets a round trip. quinn does not report its probe
+//! timeouts: during an outage a controller learns nothing until the first acknowledgement after it.
+
+mod sent_log;
+#[cfg(test)]
+mod tests;
+
+use crate::factory::Factory;
+use crate::monitor::{Monitor, Status};
+use afteryou_cc::rtt::RttEstimator;
+use afteryou_cc::{Ack, Controller, Idle, Loss, Sent, Span, Time, Timeout};
+use quinn::congestion::{self, ControllerMetrics};
+use sent_log::SentLog;
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::Instant;
+
+/// A transmission of no more bytes is taken for acknowledgements alone: it is not what ends an idle time.
+const ACKS_ALONE_BYTES: u64 = 100;
+/// Lower bound of the time of silence after which a window is forgotten. RFC 6298 says 1 s, kernels use this.
+const MIN_RTO: Span = Span::from_millis(200);
+/// quinn's timers are no finer.
+const GRANULARITY: Span = Span::from_millis(1);
+
+/// One clock for all connections of the process, so that controllers may be compared and may share a window.
+static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+fn time_of(instant: Instant) -> Time {
+    Time(Span::from(instant.saturating_duration_since(*EPOCH)).0)
+}
+
+/// A controller of `afteryou-cc` as one of quinn. [`Factory`] makes them.
+pub struct Adapter {
+    factory: Arc<Factory>,
+    monitor: Monitor,
+    mtu: u16,
+    /// None until it is needed. quinn asks for the window through a shared reference, hence the lock.
+    controller: Mutex<Option<Box<dyn Controller>>>,
+    path: Path,
+}
+
+/// What is known of the path itself.
+#[derive(Debug, Default)]
+struct Path {
+    sent: SentLog,
+    /// When the first packet left. What left before was sent on another path.
+    since: Option<Time>,
+    rtt: RttEstimator,
+    in_flight: u64,
+    frame: Frame,
+    /// A packet with a larger number, acknowledged, begins a new round.
+    round_ends_after: u64,
+    /// Since when nothing has been in flight.
+    quiet_since: Option<Time>,
+}
+
+/// What the ACK frame being read has acknowledged so far.
+#[derive(Debug, Default)]
+struct Frame {
+    bytes: u64,
+    newest_sent: Option<Time>,
+    min_rtt: Option<Span>,
+}
+
+impl Adapter {
+    pub(crate) fn new(factory: Arc<Factory>, mtu: u16, monitor: Monitor) -> Adapter {
+        LazyLock::force(&EPOCH);
+        Adapter { factory, monitor, mtu, controller: Mutex::default(), path: Path::default() }
+    }
+
+    /// What this connection's controller sees.
+    pub fn monitor(&self) -> &Monitor {
+        &self.monitor
+    }
+
+    fn cwnd(&self) -> u64 {
+        let mut controller = self.controller.lock().unwrap_or_else(PoisonError::into_inner);
+        controller.get_or_insert_with(|| self.factory.make(self.mtu.into())).cwnd()
+    }
+
+    fn controller(&mut self) -> &mut dyn Controller {
+        let controller = self.controller.get_mut().unwrap_or_else(PoisonError::into_inner);
+        controller.get_or_insert_with(|| self.factory.make(self.mtu.into())).as_mut()
+    }
+
+    /// The controller, woken if its time has come.
+    fn awake(&mut self, now: Time) -> &mut dyn Controller {
+        let controller = self.controller();
+        if controller.wake_at().is_some_and(|at| at <= now) {
+            controller.on_wake(now);
+        }
+        controller
+    }
+
+    fn begin_path(&mut self, now: Time) {
+        self.path.since = Some(now);
+        self.monitor.lock().paths += 1;
+    }
+
+    /// Sending starts again.
+    fn end_idle(&mut self, now: Time) {
+        let Some(since) = self.path.quiet_since.take() else { return };
+        let (idle_for, rto) = (now.since(since), self.path.rtt.rto(GRANULARITY, MIN_RTO));
+        if idle_for > rto {
+            self.controller().on_idle(&Idle { now, idle_for, rto });
+        }
+    }
+
+    /// One packet of the frame being read.
+    fn note_acked(&mut self, now: Time, sent_at: Time, bytes: u64) {
+        if !self.path.sent_here(sent_at) {
+            return;
+        }
+        let frame = &mut self.path.frame;
+        frame.bytes = frame.bytes.saturating_add(bytes);
+        frame.newest_sent = frame.newest_sent.max(Some(sent_at));
+        let rtt = now.since(sent_at);
+        frame.min_rtt = Some(frame.min_rtt.map_or(rtt, |min| min.min(rtt)));
+    }
+
+    /// Tells the controller of the frame that was read. `in_flight` is what it left.
+    fn take_frame(&mut self, now: Time, in_flight: u64, app_limited: bool) {
+        let frame = std::mem::take(&mut self.path.frame);
+        let (Some(sent_at), Some(rtt)) = (frame.newest_sent, frame.min_rtt) else { return };
+        let path = &mut self.path;
+        path.rtt.update(rtt);
+        let packet_number = path.sent.number_at(sent_at);
+        let round_start = packet_number > path.round_ends_after;
+        if round_start {
+            path.round_ends_after = path.sent.last_number();
+        }
+        let smoothed_rtt = path.rtt.smoothed().unwrap_or(rtt);
+        path.sent.forget_before(sent_at, smoothed_rtt * 4 + MIN_RTO);
+        let before = in_flight.saturating_add(frame.bytes);
+        self.controller().on_ack(&Ack {
+            now,
+            newly_acked: frame.bytes,
+            flightsize: before,
+            in_flight: before,
+            sent_at,
+            packet_number,
+            rtt: Some(rtt),
+            smoothed_rtt,
+            round_start,
+            app_limited,
+            ..Ack::default()
+        });
+        self.publish(|status| status.acked_bytes = status.acked_bytes.saturating_add(frame.bytes));
+    }
+
+    /// ECN: the newest packet of an ACK frame was sent at `sent_at`, and some of those before were marked.
+    fn take_mark(&mut self, now: Time, sent_at: Time) {
+        let path = &self.path;
+        let mark = Ack {
+            now,
+            flightsize: path.in_flight,
+            in_flight: path.in_flight,
+            sent_at,
+            packet_number: path.sent.number_at(sent_at),
+            smoothed_rtt: path.rtt.smoothed().unwrap_or_default(),
+            ce_marks: 1,
+            ..Ack::default()
+        };
+        self.controller().on_ack(&mark);
+        self.publish(|status| status.marked_frames += 1);
+    }
+
+    fn take_loss(&mut self, now: Time, sent_at: Time, persistent: bool, bytes: u64) {
+        let flightsize = self.path.in_flight;
+        let packet_number = self.path.sent.number_at(sent_at);
+        let controller = self.controller();
+        controller.on_loss(&Loss { now, bytes, sent_at, packet_number, flightsize, persistent });
+        if persistent {
+            // Not the first of a row: the loss has set ssthresh already.
+            controller.on_timeout(&Timeout { now, flightsize, consecutive: 2 });
+        }
+        self.path.in_flight = flightsize.saturating_sub(bytes);
+        self.publish(|status| status.lost_bytes = status.lost_bytes.saturating_add(bytes));
+    }
+
+    fn publish(&mut self, count: impl FnOnce(&mut Status)) {
+        let snapshot = self.controller().snapshot();
+        let mut status = self.monitor.lock();
+        count(&mut status);
+        status.snapshot = snapshot;
+        status.smoothed_rtt = self.path.rtt.smoothed();
+        status.latest_rtt = self.path.rtt.latest();
+        status.min_rtt = self.path.rtt.min();
+        status.in_flight = self.path.in_flight;
+        status.mtu = self.mtu;
+    }
+}
+
+impl Path {
+    fn sent_here(&self, sent_at: Time) -> bool {
+        self.since.is_some_and(|since| sent_at >= since)
+    }
+}
+
+impl congestion::Controller for Adapter {
+    fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
+        let now = time_of(now);
+        self.awake(now);
+        if self.path.since.is_none() {
+            self.begin_path(now);
+        }
+        if bytes > ACKS_ALONE_BYTES {
+            self.end_idle(now);
+        }
+        // Acknowledgements alone never count as in flight, but cannot be told apart here. Nothing leaves beyond the window.
+        let most = self.controller().cwnd().max(self.path.in_flight);
+        let mut left = bytes;
+        while left > 0 {
+            let bytes = left.min(u64::from(self.mtu).max(1));
+            left -= bytes;
+            let packet_number = self.path.sent.push(now);
+            self.path.in_flight = self.path.in_flight.saturating_add(bytes).min(most);
+            let in_flight = self.path.in_flight;
+            self.controller().on_sent(&Sent { now, bytes, packet_number, in_flight, app_limited: false });
+        }
+    }
+
+    fn on_ack(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        bytes: u64,
+        _app_limited: bool,
+        _rtt: &quinn_proto::RttEstimator,
+    ) {
+        self.note_acked(time_of(now), time_of(sent), bytes);
+    }
+
+    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _largest: Option<u64>) {
+        let now = time_of(now);
+        self.awake(now);
+        self.path.in_flight = in_flight;
+        match in_flight {
+            0 => _ = self.path.quiet_since.get_or_insert(now),
+            _ => self.path.quiet_since = None,
+        }
+        self.take_frame(now, in_flight, app_limited);
+    }
+
+    fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost_bytes: u64) {
+        let (now, sent) = (time_of(now), time_of(sent));
+        self.awake(now);
+        if !self.path.sent_here(sent) {
+            return;
+        }
+        match lost_bytes {
+            0 => self.take_mark(now, sent),
+            bytes => self.take_loss(now, sent, persistent, bytes),
+        }
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.mtu = new_mtu;
+        self.controller().on_mtu(new_mtu.into());
+    }
+
+    fn window(&self) -> u64 {
+        self.cwnd().max(self.mtu.into()).saturating_add(1)
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        let mut controller = self.controller.lock().unwrap_or_else(PoisonError::into_inner);
+        let controller = controller.get_or_insert_with(|| self.factory.make(self.mtu.into()));
+        let mut metrics = ControllerMetrics::default();
+        metrics.congestion_window = controller.cwnd();
+        metrics.ssthresh = controller.snapshot().ssthresh;
+        metrics.pacing_rate = controller.pacing_rate().map(|rate| rate.saturating_mul(8));
+        metrics
+    }
+
+    fn clone_box(&self) -> Box<dyn congestion::Controller> {
+        Box::new(Adapter::new(Arc::clone(&self.factory), self.mtu, self.monitor.clone()))
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.window()
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+impl fmt::Debug for Adapter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Adapter").field("mtu", &self.mtu).field("path", &self.path).finish_non_exhaustive()
+    }
+}

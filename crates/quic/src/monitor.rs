@@ -1,0 +1,62 @@
+//! What the controller of a connection sees, for programs to look at while it runs.
+
+use crate::adapter::Adapter;
+use afteryou_cc::{Snapshot, Span};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Shows what the controller of one connection sees. Cheap to clone, and outlives the connection.
+///
+/// ```
+/// # fn example(connection: &quinn::Connection) -> Option<()> {
+/// let monitor = afteryou_quic::Monitor::of(connection)?;
+/// println!("queue: {:?}", monitor.status().snapshot.queuing_delay);
+/// # Some(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Monitor(Arc<Mutex<Status>>);
+
+/// The state of a connection's controller after its latest ACK frame or loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Status {
+    /// The controller's own quantities.
+    pub snapshot: Snapshot,
+    /// Smoothed round-trip time of this path, ack delays included; none before the first sample.
+    pub smoothed_rtt: Option<Span>,
+    /// The newest sample.
+    pub latest_rtt: Span,
+    /// The smallest sample of this path.
+    pub min_rtt: Option<Span>,
+    /// Bytes in flight.
+    pub in_flight: u64,
+    /// Largest UDP payload of a packet.
+    pub mtu: u16,
+    /// UDP payload bytes acknowledged, over all paths.
+    pub acked_bytes: u64,
+    /// UDP payload bytes lost, over all paths.
+    pub lost_bytes: u64,
+    /// ACK frames that reported marks, over all paths.
+    pub marked_frames: u64,
+    /// Paths so far: 1, and one more for each migration.
+    pub paths: u32,
+}
+
+impl Monitor {
+    /// The monitor of a connection, if its controller came from a [`Factory`](crate::Factory).
+    pub fn of(connection: &quinn::Connection) -> Option<Monitor> {
+        // quinn hands out a copy of the controller. An adapter's copy makes no controller until it is used.
+        let adapter = connection.congestion_state().into_any().downcast::<Adapter>().ok()?;
+        Some(adapter.monitor().clone())
+    }
+
+    /// The state now.
+    pub fn status(&self) -> Status {
+        *self.lock()
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Status> {
+        // A panic elsewhere while it was locked is no reason to panic here, too.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,107 @@
+//! A background transfer over quinn beside nobody, and beside quinn's CUBIC.
+
+mod common;
+
+use afteryou_bed::relay::{Config, Fate, FlowId, Record, Relay, Way, TOS_IS_KEPT};
+use afteryou_bed::Clock;
+use afteryou_cc::{Span, Time};
+use afteryou_quic::{background_transport, Monitor};
+use common::{client, connect, link, runtime, server};
+use quinn::{Connection, Endpoint, TransportConfig};
+use std::time::Duration;
+
+/// 20 Mbit/s.
+const LINK_BYTES_PER_SECOND: f64 = 2_500_000.0;
+
+/// Reads whatever comes until the connection ends.
+async fn sink(server: Endpoint) {
+    let Some(incoming) = server.accept().await else { return };
+    let Ok(connection) = incoming.await else { return };
+    let Ok(mut stream) = connection.accept_uni().await else { return };
+    while let Ok(Some(_)) = stream.read_chunk(1 << 20, true).await {}
+}
+
+/// Writes until the connection ends.
+async fn pour(connection: Connection) {
+    let Ok(mut stream) = connection.open_uni().await else { return };
+    while stream.write_all(&[7; 65_536]).await.is_ok() {}
+}
+
+/// What one flow had between two times.
+struct Part<'a>(&'a [Record], FlowId, Time, Time);
+
+impl Part<'_> {
+    /// Sizes and waiting times of what the link sent to the server.
+    fn sent(&self) -> impl Iterator<Item = (u32, Span)> + '_ {
+        let Part(records, flow, from, to) = *self;
+        records.iter().filter(move |record| record.flow == flow && record.way == Way::Forward).filter_map(
+            move |record| match record.fate {
+                Fate::Sent { dequeued_at, sojourn, .. } if from <= dequeued_at && dequeued_at < to => {
+                    Some((record.size_bytes, sojourn))
+                }
+                _ => None,
+            },
+        )
+    }
+
+    fn utilisation(&self) -> f64 {
+        let bytes: u64 = self.sent().map(|(bytes, _)| u64::from(bytes)).sum();
+        bytes as f64 / LINK_BYTES_PER_SECOND / self.3.since(self.2).as_secs_f64()
+    }
+
+    fn mean_queue_ms(&self) -> f64 {
+        let (sum, count) = self
+            .sent()
+            .fold((0.0, 0), |(sum, count), (_, sojourn)| (sum + sojourn.as_millis_f64(), count + 1));
+        sum / f64::from(count.max(1))
+    }
+}
+
+#[test]
+fn ledbat_plus_plus_keeps_its_target_alone_and_gives_way_to_cubic() {
+    if !TOS_IS_KEPT {
+        println!("not tested: this platform's clock is too coarse");
+        return;
+    }
+    let (records, flows, delay) = runtime().block_on(async {
+        let (near, far) = (
+            server("127.0.0.1:0", background_transport()).0,
+            server("127.0.0.1:0", background_transport()).0,
+        );
+        let mut config = Config::new(1);
+        let link = config.add_link(link("uplink", "20 Mbit/s", "500 ms", "0 %"));
+        let flows = [&near, &far]
+            .map(|server| config.add_flow(link, server.local_addr().unwrap(), Span::from_millis(40)));
+        let relay = Relay::start(config, Clock::start()).unwrap();
+        tokio::spawn(sink(near));
+        tokio::spawn(sink(far));
+
+        let client = client("127.0.0.1:0").0;
+        let background = connect(&client, relay.front(flows[0]), background_transport()).await.unwrap();
+        tokio::spawn(pour(background.clone()));
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        let delay = Monitor::of(&background).unwrap().status().snapshot.queuing_delay;
+        let foreground = connect(&client, relay.front(flows[1]), TransportConfig::default()).await.unwrap();
+        tokio::spawn(pour(foreground.clone()));
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        background.close(0u32.into(), b"");
+        foreground.close(0u32.into(), b"");
+        (relay.stop_with_records().unwrap().1, flows, delay)
+    });
+    let time = |s| Time::from_millis(s * 1000);
+    let alone = Part(&records, flows[0], time(4), time(10));
+    let background = Part(&records, flows[0], time(13), time(20));
+    let foreground = Part(&records, flows[1], time(13), time(20));
+    println!(
+        "alone: {:.2} of the link, {:.1} ms queue, the controller says {delay:?}; beside CUBIC: {:.3} and {:.3}",
+        alone.utilisation(),
+        alone.mean_queue_ms(),
+        background.utilisation(),
+        foreground.utilisation()
+    );
+    // A slowdown in ten, and the target of 60 ms.
+    assert!(alone.utilisation() > 0.75, "{}", alone.utilisation());
+    assert!((20.0..70.0).contains(&alone.mean_queue_ms()), "{}", alone.mean_queue_ms());
+    assert!(background.utilisation() < 0.1, "{}", background.utilisation());
+    assert!(foreground.utilisation() > 0.8, "{}", foreground.utilisation());
+}
