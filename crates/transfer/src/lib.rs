@@ -12,15 +12,26 @@
 //! one-way stream of its own, as a bao encoding of exactly the wanted ranges: nothing is written that was not verified
 //! against the root. Many offers and files are under way at a time, so small files cost no round trip each.
 //!
+//! # Who gets in
+//! A [ticket] names the listening side's addresses, its certificate and a secret; [tls] pins both sides with it, [dial] finds the
+//! address that answers, [guard] bounds what strangers cost, [identity] keeps tickets valid over restarts.
+//!
 //! # Resume
 //! Nothing is remembered in a journal. What the sink has of a file is found out by hashing what lies in its partial file
 //! against the tree beside it, so a kill or a power cut at any moment costs at most the chunk group that was being written.
 //! A file gets its final name when it is whole, verified and on the disk, and not before.
 
+pub mod addresses;
+pub mod dial;
 pub mod entry;
 pub mod error;
 pub mod event;
+pub mod guard;
+pub mod identity;
 pub mod pace;
+pub mod ssh;
+pub mod ticket;
+pub mod tls;
 pub mod wire;
 
 pub use error::Error;

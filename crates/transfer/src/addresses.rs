@@ -1,0 +1,112 @@
+//! Under which addresses this machine may be reached: what goes into a ticket.
+//!
+//! Global IPv6 first, then IPv4, then local IPv6; within a kind as the system lists them. Loopback only when there is
+//! nothing else. Left out: link-local addresses, which mean nothing without naming an interface of the other machine, and the bridges of
+//! containers and virtual machines, which nobody outside can reach and each of which would cost the other side a quarter of a second.
+//! If only such are there, they are taken.
+//!
+//! # Not implemented
+//! The address that a router shows to the world is not found out: that takes somebody outside to ask. `--address` names it.
+//! Temporary IPv6 addresses (RFC 8981) cannot be told from lasting ones through the system's list; a ticket that shall last for weeks
+//! should name its address, too.
+
+use crate::ticket::{Address, Host, MAX_ADDRESSES};
+use std::io;
+use std::net::{IpAddr, Ipv6Addr};
+
+/// How interfaces of containers and virtual machines are called.
+const LOCAL_BRIDGES: [&str; 8] = ["docker", "br-", "veth", "virbr", "lxcbr", "lxdbr", "cni", "podman"];
+
+/// Addresses for a ticket: `named` ones first (with their own port or `port`), then the interfaces'.
+pub fn of_this_machine(named: &[Address], port: u16) -> io::Result<Vec<Address>> {
+    let interfaces = if_addrs::get_if_addrs()?;
+    let found = worth_trying(
+        interfaces.into_iter().map(|interface| (interface.name.clone(), interface.ip())).collect(),
+    );
+    let found = found.into_iter().map(|ip| Address { host: Host::Ip(ip), port });
+    let mut all: Vec<Address> = Vec::new();
+    for address in named.iter().cloned().chain(found) {
+        if !all.contains(&address) && all.len() < MAX_ADDRESSES {
+            all.push(address);
+        }
+    }
+    Ok(all)
+}
+
+fn worth_trying(interfaces: Vec<(String, IpAddr)>) -> Vec<IpAddr> {
+    let usable = |ip: &IpAddr| match ip {
+        IpAddr::V4(ip) => !ip.is_link_local() && !ip.is_unspecified(),
+        IpAddr::V6(ip) => !ip.is_unicast_link_local() && !ip.is_unspecified() && !ip.is_multicast(),
+    };
+    let is_bridge = |name: &str| LOCAL_BRIDGES.iter().any(|prefix| name.starts_with(prefix));
+    let mut ranked: Vec<(u8, IpAddr)> = interfaces
+        .into_iter()
+        .filter(|(_, ip)| usable(ip))
+        .map(|(name, ip)| match ip.is_loopback() {
+            true => (5, ip),
+            false if is_bridge(&name) => (4, ip),
+            false => (rank(&ip), ip),
+        })
+        .collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    let best = match ranked.first() {
+        Some((rank @ (4 | 5), _)) => *rank,
+        _ => 3,
+    };
+    ranked.into_iter().filter(|(rank, _)| *rank <= best).map(|(_, ip)| ip).collect()
+}
+
+fn rank(ip: &IpAddr) -> u8 {
+    match ip {
+        IpAddr::V6(ip) if is_global(ip) => 0,
+        IpAddr::V4(_) => 1,
+        IpAddr::V6(_) => 2,
+    }
+}
+
+/// 2000::/3, RFC 4291 §2.4 and the registry of address space.
+fn is_global(ip: &Ipv6Addr) -> bool {
+    ip.segments()[0] & 0xe000 == 0x2000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(interfaces: &[(&str, &str)]) -> Vec<String> {
+        let interfaces =
+            interfaces.iter().map(|(name, ip)| (name.to_string(), ip.parse().unwrap())).collect();
+        worth_trying(interfaces).iter().map(IpAddr::to_string).collect()
+    }
+
+    #[test]
+    fn global_v6_comes_first_and_what_nobody_can_reach_is_left_out() {
+        let all = [
+            ("lo", "127.0.0.1"),
+            ("lo", "::1"),
+            ("eth0", "192.168.1.5"),
+            ("eth0", "fd00::5"),
+            ("eth0", "2001:db8::5"),
+            ("eth0", "fe80::5"),
+            ("docker0", "172.17.0.1"),
+            ("usb0", "169.254.3.4"),
+            ("wg0", "10.0.0.2"),
+        ];
+        assert_eq!(chosen(&all), ["2001:db8::5", "192.168.1.5", "10.0.0.2", "fd00::5"]);
+    }
+
+    #[test]
+    fn without_anything_better_bridges_and_then_loopback_are_taken() {
+        assert_eq!(chosen(&[("lo", "127.0.0.1"), ("docker0", "172.17.0.1")]), ["172.17.0.1"]);
+        assert_eq!(chosen(&[("lo", "127.0.0.1"), ("lo", "::1")]), ["127.0.0.1", "::1"]);
+        assert_eq!(chosen(&[]), [""; 0]);
+    }
+
+    #[test]
+    fn this_machine_has_addresses_and_named_ones_come_first() {
+        let named = [Address::parse("backup.example.org:443", 1).unwrap()];
+        let found = of_this_machine(&named, 4711).unwrap();
+        assert_eq!(found[0], named[0]);
+        assert!(found.len() > 1 && found[1..].iter().all(|address| address.port == 4711), "{found:?}");
+    }
+}

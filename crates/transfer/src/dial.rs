@@ -1,0 +1,273 @@
+//! Reaching the far end of a ticket, over whichever of its addresses answers first.
+//!
+//! # Model
+//! As RFC 8305 (happy eyeballs): the addresses are tried in the ticket's order, each [`STAGGER`] after the one before or at once when
+//! that has failed; the first that is through wins and the others are abandoned. "Through" means more than a complete handshake: the
+//! far end's HANDSHAKE_DONE has arrived (RFC 9001 §4.1.2), so it has accepted our key. It costs a round trip before the first
+//! request and saves every caller from learning of a refusal in the middle of its work.
+//!
+//! What failed is kept for each address. One answer ends the search: a far end that has proven to be the right one and refuses the
+//! ticket will do so at its other addresses, too. A stranger at one of the addresses (private addresses mean another
+//! machine in another network) does not.
+//!
+//! # Constants
+//! [`STAGGER`] 250 ms, RFC 8305 §5. [`TIMEOUT`] 10 s for each address: three retransmissions of the first packet, at 1, 3 and 7 s.
+//!
+//! # Not implemented
+//! Names are looked up when their turn comes, by the system, and at most [`MAX_PER_NAME`] of their addresses are tried, one after the other.
+
+use crate::ticket::{Address, Fingerprint, Host, Role, Ticket};
+use crate::tls::{self, TlsError, ACCESS_DENIED, SERVER_NAME};
+use quinn::{Connection, ConnectionError, Endpoint, TransportConfig, TransportErrorCode};
+use std::fmt;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
+use thiserror::Error;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout, Instant};
+
+/// Between the beginnings of two attempts.
+pub const STAGGER: Duration = Duration::from_millis(250);
+
+/// For one address.
+pub const TIMEOUT: Duration = Duration::from_secs(10);
+
+const MAX_PER_NAME: usize = 4;
+
+/// How often to look whether HANDSHAKE_DONE has come: quinn tells of it in its statistics only.
+const CONFIRMATION_POLL: Duration = Duration::from_millis(1);
+
+/// Why an address did not do.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// Nothing came back.
+    #[error("no answer within {} s: the far end is off, or UDP is blocked on the way", TIMEOUT.as_secs())]
+    Silent,
+    /// It is the right one and does not know this secret.
+    #[error("the far end refused this ticket: it has been replaced by a fresh one, or is for another directory; ask for the present one")]
+    Refused,
+    /// Somebody else.
+    #[error("the far end is not the one of this ticket (its certificate's fingerprint is not {0})")]
+    Stranger(Fingerprint),
+    /// Nothing under that name.
+    #[error("the name cannot be looked up: {0}")]
+    Name(String),
+    /// It speaks another version of our protocol.
+    #[error("the far end speaks another version of the protocol: bring both sides to the same version")]
+    Protocol,
+    /// Anything else.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// One address and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// As the ticket has it.
+    pub address: Address,
+    /// Why not.
+    pub failure: Failure,
+}
+
+/// No address did.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum DialError {
+    /// The right one refused.
+    #[error("{address}: {failure}", failure = Failure::Refused)]
+    Refused {
+        /// Where it is.
+        address: Address,
+    },
+    /// Nobody who fits.
+    #[error("cannot reach the far end; tried {}", Tried(.0))]
+    Unreachable(Vec<Attempt>),
+    /// Our side.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+}
+
+struct Tried<'a>(&'a [Attempt]);
+
+impl fmt::Display for Tried<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, attempt) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(f, "{separator}{}: {}", attempt.address, attempt.failure)?;
+        }
+        Ok(())
+    }
+}
+
+/// A UDP socket for an endpoint, IPv6 and IPv4 at once where the system can. Port 0: any.
+pub fn udp_socket(port: u16) -> io::Result<UdpSocket> {
+    let both = || -> io::Result<UdpSocket> {
+        let socket =
+            socket2::Socket::new(socket2::Domain::IPV6, socket2::Type::DGRAM, Some(socket2::Protocol::UDP))?;
+        socket.set_only_v6(false)?;
+        socket.bind(&SocketAddr::from((Ipv6Addr::UNSPECIFIED, port)).into())?;
+        Ok(socket.into())
+    };
+    match both() {
+        Err(error) if error.kind() != io::ErrorKind::AddrInUse => {
+            UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port))
+        }
+        result => result,
+    }
+}
+
+/// Connects to the far end of one ticket, again and again if need be.
+#[derive(Clone, Debug)]
+pub struct Dialer {
+    endpoint: Endpoint,
+    config: quinn::ClientConfig,
+    addresses: Vec<Address>,
+    fingerprint: Fingerprint,
+    role: Role,
+}
+
+impl Dialer {
+    /// `endpoint` may be any; its default configuration is not used.
+    pub fn new(
+        endpoint: Endpoint,
+        ticket: &Ticket,
+        transport: Arc<TransportConfig>,
+    ) -> Result<Dialer, TlsError> {
+        let mut config = tls::client(ticket)?;
+        config.transport_config(transport);
+        let (addresses, fingerprint, role) = (ticket.addresses.clone(), ticket.fingerprint, ticket.role);
+        Ok(Dialer { endpoint, config, addresses, fingerprint, role })
+    }
+
+    /// What the listening side does.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The addresses, in the order in which they are tried.
+    pub fn addresses(&self) -> &[Address] {
+        &self.addresses
+    }
+
+    /// A connection that both sides have agreed to.
+    pub async fn dial(&self) -> Result<Connection, DialError> {
+        let mut failed = Vec::new();
+        let mut waiting = self.addresses.iter();
+        let mut attempts = JoinSet::new();
+        let mut next_start = Some(Instant::now());
+        loop {
+            tokio::select! {
+                () = until(next_start), if next_start.is_some() => {
+                    next_start = waiting.next().map(|address| {
+                        attempts.spawn(self.clone().attempt_named(address.clone()));
+                        Instant::now() + STAGGER
+                    });
+                    if next_start.is_none() && attempts.is_empty() {
+                        return Err(DialError::Unreachable(failed));
+                    }
+                }
+                Some(ended) = attempts.join_next() => match ended {
+                    Ok((_, Ok(connection))) => return Ok(connection),
+                    Ok((address, Err(Failure::Refused))) => return Err(DialError::Refused { address }),
+                    Ok((address, Err(failure))) => {
+                        failed.push(Attempt { address, failure });
+                        next_start = next_start.map(|_| Instant::now());
+                        if next_start.is_none() && attempts.is_empty() {
+                            return Err(DialError::Unreachable(failed));
+                        }
+                    }
+                    // Aborted only when this future is dropped.
+                    Err(_) => return Err(DialError::Unreachable(failed)),
+                },
+            }
+        }
+    }
+
+    async fn attempt_named(self, address: Address) -> (Address, Result<Connection, Failure>) {
+        let result = self.attempt(&address).await;
+        (address, result)
+    }
+
+    /// This one address and no other.
+    pub async fn attempt(&self, address: &Address) -> Result<Connection, Failure> {
+        let mut last = Failure::Silent;
+        for remote in resolve(address).await? {
+            match timeout(TIMEOUT, self.attempt_at(remote)).await {
+                Ok(Ok(connection)) => return Ok(connection),
+                Ok(Err(Failure::Refused)) => return Err(Failure::Refused),
+                Ok(Err(failure)) => last = failure,
+                Err(_) => last = Failure::Silent,
+            }
+        }
+        Err(last)
+    }
+
+    async fn attempt_at(&self, remote: SocketAddr) -> Result<Connection, Failure> {
+        let connecting = self.endpoint.connect_with(self.config.clone(), remote, SERVER_NAME);
+        let connecting = connecting.map_err(|error| Failure::Other(error.to_string()))?;
+        let connection = connecting.await.map_err(|error| self.explain(&error))?;
+        confirmed(&connection).await.map_err(|error| self.explain(&error))?;
+        Ok(connection)
+    }
+
+    /// A connection's end in the words of a ticket.
+    fn explain(&self, error: &ConnectionError) -> Failure {
+        let denied = TransportErrorCode::crypto(ACCESS_DENIED);
+        match error {
+            // What we found wrong with them.
+            ConnectionError::TransportError(error) if error.code == denied => {
+                Failure::Stranger(self.fingerprint)
+            }
+            // What they found wrong with us.
+            ConnectionError::ConnectionClosed(close) if close.error_code == denied => Failure::Refused,
+            ConnectionError::ConnectionClosed(close)
+                if close.error_code == TransportErrorCode::crypto(NO_APPLICATION_PROTOCOL) =>
+            {
+                Failure::Protocol
+            }
+            ConnectionError::VersionMismatch => Failure::Protocol,
+            ConnectionError::TimedOut => Failure::Silent,
+            error => Failure::Other(error.to_string()),
+        }
+    }
+}
+
+/// TLS alert, RFC 8446 §6.
+const NO_APPLICATION_PROTOCOL: u8 = 120;
+
+/// Returns when the far end has accepted our key.
+async fn confirmed(connection: &Connection) -> Result<(), ConnectionError> {
+    let done = async {
+        while connection.stats().frame_rx.handshake_done == 0 {
+            sleep(CONFIRMATION_POLL).await;
+        }
+    };
+    tokio::select! {
+        biased;
+        error = connection.closed() => Err(error),
+        () = done => Ok(()),
+    }
+}
+
+async fn until(deadline: Option<Instant>) {
+    if let Some(deadline) = deadline {
+        tokio::time::sleep_until(deadline).await;
+    }
+}
+
+async fn resolve(address: &Address) -> Result<Vec<SocketAddr>, Failure> {
+    match &address.host {
+        Host::Ip(ip) => Ok(vec![SocketAddr::new(*ip, address.port)]),
+        Host::Name(name) => {
+            let looked_up = timeout(TIMEOUT, tokio::net::lookup_host((name.as_str(), address.port))).await;
+            let found = looked_up.map_err(|_| Failure::Name("no answer from the name server".into()))?;
+            let mut found: Vec<SocketAddr> =
+                found.map_err(|error| Failure::Name(error.to_string()))?.collect();
+            found.truncate(MAX_PER_NAME);
+            Ok(found)
+        }
+    }
+}

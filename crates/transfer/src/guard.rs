@@ -1,0 +1,294 @@
+//! What keeps strangers from filling the listening side's memory with handshakes that they never end.
+//!
+//! # Model
+//! Between a client's first packet and the end of its handshake the listening side holds state for somebody who has proven nothing. The
+//! guard counts such **half-open** handshakes and bounds them three ways:
+//!
+//! - From [`Limits::unvalidated`] on, first packets are answered with a Retry (RFC 9000 §8.1.2): no state is held, and only who receives
+//!   packets at the address it claims comes back with the token.
+//! - At most [`Limits::per_address`] at a time for one address that has been validated so (for IPv6 one /64). Addresses that were not
+//!   validated may be forged, so they only bring a Retry earlier: nobody can lock out another by forging his address.
+//! - At most [`Limits::half_open`] in all, and each for [`Limits::timeout`].
+//!
+//! A handshake that failed leaves a connection that quinn keeps for three probe timeouts to answer late packets (RFC 9000 §10.2). These
+//! **lingering** ones are counted for [`LINGER`] and bounded as well, in all and for each address.
+//!
+//! What is too many is ignored rather than refused: the client of a right ticket sends its first packet again after a second and gets in
+//! when there is room, while a refusal would end it. Packets of handshakes that were not taken yet wait in quinn's own
+//! queue, which is bounded here, too ([`Limits::apply`]).
+//!
+//! # Constants
+//! 256 half-open handshakes of some 30 kB each are 8 MB. 32 before Retry: a job of a few connections does not pay its extra round trip.
+//! 16 for an address: offices share one. 10 s: as long as the client tries.
+//!
+//! # Known bad cases
+//! Who has hundreds of real addresses can hold all places for 10 s at a time, and a right client then gets in only now and then.
+//! Sessions that have proven to know the secret are not counted here.
+
+use quinn::{Connection, Endpoint, Incoming, ServerConfig};
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr};
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+/// How long quinn keeps a failed handshake: three probe timeouts of a second (RFC 9002 §6.2.2), and some more.
+const LINGER: Duration = Duration::from_secs(4);
+
+/// Between two reports.
+const REPORT_EVERY: Duration = Duration::from_secs(1);
+
+/// How much is put up with.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Handshakes at a time.
+    pub half_open: usize,
+    /// Handshakes at a time before addresses must be validated.
+    pub unvalidated: usize,
+    /// Handshakes at a time of one validated address.
+    pub per_address: usize,
+    /// Failed handshakes that quinn still remembers.
+    pub lingering: usize,
+    /// The same for one validated address.
+    pub lingering_per_address: usize,
+    /// For a whole handshake.
+    pub timeout: Duration,
+    /// First packets that wait to be looked at.
+    pub waiting: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            half_open: 256,
+            unvalidated: 32,
+            per_address: 16,
+            lingering: 1024,
+            lingering_per_address: 64,
+            timeout: Duration::from_secs(10),
+            waiting: 512,
+        }
+    }
+}
+
+impl Limits {
+    /// Bounds the queue in front of the guard.
+    pub fn apply(&self, config: &mut ServerConfig) {
+        const DATAGRAMS: u64 = 8;
+        const DATAGRAM_BYTES: u64 = 1500;
+        config.max_incoming(self.waiting);
+        config.incoming_buffer_size(DATAGRAMS * DATAGRAM_BYTES);
+        config.incoming_buffer_size_total(self.waiting as u64 * DATAGRAM_BYTES);
+    }
+}
+
+/// What became of those who knocked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Got in.
+    pub admitted: u64,
+    /// Were told to prove their address.
+    pub retried: u64,
+    /// Ignored: too many in all.
+    pub crowded: u64,
+    /// Ignored: too many of one address.
+    pub hogging: u64,
+    /// Did not end the handshake in time.
+    pub timed_out: u64,
+    /// Failed the handshake: a wrong ticket, garbage, a client that found us to be the wrong one.
+    pub failed: u64,
+}
+
+impl Counters {
+    fn turned_away(&self) -> u64 {
+        self.crowded + self.hogging + self.timed_out + self.failed
+    }
+}
+
+/// For a log.
+impl fmt::Display for Counters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Counters { admitted, retried, crowded, hogging, timed_out, failed } = self;
+        write!(
+            f,
+            "handshakes: {admitted} admitted, {failed} failed (wrong ticket or garbage), {timed_out} not ended in time, \
+             {retried} asked to prove their address, {crowded} ignored for too many at once, {hogging} for too many of one address"
+        )
+    }
+}
+
+/// Called with the counters at most once a second, and only when somebody was turned away.
+pub type OnRefusals = Box<dyn FnMut(&Counters) + Send>;
+
+/// The door of a listening endpoint.
+pub struct Guard {
+    endpoint: Endpoint,
+    limits: Limits,
+    handshakes: JoinSet<(Guest, Ended)>,
+    /// Half-open and lingering handshakes of validated addresses.
+    addresses: HashMap<IpAddr, Held>,
+    lingering: VecDeque<(Instant, Guest)>,
+    counters: Counters,
+    on_refusals: OnRefusals,
+    reported: (Instant, u64),
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    half_open: usize,
+    lingering: usize,
+}
+
+/// Whose handshake it is.
+#[derive(Clone, Copy, Debug)]
+struct Guest {
+    /// None: the address may be forged, so it counts for nobody.
+    validated: Option<IpAddr>,
+}
+
+enum Ended {
+    Admitted(Connection),
+    Failed,
+    TimedOut,
+}
+
+impl Guard {
+    /// At `endpoint`, whose configuration must have been prepared by [`Limits::apply`].
+    pub fn new(endpoint: Endpoint, limits: Limits) -> Guard {
+        Guard {
+            endpoint,
+            limits,
+            handshakes: JoinSet::new(),
+            addresses: HashMap::new(),
+            lingering: VecDeque::new(),
+            counters: Counters::default(),
+            on_refusals: Box::new(|_| {}),
+            reported: (Instant::now(), 0),
+        }
+    }
+
+    /// Tells `listener` when somebody was turned away.
+    pub fn on_refusals(mut self, listener: OnRefusals) -> Guard {
+        self.on_refusals = listener;
+        self
+    }
+
+    /// So far.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// The next client whose handshake is complete, with its key checked. None when the endpoint is closed. Must be called
+    /// again soon, since nobody else takes first packets; nothing is lost when the future is dropped.
+    pub async fn accept(&mut self) -> Option<Connection> {
+        loop {
+            tokio::select! {
+                Some(ended) = self.handshakes.join_next() => {
+                    // Handshakes neither panic nor are aborted while the guard lives.
+                    let Ok((guest, ended)) = ended else { continue };
+                    if let Some(connection) = self.settle(guest, ended) {
+                        return Some(connection);
+                    }
+                }
+                incoming = self.endpoint.accept() => self.consider(incoming?),
+            }
+            self.report();
+        }
+    }
+
+    fn consider(&mut self, incoming: Incoming) {
+        self.forget_lingering();
+        let address = subscriber(incoming.remote_address().ip());
+        let held = self.addresses.get(&address).copied().unwrap_or_default();
+        let hogging =
+            held.half_open >= self.limits.per_address || held.lingering >= self.limits.lingering_per_address;
+        if !incoming.remote_address_validated()
+            && (hogging || self.handshakes.len() >= self.limits.unvalidated)
+        {
+            self.counters.retried += 1;
+            // Never fails for an address that was not validated.
+            let _ = incoming.retry();
+            return;
+        }
+        if self.handshakes.len() >= self.limits.half_open || self.lingering.len() >= self.limits.lingering {
+            self.counters.crowded += 1;
+            return incoming.ignore();
+        }
+        if hogging {
+            self.counters.hogging += 1;
+            return incoming.ignore();
+        }
+        let guest = Guest { validated: incoming.remote_address_validated().then_some(address) };
+        if let Some(held) = self.held(guest) {
+            held.half_open += 1;
+        }
+        let limit = self.limits.timeout;
+        self.handshakes.spawn(async move {
+            let ended = match tokio::time::timeout(limit, incoming).await {
+                Ok(Ok(connection)) => Ended::Admitted(connection),
+                Ok(Err(_)) => Ended::Failed,
+                Err(_) => Ended::TimedOut,
+            };
+            (guest, ended)
+        });
+    }
+
+    fn settle(&mut self, guest: Guest, ended: Ended) -> Option<Connection> {
+        if let Some(held) = self.held(guest) {
+            held.half_open -= 1;
+        }
+        match ended {
+            Ended::Admitted(connection) => {
+                self.counters.admitted += 1;
+                self.release(guest);
+                return Some(connection);
+            }
+            Ended::Failed => self.counters.failed += 1,
+            Ended::TimedOut => self.counters.timed_out += 1,
+        }
+        if let Some(held) = self.held(guest) {
+            held.lingering += 1;
+        }
+        self.lingering.push_back((Instant::now() + LINGER, guest));
+        None
+    }
+
+    fn held(&mut self, guest: Guest) -> Option<&mut Held> {
+        Some(self.addresses.entry(guest.validated?).or_default())
+    }
+
+    fn release(&mut self, guest: Guest) {
+        let Some(address) = guest.validated else { return };
+        if self.addresses.get(&address).is_some_and(|held| held.half_open + held.lingering == 0) {
+            self.addresses.remove(&address);
+        }
+    }
+
+    fn forget_lingering(&mut self) {
+        let now = Instant::now();
+        while self.lingering.front().is_some_and(|(until, _)| *until <= now) {
+            let Some((_, guest)) = self.lingering.pop_front() else { return };
+            if let Some(held) = self.held(guest) {
+                held.lingering -= 1;
+            }
+            self.release(guest);
+        }
+    }
+
+    fn report(&mut self) {
+        let (last, known) = self.reported;
+        if self.counters.turned_away() > known && last.elapsed() >= REPORT_EVERY {
+            self.reported = (Instant::now(), self.counters.turned_away());
+            (self.on_refusals)(&self.counters);
+        }
+    }
+}
+
+/// What one subscriber has: an IPv4 address, or a /64.
+fn subscriber(ip: IpAddr) -> IpAddr {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => ip.into(),
+        IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() >> 64 << 64).into(),
+    }
+}
