@@ -14,4 +14,17 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// A local file or directory.
+    #[error("cannot {doing} {path}: {source}")]
+    File {
+        /// What was attempted.
+        doing: &'static str,
+        /// Which, made printable.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// What is to be sent cannot be sent like this.
+    #[error("{0}")]
+    Paths(String),
 }

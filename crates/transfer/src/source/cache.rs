@@ -1,0 +1,142 @@
+//! Trees of large files from run to run.
+//!
+//! # Model
+//! One file for each content: a header (magic, root, hash of what follows) and the hashes in pre-order. Its name is a
+//! hash of what identifies the content without reading it: device, inode, size, time of modification, path. A damaged
+//! file is found out by its header and hashed anew. One that is wrong and looks right is found out when it is used,
+//! because everything that is sent is checked against it.
+//!
+//! # Known bad case
+//! A file changed without a change of size or time is offered with its old root; sending it fails, and it is hashed anew.
+
+use super::place::Facts;
+use super::prepare::Hashes;
+use crate::entry::{EntryPath, GROUP};
+use bao_tree::BaoTree;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+const MAGIC: &[u8; 16] = b"afteryou tree 1\n";
+
+/// Magic, root, hash of the rest.
+const HEADER_BYTES: u64 = 16 + 32 + 32;
+
+/// What nobody used for so long is removed.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// End of the files' names.
+const SUFFIX: &str = ".tree";
+
+#[derive(Clone, Debug)]
+pub(super) struct Cache {
+    dir: PathBuf,
+}
+
+impl Cache {
+    /// Uses a directory, which is made if it is not there, and removes what is old. Where that fails nothing is cached.
+    pub(super) fn open(dir: PathBuf) -> Self {
+        _ = make(&dir);
+        let cache = Self { dir };
+        _ = cache.trim(SystemTime::now());
+        cache
+    }
+
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    fn trim(&self, now: SystemTime) -> io::Result<()> {
+        for entry in std::fs::read_dir(&self.dir)? {
+            let entry = entry?;
+            // Nothing but our own.
+            if !entry.file_name().to_string_lossy().ends_with(SUFFIX) {
+                continue;
+            }
+            let used = entry.metadata()?.modified()?;
+            if now.duration_since(used).is_ok_and(|age| age > KEPT) {
+                _ = std::fs::remove_file(entry.path());
+            }
+        }
+        Ok(())
+    }
+
+    fn path(&self, path: &EntryPath, facts: &Facts) -> PathBuf {
+        let (device, inode) = facts.id.unwrap_or_default();
+        let mut hasher = blake3::Hasher::new();
+        for number in [device, inode, facts.size, facts.mtime.seconds as u64, facts.mtime.nanos.into()] {
+            hasher.update(&number.to_le_bytes());
+        }
+        hasher.update(&path.0);
+        self.dir.join(format!("{}{SUFFIX}", &hasher.finalize().to_hex()[..32]))
+    }
+
+    /// Root and hashes of a file, if they are there and undamaged.
+    pub(super) fn find(&self, path: &EntryPath, facts: &Facts) -> Option<([u8; 32], Hashes)> {
+        let path = self.path(path, facts);
+        let mut file = File::open(&path).ok()?;
+        let length = HEADER_BYTES + BaoTree::new(facts.size, GROUP).outboard_size();
+        let metadata = file.metadata().ok()?;
+        if !metadata.is_file() || metadata.len() != length {
+            return None;
+        }
+        let (mut magic, mut root, mut sum) = ([0; 16], [0; 32], [0; 32]);
+        file.read_exact(&mut magic).ok()?;
+        file.read_exact(&mut root).ok()?;
+        file.read_exact(&mut sum).ok()?;
+        if &magic != MAGIC || checksum(&root, &file).ok()? != sum {
+            _ = std::fs::remove_file(&path);
+            return None;
+        }
+        // So that it counts as used.
+        if let Ok(used) = File::options().append(true).open(&path) {
+            _ = used.set_modified(SystemTime::now());
+        }
+        Some((root, Hashes::File(file, HEADER_BYTES)))
+    }
+
+    /// Keeps the hashes of a file, which `hashes` holds from its beginning.
+    pub(super) fn keep(
+        &self,
+        path: &EntryPath,
+        facts: &Facts,
+        root: &[u8; 32],
+        mut hashes: &File,
+    ) -> io::Result<()> {
+        hashes.rewind()?;
+        let sum = checksum(root, hashes)?;
+        hashes.rewind()?;
+        let mut file = tempfile::Builder::new().suffix(SUFFIX).tempfile_in(&self.dir)?;
+        file.write_all(&[&MAGIC[..], root, &sum].concat())?;
+        io::copy(&mut hashes, file.as_file_mut())?;
+        file.persist(self.path(path, facts))?;
+        Ok(())
+    }
+
+    /// Removes what is kept of a file.
+    pub(super) fn forget(&self, path: &EntryPath, facts: &Facts) {
+        _ = std::fs::remove_file(self.path(path, facts));
+    }
+}
+
+/// Of the root and everything from the file's position to its end, where the position returns to.
+fn checksum(root: &[u8; 32], mut file: &File) -> io::Result<[u8; 32]> {
+    let from = file.stream_position()?;
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(root);
+    hasher.update_reader(BufReader::with_capacity(256 * 1024, file))?;
+    file.seek(SeekFrom::Start(from))?;
+    Ok(*hasher.finalize().as_bytes())
+}
+
+fn make(dir: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(dir)
+}

@@ -1,0 +1,190 @@
+//! Something on the disk: by the user's own authority, or inside a served directory that it cannot lead out of.
+
+use super::bytes;
+use crate::entry::Mtime;
+use crate::store::MODE_BITS;
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::Dir;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// A name on the disk.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The sandbox; None: the whole file system.
+    within: Option<Arc<Dir>>,
+    pub(super) path: PathBuf,
+    /// Links are followed.
+    follow: bool,
+}
+
+/// What kind of thing it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sort {
+    File,
+    Directory,
+    Link,
+    /// Something that cannot travel.
+    Other(&'static str),
+}
+
+/// What the file system says about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Facts {
+    pub(super) sort: Sort,
+    pub(super) size: u64,
+    pub(super) mode: Option<u32>,
+    pub(super) mtime: Mtime,
+    /// Device and inode, where there is such a thing.
+    pub(super) id: Option<(u64, u64)>,
+}
+
+impl Facts {
+    /// Bytes that travel.
+    pub(super) fn content_bytes(&self) -> u64 {
+        match self.sort {
+            Sort::File => self.size,
+            _ => 0,
+        }
+    }
+
+    /// True if a file's content may be taken for the same.
+    pub(super) fn same_content(&self, other: &Self) -> bool {
+        (self.sort, self.size, self.mtime, self.id) == (other.sort, other.size, other.mtime, other.id)
+    }
+
+    /// Of an open file.
+    pub(super) fn of(file: &File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        Ok(from_std(&metadata))
+    }
+}
+
+impl Place {
+    /// Named by the user, who may read what they may read. A link is followed.
+    pub(super) fn ambient(path: &Path) -> Self {
+        Self { within: None, path: path.to_path_buf(), follow: true }
+    }
+
+    /// Inside a served directory. A link is followed as long as it stays there.
+    pub(super) fn within(dir: Arc<Dir>, path: PathBuf) -> Self {
+        Self { within: Some(dir), path, follow: true }
+    }
+
+    /// What lies in this directory under a name.
+    pub(super) fn join(&self, name: &OsStr, follow: bool) -> Self {
+        Self { within: self.within.clone(), path: self.path.join(name), follow }
+    }
+
+    /// `follow`: of what a link leads to.
+    pub(super) fn facts(&self, follow: bool) -> io::Result<Facts> {
+        match (&self.within, follow) {
+            (None, true) => std::fs::metadata(&self.path).map(|metadata| from_std(&metadata)),
+            (None, false) => std::fs::symlink_metadata(&self.path).map(|metadata| from_std(&metadata)),
+            (Some(dir), true) => dir.metadata(&self.path).map(|metadata| from_cap(&metadata)),
+            (Some(dir), false) => dir.symlink_metadata(&self.path).map(|metadata| from_cap(&metadata)),
+        }
+    }
+
+    /// Names in a directory, sorted by their bytes.
+    pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
+        let mut names: Vec<OsString> = match &self.within {
+            None => std::fs::read_dir(&self.path)?
+                .map(|entry| Ok(entry?.file_name()))
+                .collect::<io::Result<_>>()?,
+            Some(dir) => {
+                dir.read_dir(&self.path)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?
+            }
+        };
+        names.sort_unstable_by(|a, b| a.as_encoded_bytes().cmp(b.as_encoded_bytes()));
+        Ok(names)
+    }
+
+    /// What is written in a link.
+    pub(super) fn link(&self) -> io::Result<Vec<u8>> {
+        let target = match &self.within {
+            None => std::fs::read_link(&self.path)?,
+            Some(dir) => dir.read_link_contents(&self.path)?,
+        };
+        Ok(bytes(target.as_os_str()))
+    }
+
+    /// Opens a file for reading. Does not wait if a pipe lies there by now.
+    pub(super) fn open(&self) -> io::Result<File> {
+        match &self.within {
+            None => {
+                let mut options = std::fs::OpenOptions::new();
+                options.read(true);
+                #[cfg(unix)]
+                {
+                    use rustix::fs::OFlags;
+                    use std::os::unix::fs::OpenOptionsExt;
+                    let follow = if self.follow { OFlags::empty() } else { OFlags::NOFOLLOW };
+                    options.custom_flags((follow | OFlags::NONBLOCK).bits() as i32);
+                }
+                options.open(&self.path)
+            }
+            Some(dir) => {
+                let mut options = cap_std::fs::OpenOptions::new();
+                let follow = if self.follow { FollowSymlinks::Yes } else { FollowSymlinks::No };
+                options.read(true).nonblock(true).follow(follow);
+                dir.open_with(&self.path, &options).map(cap_std::fs::File::into_std)
+            }
+        }
+    }
+}
+
+fn from_std(metadata: &std::fs::Metadata) -> Facts {
+    #[cfg(unix)]
+    let unix = {
+        use std::os::unix::fs::MetadataExt;
+        Some((metadata.mode(), (metadata.dev(), metadata.ino())))
+    };
+    #[cfg(not(unix))]
+    let unix = None;
+    let plain = (metadata.is_file(), metadata.is_dir(), metadata.is_symlink());
+    facts(plain, metadata.len(), metadata.modified(), unix)
+}
+
+fn from_cap(metadata: &cap_std::fs::Metadata) -> Facts {
+    #[cfg(unix)]
+    let unix = {
+        use cap_std::fs::MetadataExt;
+        Some((metadata.mode(), (metadata.dev(), metadata.ino())))
+    };
+    #[cfg(not(unix))]
+    let unix = None;
+    let plain = (metadata.is_file(), metadata.is_dir(), metadata.is_symlink());
+    facts(plain, metadata.len(), metadata.modified().map(|time| time.into_std()), unix)
+}
+
+/// `unix`: mode with the file type in it, device and inode.
+fn facts(
+    (file, directory, link): (bool, bool, bool),
+    size: u64,
+    modified: io::Result<SystemTime>,
+    unix: Option<(u32, (u64, u64))>,
+) -> Facts {
+    let sort = match (file, directory, link) {
+        (true, ..) => Sort::File,
+        (_, true, _) => Sort::Directory,
+        (.., true) => Sort::Link,
+        _ => Sort::Other(match unix.map(|(mode, _)| mode & 0o170000) {
+            Some(0o140000) => "a socket",
+            Some(0o010000) => "a named pipe",
+            Some(0o020000 | 0o060000) => "a device",
+            _ => "neither file nor directory",
+        }),
+    };
+    Facts {
+        sort,
+        size,
+        mode: unix.map(|(mode, _)| mode & MODE_BITS),
+        mtime: modified.map(Mtime::from_system).unwrap_or_default(),
+        id: unix.map(|(_, id)| id),
+    }
+}

@@ -1,0 +1,243 @@
+//! One entry, ready to be offered and sent: hashed, and its tree at hand.
+
+use super::cache::Cache;
+use super::place::{Facts, Place, Sort};
+use super::Item;
+use crate::entry::{Entry, EntryPath, Kind, Wanted, GROUP};
+use crate::store::ranges::to_chunks;
+use bao_tree::io::outboard::{PreOrderMemOutboard, PreOrderOutboard};
+use bao_tree::io::sync::{encode_ranges_validated, outboard, ReadAt};
+use bao_tree::io::EncodeError as TreeError;
+use bao_tree::{BaoTree, ChunkRanges};
+use std::fs::File;
+use std::io::{self, Write};
+use thiserror::Error;
+
+/// Larger files have their trees in a file: 1/256 of what they hold.
+const IN_MEMORY_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Times that a file is hashed again because it changed meanwhile.
+const ATTEMPTS: usize = 3;
+
+/// An entry that can be offered, and sent if the other end wants it.
+#[derive(Debug)]
+pub struct Prepared {
+    entry: Entry,
+    place: Place,
+    facts: Facts,
+    hashes: Hashes,
+    cache: Option<Cache>,
+}
+
+/// Why an entry could not be sent, or not to its end.
+#[derive(Debug, Error)]
+pub enum EncodeError {
+    /// It is no longer what was offered: [`Prepared::again`].
+    #[error("the file changed while it was being sent")]
+    Changed,
+    /// It is no longer there.
+    #[error("the file is gone")]
+    Gone,
+    /// The other end asked for ranges that make no sense.
+    #[error("the other end asked for ranges that the file does not have; both ends need the same version")]
+    Ranges,
+    /// It cannot be read.
+    #[error("the file cannot be read: {0}")]
+    Io(io::Error),
+    /// It cannot be written to where it goes.
+    #[error("the connection ended: {0}")]
+    Out(io::Error),
+}
+
+/// The tree's hashes in pre-order.
+#[derive(Debug)]
+pub(super) enum Hashes {
+    Memory(Vec<u8>),
+    /// In a file, from this offset on.
+    File(File, u64),
+}
+
+impl ReadAt for Hashes {
+    fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Memory(bytes) => bytes.as_slice().read_at(at, buffer),
+            Self::File(file, from) => file.read_at(from.saturating_add(at), buffer),
+        }
+    }
+}
+
+/// Hashes a file and makes the entry of anything else.
+pub(super) fn prepare(path: EntryPath, place: Place, facts: Facts, cache: Option<Cache>) -> Item {
+    let result = match facts.sort {
+        Sort::File => file(&path, &place, facts, &cache),
+        Sort::Directory => Ok((Kind::Directory, facts, Hashes::Memory(Vec::new()))),
+        _ => place
+            .link()
+            .map(|target| (Kind::Symlink { target }, facts, Hashes::Memory(Vec::new())))
+            .map_err(unreadable),
+    };
+    match result {
+        Ok((kind, facts, hashes)) => {
+            let entry = Entry { path, kind, mode: facts.mode, mtime: facts.mtime };
+            Item::Entry(Prepared { entry, place, facts, hashes, cache })
+        }
+        Err(reason) => Item::Skipped { path, reason },
+    }
+}
+
+fn unreadable(error: io::Error) -> String {
+    format!("it cannot be read: {error}")
+}
+
+/// Hashes until the file holds still.
+fn file(
+    path: &EntryPath,
+    place: &Place,
+    mut facts: Facts,
+    cache: &Option<Cache>,
+) -> Result<(Kind, Facts, Hashes), String> {
+    for _ in 0..ATTEMPTS {
+        let file = place.open().map_err(unreadable)?;
+        facts = Facts::of(&file).map_err(unreadable)?;
+        if facts.sort != Sort::File {
+            return Err("it is no file any more".into());
+        }
+        let large = facts.size > IN_MEMORY_BYTES;
+        let kept = cache.as_ref().filter(|_| large);
+        if let Some((root, hashes)) = kept.and_then(|cache| cache.find(path, &facts)) {
+            return Ok((Kind::File { size: facts.size, root }, facts, hashes));
+        }
+        let hashed = match large {
+            false => in_memory(&file, facts.size),
+            true => in_file(&file, &facts, path, kept),
+        };
+        let after = Facts::of(&file).map_err(unreadable)?;
+        match hashed {
+            // Shorter than it was.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => continue,
+            Err(error) => return Err(unreadable(error)),
+            Ok(_) if !after.same_content(&facts) => continue,
+            Ok((root, hashes)) => return Ok((Kind::File { size: facts.size, root }, facts, hashes)),
+        }
+    }
+    _ = facts;
+    Err("it changes while it is being read; try again when it holds still".into())
+}
+
+fn in_memory(file: &File, size: u64) -> io::Result<([u8; 32], Hashes)> {
+    let tree = BaoTree::new(size, GROUP);
+    let data = vec![0; tree.outboard_size() as usize];
+    let mut hashes = PreOrderMemOutboard { root: [0; 32].into(), tree, data };
+    let root = outboard(file, tree, &mut hashes)?;
+    Ok((*root.as_bytes(), Hashes::Memory(hashes.data)))
+}
+
+fn in_file(
+    file: &File,
+    facts: &Facts,
+    path: &EntryPath,
+    cache: Option<&Cache>,
+) -> io::Result<([u8; 32], Hashes)> {
+    let tree = BaoTree::new(facts.size, GROUP);
+    let mut hashes = PreOrderOutboard { root: [0; 32].into(), tree, data: tempfile(cache)? };
+    let root = *outboard(file, tree, &mut hashes)?.as_bytes();
+    if let Some(cache) = cache {
+        // Without it the next run hashes again, no more.
+        _ = cache.keep(path, facts, &root, &hashes.data);
+    }
+    Ok((root, Hashes::File(hashes.data, 0)))
+}
+
+/// A file without a name, in the cache if there is one.
+fn tempfile(cache: Option<&Cache>) -> io::Result<File> {
+    match cache.map(|cache| tempfile::tempfile_in(cache.dir())) {
+        Some(Ok(file)) => Ok(file),
+        _ => tempfile::tempfile(),
+    }
+}
+
+impl Prepared {
+    /// What to offer.
+    pub fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
+    /// Writes the encoding of the wanted ranges. Nothing that does not hash to the offered root is written.
+    pub fn encode(&self, wanted: &Wanted, out: impl Write) -> Result<(), EncodeError> {
+        let Kind::File { size, root } = self.entry.kind else { return Err(EncodeError::Ranges) };
+        let ranges = to_chunks(wanted, size).ok_or(EncodeError::Ranges)?;
+        let file = self.place.open().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => EncodeError::Gone,
+            _ => EncodeError::Io(error),
+        })?;
+        self.check(&file)?;
+        let mut out = Out { out, error: None };
+        let result = self.encode_ranges(&file, size, root, &ranges, &mut out);
+        if let Some(error) = out.error {
+            return Err(EncodeError::Out(error));
+        }
+        result
+    }
+
+    fn encode_ranges(
+        &self,
+        file: &File,
+        size: u64,
+        root: [u8; 32],
+        ranges: &ChunkRanges,
+        out: impl Write,
+    ) -> Result<(), EncodeError> {
+        let tree = BaoTree::new(size, GROUP);
+        let outboard = PreOrderOutboard { root: root.into(), tree, data: &self.hashes };
+        match encode_ranges_validated(file, outboard, ranges, out) {
+            Ok(()) => Ok(()),
+            Err(TreeError::Io(error)) if error.kind() != io::ErrorKind::UnexpectedEof => {
+                Err(EncodeError::Io(error))
+            }
+            Err(_) => Err(EncodeError::Changed),
+        }
+    }
+
+    fn check(&self, file: &File) -> Result<(), EncodeError> {
+        let now = Facts::of(file).map_err(EncodeError::Io)?;
+        match now.same_content(&self.facts) {
+            true => Ok(()),
+            false => Err(EncodeError::Changed),
+        }
+    }
+
+    /// Looks at it and hashes it anew, whatever was known.
+    pub fn again(self) -> Item {
+        if let Some(cache) = &self.cache {
+            cache.forget(&self.entry.path, &self.facts);
+        }
+        prepare(self.entry.path, self.place, self.facts, self.cache)
+    }
+}
+
+/// Remembers an error of the writer, which would otherwise look like one of the file.
+struct Out<W> {
+    out: W,
+    error: Option<io::Error>,
+}
+
+impl<W: Write> Write for Out<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.out.write(bytes) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                self.error = Some(error);
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+            // The caller would make an error of its own out of it.
+            Ok(0) if !bytes.is_empty() => {
+                self.error = Some(io::ErrorKind::WriteZero.into());
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+            other => other,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

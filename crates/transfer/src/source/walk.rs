@@ -1,0 +1,145 @@
+//! Through directories in order, without hashing anything.
+
+use super::place::{Facts, Place, Sort};
+use super::{bytes, Symlinks, Top};
+use crate::entry::EntryPath;
+use crate::store::{link_stays_inside, STATE};
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::sync::Arc;
+
+/// Longest path that a sink takes, bytes.
+const MAX_PATH: usize = 4096;
+
+/// What a walk comes upon.
+#[derive(Debug)]
+pub(super) enum Found {
+    Entry { path: EntryPath, place: Place, facts: Facts },
+    Skipped { path: EntryPath, reason: String },
+}
+
+/// A directory whose names are being worked through.
+#[derive(Debug)]
+struct Level {
+    place: Place,
+    path: EntryPath,
+    facts: Facts,
+    names: std::vec::IntoIter<OsString>,
+}
+
+#[derive(Debug)]
+pub(super) struct Walk {
+    tops: std::vec::IntoIter<Top>,
+    sent: Option<Arc<HashSet<Vec<u8>>>>,
+    symlinks: Symlinks,
+    levels: Vec<Level>,
+}
+
+impl Walk {
+    pub(super) fn new(tops: Vec<Top>, sent: Option<Arc<HashSet<Vec<u8>>>>, symlinks: Symlinks) -> Self {
+        Self { tops: tops.into_iter(), sent, symlinks, levels: Vec::new() }
+    }
+
+    /// What lies at a place. None: nothing is said about it yet, its content comes first.
+    fn look(&mut self, path: EntryPath, place: Place, follow: bool) -> Option<Found> {
+        let skipped = |path, reason: String| Some(Found::Skipped { path, reason });
+        if path.0.len() > MAX_PATH {
+            return skipped(path, "its path is longer than 4096 bytes".into());
+        }
+        let facts = match place.facts(follow) {
+            Ok(facts) => facts,
+            Err(error) => return skipped(path, format!("it cannot be read: {error}")),
+        };
+        match facts.sort {
+            Sort::Other(what) => skipped(path, format!("it is {what}")),
+            Sort::Link => self.link(path, place, facts),
+            Sort::File => Some(Found::Entry { path, place, facts }),
+            Sort::Directory => self.enter(path, place, facts),
+        }
+    }
+
+    fn enter(&mut self, path: EntryPath, place: Place, facts: Facts) -> Option<Found> {
+        if facts.id.is_some() && self.levels.iter().any(|level| level.facts.id == facts.id) {
+            return Some(Found::Skipped {
+                path,
+                reason: "the link leads back to a directory above it".into(),
+            });
+        }
+        match place.names() {
+            Ok(names) => {
+                self.levels.push(Level { place, path, facts, names: names.into_iter() });
+                None
+            }
+            Err(error) => Some(Found::Skipped { path, reason: format!("it cannot be read: {error}") }),
+        }
+    }
+
+    fn link(&mut self, path: EntryPath, place: Place, facts: Facts) -> Option<Found> {
+        let reason = match self.symlinks {
+            Symlinks::Follow => return self.look(path, place, true),
+            Symlinks::Skip => "it is a symbolic link".to_owned(),
+            Symlinks::Keep => match place.link() {
+                Err(error) => format!("it cannot be read: {error}"),
+                Ok(target) => match self.leads_outside(&path, &target) {
+                    None => return Some(Found::Entry { path, place, facts }),
+                    Some(reason) => reason.to_owned(),
+                },
+            },
+        };
+        Some(Found::Skipped { path, reason })
+    }
+
+    /// Why a link would lead to nothing at the other end, or worse.
+    fn leads_outside(&self, path: &EntryPath, target: &[u8]) -> Option<&'static str> {
+        let depth = path.0.iter().filter(|&&byte| byte == b'/').count();
+        if let Err(reason) = link_stays_inside(depth, target) {
+            return Some(reason);
+        }
+        let steps = || target.split(|&byte| byte == b'/').filter(|step| !matches!(*step, b"" | b"."));
+        let ups = steps().take_while(|step| *step == b"..").count();
+        let sent = self.sent.as_ref()?;
+        let outside = ups == depth && !steps().nth(ups).is_some_and(|name| sent.contains(name));
+        outside.then_some("the link leads to something that is not sent")
+    }
+}
+
+impl Iterator for Walk {
+    type Item = Found;
+
+    fn next(&mut self) -> Option<Found> {
+        loop {
+            let found = match self.levels.last_mut() {
+                None => {
+                    let top = self.tops.next()?;
+                    self.look(top.path, top.place, true)
+                }
+                Some(level) => match level.names.next() {
+                    Some(name) if name.as_encoded_bytes().eq_ignore_ascii_case(STATE.as_bytes()) => None,
+                    Some(name) => {
+                        let place = level.place.join(&name, self.symlinks == Symlinks::Follow);
+                        let path = level.path.join(&bytes(&name));
+                        self.look(path, place, false)
+                    }
+                    None => self.levels.pop().and_then(|level| {
+                        // The served directory itself has no name.
+                        let Level { path, place, facts, .. } = level;
+                        (!path.0.is_empty()).then_some(Found::Entry { path, place, facts })
+                    }),
+                },
+            };
+            if found.is_some() {
+                return found;
+            }
+        }
+    }
+}
+
+impl EntryPath {
+    /// Something in this directory.
+    fn join(&self, name: &[u8]) -> Self {
+        match self.0.is_empty() {
+            true => Self(name.to_vec()),
+            false => Self([&self.0, &b"/"[..], name].concat()),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Symbolic links that a peer sends.
+
+use super::path::link_stays_inside;
+use super::place::{self, refused, why, Attributes};
+use super::{partial, Store, Target};
+use crate::wire::Why;
+use cap_std::fs::Dir;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::PathBuf;
+
+/// Makes the link unless it is there. What is not a directory gives way to it.
+pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<(), Why> {
+    link_stays_inside(target.parents.len(), to).map_err(|reason| refused(&target.path, reason))?;
+    let to = native(to).map_err(|reason| refused(&target.path, reason))?;
+    let claim = store.claim(&target.path);
+    let parent = place::make(claim.root(), &target.parents, &mut Vec::new())?;
+    if leaves_by_another_link(claim.root(), target, &to) {
+        return Err(refused(&target.path, "the link leads outside the directory by way of another link"));
+    }
+    match parent.symlink_metadata(&target.name) {
+        Ok(there) if there.is_dir() => return Err(target.is_directory()),
+        Ok(there) if there.is_symlink() => {
+            if parent.read_link_contents(&target.name).is_ok_and(|there| there.as_os_str() == to) {
+                return set_time(&parent, &target.name, target.attributes)
+                    .map_err(|error| why("set the time of a link", error));
+            }
+        }
+        _ => {}
+    }
+    place_atomically(claim.root(), target, &to, &parent).map_err(|error| why("make the link", error))
+}
+
+/// True if the target passes a link of the user's own that leads outside. (A peer's links cannot.)
+fn leaves_by_another_link(root: &Dir, target: &Target, to: &OsStr) -> bool {
+    let resolved = target.parents.iter().collect::<PathBuf>().join(to);
+    // The sandbox says that it refuses to leave with the same kind as the system that it may not look.
+    root.metadata(resolved).is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+}
+
+/// Under a name of its own first, then in one step to its place.
+fn place_atomically(root: &Dir, target: &Target, to: &OsStr, parent: &Dir) -> io::Result<()> {
+    let name =
+        format!("{}.link", partial::base(&target.path, blake3::hash(to.as_encoded_bytes()).as_bytes()));
+    let mut attempts = 8;
+    loop {
+        let state = partial::state(root)?;
+        let made = symlink(to, &state, &name)
+            .and_then(|()| set_time(&state, name.as_ref(), target.attributes))
+            .and_then(|()| state.rename(&name, parent, &target.name));
+        attempts -= 1;
+        match made {
+            // Left by a killed process, or another session does the same, or removed the empty directory.
+            Err(error) if attempts > 0 && error.kind() == io::ErrorKind::AlreadyExists => {
+                _ = state.remove_file(&name);
+            }
+            Err(error) if attempts > 0 && error.kind() == io::ErrorKind::NotFound => {}
+            other => return other,
+        }
+    }
+}
+
+#[cfg(unix)]
+fn native(to: &[u8]) -> Result<OsString, &'static str> {
+    use std::os::unix::ffi::OsStrExt;
+    Ok(OsStr::from_bytes(to).to_os_string())
+}
+
+#[cfg(not(unix))]
+fn native(to: &[u8]) -> Result<OsString, &'static str> {
+    let text = std::str::from_utf8(to).map_err(|_| "the link's target is not UTF-8")?;
+    Ok(text.replace('/', "\\").into())
+}
+
+#[cfg(unix)]
+fn symlink(to: &OsStr, dir: &Dir, name: &str) -> io::Result<()> {
+    dir.symlink_contents(to, name)
+}
+
+#[cfg(not(unix))]
+fn symlink(to: &OsStr, dir: &Dir, name: &str) -> io::Result<()> {
+    dir.symlink_file(to, name)
+}
+
+#[cfg(unix)]
+fn set_time(dir: &Dir, name: &OsStr, attributes: Attributes) -> io::Result<()> {
+    use rustix::fs::{utimensat, AtFlags, Timespec, Timestamps, UTIME_OMIT};
+    let mtime = attributes.mtime;
+    let times = Timestamps {
+        last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
+        last_modification: Timespec { tv_sec: mtime.seconds, tv_nsec: mtime.nanos.min(999_999_999).into() },
+    };
+    Ok(utimensat(dir, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
+#[cfg(not(unix))]
+fn set_time(_dir: &Dir, _name: &OsStr, _attributes: Attributes) -> io::Result<()> {
+    Ok(())
+}

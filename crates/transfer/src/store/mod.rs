@@ -1,0 +1,205 @@
+//! The sink's disk: what is there, what is missing, and how it gets there without ever leaving the directory.
+//!
+//! # Rules
+//! - A final name only ever holds a complete, verified file that was on the disk before it got the name.
+//! - What was verified and written is not asked for again, whatever happened in between (see [`partial`]).
+//! - Nothing is read, written or changed outside the directory, or through a symbolic link inside it (see [`place`]);
+//!   what a peer may name at all, [`path`] says.
+//!
+//! # Directories
+//! A directory's mode and time are set when its entry comes. Entries below it may still be under way then: their arrival
+//! would change the time, and the mode might forbid it. So they are set when the last reception below it is over. The
+//! caller's part: consider a directory only after every entry below it that was offered before it.
+//!
+//! # Not implemented
+//! Directories and links are not forced to the disk one by one; a power cut may lose them, and the next run makes them
+//! anew.
+
+mod claim;
+mod link;
+mod partial;
+mod path;
+mod place;
+pub(crate) mod ranges;
+mod reception;
+mod sync;
+
+use crate::entry::{Entry, EntryPath, Kind};
+use crate::error::Error;
+use crate::wire::Why;
+use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, Metadata, OpenOptions};
+use claim::{Active, Claim};
+use partial::{Content, Partial};
+pub(crate) use path::{components, link_stays_inside, STATE};
+pub(crate) use place::MODE_BITS;
+use place::{refused, why, Attributes};
+pub use reception::Reception;
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fmt, io};
+use sync::Directories;
+
+/// How a store behaves.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct StoreOptions {}
+
+/// Where a sink stores. Cheap to clone; may be used from many threads.
+#[derive(Clone, Debug)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+/// What the sink says to an entry.
+#[derive(Debug)]
+pub enum Verdict {
+    /// It is there, as offered.
+    Have,
+    /// Another session is receiving the same file here: ask again in a second.
+    Busy,
+    /// These ranges are wanted.
+    Want(Reception),
+}
+
+struct Inner {
+    root: Dir,
+    directories: Directories,
+    active: Mutex<Active>,
+}
+
+impl Inner {
+    fn active(&self) -> MutexGuard<'_, Active> {
+        self.active.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inner").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+/// Where an entry goes and what it gets.
+#[derive(Clone, Debug)]
+struct Target {
+    path: EntryPath,
+    parents: Vec<OsString>,
+    name: OsString,
+    attributes: Attributes,
+}
+
+impl Target {
+    fn of(entry: &Entry) -> Result<Self, Why> {
+        let mut parents = components(&entry.path).map_err(|reason| refused(&entry.path, reason))?;
+        let Some(name) = parents.pop() else { return Err(refused(&entry.path, "it is empty")) };
+        let attributes = Attributes { mode: entry.mode, mtime: entry.mtime };
+        Ok(Self { path: entry.path.clone(), parents, name, attributes })
+    }
+
+    fn is_directory(&self) -> Why {
+        Why::Refused(format!("\"{}\" is a directory here; remove it or send to another place", self.path))
+    }
+}
+
+impl Store {
+    /// A store below `dir`, which is made if it is not there.
+    pub fn open(dir: &Path, _options: StoreOptions) -> Result<Self, Error> {
+        let failed = |source| Error::File { doing: "open", path: dir.display().to_string(), source };
+        std::fs::create_dir_all(dir).map_err(failed)?;
+        let root = Dir::open_ambient_dir(dir, cap_std::ambient_authority()).map_err(failed)?;
+        let bases = match root.open_dir_nofollow(STATE) {
+            Ok(state) => partial::bases(&state).map_err(failed)?,
+            Err(_) => Vec::new(),
+        };
+        let active = Mutex::new(Active::with_older(&bases));
+        Ok(Self { inner: Arc::new(Inner { root, directories: Directories::default(), active }) })
+    }
+
+    /// What is to be done about an entry. Directories and links are made at once. Blocks: hashes what is there.
+    pub fn consider(&self, entry: &Entry) -> Result<Verdict, Why> {
+        let target = Target::of(entry)?;
+        match &entry.kind {
+            Kind::Directory => self.directory(&target).map(|()| Verdict::Have),
+            Kind::Symlink { target: to } => link::consider(self, &target, to).map(|()| Verdict::Have),
+            Kind::File { size, root } => self.file(target, Content { size: *size, root: *root }),
+        }
+    }
+
+    fn directory(&self, target: &Target) -> Result<(), Why> {
+        let mut steps = target.parents.clone();
+        steps.push(target.name.clone());
+        let dir = place::make(&self.inner.root, &steps, &mut Vec::new())?;
+        if self.inner.active().postpone(&target.path, target.attributes) {
+            return Ok(());
+        }
+        target.attributes.apply_to_directory(&dir).map_err(|error| why("set mode and time", error))
+    }
+
+    fn file(&self, target: Target, content: Content) -> Result<Verdict, Why> {
+        if content.size > ranges::MAX_SIZE {
+            return Err(refused(&target.path, "no file is that large"));
+        }
+        let claim = self.claim(&target.path);
+        let private = target.attributes.mode.is_some();
+        loop {
+            let (parent, before) = self.look(&target)?;
+            if let (Some(parent), Some(there)) = (&parent, &before) {
+                if there.is_dir() {
+                    return Err(target.is_directory());
+                }
+                if there.is_file() && there.len() == content.size && has(parent, &target, content) {
+                    return Ok(Verdict::Have);
+                }
+            }
+            let partial = Partial::open(&self.inner.root, &target.path, content, private)
+                .map_err(|error| why("open the partial file", error))?;
+            let Some(partial) = partial else { return Ok(Verdict::Busy) };
+            // Another session may have finished the file since we looked.
+            if identity(&self.look(&target)?.1) != identity(&before) {
+                if partial.is_new().unwrap_or(false) {
+                    _ = partial.remove();
+                }
+                continue;
+            }
+            let wanted = partial.wanted().map_err(|error| why("read the partial file", error))?;
+            let complete = wanted.0.is_empty();
+            let reception = Reception::new(partial, wanted, content, target, claim);
+            return match complete {
+                true => reception.finish().map(|()| Verdict::Have),
+                false => Ok(Verdict::Want(reception)),
+            };
+        }
+    }
+
+    /// The directory an entry goes to, and what lies there under its name.
+    fn look(&self, target: &Target) -> Result<(Option<Dir>, Option<Metadata>), Why> {
+        let Some(parent) = place::find(&self.inner.root, &target.parents)? else { return Ok((None, None)) };
+        match parent.symlink_metadata(&target.name) {
+            Ok(metadata) => Ok((Some(parent), Some(metadata))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((Some(parent), None)),
+            Err(error) => Err(why("look at what is there", error)),
+        }
+    }
+
+    fn claim(&self, path: &EntryPath) -> Claim {
+        Claim::new(self.inner.clone(), path)
+    }
+}
+
+/// True if the file that lies there is the one that is offered. Its mode and time are put right then. What cannot be
+/// read is not there.
+fn has(parent: &Dir, target: &Target, content: Content) -> bool {
+    let mut options = OpenOptions::new();
+    options.read(true).follow(FollowSymlinks::No).nonblock(true);
+    let Ok(file) = parent.open_with(&target.name, &options) else { return false };
+    let file = file.into_std();
+    partial::hash(&file, content.size).is_ok_and(|root| root == Some(content.root))
+        && target.attributes.apply(&file).is_ok()
+}
+
+/// Changes when a name is given to another file.
+fn identity(there: &Option<Metadata>) -> Option<(u64, u64)> {
+    there.as_ref().map(|metadata| (metadata.dev(), metadata.ino()))
+}

@@ -1,0 +1,337 @@
+//! A file that is being received: what lies on the disk of it, and who may write to it.
+//!
+//! # Model
+//! `DIR/.afteryou/P-R.part` holds the content, `P-R.tree` the hashes above it in pre-order (none for a file of one group),
+//! where P is the hash of the path and R the root, both cut to 16 bytes. What is there is believed only as far as it
+//! hashes to the root. Neither file has a header: where a byte lies says what it is.
+//!
+//! The part file's lock (`flock`) says who may write to both. A file can be renamed or removed between being opened and
+//! being locked, so whoever has the lock looks once more whether the name still means that file.
+//!
+//! # Not implemented
+//! Outside Unix nothing is locked: two processes that receive the same file there spoil each other's partial file, which
+//! is found out when it is verified. Holes in the source's file are not kept.
+
+use super::path::STATE;
+use super::ranges;
+use crate::entry::{EntryPath, Wanted, GROUP};
+use bao_tree::io::outboard::PreOrderOutboard;
+use bao_tree::io::sync::{valid_ranges, WriteAt};
+use bao_tree::io::Parent;
+use bao_tree::{BaoTree, ChunkRanges};
+use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
+use cap_std::fs::{Dir, OpenOptions};
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::ops::Range;
+
+/// Ends of the two files' names.
+const PART: &str = ".part";
+const TREE: &str = ".tree";
+
+/// Times that a file may slip away between being opened and being locked before we call it busy.
+const ATTEMPTS: usize = 16;
+
+/// What identifies the content.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Content {
+    pub(crate) size: u64,
+    pub(crate) root: [u8; 32],
+}
+
+/// Files of a partial reception, locked.
+#[derive(Debug)]
+pub(crate) struct Partial {
+    pub(crate) dir: Dir,
+    base: String,
+    pub(crate) file: File,
+    hashes: Option<File>,
+    content: Content,
+    /// Parents that are not written yet, beginning at this offset of the tree file.
+    unsaved: (u64, Vec<u8>),
+}
+
+/// What all partial files of a path begin with.
+pub(crate) fn prefix(path: &EntryPath) -> String {
+    format!("{}-", &blake3::hash(&path.0).to_hex()[..32])
+}
+
+/// The part of a base that stands for the path.
+pub(crate) fn path_part(base: &str) -> &str {
+    base.split_once('-').map_or(base, |(path, _)| path)
+}
+
+/// Name of the files without their ends.
+pub(crate) fn base(path: &EntryPath, root: &[u8; 32]) -> String {
+    format!("{}{}", prefix(path), &blake3::Hash::from(*root).to_hex()[..32])
+}
+
+/// Opens the directory of partial files and makes it if it is not there.
+pub(crate) fn state(root: &Dir) -> io::Result<Dir> {
+    for _ in 0..ATTEMPTS {
+        match root.open_dir_nofollow(STATE) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            other => return other,
+        }
+        #[cfg(unix)]
+        let made = {
+            use cap_std::fs::{DirBuilder, DirBuilderExt};
+            root.create_dir_with(STATE, DirBuilder::new().mode(0o700))
+        };
+        #[cfg(not(unix))]
+        let made = root.create_dir(STATE);
+        match made {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+    }
+    root.open_dir_nofollow(STATE)
+}
+
+impl Partial {
+    /// Opens and locks the files, which may be new. None: another session holds them.
+    pub(crate) fn open(
+        root: &Dir,
+        path: &EntryPath,
+        content: Content,
+        private: bool,
+    ) -> io::Result<Option<Self>> {
+        let base = base(path, &content.root);
+        let part = format!("{base}{PART}");
+        for _ in 0..ATTEMPTS {
+            // Another session may remove the directory when it is empty, or the file when it is done.
+            let dir = state(root)?;
+            let file = match open(&dir, &part, private) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                other => other?,
+            };
+            if !lock(&file)? {
+                return Ok(None);
+            }
+            if !names(&dir, &part, &file)? {
+                continue;
+            }
+            if file.metadata()?.len() > content.size {
+                file.set_len(content.size)?;
+            }
+            let hashes = match content.tree().blocks() > 1 {
+                true => Some(open(&dir, &format!("{base}{TREE}"), true)?),
+                false => None,
+            };
+            return Ok(Some(Self { dir, base, file, hashes, content, unsaved: (0, Vec::new()) }));
+        }
+        Ok(None)
+    }
+
+    /// True if nothing was ever written.
+    pub(crate) fn is_new(&self) -> io::Result<bool> {
+        Ok(self.file.metadata()?.len() == 0)
+    }
+
+    /// What is not there yet, found by hashing what is there.
+    pub(crate) fn wanted(&self) -> io::Result<Wanted> {
+        let size = self.content.size;
+        let length = self.file.metadata()?.len();
+        if length == 0 {
+            return Ok(ranges::missing(&[], size));
+        }
+        let mut have: Vec<Range<u64>> = Vec::new();
+        let all = ChunkRanges::all();
+        let outboard = PreOrderOutboard {
+            root: self.content.root.into(),
+            tree: self.content.tree(),
+            data: self.hashes.as_ref().unwrap_or(&self.file),
+        };
+        for range in valid_ranges(outboard, &self.file, &all) {
+            let range = range?;
+            let (from, to) = (range.start.to_bytes(), range.end.to_bytes().min(size));
+            match have.last_mut() {
+                Some(last) if last.end == from => last.end = to,
+                _ => have.push(from..to),
+            }
+        }
+        // A kill between the last two steps of a reception leaves the content without its tree.
+        if have.is_empty() && length == size && hash(&self.file, size)? == Some(self.content.root) {
+            return Ok(Wanted(Vec::new()));
+        }
+        Ok(ranges::merge(ranges::missing(&have, size), ranges::MAX_RANGES))
+    }
+
+    /// Keeps a parent's hashes until the next leaf is written.
+    pub(crate) fn save_parent(&mut self, parent: &Parent) -> io::Result<()> {
+        let Some(index) = self.content.tree().pre_order_offset(parent.node) else { return Ok(()) };
+        let at = index * 64;
+        if self.unsaved.0 + self.unsaved.1.len() as u64 != at {
+            self.flush_parents()?;
+            self.unsaved.0 = at;
+        }
+        self.unsaved.1.extend_from_slice(parent.pair.0.as_bytes());
+        self.unsaved.1.extend_from_slice(parent.pair.1.as_bytes());
+        Ok(())
+    }
+
+    /// Writes a verified leaf, its parents first: a kill between the two leaves hashes without content, which is found
+    /// out, and not content that nobody can verify.
+    pub(crate) fn save_leaf(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.flush_parents()?;
+        (&mut self.file).write_all_at(offset, data)
+    }
+
+    fn flush_parents(&mut self) -> io::Result<()> {
+        let (at, hashes) = &mut self.unsaved;
+        if let Some(file) = &mut self.hashes {
+            if !hashes.is_empty() {
+                file.write_all_at(*at, hashes)?;
+            }
+        }
+        *at += hashes.len() as u64;
+        hashes.clear();
+        Ok(())
+    }
+
+    /// Name of the part file in [`Self::dir`].
+    pub(crate) fn part_name(&self) -> String {
+        format!("{}{PART}", self.base)
+    }
+
+    /// Removes the tree file.
+    pub(crate) fn remove_tree(&self) -> io::Result<()> {
+        match self.dir.remove_file(format!("{}{TREE}", self.base)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes both files. Only who holds the lock calls it.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        self.remove_tree()?;
+        self.dir.remove_file(self.part_name())
+    }
+
+    /// Removes the partial files of other contents of this path that nobody holds.
+    pub(crate) fn remove_older(&self, path: &EntryPath) -> io::Result<()> {
+        let prefix = prefix(path);
+        for name in names_in(&self.dir)? {
+            if name.starts_with(&prefix) && !name.starts_with(&self.base) {
+                remove_unheld(&self.dir, &name)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Content {
+    pub(crate) fn tree(&self) -> BaoTree {
+        BaoTree::new(self.size, GROUP)
+    }
+}
+
+/// Bases of the partial files that lie there.
+pub(crate) fn bases(dir: &Dir) -> io::Result<Vec<String>> {
+    let mut bases: Vec<String> = names_in(dir)?
+        .iter()
+        .filter_map(|name| name.strip_suffix(PART).or(name.strip_suffix(TREE)))
+        .map(str::to_owned)
+        .collect();
+    bases.sort();
+    bases.dedup();
+    Ok(bases)
+}
+
+fn names_in(dir: &Dir) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in dir.entries()? {
+        if let Ok(name) = entry?.file_name().into_string() {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+/// Removes a part file that nobody holds, with its tree file, or a tree file that has no part file.
+fn remove_unheld(dir: &Dir, name: &str) -> io::Result<()> {
+    let Some(base) = name.strip_suffix(PART) else { return Ok(()) };
+    let file = match open_existing(dir, name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        other => other?,
+    };
+    if !lock(&file)? || !names(dir, name, &file)? {
+        return Ok(());
+    }
+    _ = dir.remove_file(format!("{base}{TREE}"));
+    dir.remove_file(name)
+}
+
+/// BLAKE3 of a file from its beginning; None if it has another size.
+pub(crate) fn hash(mut file: &File, size: u64) -> io::Result<Option<[u8; 32]>> {
+    file.rewind()?;
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = vec![0; 256 * 1024];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => _ = hasher.update(&buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        if hasher.count() > size {
+            return Ok(None);
+        }
+    }
+    Ok((hasher.count() == size).then(|| *hasher.finalize().as_bytes()))
+}
+
+fn open_existing(dir: &Dir, name: &str) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).follow(FollowSymlinks::No);
+    dir.open_with(name, &options).map(|file| file.into_std())
+}
+
+/// Opens or makes a file for reading and writing, `private`: nobody else may read it until it is whole.
+fn open(dir: &Dir, name: &str, private: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).follow(FollowSymlinks::No);
+    #[cfg(unix)]
+    {
+        use cap_std::fs::OpenOptionsExt;
+        options.mode(if private { 0o600 } else { 0o666 });
+    }
+    #[cfg(not(unix))]
+    let _ = private;
+    let file = match dir.open_with(name, &options) {
+        // It had got its final mode, without a right to write, when the process was killed.
+        #[cfg(unix)]
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            use cap_std::fs::PermissionsExt;
+            dir.set_permissions(name, cap_std::fs::Permissions::from_mode(0o600)).map_err(|_| error)?;
+            dir.open_with(name, &options)?
+        }
+        other => other?,
+    };
+    Ok(file.into_std())
+}
+
+/// True if the name still means this file.
+fn names(dir: &Dir, name: &str, file: &File) -> io::Result<bool> {
+    let named = match dir.symlink_metadata(name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        other => other?,
+    };
+    let held = cap_std::fs::Metadata::from_file(file)?;
+    Ok((named.dev(), named.ino()) == (held.dev(), held.ino()))
+}
+
+#[cfg(unix)]
+fn lock(file: &File) -> io::Result<bool> {
+    use rustix::fs::{flock, FlockOperation};
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(unix))]
+fn lock(_file: &File) -> io::Result<bool> {
+    Ok(true)
+}

@@ -1,0 +1,154 @@
+//! Where an entry goes: the real directories above it, and its attributes.
+//!
+//! Directories are opened one component at a time and never through a link, so that a link put in the way between two
+//! looks changes nothing: what was opened stays what it was.
+
+use crate::entry::{EntryPath, Mtime};
+use crate::wire::Why;
+use cap_fs_ext::DirExt;
+use cap_std::fs::Dir;
+use std::ffi::OsString;
+use std::fs::{File, FileTimes};
+use std::io;
+use std::time::{Duration, SystemTime};
+
+/// The bits of a mode that travel: set-id and sticky bits do not.
+pub(crate) const MODE_BITS: u32 = 0o777;
+
+/// What went wrong, for the source.
+pub(crate) fn why(doing: &str, error: io::Error) -> Why {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Why::DiskFull,
+        _ => Why::Io(format!("cannot {doing}: {error}")),
+    }
+}
+
+/// The path was refused because of this.
+pub(crate) fn refused(path: &EntryPath, reason: &str) -> Why {
+    Why::Refused(format!("\"{path}\" is refused: {reason}"))
+}
+
+/// Opens the directory that `parents` lead to; None where one does not exist.
+pub(crate) fn find(root: &Dir, parents: &[OsString]) -> Result<Option<Dir>, Why> {
+    let mut dir = root.try_clone().map_err(|error| why("open the directory", error))?;
+    for name in parents {
+        match dir.open_dir_nofollow(name) {
+            Ok(next) => dir = next,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(in_the_way(&dir, name, error)),
+        }
+    }
+    Ok(Some(dir))
+}
+
+/// Opens the directory that `parents` lead to and makes what is missing. Directories that got a new entry are added to
+/// `changed`.
+pub(crate) fn make(root: &Dir, parents: &[OsString], changed: &mut Vec<Dir>) -> Result<Dir, Why> {
+    let mut dir = root.try_clone().map_err(|error| why("open the directory", error))?;
+    for name in parents {
+        let next = match dir.open_dir_nofollow(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                match dir.create_dir(name) {
+                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                        return Err(why("create a directory", error))
+                    }
+                    _ => {}
+                }
+                let next = dir.open_dir_nofollow(name).map_err(|error| in_the_way(&dir, name, error))?;
+                changed.push(dir);
+                next
+            }
+            other => other.map_err(|error| in_the_way(&dir, name, error))?,
+        };
+        dir = next;
+    }
+    Ok(dir)
+}
+
+/// Why a component could not be opened as a directory.
+fn in_the_way(dir: &Dir, name: &OsString, error: io::Error) -> Why {
+    let shown = EntryPath(name.as_encoded_bytes().to_vec());
+    match dir.symlink_metadata(name) {
+        Ok(metadata) if metadata.is_symlink() => {
+            Why::Refused(format!("\"{shown}\" is a symbolic link here, and nothing is stored through links"))
+        }
+        Ok(metadata) if !metadata.is_dir() => {
+            Why::Refused(format!("\"{shown}\" is not a directory here; remove it or send to another place"))
+        }
+        _ => why(&format!("open the directory \"{shown}\""), error),
+    }
+}
+
+/// Mode and time of modification as they travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Attributes {
+    pub(crate) mode: Option<u32>,
+    pub(crate) mtime: Mtime,
+}
+
+impl Attributes {
+    /// Gives them to a directory where they differ.
+    pub(crate) fn apply_to_directory(&self, dir: &Dir) -> io::Result<()> {
+        self.apply(&dir.open(".")?.into_std())
+    }
+
+    /// Gives them to an open file or directory where they differ.
+    pub(crate) fn apply(&self, file: &File) -> io::Result<()> {
+        let metadata = file.metadata()?;
+        #[cfg(unix)]
+        if let Some(mode) = self.mode {
+            use std::os::unix::fs::PermissionsExt;
+            if metadata.permissions().mode() & 0o7777 != mode & MODE_BITS {
+                file.set_permissions(std::fs::Permissions::from_mode(mode & MODE_BITS))?;
+            }
+        }
+        let Some(modified) = self.mtime.to_system() else { return Ok(()) };
+        if metadata.modified().ok() != Some(modified) {
+            file.set_times(FileTimes::new().set_modified(modified))?;
+        }
+        Ok(())
+    }
+}
+
+impl Mtime {
+    /// None for a time that this system cannot express.
+    pub(crate) fn to_system(self) -> Option<SystemTime> {
+        let whole = Duration::from_secs(self.seconds.unsigned_abs());
+        let second = match self.seconds < 0 {
+            true => SystemTime::UNIX_EPOCH.checked_sub(whole),
+            false => SystemTime::UNIX_EPOCH.checked_add(whole),
+        };
+        second?.checked_add(Duration::from_nanos(self.nanos.min(999_999_999).into()))
+    }
+
+    /// Of a file's metadata.
+    pub(crate) fn from_system(time: SystemTime) -> Self {
+        match time.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(after) => Self { seconds: after.as_secs() as i64, nanos: after.subsec_nanos() },
+            Err(before) => {
+                let before = before.duration();
+                let whole = before.as_secs() as i64;
+                match before.subsec_nanos() {
+                    0 => Self { seconds: -whole, nanos: 0 },
+                    nanos => Self { seconds: -whole - 1, nanos: 1_000_000_000 - nanos },
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_before_and_after_1970_survive_the_way_there_and_back() {
+        for (seconds, nanos) in
+            [(0, 0), (1, 999_999_999), (-1, 1), (-1, 0), (-2_000_000_000, 5), (4_000_000_000, 123)]
+        {
+            let time = Mtime { seconds, nanos };
+            assert_eq!(time.to_system().map(Mtime::from_system), Some(time));
+        }
+        assert_eq!(Mtime { seconds: i64::MIN, nanos: u32::MAX }.to_system().is_some(), true);
+    }
+}

@@ -1,0 +1,122 @@
+//! Receiving one file: verify, write, and give it its name.
+
+use super::partial::{Content, Partial};
+use super::place::{self, why, Attributes};
+use super::ranges;
+use super::{Claim, Target};
+use crate::entry::Wanted;
+use crate::wire::Why;
+use bao_tree::io::sync::DecodeResponseIter;
+use bao_tree::io::{BaoContentItem, DecodeError};
+use cap_std::fs::Dir;
+use std::io::{self, Read};
+
+/// A file that the sink wants. Holds the partial file's lock until it is dropped.
+#[derive(Debug)]
+pub struct Reception {
+    // In this order: the files are closed before the claim lets others tidy up.
+    partial: Partial,
+    wanted: Wanted,
+    content: Content,
+    target: Target,
+    claim: Claim,
+    named: bool,
+}
+
+impl Reception {
+    pub(super) fn new(
+        partial: Partial,
+        wanted: Wanted,
+        content: Content,
+        target: Target,
+        claim: Claim,
+    ) -> Self {
+        Self { partial, wanted, content, target, claim, named: false }
+    }
+
+    /// What is still missing: ask for exactly this.
+    pub fn wanted(&self) -> &Wanted {
+        &self.wanted
+    }
+
+    /// Takes the encoding of the wanted ranges, writes what verifies and gives the file its final name. `on_group` is
+    /// called with offset and length of each group that came in and verified, before it is written. What was written
+    /// stays for the next time if something goes wrong.
+    pub fn receive(mut self, encoded: impl Read, on_group: &mut dyn FnMut(u64, u64)) -> Result<(), Why> {
+        let size = self.content.size;
+        let Some(chunks) = ranges::to_chunks(&self.wanted, size) else {
+            return Err(Why::Io("the partial file changed under our hands".into()));
+        };
+        let tree = self.content.tree();
+        for item in DecodeResponseIter::new(self.content.root.into(), tree, encoded, &chunks) {
+            match item.map_err(undecodable)? {
+                BaoContentItem::Parent(parent) => {
+                    self.partial.save_parent(&parent).map_err(|error| why("write", error))?
+                }
+                BaoContentItem::Leaf(leaf) => {
+                    on_group(leaf.offset, leaf.data.len() as u64);
+                    self.partial.save_leaf(leaf.offset, &leaf.data).map_err(|error| why("write", error))?
+                }
+            }
+        }
+        self.finish()
+    }
+
+    /// Everything was verified, in this run or at its beginning, under one lock: to the disk, then to its name.
+    pub(super) fn finish(mut self) -> Result<(), Why> {
+        let file = &self.partial.file;
+        let length = file.metadata().map_err(|error| why("look at the partial file", error))?.len();
+        if length != self.content.size {
+            return Err(Why::Io("the partial file was changed by somebody else; send it again".into()));
+        }
+        let attributes: Attributes = self.target.attributes;
+        attributes.apply(file).map_err(|error| why("set mode and time", error))?;
+        if let Err(error) = file.sync_all() {
+            // The system may now believe that pages are on the disk which are not. Only new ones can be trusted.
+            _ = self.partial.remove();
+            return Err(why("write to the disk", error));
+        }
+        let mut changed = Vec::new();
+        let parent = place::make(self.claim.root(), &self.target.parents, &mut changed)?;
+        if parent.symlink_metadata(&self.target.name).is_ok_and(|metadata| metadata.is_dir()) {
+            return Err(self.target.is_directory());
+        }
+        self.partial.remove_tree().map_err(|error| why("remove the tree file", error))?;
+        self.rename_to(&parent).map_err(|error| why("give the file its name", error))?;
+        self.named = true;
+        changed.push(parent);
+        self.claim.sync(changed).map_err(|error| why("write the directory to the disk", error))?;
+        if self.claim.take_older() {
+            // Whether they are gone does not matter to this file.
+            _ = self.partial.remove_older(&self.target.path);
+        }
+        Ok(())
+    }
+
+    fn rename_to(&self, parent: &Dir) -> io::Result<()> {
+        self.partial.dir.rename(self.partial.part_name(), parent, &self.target.name)
+    }
+}
+
+impl Drop for Reception {
+    fn drop(&mut self) {
+        if self.named {
+            return;
+        }
+        // Nothing came: leave nothing.
+        match self.partial.is_new().unwrap_or(false) {
+            true => _ = self.partial.remove(),
+            false => self.claim.left_behind(),
+        }
+    }
+}
+
+fn undecodable(error: DecodeError) -> Why {
+    match error {
+        DecodeError::ParentNotFound(_) | DecodeError::LeafNotFound(_) => {
+            Why::Io("the connection ended before the file was complete".into())
+        }
+        DecodeError::ParentHashMismatch(_) | DecodeError::LeafHashMismatch(_) => Why::Mismatch,
+        DecodeError::Io(error) => Why::Io(format!("the connection ended: {error}")),
+    }
+}

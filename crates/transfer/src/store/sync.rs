@@ -1,0 +1,85 @@
+//! Directories to the disk, several at a time.
+//!
+//! A file that got its final name is safe when its directory is on the disk. With many small files a journal commit for
+//! each would cost more than their bytes. So whoever comes while one is under way joins the next: one commit then serves
+//! all of them.
+
+use cap_fs_ext::MetadataExt;
+use cap_std::fs::Dir;
+use std::collections::HashSet;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+
+/// How a batch ended: the kind and words of its first error.
+type Outcome = Option<(io::ErrorKind, String)>;
+
+#[derive(Default)]
+struct Batch {
+    dirs: Vec<Dir>,
+    outcome: Arc<OnceLock<Outcome>>,
+}
+
+#[derive(Default)]
+struct State {
+    next: Batch,
+    under_way: bool,
+}
+
+/// Takes directories to the disk in batches.
+#[derive(Default)]
+pub(crate) struct Directories {
+    state: Mutex<State>,
+    done: Condvar,
+}
+
+impl Directories {
+    /// Returns when what was done to these directories is on the disk.
+    pub(crate) fn sync(&self, dirs: Vec<Dir>) -> io::Result<()> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.next.dirs.extend(dirs);
+        let mine = state.next.outcome.clone();
+        loop {
+            if let Some(outcome) = mine.get() {
+                return match outcome {
+                    None => Ok(()),
+                    Some((kind, words)) => Err(io::Error::new(*kind, words.clone())),
+                };
+            }
+            if state.under_way {
+                state = self.done.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            state.under_way = true;
+            let batch = std::mem::take(&mut state.next);
+            drop(state);
+            let outcome = flush(batch.dirs).err().map(|error| (error.kind(), error.to_string()));
+            state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            _ = batch.outcome.set(outcome);
+            state.under_way = false;
+            self.done.notify_all();
+        }
+    }
+}
+
+fn flush(dirs: Vec<Dir>) -> io::Result<()> {
+    let mut seen = HashSet::new();
+    for dir in dirs {
+        let metadata = dir.dir_metadata()?;
+        if seen.insert((metadata.dev(), metadata.ino())) {
+            sync(&dir)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn sync(dir: &Dir) -> io::Result<()> {
+    // The handle itself may only name the directory (`O_PATH`), which cannot be synced.
+    dir.open(".")?.sync_all()
+}
+
+/// Windows has no such call: its file systems write names to the journal themselves.
+#[cfg(not(unix))]
+fn sync(_dir: &Dir) -> io::Result<()> {
+    Ok(())
+}
