@@ -15,9 +15,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// let inner = list::find("ledbat++").unwrap().build(&[], 1400)?;
 /// let group = Shared::new(inner, 1400);
 /// // What a transport takes that wants a controller for each of its connections:
-/// let make = move |mss: u32| -> Box<dyn Controller> { group.member(mss) };
-/// let (one, other) = (make(1400), make(1400));
-/// assert_eq!(one.cwnd() + other.cwnd(), 2 * 1400, "LEDBAT++ begins with two packets");
+/// let job = group.clone();
+/// let make = move |mss: u32| -> Box<dyn Controller> { job.member(mss) };
+/// let connections = [make(1400), make(1400)];
+/// assert_eq!((group.members(), group.cwnd()), (2, 2 * 1400), "LEDBAT++ begins with two packets for all");
+/// drop(connections);
+/// assert_eq!(group.members(), 0);
 /// # Ok::<(), afteryou_cc::param::ParamError>(())
 /// ```
 #[derive(Clone, Debug)]
