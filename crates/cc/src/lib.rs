@@ -10,11 +10,14 @@
 //! - Orthogonal parts are files of their own and shared: [`delay_meter`] puts together [`delay_signal`], [`base_delay`],
 //!   [`current_delay`], [`clock_skew`] and [`route_change`]; then [`slow_start`], [`hystart`], [`slowdown`], [`restart`],
 //!   [`loss_gate`], [`ack_habit`], [`rtt`].
+//! - [`group`] lets several connections share one controller.
 //! - [`list`] finds a controller by name and makes it from its [parameter table](param).
 #![cfg_attr(not(test), no_std)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
 
 pub mod ack_habit;
 pub mod base_delay;
@@ -27,6 +30,8 @@ pub mod delay_signal;
 pub mod event;
 pub mod fixed;
 pub mod fledbat;
+#[cfg(feature = "alloc")]
+pub mod group;
 pub mod hystart;
 pub mod ledbat;
 mod ledbat_slow_start;

@@ -1,9 +1,10 @@
 //! A controller allocates when it is made and never again: it runs in a packet's path.
-#![cfg(feature = "alloc")]
+#![cfg(feature = "std")]
 
 mod driver;
 
-use afteryou_cc::list::CONTROLLERS;
+use afteryou_cc::group::Shared;
+use afteryou_cc::list::{find, CONTROLLERS};
 use afteryou_cc::{Idle, Span, Timeout};
 use driver::Driver;
 
@@ -27,6 +28,21 @@ fn nothing_is_allocated_after_construction() {
         });
         assert_eq!(allocations.count_total, 0, "{}", entry.name);
     }
+}
+
+#[test]
+fn a_member_of_a_group_allocates_nothing_either() {
+    let mut driver = Driver::new("ledbat++", &[], 1448, Span::from_millis(40));
+    let inner = find("ledbat++").expect("in the list").build(&[], 1448).expect("valid");
+    let group = Shared::new(inner, 1448);
+    driver.controller = group.member(1448);
+    let _other = group.member(1448);
+    let allocations = allocation_counter::measure(|| {
+        (0..200).for_each(|_| driver.round(Span::from_millis(20)));
+        driver.lose();
+        driver.controller.snapshot();
+    });
+    assert_eq!(allocations.count_total, 0);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use afteryou_aqm::droptail::DropTail;
 use afteryou_aqm::{Dropped, Limit, Packet as Queued, Queue};
+use afteryou_cc::group::Shared;
 use afteryou_cc::list;
 use afteryou_cc::param::Value;
 use afteryou_cc::{Span, Time};
@@ -43,6 +44,8 @@ impl Path {
 pub struct Plan {
     pub controller: &'static str,
     pub overrides: Vec<(&'static str, Value)>,
+    /// The group that the sender joins; it decides instead of `controller`.
+    pub group: Option<Shared>,
     pub rtt_ms: u64,
     pub start_ms: u64,
     pub stop_ms: Option<u64>,
@@ -62,6 +65,7 @@ impl Plan {
         Plan {
             controller,
             overrides: Vec::new(),
+            group: None,
             rtt_ms,
             start_ms: 0,
             stop_ms: None,
@@ -78,6 +82,10 @@ impl Plan {
         let config = Config { keep_received: false, ..self.config };
         let server = self.server.map(|server| Config { keep_received: false, ..server });
         Plan { config, server, content: false, ..self }
+    }
+
+    pub fn in_group(self, group: &Shared) -> Plan {
+        Plan { group: Some(group.clone()), ..self }
     }
 
     pub fn sending(self, bytes: u64) -> Plan {
@@ -240,8 +248,11 @@ impl World {
         match event {
             Event::Start(i) => {
                 let plan = &self.flows[i].plan;
+                let own = || {
+                    list::find(plan.controller).unwrap().build(&plan.overrides, plan.config.payload).unwrap()
+                };
                 let controller =
-                    list::find(plan.controller).unwrap().build(&plan.overrides, plan.config.payload).unwrap();
+                    plan.group.as_ref().map_or_else(own, |group| group.member(plan.config.payload));
                 let (recv_id, seq_nr) = (self.rng.next_u32() as u16 & 0x7FFF, self.rng.next_u32() as u16);
                 let client = Connection::connect(plan.config.clone(), controller, self.now, recv_id, seq_nr);
                 self.flows[i].client = Some(client);

@@ -1,0 +1,494 @@
+//! A group: several connections of one job that together take no more than one.
+//!
+//! # Model
+//! One controller, the inner one, sees the whole job as a single sender and decides one window W. The members are
+//! connections between the same two hosts. What they report becomes the inner one's events; what they may have in flight
+//! is their share of W:
+//!
+//! ```text
+//!   level(m) = (W − in flight of members that do not want more) / (members that want more, m among them)
+//!              but at least W / members
+//!   room(m)  = W − in flight of all others
+//!   cwnd(m)  = max(min(room, level rounded up to whole packets), one packet)         if level ≥ one packet
+//!            = level: less than a packet, so the transport spaces its packets         otherwise
+//! ```
+//!
+//! - **The level makes shares equal.** Who has more than the level may not replace what is acknowledged, so room appears
+//!   for who has less: equal shares within a few round trips, whatever they were before.
+//! - **The room keeps the sum within W.** The levels are rounded up so that no fraction of a packet stays unused.
+//! - **Who wants nothing lends its share.** A member wants more unless its transport says that the application limits it,
+//!   or it has had nothing in flight for two round trips. What it holds is taken off W first; the rest is for the others.
+//! - **The floor is one packet.** A transport hears news from acks only: a member without a packet in flight would never
+//!   learn that there is room again. So each may have one although the others have filled W, and the bytes in flight exceed
+//!   the window that they were sent under by at most one packet per member. Where not even one packet for each fits into
+//!   W, windows below one packet keep the *rate* of all together at W per round trip.
+//!
+//! # How events are translated
+//! | of a member | for the inner controller |
+//! |---|---|
+//! | FlightSize, in flight | the sums over all members as last reported |
+//! | packet number | the time of sending in ns, the one order that all members share |
+//! | round | begins with the first ack of whatever was sent after the previous one began: one per round trip of the job |
+//! | loss | as it is; send times compare across members, so losses of one round trip count once |
+//! | spurious loss | told if this member alone had losses since the latest reduction |
+//! | timeout while later packets of others have arrived | a loss: that is what one sender would have seen |
+//! | timeouts of several members in one silence | one timeout |
+//! | persistent congestion | told unless another member's later packet has arrived |
+//! | application-limited | only if nobody wants more |
+//! | idle | only if nobody has anything in flight, and since the latest event of all |
+//! | packet size | the largest of all members |
+//!
+//! A group of one is its inner controller, number for number but for packet numbers.
+//!
+//! Who leaves is forgotten at once, and so is what it had in flight. A connection that is closed and kept by its owner says
+//! nothing any more: after a second and four round trips of silence nothing of it can be in the network.
+//!
+//! # Constants
+//! | name | value | why |
+//! |---|---|---|
+//! | a want lapses after | 2 round trips (or 2 spacings) with nothing in flight | one could be a gap between two writes |
+//! | silence | 1 s + 4 round trips | a living connection with something in flight has its timer go off earlier |
+//! | newcomer's idle threshold | 1 s | RFC 6298 §2.1: the timeout of who has measured nothing |
+//!
+//! # Source
+//! The idea of one window for all connections of a host pair is RFC 3124 (Congestion Manager, §2), the equal shares with
+//! lending are RFC 8699 (§5.2, priorities all 1, the whole rate by the window of one), what newcomers inherit is
+//! RFC 9040 (§4). The arithmetic is ours: RFC 3124 hands out grants and RFC 8699 couples one controller per flow.
+//!
+//! # Not implemented
+//! Priorities. Delivery-rate samples: one of a single member would pass for the job's, so the inner controller gets none while
+//! there are two. Sharing across paths: losses and delays of two bottlenecks would be mixed up.
+//!
+//! # Known bad cases
+//! One-way delays of members whose clocks differ (two programs on one host, each with an epoch of its own) look like
+//! queue: take a controller that measures round trips. A member that is limited by something its transport does not
+//! report keeps its share unused while it has anything in flight.
+
+use crate::controller::{Controller, Snapshot};
+use crate::event::{Ack, Idle, Loss, Sent, Timeout};
+use crate::fixed::mul_div;
+use crate::rtt::INITIAL_RTO;
+use crate::units::{Span, Time};
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+
+#[cfg(feature = "std")]
+mod shared;
+#[cfg(test)]
+mod tests;
+
+#[cfg(feature = "std")]
+pub use shared::{Member, Shared};
+
+/// No member has more in flight than the largest window, whatever it reports: sums cannot overflow.
+const MOST_IN_FLIGHT: u64 = 1 << 40;
+/// Round trips with nothing in flight after which a member no longer counts as wanting more.
+const WANT_LAPSES: u64 = 2;
+/// Silence, and round trips on top of it, after which nothing of a member is in the network.
+const SILENCE: Span = Span::from_secs(1);
+const SILENT_ROUNDS: u64 = 4;
+
+/// Names a member of a group; never used twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MemberId(u64);
+
+/// What is known about a member.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    mss: u32,
+    in_flight: u64,
+    flightsize: u64,
+    wants_more: bool,
+    last_sent: Option<Time>,
+    /// When the newest of its packets that have arrived was sent.
+    newest_acked: Option<Time>,
+    last_event: Time,
+}
+
+/// Sums over all members, kept up to date so that a share costs no walk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sums {
+    members: u64,
+    in_flight: u64,
+    flightsize: u64,
+    /// Members that want more.
+    wanting: u64,
+    /// Bytes in flight of the others.
+    held: u64,
+}
+
+impl Sums {
+    fn of(state: &State) -> Sums {
+        Sums {
+            members: 1,
+            in_flight: state.in_flight,
+            flightsize: state.flightsize,
+            wanting: u64::from(state.wants_more),
+            held: if state.wants_more { 0 } else { state.in_flight },
+        }
+    }
+
+    fn plus(self, other: Sums) -> Sums {
+        Sums {
+            members: self.members + other.members,
+            in_flight: self.in_flight + other.in_flight,
+            flightsize: self.flightsize + other.flightsize,
+            wanting: self.wanting + other.wanting,
+            held: self.held + other.held,
+        }
+    }
+
+    /// Without what [`plus`](Sums::plus) has added before.
+    fn minus(self, other: Sums) -> Sums {
+        Sums {
+            members: self.members - other.members,
+            in_flight: self.in_flight - other.in_flight,
+            flightsize: self.flightsize - other.flightsize,
+            wanting: self.wanting - other.wanting,
+            held: self.held - other.held,
+        }
+    }
+}
+
+/// One window for several connections. See the module's description for what is told to whom.
+///
+/// It is free of locks; [`Shared`] puts one around it and hands out a [`Controller`] for each connection. Events and
+/// questions of somebody who has left are ignored: its window is zero.
+#[derive(Debug)]
+pub struct Group {
+    inner: Box<dyn Controller>,
+    mss: u32,
+    members: BTreeMap<MemberId, State>,
+    next_id: u64,
+    sums: Sums,
+    smoothed_rtt: Span,
+    round_began: Option<Time>,
+    /// When anybody last sent something or heard an ack.
+    last_activity: Option<Time>,
+    /// The only one with losses since the latest reduction.
+    reduced_by: Option<MemberId>,
+    /// The latest timeout that was told.
+    timed_out: Option<(Time, MemberId)>,
+    /// Timeouts told since an ack made progress.
+    timeouts: u32,
+}
+
+impl Group {
+    /// A group without members whose window `inner` decides; `inner` was made for packets of `mss` bytes.
+    pub fn new(inner: Box<dyn Controller>, mss: u32) -> Group {
+        Group {
+            inner,
+            mss,
+            members: BTreeMap::new(),
+            next_id: 0,
+            sums: Sums::default(),
+            smoothed_rtt: Span::ZERO,
+            round_began: None,
+            last_activity: None,
+            reduced_by: None,
+            timed_out: None,
+            timeouts: 0,
+        }
+    }
+
+    /// A new member that sends packets of `mss` bytes of payload.
+    pub fn join(&mut self, mss: u32) -> MemberId {
+        let id = MemberId(self.next_id);
+        self.next_id += 1;
+        let state = State {
+            mss: mss.max(1),
+            in_flight: 0,
+            flightsize: 0,
+            wants_more: false,
+            last_sent: None,
+            newest_acked: None,
+            last_event: self.last_activity.unwrap_or(Time::ZERO),
+        };
+        self.sums = self.sums.plus(Sums::of(&state));
+        self.members.insert(id, state);
+        self.use_largest_packet();
+        id
+    }
+
+    /// A member goes; what it had in flight no longer counts.
+    pub fn leave(&mut self, id: MemberId) {
+        let Some(state) = self.members.remove(&id) else { return };
+        self.sums = self.sums.minus(Sums::of(&state));
+        if self.reduced_by == Some(id) {
+            self.reduced_by = None;
+        }
+    }
+
+    /// How many members there are.
+    pub fn members(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Bytes in flight of all members together, as last reported.
+    pub fn in_flight(&self) -> u64 {
+        self.sums.in_flight
+    }
+
+    /// The controller that decides for all.
+    pub fn inner(&self) -> &dyn Controller {
+        &*self.inner
+    }
+
+    /// Changes what is known about a member, and the sums with it.
+    fn update(&mut self, id: MemberId, change: impl FnOnce(&mut State)) {
+        let Some(state) = self.members.get_mut(&id) else { return };
+        self.sums = self.sums.minus(Sums::of(state));
+        change(state);
+        state.in_flight = state.in_flight.min(MOST_IN_FLIGHT);
+        state.flightsize = state.flightsize.min(MOST_IN_FLIGHT);
+        self.sums = self.sums.plus(Sums::of(state));
+    }
+
+    fn use_largest_packet(&mut self) {
+        let largest = self.members.values().map(|state| state.mss).max();
+        if let Some(mss) = largest.filter(|mss| *mss != self.mss) {
+            self.mss = mss;
+            self.inner.on_mtu(mss);
+        }
+    }
+
+    /// The even share of a member that could use it, bytes.
+    fn level(&self, state: &State) -> u64 {
+        let cwnd = self.inner.cwnd();
+        let others = self.sums.minus(Sums::of(state));
+        let lent = cwnd.saturating_sub(others.held) / (others.wanting + 1);
+        lent.max(cwnd / self.sums.members)
+    }
+
+    /// The member's share is less than one of its packets.
+    fn is_spaced(&self, state: &State) -> bool {
+        self.sums.members > 1 && self.level(state) < u64::from(state.mss)
+    }
+
+    /// Has a packet that another member sent after `sent_at` arrived?
+    fn others_got_through_since(&self, id: MemberId, sent_at: Time) -> bool {
+        let later = |state: &State| state.newest_acked.is_some_and(|acked| acked > sent_at);
+        self.members.iter().any(|(other, state)| *other != id && later(state))
+    }
+
+    /// Once a round trip: wants lapse, and who has been silent for long has nothing in the network.
+    fn forget_the_silent(&mut self, now: Time) {
+        let silence = SILENCE + self.smoothed_rtt * SILENT_ROUNDS;
+        let even_share = (self.inner.cwnd() / self.sums.members.max(1)).max(1);
+        for state in self.members.values_mut() {
+            let since_sent = now.since(state.last_sent.unwrap_or(state.last_event));
+            let spacing = self.smoothed_rtt * u64::from(state.mss).div_ceil(even_share);
+            if now.since(state.last_event) > silence {
+                (state.in_flight, state.flightsize, state.wants_more) = (0, 0, false);
+            } else if state.in_flight == 0 && since_sent > spacing * WANT_LAPSES {
+                state.wants_more = false;
+            }
+        }
+        self.sums = self.members.values().map(Sums::of).fold(Sums::default(), Sums::plus);
+    }
+
+    /// A member sent a packet.
+    pub fn on_sent(&mut self, id: MemberId, sent: &Sent) {
+        let Some(state) = self.members.get(&id) else { return };
+        let others_in_flight = self.sums.in_flight - state.in_flight;
+        let is_first = state.last_sent.is_none();
+        if is_first && others_in_flight == 0 {
+            self.wake_from_idle(sent.now);
+        }
+        self.last_activity = Some(sent.now);
+        self.update(id, |state| {
+            state.in_flight = sent.in_flight;
+            state.flightsize = state.flightsize.max(sent.in_flight);
+            state.wants_more = !sent.app_limited;
+            state.last_sent = Some(sent.now);
+            state.last_event = sent.now;
+        });
+        self.inner.on_sent(&Sent {
+            packet_number: sent.now.as_nanos(),
+            in_flight: self.sums.in_flight,
+            app_limited: self.sums.wanting == 0,
+            ..*sent
+        });
+    }
+
+    /// A newcomer's transport does not know that the group was idle before it came.
+    fn wake_from_idle(&mut self, now: Time) {
+        let idle_for = self.last_activity.map_or(Span::ZERO, |at| now.since(at));
+        if idle_for > INITIAL_RTO {
+            self.inner.on_idle(&Idle { now, idle_for, rto: INITIAL_RTO });
+        }
+    }
+
+    /// A member heard an ack that says something new.
+    pub fn on_ack(&mut self, id: MemberId, ack: &Ack) {
+        if !self.members.contains_key(&id) {
+            return;
+        }
+        self.last_activity = Some(ack.now);
+        self.timeouts = 0;
+        if ack.smoothed_rtt > Span::ZERO {
+            self.smoothed_rtt = ack.smoothed_rtt;
+        }
+        self.update(id, |state| {
+            state.in_flight = ack.in_flight;
+            state.flightsize = ack.flightsize;
+            state.wants_more = !ack.app_limited;
+            state.newest_acked = state.newest_acked.max(Some(ack.sent_at));
+            state.last_event = ack.now;
+        });
+        let round_start = self.round_began.is_none_or(|began| ack.sent_at >= began);
+        if round_start {
+            self.round_began = Some(ack.now);
+            self.forget_the_silent(ack.now);
+        }
+        let is_alone = self.sums.members == 1;
+        self.inner.on_ack(&Ack {
+            flightsize: self.sums.flightsize,
+            in_flight: self.sums.in_flight,
+            packet_number: ack.sent_at.as_nanos(),
+            smoothed_rtt: self.smoothed_rtt,
+            delivery: ack.delivery.filter(|_| is_alone),
+            round_start,
+            app_limited: self.sums.wanting == 0,
+            ..*ack
+        });
+        self.update(id, |state| {
+            state.in_flight = state.in_flight.saturating_sub(ack.delivered());
+            state.flightsize = state.flightsize.saturating_sub(ack.newly_acked);
+        });
+    }
+
+    /// A member found a packet lost.
+    pub fn on_loss(&mut self, id: MemberId, loss: &Loss) {
+        if !self.members.contains_key(&id) {
+            return;
+        }
+        self.update(id, |state| {
+            state.flightsize = loss.flightsize;
+            state.last_event = loss.now;
+        });
+        let persistent = loss.persistent && !self.others_got_through_since(id, loss.sent_at);
+        self.tell_loss(id, &Loss { persistent, ..*loss });
+        self.update(id, |state| state.in_flight = state.in_flight.saturating_sub(loss.bytes));
+    }
+
+    fn tell_loss(&mut self, id: MemberId, loss: &Loss) {
+        let before = self.inner.cwnd();
+        self.inner.on_loss(&Loss {
+            packet_number: loss.sent_at.as_nanos(),
+            flightsize: self.sums.flightsize,
+            ..*loss
+        });
+        let reduced = self.inner.cwnd() < before;
+        if reduced {
+            self.reduced_by = Some(id);
+        } else if self.reduced_by != Some(id) {
+            self.reduced_by = None;
+        }
+    }
+
+    /// The loss that caused a member's latest reduction was none. Losses of others in that round trip may be real.
+    pub fn on_spurious_loss(&mut self, id: MemberId, now: Time) {
+        if self.reduced_by == Some(id) || (self.sums.members == 1 && self.members.contains_key(&id)) {
+            self.inner.on_spurious_loss(now);
+        }
+    }
+
+    /// A member's retransmission timer expired.
+    pub fn on_timeout(&mut self, id: MemberId, timeout: &Timeout) {
+        let Some(&State { last_sent, in_flight, .. }) = self.members.get(&id) else { return };
+        let last_sent = last_sent.unwrap_or(Time::ZERO);
+        self.update(id, |state| {
+            state.flightsize = timeout.flightsize;
+            state.last_event = timeout.now;
+        });
+        let others_timeout_says_it = self.timed_out.is_some_and(|(at, by)| by != id && last_sent <= at);
+        if self.others_got_through_since(id, last_sent) {
+            let (now, bytes) = (timeout.now, in_flight);
+            let loss = Loss { now, bytes, sent_at: last_sent, ..Loss::default() };
+            self.tell_loss(id, &loss);
+        } else if !others_timeout_says_it {
+            self.tell_timeout(id, timeout);
+        }
+        self.update(id, |state| state.in_flight = 0); // all of it is taken for lost
+    }
+
+    fn tell_timeout(&mut self, id: MemberId, timeout: &Timeout) {
+        self.timeouts = self.timeouts.saturating_add(1);
+        self.timed_out = Some((timeout.now, id));
+        self.reduced_by = None;
+        let (flightsize, consecutive) = (self.sums.flightsize, self.timeouts);
+        self.inner.on_timeout(&Timeout { flightsize, consecutive, ..*timeout });
+    }
+
+    /// A member sends again after it had nothing in flight for a while.
+    pub fn on_idle(&mut self, id: MemberId, idle: &Idle) {
+        if !self.members.contains_key(&id) {
+            return;
+        }
+        self.update(id, |state| {
+            (state.in_flight, state.flightsize) = (0, 0);
+            state.last_event = idle.now;
+        });
+        self.forget_the_silent(idle.now);
+        if self.sums.in_flight > 0 {
+            return;
+        }
+        let all_quiet_for = self.last_activity.map_or(idle.idle_for, |at| idle.now.since(at));
+        self.last_activity = Some(idle.now);
+        self.inner.on_idle(&Idle { idle_for: idle.idle_for.min(all_quiet_for), ..*idle });
+    }
+
+    /// A member's largest payload is now `mss` bytes.
+    pub fn on_mtu(&mut self, id: MemberId, mss: u32) {
+        self.update(id, |state| state.mss = mss.max(1));
+        self.use_largest_packet();
+    }
+
+    /// [`wake_at`](Group::wake_at) of a member has passed. Who is woken first wakes the inner controller for all.
+    pub fn on_wake(&mut self, id: MemberId, now: Time) {
+        if !self.members.contains_key(&id) {
+            return;
+        }
+        self.update(id, |state| state.last_event = now);
+        if self.inner.wake_at().is_some_and(|at| at <= now) {
+            self.inner.on_wake(now);
+        }
+    }
+
+    /// How many bytes a member may have in flight.
+    pub fn cwnd(&self, id: MemberId) -> u64 {
+        let Some(state) = self.members.get(&id) else { return 0 };
+        let (level, packet) = (self.level(state), u64::from(state.mss));
+        if level < packet {
+            return level.max(1);
+        }
+        let others_in_flight = self.sums.in_flight - state.in_flight;
+        let room = self.inner.cwnd().saturating_sub(others_in_flight);
+        room.min(level.div_ceil(packet) * packet).max(packet)
+    }
+
+    /// A member's part of the inner pacing rate, bytes per second.
+    pub fn pacing_rate(&self, id: MemberId) -> Option<u64> {
+        let (rate, cwnd) = (self.inner.pacing_rate()?, self.inner.cwnd());
+        Some(mul_div(rate, self.cwnd(id).min(cwnd), cwnd))
+    }
+
+    /// When a member wants to be called. One whose packets are spaced looks once a round trip whether its share has grown.
+    pub fn wake_at(&self, id: MemberId) -> Option<Time> {
+        let state = self.members.get(&id)?;
+        let looks_again = self.is_spaced(state) && self.smoothed_rtt > Span::ZERO;
+        let look = looks_again.then(|| state.last_event + self.smoothed_rtt);
+        [self.inner.wake_at(), look].into_iter().flatten().min()
+    }
+
+    /// The inner controller's state with the member's window, and the group's beside it.
+    pub fn snapshot(&self, id: MemberId) -> Snapshot {
+        let inner = self.inner.snapshot();
+        let mut extra = inner.extra;
+        if let Some(free) = extra.iter_mut().find(|slot| slot.is_none()) {
+            *free = Some(("group_cwnd", inner.cwnd as f64));
+        }
+        Snapshot { cwnd: self.cwnd(id), extra, ..inner }
+    }
+}

@@ -1,0 +1,134 @@
+//! A group that several owners hold: a lock around the rule, and a controller for each connection.
+
+use super::{Group, MemberId};
+use crate::controller::{Controller, Snapshot};
+use crate::event::{Ack, Idle, Loss, Sent, Timeout};
+use crate::units::Time;
+use alloc::boxed::Box;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// One window for the connections of a job, from wherever they are made. Clones are the same group.
+///
+/// ```
+/// use afteryou_cc::{group::Shared, list, Controller};
+///
+/// let inner = list::find("ledbat++").unwrap().build(&[], 1400)?;
+/// let group = Shared::new(inner, 1400);
+/// // What a transport takes that wants a controller for each of its connections:
+/// let job = group.clone();
+/// let make = move |mss: u32| -> Box<dyn Controller> { job.member(mss) };
+/// let connections = [make(1400), make(1400)];
+/// assert_eq!((group.members(), group.cwnd()), (2, 2 * 1400), "LEDBAT++ begins with two packets for all");
+/// drop(connections);
+/// assert_eq!(group.members(), 0);
+/// # Ok::<(), afteryou_cc::param::ParamError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Shared(Arc<Mutex<Group>>);
+
+impl Shared {
+    /// A group without members whose window `inner` decides; `inner` was made for packets of `mss` bytes.
+    pub fn new(inner: Box<dyn Controller>, mss: u32) -> Shared {
+        Shared(Arc::new(Mutex::new(Group::new(inner, mss))))
+    }
+
+    /// The controller of a new connection that sends packets of `mss` bytes of payload. Dropped, it leaves the group.
+    pub fn member(&self, mss: u32) -> Box<dyn Controller> {
+        let id = self.lock().join(mss);
+        Box::new(Member { group: self.clone(), id })
+    }
+
+    /// How many members there are.
+    pub fn members(&self) -> usize {
+        self.lock().members()
+    }
+
+    /// Bytes in flight of all members together.
+    pub fn in_flight(&self) -> u64 {
+        self.lock().in_flight()
+    }
+
+    /// The window of all members together, bytes.
+    pub fn cwnd(&self) -> u64 {
+        self.lock().inner().cwnd()
+    }
+
+    /// The inner controller's state.
+    pub fn snapshot(&self) -> Snapshot {
+        self.lock().inner().snapshot()
+    }
+
+    /// A member that panicked left plain numbers behind, no broken structure: the others go on.
+    fn lock(&self) -> MutexGuard<'_, Group> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A connection's controller that shares one window with the other members of its group.
+///
+/// Its window changes with the others' events, too, so a transport asks anew whenever it may send.
+#[derive(Debug)]
+pub struct Member {
+    group: Shared,
+    id: MemberId,
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        self.group.lock().leave(self.id);
+    }
+}
+
+impl Controller for Member {
+    fn on_sent(&mut self, sent: &Sent) {
+        self.group.lock().on_sent(self.id, sent);
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.group.lock().on_ack(self.id, ack);
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        self.group.lock().on_loss(self.id, loss);
+    }
+
+    fn on_spurious_loss(&mut self, now: Time) {
+        self.group.lock().on_spurious_loss(self.id, now);
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        self.group.lock().on_timeout(self.id, timeout);
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        self.group.lock().on_idle(self.id, idle);
+    }
+
+    fn on_mtu(&mut self, mss: u32) {
+        self.group.lock().on_mtu(self.id, mss);
+    }
+
+    fn on_wake(&mut self, now: Time) {
+        self.group.lock().on_wake(self.id, now);
+    }
+
+    fn cwnd(&self) -> u64 {
+        self.group.lock().cwnd(self.id)
+    }
+
+    fn pacing_rate(&self) -> Option<u64> {
+        self.group.lock().pacing_rate(self.id)
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.group.lock().inner().in_slow_start()
+    }
+
+    fn wake_at(&self) -> Option<Time> {
+        self.group.lock().wake_at(self.id)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        self.group.lock().snapshot(self.id)
+    }
+}

@@ -1,0 +1,549 @@
+use super::*;
+use alloc::vec::Vec;
+use proptest::prelude::*;
+use std::sync::{Arc, Mutex};
+
+const MSS: u64 = 1000;
+
+/// What an inner controller was told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Told {
+    Sent(Sent),
+    Ack(Ack),
+    Loss(Loss),
+    Spurious,
+    Timeout(Timeout),
+    Idle(Idle),
+    Mtu(u32),
+    Wake,
+}
+
+#[derive(Debug, Default)]
+struct Script {
+    cwnd: u64,
+    after_loss: Option<u64>,
+    wake_at: Option<Time>,
+    rate: Option<u64>,
+    told: Vec<Told>,
+}
+
+/// A controller whose window the test decides.
+#[derive(Clone, Debug)]
+struct Scripted(Arc<Mutex<Script>>);
+
+impl Scripted {
+    fn group(cwnd: u64) -> (Group, Scripted) {
+        let inner = Scripted(Arc::new(Mutex::new(Script { cwnd, ..Script::default() })));
+        (Group::new(Box::new(inner.clone()), MSS as u32), inner)
+    }
+
+    fn script(&self) -> std::sync::MutexGuard<'_, Script> {
+        self.0.lock().unwrap()
+    }
+
+    fn told(&self) -> Vec<Told> {
+        core::mem::take(&mut self.script().told)
+    }
+
+    fn acks(&self) -> Vec<Ack> {
+        let acks = self.told().into_iter();
+        acks.filter_map(|told| if let Told::Ack(ack) = told { Some(ack) } else { None }).collect()
+    }
+}
+
+impl Controller for Scripted {
+    fn on_sent(&mut self, sent: &Sent) {
+        self.script().told.push(Told::Sent(*sent));
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        self.script().told.push(Told::Ack(*ack));
+    }
+    fn on_loss(&mut self, loss: &Loss) {
+        let mut script = self.script();
+        script.told.push(Told::Loss(*loss));
+        script.cwnd = script.after_loss.take().unwrap_or(script.cwnd);
+    }
+    fn on_spurious_loss(&mut self, _now: Time) {
+        self.script().told.push(Told::Spurious);
+    }
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        self.script().told.push(Told::Timeout(*timeout));
+    }
+    fn on_idle(&mut self, idle: &Idle) {
+        self.script().told.push(Told::Idle(*idle));
+    }
+    fn on_mtu(&mut self, mss: u32) {
+        self.script().told.push(Told::Mtu(mss));
+    }
+    fn on_wake(&mut self, _now: Time) {
+        let mut script = self.script();
+        script.told.push(Told::Wake);
+        script.wake_at = None;
+    }
+    fn cwnd(&self) -> u64 {
+        self.script().cwnd
+    }
+    fn pacing_rate(&self) -> Option<u64> {
+        self.script().rate
+    }
+    fn in_slow_start(&self) -> bool {
+        false
+    }
+    fn wake_at(&self) -> Option<Time> {
+        self.script().wake_at
+    }
+    fn snapshot(&self) -> Snapshot {
+        Snapshot { phase: "scripted", cwnd: self.cwnd(), ..Snapshot::default() }
+    }
+}
+
+/// A connection with a window and nothing else: sends while it may, packets come back in order.
+struct Peer {
+    id: MemberId,
+    in_flight: Vec<Time>,
+    busy: bool,
+}
+
+impl Peer {
+    fn join(group: &mut Group) -> Peer {
+        Peer { id: group.join(MSS as u32), in_flight: Vec::new(), busy: true }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.in_flight.len() as u64 * MSS
+    }
+
+    /// Sends one packet if it may.
+    fn send(&mut self, group: &mut Group, now: Time) -> bool {
+        let may = self.bytes() + MSS <= group.cwnd(self.id) || self.in_flight.is_empty();
+        if !self.busy || !may {
+            return false;
+        }
+        self.in_flight.push(now);
+        let in_flight = self.bytes();
+        let sent = Sent { now, bytes: MSS, packet_number: 0, in_flight, app_limited: false };
+        group.on_sent(self.id, &sent);
+        true
+    }
+
+    fn ack(&mut self, group: &mut Group, now: Time) {
+        if self.in_flight.is_empty() {
+            return;
+        }
+        let in_flight = self.bytes();
+        let sent_at = self.in_flight.remove(0);
+        group.on_ack(
+            self.id,
+            &Ack {
+                now,
+                newly_acked: MSS,
+                flightsize: in_flight,
+                in_flight,
+                sent_at,
+                smoothed_rtt: Span::from_millis(100),
+                app_limited: !self.busy,
+                ..Ack::default()
+            },
+        );
+    }
+}
+
+/// A round trip of 100 ms: each packet in flight at its beginning is acknowledged, members in turn, and who may, sends.
+fn round(group: &mut Group, peers: &mut [Peer], now: &mut Time) {
+    let mut waiting: Vec<usize> = peers.iter().map(|peer| peer.in_flight.len()).collect();
+    let steps = waiting.iter().copied().max().unwrap_or(0).max(1) as u64;
+    for _ in 0..steps {
+        *now += Span::from_millis(100) / steps;
+        for (peer, left) in peers.iter_mut().zip(&mut waiting) {
+            if *left > 0 {
+                *left -= 1;
+                peer.ack(group, *now);
+            }
+            while peer.send(group, *now) {}
+        }
+    }
+}
+
+fn packets(peers: &[Peer]) -> Vec<u64> {
+    peers.iter().map(|peer| peer.in_flight.len() as u64).collect()
+}
+
+#[test]
+fn one_member_has_the_whole_window_whatever_it_is() {
+    for cwnd in [1, 300, MSS, 1500, 20 * MSS + 7] {
+        let (mut group, _) = Scripted::group(cwnd);
+        let id = group.join(MSS as u32);
+        assert_eq!(group.cwnd(id), cwnd);
+    }
+}
+
+#[test]
+fn busy_members_reach_equal_shares_within_a_few_round_trips_wherever_they_begin() {
+    let (mut group, _) = Scripted::group(40 * MSS);
+    let mut peers = Vec::from([Peer::join(&mut group)]);
+    let mut now = Time::from_millis(1000);
+    round(&mut group, &mut peers, &mut now);
+    assert_eq!(packets(&peers), [40], "alone it has all");
+    peers.extend((0..3).map(|_| Peer::join(&mut group)));
+    (0..4).for_each(|_| round(&mut group, &mut peers, &mut now));
+    assert_eq!(packets(&peers), [10, 10, 10, 10]);
+}
+
+#[test]
+fn who_wants_nothing_lends_its_share_and_gets_it_back() {
+    let (mut group, _) = Scripted::group(40 * MSS);
+    let mut peers: Vec<Peer> = (0..4).map(|_| Peer::join(&mut group)).collect();
+    let mut now = Time::from_millis(1000);
+    (0..4).for_each(|_| round(&mut group, &mut peers, &mut now));
+    (peers[1].busy, peers[2].busy, peers[3].busy) = (false, false, false);
+    (0..4).for_each(|_| round(&mut group, &mut peers, &mut now));
+    assert_eq!(packets(&peers), [40, 0, 0, 0]);
+    peers[3].busy = true;
+    (0..4).for_each(|_| round(&mut group, &mut peers, &mut now));
+    assert_eq!(packets(&peers), [20, 0, 0, 20]);
+}
+
+#[test]
+fn no_fraction_of_a_packet_stays_unused() {
+    let (mut group, _) = Scripted::group(31 * MSS);
+    let mut peers: Vec<Peer> = (0..16).map(|_| Peer::join(&mut group)).collect();
+    let mut now = Time::from_millis(1000);
+    (0..5).for_each(|_| round(&mut group, &mut peers, &mut now));
+    assert_eq!(packets(&peers).iter().sum::<u64>(), 31);
+    assert!(packets(&peers).iter().all(|packets| (1..=2).contains(packets)), "{:?}", packets(&peers));
+}
+
+#[test]
+fn where_a_packet_for_each_does_not_fit_the_shares_are_below_a_packet_and_add_up_to_the_window() {
+    let (mut group, _) = Scripted::group(2 * MSS);
+    let mut peers: Vec<Peer> = (0..16).map(|_| Peer::join(&mut group)).collect();
+    let mut now = Time::from_millis(1000);
+    (0..2).for_each(|_| round(&mut group, &mut peers, &mut now));
+    let windows: u64 = peers.iter().map(|peer| group.cwnd(peer.id)).sum();
+    assert_eq!(windows, 2 * MSS);
+    // Its spacing was made for a small window: it looks again after a round trip whether that has grown.
+    let wake = group.wake_at(peers[0].id).expect("spaced");
+    assert!(wake <= now + Span::from_millis(100));
+    group.on_wake(peers[0].id, wake);
+    assert_eq!(group.wake_at(peers[0].id), Some(wake + Span::from_millis(100)));
+}
+
+#[test]
+fn a_member_that_leaves_gives_its_room_to_the_others_and_is_ignored_from_then_on() {
+    let (mut group, inner) = Scripted::group(40 * MSS);
+    let mut peers: Vec<Peer> = (0..2).map(|_| Peer::join(&mut group)).collect();
+    let mut now = Time::from_millis(1000);
+    (0..3).for_each(|_| round(&mut group, &mut peers, &mut now));
+    let mut gone = peers.pop().expect("two");
+    group.leave(gone.id);
+    inner.told();
+    assert_eq!((group.members(), group.in_flight()), (1, peers[0].bytes()));
+    gone.ack(&mut group, now);
+    group.leave(gone.id);
+    assert_eq!((group.cwnd(gone.id), inner.told()), (0, Vec::new()));
+    round(&mut group, &mut peers, &mut now);
+    assert_eq!(packets(&peers), [40]);
+}
+
+#[test]
+fn a_connection_that_was_closed_and_kept_is_forgotten() {
+    let (mut group, _) = Scripted::group(10 * MSS);
+    let mut peers: Vec<Peer> = (0..2).map(|_| Peer::join(&mut group)).collect();
+    let mut now = Time::from_millis(1000);
+    (0..3).for_each(|_| round(&mut group, &mut peers, &mut now));
+    // Ten round trips are a second, four come on top.
+    (0..14).for_each(|_| round(&mut group, &mut peers[..1], &mut now));
+    assert_eq!(peers[0].bytes(), 5 * MSS);
+    (0..3).for_each(|_| round(&mut group, &mut peers[..1], &mut now));
+    assert_eq!(peers[0].bytes(), 10 * MSS);
+}
+
+#[test]
+fn the_inner_controller_sees_one_sender_with_one_round_per_round_trip() {
+    let (mut group, inner) = Scripted::group(8 * MSS);
+    let mut peers: Vec<Peer> = (0..4).map(|_| Peer::join(&mut group)).collect();
+    let mut now = Time::from_millis(1000);
+    (0..2).for_each(|_| round(&mut group, &mut peers, &mut now));
+    inner.told();
+    (0..10).for_each(|_| round(&mut group, &mut peers, &mut now));
+    let acks = inner.acks();
+    assert_eq!(acks.iter().filter(|ack| ack.round_start).count(), 10);
+    assert!(acks.iter().all(|ack| ack.packet_number == ack.sent_at.as_nanos()));
+    assert!(acks.iter().all(|ack| ack.in_flight == 8 * MSS && ack.flightsize == 8 * MSS && !ack.app_limited));
+}
+
+#[test]
+fn the_job_is_application_limited_only_if_nobody_wants_more() {
+    let (mut group, inner) = Scripted::group(8 * MSS);
+    let (a, b) = (group.join(MSS as u32), group.join(MSS as u32));
+    let ack = |app_limited| Ack { newly_acked: MSS, app_limited, ..Ack::default() };
+    group.on_ack(a, &ack(false));
+    group.on_ack(b, &ack(true));
+    group.on_ack(a, &ack(true));
+    let limited: Vec<bool> = inner.acks().iter().map(|ack| ack.app_limited).collect();
+    assert_eq!(limited, [false, false, true]);
+}
+
+fn sent(at: Time) -> Sent {
+    Sent { now: at, bytes: MSS, in_flight: MSS, ..Sent::default() }
+}
+
+#[test]
+fn a_timeout_of_one_member_is_a_loss_while_later_packets_of_others_arrive() {
+    let (mut group, inner) = Scripted::group(8 * MSS);
+    let (a, b) = (group.join(MSS as u32), group.join(MSS as u32));
+    let at = Time::from_millis;
+    group.on_sent(a, &sent(at(0)));
+    group.on_sent(b, &sent(at(10)));
+    group.on_ack(
+        b,
+        &Ack { now: at(110), sent_at: at(10), newly_acked: MSS, in_flight: MSS, ..Ack::default() },
+    );
+    inner.told();
+    group.on_timeout(a, &Timeout { now: at(1000), flightsize: MSS, consecutive: 1 });
+    let told = inner.told();
+    assert!(matches!(told[..], [Told::Loss(Loss { sent_at: Time::ZERO, bytes: MSS, .. })]), "{told:?}");
+    assert_eq!(group.in_flight(), 0);
+}
+
+#[test]
+fn one_silence_is_one_timeout_however_many_members_notice_it() {
+    let (mut group, inner) = Scripted::group(8 * MSS);
+    let (a, b) = (group.join(MSS as u32), group.join(MSS as u32));
+    let at = Time::from_millis;
+    let timeout = |now| Timeout { now, flightsize: MSS, consecutive: 1 };
+    group.on_sent(a, &sent(at(0)));
+    group.on_sent(b, &sent(at(10)));
+    inner.told();
+    group.on_timeout(a, &timeout(at(1000)));
+    group.on_timeout(b, &timeout(at(1010)));
+    assert_eq!(inner.told().len(), 1);
+    group.on_sent(b, &sent(at(1011)));
+    inner.told();
+    group.on_timeout(b, &timeout(at(3000)));
+    let told = inner.told();
+    assert!(matches!(told[..], [Told::Timeout(Timeout { consecutive: 2, .. })]), "{told:?}");
+}
+
+#[test]
+fn a_spurious_loss_is_told_if_nobody_else_lost_anything() {
+    let (mut group, inner) = Scripted::group(8 * MSS);
+    let (a, b) = (group.join(MSS as u32), group.join(MSS as u32));
+    let loss = Loss { bytes: MSS, flightsize: MSS, ..Loss::default() };
+    inner.script().after_loss = Some(4 * MSS);
+    group.on_loss(a, &loss);
+    group.on_spurious_loss(b, Time::ZERO);
+    assert!(!inner.told().contains(&Told::Spurious), "not the cause");
+    group.on_spurious_loss(a, Time::ZERO);
+    assert!(inner.told().contains(&Told::Spurious));
+    group.on_loss(b, &loss);
+    group.on_spurious_loss(a, Time::ZERO);
+    assert!(!inner.told().contains(&Told::Spurious), "b's loss may be real");
+}
+
+#[test]
+fn a_path_is_dead_only_if_it_is_for_all() {
+    let (mut group, inner) = Scripted::group(8 * MSS);
+    let (a, b) = (group.join(MSS as u32), group.join(MSS as u32));
+    let at = Time::from_millis;
+    group.on_ack(b, &Ack { now: at(200), sent_at: at(100), newly_acked: MSS, ..Ack::default() });
+    inner.told();
+    for (sent_at, expected) in [(at(50), false), (at(150), true)] {
+        group.on_loss(a, &Loss { now: at(300), sent_at, persistent: true, ..Loss::default() });
+        assert!(matches!(inner.told()[..], [Told::Loss(Loss { persistent, .. })] if persistent == expected));
+    }
+}
+
+#[test]
+fn the_job_is_idle_only_if_all_are() {
+    let (mut group, inner) = Scripted::group(8 * MSS);
+    let (a, b) = (group.join(MSS as u32), group.join(MSS as u32));
+    let at = Time::from_millis;
+    let idle = |now| Idle { now, idle_for: Span::from_secs(9), rto: Span::from_secs(1) };
+    group.on_sent(b, &sent(at(9_000)));
+    inner.told();
+    group.on_idle(a, &idle(at(9_100)));
+    assert_eq!(inner.told(), [], "b has something in flight");
+    group.on_ack(b, &Ack { now: at(9_200), newly_acked: MSS, in_flight: MSS, ..Ack::default() });
+    inner.told();
+    group.on_idle(a, &idle(at(12_200)));
+    assert_eq!(inner.told(), [Told::Idle(Idle { idle_for: Span::from_secs(3), ..idle(at(12_200)) })]);
+    // A newcomer's transport knows of no idle time.
+    let c = group.join(MSS as u32);
+    group.on_sent(c, &sent(at(20_200)));
+    assert!(
+        matches!(inner.told()[..], [Told::Idle(Idle { idle_for, .. }), Told::Sent(_)] if idle_for == Span::from_secs(8))
+    );
+}
+
+#[test]
+fn the_inner_controller_knows_the_largest_packet() {
+    let (mut group, inner) = Scripted::group(8 * MSS);
+    let a = group.join(MSS as u32);
+    let b = group.join(1400);
+    group.on_mtu(a, 1200);
+    group.on_mtu(b, 1100);
+    assert_eq!(inner.told(), [Told::Mtu(1400), Told::Mtu(1200)]);
+}
+
+#[test]
+fn a_wake_up_of_the_inner_controller_happens_once() {
+    let (mut group, inner) = Scripted::group(8 * MSS);
+    let (a, b) = (group.join(MSS as u32), group.join(MSS as u32));
+    let at = Time::from_millis(50);
+    inner.script().wake_at = Some(at);
+    assert_eq!((group.wake_at(a), group.wake_at(b)), (Some(at), Some(at)));
+    group.on_wake(a, at);
+    group.on_wake(b, at);
+    assert_eq!(inner.told(), [Told::Wake]);
+}
+
+#[test]
+fn a_pacing_rate_is_shared_like_the_window() {
+    let (mut group, inner) = Scripted::group(8 * MSS);
+    let a = group.join(MSS as u32);
+    inner.script().rate = Some(1_000_000);
+    assert_eq!(group.pacing_rate(a), Some(1_000_000));
+    let b = group.join(MSS as u32);
+    group.on_sent(a, &sent(Time::ZERO));
+    group.on_sent(b, &sent(Time::ZERO));
+    assert_eq!((group.pacing_rate(a), group.pacing_rate(b)), (Some(500_000), Some(500_000)));
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Send(usize),
+    Ack(usize),
+    Lose(usize),
+    TimeOut(usize),
+    Busy(usize, bool),
+    Join,
+    Leave(usize),
+    Window(u64),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let who = 0..6usize;
+    let step = prop_oneof![
+        20 => who.clone().prop_map(Step::Send),
+        20 => who.clone().prop_map(Step::Ack),
+        2 => who.clone().prop_map(Step::Lose),
+        1 => who.clone().prop_map(Step::TimeOut),
+        1 => (who.clone(), any::<bool>()).prop_map(|(who, busy)| Step::Busy(who, busy)),
+        1 => Just(Step::Join),
+        1 => who.prop_map(Step::Leave),
+        2 => (1..60 * MSS).prop_map(Step::Window),
+    ];
+    proptest::collection::vec(step, 1..400)
+}
+
+/// Does one thing; says who sent a packet.
+fn act(group: &mut Group, peers: &mut Vec<Peer>, inner: &Scripted, now: Time, step: &Step) -> Option<usize> {
+    match *step {
+        Step::Join if peers.len() < 6 => peers.push(Peer::join(group)),
+        Step::Leave(who) if who < peers.len() => group.leave(peers.remove(who).id),
+        Step::Window(bytes) => inner.script().cwnd = bytes,
+        Step::Send(who) => return peers.get_mut(who)?.send(group, now).then_some(who),
+        Step::Ack(who) => peers.get_mut(who)?.ack(group, now),
+        Step::Busy(who, busy) => peers.get_mut(who)?.busy = busy,
+        Step::Lose(who) => {
+            let peer = peers.get_mut(who).filter(|peer| !peer.in_flight.is_empty())?;
+            let flightsize = peer.bytes();
+            let sent_at = peer.in_flight.remove(0);
+            let loss = Loss { now, bytes: MSS, sent_at, flightsize, ..Loss::default() };
+            group.on_loss(peer.id, &loss);
+        }
+        Step::TimeOut(who) => {
+            let peer = peers.get_mut(who).filter(|peer| !peer.in_flight.is_empty())?;
+            let flightsize = peer.bytes();
+            peer.in_flight.clear();
+            group.on_timeout(peer.id, &Timeout { now, flightsize, consecutive: 1 });
+        }
+        _ => {}
+    }
+    None
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_sum_never_exceeds_the_window_by_more_than_a_packet_of_each(steps in steps()) {
+        let (mut group, inner) = Scripted::group(10 * MSS);
+        let mut peers: Vec<Peer> = (0..3).map(|_| Peer::join(&mut group)).collect();
+        let mut now = Time::from_millis(1000);
+        for step in &steps {
+            now += Span::from_millis(3);
+            let sender = act(&mut group, &mut peers, &inner, now, step);
+            let sum: u64 = peers.iter().map(Peer::bytes).sum();
+            prop_assert_eq!(group.in_flight(), sum);
+            if let Some(sender) = sender {
+                let is_its_only_packet = peers[sender].in_flight.len() == 1;
+                prop_assert!(sum <= inner.cwnd() || is_its_only_packet, "{sum} B in {} B", inner.cwnd());
+            }
+            // Nobody starves: each has its even part of the window, or a packet, and may have one packet at least.
+            for peer in &peers {
+                let least = MSS.min(inner.cwnd() / peers.len() as u64).max(1);
+                prop_assert!(group.cwnd(peer.id) >= least);
+                prop_assert!(group.cwnd(peer.id) <= inner.cwnd().max(MSS));
+            }
+        }
+        // Whatever happened: all busy, they meet.
+        inner.script().cwnd = 60 * MSS;
+        peers.iter_mut().for_each(|peer| peer.busy = true);
+        (0..12).for_each(|_| round(&mut group, &mut peers, &mut now));
+        let shares = packets(&peers);
+        if let (Some(least), Some(most)) = (shares.iter().min(), shares.iter().max()) {
+            prop_assert!(most - least <= 1, "{shares:?}");
+            prop_assert_eq!(shares.iter().sum::<u64>(), 60);
+        }
+    }
+
+    #[test]
+    fn nonsense_breaks_nothing(
+        events in proptest::collection::vec((0..4u64, 0..9u8, any::<[u64; 4]>(), any::<bool>()), 1..200),
+    ) {
+        let (mut group, inner) = Scripted::group(10 * MSS);
+        (0..3).for_each(|_| _ = group.join(MSS as u32));
+        for (who, what, [a, b, c, d], flag) in events {
+            let (id, now) = (MemberId(who), Time(a));
+            match what {
+                0 => group.on_sent(id, &Sent { now, bytes: b, packet_number: c, in_flight: d, app_limited: flag }),
+                1 => group.on_ack(id, &Ack {
+                    now, newly_acked: b, newly_sacked: c, flightsize: d, in_flight: b ^ d, sent_at: Time(c),
+                    smoothed_rtt: Span(d), app_limited: flag, ..Ack::default()
+                }),
+                2 => group.on_loss(id, &Loss {
+                    now, bytes: b, sent_at: Time(c), flightsize: d, persistent: flag, packet_number: 0
+                }),
+                3 => group.on_spurious_loss(id, now),
+                4 => group.on_timeout(id, &Timeout { now, flightsize: b, consecutive: c as u32 }),
+                5 => group.on_idle(id, &Idle { now, idle_for: Span(b), rto: Span(c) }),
+                6 => group.on_mtu(id, b as u32),
+                7 => group.on_wake(id, now),
+                _ if flag => group.leave(id),
+                _ => _ = group.join(b as u32),
+            }
+            inner.script().cwnd = c;
+            inner.script().rate = flag.then_some(d);
+            let sums = group.members.values().map(Sums::of).fold(Sums::default(), Sums::plus);
+            prop_assert_eq!(sums, group.sums);
+            for id in group.members.keys() {
+                group.wake_at(*id);
+                group.pacing_rate(*id);
+                prop_assert!(group.snapshot(*id).cwnd >= 1);
+            }
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn a_dropped_member_leaves() {
+    let (_, inner) = Scripted::group(8 * MSS);
+    let group = Shared::new(Box::new(inner), MSS as u32);
+    let (one, other) = (group.member(MSS as u32), group.member(MSS as u32));
+    assert_eq!(group.members(), 2);
+    drop(one);
+    assert_eq!((group.members(), other.cwnd()), (1, 8 * MSS));
+}
