@@ -8,7 +8,8 @@
 //!   packets at the address it claims comes back with the token.
 //! - At most [`Limits::per_address`] at a time for one address that has been validated so (for IPv6 one /64). Addresses that were not
 //!   validated may be forged, so they only bring a Retry earlier: nobody can lock out another by forging his address.
-//! - At most [`Limits::half_open`] in all, and each for [`Limits::timeout`].
+//! - At most [`Limits::half_open`] in all, and each for [`Limits::timeout`]. When all places are taken, a newcomer gets that of the oldest
+//!   handshake, provided that it has had [`Limits::crowded_timeout`].
 //!
 //! A handshake that failed leaves a connection that quinn keeps for three probe timeouts to answer late packets (RFC 9000 §10.2). These
 //! **lingering** ones are counted for [`LINGER`] and bounded as well, in all and for each address.
@@ -19,17 +20,21 @@
 //!
 //! # Constants
 //! 256 half-open handshakes of some 30 kB each are 8 MB. 32 before Retry: a job of a few connections does not pay its extra round trip.
-//! 16 for an address: offices share one. 10 s: as long as the client tries.
+//! 16 for an address: offices share one. 10 s: as long as the client tries; 3 s when it is crowded: two round trips by satellite, and a lost
+//! packet.
 //!
 //! # Known bad cases
-//! Who has hundreds of real addresses can hold all places for 10 s at a time, and a right client then gets in only now and then.
+//! Who has hundreds of real addresses and begins more than 85 handshakes a second from them holds all places, and a right client then gets
+//! in only now and then.
 //! Sessions that have proven to know the secret are not counted here.
 
 use quinn::{Connection, Endpoint, Incoming, ServerConfig};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
+use std::future::IntoFuture;
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -54,6 +59,8 @@ pub struct Limits {
     pub lingering_per_address: usize,
     /// For a whole handshake.
     pub timeout: Duration,
+    /// For a whole handshake while others wait for its place.
+    pub crowded_timeout: Duration,
     /// First packets that wait to be looked at.
     pub waiting: usize,
 }
@@ -67,6 +74,7 @@ impl Default for Limits {
             lingering: 1024,
             lingering_per_address: 64,
             timeout: Duration::from_secs(10),
+            crowded_timeout: Duration::from_secs(3),
             waiting: 512,
         }
     }
@@ -126,6 +134,8 @@ pub struct Guard {
     endpoint: Endpoint,
     limits: Limits,
     handshakes: JoinSet<(Guest, Ended)>,
+    /// When each began, oldest first, and how to end it. Some have ended already.
+    begun: VecDeque<(Instant, oneshot::Sender<()>)>,
     /// Half-open and lingering handshakes of validated addresses.
     addresses: HashMap<IpAddr, Held>,
     lingering: VecDeque<(Instant, Guest)>,
@@ -160,6 +170,7 @@ impl Guard {
             endpoint,
             limits,
             handshakes: JoinSet::new(),
+            begun: VecDeque::new(),
             addresses: HashMap::new(),
             lingering: VecDeque::new(),
             counters: Counters::default(),
@@ -199,6 +210,7 @@ impl Guard {
 
     fn consider(&mut self, incoming: Incoming) {
         self.forget_lingering();
+        self.begun.retain(|(_, end)| !end.is_closed());
         let address = subscriber(incoming.remote_address().ip());
         let held = self.addresses.get(&address).copied().unwrap_or_default();
         let hogging =
@@ -211,7 +223,8 @@ impl Guard {
             let _ = incoming.retry();
             return;
         }
-        if self.handshakes.len() >= self.limits.half_open || self.lingering.len() >= self.limits.lingering {
+        let full = self.handshakes.len() >= self.limits.half_open && !self.end_oldest();
+        if full || self.lingering.len() >= self.limits.lingering {
             self.counters.crowded += 1;
             return incoming.ignore();
         }
@@ -224,14 +237,24 @@ impl Guard {
             held.half_open += 1;
         }
         let limit = self.limits.timeout;
+        let (end, ended) = oneshot::channel();
+        self.begun.push_back((Instant::now(), end));
         self.handshakes.spawn(async move {
-            let ended = match tokio::time::timeout(limit, incoming).await {
-                Ok(Ok(connection)) => Ended::Admitted(connection),
-                Ok(Err(_)) => Ended::Failed,
-                Err(_) => Ended::TimedOut,
+            let ended = tokio::select! {
+                result = incoming.into_future() => result.map_or(Ended::Failed, Ended::Admitted),
+                _ = ended => Ended::TimedOut,
+                () = tokio::time::sleep(limit) => Ended::TimedOut,
             };
             (guest, ended)
         });
+    }
+
+    /// Makes room by ending the oldest handshake, if it has had time enough.
+    fn end_oldest(&mut self) -> bool {
+        if self.begun.front().is_none_or(|(begun, _)| begun.elapsed() < self.limits.crowded_timeout) {
+            return false;
+        }
+        self.begun.pop_front().is_some_and(|(_, end)| end.send(()).is_ok())
     }
 
     fn settle(&mut self, guest: Guest, ended: Ended) -> Option<Connection> {

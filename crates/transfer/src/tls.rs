@@ -246,3 +246,6 @@ impl ClientCertVerifier for PinnedClients {
         vec![SignatureScheme::ED25519]
     }
 }
+
+#[cfg(test)]
+mod tests;
