@@ -6,13 +6,17 @@
 //!
 //! - From [`Limits::unvalidated`] on, first packets are answered with a Retry (RFC 9000 §8.1.2): no state is held, and only who receives
 //!   packets at the address it claims comes back with the token.
-//! - At most [`Limits::per_address`] at a time for one address that has been validated so (for IPv6 one /64). Addresses that were not
-//!   validated may be forged, so they only bring a Retry earlier: nobody can lock out another by forging his address.
 //! - At most [`Limits::half_open`] in all, and each for [`Limits::timeout`]. When all places are taken, a newcomer gets that of the oldest
 //!   handshake, provided that it has had [`Limits::crowded_timeout`].
+//! - One validated address (for IPv6 one /64) may hold as many as a sixteenth ([`Limits::share`]) of the places that are still free. The
+//!   fuller it gets, the less anybody gets, so a newcomer finds a place unless more than two hundred addresses are at it. Addresses that
+//!   were not validated may be forged, so they only bring a Retry earlier: nobody can lock out another by forging his address.
+//!
+//! The rule of shares is the dynamic threshold of Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet
+//! switches", 1998, there for queues that share a memory.
 //!
 //! A handshake that failed leaves a connection that quinn keeps for three probe timeouts to answer late packets (RFC 9000 §10.2). These
-//! **lingering** ones are counted for [`LINGER`] and bounded as well, in all and for each address.
+//! **lingering** ones are counted for [`LINGER`] and have places of their own, shared by the same rule.
 //!
 //! What is too many is ignored rather than refused: the client of a right ticket sends its first packet again after a second and gets in
 //! when there is room, while a refusal would end it. Packets of handshakes that were not taken yet wait in quinn's own
@@ -20,12 +24,12 @@
 //!
 //! # Constants
 //! 256 half-open handshakes of some 30 kB each are 8 MB. 32 before Retry: a job of a few connections does not pay its extra round trip.
-//! 16 for an address: offices share one. 10 s: as long as the client tries; 3 s when it is crowded: two round trips by satellite, and a lost
+//! 10 s: as long as the client tries; 3 s when it is crowded: two round trips by satellite, and a lost
 //! packet.
 //!
 //! # Known bad cases
-//! Who has hundreds of real addresses and begins more than 85 handshakes a second from them holds all places, and a right client then gets
-//! in only now and then.
+//! Who has more than two hundred real addresses and begins more than 85 handshakes a second from them holds all places, and a right
+//! client then gets in only now and then.
 //! Sessions that have proven to know the secret are not counted here.
 
 use quinn::{Connection, Endpoint, Incoming, ServerConfig};
@@ -51,12 +55,10 @@ pub struct Limits {
     pub half_open: usize,
     /// Handshakes at a time before addresses must be validated.
     pub unvalidated: usize,
-    /// Handshakes at a time of one validated address.
-    pub per_address: usize,
     /// Failed handshakes that quinn still remembers.
     pub lingering: usize,
-    /// The same for one validated address.
-    pub lingering_per_address: usize,
+    /// One validated address gets the free places divided by this.
+    pub share: usize,
     /// For a whole handshake.
     pub timeout: Duration,
     /// For a whole handshake while others wait for its place.
@@ -70,9 +72,8 @@ impl Default for Limits {
         Limits {
             half_open: 256,
             unvalidated: 32,
-            per_address: 16,
             lingering: 1024,
-            lingering_per_address: 64,
+            share: 16,
             timeout: Duration::from_secs(10),
             crowded_timeout: Duration::from_secs(3),
             waiting: 512,
@@ -213,8 +214,7 @@ impl Guard {
         self.begun.retain(|(_, end)| !end.is_closed());
         let address = subscriber(incoming.remote_address().ip());
         let held = self.addresses.get(&address).copied().unwrap_or_default();
-        let hogging =
-            held.half_open >= self.limits.per_address || held.lingering >= self.limits.lingering_per_address;
+        let hogging = self.hogging(held);
         if !incoming.remote_address_validated()
             && (hogging || self.handshakes.len() >= self.limits.unvalidated)
         {
@@ -223,13 +223,13 @@ impl Guard {
             let _ = incoming.retry();
             return;
         }
-        let full = self.handshakes.len() >= self.limits.half_open && !self.end_oldest();
-        if full || self.lingering.len() >= self.limits.lingering {
-            self.counters.crowded += 1;
-            return incoming.ignore();
-        }
         if hogging {
             self.counters.hogging += 1;
+            return incoming.ignore();
+        }
+        let lingers = self.lingering.len() >= self.limits.lingering;
+        if lingers || (self.handshakes.len() >= self.limits.half_open && !self.end_oldest()) {
+            self.counters.crowded += 1;
             return incoming.ignore();
         }
         let guest = Guest { validated: incoming.remote_address_validated().then_some(address) };
@@ -247,6 +247,15 @@ impl Guard {
             };
             (guest, ended)
         });
+    }
+
+    /// Has it more than its share of what is free? A newcomer never has.
+    fn hogging(&self, held: Held) -> bool {
+        let over = |held: usize, used: usize, limit: usize| {
+            held > 0 && held * self.limits.share >= limit.saturating_sub(used)
+        };
+        over(held.half_open, self.handshakes.len(), self.limits.half_open)
+            || over(held.lingering, self.lingering.len(), self.limits.lingering)
     }
 
     /// Makes room by ending the oldest handshake, if it has had time enough.

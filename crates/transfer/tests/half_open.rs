@@ -224,7 +224,7 @@ fn five_thousand_half_open_attempts_cost_bounded_memory_and_keep_nobody_out() {
 }
 
 #[test]
-#[ignore = "takes a minute: the command is at the top of this file"]
+#[ignore = "takes a quarter of a minute: the command is at the top of this file"]
 fn a_hundred_thousand_half_open_attempts_cost_bounded_memory_and_keep_nobody_out() {
     survives(100_000);
 }
