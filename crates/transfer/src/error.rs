@@ -27,4 +27,19 @@ pub enum Error {
     /// What is to be sent cannot be sent like this.
     #[error("{0}")]
     Paths(String),
+    /// A ticket that cannot be read or made.
+    #[error(transparent)]
+    Ticket(#[from] crate::ticket::TicketError),
+    /// The state directory.
+    #[error(transparent)]
+    Identity(#[from] crate::identity::IdentityError),
+    /// Keys and certificates.
+    #[error(transparent)]
+    Tls(#[from] crate::tls::TlsError),
+    /// Nobody who fits the ticket was reached.
+    #[error(transparent)]
+    Dial(#[from] crate::dial::DialError),
+    /// The far end could not be started over ssh.
+    #[error(transparent)]
+    Ssh(#[from] crate::ssh::SshError),
 }
