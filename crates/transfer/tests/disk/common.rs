@@ -64,6 +64,11 @@ impl Pair {
         }
     }
 
+    /// The same, when there are other directories beside them.
+    pub fn assert_same_files(&self) {
+        assert_eq!(tree(&self.from()), tree(&self.to()));
+    }
+
     /// What lies in the directory of partial files.
     pub fn leftovers(&self) -> Vec<String> {
         names(&self.to().join(".afteryou"))

@@ -1,0 +1,173 @@
+//! Processes that are killed, and a disk that is full.
+
+use crate::common::{content, encode, names, single, Pair};
+use afteryou_transfer::entry::GROUP_BYTES;
+use afteryou_transfer::source::{Item, Source, SourceOptions};
+use afteryou_transfer::store::{Store, StoreOptions, Verdict};
+use afteryou_transfer::wire::Why;
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+const FILES: usize = 3;
+const GROUPS: usize = 400;
+const KILLS: usize = 20;
+
+/// This program again, for one test that is ignored otherwise.
+fn child(test: &str, base: &Path) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    command.args(["--exact", test, "--ignored", "--nocapture"]).env("AFTERYOU_TEST_BASE", base);
+    command.stdout(Stdio::null()).stdin(Stdio::null());
+    command
+}
+
+fn base() -> Option<PathBuf> {
+    std::env::var_os("AFTERYOU_TEST_BASE").map(PathBuf::from)
+}
+
+/// Gives a few kilobytes at a time and takes its time.
+struct Slow<'a>(&'a [u8]);
+
+impl Read for Slow<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        std::thread::sleep(Duration::from_micros(50));
+        let count = buffer.len().min(5000);
+        self.0.read(&mut buffer[..count])
+    }
+}
+
+#[test]
+#[ignore = "the process that another test kills"]
+fn receives_until_it_is_killed() {
+    let Some(base) = base() else { return };
+    let source = Source::below(&base.join("from"), b"", SourceOptions::default()).expect("a source");
+    let store = Store::open(&base.join("to"), StoreOptions::default()).expect("a store");
+    std::thread::scope(|scope| {
+        for item in source.entries() {
+            let Item::Entry(prepared) = item else { continue };
+            let (store, base) = (&store, &base);
+            scope.spawn(move || {
+                let Verdict::Want(reception) = store.consider(prepared.entry()).expect("a verdict") else {
+                    return;
+                };
+                let encoded = encode(&prepared, reception.wanted());
+                let path = base.join("log").join(prepared.entry().path.to_string());
+                let mut log = std::fs::File::options().create(true).append(true).open(path).expect("a log");
+                let mut note = |offset: u64, _| log.write_all(&offset.to_le_bytes()).expect("a note");
+                reception.receive(Slow(&encoded), &mut note).expect("stored");
+            });
+        }
+    });
+}
+
+/// How often each group of each file came off the wire.
+fn received(log: &Path) -> HashMap<(String, u64), usize> {
+    let mut counts = HashMap::new();
+    for name in names(log) {
+        let bytes = std::fs::read(log.join(&name)).expect("a log");
+        for offset in bytes.chunks_exact(8) {
+            let offset = u64::from_le_bytes(offset.try_into().expect("eight bytes"));
+            *counts.entry((name.clone(), offset)).or_default() += 1;
+        }
+    }
+    counts
+}
+
+#[test]
+fn a_killed_receiver_loses_at_most_one_group_of_each_open_file() {
+    let pair = Pair::new();
+    for n in 0..FILES {
+        pair.write(&format!("{n}"), &content(GROUPS * GROUP_BYTES as usize - 100 * n, n as u64));
+    }
+    let log = pair.base.path().join("log");
+    std::fs::create_dir(&log).expect("a directory");
+    let start = || -> Child {
+        child("killed::receives_until_it_is_killed", pair.base.path()).spawn().expect("a process")
+    };
+    let mut kills = 0;
+    for n in 0..KILLS {
+        let mut process = start();
+        std::thread::sleep(Duration::from_millis(8 + (n as u64 * 7919) % 31));
+        process.kill().expect("killed");
+        if !process.wait().expect("ended").success() {
+            kills += 1;
+        }
+        for name in names(&pair.to()).iter().filter(|name| *name != ".afteryou") {
+            let (there, sent) = (pair.to().join(name), pair.from().join(name));
+            assert!(std::fs::read(there).expect("a file") == std::fs::read(sent).expect("a file"), "{name}");
+        }
+    }
+    let before_the_last = received(&log).len();
+    assert!(start().wait().expect("ended").success());
+    pair.assert_same_files();
+    let counts = received(&log);
+    assert_eq!(counts.len(), FILES * GROUPS);
+    let twice: usize = counts.values().map(|count| count - 1).sum();
+    println!("{kills} kills, {before_the_last} groups before the last run, {twice} groups twice");
+    assert!(kills >= KILLS / 2, "{kills} kills hit a running process: the test says little");
+    assert!(before_the_last > 0, "every kill came before the first group: the test says nothing");
+    assert!(twice <= kills * FILES, "{twice} groups came twice after {kills} kills of {FILES} open files");
+    for name in 0..FILES {
+        let of_one = counts.iter().filter(|((file, _), _)| *file == name.to_string());
+        let twice: usize = of_one.map(|(_, count)| count - 1).sum();
+        assert!(twice <= kills, "file {name}: {twice} groups came twice after {kills} kills");
+    }
+    assert_eq!(pair.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+#[ignore = "runs on a small disk that another test mounts"]
+fn receives_on_a_small_disk() {
+    let Some(base) = base() else { return };
+    let to = base.join("to");
+    // Room for about half of it.
+    let ballast = to.join("ballast");
+    std::fs::write(&ballast, vec![1; 1_000_000]).expect("ballast");
+    let source = Source::below(&base.join("from"), b"", SourceOptions::default()).expect("a source");
+    let prepared = single(&source);
+    let store = Store::open(&to, StoreOptions::default()).expect("a store");
+    let Ok(Verdict::Want(reception)) = store.consider(prepared.entry()) else { panic!("wanted") };
+    let encoded = encode(&prepared, reception.wanted());
+    let mut first = 0;
+    let result = reception.receive(&encoded[..], &mut |_, bytes| first += bytes);
+    assert_eq!(result, Err(Why::DiskFull));
+    assert!(!to.join("file").exists());
+    // Somebody makes room: it goes on where it stood.
+    std::fs::remove_file(ballast).expect("removes");
+    let Ok(Verdict::Want(reception)) = store.consider(prepared.entry()) else { panic!("wanted") };
+    let mut second = 0;
+    let encoded = encode(&prepared, reception.wanted());
+    reception.receive(&encoded[..], &mut |_, bytes| second += bytes).expect("stored");
+    let size = std::fs::metadata(base.join("from/file")).expect("metadata").len();
+    assert!(first > 0 && first + second <= size + GROUP_BYTES, "{first} and {second} of {size}");
+    let (there, sent) = (to.join("file"), base.join("from/file"));
+    assert!(std::fs::read(there).expect("a file") == std::fs::read(sent).expect("a file"));
+    std::fs::write(base.join("done"), b"").expect("a note");
+}
+
+#[test]
+fn a_full_disk_is_said_and_the_rest_follows_when_there_is_room() {
+    let pair = Pair::new();
+    pair.write("file", &content(1_500_000, 1));
+    let program = std::env::current_exe().expect("this program");
+    // A mount of its own: as root, or as root of a user namespace.
+    let script = "mount -t tmpfs -o size=2m none \"$AFTERYOU_TEST_BASE/to\" || exit 99\n\
+                  exec \"$0\" --exact killed::receives_on_a_small_disk --ignored";
+    for private in [&["--mount"][..], &["--user", "--map-root-user", "--mount"]] {
+        let output = Command::new("unshare")
+            .args(private)
+            .args(["sh", "-c", script])
+            .arg(&program)
+            .env("AFTERYOU_TEST_BASE", pair.base.path())
+            .output();
+        let Ok(output) = output else { continue };
+        if output.status.success() && pair.base.path().join("done").exists() {
+            return;
+        }
+        let words = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(!words.contains("panicked") && !words.contains("FAILED"), "{words}");
+    }
+    println!("SKIPPED: this user may not mount a small disk");
+}

@@ -1,0 +1,9 @@
+//! The two disks against each other, without a network: a source encodes, a store decodes.
+
+mod common;
+mod hostile;
+mod interrupted;
+#[cfg(unix)]
+mod killed;
+mod round_trip;
+mod source;

@@ -1,0 +1,239 @@
+//! What a source finds, leaves out and remembers.
+
+use crate::common::{content, move_all, names, Outcome, Pair};
+use afteryou_transfer::entry::Kind;
+use afteryou_transfer::source::{Item, Source, SourceOptions, Symlinks};
+use afteryou_transfer::Error;
+use std::path::PathBuf;
+
+/// Paths that are offered, in order, and what is left out with the reason.
+fn list(source: &Source) -> (Vec<String>, Vec<(String, String)>) {
+    let (mut offered, mut skipped) = (Vec::new(), Vec::new());
+    for item in source.entries() {
+        match item {
+            Item::Entry(prepared) => offered.push(prepared.entry().path.to_string()),
+            Item::Skipped { path, reason } => skipped.push((path.to_string(), reason)),
+        }
+    }
+    (offered, skipped)
+}
+
+fn options(symlinks: Symlinks) -> SourceOptions {
+    let mut options = SourceOptions::default();
+    options.symlinks = symlinks;
+    options
+}
+
+#[test]
+fn each_path_arrives_under_its_last_component_sorted_with_directories_after_their_content() {
+    let pair = Pair::new();
+    pair.write("z/b/2", b"22");
+    pair.write("z/b/1", b"1");
+    pair.write("z/a", b"333");
+    pair.write("deep/er/single", b"4444");
+    let paths = [pair.from().join("z/"), pair.from().join("deep/er/single")];
+    let source = Source::of(&paths, SourceOptions::default()).expect("a source");
+    let (offered, skipped) = list(&source);
+    assert_eq!(offered, ["single", "z/a", "z/b/1", "z/b/2", "z/b", "z"]);
+    assert_eq!(skipped, []);
+    let totals = source.scan();
+    assert_eq!((totals.entries, totals.bytes), (6, 10));
+}
+
+#[test]
+fn paths_that_could_not_be_told_apart_or_have_no_name_are_refused() {
+    let pair = Pair::new();
+    pair.write("a/same", b"1");
+    pair.write("b/same", b"2");
+    let of = |paths: &[PathBuf]| Source::of(paths, SourceOptions::default()).map(|source| list(&source).0);
+    let twice = of(&[pair.from().join("a/same"), pair.from().join("b/same")]);
+    assert!(matches!(twice, Err(Error::Paths(words)) if words.contains("same")));
+    assert!(matches!(of(&["/".into()]), Err(Error::Paths(_))));
+    assert!(matches!(of(&[pair.from().join("nothing")]), Err(Error::File { .. })));
+    assert_eq!(of(&[pair.from().join("a/..")]).expect("a source").last().map(String::as_str), Some("from"));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_travel_is_left_out_with_a_reason() {
+    let pair = Pair::new();
+    pair.write("d/file", b"1");
+    let _socket = std::os::unix::net::UnixListener::bind(pair.from().join("d/socket")).expect("a socket");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        pair.from().join("d/pipe"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR,
+        0,
+    )
+    .expect("a pipe");
+    let (offered, skipped) = list(&pair.source());
+    assert_eq!(offered, ["d/file", "d"]);
+    let said: Vec<_> = skipped.iter().map(|(path, reason)| (path.as_str(), reason.as_str())).collect();
+    assert_eq!(said, [("d/pipe", "it is a named pipe"), ("d/socket", "it is a socket")]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_obey_the_policy() {
+    use std::os::unix::fs::symlink;
+    let pair = Pair::new();
+    pair.write("d/sub/file", b"content");
+    pair.write("outside", b"outside");
+    let d = pair.from().join("d");
+    symlink("sub/file", d.join("good")).expect("a link");
+    symlink("../file", d.join("sub/dangling")).expect("a link");
+    symlink("../outside", d.join("out")).expect("a link");
+    symlink(pair.from().join("outside"), d.join("absolute")).expect("a link");
+    symlink("..", d.join("sub/loop")).expect("a link");
+    let of = |policy| Source::of(std::slice::from_ref(&d), options(policy)).expect("a source");
+
+    let (offered, skipped) = list(&of(Symlinks::Keep));
+    assert_eq!(offered, ["d/good", "d/sub/dangling", "d/sub/file", "d/sub/loop", "d/sub", "d"]);
+    assert_eq!(skipped.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(), ["d/absolute", "d/out"]);
+    assert!(skipped[1].1.contains("not sent"), "{skipped:?}");
+
+    let (offered, skipped) = list(&of(Symlinks::Skip));
+    assert_eq!(offered, ["d/sub/file", "d/sub", "d"]);
+    assert_eq!(skipped.len(), 5);
+
+    let (offered, skipped) = list(&of(Symlinks::Follow));
+    assert_eq!(offered, ["d/absolute", "d/good", "d/out", "d/sub/file", "d/sub", "d"]);
+    let skipped: Vec<_> = skipped.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(skipped, ["d/sub/dangling", "d/sub/loop"]);
+
+    // Sent together with what it leads to, a link is fine.
+    let both =
+        Source::of(&[d.clone(), pair.from().join("outside")], options(Symlinks::Keep)).expect("a source");
+    assert!(list(&both).0.contains(&"d/out".to_owned()));
+    // What the user names is meant, though it is a link.
+    let named = Source::of(&[d.join("good")], options(Symlinks::Skip)).expect("a source");
+    assert_eq!(list(&named).0, ["good"]);
+
+    for policy in [Symlinks::Keep, Symlinks::Skip, Symlinks::Follow] {
+        let fresh = Pair::new();
+        for (path, outcome) in move_all(&of(policy), &fresh.store()) {
+            assert!(!matches!(outcome, Outcome::Failed(_)), "{path}: {outcome:?}");
+        }
+        assert_eq!(std::fs::read(fresh.to().join("d/sub/file")).expect("it is there"), b"content");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_served_directory_cannot_be_left() {
+    use std::os::unix::fs::symlink;
+    let pair = Pair::new();
+    pair.write("d/file", b"content");
+    let beside = pair.base.path().join("beside");
+    symlink(&beside, pair.from().join("absolute")).expect("a link");
+    symlink("../beside", pair.from().join("relative")).expect("a link");
+    symlink("../../beside", pair.from().join("d/deep")).expect("a link");
+    symlink("d", pair.from().join("inside")).expect("a link");
+    for policy in [Symlinks::Keep, Symlinks::Skip, Symlinks::Follow] {
+        let below =
+            |path: &[u8]| Source::below(&pair.from(), path, options(policy)).map(|source| list(&source).0);
+        for path in [
+            &b".."[..],
+            b"../beside",
+            b"/etc",
+            b"d/../..",
+            b"absolute",
+            b"absolute/canary",
+            b"relative/canary",
+            b"d/deep/canary",
+            b"nothing",
+            b".afteryou",
+            b"d/.afteryou",
+            b"a\0",
+            b"d//file",
+        ] {
+            assert!(below(path).is_err(), "{}", String::from_utf8_lossy(path));
+        }
+        assert_eq!(below(b"d/file").expect("a source"), ["file"]);
+        assert_eq!(below(b"d").expect("a source"), ["d/file", "d"]);
+        assert_eq!(below(b"inside/file").expect("a source"), ["file"]);
+        let all = below(b"").expect("a source");
+        assert!(!all.iter().any(|path| path.contains("canary") || path.contains("deep")), "{all:?}");
+        assert!(all.contains(&"d/file".to_owned()));
+    }
+}
+
+#[test]
+fn partial_files_are_never_served() {
+    let pair = Pair::new();
+    pair.write("file", b"content");
+    pair.write(".afteryou/x.part", b"partial");
+    pair.write("d/.afteryou/x.part", b"partial");
+    assert_eq!(list(&pair.source()).0, ["d", "file"]);
+    let source = Source::of(&[pair.from()], SourceOptions::default()).expect("a source");
+    assert_eq!(list(&source).0, ["from/d", "from/file", "from"]);
+}
+
+#[test]
+fn trees_of_large_files_are_remembered_and_a_spoilt_memory_is_harmless() {
+    let pair = Pair::new();
+    let size = 65 * 1024 * 1024;
+    let mut bytes = content(size, 1);
+    pair.write("large", &bytes);
+    let cache = pair.base.path().join("to/cache");
+    let mut options = SourceOptions::default();
+    options.cache = Some(cache.clone());
+    let source = Source::below(&pair.from(), b"", options).expect("a source");
+    let root = || {
+        let Some(Item::Entry(prepared)) = source.entries().next() else { panic!("a file") };
+        let Kind::File { root, .. } = prepared.entry().kind else { panic!("a file") };
+        (root, prepared)
+    };
+    let whole = afteryou_transfer::entry::Wanted(vec![(0, size as u64)]);
+    let right = *blake3::hash(&bytes).as_bytes();
+    let (first, prepared) = root();
+    assert_eq!(first, right);
+    prepared.encode(&whole, std::io::sink()).expect("encodes");
+    let [kept] = names(&cache).try_into().expect("one file");
+    let kept = cache.join(kept);
+
+    // It is used: content that changed behind its back is offered as it was, found out, and hashed anew.
+    let file = pair.from().join("large");
+    let time = std::fs::metadata(&file).expect("metadata").modified().expect("a time");
+    bytes[size / 2] ^= 1;
+    std::fs::write(&file, &bytes).expect("writes");
+    std::fs::File::options().write(true).open(&file).expect("opens").set_modified(time).expect("a time");
+    let (second, prepared) = root();
+    assert_eq!(second, right);
+    assert!(prepared.encode(&whole, std::io::sink()).is_err());
+    let right = *blake3::hash(&bytes).as_bytes();
+    let Item::Entry(prepared) = prepared.again() else { panic!("prepared") };
+    assert!(matches!(prepared.entry().kind, Kind::File { root, .. } if root == right));
+    prepared.encode(&whole, std::io::sink()).expect("encodes");
+
+    // Damaged, cut short, something else entirely.
+    let whole_tree = std::fs::read(&kept).expect("it is there");
+    for damage in 0..5 {
+        let mut tree = whole_tree.clone();
+        let length = tree.len();
+        match damage {
+            0 => tree[length / 2] ^= 1,
+            1 => tree[20] ^= 1,
+            2 => tree.truncate(100),
+            3 => tree.clear(),
+            _ => tree = content(length, 9),
+        }
+        std::fs::write(&kept, tree).expect("writes");
+        let (root, prepared) = root();
+        assert_eq!(root, right, "damage {damage}");
+        prepared.encode(&whole, std::io::sink()).expect("encodes");
+    }
+
+    // Nobody used it for long.
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(31 * 24 * 3600);
+    let other = cache.join("0123.tree");
+    for path in [&kept, &other] {
+        let file =
+            std::fs::File::options().create(true).truncate(false).write(true).open(path).expect("opens");
+        file.set_modified(old).expect("a time");
+    }
+    std::fs::remove_file(pair.from().join("large")).expect("removes");
+    assert_eq!(source.entries().count(), 0);
+    assert_eq!(names(&cache), Vec::<String>::new());
+}
