@@ -42,4 +42,34 @@ pub enum Error {
     /// The far end could not be started over ssh.
     #[error(transparent)]
     Ssh(#[from] crate::ssh::SshError),
+    /// The other side answers and does not let us in, or is not who it should be.
+    #[error("the other side refuses: {0}")]
+    Refused(String),
+    /// The other side does what the protocol forbids, or says that we do.
+    #[error("the protocol was broken: {0}; both sides need the same version of afteryou")]
+    Protocol(String),
+    /// Nothing more fits on the sink's disk.
+    #[error(
+        "no space left on the disk of the receiving side; free some and start again, what arrived is kept"
+    )]
+    DiskFull,
+    /// The other side cannot go on.
+    #[error("the other side cannot go on: {0}")]
+    FarEnd(String),
+    /// No connection for too long.
+    #[error("no connection for {seconds} s ({reason}); start again when the other side can be reached, what arrived is kept")]
+    GaveUp {
+        /// How long it was tried.
+        seconds: u64,
+        /// Why the last attempt failed.
+        reason: String,
+    },
+    /// This machine's fault.
+    #[error("cannot {doing}: {source}")]
+    Io {
+        /// What was attempted.
+        doing: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
 }

@@ -22,13 +22,16 @@
 //! A file gets its final name when it is whole, verified and on the disk, and not before.
 
 pub mod addresses;
+pub mod codec;
 pub mod dial;
 pub mod entry;
 pub mod error;
 pub mod event;
 pub mod guard;
 pub mod identity;
+pub mod job;
 pub mod pace;
+mod session;
 pub mod source;
 pub mod ssh;
 pub mod store;
@@ -37,3 +40,4 @@ pub mod tls;
 pub mod wire;
 
 pub use error::Error;
+pub use session::transport;

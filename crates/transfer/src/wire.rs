@@ -18,8 +18,11 @@ pub const MAX_MESSAGE: usize = 64 * 1024;
 /// yet settled. A source that exceeds it is at fault.
 pub const MAX_UNSETTLED: usize = 1024;
 
-/// Data streams that a sink lets a source have open.
-pub const MAX_DATA_STREAMS: u32 = 64;
+/// Data streams that a sink lets a source have open. With files of 1 kB and a round trip of 100 ms that is 40 Mbit/s.
+pub const MAX_DATA_STREAMS: u32 = 512;
+
+/// Most ranges that a sink may want of one file. They fit a message, and [`MAX_UNSETTLED`] of them fit the memory.
+pub const MAX_RANGES: usize = 2048;
 
 /// What the side that connects came for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,11 +31,17 @@ pub enum Greeting {
     Push {
         /// The same for all connections and attempts of one job.
         job: [u8; 16],
+        /// Which of the job's connections this is. A new session ends an older one of the same job and lane.
+        lane: u16,
     },
     /// It is the sink and wants what lies at this path below the served directory (empty: everything).
     Pull {
         /// The same for all connections and attempts of one job.
         job: [u8; 16],
+        /// As for [`Greeting::Push`].
+        lane: u16,
+        /// How many connections share the job.
+        lanes: u16,
         /// Below the served directory.
         path: Vec<u8>,
     },
@@ -74,6 +83,8 @@ pub enum Why {
     Io(String),
     /// What arrived does not hash to the root. The source's copy changed, or it lies.
     Mismatch,
+    /// The source withdrew it. Also a withdrawn offer is settled by exactly one answer.
+    Withdrawn,
 }
 
 /// What a source says.

@@ -1,0 +1,256 @@
+//! Control messages as bytes: each is its length (u32, big endian) and its postcard encoding.
+//!
+//! # Model
+//! What is to be sent is collected in an [`Outgoing`] buffer, what arrives in an [`Incoming`] one. Neither loses anything
+//! when a caller stops waiting half-way, so both can stand in a `select!`. Whatever arrives is from a stranger: a length
+//! is looked at before anything is kept, a message must be encoded to its last byte, and no input makes it panic.
+//!
+//! # Source
+//! The encoding is postcard 1 (<https://postcard.jamesmunns.com/wire-format>): variable-length integers, no field names.
+//!
+//! # Known bad cases
+//! A number may be written with leading zero groups; such a message is read, and would be written shorter.
+
+use crate::wire::MAX_MESSAGE;
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use serde::de::DeserializeOwned;
+use serde::Serialize;
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// Bytes of the length before each message.
+const PREFIX: usize = 4;
+/// Bytes that are made room for before a read.
+const READ_AHEAD: usize = 4 * 1024;
+
+/// What is wrong with a control message.
+#[derive(Debug, thiserror::Error)]
+pub enum CodecError {
+    /// Longer than allowed.
+    #[error("a control message of {0} bytes is longer than {MAX_MESSAGE} bytes")]
+    TooLong(usize),
+    /// Not an encoding of the message that belongs here.
+    #[error("a control message cannot be read: {0}")]
+    Malformed(postcard::Error),
+    /// More bytes than the message has.
+    #[error("a control message has {0} bytes too many")]
+    Trailing(usize),
+    /// The stream ended inside a message.
+    #[error("the control stream ends inside a message")]
+    Truncated,
+    /// The stream itself failed.
+    #[error("the control stream broke: {0}")]
+    Stream(#[from] std::io::Error),
+}
+
+/// Appends the encoding of `message`, with its length before it.
+pub fn encode(message: &impl Serialize, out: &mut BytesMut) -> Result<(), CodecError> {
+    let start = out.len();
+    out.put_u32(0);
+    let body = Body(out.split_off(start + PREFIX));
+    let body = postcard::to_extend(message, body).map_err(CodecError::Malformed);
+    let body = body.and_then(|Body(body)| match body.len() {
+        len if len > MAX_MESSAGE => Err(CodecError::TooLong(len)),
+        _ => Ok(body),
+    });
+    let body = body.inspect_err(|_| out.truncate(start))?;
+    out[start..].copy_from_slice(&(body.len() as u32).to_be_bytes());
+    out.unsplit(body);
+    Ok(())
+}
+
+/// Reads one message that `body` must be the whole encoding of.
+pub fn decode<M: DeserializeOwned>(body: &[u8]) -> Result<M, CodecError> {
+    let (message, rest) = postcard::take_from_bytes(body).map_err(CodecError::Malformed)?;
+    match rest.len() {
+        0 => Ok(message),
+        more => Err(CodecError::Trailing(more)),
+    }
+}
+
+/// A buffer that postcard can extend.
+struct Body(BytesMut);
+
+impl Extend<u8> for Body {
+    fn extend<I: IntoIterator<Item = u8>>(&mut self, bytes: I) {
+        self.0.extend(bytes);
+    }
+}
+
+/// Messages that wait to be sent.
+#[derive(Default)]
+pub struct Outgoing(BytesMut);
+
+impl Outgoing {
+    /// Adds a message.
+    pub fn push(&mut self, message: &impl Serialize) -> Result<(), CodecError> {
+        encode(message, &mut self.0)
+    }
+
+    /// Bytes that wait.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Sends some of what waits. When cancelled, nothing was sent.
+    pub async fn flush_some(&mut self, stream: &mut quinn::SendStream) -> Result<(), quinn::WriteError> {
+        let sent = stream.write(&self.0).await?;
+        self.0.advance(sent);
+        Ok(())
+    }
+
+    /// Sends everything that waits.
+    pub async fn flush(&mut self, stream: &mut quinn::SendStream) -> Result<(), quinn::WriteError> {
+        while !self.is_empty() {
+            self.flush_some(stream).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Messages that arrive on a stream.
+pub struct Incoming<R> {
+    stream: R,
+    buffer: BytesMut,
+}
+
+impl<R: AsyncRead + Unpin> Incoming<R> {
+    /// Messages of `stream`.
+    pub fn new(stream: R) -> Incoming<R> {
+        Incoming { stream, buffer: BytesMut::new() }
+    }
+
+    /// The next message; None when the stream ends between two. When cancelled, nothing is lost.
+    pub async fn next<M: DeserializeOwned>(&mut self) -> Result<Option<M>, CodecError> {
+        loop {
+            if let Some(body) = self.take_body()? {
+                return decode(&body).map(Some);
+            }
+            self.buffer.reserve(READ_AHEAD);
+            if self.stream.read_buf(&mut self.buffer).await? > 0 {
+                continue;
+            }
+            return match self.buffer.is_empty() {
+                true => Ok(None),
+                false => Err(CodecError::Truncated),
+            };
+        }
+    }
+
+    /// Cuts the next message off the buffer if all of it is there.
+    fn take_body(&mut self) -> Result<Option<Bytes>, CodecError> {
+        let Some(prefix) = self.buffer.first_chunk::<PREFIX>() else {
+            return Ok(None);
+        };
+        let len = u32::from_be_bytes(*prefix) as usize;
+        if len > MAX_MESSAGE {
+            return Err(CodecError::TooLong(len));
+        }
+        if self.buffer.len() < PREFIX + len {
+            return Ok(None);
+        }
+        self.buffer.advance(PREFIX);
+        Ok(Some(self.buffer.split_to(len).freeze()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entry::{Entry, EntryPath, Kind, Mtime, Wanted};
+    use crate::wire::{FromSink, FromSource, Greeting, State, MAX_RANGES};
+    use proptest::prelude::*;
+
+    fn offer(name: &[u8]) -> FromSource {
+        let kind = Kind::File { size: u64::MAX, root: [7; 32] };
+        let mtime = Mtime { seconds: -1, nanos: 999_999_999 };
+        FromSource::Offer {
+            id: 3,
+            entry: Entry { path: EntryPath(name.to_vec()), kind, mode: Some(0o644), mtime },
+        }
+    }
+
+    fn encoded(messages: &[FromSource]) -> BytesMut {
+        let mut bytes = BytesMut::new();
+        messages.iter().for_each(|message| encode(message, &mut bytes).unwrap());
+        bytes
+    }
+
+    async fn read_all<M: DeserializeOwned>(bytes: &[u8]) -> Result<Vec<M>, CodecError> {
+        let mut incoming = Incoming::new(bytes);
+        let mut all = Vec::new();
+        while let Some(message) = incoming.next().await? {
+            all.push(message);
+        }
+        Ok(all)
+    }
+
+    #[tokio::test]
+    async fn what_is_written_is_read() {
+        let state = FromSource::State(State {
+            queue_us: Some(48_000),
+            phase: "slow start".into(),
+            ..State::default()
+        });
+        let messages = [offer(b"a/\xFF"), state, FromSource::EndOfOffers];
+        assert_eq!(read_all::<FromSource>(&encoded(&messages)).await.unwrap(), messages);
+    }
+
+    #[tokio::test]
+    async fn an_end_inside_a_message_is_an_error_at_every_byte() {
+        let bytes = encoded(&[offer(b"name")]);
+        for cut in 1..bytes.len() {
+            assert!(
+                matches!(read_all::<FromSource>(&bytes[..cut]).await, Err(CodecError::Truncated)),
+                "{cut}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_length_beyond_the_limit_is_refused_before_its_bytes_come() {
+        let length = (MAX_MESSAGE as u32 + 1).to_be_bytes();
+        assert!(matches!(read_all::<Greeting>(&length).await, Err(CodecError::TooLong(_))));
+    }
+
+    #[tokio::test]
+    async fn bytes_after_the_message_are_refused() {
+        let mut bytes = encoded(&[FromSource::EndOfOffers]);
+        bytes[3] += 1;
+        bytes.put_u8(0);
+        assert!(matches!(read_all::<FromSource>(&bytes).await, Err(CodecError::Trailing(1))));
+    }
+
+    #[test]
+    fn a_message_that_is_too_long_is_not_half_written() {
+        let mut outgoing = Outgoing::default();
+        outgoing.push(&FromSource::EndOfOffers).unwrap();
+        let before = outgoing.len();
+        assert!(matches!(outgoing.push(&offer(&[b'a'; MAX_MESSAGE])), Err(CodecError::TooLong(_))));
+        assert_eq!(outgoing.len(), before);
+    }
+
+    #[test]
+    fn the_most_ranges_fit_a_message() {
+        let far = u64::MAX - 1;
+        let want = FromSink::Want { id: far, ranges: Wanted(vec![(far, far); MAX_RANGES]) };
+        encode(&want, &mut BytesMut::new()).unwrap();
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = decode::<Greeting>(&bytes);
+            let _ = decode::<FromSource>(&bytes);
+            if let Ok(message) = decode::<FromSink>(&bytes) {
+                let mut again = BytesMut::new();
+                encode(&message, &mut again).unwrap();
+                prop_assert_eq!(decode::<FromSink>(&again[PREFIX..]).unwrap(), message);
+            }
+        }
+    }
+}

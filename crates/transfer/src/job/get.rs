@@ -1,0 +1,56 @@
+//! Pull: the side that connects is the sink.
+
+use super::lane::Lane;
+use super::send::tell_pace;
+use super::tally::Tally;
+use super::{new_id, Dial, JobOptions, Lanes, Summary};
+use crate::error::Error;
+use crate::session::{self, sink, End};
+use crate::store::Store;
+use crate::wire::{Answer, Greeting};
+use std::sync::Arc;
+
+/// Gets what lies at `path` below the directory that the other side serves (empty: all of it), and returns when all is
+/// settled. Dropping the future gives the job up; what arrived is kept.
+pub async fn get(
+    dial: Arc<dyn Dial>,
+    path: Vec<u8>,
+    store: Store,
+    options: JobOptions,
+) -> Result<Summary, Error> {
+    let tally = Arc::new(Tally::new(options.listener.clone(), options.groups_in_events));
+    let job = new_id()?;
+    let lanes = options.connections.clamp(1, usize::from(super::MAX_LANES)) as u16;
+    let consider: sink::Consider = Arc::new(move |entry| store.consider(entry));
+    let mut running = Lanes::new();
+    for lane in 0..lanes {
+        let keeper = Lane::new(dial.clone(), tally.clone(), &options);
+        let (tally, pace, consider, path) =
+            (tally.clone(), options.pace.clone(), consider.clone(), path.clone());
+        running.spawn(async move {
+            let role =
+                || sink::Role { consider: consider.clone(), tally: tally.clone(), pace: pace.clone(), lane };
+            let greeting = || Greeting::Pull { job, lane, lanes, path: path.clone() };
+            keeper.keep(|connection| pull(connection, greeting(), role())).await
+        });
+    }
+    tokio::select! {
+        result = running.finish() => result?,
+        () = tally.report() => {}
+        () = tell_pace(&options.pace, &tally) => {}
+    }
+    Ok(tally.finish())
+}
+
+async fn pull(connection: quinn::Connection, greeting: Greeting, role: sink::Role) -> Result<(), End> {
+    let result = match session::greet(&connection, &greeting).await {
+        Ok((control, Answer::Welcome)) => sink::run(&connection, control, role).await,
+        Ok((_, Answer::Refused { reason })) => {
+            Err(End::Failed(Error::Refused(session::printable(&reason, 500))))
+        }
+        Ok((_, Answer::Probed { .. })) => Err(End::violation("an answer to another question")),
+        Err(end) => Err(end),
+    };
+    session::close(&connection, &result);
+    result
+}

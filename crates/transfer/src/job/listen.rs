@@ -1,0 +1,414 @@
+//! The side that listens.
+//!
+//! # Model
+//! Every connection that the [door's guard](crate::guard) lets in greets, and is answered by a session of its own. Sessions of one job
+//! share what it has done and, for a source, what it has to offer. A session that comes for a lane which already has one
+//! closes the older and waits until that has let go of its files: the other side knows that it is dead before we do.
+//!
+//! A job whose sessions are all gone without having finished is remembered for a while, so that the next goes on.
+//!
+//! # Bounds
+//! At most [`MAX_SESSIONS`] at a time and [`LINGERING`] jobs without one.
+
+use super::tally::Tally;
+use super::work::Work;
+use super::{on_thread, StateOf, Summary, MAX_LANES};
+use crate::error::Error;
+use crate::event::{Event, Listener};
+use crate::guard::Guard;
+use crate::pace::Pace;
+use crate::session::{self, sink, source, Control, End};
+use crate::source::{Source, SourceOptions};
+use crate::store::Store;
+use crate::wire::{Answer, Greeting};
+use quinn::{Connection, VarInt};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+/// Sessions at a time.
+const MAX_SESSIONS: usize = 256;
+/// Jobs that are remembered without a session.
+const LINGERING: usize = 16;
+/// How long a newer session waits for an older one of its lane to end.
+const REPLACE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a probed side may take to go.
+const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What the listening side is there for.
+#[derive(Clone, Debug)]
+pub enum Service {
+    /// It is a sink.
+    Receive(Store),
+    /// It is a source.
+    Serve {
+        /// What is served.
+        dir: PathBuf,
+        /// How.
+        options: SourceOptions,
+    },
+}
+
+/// How the packets of a connection arrive, for `doctor` at the other end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arrival {
+    /// TOS or traffic-class byte of the newest packets; None where it cannot be seen.
+    pub tos: Option<u8>,
+    /// Packets marked Congestion Experienced.
+    pub ce: u64,
+    /// Packets in all.
+    pub packets: u64,
+}
+
+/// Asks how the packets of a connection arrive.
+pub type ArrivalOf = Arc<dyn Fn(&quinn::Connection) -> Arrival + Send + Sync>;
+
+/// Becomes true when the listening side is to end. Sessions are closed, partial files stay.
+pub type Shutdown = watch::Receiver<bool>;
+
+/// How the listening side runs.
+#[derive(Clone)]
+pub struct ListenOptions {
+    /// How fast it may go. As a source, all jobs share it; as a sink, every source is told.
+    pub pace: Pace,
+    /// Where events of all jobs go.
+    pub listener: Listener,
+    /// State of the congestion controller, for events and the far end.
+    pub state_of: StateOf,
+    /// How packets arrive, for `doctor`.
+    pub arrival_of: ArrivalOf,
+    /// Tell of every chunk group ([`crate::event::Event::Group`]).
+    pub groups_in_events: bool,
+    /// End after one job is finished.
+    pub once: bool,
+}
+
+impl Default for ListenOptions {
+    fn default() -> ListenOptions {
+        ListenOptions {
+            pace: Pace::new(),
+            listener: Arc::new(|_| {}),
+            state_of: Arc::new(|_| None),
+            arrival_of: Arc::new(|_| Arrival::default()),
+            groups_in_events: false,
+            once: false,
+        }
+    }
+}
+
+/// Serves whoever comes through the door until `shutdown` becomes true, or the endpoint is closed. Gives what was done for
+/// all jobs together.
+pub async fn listen(
+    mut door: Guard,
+    service: Service,
+    options: ListenOptions,
+    mut shutdown: Shutdown,
+) -> Result<Summary, Error> {
+    let host = Arc::new(Host { service, options, books: Mutex::default() });
+    let mut sessions = JoinSet::new();
+    loop {
+        tokio::select! {
+            connection = door.accept() => match connection {
+                Some(connection) if sessions.len() < MAX_SESSIONS => _ = sessions.spawn(host.clone().welcome(connection)),
+                Some(connection) => connection.close(VarInt::from_u32(session::SHUTDOWN), b"too many sessions"),
+                None => break,
+            },
+            Some(ended) = sessions.join_next() => {
+                if host.options.once && matches!(ended, Ok(Some(JobDone))) {
+                    break;
+                }
+            }
+            _ = shutdown.wait_for(|ended| *ended) => break,
+        }
+    }
+    host.close_all();
+    while sessions.join_next().await.is_some() {}
+    Ok(host.summary())
+}
+
+/// The last session of a job ended, and the job with it.
+struct JobDone;
+
+/// A job of the listening side.
+struct Job {
+    path: Option<Vec<u8>>,
+    tally: Arc<Tally>,
+    /// What a source offers.
+    work: Option<Arc<Work>>,
+    far_end: Pace,
+}
+
+/// A job and who works for it.
+struct Entry {
+    job: Arc<Job>,
+    lanes: HashMap<u16, Running>,
+    finished: bool,
+    /// When its last session ended, as a count of such events.
+    left: u64,
+}
+
+/// A session: how to close it, and how to learn that it has ended.
+struct Running {
+    serial: u64,
+    connection: Connection,
+    ended: watch::Receiver<()>,
+}
+
+#[derive(Default)]
+struct Books {
+    jobs: HashMap<[u8; 16], Entry>,
+    serial: u64,
+    total: Summary,
+    closing: bool,
+}
+
+struct Host {
+    service: Service,
+    options: ListenOptions,
+    books: Mutex<Books>,
+}
+
+impl Host {
+    fn books(&self) -> MutexGuard<'_, Books> {
+        self.books.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn close_all(&self) {
+        let mut books = self.books();
+        books.closing = true;
+        for running in books.jobs.values().flat_map(|entry| entry.lanes.values()) {
+            running.connection.close(VarInt::from_u32(session::SHUTDOWN), b"");
+        }
+    }
+
+    fn summary(&self) -> Summary {
+        let books = self.books();
+        let unfinished = books.jobs.values().map(|entry| entry.job.tally.summary());
+        unfinished.fold(books.total, Summary::and)
+    }
+
+    /// One connection from its greeting to its end.
+    async fn welcome(self: Arc<Self>, connection: Connection) -> Option<JobDone> {
+        let (mut control, greeting) = match session::greeted(&connection).await {
+            Ok(greeted) => greeted,
+            Err(end) => {
+                session::close(&connection, &Err(end));
+                return None;
+            }
+        };
+        let answered = match greeting {
+            Greeting::Probe => Err(self.probed(&connection)),
+            Greeting::Push { job, lane } => self.push(job).map(|found| (job, lane, 1, found)),
+            Greeting::Pull { job, lane, lanes, path } => {
+                self.pull(job, path).await.map(|found| (job, lane, lanes.clamp(1, MAX_LANES), found))
+            }
+        };
+        match answered {
+            Ok((id, lane, lanes, job)) => self.run(connection, control, id, (lane, lanes), job).await,
+            Err(answer) => {
+                if session::answer(&mut control, &answer).await.is_ok() {
+                    _ = control.send.finish();
+                    _ = timeout(GOODBYE_TIMEOUT, connection.closed()).await;
+                }
+                session::close(&connection, &Ok(()));
+                None
+            }
+        }
+    }
+
+    fn probed(&self, connection: &Connection) -> Answer {
+        let Arrival { tos, ce, packets } = (self.options.arrival_of)(connection);
+        Answer::Probed { tos, address: connection.remote_address().to_string(), ce, packets }
+    }
+
+    fn push(&self, id: [u8; 16]) -> Result<Arc<Job>, Answer> {
+        match self.service {
+            Service::Receive(_) => Ok(self.job(id, || self.new_job(None, None))),
+            Service::Serve { .. } => Err(refused("this side sends, it does not receive; use get")),
+        }
+    }
+
+    async fn pull(&self, id: [u8; 16], path: Vec<u8>) -> Result<Arc<Job>, Answer> {
+        let Service::Serve { dir, options } = self.service.clone() else {
+            return Err(refused("this side receives, it does not send; use send"));
+        };
+        if let Some(entry) = self.books().jobs.get(&id) {
+            return match entry.job.path.as_ref() == Some(&path) {
+                true => Ok(entry.job.clone()),
+                false => Err(refused("the job already asks for another path")),
+            };
+        }
+        let looked = {
+            let path = path.clone();
+            on_thread("look", move || Source::below(&dir, &path, options)).await
+        };
+        match looked {
+            Some(Ok(source)) => Ok(self.job(id, || self.new_job(Some(path), Some(source)))),
+            Some(Err(error)) => Err(refused(&error.to_string())),
+            None => Err(refused("the served directory cannot be read; see the log of the other side")),
+        }
+    }
+
+    fn new_job(&self, path: Option<Vec<u8>>, source: Option<Source>) -> Job {
+        let tally = Arc::new(Tally::new(self.options.listener.clone(), self.options.groups_in_events));
+        let work = source.map(|source| Arc::new(Work::start(source, tally.clone())));
+        Job { path, tally, work, far_end: Pace::new() }
+    }
+
+    /// The job of this number, made if it is new.
+    fn job(&self, id: [u8; 16], make: impl FnOnce() -> Job) -> Arc<Job> {
+        let mut books = self.books();
+        let new = || Entry { job: Arc::new(make()), lanes: HashMap::new(), finished: false, left: 0 };
+        books.jobs.entry(id).or_insert_with(new).job.clone()
+    }
+
+    async fn run(
+        &self,
+        connection: Connection,
+        mut control: Control,
+        id: [u8; 16],
+        (lane, lanes): (u16, u16),
+        job: Arc<Job>,
+    ) -> Option<JobDone> {
+        let (ending, ended) = watch::channel(());
+        let (serial, older) = self.enter(id, lane, &job, connection.clone(), ended)?;
+        if let Some(mut older) = older {
+            older.connection.close(VarInt::from_u32(session::REPLACED), b"");
+            // Ends when the older session drops its half.
+            _ = timeout(REPLACE_TIMEOUT, async { while older.ended.changed().await.is_ok() {} }).await;
+        }
+        job.tally.tell(Event::Connected { peer: connection.remote_address().to_string() });
+        let result = match session::answer(&mut control, &Answer::Welcome).await {
+            Ok(()) => self.session(&connection, control, &job, lane, lanes).await,
+            Err(end) => Err(end),
+        };
+        session::close(&connection, &result);
+        self.tell_end(&job, &result);
+        drop(ending);
+        self.leave(id, lane, serial, result.is_ok())
+    }
+
+    /// Takes the lane, and gives whoever had it before. None when everything is being closed.
+    fn enter(
+        &self,
+        id: [u8; 16],
+        lane: u16,
+        job: &Arc<Job>,
+        connection: Connection,
+        ended: watch::Receiver<()>,
+    ) -> Option<(u64, Option<Running>)> {
+        let mut books = self.books();
+        if books.closing {
+            connection.close(VarInt::from_u32(session::SHUTDOWN), b"");
+            return None;
+        }
+        books.serial += 1;
+        let serial = books.serial;
+        // It may have been forgotten since it was looked up.
+        let new = || Entry { job: job.clone(), lanes: HashMap::new(), finished: false, left: 0 };
+        let entry = books.jobs.entry(id).or_insert_with(new);
+        Some((serial, entry.lanes.insert(lane, Running { serial, connection, ended })))
+    }
+
+    async fn session(
+        &self,
+        connection: &Connection,
+        control: Control,
+        job: &Arc<Job>,
+        lane: u16,
+        lanes: u16,
+    ) -> Result<(), End> {
+        let pace = self.options.pace.clone();
+        let report = async {
+            match lane {
+                0 => job.tally.report().await,
+                _ => std::future::pending().await,
+            }
+        };
+        let session = async {
+            match (&self.service, &job.work) {
+                (Service::Serve { .. }, Some(work)) => {
+                    let (work, far_end) = (work.clone(), job.far_end.clone());
+                    let paces = vec![far_end.clone(), pace];
+                    let state_of = self.options.state_of.clone();
+                    source::run(
+                        connection,
+                        control,
+                        source::Role { work, paces, far_end, state_of, lane, lanes },
+                    )
+                    .await
+                }
+                (Service::Receive(store), _) => {
+                    let store = store.clone();
+                    let consider: sink::Consider = Arc::new(move |entry| store.consider(entry));
+                    sink::run(
+                        connection,
+                        control,
+                        sink::Role { consider, tally: job.tally.clone(), pace, lane },
+                    )
+                    .await
+                }
+                (Service::Serve { .. }, None) => Err(End::violation("a push to a source")),
+            }
+        };
+        tokio::select! {
+            result = session => result,
+            () = report => Ok(()),
+        }
+    }
+
+    fn tell_end(&self, job: &Job, result: &Result<(), End>) {
+        let reason = match result {
+            Ok(()) => return,
+            Err(End::Lost(reason)) => reason.clone(),
+            Err(End::Failed(error)) => error.to_string(),
+        };
+        job.tally.tell(Event::Disconnected { reason, retry_in_ms: 0 });
+    }
+
+    /// A session is over. The last one of a finished job ends it.
+    fn leave(&self, id: [u8; 16], lane: u16, serial: u64, finished: bool) -> Option<JobDone> {
+        let mut books = self.books();
+        let left = books.serial;
+        let entry = books.jobs.get_mut(&id)?;
+        entry.finished |= finished;
+        if entry.lanes.get(&lane).is_some_and(|running| running.serial == serial) {
+            entry.lanes.remove(&lane);
+        }
+        if !entry.lanes.is_empty() {
+            return None;
+        }
+        entry.left = left;
+        if !entry.finished {
+            books.forget_oldest();
+            return None;
+        }
+        let entry = books.jobs.remove(&id)?;
+        books.total = books.total.and(entry.job.tally.summary());
+        drop(books);
+        entry.job.tally.finish();
+        Some(JobDone)
+    }
+}
+
+impl Books {
+    /// Keeps the number of jobs without sessions bounded.
+    fn forget_oldest(&mut self) {
+        let alone = || self.jobs.iter().filter(|(_, entry)| entry.lanes.is_empty());
+        if alone().count() <= LINGERING {
+            return;
+        }
+        let Some(oldest) = alone().min_by_key(|(_, entry)| entry.left).map(|(id, _)| *id) else { return };
+        if let Some(entry) = self.jobs.remove(&oldest) {
+            self.total = self.total.and(entry.job.tally.summary());
+        }
+    }
+}
+
+fn refused(reason: &str) -> Answer {
+    Answer::Refused { reason: session::printable(reason, 1000) }
+}

@@ -1,0 +1,189 @@
+//! A job: files to move between two machines, over as many connections and attempts as it takes.
+
+mod get;
+mod lane;
+mod listen;
+mod send;
+pub(crate) mod tally;
+pub(crate) mod work;
+
+pub use get::get;
+pub use listen::{listen, Arrival, ArrivalOf, ListenOptions, Service, Shutdown};
+pub use send::send;
+
+use crate::dial::{self, Dialer};
+use crate::error::Error;
+use crate::event::Listener;
+use crate::pace::Pace;
+use crate::session::{self, End};
+use crate::wire::{Answer, Greeting, State};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+/// Most connections of a job.
+pub const MAX_LANES: u16 = 64;
+
+/// Asks for the state of a connection's congestion controller; None where it has none to show.
+pub type StateOf = Arc<dyn Fn(&quinn::Connection) -> Option<State> + Send + Sync>;
+
+/// A connection that is being made.
+pub type Dialling<'a> = Pin<Box<dyn Future<Output = Result<quinn::Connection, DialError>> + Send + 'a>>;
+
+/// Makes connections to the other side. Several attempts may be under way at once; one that is dropped is given up.
+pub trait Dial: Send + Sync + 'static {
+    /// Connects anew: the connection is encrypted, and both sides have proved who they are.
+    fn dial(&self) -> Dialling<'_>;
+}
+
+impl Dial for Dialer {
+    fn dial(&self) -> Dialling<'_> {
+        Box::pin(async {
+            Dialer::dial(self).await.map_err(|error| match &error {
+                dial::DialError::Unreachable(attempts)
+                    if attempts.iter().all(|attempt| is_final(&attempt.failure)) =>
+                {
+                    DialError::Refused(error.to_string())
+                }
+                dial::DialError::Unreachable(_) => DialError::Unreachable(error.to_string()),
+                _ => DialError::Refused(error.to_string()),
+            })
+        })
+    }
+}
+
+/// Somebody answered, and would answer the same again.
+fn is_final(failure: &dial::Failure) -> bool {
+    matches!(failure, dial::Failure::Refused | dial::Failure::Stranger(_) | dial::Failure::Protocol)
+}
+
+/// Why there is no connection.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DialError {
+    /// Nobody answers; it may be better in a while.
+    #[error("{0}")]
+    Unreachable(String),
+    /// The other side answers and refuses, or is not who it should be. Trying again will not help.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// How a job runs on the side that connects.
+#[derive(Clone)]
+pub struct JobOptions {
+    /// Connections that share the files.
+    pub connections: usize,
+    /// How fast it may go. As a sink, the limits of all owners but [`crate::pace::Owner::FarEnd`] are told to the source.
+    pub pace: Pace,
+    /// Where its events go.
+    pub listener: Listener,
+    /// State of the congestion controller, for events and the far end.
+    pub state_of: StateOf,
+    /// How long to try without a connection. None: for ever.
+    pub give_up_after: Option<Duration>,
+    /// Tell of every chunk group ([`crate::event::Event::Group`]).
+    pub groups_in_events: bool,
+}
+
+impl Default for JobOptions {
+    fn default() -> JobOptions {
+        JobOptions {
+            connections: 1,
+            pace: Pace::new(),
+            listener: Arc::new(|_| {}),
+            state_of: Arc::new(|_| None),
+            give_up_after: None,
+            groups_in_events: false,
+        }
+    }
+}
+
+/// What came of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Entries stored in this run.
+    pub stored: u64,
+    /// Entries that were there already.
+    pub had: u64,
+    /// Entries left out.
+    pub skipped: u64,
+    /// Entries that failed.
+    pub failed: u64,
+    /// Bytes of content moved in this run.
+    pub bytes_moved: u64,
+}
+
+impl Summary {
+    fn and(self, other: Summary) -> Summary {
+        Summary {
+            stored: self.stored + other.stored,
+            had: self.had + other.had,
+            skipped: self.skipped + other.skipped,
+            failed: self.failed + other.failed,
+            bytes_moved: self.bytes_moved + other.bytes_moved,
+        }
+    }
+}
+
+/// Asks the listening side how our packets arrive, and says goodbye.
+pub async fn probe(connection: &quinn::Connection) -> Result<Answer, Error> {
+    let result = session::greet(connection, &Greeting::Probe).await;
+    session::close(connection, &Ok(()));
+    match result {
+        Ok((_, Answer::Refused { reason })) => Err(Error::Refused(session::printable(&reason, 500))),
+        Ok((_, answer)) => Ok(answer),
+        Err(End::Failed(error)) => Err(error),
+        Err(End::Lost(reason)) => Err(Error::GaveUp { seconds: 0, reason }),
+    }
+}
+
+/// A number that nobody else has.
+fn new_id() -> Result<[u8; 16], Error> {
+    let mut id = [0; 16];
+    let filled = ring::rand::SecureRandom::fill(&ring::rand::SystemRandom::new(), &mut id);
+    let source = |_| std::io::Error::other("the system gives no random numbers");
+    filled.map_err(source).map_err(|source| Error::Io { doing: "number the job", source })?;
+    Ok(id)
+}
+
+/// All connections of a job; they end when this is dropped.
+struct Lanes(JoinSet<Result<(), Error>>);
+
+impl Lanes {
+    fn new() -> Lanes {
+        Lanes(JoinSet::new())
+    }
+
+    fn spawn(&mut self, lane: impl Future<Output = Result<(), Error>> + Send + 'static) {
+        self.0.spawn(lane);
+    }
+
+    /// Waits for all of them, or for the first that fails.
+    async fn finish(&mut self) -> Result<(), Error> {
+        while let Some(ended) = self.0.join_next().await {
+            let failed =
+                |error| Error::Io { doing: "run a connection's task", source: std::io::Error::other(error) };
+            ended.map_err(failed)??;
+        }
+        Ok(())
+    }
+}
+
+/// Runs `work` on a thread of its own, at once: it may wait for the network, which tokio's blocking threads should not
+/// do, and nothing waits for it when the program ends. None if it panicked or the system has no thread.
+pub(crate) fn on_thread<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> impl Future<Output = Option<T>> {
+    let (done, result) = oneshot::channel();
+    let run = move || {
+        // Whoever waited may be gone.
+        _ = done.send(work());
+    };
+    // Without a thread `done` is dropped, and the result says so.
+    drop(std::thread::Builder::new().name(format!("afteryou-{name}")).spawn(run));
+    async { result.await.ok() }
+}

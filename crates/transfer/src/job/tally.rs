@@ -1,0 +1,187 @@
+//! What a job has done so far, and how it is told.
+//!
+//! # Model
+//! Bytes count as done while they need not be sent any more: what the sink had, and what moved. A lost connection takes
+//! back what it had credited for unsettled files; the next one credits what the sink really has. The rate is that of
+//! the bytes moved over the last two seconds.
+//!
+//! A sink may be offered the same entries again after a reconnect. It counts each path once.
+
+use super::Summary;
+use crate::entry::EntryPath;
+use crate::event::{shown, Event, Listener, Outcome};
+use std::collections::{HashSet, VecDeque};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+use tokio::time::{Instant, MissedTickBehavior};
+
+/// How often progress is told.
+const TICK: Duration = Duration::from_millis(200);
+/// Ticks that the rate is measured over.
+const TICKS: usize = 10;
+
+/// Counts for all sessions of a job.
+pub(crate) struct Tally {
+    counts: Mutex<Counts>,
+    listener: Listener,
+    groups: bool,
+    hasher: RandomState,
+}
+
+#[derive(Default)]
+struct Counts {
+    files_done: u64,
+    bytes_done: u64,
+    summary: Summary,
+    /// Hashes of the paths that were counted.
+    seen: HashSet<u64>,
+}
+
+impl Tally {
+    pub(crate) fn new(listener: Listener, groups: bool) -> Tally {
+        Tally { counts: Mutex::default(), listener, groups, hasher: RandomState::new() }
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Tells the listener.
+    pub(crate) fn tell(&self, event: Event) {
+        (self.listener)(event);
+    }
+
+    /// Bytes that need not be sent.
+    pub(crate) fn credit(&self, bytes: u64) {
+        self.counts().bytes_done += bytes;
+    }
+
+    /// Takes bytes back that were credited or moved for a file that is not settled.
+    pub(crate) fn uncredit(&self, bytes: u64) {
+        let mut counts = self.counts();
+        counts.bytes_done = counts.bytes_done.saturating_sub(bytes);
+    }
+
+    /// Bytes of content that moved.
+    pub(crate) fn moved(&self, bytes: u64) {
+        let mut counts = self.counts();
+        counts.bytes_done += bytes;
+        counts.summary.bytes_moved += bytes;
+    }
+
+    /// A chunk group that arrived.
+    pub(crate) fn group(&self, path: &EntryPath, offset: u64, bytes: u64) {
+        self.moved(bytes);
+        if self.groups {
+            self.tell(Event::Group { path: shown(path), offset, bytes });
+        }
+    }
+
+    /// An entry came to its end.
+    pub(crate) fn settled(&self, path: &EntryPath, size: u64, outcome: Outcome) {
+        if !self.count(path, size, &outcome) {
+            return;
+        }
+        self.tell(Event::File { path: shown(path), outcome });
+    }
+
+    /// False if it was counted before.
+    fn count(&self, path: &EntryPath, size: u64, outcome: &Outcome) -> bool {
+        let mut counts = self.counts();
+        if matches!(outcome, Outcome::Stored | Outcome::Had) {
+            if !counts.seen.insert(self.hasher.hash_one(path)) {
+                return false;
+            }
+            counts.files_done += 1;
+            counts.bytes_done += size;
+        }
+        let summary = &mut counts.summary;
+        match outcome {
+            Outcome::Stored => summary.stored += 1,
+            Outcome::Had => summary.had += 1,
+            Outcome::Skipped(_) => summary.skipped += 1,
+            Outcome::Failed(_) => summary.failed += 1,
+        }
+        true
+    }
+
+    pub(crate) fn summary(&self) -> Summary {
+        self.counts().summary
+    }
+
+    /// Tells the progress, for ever.
+    pub(crate) async fn report(&self) {
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut samples = VecDeque::from([(Instant::now(), self.summary().bytes_moved)]);
+        loop {
+            tick.tick().await;
+            self.progress(&mut samples);
+        }
+    }
+
+    fn progress(&self, samples: &mut VecDeque<(Instant, u64)>) {
+        let (files_done, bytes_done, bytes_moved) = {
+            let counts = self.counts();
+            (counts.files_done, counts.bytes_done, counts.summary.bytes_moved)
+        };
+        let now = Instant::now();
+        let (then, moved_then) = samples.front().copied().unwrap_or((now, bytes_moved));
+        let seconds = (now - then).as_secs_f64();
+        let rate = match seconds > 0.0 {
+            true => ((bytes_moved - moved_then) as f64 / seconds) as u64,
+            false => 0,
+        };
+        samples.push_back((now, bytes_moved));
+        if samples.len() > TICKS {
+            samples.pop_front();
+        }
+        self.tell(Event::Progress { files_done, bytes_done, bytes_moved, rate });
+    }
+
+    /// Tells the last progress and the end.
+    pub(crate) fn finish(&self) -> Summary {
+        self.progress(&mut VecDeque::new());
+        let Summary { stored, had, failed, bytes_moved, .. } = self.summary();
+        self.tell(Event::Finished { stored, had, failed, bytes_moved });
+        self.summary()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    fn tally() -> (Arc<Mutex<Vec<Event>>>, Tally) {
+        let events: Arc<Mutex<Vec<Event>>> = Arc::default();
+        let listener = events.clone();
+        (events, Tally::new(Arc::new(move |event| listener.lock().unwrap().push(event)), false))
+    }
+
+    #[test]
+    fn a_path_counts_once() {
+        let (events, tally) = tally();
+        let path = EntryPath(b"a".to_vec());
+        tally.settled(&path, 5, Outcome::Stored);
+        tally.settled(&path, 5, Outcome::Had);
+        assert_eq!(tally.summary(), Summary { stored: 1, ..Summary::default() });
+        assert_eq!(events.lock().unwrap().len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_rate_is_that_of_the_last_two_seconds() {
+        let (events, tally) = tally();
+        tally.moved(1_000_000_000);
+        let steps = async {
+            for _ in 0..100 {
+                tally.moved(1000);
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        };
+        tokio::select! { () = steps => {}, () = tally.report() => {} }
+        let Some(Event::Progress { rate, .. }) = events.lock().unwrap().last().cloned() else { panic!() };
+        assert!((9_000..11_000).contains(&rate), "{rate}");
+    }
+}

@@ -1,0 +1,252 @@
+//! What a source has to offer: prepared ahead by a thread, shared by all sessions of the job.
+//!
+//! # Model
+//! A thread walks and hashes, and stops when [`PREPARED`] entries wait. A session takes an entry, and either settles it or
+//! gives it back when its connection breaks. So a job goes on where it was, however often connections come and go, and
+//! several sessions share its entries without knowing of each other.
+//!
+//! A directory waits until everything below it is settled: what is stored there changes its time of modification. There
+//! is nothing more to offer when everything is settled, and not before: until then something may come back.
+//!
+//! # Known bad cases
+//! The tail of a deep tree costs a round trip for each level of directories.
+
+use super::on_thread;
+use super::tally::Tally;
+use crate::entry::{EntryPath, Kind};
+use crate::event::{Event, Outcome};
+use crate::source::{Item, Prepared, Source, Totals};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use tokio::sync::{watch, Notify};
+
+/// Entries that are prepared ahead.
+const PREPARED: usize = 256;
+/// Times that a file which changes is prepared again.
+const AGAIN: u32 = 3;
+
+/// An entry in a session's hands. Goes back to the job by [`Work::settle`], [`Work::give_back`] or [`Work::changed`].
+pub(crate) struct Offer {
+    serial: u64,
+    tries: u32,
+    pub(crate) prepared: Arc<Prepared>,
+}
+
+impl Offer {
+    fn path(&self) -> &EntryPath {
+        &self.prepared.entry().path
+    }
+}
+
+/// What there is to do, as far as it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub(crate) files: u64,
+    pub(crate) bytes: u64,
+    pub(crate) complete: bool,
+}
+
+/// The entries of a job. The thread ends when this is dropped.
+pub(crate) struct Work {
+    shared: Arc<Shared>,
+    plan: watch::Receiver<Plan>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// For the thread: fewer entries wait.
+    room: Condvar,
+    /// For sessions: something may be taken, or all is settled.
+    wake: Notify,
+    tally: Arc<Tally>,
+}
+
+#[derive(Default)]
+struct State {
+    ready: VecDeque<Offer>,
+    /// Directories, and how many entries below them are not settled.
+    held: Vec<(Offer, usize)>,
+    /// Paths of all that is not settled, by serial number.
+    open: HashMap<u64, EntryPath>,
+    next_serial: u64,
+    exhausted: bool,
+    abandoned: bool,
+}
+
+impl Work {
+    /// Starts to prepare.
+    pub(crate) fn start(source: Source, tally: Arc<Tally>) -> Work {
+        let shared =
+            Arc::new(Shared { state: Mutex::default(), room: Condvar::new(), wake: Notify::new(), tally });
+        let (plan, plans) = watch::channel(Plan::default());
+        let counting = (source.clone(), shared.tally.clone());
+        // Both end by themselves; nobody waits for them.
+        drop(on_thread("scan", move || {
+            let (source, tally) = counting;
+            let Totals { entries: files, bytes } = source.scan();
+            tally.tell(Event::Plan { files, bytes, complete: true });
+            _ = plan.send(Plan { files, bytes, complete: true });
+        }));
+        let preparing = shared.clone();
+        drop(on_thread("prepare", move || preparing.prepare(&source)));
+        Work { shared, plan: plans }
+    }
+
+    pub(crate) fn tally(&self) -> &Arc<Tally> {
+        &self.shared.tally
+    }
+
+    pub(crate) fn plan(&self) -> watch::Receiver<Plan> {
+        self.plan.clone()
+    }
+
+    /// The next entry to offer; None when everything is settled. When cancelled, nothing is taken.
+    pub(crate) async fn next(&self) -> Option<Offer> {
+        loop {
+            let woken = self.shared.wake.notified();
+            tokio::pin!(woken);
+            woken.as_mut().enable();
+            {
+                let mut state = self.shared.state();
+                if let Some(offer) = state.ready.pop_front() {
+                    self.shared.room.notify_one();
+                    return Some(offer);
+                }
+                if state.exhausted && state.open.is_empty() {
+                    return None;
+                }
+            }
+            woken.await;
+        }
+    }
+
+    /// The entry came to its end.
+    pub(crate) fn settle(&self, offer: Offer, outcome: Outcome) {
+        self.shared.settle(offer.serial, &offer.prepared, outcome);
+    }
+
+    /// The connection broke; another may try.
+    pub(crate) fn give_back(&self, offer: Offer) {
+        self.shared.state().ready.push_front(offer);
+        self.shared.wake.notify_waiters();
+    }
+
+    /// The file is not what was offered any more: it is looked at again.
+    pub(crate) fn changed(&self, offer: Offer) {
+        let Offer { serial, tries, prepared } = offer;
+        if tries >= AGAIN {
+            let reason = "it changes while it is being sent; send it again when it holds still".into();
+            return self.shared.settle(serial, &prepared, Outcome::Failed(reason));
+        }
+        let shared = self.shared.clone();
+        drop(on_thread("prepare", move || shared.again(serial, tries + 1, prepared)));
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.shared.state().abandoned = true;
+        self.shared.room.notify_all();
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The thread.
+    fn prepare(&self, source: &Source) {
+        for item in source.entries() {
+            match item {
+                Item::Entry(prepared) => self.add(prepared),
+                Item::Skipped { path, reason } => self.tally.settled(&path, 0, Outcome::Skipped(reason)),
+            }
+            if !self.wait_for_room() {
+                return;
+            }
+        }
+        self.state().exhausted = true;
+        self.wake.notify_waiters();
+    }
+
+    /// False if nobody wants more.
+    fn wait_for_room(&self) -> bool {
+        let full = |state: &mut State| state.ready.len() >= PREPARED && !state.abandoned;
+        let state = self.room.wait_while(self.state(), full).unwrap_or_else(|poisoned| poisoned.into_inner());
+        !state.abandoned
+    }
+
+    fn add(&self, prepared: Prepared) {
+        let mut state = self.state();
+        let path = prepared.entry().path.clone();
+        let offer = Offer { serial: state.next_serial, tries: 0, prepared: Arc::new(prepared) };
+        let below = match offer.prepared.entry().kind {
+            Kind::Directory => state.open.values().filter(|other| is_below(other, &path)).count(),
+            _ => 0,
+        };
+        state.next_serial += 1;
+        state.open.insert(offer.serial, path);
+        match below {
+            0 => state.ready.push_back(offer),
+            _ => state.held.push((offer, below)),
+        }
+        drop(state);
+        self.wake.notify_waiters();
+    }
+
+    fn settle(&self, serial: u64, prepared: &Prepared, outcome: Outcome) {
+        let entry = prepared.entry();
+        let size = match entry.kind {
+            Kind::File { size, .. } => size,
+            _ => 0,
+        };
+        self.tally.settled(&entry.path, size, outcome);
+        let mut state = self.state();
+        state.open.remove(&serial);
+        state.release(&entry.path);
+        drop(state);
+        self.wake.notify_waiters();
+    }
+
+    fn again(&self, serial: u64, tries: u32, prepared: Arc<Prepared>) {
+        // Whoever else held it was told to let go; if one still does, hashing it once more is all that is lost.
+        let Some(prepared) = Arc::into_inner(prepared) else { return };
+        let before = prepared.entry().clone();
+        let item = prepared.again();
+        match item {
+            Item::Entry(prepared) => {
+                let offer = Offer { serial, tries, prepared: Arc::new(prepared) };
+                self.state().ready.push_front(offer);
+                self.wake.notify_waiters();
+            }
+            Item::Skipped { reason, .. } => {
+                self.tally.settled(&before.path, 0, Outcome::Failed(reason));
+                let mut state = self.state();
+                state.open.remove(&serial);
+                state.release(&before.path);
+                drop(state);
+                self.wake.notify_waiters();
+            }
+        }
+    }
+}
+
+impl State {
+    /// Something at `path` is settled: directories above it may be offered if it was the last.
+    fn release(&mut self, path: &EntryPath) {
+        for (directory, below) in &mut self.held {
+            if is_below(path, directory.path()) {
+                *below -= 1;
+            }
+        }
+        while let Some(index) = self.held.iter().position(|(_, below)| *below == 0) {
+            let (directory, _) = self.held.remove(index);
+            self.ready.push_back(directory);
+        }
+    }
+}
+
+fn is_below(path: &EntryPath, directory: &EntryPath) -> bool {
+    path.0.strip_prefix(directory.0.as_slice()).is_some_and(|rest| rest.first() == Some(&b'/'))
+}

@@ -1,0 +1,191 @@
+//! From the source's disk to the data streams: a thread that reads, checks and encodes, and a task that writes.
+//!
+//! # Model
+//! Wanted files are encoded in the order in which they were wanted, one after the other, into pieces of 128 KiB. A few
+//! pieces wait between the thread and the task: enough that the disk never makes the network wait, few enough that a
+//! pause is felt. The task opens a stream for each file, writes its pieces at the job's pace, and finishes it.
+//!
+//! # Known bad cases
+//! One thread encodes for one connection, about 1 GB/s on one core. A disk that is slow to open files makes small files
+//! wait for each other.
+
+use super::{End, STREAM_GIVEN_UP};
+use crate::entry::Wanted;
+use crate::job::on_thread;
+use crate::pace::Pace;
+use crate::source::{EncodeError, Prepared};
+use bytes::{BufMut, Bytes, BytesMut};
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// Bytes of a piece.
+const PIECE: usize = 128 * 1024;
+/// Pieces between the thread and the task.
+const PIECES: usize = 8;
+/// No file is given up.
+const NONE: u64 = u64::MAX;
+
+/// A file to send.
+pub(super) struct Order {
+    pub(super) id: u64,
+    pub(super) prepared: Arc<Prepared>,
+    pub(super) wanted: Wanted,
+}
+
+/// What the writing task tells the session.
+pub(super) enum Note {
+    /// So many encoded bytes were handed to the network.
+    Moved(u64, u64),
+    /// All of the file was handed to the network.
+    Sent(u64),
+    /// The file cannot be sent as offered; its stream is reset.
+    Unsendable(u64, EncodeError),
+}
+
+/// What the thread hands to the task.
+enum Piece {
+    Data(u64, Bytes),
+    End(u64, Result<(), EncodeError>),
+}
+
+/// Sends what is ordered until the connection or the channel of orders ends.
+pub(super) async fn run(
+    connection: &quinn::Connection,
+    orders: mpsc::UnboundedReceiver<Order>,
+    notes: mpsc::UnboundedSender<Note>,
+    paces: Vec<Pace>,
+) -> Result<(), End> {
+    let (sender, mut pieces) = mpsc::channel(PIECES);
+    let given_up = Arc::new(AtomicU64::new(NONE));
+    let thread = {
+        let given_up = given_up.clone();
+        on_thread("encode", move || encode_all(orders, &sender, &given_up))
+    };
+    let mut writer = Writer { connection, stream: None, stopped: false, paces, given_up, notes };
+    while let Some(piece) = pieces.recv().await {
+        match piece {
+            Piece::Data(id, bytes) => writer.write(id, bytes).await?,
+            Piece::End(id, result) => writer.end(id, result).await?,
+        }
+    }
+    thread.await;
+    Ok(())
+}
+
+/// The thread: ends when nobody orders or nobody takes the pieces any more.
+fn encode_all(mut orders: mpsc::UnboundedReceiver<Order>, out: &mpsc::Sender<Piece>, given_up: &AtomicU64) {
+    while let Some(Order { id, prepared, wanted }) = orders.blocking_recv() {
+        let mut pieces = Pieces { id, buffer: BytesMut::with_capacity(PIECE), out, given_up };
+        pieces.buffer.put_u64(id);
+        let result = prepared.encode(&wanted, &mut pieces);
+        let result = result.and_then(|()| pieces.hand_over().map_err(EncodeError::Out));
+        // Before anybody hears of the end: whoever prepares it again must be the only one to hold it.
+        drop(prepared);
+        if out.blocking_send(Piece::End(id, result)).is_err() {
+            return;
+        }
+    }
+}
+
+/// Collects what is written and hands it over in pieces.
+struct Pieces<'a> {
+    id: u64,
+    buffer: BytesMut,
+    out: &'a mpsc::Sender<Piece>,
+    given_up: &'a AtomicU64,
+}
+
+impl Pieces<'_> {
+    fn hand_over(&mut self) -> io::Result<()> {
+        if self.given_up.load(Ordering::Relaxed) == self.id {
+            return Err(io::ErrorKind::ConnectionReset.into());
+        }
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let piece = Piece::Data(self.id, self.buffer.split().freeze());
+        self.out.blocking_send(piece).map_err(|_| io::ErrorKind::ConnectionReset.into())
+    }
+}
+
+impl Write for Pieces<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.buffer.len() + bytes.len() > PIECE {
+            self.hand_over()?;
+            self.buffer.reserve(PIECE.max(bytes.len()));
+        }
+        self.buffer.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The task's side.
+struct Writer<'a> {
+    connection: &'a quinn::Connection,
+    stream: Option<quinn::SendStream>,
+    /// The sink wants no more of the file under way.
+    stopped: bool,
+    paces: Vec<Pace>,
+    given_up: Arc<AtomicU64>,
+    notes: mpsc::UnboundedSender<Note>,
+}
+
+impl Writer<'_> {
+    async fn write(&mut self, id: u64, mut bytes: Bytes) -> Result<(), End> {
+        if self.stopped {
+            return Ok(());
+        }
+        if self.stream.is_none() {
+            self.stream = Some(self.connection.open_uni().await?);
+        }
+        while !bytes.is_empty() {
+            let piece = self.paces.iter().map(Pace::piece).min().unwrap_or(usize::MAX).min(bytes.len());
+            let piece = bytes.split_to(piece);
+            let len = piece.len() as u64;
+            for pace in &self.paces {
+                pace.take(len).await;
+            }
+            let Some(stream) = &mut self.stream else { return Ok(()) };
+            match stream.write_chunk(piece).await {
+                Ok(()) => _ = self.notes.send(Note::Moved(id, len)),
+                Err(quinn::WriteError::Stopped(_)) => {
+                    self.stopped = true;
+                    self.given_up.store(id, Ordering::Relaxed);
+                    return Ok(());
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    async fn end(&mut self, id: u64, result: Result<(), EncodeError>) -> Result<(), End> {
+        let stream = self.stream.take();
+        if std::mem::take(&mut self.stopped) {
+            return Ok(());
+        }
+        let note = match result {
+            Ok(()) => {
+                if let Some(mut stream) = stream {
+                    // Fails only if it was stopped, and then the control stream says why.
+                    _ = stream.finish();
+                }
+                Note::Sent(id)
+            }
+            Err(error) => {
+                if let Some(mut stream) = stream {
+                    _ = stream.reset(quinn::VarInt::from_u32(STREAM_GIVEN_UP));
+                }
+                Note::Unsendable(id, error)
+            }
+        };
+        _ = self.notes.send(note);
+        Ok(())
+    }
+}

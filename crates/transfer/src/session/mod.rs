@@ -1,0 +1,214 @@
+//! One connection: what both roles share, from the greeting to the reason of its end.
+
+mod encoder;
+mod intake;
+pub(crate) mod sink;
+pub(crate) mod source;
+
+use crate::codec::{CodecError, Incoming, Outgoing};
+use crate::error::Error;
+use crate::wire::{Answer, Greeting, Why};
+use quinn::{ConnectionError, VarInt};
+use std::time::Duration;
+
+/// The source or the sink is done and goes.
+pub(crate) const DONE: u32 = 1;
+/// The other side broke the rules.
+pub(crate) const VIOLATION: u32 = 2;
+/// The disk of the sink is full.
+pub(crate) const DISK_FULL: u32 = 3;
+/// This side is being shut down; it may come back.
+pub(crate) const SHUTDOWN: u32 = 4;
+/// A newer connection of the same job took this one's place.
+pub(crate) const REPLACED: u32 = 5;
+/// This side cannot go on.
+pub(crate) const BROKEN: u32 = 6;
+/// A data stream is given up; the control stream says why.
+pub(crate) const STREAM_GIVEN_UP: u32 = 7;
+
+/// How long a peer may take to greet, or to answer a greeting.
+pub(crate) const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the sink waits for the source to say goodbye.
+const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A path on which nothing arrives for so long is dead.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Each side is heard from so often: silence beyond this means something.
+const KEEP_ALIVE: Duration = Duration::from_secs(2);
+/// 1 Gbit/s over 60 ms.
+const STREAM_WINDOW: u32 = 8 * 1024 * 1024;
+/// What quinn may hold of a peer's data. Larger than one stream's, so that a blocked file does not block the others.
+const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
+
+/// Settings of a connection that carries a session, for either side. The congestion controller is left to the caller.
+pub fn transport() -> quinn::TransportConfig {
+    let mut config = quinn::TransportConfig::default();
+    config
+        .max_idle_timeout(Some(VarInt::from_u32(IDLE_TIMEOUT.as_millis() as u32).into()))
+        .keep_alive_interval(Some(KEEP_ALIVE))
+        .max_concurrent_bidi_streams(VarInt::from_u32(1))
+        // Nobody may send data before it is clear who is the sink.
+        .max_concurrent_uni_streams(VarInt::from_u32(0))
+        .stream_receive_window(VarInt::from_u32(STREAM_WINDOW))
+        .receive_window(VarInt::from_u32(CONNECTION_WINDOW))
+        .send_window(source::SEND_WINDOW_MIN)
+        // First come, first served: few files are partly under way when a connection breaks.
+        .send_fairness(false)
+        .datagram_receive_buffer_size(None);
+    config
+}
+
+/// Why a session did not come to its end.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// The connection broke. A new one can go on.
+    Lost(String),
+    /// Trying again will not help.
+    Failed(Error),
+}
+
+impl End {
+    /// The peer did what it must not.
+    pub(crate) fn violation(what: impl Into<String>) -> End {
+        End::Failed(Error::Protocol(what.into()))
+    }
+}
+
+impl From<ConnectionError> for End {
+    fn from(error: ConnectionError) -> End {
+        match error {
+            ConnectionError::ApplicationClosed(close) => {
+                let reason = printable(&String::from_utf8_lossy(&close.reason), 200);
+                match u32::try_from(close.error_code.into_inner()) {
+                    Ok(VIOLATION) => End::Failed(Error::Protocol(reason)),
+                    Ok(DISK_FULL) => End::Failed(Error::DiskFull),
+                    Ok(BROKEN) => End::Failed(Error::FarEnd(reason)),
+                    Ok(SHUTDOWN) => End::Lost("the other side was shut down".into()),
+                    Ok(REPLACED) => End::Lost("a newer connection took its place".into()),
+                    _ => End::Lost("the other side went away".into()),
+                }
+            }
+            ConnectionError::ConnectionClosed(close) if is_crypto(close.error_code) => {
+                End::Failed(Error::Refused(printable(&String::from_utf8_lossy(&close.reason), 200)))
+            }
+            ConnectionError::TransportError(error) if is_crypto(error.code) => {
+                End::Failed(Error::Refused(error.reason))
+            }
+            ConnectionError::TransportError(error) => End::Failed(Error::Protocol(error.to_string())),
+            ConnectionError::VersionMismatch => End::violation("it speaks another version of QUIC"),
+            ConnectionError::TimedOut => End::Lost("nothing came from the other side".into()),
+            error => End::Lost(error.to_string()),
+        }
+    }
+}
+
+/// TLS alerts: the handshake or a certificate was refused.
+fn is_crypto(code: quinn::TransportErrorCode) -> bool {
+    (0x100..0x200).contains(&u64::from(code))
+}
+
+impl From<quinn::WriteError> for End {
+    fn from(error: quinn::WriteError) -> End {
+        match error {
+            quinn::WriteError::ConnectionLost(error) => error.into(),
+            error => End::violation(format!("the control stream was closed: {error}")),
+        }
+    }
+}
+
+impl From<CodecError> for End {
+    fn from(error: CodecError) -> End {
+        let CodecError::Stream(stream) = &error else {
+            return End::violation(error.to_string());
+        };
+        match stream.get_ref().and_then(|inner| inner.downcast_ref::<quinn::ReadError>()) {
+            Some(quinn::ReadError::ConnectionLost(lost)) => lost.clone().into(),
+            _ => End::violation(error.to_string()),
+        }
+    }
+}
+
+/// The control stream of a session.
+pub(crate) struct Control {
+    pub(crate) send: quinn::SendStream,
+    pub(crate) incoming: Incoming<quinn::RecvStream>,
+    pub(crate) outgoing: Outgoing,
+}
+
+impl Control {
+    fn new((send, receive): (quinn::SendStream, quinn::RecvStream)) -> Control {
+        // What is said here must not wait behind files.
+        _ = send.set_priority(1);
+        Control { send, incoming: Incoming::new(receive), outgoing: Outgoing::default() }
+    }
+
+    /// Waits for the next message; the stream must not end.
+    pub(crate) async fn next<M: serde::de::DeserializeOwned>(&mut self) -> Result<M, End> {
+        let message = self.incoming.next().await?;
+        message.ok_or_else(|| End::violation("the control stream ended too early"))
+    }
+}
+
+/// Opens the control stream and greets.
+pub(crate) async fn greet(
+    connection: &quinn::Connection,
+    greeting: &Greeting,
+) -> Result<(Control, Answer), End> {
+    let talk = async {
+        let mut control = Control::new(connection.open_bi().await?);
+        control.outgoing.push(greeting)?;
+        control.outgoing.flush(&mut control.send).await?;
+        let answer = control.next().await?;
+        Ok((control, answer))
+    };
+    match tokio::time::timeout(GREETING_TIMEOUT, talk).await {
+        Ok(result) => result,
+        Err(_) => Err(End::Lost("the other side did not answer the greeting".into())),
+    }
+}
+
+/// Waits for the control stream and the greeting.
+pub(crate) async fn greeted(connection: &quinn::Connection) -> Result<(Control, Greeting), End> {
+    let listen = async {
+        let mut control = Control::new(connection.accept_bi().await?);
+        let greeting = control.next().await?;
+        Ok((control, greeting))
+    };
+    match tokio::time::timeout(GREETING_TIMEOUT, listen).await {
+        Ok(result) => result,
+        Err(_) => Err(End::violation("no greeting came")),
+    }
+}
+
+/// Answers a greeting.
+pub(crate) async fn answer(control: &mut Control, answer: &Answer) -> Result<(), End> {
+    control.outgoing.push(answer)?;
+    Ok(control.outgoing.flush(&mut control.send).await?)
+}
+
+/// Closes the connection in the way its session ended.
+pub(crate) fn close(connection: &quinn::Connection, result: &Result<(), End>) {
+    let (code, reason) = match result {
+        Ok(()) => (DONE, String::new()),
+        Err(End::Lost(reason)) => (SHUTDOWN, reason.clone()),
+        Err(End::Failed(Error::Protocol(what))) => (VIOLATION, what.clone()),
+        Err(End::Failed(Error::DiskFull)) => (DISK_FULL, "no space left on the disk".into()),
+        Err(End::Failed(error)) => (BROKEN, error.to_string()),
+    };
+    connection.close(VarInt::from_u32(code), reason.as_bytes());
+}
+
+/// What a sink gives as the reason, as a sentence.
+pub(crate) fn say(why: &Why) -> String {
+    match why {
+        Why::DiskFull => "no space left on the disk of the receiving side".into(),
+        Why::Refused(reason) | Why::Io(reason) => printable(reason, 500),
+        Why::Mismatch => "what arrived does not hash to what was offered; send it again".into(),
+        Why::Withdrawn => "it was withdrawn".into(),
+    }
+}
+
+/// A peer's words, fit for a terminal.
+pub(crate) fn printable(words: &str, longest: usize) -> String {
+    words.chars().take(longest).filter(|character| !character.is_control()).collect()
+}

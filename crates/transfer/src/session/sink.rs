@@ -1,0 +1,407 @@
+//! The sink's half of a session.
+//!
+//! # Model
+//! Each offer goes through: queued, considered (a blocking thread looks at the disk), then settled or wanted; a wanted one
+//! is received on its data stream and then settled. Several are considered and stored at a time. A file that another
+//! session is receiving is asked about again each second, beside all others. Every offer gets exactly one answer that
+//! settles it, also one that is withdrawn.
+//!
+//! # Bounds
+//! At most [`MAX_UNSETTLED`] offers are open. Nothing more is read from the control stream while answers wait that the
+//! source does not take. Ids ascend, a data stream belongs to a wanted file and comes once; a source that does otherwise
+//! loses the connection.
+
+use super::intake::{Intake, OnGroup, Received};
+use super::{printable, Control, End, GOODBYE_TIMEOUT};
+use crate::entry::{Entry, Kind};
+use crate::error::Error;
+use crate::event::{shown, Event, Outcome};
+use crate::job::tally::Tally;
+use crate::pace::Pace;
+use crate::store::{Reception, Verdict};
+use crate::wire::{FromSink, FromSource, State, Why, MAX_DATA_STREAMS, MAX_UNSETTLED};
+use quinn::{RecvStream, VarInt};
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, MissedTickBehavior};
+
+/// Offers that are considered at a time.
+const CONSIDERERS: usize = 8;
+/// Answers that may wait, bytes, before no more offers are read.
+const OUTGOING: usize = 256 * 1024;
+/// When to ask again about a file that another session is receiving.
+const BUSY_RETRY: Duration = Duration::from_secs(1);
+const BUSY_TICK: Duration = Duration::from_millis(100);
+/// The source's words reach the listener at most so often.
+const STATE_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Looks at the disk: what is to be done about an entry. The [store](crate::store::Store), or a stand-in of a test.
+pub(crate) type Consider = Arc<dyn Fn(&Entry) -> Result<Verdict, Why> + Send + Sync>;
+
+/// What a sink's session needs beside its connection.
+pub(crate) struct Role {
+    pub(crate) consider: Consider,
+    pub(crate) tally: Arc<Tally>,
+    /// Told to the source.
+    pub(crate) pace: Pace,
+    /// Lane 0 shows the source's state.
+    pub(crate) lane: u16,
+}
+
+enum Stage {
+    Queued,
+    Considering,
+    Busy(Instant),
+    Wanted(Reception),
+    Receiving,
+    /// Its data stream was reset; the source says why.
+    Reset,
+}
+
+struct Open {
+    entry: Arc<Entry>,
+    stage: Stage,
+    withdrawn: bool,
+    /// Bytes that count as done: had when it was wanted, and those that arrived.
+    credited: Arc<AtomicU64>,
+}
+
+/// What a task of the session came to.
+enum Done {
+    Considered(u64, Result<Verdict, Why>),
+    Opened(Option<(u64, RecvStream)>),
+    Received(u64, Received),
+}
+
+/// Runs the session to its end. Returns when no task of it touches the disk any more.
+pub(crate) async fn run(connection: &quinn::Connection, control: Control, role: Role) -> Result<(), End> {
+    connection.set_max_concurrent_uni_streams(VarInt::from_u32(MAX_DATA_STREAMS));
+    let mut session = Session {
+        role,
+        open: HashMap::new(),
+        queue: VecDeque::new(),
+        considering: 0,
+        last_id: None,
+        ended: false,
+        tasks: JoinSet::new(),
+        intake: Intake::new(),
+        state_told: None,
+    };
+    let result = session.talk(connection, control).await;
+    super::close(connection, &result);
+    session.wind_up().await;
+    result
+}
+
+struct Session {
+    role: Role,
+    open: HashMap<u64, Open>,
+    queue: VecDeque<u64>,
+    considering: usize,
+    last_id: Option<u64>,
+    ended: bool,
+    tasks: JoinSet<Done>,
+    intake: Intake,
+    state_told: Option<Instant>,
+}
+
+impl Session {
+    async fn talk(&mut self, connection: &quinn::Connection, mut control: Control) -> Result<(), End> {
+        let mut pace = self.role.pace.changed();
+        pace.mark_changed();
+        let mut busy = tokio::time::interval(BUSY_TICK);
+        busy.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while !(self.ended && self.open.is_empty()) {
+            self.consider_next();
+            let Control { send, incoming, outgoing } = &mut control;
+            let answer = tokio::select! {
+                Some(done) = self.tasks.join_next() => {
+                    self.done(done.map_err(|_| End::Failed(task_failed()))?)?
+                }
+                message = incoming.next::<FromSource>(), if outgoing.len() < OUTGOING => match message? {
+                    Some(message) => self.told(message)?,
+                    None => return Err(End::violation("the control stream ended too early")),
+                },
+                sent = outgoing.flush_some(send), if !outgoing.is_empty() => {
+                    sent?;
+                    None
+                }
+                // quinn counts those that are not read to their end, the offers bound the others.
+                stream = connection.accept_uni() => {
+                    self.tasks.spawn(opened(stream?));
+                    None
+                }
+                Ok(()) = pace.changed() => {
+                    let limit = *pace.borrow_and_update();
+                    Some(FromSink::Pace { max_rate: limit.max_rate, paused: limit.paused })
+                }
+                _ = busy.tick() => {
+                    self.ask_again();
+                    None
+                }
+            };
+            if let Some(answer) = answer {
+                outgoing.push(&answer)?;
+                if matches!(answer, FromSink::Failed { why: Why::DiskFull, .. }) {
+                    return Err(End::Failed(Error::DiskFull));
+                }
+            }
+        }
+        self.say_goodbye(connection, control).await
+    }
+
+    /// Everything is settled. The source closes; if it does not, nothing is lost.
+    async fn say_goodbye(&mut self, connection: &quinn::Connection, mut control: Control) -> Result<(), End> {
+        control.outgoing.push(&FromSink::Finished)?;
+        let goodbye = async {
+            if control.outgoing.flush(&mut control.send).await.is_ok() {
+                connection.closed().await;
+            }
+        };
+        _ = tokio::time::timeout(GOODBYE_TIMEOUT, goodbye).await;
+        Ok(())
+    }
+
+    /// The connection is closed: every task comes to its end, and lets go of its partial file.
+    async fn wind_up(&mut self) {
+        while let Some(done) = self.tasks.join_next().await {
+            if let Ok(Done::Received(id, Received::Stored)) = done {
+                self.settle(id, Ok(Outcome::Stored));
+            }
+        }
+        for (_, open) in self.open.drain() {
+            self.role.tally.uncredit(open.credited.load(Ordering::Relaxed));
+        }
+    }
+
+    fn consider_next(&mut self) {
+        while self.considering < CONSIDERERS {
+            let Some(id) = self.queue.pop_front() else { return };
+            let Some(open) = self.open.get_mut(&id) else { continue };
+            open.stage = Stage::Considering;
+            self.considering += 1;
+            let (consider, entry) = (self.role.consider.clone(), open.entry.clone());
+            self.tasks.spawn(async move {
+                let verdict = tokio::task::spawn_blocking(move || consider(&entry)).await;
+                let failed =
+                    |_| Err(Why::Io("looking at the disk failed; see the log of the receiving side".into()));
+                Done::Considered(id, verdict.unwrap_or_else(failed))
+            });
+        }
+    }
+
+    fn ask_again(&mut self) {
+        let now = Instant::now();
+        for (id, open) in &mut self.open {
+            if matches!(open.stage, Stage::Busy(when) if when <= now) {
+                open.stage = Stage::Queued;
+                self.queue.push_back(*id);
+            }
+        }
+    }
+
+    fn told(&mut self, message: FromSource) -> Result<Option<FromSink>, End> {
+        match message {
+            FromSource::Offer { id, entry } => self.offered(id, entry).map(|()| None),
+            FromSource::Withdrawn { id, .. } => self.withdrawn(id),
+            FromSource::Plan { files, bytes, complete } => {
+                self.role.tally.tell(Event::Plan { files, bytes, complete });
+                Ok(None)
+            }
+            FromSource::State(state) => {
+                self.show(state);
+                Ok(None)
+            }
+            FromSource::EndOfOffers => {
+                self.ended = true;
+                Ok(None)
+            }
+        }
+    }
+
+    fn offered(&mut self, id: u64, entry: Entry) -> Result<(), End> {
+        if self.ended {
+            return Err(End::violation("an offer came after the last"));
+        }
+        if self.last_id.is_some_and(|last| id <= last) {
+            return Err(End::violation("the ids of offers do not ascend"));
+        }
+        if self.open.len() >= MAX_UNSETTLED {
+            return Err(End::violation("too many offers at once"));
+        }
+        self.last_id = Some(id);
+        self.queue.push_back(id);
+        let entry = Arc::new(entry);
+        self.open
+            .insert(id, Open { entry, stage: Stage::Queued, withdrawn: false, credited: Arc::default() });
+        Ok(())
+    }
+
+    fn withdrawn(&mut self, id: u64) -> Result<Option<FromSink>, End> {
+        if self.last_id.is_none_or(|last| id > last) {
+            return Err(End::violation("an offer was withdrawn that was not made"));
+        }
+        // It may be settled already: our answer and this crossed.
+        let Some(open) = self.open.get_mut(&id) else { return Ok(None) };
+        match open.stage {
+            Stage::Considering | Stage::Receiving => {
+                open.withdrawn = true;
+                Ok(None)
+            }
+            _ => {
+                self.queue.retain(|queued| *queued != id);
+                Ok(self.settle(id, Err(Why::Withdrawn)))
+            }
+        }
+    }
+
+    /// The source's words, made fit for a terminal, and not too many of them.
+    fn show(&mut self, mut state: State) {
+        let now = Instant::now();
+        if self.role.lane != 0 || self.state_told.is_some_and(|told| now - told < STATE_INTERVAL) {
+            return;
+        }
+        self.state_told = Some(now);
+        state.phase = printable(&state.phase, 64);
+        self.role.tally.tell(Event::State(state));
+    }
+
+    fn done(&mut self, done: Done) -> Result<Option<FromSink>, End> {
+        match done {
+            Done::Considered(id, verdict) => {
+                self.considering -= 1;
+                Ok(self.considered(id, verdict))
+            }
+            Done::Opened(None) => Ok(None),
+            Done::Opened(Some((id, stream))) => self.receive(id, stream).map(|()| None),
+            Done::Received(id, received) => self.received(id, received),
+        }
+    }
+
+    fn considered(&mut self, id: u64, verdict: Result<Verdict, Why>) -> Option<FromSink> {
+        let open = self.open.get_mut(&id)?;
+        if open.withdrawn {
+            return self.settle(id, Err(Why::Withdrawn));
+        }
+        match verdict {
+            Err(why) => self.settle(id, Err(why)),
+            Ok(Verdict::Have) => self.settle(id, Ok(Outcome::Had)),
+            Ok(Verdict::Busy) => {
+                open.stage = Stage::Busy(Instant::now() + BUSY_RETRY);
+                None
+            }
+            Ok(Verdict::Want(reception)) => {
+                let ranges = reception.wanted().clone();
+                let had = size_of(&open.entry).saturating_sub(ranges.bytes());
+                open.credited.store(had, Ordering::Relaxed);
+                self.role.tally.credit(had);
+                open.stage = Stage::Wanted(reception);
+                Some(FromSink::Want { id, ranges })
+            }
+        }
+    }
+
+    fn receive(&mut self, id: u64, stream: RecvStream) -> Result<(), End> {
+        let unwanted = || End::violation("a data stream came for a file that was not wanted");
+        let Some(open) = self.open.get_mut(&id) else {
+            // Settled since: withdrawn, while its first bytes were on the way.
+            return match self.last_id.is_some_and(|last| id <= last) {
+                true => Ok(()),
+                false => Err(unwanted()),
+            };
+        };
+        let Stage::Wanted(reception) = std::mem::replace(&mut open.stage, Stage::Receiving) else {
+            return Err(unwanted());
+        };
+        let (intake, on_group) = (self.intake.clone(), self.on_group(id));
+        self.tasks
+            .spawn(async move { Done::Received(id, intake.receive(stream, reception, on_group).await) });
+        Ok(())
+    }
+
+    fn on_group(&self, id: u64) -> OnGroup {
+        let tally = self.role.tally.clone();
+        let Some(open) = self.open.get(&id) else { return Box::new(|_, _| {}) };
+        let (credited, entry) = (open.credited.clone(), open.entry.clone());
+        Box::new(move |offset, bytes| {
+            credited.fetch_add(bytes, Ordering::Relaxed);
+            tally.group(&entry.path, offset, bytes);
+        })
+    }
+
+    fn received(&mut self, id: u64, received: Received) -> Result<Option<FromSink>, End> {
+        let Some(open) = self.open.get_mut(&id) else { return Ok(None) };
+        Ok(match received {
+            Received::Stored => self.settle(id, Ok(Outcome::Stored)),
+            Received::Reset if !open.withdrawn => {
+                open.stage = Stage::Reset;
+                None
+            }
+            _ if open.withdrawn => self.settle(id, Err(Why::Withdrawn)),
+            Received::Failed(why) => self.settle(id, Err(why)),
+            Received::Violation(what) => return Err(End::violation(what)),
+            // Whoever reads the control stream hears why.
+            Received::Lost | Received::Reset => None,
+        })
+    }
+
+    /// The one answer that ends an offer.
+    fn settle(&mut self, id: u64, result: Result<Outcome, Why>) -> Option<FromSink> {
+        let open = self.open.remove(&id)?;
+        let tally = &self.role.tally;
+        tally.uncredit(open.credited.load(Ordering::Relaxed));
+        let size = size_of(&open.entry);
+        Some(match result {
+            Ok(outcome) => {
+                let stored = outcome == Outcome::Stored;
+                tally.settled(&open.entry.path, size, outcome);
+                match stored {
+                    true => FromSink::Stored { id },
+                    false => FromSink::Have { id },
+                }
+            }
+            Err(why) => {
+                // A withdrawn one comes again, or the source says that it failed.
+                if why != Why::Withdrawn {
+                    tally.settled(&open.entry.path, size, Outcome::Failed(super::say(&why)));
+                }
+                FromSink::Failed { id, why: short(why, &open.entry) }
+            }
+        })
+    }
+}
+
+/// Reads the id of a data stream.
+async fn opened(mut stream: RecvStream) -> Done {
+    let mut id = [0; 8];
+    match stream.read_exact(&mut id).await {
+        Ok(()) => Done::Opened(Some((u64::from_be_bytes(id), stream))),
+        // Reset before its first bytes: the control stream says why.
+        Err(_) => Done::Opened(None),
+    }
+}
+
+fn size_of(entry: &Entry) -> u64 {
+    match entry.kind {
+        Kind::File { size, .. } => size,
+        _ => 0,
+    }
+}
+
+/// A reason that repeats a long path would not fit a message.
+fn short(why: Why, entry: &Entry) -> Why {
+    match why {
+        Why::Refused(reason) => Why::Refused(printable(&reason, 1000)),
+        Why::Io(reason) => {
+            Why::Io(format!("{}: {}", printable(&shown(&entry.path), 500), printable(&reason, 500)))
+        }
+        why => why,
+    }
+}
+
+fn task_failed() -> Error {
+    Error::FarEnd("a task failed; this is a mistake in afteryou, see its log".into())
+}

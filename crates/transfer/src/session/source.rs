@@ -1,0 +1,341 @@
+//! The source's half of a session.
+//!
+//! # Model
+//! Offers run ahead of the data: as many as the protocol allows and as keep [`AHEAD`] bytes in sight, so that the sink
+//! can look at its disk while earlier files travel. An answer either settles an offer or orders data, which the
+//! [encoder](super::encoder) sends in the order of the answers. What a lost connection leaves unsettled goes back to
+//! the job, and is offered again on the next one.
+//!
+//! What quinn may hold is kept at twice the congestion window: more would make a pause come late.
+//!
+//! # A file that changes
+//! The sink is told that the offer is withdrawn, its answer settles it, and the file is prepared and offered again.
+
+use super::encoder::{self, Note, Order};
+use super::{say, Control, End};
+use crate::entry::{Kind, Wanted, GROUP_BYTES};
+use crate::error::Error;
+use crate::event::{Event, Outcome};
+use crate::job::work::{Offer, Work};
+use crate::job::StateOf;
+use crate::pace::{Limit, Owner, Pace};
+use crate::source::EncodeError;
+use crate::wire::{FromSink, FromSource, Why, MAX_RANGES, MAX_UNSETTLED};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
+
+/// Bytes that are offered and not yet sent, for all connections of a job: 1 Gbit/s for 0.13 s.
+const AHEAD: u64 = 16 * 1024 * 1024;
+/// Control messages that may wait, bytes, before more offers are made.
+const OUTGOING: usize = 128 * 1024;
+/// How often the state is told and the send window set.
+const TICK: Duration = Duration::from_millis(200);
+/// What quinn may hold at least: a few pieces.
+pub(super) const SEND_WINDOW_MIN: u64 = 512 * 1024;
+const SEND_WINDOW_MAX: u64 = 16 * 1024 * 1024;
+
+/// What a source's session needs beside its connection.
+pub(crate) struct Role {
+    pub(crate) work: Arc<Work>,
+    /// All of these limit it.
+    pub(crate) paces: Vec<Pace>,
+    /// Which of them the sink sets.
+    pub(crate) far_end: Pace,
+    pub(crate) state_of: StateOf,
+    pub(crate) lane: u16,
+    /// Connections that share [`AHEAD`].
+    pub(crate) lanes: u16,
+}
+
+/// Where an offer stands.
+enum Stage {
+    Offered,
+    /// Its data is ordered, or under way.
+    Ordered,
+    Sent,
+    /// It cannot be sent as offered; what to do when the sink has answered.
+    Withdrawn(Result<(), String>),
+}
+
+struct Open {
+    offer: Offer,
+    stage: Stage,
+    /// Bytes of content that are to be sent.
+    unsent: u64,
+    /// Bytes that count as done.
+    credited: u64,
+}
+
+/// Runs the session to its end.
+pub(crate) async fn run(connection: &quinn::Connection, control: Control, role: Role) -> Result<(), End> {
+    let (orders, ordered) = mpsc::unbounded_channel();
+    let (note, notes) = mpsc::unbounded_channel();
+    let writer = encoder::run(connection, ordered, note, role.paces.clone());
+    let mut session = Session { role, open: BTreeMap::new(), next_id: 0, unsent: 0, orders, ended: false };
+    let result = tokio::select! {
+        result = session.talk(connection, control, notes) => result,
+        Err(end) = writer => Err(end),
+    };
+    session.give_back();
+    match result {
+        // Everything was settled: what the sink could still say changes nothing.
+        Err(End::Lost(_)) if session.ended => Ok(()),
+        result => result,
+    }
+}
+
+struct Session {
+    role: Role,
+    /// By id, so in the order of the offers.
+    open: BTreeMap<u64, Open>,
+    next_id: u64,
+    /// Sum over the open offers.
+    unsent: u64,
+    orders: mpsc::UnboundedSender<Order>,
+    ended: bool,
+}
+
+impl Session {
+    async fn talk(
+        &mut self,
+        connection: &quinn::Connection,
+        mut control: Control,
+        mut notes: mpsc::UnboundedReceiver<Note>,
+    ) -> Result<(), End> {
+        let work = self.role.work.clone();
+        let mut plan = work.plan();
+        plan.mark_changed();
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let Control { send, incoming, outgoing } = &mut control;
+            let may_offer = self.may_offer() && outgoing.len() < OUTGOING;
+            tokio::select! {
+                biased;
+                Some(note) = notes.recv() => {
+                    if let Some(message) = self.noted(note) {
+                        outgoing.push(&message)?;
+                    }
+                }
+                message = incoming.next::<FromSink>() => match message? {
+                    Some(FromSink::Finished) => return self.finished(),
+                    Some(message) => self.answered(message)?,
+                    None => return Err(End::violation("the control stream ended too early")),
+                },
+                sent = outgoing.flush_some(send), if !outgoing.is_empty() => sent?,
+                _ = tick.tick() => {
+                    adapt_send_window(connection);
+                    if let Some(state) = self.state(connection) {
+                        outgoing.push(&state)?;
+                    }
+                }
+                Ok(()) = plan.changed() => {
+                    let plan = *plan.borrow_and_update();
+                    outgoing.push(&FromSource::Plan { files: plan.files, bytes: plan.bytes, complete: plan.complete })?;
+                }
+                offer = work.next(), if may_offer => outgoing.push(&self.next_message(offer))?,
+            }
+        }
+    }
+
+    fn may_offer(&self) -> bool {
+        let ahead = AHEAD / u64::from(self.role.lanes.max(1));
+        !self.ended && self.open.len() < MAX_UNSETTLED && (self.unsent < ahead || self.open.is_empty())
+    }
+
+    fn next_message(&mut self, offer: Option<Offer>) -> FromSource {
+        let Some(offer) = offer else {
+            self.ended = true;
+            return FromSource::EndOfOffers;
+        };
+        let id = self.next_id;
+        self.next_id += 1;
+        let entry = offer.prepared.entry().clone();
+        let unsent = size_of(&entry.kind);
+        self.unsent += unsent;
+        self.open.insert(id, Open { offer, stage: Stage::Offered, unsent, credited: 0 });
+        FromSource::Offer { id, entry }
+    }
+
+    fn finished(&self) -> Result<(), End> {
+        match self.ended && self.open.is_empty() {
+            true => Ok(()),
+            false => Err(End::violation("the sink finished before everything was settled")),
+        }
+    }
+
+    fn answered(&mut self, message: FromSink) -> Result<(), End> {
+        match message {
+            FromSink::Want { id, ranges } => self.wanted(id, ranges),
+            FromSink::Have { id } => self.settle(id, Outcome::Had),
+            FromSink::Stored { id } => self.settle(id, Outcome::Stored),
+            FromSink::Failed { id, why: Why::DiskFull } => {
+                self.settle(id, Outcome::Failed(say(&Why::DiskFull)))?;
+                Err(End::Failed(Error::DiskFull))
+            }
+            FromSink::Failed { id, why } => self.settle(id, Outcome::Failed(say(&why))),
+            FromSink::Pace { max_rate, paused } => {
+                self.role.far_end.set(Owner::FarEnd, Limit { max_rate, paused });
+                Ok(())
+            }
+            FromSink::Finished => self.finished(),
+        }
+    }
+
+    fn wanted(&mut self, id: u64, wanted: Wanted) -> Result<(), End> {
+        let unknown = || End::violation("the sink wants what was not offered");
+        let open = self.open.get_mut(&id).ok_or_else(unknown)?;
+        let Kind::File { size, .. } = open.offer.prepared.entry().kind else {
+            return Err(End::violation("the sink wants the content of what is no file"));
+        };
+        match open.stage {
+            Stage::Offered => {}
+            _ => return Err(End::violation("the sink wants a file twice")),
+        }
+        check(&wanted, size)?;
+        let bytes = wanted.bytes();
+        open.stage = Stage::Ordered;
+        self.unsent -= open.unsent - bytes;
+        open.unsent = bytes;
+        open.credited = size - bytes;
+        self.role.work.tally().credit(size - bytes);
+        // The writer ends with the session.
+        _ = self.orders.send(Order { id, prepared: open.offer.prepared.clone(), wanted });
+        Ok(())
+    }
+
+    fn settle(&mut self, id: u64, outcome: Outcome) -> Result<(), End> {
+        let unknown = || End::violation("the sink answers what was not asked");
+        let open = self.open.remove(&id).ok_or_else(unknown)?;
+        self.unsent -= open.unsent;
+        let work = &self.role.work;
+        work.tally().uncredit(open.credited);
+        match (open.stage, outcome) {
+            (Stage::Withdrawn(Ok(())), _) => work.changed(open.offer),
+            (Stage::Withdrawn(Err(reason)), _) => work.settle(open.offer, Outcome::Failed(reason)),
+            (Stage::Offered, Outcome::Stored) => {
+                work.give_back(open.offer);
+                return Err(End::violation("the sink stored what it did not want"));
+            }
+            (_, outcome) => work.settle(open.offer, outcome),
+        }
+        Ok(())
+    }
+
+    /// What the writer did; gives the message for the sink, if any.
+    fn noted(&mut self, note: Note) -> Option<FromSource> {
+        match note {
+            Note::Moved(id, bytes) => {
+                let open = self.open.get_mut(&id)?;
+                // The encoding's hashes are no content.
+                let content = bytes.min(open.unsent);
+                open.unsent -= content;
+                open.credited += content;
+                self.unsent -= content;
+                self.role.work.tally().moved(content);
+                None
+            }
+            Note::Sent(id) => {
+                self.open.get_mut(&id)?.stage = Stage::Sent;
+                None
+            }
+            Note::Unsendable(id, error) => {
+                let open = self.open.get_mut(&id)?;
+                let reason = error.to_string();
+                open.stage = Stage::Withdrawn(match error {
+                    EncodeError::Changed => Ok(()),
+                    _ => Err(reason.clone()),
+                });
+                Some(FromSource::Withdrawn { id, reason })
+            }
+        }
+    }
+
+    /// The controller's state, for the listener and the far end; one lane speaks for all.
+    fn state(&self, connection: &quinn::Connection) -> Option<FromSource> {
+        if self.role.lane != 0 {
+            return None;
+        }
+        let state = (self.role.state_of)(connection)?;
+        self.role.work.tally().tell(Event::State(state.clone()));
+        Some(FromSource::State(state))
+    }
+
+    /// What is not settled is the job's again, in the order in which it came.
+    fn give_back(&mut self) {
+        while let Some((_, open)) = self.open.pop_last() {
+            self.role.work.tally().uncredit(open.credited);
+            match open.stage {
+                Stage::Withdrawn(Ok(())) => self.role.work.changed(open.offer),
+                Stage::Withdrawn(Err(reason)) => self.role.work.settle(open.offer, Outcome::Failed(reason)),
+                _ => self.role.work.give_back(open.offer),
+            }
+        }
+    }
+}
+
+/// Also when the session is dropped half-way.
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
+fn size_of(kind: &Kind) -> u64 {
+    match kind {
+        Kind::File { size, .. } => *size,
+        _ => 0,
+    }
+}
+
+/// Refuses ranges that make no sense for a file of `size` bytes.
+fn check(wanted: &Wanted, size: u64) -> Result<(), End> {
+    let bad = || End::violation("the sink wants ranges that the file does not have");
+    if wanted.0.is_empty() || wanted.0.len() > MAX_RANGES {
+        return Err(bad());
+    }
+    let mut before = None;
+    for &(from, to) in &wanted.0 {
+        let empty = from == to && size != 0;
+        let apart = before.is_none_or(|before| from > before);
+        let aligned = from % GROUP_BYTES == 0 && (to % GROUP_BYTES == 0 || to == size);
+        if from > to || to > size || empty || !apart || !aligned {
+            return Err(bad());
+        }
+        before = Some(to);
+    }
+    Ok(())
+}
+
+/// Twice the window keeps the network busy; what lies beyond only delays a pause.
+fn adapt_send_window(connection: &quinn::Connection) {
+    let cwnd = connection.stats().path.cwnd;
+    connection.set_send_window(cwnd.saturating_mul(2).clamp(SEND_WINDOW_MIN, SEND_WINDOW_MAX));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_that_a_file_does_not_have_are_refused() {
+        let g = GROUP_BYTES;
+        let ok = |ranges: &[(u64, u64)], size| check(&Wanted(ranges.to_vec()), size).is_ok();
+        assert!(ok(&[(0, 0)], 0));
+        assert!(ok(&[(0, 5)], 5));
+        assert!(ok(&[(0, g), (3 * g, 3 * g + 7)], 3 * g + 7));
+        assert!(!ok(&[], 5));
+        assert!(!ok(&[(0, 6)], 5));
+        assert!(!ok(&[(g, 0)], 2 * g));
+        assert!(!ok(&[(0, 1)], 2 * g));
+        assert!(!ok(&[(1, g)], 2 * g));
+        assert!(!ok(&[(g, g)], 2 * g));
+        assert!(!ok(&[(2 * g, 3 * g), (0, g)], 4 * g));
+        assert!(!ok(&[(0, g), (g, 2 * g)], 4 * g));
+        let many: Vec<_> = (0..=MAX_RANGES as u64).map(|i| (2 * i * g, (2 * i + 1) * g)).collect();
+        assert!(!ok(&many, u64::MAX));
+    }
+}
