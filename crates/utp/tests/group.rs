@@ -142,3 +142,17 @@ fn random_loss_stops_no_member_of_a_group() {
     assert!(world.run_to_completion(END_MS));
     assert!(world.flows.iter().all(|flow| flow.received == 300_000 && !flow.corrupt));
 }
+
+/// Sixteen LEDBAT++ on 1 Mbit/s, where its window is nine packets: the link's use, and the 95th percentile of the time in
+/// the queue in ms.
+fn on_a_slow_link(grouped: bool) -> (f64, f64) {
+    let world = run(Path::new(1, DEEP_MS), job("ledbat++", 16, grouped));
+    (share(&world, 0..16), world.sojourn_percentile(95, MEASURED_MS.0, END_MS))
+}
+
+#[test]
+fn where_a_packet_for_each_does_not_fit_a_group_keeps_the_queue_short_and_loses_a_quarter() {
+    let (apart, group) = (on_a_slow_link(false), on_a_slow_link(true));
+    assert!(apart.1 >= 250.0, "without a group their floors fill the buffer: {apart:?}");
+    assert!(group.1 <= 90.0 && group.0 >= 0.7, "{group:?}");
+}
