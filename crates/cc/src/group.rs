@@ -62,7 +62,9 @@
 //! # Known bad cases
 //! One-way delays of members whose clocks differ (two programs on one host, each with an epoch of its own) look like
 //! queue: take a controller that measures round trips. A member that is limited by something its transport does not
-//! report keeps its share unused while it has anything in flight.
+//! report keeps its share unused while it has anything in flight. Where the window is smaller than a packet for each
+//! member, part of the link stays unused: each packet waits alone for an ack that is delayed, and spacings lag behind a window
+//! that grows. Sixteen LEDBAT++ on 1 Mbit/s use three quarters of it (their queue is 71 ms, without a group it is 307 ms).
 
 use crate::controller::{Controller, Snapshot};
 use crate::event::{Ack, Idle, Loss, Sent, Timeout};
