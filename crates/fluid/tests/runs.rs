@@ -1,9 +1,10 @@
 //! Scenarios to outcomes.
 
 use afteryou_fluid::{explain, run, Error, Options};
+use afteryou_scenario::fluid::Fluid;
 use afteryou_scenario::outcome::{Outcome, WindowFigures};
 use afteryou_scenario::scenario::{Delay, PacketFormat};
-use afteryou_scenario::{Duration, Flow, Link, Role, Scenario, Size, Traffic, Window};
+use afteryou_scenario::{Duration, Flow, Link, Role, Scenario, Size, Traffic, Transport, Window};
 
 fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -56,6 +57,39 @@ fn slowdowns_are_marked_at_a_tenth_of_the_time() {
     let periods: Vec<f64> = at.windows(2).skip(1).map(|pair| pair[1] - pair[0]).collect();
     let mean = periods.iter().sum::<f64>() / periods.len() as f64;
     assert!(periods.iter().all(|period| (period / mean - 1.0).abs() < 0.05), "{periods:?}");
+}
+
+#[test]
+fn a_flow_that_begins_with_a_window_slows_down_as_others_do() {
+    let begun = |windows: Vec<f64>| {
+        let fluid = Some(Fluid { windows, ..Fluid::default() });
+        outcome(&Scenario { fluid, ..scenario("20 Mbit/s", "500 ms", 100, vec![background("ledbat++", 40)]) })
+    };
+    let slowdowns =
+        |outcome: &Outcome| outcome.run.marks.iter().filter(|mark| mark.what == "slowdown").count();
+    let (by_itself, with_window) = (begun(Vec::new()), begun(vec![100.0]));
+    assert!(slowdowns(&by_itself) > 5 && slowdowns(&with_window) > 5, "{:?}", with_window.run.marks);
+    let used = |outcome: &Outcome| outcome.run.windows[0].utilisation;
+    assert!((used(&with_window) - used(&by_itself)).abs() < 0.01, "{}", used(&with_window));
+}
+
+#[test]
+fn a_receive_window_bounds_a_flow_from_its_first_window_on() {
+    let limited = |controller: &str, rwnd: u64| {
+        let transport = Transport::tcp().with("rwnd", &format!("{rwnd} B"));
+        let flow = Flow { transport, ..flow("upload", Role::Foreground, controller, 50) };
+        let fluid = Some(Fluid { windows: vec![10.0], ..Fluid::default() });
+        late(&Scenario { fluid, ..scenario("100 Mbit/s", "500 packets", 60, vec![flow]) }).flows[0]
+            .goodput_bit_s
+    };
+    for controller in ["cubic", "newreno", "ledbat", "fledbat"] {
+        // Less than a packet; some seventy.
+        for rwnd in [1_000, 100_000] {
+            let expected = rwnd as f64 * 8.0 / 0.050;
+            let goodput = limited(controller, rwnd);
+            assert!((goodput / expected - 1.0).abs() < 1e-3, "{controller}, {rwnd} B: {goodput}");
+        }
+    }
 }
 
 #[test]
