@@ -46,7 +46,6 @@ struct FlowRecord {
     /// Payload that arrived.
     received: f64,
     slowdowns: u32,
-    started_s: Option<f64>,
     /// Payload after which it is done.
     goal: Option<f64>,
     completed_in_s: Option<f64>,
@@ -105,7 +104,6 @@ impl<'a> Recorder<'a> {
 
     /// Something happens to a flow.
     pub fn mark(&mut self, at_s: f64, flow: usize, what: &str) {
-        self.flows[flow].started_s.get_or_insert(at_s);
         // Where flows are drawn together, marks of each would only hide the curves.
         if self.tracks.are_flows() {
             let of = self.scenario.flow[flow].name.clone();
@@ -157,7 +155,8 @@ impl<'a> Recorder<'a> {
     pub fn pass(&mut self, trajectory: &Trajectory) -> Vec<usize> {
         let network = trajectory.network();
         let (step_s, random) = (self.step_s, network.loss);
-        let full = 1.0 - (1.0 - trajectory.loss()) / (1.0 - random).max(f64::MIN_POSITIVE);
+        // Where everything is lost at random nothing can be told of the queue.
+        let full = if random < 1.0 { 1.0 - (1.0 - trajectory.loss()) / (1.0 - random) } else { 0.0 };
         let queuing_s = trajectory.queue() / network.capacity;
         let (mut bytes, mut packets) = (0.0, 0.0);
         for (index, flow) in self.flows.iter_mut().enumerate() {
@@ -224,7 +223,8 @@ impl<'a> Recorder<'a> {
 
     fn window(&self, index: usize) -> WindowFigures {
         let (spec, window) = (&self.scenario.measure[index], &self.windows[index]);
-        let seconds = (spec.to.0 - spec.from.0).as_secs_f64();
+        // What was counted are whole steps.
+        let seconds = (window.to - window.from) as f64 * self.step_s;
         let link_bit_s = self.scenario.link.rate.bits_per_second() as f64;
         let delays = Quantiles::of(&window.delays_ms).map(rounded);
         let flows = self.scenario.flow.iter().zip(&self.flows).zip(&window.received);

@@ -67,6 +67,9 @@ fn integrate(
                 true => {}
                 false if trajectory.is_on(change.flow) => {
                     trajectory.stop(change.flow);
+                    if scenario.flow[change.flow].reconnect {
+                        trajectory.forget_path(change.flow);
+                    }
                     recorder.mark(trajectory.t_s(), change.flow, "stop");
                 }
                 false => {}

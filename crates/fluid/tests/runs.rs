@@ -2,7 +2,7 @@
 
 use afteryou_fluid::{explain, run, Error, Options};
 use afteryou_scenario::fluid::Fluid;
-use afteryou_scenario::outcome::{Outcome, WindowFigures};
+use afteryou_scenario::outcome::{Outcome, Series, WindowFigures};
 use afteryou_scenario::scenario::{Delay, PacketFormat};
 use afteryou_scenario::{Duration, Flow, Link, Role, Scenario, Size, Traffic, Transport, Window};
 
@@ -176,6 +176,34 @@ fn a_call_has_its_rate_and_the_queue_s_delay() {
 }
 
 #[test]
+fn a_flow_that_connects_anew_forgets_the_path() {
+    // It meets an empty link first, then the queue that another one keeps.
+    let base_ms = |reconnect: bool| {
+        let again = Flow {
+            active: vec![[ms(0), ms(5_000)], [ms(30_000), ms(60_000)]],
+            reconnect,
+            ..flow("again", Role::Background, "ledbat,target=25ms", 50)
+        };
+        let stays = Flow { start: ms(2_000), ..flow("stays", Role::Background, "ledbat,target=25ms", 50) };
+        let outcome = outcome(&scenario("10 Mbit/s", "500 ms", 60, vec![again, stays]));
+        let of = |series: &&Series| series.of == "again" && series.quantity == "base_delay";
+        let series = outcome.run.series.iter().find(of).unwrap();
+        series.values[320].unwrap()
+    };
+    assert_eq!(base_ms(false), 50.0);
+    assert!(base_ms(true) > 60.0, "{}", base_ms(true));
+}
+
+#[test]
+fn a_flow_that_is_there_for_less_than_a_step_goes_again() {
+    let brief = Flow { start: ms(5_000), stop: Some(ms(5_001)), ..background("ledbat", 100) };
+    let outcome = outcome(&scenario("10 Mbit/s", "100 ms", 20, vec![brief]));
+    let marks: Vec<_> = outcome.run.marks.iter().map(|mark| (mark.what.as_str(), mark.at_s)).collect();
+    assert_eq!(marks, [("start", 5.0), ("stop", 5.01)]);
+    assert!(outcome.run.totals[0].packets <= 1, "{:?}", outcome.run.totals);
+}
+
+#[test]
 fn on_and_off_flows_come_and_go() {
     let traffic = Traffic::OnOff { on: ms(5_000), off: ms(5_000) };
     let video = Flow { traffic, ..flow("video", Role::Foreground, "newreno", 30) };
@@ -216,6 +244,12 @@ fn what_has_no_model_is_refused_by_name_with_what_has_one() {
     let mut instant = with("ledbat");
     instant.flow[0].rtt = Duration::default();
     assert!(refused(&instant).to_string().contains("too short"));
+    let blinks = Flow { traffic: Traffic::OnOff { on: ms(1), off: ms(1) }, ..background("ledbat", 40) };
+    let flows = (0..300).map(|i| Flow { name: format!("f{i}"), ..blinks.clone() }).collect();
+    assert!(refused(&scenario("10 Mbit/s", "100 ms", 10, flows)).to_string().contains("on and off"));
+    let stands = Scenario { fluid: Some(Fluid { step: Some(ms(0)), ..Fluid::default() }), ..with("ledbat") };
+    let message = run(&stands, &Options::of(&stands), &mut |_| true).unwrap_err().to_string();
+    assert!(message.starts_with("fluid.step = 0: use a longer step"), "{message}");
     let long = Scenario { duration: ms(1 << 40), ..with("ledbat") };
     assert!(matches!(refused(&long), Error::TooLong { .. }));
 }
@@ -240,7 +274,9 @@ fn curves_cover_the_run_and_windows_as_short_as_a_step_are_measured() {
         let series = outcome.run.series.iter().find(|series| series.quantity == quantity).unwrap();
         assert_eq!((series.values.len(), series.step_s), (300, 0.1), "{quantity}");
     }
-    assert!(outcome.run.windows[1].queuing_delay.is_some());
+    let short = &outcome.run.windows[1];
+    assert!(short.queuing_delay.is_some());
+    assert!((0.99..=1.0).contains(&short.utilisation), "{}", short.utilisation);
     // The last point of goodput and the last window are the same tenth of a second.
     let goodput = outcome.run.series.iter().find(|series| series.quantity == "goodput").unwrap();
     assert!((goodput.values[299].unwrap() - 9.65).abs() < 0.05);
