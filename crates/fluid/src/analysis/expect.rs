@@ -6,13 +6,13 @@ use crate::closed::Link;
 /// A buffer must be so much longer than the delay that a flow steers to for it to see others before they overflow.
 const ROOM: f64 = 1.5;
 
-/// A sentence or two for each group; `link` is that of a group.
-pub fn expect(groups: &[Group], link: impl Fn(&Group) -> Link) -> Vec<String> {
-    let filler = groups.iter().find(|group| group.is_loss_based());
+/// A sentence or two for each group; `loss` is random, `link` that of a group.
+pub fn expect(groups: &[Group], loss: f64, link: impl Fn(&Group) -> Link) -> Vec<String> {
+    let filler = groups.iter().find(|group| group.fills_buffer(&link(group), loss));
     let mut sentences = Vec::new();
     for group in groups {
         let (link, name) = (link(group), group.name());
-        if group.is_loss_based() {
+        if group.fills_buffer(&link, loss) {
             sentences.push(format!(
                 "{name}: expect it to fill the buffer again and again: up to {:.0} ms of delay for everybody",
                 link.buffer_s() * 1e3

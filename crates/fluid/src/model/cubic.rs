@@ -53,6 +53,11 @@ impl Cubic {
         (self.c * x * x * x + maximum).max(reno)
     }
 
+    /// The window that it has in the mean at this probability of loss, where its Reno window is smaller, packets.
+    pub fn window_at(&self, loss: f64, rtt_s: f64) -> f64 {
+        libm::pow(self.c / (1.0 - self.beta), 0.25) * libm::pow(rtt_s / loss, 0.75)
+    }
+
     pub(super) fn with_window(&self, window: f64) -> State {
         [window / self.beta, 0.0]
     }
