@@ -23,6 +23,9 @@ pub struct Recorder<'a> {
     step_s: f64,
     flows: Vec<FlowRecord>,
     windows: Vec<Window>,
+    /// What waited at the beginning, from nobody here: bytes, and bytes of a packet.
+    nobodys: f64,
+    nobodys_size: f64,
     /// Bytes that have left the link.
     link_bytes: f64,
     /// Packets × s in the queue.
@@ -94,12 +97,19 @@ impl<'a> Recorder<'a> {
             step_s,
             flows: flows.collect(),
             windows: windows.collect(),
+            nobodys: 0.0,
+            nobodys_size: 1.0,
             link_bytes: 0.0,
             area: 0.0,
             tracks: Tracks::new(scenario, grid as f64 * GRID_S),
             steps_per_point: grid * (GRID_S / step_s).round() as u64,
             marks: Vec::new(),
         }
+    }
+
+    /// So many bytes wait already, in packets of this size; they are no flow's.
+    pub fn wait_first(&mut self, bytes: f64, size: f64) {
+        (self.nobodys, self.nobodys_size) = (bytes, size);
     }
 
     /// Something happens to a flow.
@@ -158,7 +168,7 @@ impl<'a> Recorder<'a> {
         // Where everything is lost at random nothing can be told of the queue.
         let full = if random < 1.0 { 1.0 - (1.0 - trajectory.loss()) / (1.0 - random) } else { 0.0 };
         let queuing_s = trajectory.queue() / network.capacity;
-        let (mut bytes, mut packets) = (0.0, 0.0);
+        let (mut bytes, mut packets) = (self.nobodys, self.nobodys / self.nobodys_size);
         for (index, flow) in self.flows.iter_mut().enumerate() {
             let sent = trajectory.rate(index) * flow.size * step_s;
             let dropped = sent * full.clamp(0.0, 1.0);
@@ -173,6 +183,7 @@ impl<'a> Recorder<'a> {
         let served = bytes.min(network.capacity * step_s);
         self.link_bytes += served;
         let part = if bytes > 0.0 { served / bytes } else { 0.0 };
+        self.nobodys -= self.nobodys * part;
         let mut done = Vec::new();
         for (index, flow) in self.flows.iter_mut().enumerate() {
             let left = flow.queued * part;

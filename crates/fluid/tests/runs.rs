@@ -74,6 +74,19 @@ fn a_flow_that_begins_with_a_window_slows_down_as_others_do() {
 }
 
 #[test]
+fn a_queue_at_the_beginning_keeps_the_link_busy_and_is_nobody_s_goodput() {
+    // 400 packets of 1500 bytes take 0.48 s of 10 Mbit/s.
+    let fluid = Some(Fluid { queue: Some(400.0), ..Fluid::default() });
+    let measure = vec![Window { name: "early".to_owned(), from: ms(0), to: ms(400) }];
+    let whole = scenario("10 Mbit/s", "500 packets", 10, vec![background("ledbat", 50)]);
+    let figures = late(&Scenario { fluid, measure, ..whole });
+    assert!((figures.utilisation - 1.0).abs() < 1e-3, "{}", figures.utilisation);
+    let queue = figures.queue_packets.unwrap();
+    assert!((200.0..300.0).contains(&queue), "{queue}");
+    assert!(figures.flows[0].goodput_bit_s < 0.05 * 1e7, "{:?}", figures.flows);
+}
+
+#[test]
 fn a_receive_window_bounds_a_flow_from_its_first_window_on() {
     let limited = |controller: &str, rwnd: u64| {
         let transport = Transport::tcp().with("rwnd", &format!("{rwnd} B"));
