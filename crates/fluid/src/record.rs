@@ -212,9 +212,17 @@ impl<'a> Recorder<'a> {
         let packets = |of: fn(&FlowRecord) -> f64| {
             self.flows.iter().fold(0.0, |sum, flow| sum + of(flow) / flow.size).round() as u64
         };
-        let (arrived, dropped) = (packets(|flow| flow.sent), packets(|flow| flow.dropped));
-        let (lost, unfinished) = (packets(|flow| flow.lost), packets(|flow| flow.queued));
-        let delivered = arrived.saturating_sub(dropped + lost + unfinished);
+        let arrived = packets(|flow| flow.sent);
+        // Each is rounded by itself, and all have to add up.
+        let mut delivered = arrived;
+        let mut of_those = |part: u64| {
+            let part = part.min(delivered);
+            delivered -= part;
+            part
+        };
+        let dropped = of_those(packets(|flow| flow.dropped));
+        let lost = of_those(packets(|flow| flow.lost));
+        let unfinished = of_those(packets(|flow| flow.queued));
         Run {
             duration_s: self.scenario.duration.as_secs_f64(),
             windows,

@@ -162,6 +162,21 @@ fn packets_are_accounted_for() {
 }
 
 #[test]
+fn packets_are_accounted_for_where_all_of_them_are_lost() {
+    for rtt_tenths in [73, 80, 91, 97, 110, 130] {
+        let one = Flow {
+            rtt: Duration(afteryou_cc::Span::from_micros(rtt_tenths * 100)),
+            ..background("ledbat", 1)
+        };
+        let mut whole = scenario("1 Mbit/s", "500 packets", 20, vec![one]);
+        whole.link.loss = "100 %".parse().unwrap();
+        let packets = outcome(&whole).run.packets;
+        assert_eq!(packets.arrived, packets.dropped + packets.lost + packets.unfinished, "{packets:?}");
+        assert_eq!((packets.delivered, packets.dropped), (0, 0), "{packets:?}");
+    }
+}
+
+#[test]
 fn a_transfer_of_a_size_ends_and_leaves_the_link_to_the_others() {
     let upload = Flow {
         traffic: Traffic::Size(Size::from_bytes(10_000_000)),
