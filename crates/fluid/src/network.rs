@@ -128,12 +128,14 @@ impl Network {
 
     /// The window of a flow, packets.
     pub(crate) fn window(&self, y: &[f64], flow: usize) -> f64 {
-        self.window_of(flow, Network::state_of(y, flow))
+        self.window_of(flow, Network::state_of(y, flow), self.queuing_s(y[0]))
     }
 
-    /// The window in this state. CUBIC's grows with time alone, so it is bounded here and not in its drift.
-    fn window_of(&self, flow: usize, state: State) -> f64 {
-        self.senders[flow].model.window(state).min(self.senders[flow].most)
+    /// The window in this state, with this queuing delay. CUBIC's grows with time alone, so it is bounded here and not in its
+    /// drift.
+    fn window_of(&self, flow: usize, state: State, queuing_s: f64) -> f64 {
+        let sender = &self.senders[flow];
+        sender.model.window(state, self.round_trip_s(flow, queuing_s)).min(sender.most)
     }
 
     /// A round trip of a flow with this queuing delay, s.
@@ -255,7 +257,7 @@ impl System for Network {
             };
             let at = |component: usize| history.read(&spot, component);
             let second = if matches!(sender.model, Model::Cubic(_)) { at(2 + 2 * flow) } else { 0.0 };
-            let window = self.window_of(flow, [at(1 + 2 * flow), second]);
+            let window = self.window_of(flow, [at(1 + 2 * flow), second], queuing_s);
             heard.push(Heard { queuing_s, loss, window });
         }
     }

@@ -44,7 +44,7 @@ fn beside(name: &str, rest_s: f64, link: &Link, filler: &str) -> String {
              that it wants, long before it overflows"
         ),
         false => format!(
-            "{name}: beside {filler} expect it to take a share as TCP does: the buffer of {buffer_ms:.0} ms overflows before much \
+            "{name}: beside {filler} expect it to take a share, at most as TCP does: the buffer of {buffer_ms:.0} ms overflows before much \
              more delay shows than the {rest_ms:.0} ms that it wants"
         ),
     }
