@@ -194,6 +194,33 @@ mod tests {
     }
 
     #[test]
+    fn on_a_path_that_is_too_long_ledbatpp_is_not_promised_its_nine_tenths() {
+        let notes = |rtt_ms: u64, controller: &str| {
+            let mut long = scenario(&[controller], "500 packets");
+            long.link.rate = "20 Mbit/s".parse().unwrap();
+            long.flow[0].rtt = Duration::from_millis(rtt_ms);
+            explain(&long, &Options::default()).unwrap().notes.join("\n")
+        };
+        assert!(notes(300, "ledbat++").contains("92 % of the link"));
+        let beyond = notes(400, "ledbat++");
+        assert!(beyond.contains("unused") && !beyond.contains("% of the link"), "{beyond}");
+        assert!(!notes(400, "ledbat++,slowdowns=false").contains("unused"));
+    }
+
+    #[test]
+    fn where_the_nine_tenths_model_says_nonsense_it_is_left_out() {
+        let of = |rate: &str| {
+            let mut slow = scenario(&["ledbat++"], "500 packets");
+            slow.link.rate = rate.parse().unwrap();
+            slow.flow[0].rtt = Duration::from_millis(10);
+            let analysis = explain(&slow, &Options::default()).unwrap();
+            analysis.value("ledbat++ × 1, 10 ms", "utilisation alone, the 9/10 model")
+        };
+        assert!(of("20 Mbit/s").is_some_and(|used| used > 0.9 && used < 1.0), "{:?}", of("20 Mbit/s"));
+        assert_eq!(of("64 kbit/s"), None);
+    }
+
+    #[test]
     fn random_loss_that_keeps_a_flow_small_keeps_it_from_filling_the_buffer() {
         for (controller, loss, fills) in [
             ("newreno", "0 %", true),

@@ -19,7 +19,7 @@ pub fn expect(groups: &[Group], loss: f64, link: impl Fn(&Group) -> Link) -> Vec
             ));
         }
         let Some(rest_s) = group.rest_s(&link) else { continue };
-        if rest_s < link.buffer_s() {
+        if rest_s < link.buffer_s() && !group.path_is_too_long(&link) {
             let use_of_link = group.utilisation_alone(&link).map_or_else(String::new, |utilisation| {
                 format!(", and {:.0} % of the link", utilisation * 100.0)
             });

@@ -1,9 +1,9 @@
 //! Closed forms of a group of flows.
 
 use super::{Analysis, Quantity};
-use crate::closed::ledbatpp::{share_at_equal_loss, Alone, LongPath, Ramp, Wait};
+use crate::closed::ledbatpp::{share_at_equal_loss, Alone, LongPath, Ramp, Root, Wait};
 use crate::closed::{fledbat, ledbat, DelayLoop, Equilibrium, Link, Symmetric};
-use crate::model::{Cubic, Decrease, Fledbat, Ledbat, LedbatPp, Model};
+use crate::model::{Cubic, Decrease, Fledbat, Ledbat, LedbatPp, Model, Slowdowns};
 use crate::network::Sender;
 use crate::options::{Base, Options};
 use afteryou_scenario::{Duration, Flow};
@@ -91,6 +91,12 @@ impl Group {
         (self.flows == 1).then(|| alone.utilisation(rule)).filter(|utilisation| utilisation.is_finite())
     }
 
+    /// Do LEDBAT++'s ramps end its growth before the link is full?
+    pub fn path_is_too_long(&self, link: &Link) -> bool {
+        let Model::LedbatPp(rule) = &self.sender.model else { return false };
+        self.flows == 1 && long_path(rule, link).is_some_and(|root| link.rtt_s > root.threshold_s)
+    }
+
     /// What it is called.
     pub fn name(&self) -> String {
         let name = format!("{} × {}, {}", self.kind, self.flows, self.rtt);
@@ -176,8 +182,8 @@ impl Group {
     fn can_rest(&self, queuing_s: f64, link: &Link, says: &mut Says<'_>) -> bool {
         if self.floor_s(link) > queuing_s {
             says.note(
-                "there are so many flows that their smallest windows keep a longer queue than the one at rest, or fill \
-                 the buffer: that rules, not the delay",
+                "the smallest windows of its flows keep a longer queue than the one at rest, or fill the buffer: they rule, \
+                 not the delay",
             );
             return false;
         }
@@ -196,35 +202,40 @@ impl Group {
         says.number("GAIN", gain, "packets per round trip", "1/min(16, ⌈2·TARGET/R⌉)");
         says.number("rate beside Reno at equal loss", share_at_equal_loss(gain), "", "√GAIN");
         let nine = "(4 + 2·W + 9·(T + 2)·W)/(2·C·R + T·W + 9·(T + 2)·W), T = log₂(W/2), W = C·(R + q)";
-        says.number("utilisation alone, the 9/10 model", alone.nine_tenths(Wait::Slowdown), "", nine);
+        // Ramps shorter than a round trip are not in the model: it says then that more than all is used, or less than nothing.
+        let used = Some(alone.nine_tenths(Wait::Slowdown)).filter(|used| (0.0..=1.0).contains(used));
+        says.number("utilisation alone, the 9/10 model", used.unwrap_or(f64::NAN), "", nine);
         let covered = "1 − lost/(10·length·C), with GAIN's ramp and what the queue covers";
         says.number("utilisation alone", alone.utilisation(rule), "", covered);
-        if link.rtt_s >= LONG_PATH * rule.target_s {
-            self.long_path(rule, link, says);
+        if let Some(root) = long_path(rule, link) {
+            says.number(
+                "window that slowdowns return to",
+                root.window,
+                "packets",
+                "s·(1 − β) = 9·(log₂ s − 1)",
+            );
+            let threshold = "β·s/C: the link is filled up to this round trip";
+            says.number("longest round trip that is filled", root.threshold_s * 1e3, "ms", threshold);
         }
-        self.can_rest(rule.target_s, link, says);
-    }
-
-    fn long_path(&self, rule: &LedbatPp, link: &Link, says: &mut Says<'_>) {
-        let path = LongPath { capacity: link.capacity(), target_s: rule.target_s, ramp: Ramp::FromTwo };
-        // The octave of the window before a slowdown.
-        let octave = libm::log2(link.capacity() * (link.rtt_s + rule.target_s)).max(1.0) as u32;
-        let Some(root) = path.root(octave).filter(|root| root.is_bounded()) else { return };
-        says.number("window that slowdowns return to", root.window, "packets", "s·(1 − β) = 9·(log₂ s − 1)");
-        let threshold = "β·s/C: the link is filled up to this round trip";
-        says.number("longest round trip that is filled", root.threshold_s * 1e3, "ms", threshold);
-        if link.rtt_s > root.threshold_s {
+        if self.path_is_too_long(link) {
             says.note(
-                "the path is so long that the ramps' own queue ends the growth before the link is full",
+                "the path is so long that the ramps' own queue ends the growth before the link is full: alone it leaves \
+                 a part of the link unused",
             );
         }
+        self.can_rest(rule.target_s, link, says);
     }
 
     fn newreno(&self, link: &Link, says: &mut Says<'_>) {
         says.number("loss probability", link.reno_loss(self.flows), "", "2·N²/(B + C·R)²");
         let mean = "¾·(B + C·R) − C·R: all lose at once";
         says.number("mean queue in step", link.sawtooth_queue(0.5), "packets", mean);
-        says.number("mean queue out of step", link.buffer, "packets", "B: where the model stays");
+        says.number(
+            "mean queue out of step",
+            link.buffer,
+            "packets",
+            "B: where the model stays with feedback at once",
+        );
     }
 
     fn cubic(&self, rule: &Cubic, link: &Link, says: &mut Says<'_>) {
@@ -234,6 +245,16 @@ impl Group {
         let mean = "(1 + β)/2·(B + C·R) − C·R: all lose at once, saw with straight teeth";
         says.number("mean queue in step", link.sawtooth_queue(rule.beta), "packets", mean);
     }
+}
+
+/// The window that LEDBAT++'s slowdowns return to on a long path: the root in the octave of the window before a slowdown.
+fn long_path(rule: &LedbatPp, link: &Link) -> Option<Root> {
+    if rule.slowdowns == Slowdowns::None || link.rtt_s < LONG_PATH * rule.target_s {
+        return None;
+    }
+    let path = LongPath { capacity: link.capacity(), target_s: rule.target_s, ramp: Ramp::FromTwo };
+    let octave = libm::log2(link.capacity() * (link.rtt_s + rule.target_s)).max(1.0) as u32;
+    path.root(octave).filter(|root| root.is_bounded())
 }
 
 /// Where numbers and sentences about a group go.
