@@ -70,10 +70,16 @@ pub fn explain(scenario: &Scenario, options: &Options) -> Result<Analysis, Error
     add("buffer", all.buffer, "packets", "B");
     add("buffer as a delay", all.buffer_s() * 1e3, "ms", "B/C");
     for group in &groups {
-        group.explain(&link(group.sender.size, group.sender.rtt_s), &mut analysis);
+        group.explain(&link(group.sender.size, group.sender.rtt_s), options, &mut analysis);
     }
     let of = |group: &groups::Group| link(group.sender.size, group.sender.rtt_s);
-    analysis.notes.extend(expect::expect(&groups, of));
+    analysis.notes.extend(expect::expect(&groups, network.loss, of));
+    if network.loss > 0.0 {
+        analysis.notes.push(format!(
+            "the numbers leave random loss out: by itself it keeps a window that halves at some {:.0} packets",
+            groups::reno_window(network.loss)
+        ));
+    }
     if groups.len() > 1 {
         analysis.notes.push(
             "there are flows of several kinds: the numbers of each hold for it alone on the link".to_owned(),
@@ -93,6 +99,10 @@ fn groups(scenario: &Scenario, network: &Network) -> Vec<Group> {
             Some(group) => group.join(flow),
             None => groups.push(Group::new(flow, sender.clone())),
         }
+    }
+    let names: Vec<String> = groups.iter().map(Group::name).collect();
+    for (group, name) in groups.iter_mut().zip(&names) {
+        group.has_namesake = names.iter().filter(|other| *other == name).count() > 1;
     }
     groups
 }
@@ -154,6 +164,75 @@ mod tests {
             let about = analysis.quantities.iter().filter(|quantity| quantity.of == of);
             assert!(about.count() >= 3, "{}", entry.name);
             assert!(analysis.quantities.iter().all(|quantity| quantity.value.is_finite()));
+        }
+    }
+
+    #[test]
+    fn groups_that_only_a_setting_tells_apart_have_names_of_their_own() {
+        let analysis = explained(&["fledbat,zeta=0.1", "fledbat,zeta=0.5"], "100 packets");
+        near(analysis.value("fledbat × 1, 50 ms (f0)", "queue at rest, constant round trips"), 25.833333);
+        near(analysis.value("fledbat × 1, 50 ms (f1)", "queue at rest, constant round trips"), 21.833333);
+    }
+
+    #[test]
+    fn latecomers_are_mistaken_only_where_they_have_to_measure_the_path() {
+        let mut late = scenario(&["ledbat,target=25ms"; 2], "100 packets");
+        late.flow[1].start = Duration::from_millis(500);
+        let warned = |options: &Options| {
+            explain(&late, options).unwrap().notes.iter().any(|note| note.contains("latecomers"))
+        };
+        assert!(warned(&Options::default()) && !warned(&Options::PAPERS));
+    }
+
+    #[test]
+    fn more_flows_than_smallest_windows_fit_are_said_not_to_come_to_rest() {
+        let analysis = explained(&["ledbat"; 100], "500 packets");
+        let says = |words: &str| analysis.notes.iter().any(|note| note.contains(words));
+        // 200 packets on a path of 41.7 leave 158.3 in the queue, 190 ms.
+        assert!(says("smallest windows") && says("about 190 ms of delay"), "{:?}", analysis.notes);
+        assert!(!says("limit cycle"), "{:?}", analysis.notes);
+    }
+
+    #[test]
+    fn on_a_path_that_is_too_long_ledbatpp_is_not_promised_its_nine_tenths() {
+        let notes = |rtt_ms: u64, controller: &str| {
+            let mut long = scenario(&[controller], "500 packets");
+            long.link.rate = "20 Mbit/s".parse().unwrap();
+            long.flow[0].rtt = Duration::from_millis(rtt_ms);
+            explain(&long, &Options::default()).unwrap().notes.join("\n")
+        };
+        assert!(notes(300, "ledbat++").contains("92 % of the link"));
+        let beyond = notes(400, "ledbat++");
+        assert!(beyond.contains("unused") && !beyond.contains("% of the link"), "{beyond}");
+        assert!(!notes(400, "ledbat++,slowdowns=false").contains("unused"));
+    }
+
+    #[test]
+    fn where_the_nine_tenths_model_says_nonsense_it_is_left_out() {
+        let of = |rate: &str| {
+            let mut slow = scenario(&["ledbat++"], "500 packets");
+            slow.link.rate = rate.parse().unwrap();
+            slow.flow[0].rtt = Duration::from_millis(10);
+            let analysis = explain(&slow, &Options::default()).unwrap();
+            analysis.value("ledbat++ × 1, 10 ms", "utilisation alone, the 9/10 model")
+        };
+        assert!(of("20 Mbit/s").is_some_and(|used| used > 0.9 && used < 1.0), "{:?}", of("20 Mbit/s"));
+        assert_eq!(of("64 kbit/s"), None);
+    }
+
+    #[test]
+    fn random_loss_that_keeps_a_flow_small_keeps_it_from_filling_the_buffer() {
+        for (controller, loss, fills) in [
+            ("newreno", "0 %", true),
+            ("newreno", "1 %", false),
+            ("cubic", "0.0001 %", true),
+            ("cubic", "1 %", false),
+        ] {
+            let mut lossy = scenario(&[controller], "100 packets");
+            lossy.link.loss = loss.parse().unwrap();
+            let notes = explain(&lossy, &Options::default()).unwrap().notes;
+            let says = notes.iter().any(|note| note.contains("fill the buffer"));
+            assert_eq!(says, fills, "{controller}, {loss}: {notes:?}");
         }
     }
 

@@ -54,7 +54,7 @@ pub enum Error {
     },
     /// A run that would take too long.
     #[error(
-        "the run would take {steps} steps of {step_ms} ms: make it shorter, or its round-trip times longer"
+        "the run would take {steps} steps of {step_ms} ms: make it shorter, its round-trip times or [fluid] step longer, or its flows fewer"
     )]
     TooLong {
         /// Steps.
@@ -63,7 +63,7 @@ pub enum Error {
         step_ms: f64,
     },
     /// The numbers left the range of numbers.
-    #[error("the equations diverge at {at_s} s: use a smaller step (options.step)")]
+    #[error("the equations diverge at {at_s} s: use a smaller step ([fluid] step)")]
     Diverged {
         /// When, s.
         at_s: f64,

@@ -85,7 +85,7 @@ impl History {
             let position = at_s / self.step_s;
             let oldest = self.steps.saturating_sub(self.capacity);
             let index = (position as u64).clamp(oldest, self.steps - 1);
-            theta = position - index as f64;
+            theta = (position - index as f64).clamp(0.0, 1.0);
             offset = Some((index % self.capacity) as usize * (4 * self.dimension + 2));
         }
         let (t, rest) = (theta, 1.0 - theta);
@@ -135,6 +135,21 @@ mod tests {
             assert!((history.read(&spot, 0) - cubic(t)).abs() < 1e-10 * cubic(t), "{t}");
             assert!((history.loss(&spot) - t).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn what_is_forgotten_or_still_to_come_is_taken_at_the_nearest_step() {
+        let mut history = History::new(1, 1.0, 2.0, Box::new(|_, _| 0.0));
+        for n in 0..20 {
+            let [from, to] = [f64::from(n), f64::from(n + 1)];
+            history.push(
+                Edge { state: &[from * from], slope: &[2.0 * from], loss: 0.0 },
+                Edge { state: &[to * to], slope: &[2.0 * to], loss: 0.0 },
+            );
+        }
+        // Six steps are remembered.
+        let at = |t: f64| history.read(&history.at(t), 0);
+        assert_eq!((at(3.0), at(13.5), at(14.0), at(20.0), at(21.0)), (196.0, 196.0, 196.0, 400.0, 400.0));
     }
 
     #[test]

@@ -16,7 +16,7 @@
 //! Equilibria, shares, what a parameter does, whether a loop is stable. Beside the simulator: LEDBAT++ alone on 20 Mbit/s
 //! within a hundredth of its utilisation up to round trips of 200 ms; the mean delay of two flows of LEDBAT or fLEDBAT on
 //! 10 Mbit/s within a hundredth; what LEDBAT++, LEDBAT or fLEDBAT takes beside CUBIC or NewReno in a buffer of 30 ms within
-//! five hundredths of the link.
+//! a tenth of the link.
 //!
 //! # Known bad cases
 //! Loss-based flows in their mean do not swing. One or two of them keep the queue fuller than in truth, by a tenth with 500 ms

@@ -128,7 +128,14 @@ impl Network {
 
     /// The window of a flow, packets.
     pub(crate) fn window(&self, y: &[f64], flow: usize) -> f64 {
-        self.senders[flow].model.window(Network::state_of(y, flow))
+        self.window_of(flow, Network::state_of(y, flow), self.queuing_s(y[0]))
+    }
+
+    /// The window in this state, with this queuing delay. CUBIC's grows with time alone, so it is bounded here and not in its
+    /// drift.
+    fn window_of(&self, flow: usize, state: State, queuing_s: f64) -> f64 {
+        let sender = &self.senders[flow];
+        sender.model.window(state, self.round_trip_s(flow, queuing_s)).min(sender.most)
     }
 
     /// A round trip of a flow with this queuing delay, s.
@@ -248,13 +255,9 @@ impl System for Network {
                 Some(last) if last.0 == sender.rtt_s => last,
                 _ => *last.insert(self.look_at_queue(t_s - sender.rtt_s, sender.rtt_s, history)),
             };
-            let window = match sender.model {
-                Model::Cubic(cubic) => {
-                    let at = |component: usize| history.read(&spot, component);
-                    cubic.window([at(1 + 2 * flow), at(2 + 2 * flow)])
-                }
-                _ => history.read(&spot, 1 + 2 * flow),
-            };
+            let at = |component: usize| history.read(&spot, component);
+            let second = if matches!(sender.model, Model::Cubic(_)) { at(2 + 2 * flow) } else { 0.0 };
+            let window = self.window_of(flow, [at(1 + 2 * flow), second], queuing_s);
             heard.push(Heard { queuing_s, loss, window });
         }
     }

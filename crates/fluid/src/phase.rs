@@ -99,6 +99,13 @@ impl FlowState {
         FlowState { phase, base_s: self.base_s, ..FlowState::off() }
     }
 
+    /// Just started at time `t_s`, past slow start, with a round trip of `rtt_s`.
+    pub fn started_in_avoidance(&self, model: &Model, t_s: f64, rtt_s: f64) -> FlowState {
+        let mut state = FlowState { phase: Phase::Avoidance, ..self.started(model) };
+        state.plan_first_slowdown(model, t_s, rtt_s);
+        state
+    }
+
     /// At the edge of a step of `step_s`, at time `t_s`. May set the window.
     pub fn at_edge(
         &mut self,
@@ -157,10 +164,16 @@ impl FlowState {
         self.phase = Phase::Avoidance;
         if self.quiet_from_s.is_some() {
             self.end_slowdown(t_s);
-        } else if matches!(model, Model::LedbatPp(rule) if rule.slowdowns == Slowdowns::Events) {
-            self.next_slowdown_s = t_s + FREEZE_ROUNDS * signal.rtt_s;
+        } else {
+            self.plan_first_slowdown(model, t_s, signal.rtt_s);
         }
         News::Changed
+    }
+
+    fn plan_first_slowdown(&mut self, model: &Model, t_s: f64, rtt_s: f64) {
+        if matches!(model, Model::LedbatPp(rule) if rule.slowdowns == Slowdowns::Events) {
+            self.next_slowdown_s = t_s + FREEZE_ROUNDS * rtt_s;
+        }
     }
 
     fn end_slowdown(&mut self, t_s: f64) {

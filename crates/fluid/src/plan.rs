@@ -37,7 +37,7 @@ pub struct Change {
 pub const GRID_S: f64 = 0.1;
 /// Most steps times flows: some minutes of work.
 const MOST_WORK: u64 = 1_000_000_000;
-/// Most times on and off of one flow.
+/// Most times on and off, of all flows together.
 const MOST_TIMES_ON: u64 = 1_000_000;
 /// Most numbers that the past may take: 400 MB.
 const MOST_REMEMBERED: u64 = 50_000_000;
@@ -101,9 +101,13 @@ pub fn network(scenario: &Scenario, options: &Options) -> Result<Network, Error>
             "leave them out, or run the scenario in the simulator",
         ));
     }
-    let duration = scenario.duration.0;
-    let senders =
-        scenario.flow.iter().map(|flow| sender(flow, duration, options)).collect::<Result<Vec<_>, _>>()?;
+    if times_on(scenario) > MOST_TIMES_ON {
+        return Err(unsupported(
+            format!("the flows go on and off more than {MOST_TIMES_ON} times together"),
+            "use fewer flows, longer times, or a shorter run",
+        ));
+    }
+    let senders = scenario.flow.iter().map(|flow| sender(flow, options)).collect::<Result<Vec<_>, _>>()?;
     let bytes_per_second = link.rate.bits_per_second() as f64 / 8.0;
     let largest = senders.iter().map(|sender| sender.size).fold(0.0, f64::max);
     let buffer = match link.buffer {
@@ -111,11 +115,23 @@ pub fn network(scenario: &Scenario, options: &Options) -> Result<Network, Error>
         Buffer::Size(size) => size.bytes() as f64,
         Buffer::Time(time) => time.as_secs_f64() * bytes_per_second,
     };
+    if options.step_s.is_some_and(|step_s| step_s <= 0.0) {
+        return Err(unsupported("fluid.step = 0", "use a longer step, or leave it out"));
+    }
     let network = Network::new(bytes_per_second, *options, senders);
     Ok(network.with_buffer(buffer).with_loss(link.loss.ratio()))
 }
 
-fn sender(flow: &Flow, duration: Span, options: &Options) -> Result<Sender, Error> {
+/// How often flows go on and off, all together.
+fn times_on(scenario: &Scenario) -> u64 {
+    let of = |flow: &Flow| match flow.traffic {
+        Traffic::OnOff { on, off } => scenario.duration.0 .0 / (on.0 + off.0).0.max(1),
+        _ => 0,
+    };
+    scenario.flow.iter().fold(0, |sum, flow| of(flow).saturating_add(sum))
+}
+
+fn sender(flow: &Flow, options: &Options) -> Result<Sender, Error> {
     let rtt_s = flow.rtt.as_secs_f64();
     if rtt_s < SHORTEST_RTT_S {
         return Err(unsupported(
@@ -127,16 +143,6 @@ fn sender(flow: &Flow, duration: Span, options: &Options) -> Result<Sender, Erro
         return Err(unsupported(
             format!("flow {:?}: traffic in chunks has no fluid model", flow.name),
             "use bulk, size, on/off or cbr, or run the scenario in the simulator",
-        ));
-    }
-    let period = match flow.traffic {
-        Traffic::OnOff { on, off } => on.0 + off.0,
-        _ => Span::MAX,
-    };
-    if duration.0 / period.0.max(1) > MOST_TIMES_ON {
-        return Err(unsupported(
-            format!("flow {:?} goes on and off more than {MOST_TIMES_ON} times", flow.name),
-            "use longer times, or a shorter run",
         ));
     }
     let format = flow.packet_format();
@@ -159,8 +165,11 @@ fn sender(flow: &Flow, duration: Span, options: &Options) -> Result<Sender, Erro
 fn add_changes(flow: &Flow, index: usize, end: Time, step_s: f64, changes: &mut Vec<Change>) {
     let time = |at: afteryou_scenario::Duration| Time(at.0 .0);
     let (start, stop) = (time(flow.start), flow.stop.map_or(end, time).min(end));
-    let mut change = |at: Time, starts: bool| {
-        changes.push(Change { step: step_of(Span(at.0), step_s), flow: index, starts });
+    let mut add = |from: Time, to: Time| {
+        let (from, to) = (step_of(Span(from.0), step_s), step_of(Span(to.0), step_s));
+        changes.push(Change { step: from, flow: index, starts: true });
+        // A step at least: stops come before starts, so one at the same step would find nothing to stop.
+        changes.push(Change { step: to.max(from + 1), flow: index, starts: false });
     };
     let always = [[flow.start, afteryou_scenario::Duration(Span(stop.0))]];
     let listed = if flow.active.is_empty() { &always[..] } else { &flow.active };
@@ -170,8 +179,7 @@ fn add_changes(flow: &Flow, index: usize, end: Time, step_s: f64, changes: &mut 
             continue;
         }
         let Traffic::OnOff { on, off } = flow.traffic else {
-            change(from, true);
-            change(to, false);
+            add(from, to);
             continue;
         };
         let period = on.0 + off.0;
@@ -180,8 +188,7 @@ fn add_changes(flow: &Flow, index: usize, end: Time, step_s: f64, changes: &mut 
         while begins < to {
             let (on_from, on_to) = (begins.max(from), (begins + on.0).min(to));
             if on_from < on_to {
-                change(on_from, true);
-                change(on_to, false);
+                add(on_from, on_to);
             }
             begins += period;
         }
@@ -211,8 +218,10 @@ mod tests {
         assert_eq!(times(&late), [(3_000, true), (9_000, false)]);
         let active = Flow { active: vec![[s(1), s(4)], [s(8), s(30)]], ..late.clone() };
         assert_eq!(times(&active), [(3_000, true), (4_000, false), (8_000, true), (9_000, false)]);
-        let on_off = Flow { traffic: Traffic::OnOff { on: s(2), off: s(2) }, ..late };
+        let on_off = Flow { traffic: Traffic::OnOff { on: s(2), off: s(2) }, ..late.clone() };
         assert_eq!(times(&on_off), [(3_000, true), (5_000, false), (7_000, true), (9_000, false)]);
+        let brief = Flow { stop: Some(Duration::from_millis(3_001)), ..late.clone() };
+        assert_eq!(times(&brief), [(3_000, true), (3_010, false)], "a step at least");
         let both = Flow { active: vec![[s(4), s(8)]], ..on_off };
         assert_eq!(times(&both), [(4_000, true), (5_000, false), (7_000, true), (8_000, false)]);
     }

@@ -23,6 +23,9 @@ pub struct Recorder<'a> {
     step_s: f64,
     flows: Vec<FlowRecord>,
     windows: Vec<Window>,
+    /// What waited at the beginning, from nobody here: bytes, and bytes of a packet.
+    nobodys: f64,
+    nobodys_size: f64,
     /// Bytes that have left the link.
     link_bytes: f64,
     /// Packets × s in the queue.
@@ -46,7 +49,6 @@ struct FlowRecord {
     /// Payload that arrived.
     received: f64,
     slowdowns: u32,
-    started_s: Option<f64>,
     /// Payload after which it is done.
     goal: Option<f64>,
     completed_in_s: Option<f64>,
@@ -95,6 +97,8 @@ impl<'a> Recorder<'a> {
             step_s,
             flows: flows.collect(),
             windows: windows.collect(),
+            nobodys: 0.0,
+            nobodys_size: 1.0,
             link_bytes: 0.0,
             area: 0.0,
             tracks: Tracks::new(scenario, grid as f64 * GRID_S),
@@ -103,9 +107,13 @@ impl<'a> Recorder<'a> {
         }
     }
 
+    /// So many bytes wait already, in packets of this size; they are no flow's.
+    pub fn wait_first(&mut self, bytes: f64, size: f64) {
+        (self.nobodys, self.nobodys_size) = (bytes, size);
+    }
+
     /// Something happens to a flow.
     pub fn mark(&mut self, at_s: f64, flow: usize, what: &str) {
-        self.flows[flow].started_s.get_or_insert(at_s);
         // Where flows are drawn together, marks of each would only hide the curves.
         if self.tracks.are_flows() {
             let of = self.scenario.flow[flow].name.clone();
@@ -157,9 +165,10 @@ impl<'a> Recorder<'a> {
     pub fn pass(&mut self, trajectory: &Trajectory) -> Vec<usize> {
         let network = trajectory.network();
         let (step_s, random) = (self.step_s, network.loss);
-        let full = 1.0 - (1.0 - trajectory.loss()) / (1.0 - random).max(f64::MIN_POSITIVE);
+        // Where everything is lost at random nothing can be told of the queue.
+        let full = if random < 1.0 { 1.0 - (1.0 - trajectory.loss()) / (1.0 - random) } else { 0.0 };
         let queuing_s = trajectory.queue() / network.capacity;
-        let (mut bytes, mut packets) = (0.0, 0.0);
+        let (mut bytes, mut packets) = (self.nobodys, self.nobodys / self.nobodys_size);
         for (index, flow) in self.flows.iter_mut().enumerate() {
             let sent = trajectory.rate(index) * flow.size * step_s;
             let dropped = sent * full.clamp(0.0, 1.0);
@@ -174,6 +183,7 @@ impl<'a> Recorder<'a> {
         let served = bytes.min(network.capacity * step_s);
         self.link_bytes += served;
         let part = if bytes > 0.0 { served / bytes } else { 0.0 };
+        self.nobodys -= self.nobodys * part;
         let mut done = Vec::new();
         for (index, flow) in self.flows.iter_mut().enumerate() {
             let left = flow.queued * part;
@@ -202,9 +212,17 @@ impl<'a> Recorder<'a> {
         let packets = |of: fn(&FlowRecord) -> f64| {
             self.flows.iter().fold(0.0, |sum, flow| sum + of(flow) / flow.size).round() as u64
         };
-        let (arrived, dropped) = (packets(|flow| flow.sent), packets(|flow| flow.dropped));
-        let (lost, unfinished) = (packets(|flow| flow.lost), packets(|flow| flow.queued));
-        let delivered = arrived.saturating_sub(dropped + lost + unfinished);
+        let arrived = packets(|flow| flow.sent);
+        // Each is rounded by itself, and all have to add up.
+        let mut delivered = arrived;
+        let mut of_those = |part: u64| {
+            let part = part.min(delivered);
+            delivered -= part;
+            part
+        };
+        let dropped = of_those(packets(|flow| flow.dropped));
+        let lost = of_those(packets(|flow| flow.lost));
+        let unfinished = of_those(packets(|flow| flow.queued));
         Run {
             duration_s: self.scenario.duration.as_secs_f64(),
             windows,
@@ -224,7 +242,8 @@ impl<'a> Recorder<'a> {
 
     fn window(&self, index: usize) -> WindowFigures {
         let (spec, window) = (&self.scenario.measure[index], &self.windows[index]);
-        let seconds = (spec.to.0 - spec.from.0).as_secs_f64();
+        // What was counted are whole steps.
+        let seconds = (window.to - window.from) as f64 * self.step_s;
         let link_bit_s = self.scenario.link.rate.bits_per_second() as f64;
         let delays = Quantiles::of(&window.delays_ms).map(rounded);
         let flows = self.scenario.flow.iter().zip(&self.flows).zip(&window.received);

@@ -51,7 +51,9 @@ fn integrate(
     let mut changes = changes.into_iter().peekable();
     let begin = scenario.fluid.as_ref();
     if let Some(packets) = begin.and_then(|fluid| fluid.queue) {
-        trajectory.fill_queue(packets * largest_packet(&trajectory));
+        let size = largest_packet(&trajectory);
+        trajectory.fill_queue(packets * size);
+        recorder.wait_first(trajectory.queue(), size);
     }
     let first_window = |flow: usize| begin.and_then(|fluid| fluid.windows.get(flow).copied());
     for step in 0..=steps {
@@ -67,6 +69,9 @@ fn integrate(
                 true => {}
                 false if trajectory.is_on(change.flow) => {
                     trajectory.stop(change.flow);
+                    if scenario.flow[change.flow].reconnect {
+                        trajectory.forget_path(change.flow);
+                    }
                     recorder.mark(trajectory.t_s(), change.flow, "stop");
                 }
                 false => {}

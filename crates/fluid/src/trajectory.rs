@@ -124,12 +124,18 @@ impl Trajectory {
         if self.is_on(flow) {
             return;
         }
-        self.start(flow);
+        let (t_s, queuing_s) = (self.t_s(), self.queue() / self.network.capacity);
         let Trajectory { network, integrator, .. } = self;
-        network.flows[flow].phase = Phase::Avoidance;
-        let window = window.clamp(1.0, network.senders[flow].most);
-        Network::set_state(integrator.y_mut(), flow, network.senders[flow].model.with_window(window));
+        let rtt_s = network.round_trip_s(flow, queuing_s);
+        let (model, most) = (&network.senders[flow].model, network.senders[flow].most);
+        network.flows[flow] = network.flows[flow].started_in_avoidance(model, t_s, rtt_s);
+        Network::set_state(integrator.y_mut(), flow, model.with_window(window.max(1.0).min(most)));
         integrator.settle(network);
+    }
+
+    /// A flow forgets what it knows of the path: it will be another connection.
+    pub fn forget_path(&mut self, flow: usize) {
+        self.network.flows[flow].base_s = f64::INFINITY;
     }
 
     /// The queue holds so much, or as much as the buffer does.

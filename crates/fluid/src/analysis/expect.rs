@@ -6,20 +6,20 @@ use crate::closed::Link;
 /// A buffer must be so much longer than the delay that a flow steers to for it to see others before they overflow.
 const ROOM: f64 = 1.5;
 
-/// A sentence or two for each group; `link` is that of a group.
-pub fn expect(groups: &[Group], link: impl Fn(&Group) -> Link) -> Vec<String> {
-    let filler = groups.iter().find(|group| group.is_loss_based());
+/// A sentence or two for each group; `loss` is random, `link` that of a group.
+pub fn expect(groups: &[Group], loss: f64, link: impl Fn(&Group) -> Link) -> Vec<String> {
+    let filler = groups.iter().find(|group| group.fills_buffer(&link(group), loss));
     let mut sentences = Vec::new();
     for group in groups {
         let (link, name) = (link(group), group.name());
-        if group.is_loss_based() {
+        if group.fills_buffer(&link, loss) {
             sentences.push(format!(
                 "{name}: expect it to fill the buffer again and again: up to {:.0} ms of delay for everybody",
                 link.buffer_s() * 1e3
             ));
         }
         let Some(rest_s) = group.rest_s(&link) else { continue };
-        if rest_s < link.buffer_s() {
+        if rest_s < link.buffer_s() && !group.path_is_too_long(&link) {
             let use_of_link = group.utilisation_alone(&link).map_or_else(String::new, |utilisation| {
                 format!(", and {:.0} % of the link", utilisation * 100.0)
             });
@@ -44,7 +44,7 @@ fn beside(name: &str, rest_s: f64, link: &Link, filler: &str) -> String {
              that it wants, long before it overflows"
         ),
         false => format!(
-            "{name}: beside {filler} expect it to take a share as TCP does: the buffer of {buffer_ms:.0} ms overflows before much \
+            "{name}: beside {filler} expect it to take a share, at most as TCP does: the buffer of {buffer_ms:.0} ms overflows before much \
              more delay shows than the {rest_ms:.0} ms that it wants"
         ),
     }

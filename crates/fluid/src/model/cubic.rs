@@ -6,11 +6,12 @@
 //! "Towards stability analysis of data transport mechanisms: a fluid model and an application", INFOCOM 2018):
 //!
 //! ```text
-//!   W     = max(C·(s − K)³ + M, β·M + α·s/R)       K = ∛((1 − β)·M/C)
+//!   W     = max(C·(s − K)³ + M, β·M + α·s/T)       K = ∛((1 − β)·M/C)
 //!   dM/dt = (W − M) · loss events
 //!   ds/dt = 1 − s · loss events
 //! ```
-//! The second window is what a Reno of the same mean would have (§4.3), with the round trip of the empty path.
+//! The second window is what a Reno of the same mean would have (§4.3), with the round trip of now, queue included, for all of
+//! the epoch.
 //!
 //! In slow start `s` stands still at zero, where `W = β·M`, and M grows; a loss event there makes M the window.
 //!
@@ -28,8 +29,6 @@ pub struct Cubic {
     pub beta: f64,
     /// Window at the start, packets.
     pub initial_window: f64,
-    /// Round trip of the empty path, s: the Reno window's clock.
-    pub rtt_s: f64,
 }
 
 impl Cubic {
@@ -43,14 +42,19 @@ impl Cubic {
         3.0 * (1.0 - self.beta) / (1.0 + self.beta)
     }
 
-    /// The window, packets.
-    pub fn window(&self, [maximum, since_s]: State) -> f64 {
-        let reno = self.beta * maximum + self.alpha() * since_s / self.rtt_s;
+    /// The window with round trips of `rtt_s`, packets.
+    pub fn window(&self, [maximum, since_s]: State, rtt_s: f64) -> f64 {
+        let reno = self.beta * maximum + self.alpha() * since_s / rtt_s;
         if maximum <= 0.0 {
             return reno;
         }
         let x = since_s - self.k_s(maximum);
         (self.c * x * x * x + maximum).max(reno)
+    }
+
+    /// The window that it has in the mean at this probability of loss, where its Reno window is smaller, packets.
+    pub fn window_at(&self, loss: f64, rtt_s: f64) -> f64 {
+        libm::pow(self.c / (1.0 - self.beta), 0.25) * libm::pow(rtt_s / loss, 0.75)
     }
 
     pub(super) fn with_window(&self, window: f64) -> State {
@@ -68,18 +72,18 @@ mod tests {
 
     #[test]
     fn the_window_is_that_of_the_check_vectors() {
-        let cubic = Cubic { c: 0.4, beta: 0.7, initial_window: 10.0, rtt_s: 1.0 };
+        let cubic = Cubic { c: 0.4, beta: 0.7, initial_window: 10.0 };
         assert!((cubic.k_s(100.0) - 4.217163).abs() < 1e-6);
         assert!((cubic.alpha() - 0.529412).abs() < 1e-6);
         let vectors = [(0.0, 70.0), (1.0, 86.6808), (2.0, 95.6403), (5.0, 100.1919), (6.0, 102.2667)];
         for (s, window) in vectors {
-            assert!((cubic.window([100.0, s]) - window).abs() < 5e-5, "{s} s");
+            assert!((cubic.window([100.0, s], 1.0) - window).abs() < 5e-5, "{s} s");
         }
     }
 
     #[test]
     fn on_a_short_path_the_reno_window_is_the_larger_one() {
-        let cubic = Cubic { c: 0.4, beta: 0.7, initial_window: 10.0, rtt_s: 0.005 };
-        assert!((cubic.window([20.0, 0.1]) - (14.0 + 0.529412 * 20.0)).abs() < 1e-5);
+        let cubic = Cubic { c: 0.4, beta: 0.7, initial_window: 10.0 };
+        assert!((cubic.window([20.0, 0.1], 0.005) - (14.0 + 0.529412 * 20.0)).abs() < 1e-5);
     }
 }

@@ -60,7 +60,7 @@ impl Ledbat {
         steered + signal.halving()
     }
 
-    /// Frequency with a queue that holds one packet for each flow and target, rad/s.
+    /// Frequency with constant round trips on a path that holds a packet of each flow, rad/s.
     pub(super) fn fastest(&self, rtt_s: f64) -> f64 {
         let gain = match self.decrease {
             Decrease::Proportional(gain) => gain.max(self.gain),

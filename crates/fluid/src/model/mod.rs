@@ -76,10 +76,10 @@ pub enum Model {
 }
 
 impl Model {
-    /// The window, packets.
-    pub fn window(&self, state: State) -> f64 {
+    /// The window with round trips of `rtt_s`, packets.
+    pub fn window(&self, state: State, rtt_s: f64) -> f64 {
         match self {
-            Model::Cubic(cubic) => cubic.window(state),
+            Model::Cubic(cubic) => cubic.window(state, rtt_s),
             _ => state[0],
         }
     }

@@ -60,7 +60,6 @@ impl Model {
                     c: settings.number("c"),
                     beta: settings.number("beta"),
                     initial_window: initial_window(&settings, smss),
-                    rtt_s: flow.rtt.as_secs_f64(),
                 }))
             }
             name => Err(no_model(flow, name)),
