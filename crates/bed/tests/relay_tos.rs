@@ -123,3 +123,22 @@ fn a_mark_that_the_queue_sets_arrives_and_the_class_stays() {
     let seen: Vec<u8> = relay.stop_with_records().unwrap().1.iter().map(|record| record.tos).collect();
     assert_eq!(seen, [0x04, 0x07, 0x07, 0x07]);
 }
+
+#[test]
+fn datagrams_that_left_as_one_buffer_stay_in_order() {
+    use nix::sys::socket::{sendmsg, ControlMessage};
+    use std::io::IoSlice;
+    let (client, server) = (socket("127.0.0.1:0").unwrap(), socket("127.0.0.1:0").unwrap());
+    let mut config = Config::new(1);
+    let link = config.add_link(link("uplink", "1 Gbit/s", "100 ms", "0 %"));
+    let flow = config.add_flow(link, server.local_addr().unwrap(), Span::from_millis(1));
+    let relay = Relay::start(config, Clock::start()).unwrap();
+    for _ in 0..20 {
+        let (payload, to) = (Vec::from_iter(0..40), SockaddrStorage::from(relay.front(flow)));
+        let controls = [ControlMessage::UdpGsoSegments(&1)];
+        sendmsg(client.as_raw_fd(), &[IoSlice::new(&payload)], &controls, MsgFlags::empty(), Some(&to))
+            .unwrap();
+        let received: Vec<u8> = (0..40).map(|_| receive(&server).0).collect();
+        assert_eq!(received, payload);
+    }
+}

@@ -88,7 +88,7 @@ fn ledbat_plus_plus_keeps_its_target_alone_and_gives_way_to_cubic() {
         foreground.close(0u32.into(), b"");
         (relay.stop_with_records().unwrap().1, flows, delay)
     });
-    let time = |s| Time::from_millis(s * 1000);
+    let time = |s: u64| Time::from_millis(s * 1000);
     let alone = Part(&records, flows[0], time(4), time(10));
     let background = Part(&records, flows[0], time(13), time(20));
     let foreground = Part(&records, flows[1], time(13), time(20));

@@ -31,6 +31,8 @@ pub(super) struct Engine {
     clients: Vec<Option<SocketAddr>>,
     /// Datagrams that each port has dropped so far.
     missed: Vec<u32>,
+    /// When the newest datagram of each port arrived.
+    newest: Vec<Time>,
     strangers: u64,
     fresh: Fresh,
     arrivals: Vec<(Way, Packet<Datagram>)>,
@@ -45,6 +47,7 @@ impl Engine {
             schedule: Schedule::new(config),
             clients: vec![None; flows],
             missed: vec![0; 2 * flows],
+            newest: vec![Time::ZERO; 2 * flows],
             strangers: 0,
             fresh,
             arrivals: Vec::new(),
@@ -133,7 +136,11 @@ impl Engine {
             self.strangers += 1;
             return true;
         }
+        // Datagrams that left as one buffer have one time of arrival; what reading two clocks adds to it must not change
+        // their order.
         let arrived_at = Time(self.clock.now().as_nanos().saturating_sub(received.age.as_nanos()));
+        let arrived_at = arrived_at.max(self.newest[port]);
+        self.newest[port] = arrived_at;
         let size = received.payload.len() as u32 + header_bytes(received.from);
         let body = Datagram::new(self.schedule.buffer(received.payload), arrived_at);
         self.arrivals.push((way, Packet::from_tos(size, flow as u32, received.tos, body)));
