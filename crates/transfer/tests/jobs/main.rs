@@ -1,0 +1,8 @@
+//! Whole jobs over real sockets on loopback.
+
+mod breaks;
+#[path = "../disk/common.rs"]
+mod common;
+mod moves;
+mod paces;
+mod support;

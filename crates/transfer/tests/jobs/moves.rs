@@ -1,0 +1,291 @@
+//! Jobs on a path without trouble.
+
+use super::common::{content, names, Pair};
+use super::support::{options, Events, Far};
+use afteryou_transfer::event::{Event, Outcome};
+use afteryou_transfer::job::{get, probe, send, Arrival, Dial, JobOptions, ListenOptions, Service, Summary};
+use afteryou_transfer::source::{Source, SourceOptions};
+use afteryou_transfer::wire::Answer;
+use afteryou_transfer::Error;
+use std::os::unix::fs::symlink;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A bit of everything.
+fn tree(pair: &Pair) {
+    pair.write("empty", b"");
+    pair.write("one group", &content(16 * 1024, 1));
+    pair.write("deep/er/and deeper/odd", &content(100_001, 2));
+    pair.write("deep/large", &content(3_000_000, 3));
+    pair.write("deep/\u{fc}", b"not ASCII");
+    std::fs::create_dir_all(pair.from().join("nothing/in here")).unwrap();
+    symlink("deep/large", pair.from().join("link")).unwrap();
+}
+
+/// The tests' directories arrive as what lies in them.
+fn all(pair: &Pair) -> Source {
+    pair.source()
+}
+
+async fn push(pair: &Pair, options: JobOptions) -> Summary {
+    let far = Far::receive(pair);
+    let summary = send(far.dialer(), all(pair), options).await.unwrap();
+    assert_eq!(far.stop().await, Summary { skipped: 0, ..summary });
+    summary
+}
+
+async fn pull(pair: &Pair, options: JobOptions) -> Summary {
+    let far = Far::serve(pair);
+    let summary = get(far.dialer(), Vec::new(), pair.store(), options).await.unwrap();
+    far.stop().await;
+    summary
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tree_of_every_kind_is_pushed() {
+    let pair = Pair::new();
+    tree(&pair);
+    let (events, options) = options();
+    let summary = push(&pair, options).await;
+    pair.assert_same();
+    assert_eq!((summary.failed, summary.skipped), (0, 0));
+    assert_eq!(summary.bytes_moved, 16 * 1024 + 100_001 + 3_000_000 + 9);
+    check_events(&events);
+    assert!(pair.leftovers().is_empty(), "{:?}", pair.leftovers());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tree_of_every_kind_is_pulled() {
+    let pair = Pair::new();
+    tree(&pair);
+    let (events, options) = options();
+    let summary = pull(&pair, options).await;
+    pair.assert_same();
+    assert_eq!(summary.bytes_moved, 16 * 1024 + 100_001 + 3_000_000 + 9);
+    check_events(&events);
+}
+
+/// A plan, progress that ends with everything, and the end.
+fn check_events(events: &Events) {
+    let events = events.all();
+    let bytes = 16 * 1024 + 100_001 + 3_000_000 + 9;
+    assert!(events
+        .iter()
+        .any(|event| matches!(event, Event::Plan { bytes: b, complete: true, .. } if *b == bytes)));
+    let [.., Event::Progress { files_done, bytes_done, .. }, Event::Finished { stored, had, failed: 0, .. }] =
+        &events[..]
+    else {
+        panic!("{events:?}")
+    };
+    assert_eq!(*bytes_done, bytes);
+    assert_eq!(*files_done, stored + had);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn directories_keep_their_times() {
+    let pair = Pair::new();
+    tree(&pair);
+    let old = std::time::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    for name in ["deep/er/and deeper", "deep/er", "deep", "nothing/in here", "nothing"] {
+        std::fs::File::open(pair.from().join(name)).unwrap().set_modified(old).unwrap();
+    }
+    for connections in [1, 3] {
+        _ = std::fs::remove_dir_all(pair.to());
+        let (_, options) = options();
+        push(&pair, JobOptions { connections, ..options }).await;
+        for name in ["deep/er/and deeper", "deep/er", "deep", "nothing/in here", "nothing"] {
+            let there = std::fs::metadata(pair.to().join(name)).unwrap().modified().unwrap();
+            assert_eq!(there, old, "{name} with {connections} connections");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_there_is_not_sent_again() {
+    let pair = Pair::new();
+    tree(&pair);
+    push(&pair, options().1).await;
+    let summary = push(&pair, options().1).await;
+    assert_eq!((summary.bytes_moved, summary.stored, summary.failed), (0, 0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_thousand_small_files_arrive() {
+    let pair = Pair::new();
+    let mut bytes = 0;
+    for i in 0..2000_usize {
+        let len = 1 + i * 7919 % 10_000;
+        bytes += len;
+        pair.write(&format!("{}/{i}", i % 20), &content(len, i as u64));
+    }
+    let start = Instant::now();
+    let summary = push(&pair, options().1).await;
+    let seconds = start.elapsed().as_secs_f64();
+    println!("2000 files, {bytes} bytes: {seconds:.2} s, {:.0} files/s", 2000.0 / seconds);
+    assert_eq!((summary.stored, summary.bytes_moved), (2000, bytes as u64));
+    pair.assert_same();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_large_file_arrives() {
+    let pair = Pair::new();
+    let bytes = 200_000_000;
+    pair.write("large", &content(bytes, 1));
+    let before = cpu_seconds();
+    let start = Instant::now();
+    let summary = push(&pair, options().1).await;
+    let (seconds, cpu) = (start.elapsed().as_secs_f64(), cpu_seconds() - before);
+    println!(
+        "{bytes} bytes: {seconds:.2} s, {:.0} Mbit/s, {:.2} CPU s/GB for both sides (other tests run beside)",
+        bytes as f64 * 8e-6 / seconds,
+        cpu * 1e9 / bytes as f64
+    );
+    assert_eq!(summary.bytes_moved, bytes as u64);
+    pair.assert_same();
+}
+
+/// Of this process so far.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<_> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+    let ticks = |i: usize| fields.get(i).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    (ticks(11) + ticks(12)) / 100.0
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn four_connections_share_the_files() {
+    let pair = Pair::new();
+    for i in 0..40 {
+        pair.write(&format!("d/{i}"), &content(1_000_000, i));
+    }
+    for pulled in [false, true] {
+        _ = std::fs::remove_dir_all(pair.to());
+        let (events, options) = options();
+        let options = JobOptions { connections: 4, ..options };
+        let summary = if pulled { pull(&pair, options).await } else { push(&pair, options).await };
+        assert_eq!((summary.stored, summary.bytes_moved), (40, 40_000_000));
+        assert_eq!(events.connections(), 4);
+        pair.assert_same();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_part_of_what_is_served_can_be_pulled_and_nothing_else() {
+    let pair = Pair::new();
+    tree(&pair);
+    let far = Far::serve(&pair);
+    get(far.dialer(), b"deep/er".to_vec(), pair.store(), options().1).await.unwrap();
+    assert_eq!(names(&pair.to().join("er")), ["and deeper"]);
+    for path in [&b"missing"[..], b"../beside/canary", b"/etc/passwd"] {
+        let result = get(far.dialer(), path.to_vec(), pair.store(), options().1).await;
+        assert!(matches!(result, Err(Error::Refused(_))), "{result:?}");
+    }
+    let result = send(far.dialer(), all(&pair), options().1).await;
+    assert!(matches!(&result, Err(Error::Refused(reason)) if reason.contains("get")), "{result:?}");
+    pair.assert_canary();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_goes_away_fails_alone() {
+    let pair = Pair::new();
+    for i in 0..300 {
+        pair.write(&format!("{i:03}"), &content(100, i));
+    }
+    pair.write("zz/unreadable", b"");
+    let source = all(&pair);
+    let far = Far::receive(&pair);
+    // A directory stands where a file is to go.
+    std::fs::create_dir(pair.to().join("007")).unwrap();
+    let (events, options) = options();
+    let summary = send(far.dialer(), source, options).await.unwrap();
+    assert_eq!((summary.failed, summary.stored), (1, 300));
+    let failed =
+        |event: &Event| matches!(event, Event::File { path, outcome: Outcome::Failed(_) } if path == "007");
+    assert!(events.all().iter().any(failed));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_changes_while_it_is_sent_arrives_as_it_is_then() {
+    let pair = Pair::new();
+    pair.write("a", &content(40_000_000, 1));
+    let far = Far::receive(&pair);
+    let (events, options) = options();
+    options.pace.set(afteryou_transfer::pace::Owner::User, limit(20_000_000));
+    let pace = options.pace.clone();
+    let job = tokio::spawn(send(far.dialer(), all(&pair), options));
+    events.until_moved(5_000_000).await;
+    pair.write("a", &content(41_000_000, 2));
+    pace.set(afteryou_transfer::pace::Owner::User, afteryou_transfer::pace::Limit::NONE);
+    let summary = job.await.unwrap().unwrap();
+    assert_eq!((summary.stored, summary.failed), (1, 0));
+    pair.assert_same();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_never_holds_still_fails_in_the_end() {
+    let pair = Pair::new();
+    pair.write("log", &content(4_000_000, 1));
+    pair.write("other", b"still");
+    let far = Far::receive(&pair);
+    let (_, options) = options();
+    options.pace.set(afteryou_transfer::pace::Owner::User, limit(4_000_000));
+    let path = pair.from().join("log");
+    let writer = tokio::spawn(async move {
+        for i in 2.. {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            std::fs::write(&path, content(4_000_000, i)).unwrap();
+        }
+    });
+    let summary = send(far.dialer(), all(&pair), options).await.unwrap();
+    writer.abort();
+    assert_eq!((summary.stored, summary.failed), (1, 1));
+    assert_eq!(std::fs::read(pair.to().join("other")).unwrap(), b"still");
+    assert!(!pair.to().join("log").exists());
+}
+
+pub fn limit(rate: u64) -> afteryou_transfer::pace::Limit {
+    afteryou_transfer::pace::Limit { max_rate: Some(rate), paused: false }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_senders_to_one_place_do_not_disturb_each_other() {
+    let pair = Pair::new();
+    pair.write("same", &content(20_000_000, 1));
+    let far = Far::receive(&pair);
+    let slow = || {
+        let (_, options) = options();
+        options.pace.set(afteryou_transfer::pace::Owner::User, limit(20_000_000));
+        options
+    };
+    let (one, two) =
+        tokio::join!(send(far.dialer(), all(&pair), slow()), send(far.dialer(), all(&pair), slow()));
+    let (one, two) = (one.unwrap(), two.unwrap());
+    assert_eq!((one.failed, two.failed), (0, 0));
+    assert_eq!((one.stored + two.stored, one.had + two.had), (1, 1));
+    assert_eq!(one.bytes_moved + two.bytes_moved, 20_000_000);
+    pair.assert_same();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn listening_once_ends_after_a_job() {
+    let pair = Pair::new();
+    tree(&pair);
+    let options_there = ListenOptions { once: true, ..ListenOptions::default() };
+    let far = Far::start_with(Service::Receive(pair.store()), options_there);
+    let (_, options) = options();
+    let summary = send(far.dialer(), all(&pair), JobOptions { connections: 2, ..options }).await.unwrap();
+    assert_eq!(far.ended().await, summary);
+    pair.assert_same();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_doctor_is_told_how_packets_arrive() {
+    let pair = Pair::new();
+    let arrival_of = Arc::new(|_: &quinn::Connection| Arrival { tos: Some(4), ce: 1, packets: 9 });
+    let options = ListenOptions { arrival_of, ..ListenOptions::default() };
+    let service = Service::Serve { dir: pair.from(), options: SourceOptions::default() };
+    let far = Far::start_with(service, options);
+    let connection = Dial::dial(&*far.dialer()).await.unwrap();
+    let answer = probe(&connection).await.unwrap();
+    assert!(matches!(answer, Answer::Probed { tos: Some(4), ce: 1, packets: 9, .. }), "{answer:?}");
+}
