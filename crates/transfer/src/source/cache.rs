@@ -10,18 +10,19 @@
 //! A file changed without a change of size or time is offered with its old root; sending it fails, and it is hashed anew.
 
 use super::place::Facts;
-use super::prepare::Hashes;
+use super::trees::{Hashes, Region};
 use crate::entry::{EntryPath, GROUP};
 use bao_tree::BaoTree;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use tempfile::NamedTempFile;
 
 const MAGIC: &[u8; 16] = b"afteryou tree 1\n";
 
 /// Magic, root, hash of the rest.
-const HEADER_BYTES: u64 = 16 + 32 + 32;
+pub(super) const HEADER_BYTES: u64 = 16 + 32 + 32;
 
 /// What nobody used for so long is removed.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -41,10 +42,6 @@ impl Cache {
         let cache = Self { dir };
         _ = cache.trim(SystemTime::now());
         cache
-    }
-
-    pub(super) fn dir(&self) -> &Path {
-        &self.dir
     }
 
     fn trim(&self, now: SystemTime) -> io::Result<()> {
@@ -93,25 +90,33 @@ impl Cache {
         if let Ok(used) = File::options().append(true).open(&path) {
             _ = used.set_modified(SystemTime::now());
         }
-        Some((root, Hashes::File(file, HEADER_BYTES)))
+        Some((root, Hashes::Cached(path)))
     }
 
-    /// Keeps the hashes of a file, which `hashes` holds from its beginning.
+    /// A new file; its hashes go to [`Self::region`].
+    pub(super) fn begin(&self) -> io::Result<NamedTempFile> {
+        tempfile::Builder::new().prefix("new-").suffix(SUFFIX).tempfile_in(&self.dir)
+    }
+
+    pub(super) fn region<'a>(&self, file: &'a mut NamedTempFile) -> Region<&'a mut File> {
+        Region(file.as_file_mut(), HEADER_BYTES)
+    }
+
+    /// Keeps a new file when all hashes are in it.
     pub(super) fn keep(
         &self,
+        mut file: NamedTempFile,
         path: &EntryPath,
         facts: &Facts,
         root: &[u8; 32],
-        mut hashes: &File,
-    ) -> io::Result<()> {
-        hashes.rewind()?;
-        let sum = checksum(root, hashes)?;
-        hashes.rewind()?;
-        let mut file = tempfile::Builder::new().suffix(SUFFIX).tempfile_in(&self.dir)?;
+    ) -> io::Result<PathBuf> {
+        file.seek(SeekFrom::Start(HEADER_BYTES))?;
+        let sum = checksum(root, file.as_file())?;
+        file.rewind()?;
         file.write_all(&[&MAGIC[..], root, &sum].concat())?;
-        io::copy(&mut hashes, file.as_file_mut())?;
-        file.persist(self.path(path, facts))?;
-        Ok(())
+        let path = self.path(path, facts);
+        file.persist(&path)?;
+        Ok(path)
     }
 
     /// Removes what is kept of a file.

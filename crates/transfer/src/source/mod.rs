@@ -17,6 +17,7 @@
 mod cache;
 mod place;
 mod prepare;
+mod trees;
 mod walk;
 
 use crate::entry::EntryPath;
@@ -28,6 +29,7 @@ pub use prepare::{EncodeError, Prepared};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use trees::Trees;
 use walk::{Found, Walk};
 
 /// What becomes of symbolic links.
@@ -117,6 +119,9 @@ impl Source {
             };
             let name = bytes(&name);
             let path = EntryPath(name.clone());
+            if name.eq_ignore_ascii_case(STATE.as_bytes()) {
+                return Err(Error::Paths(format!("\"{path}\" holds partial files, which are not sent")));
+            }
             if !names.insert(name) {
                 return Err(Error::Paths(format!(
                     "two of the paths would both arrive as \"{path}\"; send them to different places"
@@ -168,8 +173,7 @@ impl Source {
 
     /// One after the other, each hashed when its turn comes.
     pub fn entries(&self) -> Entries {
-        let cache = self.options.cache.clone().map(cache::Cache::open);
-        Entries { walk: self.walk(), cache }
+        Entries { walk: self.walk(), trees: Arc::new(Trees::new(self.options.cache.clone())) }
     }
 
     fn walk(&self) -> Walk {
@@ -181,7 +185,7 @@ impl Source {
 #[derive(Debug)]
 pub struct Entries {
     walk: Walk,
-    cache: Option<cache::Cache>,
+    trees: Arc<Trees>,
 }
 
 impl Iterator for Entries {
@@ -190,7 +194,7 @@ impl Iterator for Entries {
     fn next(&mut self) -> Option<Item> {
         Some(match self.walk.next()? {
             Found::Skipped { path, reason } => Item::Skipped { path, reason },
-            Found::Entry { path, place, facts } => prepare::prepare(path, place, facts, self.cache.clone()),
+            Found::Entry { path, place, facts } => prepare::prepare(path, place, facts, self.trees.clone()),
         })
     }
 }

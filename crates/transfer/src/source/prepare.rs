@@ -1,20 +1,18 @@
 //! One entry, ready to be offered and sent: hashed, and its tree at hand.
 
-use super::cache::Cache;
 use super::place::{Facts, Place, Sort};
+use super::trees::{Hashes, Trees};
 use super::Item;
 use crate::entry::{Entry, EntryPath, Kind, Wanted, GROUP};
 use crate::store::ranges::to_chunks;
-use bao_tree::io::outboard::{PreOrderMemOutboard, PreOrderOutboard};
-use bao_tree::io::sync::{encode_ranges_validated, outboard, ReadAt};
+use bao_tree::io::outboard::PreOrderOutboard;
+use bao_tree::io::sync::encode_ranges_validated;
 use bao_tree::io::EncodeError as TreeError;
 use bao_tree::{BaoTree, ChunkRanges};
 use std::fs::File;
 use std::io::{self, Write};
+use std::sync::Arc;
 use thiserror::Error;
-
-/// Larger files have their trees in a file: 1/256 of what they hold.
-const IN_MEMORY_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Times that a file is hashed again because it changed meanwhile.
 const ATTEMPTS: usize = 3;
@@ -26,7 +24,7 @@ pub struct Prepared {
     place: Place,
     facts: Facts,
     hashes: Hashes,
-    cache: Option<Cache>,
+    trees: Arc<Trees>,
 }
 
 /// Why an entry could not be sent, or not to its end.
@@ -49,37 +47,17 @@ pub enum EncodeError {
     Out(io::Error),
 }
 
-/// The tree's hashes in pre-order.
-#[derive(Debug)]
-pub(super) enum Hashes {
-    Memory(Vec<u8>),
-    /// In a file, from this offset on.
-    File(File, u64),
-}
-
-impl ReadAt for Hashes {
-    fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Memory(bytes) => bytes.as_slice().read_at(at, buffer),
-            Self::File(file, from) => file.read_at(from.saturating_add(at), buffer),
-        }
-    }
-}
-
 /// Hashes a file and makes the entry of anything else.
-pub(super) fn prepare(path: EntryPath, place: Place, facts: Facts, cache: Option<Cache>) -> Item {
+pub(super) fn prepare(path: EntryPath, place: Place, facts: Facts, trees: Arc<Trees>) -> Item {
     let result = match facts.sort {
-        Sort::File => file(&path, &place, facts, &cache),
-        Sort::Directory => Ok((Kind::Directory, facts, Hashes::Memory(Vec::new()))),
-        _ => place
-            .link()
-            .map(|target| (Kind::Symlink { target }, facts, Hashes::Memory(Vec::new())))
-            .map_err(unreadable),
+        Sort::File => file(&path, &place, &trees),
+        Sort::Directory => Ok((Kind::Directory, facts, Hashes::none())),
+        _ => place.link().map(|target| (Kind::Symlink { target }, facts, Hashes::none())).map_err(unreadable),
     };
     match result {
         Ok((kind, facts, hashes)) => {
             let entry = Entry { path, kind, mode: facts.mode, mtime: facts.mtime };
-            Item::Entry(Prepared { entry, place, facts, hashes, cache })
+            Item::Entry(Prepared { entry, place, facts, hashes, trees })
         }
         Err(reason) => Item::Skipped { path, reason },
     }
@@ -90,27 +68,17 @@ fn unreadable(error: io::Error) -> String {
 }
 
 /// Hashes until the file holds still.
-fn file(
-    path: &EntryPath,
-    place: &Place,
-    mut facts: Facts,
-    cache: &Option<Cache>,
-) -> Result<(Kind, Facts, Hashes), String> {
+fn file(path: &EntryPath, place: &Place, trees: &Trees) -> Result<(Kind, Facts, Hashes), String> {
     for _ in 0..ATTEMPTS {
         let file = place.open().map_err(unreadable)?;
-        facts = Facts::of(&file).map_err(unreadable)?;
+        let facts = Facts::of(&file).map_err(unreadable)?;
         if facts.sort != Sort::File {
             return Err("it is no file any more".into());
         }
-        let large = facts.size > IN_MEMORY_BYTES;
-        let kept = cache.as_ref().filter(|_| large);
-        if let Some((root, hashes)) = kept.and_then(|cache| cache.find(path, &facts)) {
+        if let Some((root, hashes)) = trees.find(path, &facts) {
             return Ok((Kind::File { size: facts.size, root }, facts, hashes));
         }
-        let hashed = match large {
-            false => in_memory(&file, facts.size),
-            true => in_file(&file, &facts, path, kept),
-        };
+        let hashed = trees.hash(&file, path, &facts);
         let after = Facts::of(&file).map_err(unreadable)?;
         match hashed {
             // Shorter than it was.
@@ -120,40 +88,7 @@ fn file(
             Ok((root, hashes)) => return Ok((Kind::File { size: facts.size, root }, facts, hashes)),
         }
     }
-    _ = facts;
     Err("it changes while it is being read; try again when it holds still".into())
-}
-
-fn in_memory(file: &File, size: u64) -> io::Result<([u8; 32], Hashes)> {
-    let tree = BaoTree::new(size, GROUP);
-    let data = vec![0; tree.outboard_size() as usize];
-    let mut hashes = PreOrderMemOutboard { root: [0; 32].into(), tree, data };
-    let root = outboard(file, tree, &mut hashes)?;
-    Ok((*root.as_bytes(), Hashes::Memory(hashes.data)))
-}
-
-fn in_file(
-    file: &File,
-    facts: &Facts,
-    path: &EntryPath,
-    cache: Option<&Cache>,
-) -> io::Result<([u8; 32], Hashes)> {
-    let tree = BaoTree::new(facts.size, GROUP);
-    let mut hashes = PreOrderOutboard { root: [0; 32].into(), tree, data: tempfile(cache)? };
-    let root = *outboard(file, tree, &mut hashes)?.as_bytes();
-    if let Some(cache) = cache {
-        // Without it the next run hashes again, no more.
-        _ = cache.keep(path, facts, &root, &hashes.data);
-    }
-    Ok((root, Hashes::File(hashes.data, 0)))
-}
-
-/// A file without a name, in the cache if there is one.
-fn tempfile(cache: Option<&Cache>) -> io::Result<File> {
-    match cache.map(|cache| tempfile::tempfile_in(cache.dir())) {
-        Some(Ok(file)) => Ok(file),
-        _ => tempfile::tempfile(),
-    }
 }
 
 impl Prepared {
@@ -188,7 +123,9 @@ impl Prepared {
         out: impl Write,
     ) -> Result<(), EncodeError> {
         let tree = BaoTree::new(size, GROUP);
-        let outboard = PreOrderOutboard { root: root.into(), tree, data: &self.hashes };
+        // A cache that was tidied away: hash again.
+        let data = self.hashes.open().map_err(|_| EncodeError::Changed)?;
+        let outboard = PreOrderOutboard { root: root.into(), tree, data };
         match encode_ranges_validated(file, outboard, ranges, out) {
             Ok(()) => Ok(()),
             Err(TreeError::Io(error)) if error.kind() != io::ErrorKind::UnexpectedEof => {
@@ -208,10 +145,8 @@ impl Prepared {
 
     /// Looks at it and hashes it anew, whatever was known.
     pub fn again(self) -> Item {
-        if let Some(cache) = &self.cache {
-            cache.forget(&self.entry.path, &self.facts);
-        }
-        prepare(self.entry.path, self.place, self.facts, self.cache)
+        self.trees.forget(&self.entry.path, &self.facts);
+        prepare(self.entry.path, self.place, self.facts, self.trees)
     }
 }
 

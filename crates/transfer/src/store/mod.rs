@@ -149,7 +149,7 @@ impl Store {
                 if there.is_dir() {
                     return Err(target.is_directory());
                 }
-                if there.is_file() && there.len() == content.size && has(parent, &target, content) {
+                if there.is_file() && there.len() == content.size && has(parent, &target, content)? {
                     return Ok(Verdict::Have);
                 }
             }
@@ -157,10 +157,8 @@ impl Store {
                 .map_err(|error| why("open the partial file", error))?;
             let Some(partial) = partial else { return Ok(Verdict::Busy) };
             // Another session may have finished the file since we looked.
-            if identity(&self.look(&target)?.1) != identity(&before) {
-                if partial.is_new().unwrap_or(false) {
-                    _ = partial.remove();
-                }
+            if partial.is_new().unwrap_or(false) && identity(&self.look(&target)?.1) != identity(&before) {
+                _ = partial.remove(&self.inner.root);
                 continue;
             }
             let wanted = partial.wanted().map_err(|error| why("read the partial file", error))?;
@@ -190,13 +188,16 @@ impl Store {
 
 /// True if the file that lies there is the one that is offered. Its mode and time are put right then. What cannot be
 /// read is not there.
-fn has(parent: &Dir, target: &Target, content: Content) -> bool {
+fn has(parent: &Dir, target: &Target, content: Content) -> Result<bool, Why> {
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
-    let Ok(file) = parent.open_with(&target.name, &options) else { return false };
+    let Ok(file) = parent.open_with(&target.name, &options) else { return Ok(false) };
     let file = file.into_std();
-    partial::hash(&file, content.size).is_ok_and(|root| root == Some(content.root))
-        && target.attributes.apply(&file).is_ok()
+    if !partial::hash(&file, content.size).is_ok_and(|root| root == Some(content.root)) {
+        return Ok(false);
+    }
+    target.attributes.apply(&file).map_err(|error| why("set mode and time", error))?;
+    Ok(true)
 }
 
 /// Changes when a name is given to another file.

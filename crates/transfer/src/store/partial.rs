@@ -42,7 +42,6 @@ pub(crate) struct Content {
 /// Files of a partial reception, locked.
 #[derive(Debug)]
 pub(crate) struct Partial {
-    pub(crate) dir: Dir,
     base: String,
     pub(crate) file: File,
     hashes: Option<File>,
@@ -118,7 +117,7 @@ impl Partial {
                 true => Some(open(&dir, &format!("{base}{TREE}"), true)?),
                 false => None,
             };
-            return Ok(Some(Self { dir, base, file, hashes, content, unsaved: (0, Vec::new()) }));
+            return Ok(Some(Self { base, file, hashes, content, unsaved: (0, Vec::new()) }));
         }
         Ok(None)
     }
@@ -189,31 +188,35 @@ impl Partial {
         Ok(())
     }
 
-    /// Name of the part file in [`Self::dir`].
-    pub(crate) fn part_name(&self) -> String {
-        format!("{}{PART}", self.base)
+    /// The part file, from the store's root.
+    pub(crate) fn part(&self) -> String {
+        format!("{STATE}/{}{PART}", self.base)
     }
 
     /// Removes the tree file.
-    pub(crate) fn remove_tree(&self) -> io::Result<()> {
-        match self.dir.remove_file(format!("{}{TREE}", self.base)) {
+    pub(crate) fn remove_tree(&self, root: &Dir) -> io::Result<()> {
+        if self.hashes.is_none() {
+            return Ok(());
+        }
+        match root.remove_file(format!("{STATE}/{}{TREE}", self.base)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
     }
 
     /// Removes both files. Only who holds the lock calls it.
-    pub(crate) fn remove(&self) -> io::Result<()> {
-        self.remove_tree()?;
-        self.dir.remove_file(self.part_name())
+    pub(crate) fn remove(&self, root: &Dir) -> io::Result<()> {
+        self.remove_tree(root)?;
+        root.remove_file(self.part())
     }
 
     /// Removes the partial files of other contents of this path that nobody holds.
-    pub(crate) fn remove_older(&self, path: &EntryPath) -> io::Result<()> {
+    pub(crate) fn remove_older(&self, root: &Dir, path: &EntryPath) -> io::Result<()> {
         let prefix = prefix(path);
-        for name in names_in(&self.dir)? {
+        let dir = root.open_dir_nofollow(STATE)?;
+        for name in names_in(&dir)? {
             if name.starts_with(&prefix) && !name.starts_with(&self.base) {
-                remove_unheld(&self.dir, &name)?;
+                remove_unheld(&dir, &name)?;
             }
         }
         Ok(())
@@ -248,7 +251,7 @@ fn names_in(dir: &Dir) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Removes a part file that nobody holds, with its tree file, or a tree file that has no part file.
+/// Removes a part file that nobody holds, with its tree file.
 fn remove_unheld(dir: &Dir, name: &str) -> io::Result<()> {
     let Some(base) = name.strip_suffix(PART) else { return Ok(()) };
     let file = match open_existing(dir, name) {

@@ -73,7 +73,7 @@ impl Reception {
         attributes.apply(file).map_err(|error| why("set mode and time", error))?;
         if let Err(error) = file.sync_all() {
             // The system may now believe that pages are on the disk which are not. Only new ones can be trusted.
-            _ = self.partial.remove();
+            _ = self.partial.remove(self.claim.root());
             return Err(why("write to the disk", error));
         }
         let mut changed = Vec::new();
@@ -81,20 +81,20 @@ impl Reception {
         if parent.symlink_metadata(&self.target.name).is_ok_and(|metadata| metadata.is_dir()) {
             return Err(self.target.is_directory());
         }
-        self.partial.remove_tree().map_err(|error| why("remove the tree file", error))?;
+        self.partial.remove_tree(self.claim.root()).map_err(|error| why("remove the tree file", error))?;
         self.rename_to(&parent).map_err(|error| why("give the file its name", error))?;
         self.named = true;
         changed.push(parent);
         self.claim.sync(changed).map_err(|error| why("write the directory to the disk", error))?;
         if self.claim.take_older() {
             // Whether they are gone does not matter to this file.
-            _ = self.partial.remove_older(&self.target.path);
+            _ = self.partial.remove_older(self.claim.root(), &self.target.path);
         }
         Ok(())
     }
 
     fn rename_to(&self, parent: &Dir) -> io::Result<()> {
-        self.partial.dir.rename(self.partial.part_name(), parent, &self.target.name)
+        self.claim.root().rename(self.partial.part(), parent, &self.target.name)
     }
 }
 
@@ -105,7 +105,7 @@ impl Drop for Reception {
         }
         // Nothing came: leave nothing.
         match self.partial.is_new().unwrap_or(false) {
-            true => _ = self.partial.remove(),
+            true => _ = self.partial.remove(self.claim.root()),
             false => self.claim.left_behind(),
         }
     }

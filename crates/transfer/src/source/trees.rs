@@ -1,0 +1,137 @@
+//! Where the trees of what is being sent are: in memory, in the cache, or in a temporary file.
+//!
+//! Many files may be offered and wait for their turn, so none of them keeps a file open.
+
+use super::cache::Cache;
+use super::place::Facts;
+use crate::entry::{EntryPath, GROUP};
+use bao_tree::io::outboard::{PreOrderMemOutboard, PreOrderOutboard};
+use bao_tree::io::sync::{outboard, ReadAt, WriteAt};
+use bao_tree::BaoTree;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Larger files have their trees in a file: 1/256 of what they hold.
+const IN_MEMORY_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Keeps the trees of one walk.
+#[derive(Debug)]
+pub(super) struct Trees {
+    cache: Option<Cache>,
+    /// A file without a name and its length. It goes when the last tree in it goes.
+    spool: Mutex<Option<(Arc<File>, u64)>>,
+}
+
+/// Where the hashes of a file are, in pre-order.
+#[derive(Debug)]
+pub(super) enum Hashes {
+    Memory(Vec<u8>),
+    /// In the spool, from this offset on.
+    Spool(Arc<File>, u64),
+    /// In a file of the cache.
+    Cached(PathBuf),
+}
+
+/// A file from an offset on.
+#[derive(Debug)]
+pub(super) struct Region<F>(pub(super) F, pub(super) u64);
+
+impl<F: AsRef<File>> ReadAt for Region<F> {
+    fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.as_ref().read_at(self.1.saturating_add(at), buffer)
+    }
+}
+
+impl WriteAt for Region<&mut File> {
+    fn write_at(&mut self, at: u64, buffer: &[u8]) -> io::Result<usize> {
+        self.0.write_at(self.1.saturating_add(at), buffer)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Trees {
+    pub(super) fn new(cache: Option<PathBuf>) -> Self {
+        Self { cache: cache.map(Cache::open), spool: Mutex::new(None) }
+    }
+
+    fn cache_for(&self, facts: &Facts) -> Option<&Cache> {
+        self.cache.as_ref().filter(|_| facts.size > IN_MEMORY_BYTES)
+    }
+
+    /// Root and hashes of a file that was hashed in an earlier run.
+    pub(super) fn find(&self, path: &EntryPath, facts: &Facts) -> Option<([u8; 32], Hashes)> {
+        self.cache_for(facts)?.find(path, facts)
+    }
+
+    /// They were wrong.
+    pub(super) fn forget(&self, path: &EntryPath, facts: &Facts) {
+        if let Some(cache) = self.cache_for(facts) {
+            cache.forget(path, facts);
+        }
+    }
+
+    /// Hashes a file.
+    pub(super) fn hash(
+        &self,
+        file: &File,
+        path: &EntryPath,
+        facts: &Facts,
+    ) -> io::Result<([u8; 32], Hashes)> {
+        let tree = BaoTree::new(facts.size, GROUP);
+        if facts.size <= IN_MEMORY_BYTES {
+            let data = vec![0; tree.outboard_size() as usize];
+            let mut hashes = PreOrderMemOutboard { root: [0; 32].into(), tree, data };
+            let root = outboard(file, tree, &mut hashes)?;
+            return Ok((*root.as_bytes(), Hashes::Memory(hashes.data)));
+        }
+        let hash_to = |region: Region<&mut File>| {
+            let mut hashes = PreOrderOutboard { root: [0; 32].into(), tree, data: region };
+            outboard(file, tree, &mut hashes).map(|root| *root.as_bytes())
+        };
+        if let Some((mut kept, cache)) =
+            self.cache_for(facts).and_then(|cache| Some((cache.begin().ok()?, cache)))
+        {
+            let root = hash_to(cache.region(&mut kept))?;
+            // A cache that fails costs time, nothing else.
+            if let Ok(path) = cache.keep(kept, path, facts, &root) {
+                return Ok((root, Hashes::Cached(path)));
+            }
+            io::Seek::rewind(&mut &*file)?;
+        }
+        let (spool, from) = self.reserve(tree.outboard_size())?;
+        let root = hash_to(Region(&mut spool.try_clone()?, from))?;
+        Ok((root, Hashes::Spool(spool, from)))
+    }
+
+    /// Room in the spool.
+    fn reserve(&self, bytes: u64) -> io::Result<(Arc<File>, u64)> {
+        let mut spool = self.spool.lock().unwrap_or_else(PoisonError::into_inner);
+        let (file, length) = match spool.take() {
+            Some(known) => known,
+            None => (Arc::new(tempfile::tempfile()?), 0),
+        };
+        *spool = Some((file.clone(), length + bytes));
+        Ok((file, length))
+    }
+}
+
+impl Hashes {
+    /// None for what has no content.
+    pub(super) fn none() -> Self {
+        Self::Memory(Vec::new())
+    }
+
+    /// For reading.
+    pub(super) fn open(&self) -> io::Result<Box<dyn ReadAt + '_>> {
+        Ok(match self {
+            Self::Memory(bytes) => Box::new(bytes.as_slice()),
+            Self::Spool(file, from) => Box::new(Region(file.clone(), *from)),
+            Self::Cached(path) => Box::new(Region(Arc::new(File::open(path)?), super::cache::HEADER_BYTES)),
+        })
+    }
+}
