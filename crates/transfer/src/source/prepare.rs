@@ -22,7 +22,7 @@ const ATTEMPTS: usize = 3;
 pub struct Prepared {
     entry: Entry,
     place: Place,
-    facts: Facts,
+    facts: Box<Facts>,
     hashes: Hashes,
     trees: Arc<Trees>,
 }
@@ -57,7 +57,7 @@ pub(super) fn prepare(path: EntryPath, place: Place, facts: Facts, trees: Arc<Tr
     match result {
         Ok((kind, facts, hashes)) => {
             let entry = Entry { path, kind, mode: facts.mode, mtime: facts.mtime };
-            Item::Entry(Prepared { entry, place, facts, hashes, trees })
+            Item::Entry(Prepared { entry, place, facts: Box::new(facts), hashes, trees })
         }
         Err(reason) => Item::Skipped { path, reason },
     }
@@ -146,7 +146,7 @@ impl Prepared {
     /// Looks at it and hashes it anew, whatever was known.
     pub fn again(self) -> Item {
         self.trees.forget(&self.entry.path, &self.facts);
-        prepare(self.entry.path, self.place, self.facts, self.trees)
+        prepare(self.entry.path, self.place, *self.facts, self.trees)
     }
 }
 

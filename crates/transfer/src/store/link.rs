@@ -18,15 +18,12 @@ pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<(), 
     if leaves_by_another_link(claim.root(), target, &to) {
         return Err(refused(&target.path, "the link leads outside the directory by way of another link"));
     }
-    match parent.symlink_metadata(&target.name) {
-        Ok(there) if there.is_dir() => return Err(target.is_directory()),
-        Ok(there) if there.is_symlink() => {
-            if parent.read_link_contents(&target.name).is_ok_and(|there| there.as_os_str() == to) {
-                return set_time(&parent, &target.name, target.attributes)
-                    .map_err(|error| why("set the time of a link", error));
-            }
-        }
-        _ => {}
+    if parent.symlink_metadata(&target.name).is_ok_and(|there| there.is_dir()) {
+        return Err(target.is_directory());
+    }
+    if parent.read_link_contents(&target.name).is_ok_and(|there| there.as_os_str() == to) {
+        return set_time(&parent, &target.name, target.attributes)
+            .map_err(|error| why("set the time of a link", error));
     }
     place_atomically(claim.root(), target, &to, &parent).map_err(|error| why("make the link", error))
 }
@@ -47,7 +44,7 @@ fn place_atomically(root: &Dir, target: &Target, to: &OsStr, parent: &Dir) -> io
         let state = partial::state(root)?;
         let made = symlink(to, &state, &name)
             .and_then(|()| set_time(&state, name.as_ref(), target.attributes))
-            .and_then(|()| state.rename(&name, parent, &target.name));
+            .and_then(|()| place::writable(parent, || state.rename(&name, parent, &target.name)));
         attempts -= 1;
         match made {
             // Left by a killed process, or another session does the same, or removed the empty directory.

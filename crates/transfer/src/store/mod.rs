@@ -163,7 +163,7 @@ impl Store {
             }
             let wanted = partial.wanted().map_err(|error| why("read the partial file", error))?;
             let complete = wanted.0.is_empty();
-            let reception = Reception::new(partial, wanted, content, target, claim);
+            let reception = Reception::new(partial, wanted, target, claim);
             return match complete {
                 true => reception.finish().map(|()| Verdict::Have),
                 false => Ok(Verdict::Want(reception)),

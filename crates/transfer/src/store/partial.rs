@@ -45,7 +45,7 @@ pub(crate) struct Partial {
     base: String,
     pub(crate) file: File,
     hashes: Option<File>,
-    content: Content,
+    pub(crate) content: Content,
     /// Parents that are not written yet, beginning at this offset of the tree file.
     unsaved: (u64, Vec<u8>),
 }
@@ -173,7 +173,7 @@ impl Partial {
     /// out, and not content that nobody can verify.
     pub(crate) fn save_leaf(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.flush_parents()?;
-        (&mut self.file).write_all_at(offset, data)
+        self.file.write_all_at(offset, data)
     }
 
     fn flush_parents(&mut self) -> io::Result<()> {

@@ -48,7 +48,7 @@ pub(crate) fn make(root: &Dir, parents: &[OsString], changed: &mut Vec<Dir>) -> 
     for name in parents {
         let next = match dir.open_dir_nofollow(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                match dir.create_dir(name) {
+                match writable(&dir, || dir.create_dir(name)) {
                     Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                         return Err(why("create a directory", error))
                     }
@@ -63,6 +63,37 @@ pub(crate) fn make(root: &Dir, parents: &[OsString], changed: &mut Vec<Dir>) -> 
         dir = next;
     }
     Ok(dir)
+}
+
+/// Does something in a directory whose mode, kept from the source, may forbid it to its owner: a run that was cut short
+/// leaves such a directory with files missing in it.
+pub(crate) fn writable(dir: &Dir, act: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    let denied = match act() {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => error,
+        other => return other,
+    };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        use std::sync::{Mutex, PoisonError};
+        // One at a time: nobody may take the opened mode for the one to return to.
+        static OPENED: Mutex<()> = Mutex::new(());
+        let _one = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(handle) = dir.open(".") else { return Err(denied) };
+        let handle = handle.into_std();
+        let before = handle.metadata()?.permissions();
+        if before.mode() & 0o300 != 0o300 {
+            let opened = std::fs::Permissions::from_mode(before.mode() & 0o7777 | 0o300);
+            if handle.set_permissions(opened).is_ok() {
+                let result = act();
+                handle.set_permissions(before)?;
+                return result;
+            }
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = dir;
+    Err(denied)
 }
 
 /// Why a component could not be opened as a directory.
@@ -149,6 +180,7 @@ mod tests {
             let time = Mtime { seconds, nanos };
             assert_eq!(time.to_system().map(Mtime::from_system), Some(time));
         }
-        assert_eq!(Mtime { seconds: i64::MIN, nanos: u32::MAX }.to_system().is_some(), true);
+        let nonsense = Mtime { seconds: 5, nanos: u32::MAX }.to_system().map(Mtime::from_system);
+        assert_eq!(nonsense, Some(Mtime { seconds: 5, nanos: 999_999_999 }));
     }
 }

@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(missing(&[], 0), Wanted(vec![(0, 0)]));
         assert_eq!(missing(&[], 5), Wanted(vec![(0, 5)]));
         assert_eq!(missing(&[0..G, 3 * G..4 * G], 5 * G), Wanted(vec![(G, 3 * G), (4 * G, 5 * G)]));
-        assert_eq!(missing(&[0..G + 1], G + 1), Wanted(vec![]));
+        assert_eq!(missing(&[0..G, G..G + 1], G + 1), Wanted(vec![]));
     }
 
     #[test]

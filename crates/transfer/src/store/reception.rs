@@ -1,6 +1,6 @@
 //! Receiving one file: verify, write, and give it its name.
 
-use super::partial::{Content, Partial};
+use super::partial::Partial;
 use super::place::{self, why, Attributes};
 use super::ranges;
 use super::{Claim, Target};
@@ -17,21 +17,14 @@ pub struct Reception {
     // In this order: the files are closed before the claim lets others tidy up.
     partial: Partial,
     wanted: Wanted,
-    content: Content,
-    target: Target,
+    target: Box<Target>,
     claim: Claim,
     named: bool,
 }
 
 impl Reception {
-    pub(super) fn new(
-        partial: Partial,
-        wanted: Wanted,
-        content: Content,
-        target: Target,
-        claim: Claim,
-    ) -> Self {
-        Self { partial, wanted, content, target, claim, named: false }
+    pub(super) fn new(partial: Partial, wanted: Wanted, target: Target, claim: Claim) -> Self {
+        Self { partial, wanted, target: Box::new(target), claim, named: false }
     }
 
     /// What is still missing: ask for exactly this.
@@ -43,12 +36,11 @@ impl Reception {
     /// called with offset and length of each group that came in and verified, before it is written. What was written
     /// stays for the next time if something goes wrong.
     pub fn receive(mut self, encoded: impl Read, on_group: &mut dyn FnMut(u64, u64)) -> Result<(), Why> {
-        let size = self.content.size;
-        let Some(chunks) = ranges::to_chunks(&self.wanted, size) else {
+        let content = self.partial.content;
+        let Some(chunks) = ranges::to_chunks(&self.wanted, content.size) else {
             return Err(Why::Io("the partial file changed under our hands".into()));
         };
-        let tree = self.content.tree();
-        for item in DecodeResponseIter::new(self.content.root.into(), tree, encoded, &chunks) {
+        for item in DecodeResponseIter::new(content.root.into(), content.tree(), encoded, &chunks) {
             match item.map_err(undecodable)? {
                 BaoContentItem::Parent(parent) => {
                     self.partial.save_parent(&parent).map_err(|error| why("write", error))?
@@ -66,7 +58,7 @@ impl Reception {
     pub(super) fn finish(mut self) -> Result<(), Why> {
         let file = &self.partial.file;
         let length = file.metadata().map_err(|error| why("look at the partial file", error))?.len();
-        if length != self.content.size {
+        if length != self.partial.content.size {
             return Err(Why::Io("the partial file was changed by somebody else; send it again".into()));
         }
         let attributes: Attributes = self.target.attributes;
@@ -82,7 +74,8 @@ impl Reception {
             return Err(self.target.is_directory());
         }
         self.partial.remove_tree(self.claim.root()).map_err(|error| why("remove the tree file", error))?;
-        self.rename_to(&parent).map_err(|error| why("give the file its name", error))?;
+        place::writable(&parent, || self.rename_to(&parent))
+            .map_err(|error| why("give the file its name", error))?;
         self.named = true;
         changed.push(parent);
         self.claim.sync(changed).map_err(|error| why("write the directory to the disk", error))?;

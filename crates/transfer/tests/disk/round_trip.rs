@@ -177,6 +177,25 @@ fn a_directory_gets_its_time_when_the_last_file_below_it_is_there() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_read_only_directory_of_an_earlier_run_takes_what_is_missing_in_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let pair = Pair::new();
+    let store = pair.store();
+    let mut directory = entry(b"dir", Kind::Directory);
+    directory.mode = Some(0o555);
+    assert!(matches!(store.consider(&directory), Ok(Verdict::Have)));
+    for path in [&b"dir/file"[..], b"dir/below/file"] {
+        let (offered, encoded) = file(path, b"content");
+        let Ok(Verdict::Want(reception)) = store.consider(&offered) else { panic!("wanted") };
+        reception.receive(&encoded[..], &mut |_, _| {}).expect("stored");
+    }
+    let dir = pair.to().join("dir");
+    assert_eq!(std::fs::metadata(&dir).expect("metadata").permissions().mode() & 0o777, 0o555);
+    std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+}
+
 #[test]
 fn a_file_that_lies_there_is_not_touched_by_an_encoding_that_fails() {
     let pair = Pair::new();
