@@ -4,6 +4,9 @@ use afteryou_cc::{list, Time};
 use afteryou_fuzz::bodies::connection::{Start, STARTS};
 use afteryou_scenario::outcome::{Outcome, Run};
 use afteryou_scenario::{Algorithm, Buffer, Duration, Flow, Link, Rate, Role, Scenario, Transport};
+use afteryou_transfer::codec;
+use afteryou_transfer::entry::{Entry, EntryPath, Kind as EntryKind, Mtime, Wanted};
+use afteryou_transfer::wire::{Answer, FromSink, FromSource, Greeting, State, Why};
 use afteryou_utp::packet::{Header, Kind, Packet};
 use afteryou_utp::sack::Sack;
 use afteryou_utp::{Config, Connection};
@@ -21,6 +24,7 @@ fn main() -> io::Result<()> {
     packets()?;
     handshake()?;
     connections()?;
+    transfer_control()?;
     quantities()
 }
 
@@ -195,6 +199,70 @@ fn connections() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Each message alone, and conversations of all of one side.
+fn transfer_control() -> io::Result<()> {
+    let job = [7; 16];
+    let greetings = [
+        ("push", Greeting::Push { job, lane: 0 }),
+        ("pull", Greeting::Pull { job, lane: 3, lanes: 4, path: b"some/where".to_vec() }),
+        ("probe", Greeting::Probe),
+    ];
+    let address = "127.0.0.1:40000".to_string();
+    let answers = [
+        ("welcome", Answer::Welcome),
+        ("refused", Answer::Refused { reason: "this side sends".into() }),
+        ("probed", Answer::Probed { tos: Some(4), address, ce: 1, packets: 9 }),
+    ];
+    let entry = |kind| Entry {
+        path: EntryPath(b"a/\xFF".to_vec()),
+        kind,
+        mode: Some(0o644),
+        mtime: Mtime::default(),
+    };
+    let file = EntryKind::File { size: 100_000, root: [9; 32] };
+    let link = EntryKind::Symlink { target: b"../b".to_vec() };
+    let state = State { base_us: Some(21_000), queue_us: Some(48_000), cwnd: 30_000, ..State::default() };
+    let from_source = [
+        ("offer-file", FromSource::Offer { id: 0, entry: entry(file) }),
+        ("offer-link", FromSource::Offer { id: 1, entry: entry(link) }),
+        ("offer-directory", FromSource::Offer { id: u64::MAX, entry: entry(EntryKind::Directory) }),
+        ("plan", FromSource::Plan { files: 3, bytes: 100_000, complete: true }),
+        ("withdrawn", FromSource::Withdrawn { id: 0, reason: "changed".into() }),
+        ("state", FromSource::State(state)),
+        ("end-of-offers", FromSource::EndOfOffers),
+    ];
+    let from_sink = [
+        ("want", FromSink::Want { id: 0, ranges: Wanted(vec![(0, 16_384), (32_768, 100_000)]) }),
+        ("want-nothing", FromSink::Want { id: 0, ranges: Wanted(vec![]) }),
+        ("have", FromSink::Have { id: 1 }),
+        ("stored", FromSink::Stored { id: 0 }),
+        ("failed", FromSink::Failed { id: 2, why: Why::Refused("no".into()) }),
+        ("pace", FromSink::Pace { max_rate: Some(1_000_000), paused: false }),
+        ("finished", FromSink::Finished),
+    ];
+    said(0, "greeting", &greetings)?;
+    said(1, "answer", &answers)?;
+    said(2, "source", &from_source)?;
+    said(3, "sink", &from_sink)?;
+    save("transfer_control", "empty", &[])?;
+    save("transfer_control", "stream-too-long", &[6, 0, 1, 0, 1])?;
+    save("transfer_control", "stream-ends-in-a-length", &[7, 0, 0])?;
+    // A vector of more ranges than there are bytes.
+    save("transfer_control", "sink-counts-too-far", &[3, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F, 1, 2])
+}
+
+fn said<M: serde::Serialize>(which: u8, who: &str, messages: &[(&str, M)]) -> io::Result<()> {
+    let mut stream = bytes::BytesMut::from(&[which | 4][..]);
+    for (name, message) in messages {
+        let mut one = bytes::BytesMut::new();
+        codec::encode(message, &mut one).map_err(io::Error::other)?;
+        save("transfer_control", &format!("{who}-{name}"), &[&[which], &one[4..]].concat())?;
+        codec::encode(message, &mut stream).map_err(io::Error::other)?;
+    }
+    save("transfer_control", &format!("{who}-all"), &stream)?;
+    save("transfer_control", &format!("{who}-all-cut-off"), &stream[..stream.len() - 1])
 }
 
 fn quantities() -> io::Result<()> {

@@ -7,4 +7,5 @@ pub mod bodies {
     pub mod packet;
     pub mod quantities;
     pub mod scenario_file;
+    pub mod transfer_control;
 }

@@ -3,6 +3,8 @@
 mod breaks;
 #[path = "../disk/common.rs"]
 mod common;
+mod full;
+mod hostile;
 mod moves;
 mod paces;
 mod support;

@@ -84,13 +84,8 @@ impl Far {
 
     pub fn start_with(service: Service, mut options: ListenOptions) -> Far {
         let identity = Identity::ephemeral().unwrap();
-        let admission = Admission { role: Role::Receive, secret: Secret::new(SECRET) };
-        let mut config = tls::server(&identity, &[admission]).unwrap();
-        config.transport_config(Arc::new(transport()));
         let limits = Limits::default();
-        limits.apply(&mut config);
-        // Any address: a client that moves to 127.0.0.2 must be answered there.
-        let endpoint = Endpoint::server(config, SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0))).unwrap();
+        let endpoint = server(&identity, &limits);
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, endpoint.local_addr().unwrap().port()));
         let events = Events::default();
         options.listener = events.listener();
@@ -112,13 +107,7 @@ impl Far {
     }
 
     pub fn dialer_over(&self, address: SocketAddr, endpoint: &Endpoint) -> Arc<Dialer> {
-        let ticket = Ticket {
-            role: Role::Receive,
-            fingerprint: self.identity.fingerprint(),
-            secret: Secret::new(SECRET),
-            addresses: vec![Address::from(address)],
-        };
-        Arc::new(Dialer::new(endpoint.clone(), &ticket, Arc::new(transport())).unwrap())
+        dialer(&self.identity, address, endpoint)
     }
 
     /// Ends as a program would that is asked to.
@@ -149,6 +138,60 @@ impl Far {
         let summary = tokio::time::timeout(Duration::from_secs(20), self.task).await.expect("ends");
         self.endpoint.wait_idle().await;
         summary.unwrap().unwrap()
+    }
+}
+
+fn dialer(identity: &Identity, address: SocketAddr, endpoint: &Endpoint) -> Arc<Dialer> {
+    let ticket = Ticket {
+        role: Role::Receive,
+        fingerprint: identity.fingerprint(),
+        secret: Secret::new(SECRET),
+        addresses: vec![Address::from(address)],
+    };
+    Arc::new(Dialer::new(endpoint.clone(), &ticket, Arc::new(transport())).unwrap())
+}
+
+fn server(identity: &Identity, limits: &Limits) -> Endpoint {
+    let admission = Admission { role: Role::Receive, secret: Secret::new(SECRET) };
+    let mut config = tls::server(identity, &[admission]).unwrap();
+    config.transport_config(Arc::new(transport()));
+    limits.apply(&mut config);
+    // Any address: a client that moves to 127.0.0.2 must be answered there.
+    Endpoint::server(config, SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0))).unwrap()
+}
+
+/// A side that listens and does with its connections what a test likes.
+pub struct RawFar {
+    address: SocketAddr,
+    identity: Identity,
+    task: JoinHandle<()>,
+}
+
+impl Drop for RawFar {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl RawFar {
+    pub fn start<F>(session: impl Fn(quinn::Connection) -> F + Send + 'static) -> RawFar
+    where
+        F: std::future::Future<Output = ()> + Send + 'static,
+    {
+        let identity = Identity::ephemeral().unwrap();
+        let endpoint = server(&identity, &Limits::default());
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, endpoint.local_addr().unwrap().port()));
+        let task = tokio::spawn(async move {
+            let mut door = Guard::new(endpoint, Limits::default());
+            while let Some(connection) = door.accept().await {
+                tokio::spawn(session(connection));
+            }
+        });
+        RawFar { address, identity, task }
+    }
+
+    pub fn dialer(&self) -> Arc<Dialer> {
+        dialer(&self.identity, self.address, &client_endpoint())
     }
 }
 
