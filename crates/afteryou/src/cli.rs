@@ -5,7 +5,11 @@ use crate::failure::Failure;
 use crate::list::ListArgs;
 use crate::run_args::{FluidArgs, SimArgs};
 use crate::runs::{self, engine::Engine};
-use crate::{demo, list};
+use crate::transfer::args::{GetArgs, ReceiveArgs, SendArgs, ServeArgs};
+use crate::transfer::ctl::{self, CtlArgs};
+use crate::transfer::manual::{self, CompletionsArgs, ManArgs};
+
+use crate::{demo, list, transfer};
 use afteryou_cc::list::Entry;
 use afteryou_scenario::catalogue;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -14,7 +18,7 @@ use std::error::Error;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Background transport that yields to everything else: experiments with real packets and simulated ones.
+/// Background transport that yields to everything else: files from machine to machine, and experiments about it.
 #[derive(Debug, Parser)]
 #[command(name = "afteryou", version, after_help = AFTER_HELP, max_term_width = 100)]
 pub struct Cli {
@@ -26,6 +30,16 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Send files and directories to where `afteryou receive` waits for them.
+    Send(SendArgs),
+    /// Wait for files; prints the ticket that `afteryou send` wants.
+    Receive(ReceiveArgs),
+    /// Let files be got; prints the ticket that `afteryou get` wants.
+    Serve(ServeArgs),
+    /// Get files and directories from where `afteryou serve` has them.
+    Get(GetArgs),
+    /// Look at running jobs, slow them down, pause and end them.
+    Ctl(CtlArgs),
     /// Watch a background transfer step aside, with real packets on this machine.
     Demo(DemoArgs),
     /// Run scenario files in the simulator: hours of network in seconds.
@@ -34,10 +48,17 @@ pub enum Command {
     Fluid(FluidArgs),
     /// What there is to choose from, with every parameter.
     List(ListArgs),
+    /// What a shell has to know to complete words.
+    Completions(CompletionsArgs),
+    /// Manual pages.
+    Man(ManArgs),
 }
 
 const AFTER_HELP: &str = "\
 Examples:
+  afteryou receive archive                    waits for files and prints a ticket
+  afteryou send photos TICKET                 sends them from another machine, and yields to everything else
+  afteryou ctl                                what running jobs do
   afteryou demo                               a transfer steps aside on a home uplink
   afteryou demo --rate 5Mbit/s --rtt 120ms    the same on a slower, longer path
   afteryou demo --controller cubic --check    a transfer that does not: exits 1
@@ -49,12 +70,20 @@ Examples:
 Exit codes:
   0  it went well
   1  it failed, or its verdict is bad and --check was given
-  2  the command line (or a scenario file) makes no sense";
+  2  the command line (or a scenario file) makes no sense
+  130  Ctrl-C ended it";
 
 impl Command {
     /// Does it.
     pub fn run(self) -> Result<(), Failure> {
         match self {
+            Command::Send(args) => transfer::send(&args),
+            Command::Receive(args) => transfer::receive(&args),
+            Command::Serve(args) => transfer::serve(&args),
+            Command::Get(args) => transfer::get(&args),
+            Command::Ctl(args) => ctl::run(&args),
+            Command::Completions(args) => manual::completions(&args),
+            Command::Man(args) => manual::man(&args),
             Command::Demo(args) => {
                 args.check()?;
                 demo::run(args)

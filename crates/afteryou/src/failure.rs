@@ -12,6 +12,8 @@ pub enum Failure {
     Failed(anyhow::Error),
     /// Somebody pressed Ctrl-C: exit code 130, as shells have it.
     Interrupted,
+    /// Somebody ended it before its end: the same code, and where it stood.
+    Stopped(String),
     /// It went well, and its verdict, which `--check` asks for, is bad: exit code 1.
     Verdict(String),
 }
@@ -26,7 +28,7 @@ impl Failure {
     pub fn code(&self) -> u8 {
         match self {
             Failure::Usage(_) => 2,
-            Failure::Interrupted => 130,
+            Failure::Interrupted | Failure::Stopped(_) => 130,
             Failure::Failed(_) | Failure::Verdict(_) => 1,
         }
     }
@@ -43,7 +45,9 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Interrupted => f.write_str("interrupted"),
-            Failure::Usage(reason) | Failure::Verdict(reason) => f.write_str(reason),
+            Failure::Usage(reason) | Failure::Verdict(reason) | Failure::Stopped(reason) => {
+                f.write_str(reason)
+            }
             Failure::Failed(error) => write!(f, "{error:#}"),
         }
     }

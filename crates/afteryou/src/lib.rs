@@ -12,4 +12,5 @@ pub mod live;
 pub mod output;
 pub mod run_args;
 pub mod runs;
+pub mod transfer;
 mod values;

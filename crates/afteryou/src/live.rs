@@ -12,6 +12,8 @@ mod plain;
 mod tests;
 mod thin;
 
+pub(crate) use picture::cut;
+
 use afteryou_scenario::Role;
 
 /// What is known at one moment.

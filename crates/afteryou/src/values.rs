@@ -71,7 +71,7 @@ pub fn file(path: PathBuf) -> Result<PathBuf, String> {
 }
 
 /// In words that do not depend on the operating system, where they are common.
-fn reason(error: &std::io::Error) -> String {
+pub fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
         std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),

@@ -107,6 +107,11 @@ impl Pace {
         *self.0.current.borrow()
     }
 
+    /// What `owner` allows.
+    pub fn of(&self, owner: Owner) -> Limit {
+        locked(&self.0.limits)[owner as usize]
+    }
+
     /// What all owners except `owner` allow.
     pub fn without(&self, owner: Owner) -> Limit {
         let limits = locked(&self.0.limits);

@@ -164,7 +164,7 @@ fn legend<'a>(unit: &'a str, curves: &'a [Curve], look: Look, width: usize) -> V
 }
 
 /// `text` in at most `width` columns, with an ellipsis if something is missing.
-fn cut(text: &str, width: u16) -> String {
+pub fn cut(text: &str, width: u16) -> String {
     let width = usize::from(width);
     if Span::raw(text).width() <= width {
         return text.to_owned();

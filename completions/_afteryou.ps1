@@ -1,0 +1,350 @@
+
+using namespace System.Management.Automation
+using namespace System.Management.Automation.Language
+
+Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+    $commandElements = $commandAst.CommandElements
+    $command = @(
+        'afteryou'
+        for ($i = 1; $i -lt $commandElements.Count; $i++) {
+            $element = $commandElements[$i]
+            if ($element -isnot [StringConstantExpressionAst] -or
+                $element.StringConstantType -ne [StringConstantType]::BareWord -or
+                $element.Value.StartsWith('-') -or
+                $element.Value -eq $wordToComplete) {
+                break
+        }
+        $element.Value
+    }) -join ';'
+
+    $completions = @(switch ($command) {
+        'afteryou' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send files and directories to where `afteryou receive` waits for them')
+            [CompletionResult]::new('receive', 'receive', [CompletionResultType]::ParameterValue, 'Wait for files; prints the ticket that `afteryou send` wants')
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Let files be got; prints the ticket that `afteryou get` wants')
+            [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'Get files and directories from where `afteryou serve` has them')
+            [CompletionResult]::new('ctl', 'ctl', [CompletionResultType]::ParameterValue, 'Look at running jobs, slow them down, pause and end them')
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Watch a background transfer step aside, with real packets on this machine')
+            [CompletionResult]::new('sim', 'sim', [CompletionResultType]::ParameterValue, 'Run scenario files in the simulator: hours of network in seconds')
+            [CompletionResult]::new('fluid', 'fluid', [CompletionResultType]::ParameterValue, 'The same files as differential equations: what to expect, at once')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'What there is to choose from, with every parameter')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'What a shell has to know to complete words')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Manual pages')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'afteryou;send' {
+            [CompletionResult]::new('--symlinks', '--symlinks', [CompletionResultType]::ParameterName, 'What becomes of symbolic links')
+            [CompletionResult]::new('--via', '--via', [CompletionResultType]::ParameterName, 'Start the far end over ssh, as scp does, instead of using a ticket')
+            [CompletionResult]::new('--ticket', '--ticket', [CompletionResultType]::ParameterName, 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`')
+            [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Connections of this job; together they take no more than one')
+            [CompletionResult]::new('--give-up-after', '--give-up-after', [CompletionResultType]::ParameterName, 'Fail if there was no connection for so long; if not said, try for ever')
+            [CompletionResult]::new('--max-rate', '--max-rate', [CompletionResultType]::ParameterName, 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"')
+            [CompletionResult]::new('--controller', '--controller', [CompletionResultType]::ParameterName, 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]')
+            [CompletionResult]::new('--dscp', '--dscp', [CompletionResultType]::ParameterName, 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Where this machine''s key is kept; usually ~/.local/state/afteryou')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each event, on stdout')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but errors')
+            [CompletionResult]::new('--json-groups', '--json-groups', [CompletionResultType]::ParameterName, 'An event for each chunk group that comes off the wire')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'afteryou;receive' {
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'The UDP address and port to wait at; port 0 is any')
+            [CompletionResult]::new('--address', '--address', [CompletionResultType]::ParameterName, 'Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated')
+            [CompletionResult]::new('--ticket-file', '--ticket-file', [CompletionResultType]::ParameterName, 'Write the ticket into this file, which only its owner may read, instead of printing it')
+            [CompletionResult]::new('--max-rate', '--max-rate', [CompletionResultType]::ParameterName, 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"')
+            [CompletionResult]::new('--controller', '--controller', [CompletionResultType]::ParameterName, 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]')
+            [CompletionResult]::new('--dscp', '--dscp', [CompletionResultType]::ParameterName, 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Where this machine''s key is kept; usually ~/.local/state/afteryou')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--once', '--once', [CompletionResultType]::ParameterName, 'End after the first job that is complete')
+            [CompletionResult]::new('--ticket-only', '--ticket-only', [CompletionResultType]::ParameterName, 'Print the ticket and end, without waiting for anybody')
+            [CompletionResult]::new('--new-ticket', '--new-ticket', [CompletionResultType]::ParameterName, 'Make a new secret: tickets printed so far are void')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each event, on stdout')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but errors')
+            [CompletionResult]::new('--json-groups', '--json-groups', [CompletionResultType]::ParameterName, 'An event for each chunk group that comes off the wire')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'afteryou;serve' {
+            [CompletionResult]::new('--symlinks', '--symlinks', [CompletionResultType]::ParameterName, 'What becomes of symbolic links')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'The UDP address and port to wait at; port 0 is any')
+            [CompletionResult]::new('--address', '--address', [CompletionResultType]::ParameterName, 'Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated')
+            [CompletionResult]::new('--ticket-file', '--ticket-file', [CompletionResultType]::ParameterName, 'Write the ticket into this file, which only its owner may read, instead of printing it')
+            [CompletionResult]::new('--max-rate', '--max-rate', [CompletionResultType]::ParameterName, 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"')
+            [CompletionResult]::new('--controller', '--controller', [CompletionResultType]::ParameterName, 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]')
+            [CompletionResult]::new('--dscp', '--dscp', [CompletionResultType]::ParameterName, 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Where this machine''s key is kept; usually ~/.local/state/afteryou')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--once', '--once', [CompletionResultType]::ParameterName, 'End after the first job that is complete')
+            [CompletionResult]::new('--ticket-only', '--ticket-only', [CompletionResultType]::ParameterName, 'Print the ticket and end, without waiting for anybody')
+            [CompletionResult]::new('--new-ticket', '--new-ticket', [CompletionResultType]::ParameterName, 'Make a new secret: tickets printed so far are void')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each event, on stdout')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but errors')
+            [CompletionResult]::new('--json-groups', '--json-groups', [CompletionResultType]::ParameterName, 'An event for each chunk group that comes off the wire')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'afteryou;get' {
+            [CompletionResult]::new('--via', '--via', [CompletionResultType]::ParameterName, 'Start the far end over ssh, as scp does, instead of using a ticket')
+            [CompletionResult]::new('--ticket', '--ticket', [CompletionResultType]::ParameterName, 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`')
+            [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Connections of this job; together they take no more than one')
+            [CompletionResult]::new('--give-up-after', '--give-up-after', [CompletionResultType]::ParameterName, 'Fail if there was no connection for so long; if not said, try for ever')
+            [CompletionResult]::new('--max-rate', '--max-rate', [CompletionResultType]::ParameterName, 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"')
+            [CompletionResult]::new('--controller', '--controller', [CompletionResultType]::ParameterName, 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]')
+            [CompletionResult]::new('--dscp', '--dscp', [CompletionResultType]::ParameterName, 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Where this machine''s key is kept; usually ~/.local/state/afteryou')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each event, on stdout')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but errors')
+            [CompletionResult]::new('--json-groups', '--json-groups', [CompletionResultType]::ParameterName, 'An event for each chunk group that comes off the wire')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'afteryou;ctl' {
+            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Which job, by its process; not needed if only one runs')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each job')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Say how it goes')
+            [CompletionResult]::new('pause', 'pause', [CompletionResultType]::ParameterValue, 'Let it stand still; its connection stays')
+            [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Let it go on')
+            [CompletionResult]::new('rate', 'rate', [CompletionResultType]::ParameterValue, 'Let it go no faster than this, instead of what it was told before')
+            [CompletionResult]::new('off', 'off', [CompletionResultType]::ParameterValue, 'Lift all limits and pauses of this side; a timetable speaks again at its next change')
+            [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'End it; what arrived stays, and the same command goes on from there')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'afteryou;ctl;status' {
+            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Which job, by its process; not needed if only one runs')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each job')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'afteryou;ctl;pause' {
+            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Which job, by its process; not needed if only one runs')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each job')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'afteryou;ctl;resume' {
+            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Which job, by its process; not needed if only one runs')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each job')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'afteryou;ctl;rate' {
+            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Which job, by its process; not needed if only one runs')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each job')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'afteryou;ctl;off' {
+            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Which job, by its process; not needed if only one runs')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each job')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'afteryou;ctl;stop' {
+            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Which job, by its process; not needed if only one runs')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each job')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'afteryou;ctl;help' {
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Say how it goes')
+            [CompletionResult]::new('pause', 'pause', [CompletionResultType]::ParameterValue, 'Let it stand still; its connection stays')
+            [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Let it go on')
+            [CompletionResult]::new('rate', 'rate', [CompletionResultType]::ParameterValue, 'Let it go no faster than this, instead of what it was told before')
+            [CompletionResult]::new('off', 'off', [CompletionResultType]::ParameterValue, 'Lift all limits and pauses of this side; a timetable speaks again at its next change')
+            [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'End it; what arrived stays, and the same command goes on from there')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'afteryou;ctl;help;status' {
+            break
+        }
+        'afteryou;ctl;help;pause' {
+            break
+        }
+        'afteryou;ctl;help;resume' {
+            break
+        }
+        'afteryou;ctl;help;rate' {
+            break
+        }
+        'afteryou;ctl;help;off' {
+            break
+        }
+        'afteryou;ctl;help;stop' {
+            break
+        }
+        'afteryou;ctl;help;help' {
+            break
+        }
+        'afteryou;demo' {
+            [CompletionResult]::new('--controller', '--controller', [CompletionResultType]::ParameterName, 'The transfer''s congestion controller, with parameters if wanted: NAME[,parameter=value...]')
+            [CompletionResult]::new('--seconds', '--seconds', [CompletionResultType]::ParameterName, 'How long to watch, in seconds; at least 24')
+            [CompletionResult]::new('--rate', '--rate', [CompletionResultType]::ParameterName, 'Rate of the bottleneck')
+            [CompletionResult]::new('--rtt', '--rtt', [CompletionResultType]::ParameterName, 'Round-trip time of the empty path: 40ms, 0.25s')
+            [CompletionResult]::new('--buffer', '--buffer', [CompletionResultType]::ParameterName, 'How much the bottleneck''s queue holds, in time, packets or bytes: 500ms, 100packets, 64KiB')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'The bottleneck''s queue discipline, with parameters if wanted: NAME[,parameter=value...]')
+            [CompletionResult]::new('--loss', '--loss', [CompletionResultType]::ParameterName, 'Packets lost at random, in each direction: 0.1%')
+            [CompletionResult]::new('--file', '--file', [CompletionResultType]::ParameterName, 'Send this file instead of generated data')
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Folder for the report')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of every random choice')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Write the result to stdout as JSON; progress goes to stderr either way')
+            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Exit with 1 if the verdict is bad')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'afteryou;sim' {
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write reports, results and curves into this folder')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of every random choice, instead of the file''s')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Run each combination so many times, with seeds N, N+1, …')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at the same time; as many as there are cores if not said')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: the result of each run as JSON, one in a line, on stdout')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'afteryou;fluid' {
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write reports, results and curves into this folder')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of every random choice, instead of the file''s')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Run each combination so many times, with seeds N, N+1, …')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at the same time; as many as there are cores if not said')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"')
+            [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Say what follows from the scenario without running it: equilibrium, time constants, stability, what to expect')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: the result of each run as JSON, one in a line, on stdout')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'afteryou;list' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: a JSON array, described below')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'afteryou;completions' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'afteryou;man' {
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write all pages into this directory instead')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'afteryou;help' {
+            [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send files and directories to where `afteryou receive` waits for them')
+            [CompletionResult]::new('receive', 'receive', [CompletionResultType]::ParameterValue, 'Wait for files; prints the ticket that `afteryou send` wants')
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Let files be got; prints the ticket that `afteryou get` wants')
+            [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'Get files and directories from where `afteryou serve` has them')
+            [CompletionResult]::new('ctl', 'ctl', [CompletionResultType]::ParameterValue, 'Look at running jobs, slow them down, pause and end them')
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Watch a background transfer step aside, with real packets on this machine')
+            [CompletionResult]::new('sim', 'sim', [CompletionResultType]::ParameterValue, 'Run scenario files in the simulator: hours of network in seconds')
+            [CompletionResult]::new('fluid', 'fluid', [CompletionResultType]::ParameterValue, 'The same files as differential equations: what to expect, at once')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'What there is to choose from, with every parameter')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'What a shell has to know to complete words')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Manual pages')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'afteryou;help;send' {
+            break
+        }
+        'afteryou;help;receive' {
+            break
+        }
+        'afteryou;help;serve' {
+            break
+        }
+        'afteryou;help;get' {
+            break
+        }
+        'afteryou;help;ctl' {
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Say how it goes')
+            [CompletionResult]::new('pause', 'pause', [CompletionResultType]::ParameterValue, 'Let it stand still; its connection stays')
+            [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Let it go on')
+            [CompletionResult]::new('rate', 'rate', [CompletionResultType]::ParameterValue, 'Let it go no faster than this, instead of what it was told before')
+            [CompletionResult]::new('off', 'off', [CompletionResultType]::ParameterValue, 'Lift all limits and pauses of this side; a timetable speaks again at its next change')
+            [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'End it; what arrived stays, and the same command goes on from there')
+            break
+        }
+        'afteryou;help;ctl;status' {
+            break
+        }
+        'afteryou;help;ctl;pause' {
+            break
+        }
+        'afteryou;help;ctl;resume' {
+            break
+        }
+        'afteryou;help;ctl;rate' {
+            break
+        }
+        'afteryou;help;ctl;off' {
+            break
+        }
+        'afteryou;help;ctl;stop' {
+            break
+        }
+        'afteryou;help;demo' {
+            break
+        }
+        'afteryou;help;sim' {
+            break
+        }
+        'afteryou;help;fluid' {
+            break
+        }
+        'afteryou;help;list' {
+            break
+        }
+        'afteryou;help;completions' {
+            break
+        }
+        'afteryou;help;man' {
+            break
+        }
+        'afteryou;help;help' {
+            break
+        }
+    })
+
+    $completions.Where{ $_.CompletionText -like "$wordToComplete*" } |
+        Sort-Object -Property ListItemText
+}

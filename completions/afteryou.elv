@@ -1,0 +1,300 @@
+
+use builtin;
+use str;
+
+set edit:completion:arg-completer[afteryou] = {|@words|
+    fn spaces {|n|
+        builtin:repeat $n ' ' | str:join ''
+    }
+    fn cand {|text desc|
+        edit:complex-candidate $text &display=$text' '(spaces (- 14 (wcswidth $text)))$desc
+    }
+    var command = 'afteryou'
+    for word $words[1..-1] {
+        if (str:has-prefix $word '-') {
+            break
+        }
+        set command = $command';'$word
+    }
+    var completions = [
+        &'afteryou'= {
+            cand -h 'Print help'
+            cand --help 'Print help'
+            cand -V 'Print version'
+            cand --version 'Print version'
+            cand send 'Send files and directories to where `afteryou receive` waits for them'
+            cand receive 'Wait for files; prints the ticket that `afteryou send` wants'
+            cand serve 'Let files be got; prints the ticket that `afteryou get` wants'
+            cand get 'Get files and directories from where `afteryou serve` has them'
+            cand ctl 'Look at running jobs, slow them down, pause and end them'
+            cand demo 'Watch a background transfer step aside, with real packets on this machine'
+            cand sim 'Run scenario files in the simulator: hours of network in seconds'
+            cand fluid 'The same files as differential equations: what to expect, at once'
+            cand list 'What there is to choose from, with every parameter'
+            cand completions 'What a shell has to know to complete words'
+            cand man 'Manual pages'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'afteryou;send'= {
+            cand --symlinks 'What becomes of symbolic links'
+            cand --via 'Start the far end over ssh, as scp does, instead of using a ticket'
+            cand --ticket 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`'
+            cand --connections 'Connections of this job; together they take no more than one'
+            cand --give-up-after 'Fail if there was no connection for so long; if not said, try for ever'
+            cand --max-rate 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"'
+            cand --controller 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]'
+            cand --dscp 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63'
+            cand --state 'Where this machine''s key is kept; usually ~/.local/state/afteryou'
+            cand --control-dir 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR'
+            cand --json 'For programs: one JSON object in a line for each event, on stdout'
+            cand -q 'Say nothing but errors'
+            cand --quiet 'Say nothing but errors'
+            cand --json-groups 'An event for each chunk group that comes off the wire'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'afteryou;receive'= {
+            cand --listen 'The UDP address and port to wait at; port 0 is any'
+            cand --address 'Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated'
+            cand --ticket-file 'Write the ticket into this file, which only its owner may read, instead of printing it'
+            cand --max-rate 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"'
+            cand --controller 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]'
+            cand --dscp 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63'
+            cand --state 'Where this machine''s key is kept; usually ~/.local/state/afteryou'
+            cand --control-dir 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR'
+            cand --once 'End after the first job that is complete'
+            cand --ticket-only 'Print the ticket and end, without waiting for anybody'
+            cand --new-ticket 'Make a new secret: tickets printed so far are void'
+            cand --json 'For programs: one JSON object in a line for each event, on stdout'
+            cand -q 'Say nothing but errors'
+            cand --quiet 'Say nothing but errors'
+            cand --json-groups 'An event for each chunk group that comes off the wire'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'afteryou;serve'= {
+            cand --symlinks 'What becomes of symbolic links'
+            cand --listen 'The UDP address and port to wait at; port 0 is any'
+            cand --address 'Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated'
+            cand --ticket-file 'Write the ticket into this file, which only its owner may read, instead of printing it'
+            cand --max-rate 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"'
+            cand --controller 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]'
+            cand --dscp 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63'
+            cand --state 'Where this machine''s key is kept; usually ~/.local/state/afteryou'
+            cand --control-dir 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR'
+            cand --once 'End after the first job that is complete'
+            cand --ticket-only 'Print the ticket and end, without waiting for anybody'
+            cand --new-ticket 'Make a new secret: tickets printed so far are void'
+            cand --json 'For programs: one JSON object in a line for each event, on stdout'
+            cand -q 'Say nothing but errors'
+            cand --quiet 'Say nothing but errors'
+            cand --json-groups 'An event for each chunk group that comes off the wire'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'afteryou;get'= {
+            cand --via 'Start the far end over ssh, as scp does, instead of using a ticket'
+            cand --ticket 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`'
+            cand --connections 'Connections of this job; together they take no more than one'
+            cand --give-up-after 'Fail if there was no connection for so long; if not said, try for ever'
+            cand --max-rate 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"'
+            cand --controller 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]'
+            cand --dscp 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63'
+            cand --state 'Where this machine''s key is kept; usually ~/.local/state/afteryou'
+            cand --control-dir 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR'
+            cand --json 'For programs: one JSON object in a line for each event, on stdout'
+            cand -q 'Say nothing but errors'
+            cand --quiet 'Say nothing but errors'
+            cand --json-groups 'An event for each chunk group that comes off the wire'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'afteryou;ctl'= {
+            cand --job 'Which job, by its process; not needed if only one runs'
+            cand --control-dir 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR'
+            cand --json 'For programs: one JSON object in a line for each job'
+            cand -h 'Print help'
+            cand --help 'Print help'
+            cand status 'Say how it goes'
+            cand pause 'Let it stand still; its connection stays'
+            cand resume 'Let it go on'
+            cand rate 'Let it go no faster than this, instead of what it was told before'
+            cand off 'Lift all limits and pauses of this side; a timetable speaks again at its next change'
+            cand stop 'End it; what arrived stays, and the same command goes on from there'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'afteryou;ctl;status'= {
+            cand --job 'Which job, by its process; not needed if only one runs'
+            cand --control-dir 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR'
+            cand --json 'For programs: one JSON object in a line for each job'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'afteryou;ctl;pause'= {
+            cand --job 'Which job, by its process; not needed if only one runs'
+            cand --control-dir 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR'
+            cand --json 'For programs: one JSON object in a line for each job'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'afteryou;ctl;resume'= {
+            cand --job 'Which job, by its process; not needed if only one runs'
+            cand --control-dir 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR'
+            cand --json 'For programs: one JSON object in a line for each job'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'afteryou;ctl;rate'= {
+            cand --job 'Which job, by its process; not needed if only one runs'
+            cand --control-dir 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR'
+            cand --json 'For programs: one JSON object in a line for each job'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'afteryou;ctl;off'= {
+            cand --job 'Which job, by its process; not needed if only one runs'
+            cand --control-dir 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR'
+            cand --json 'For programs: one JSON object in a line for each job'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'afteryou;ctl;stop'= {
+            cand --job 'Which job, by its process; not needed if only one runs'
+            cand --control-dir 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR'
+            cand --json 'For programs: one JSON object in a line for each job'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'afteryou;ctl;help'= {
+            cand status 'Say how it goes'
+            cand pause 'Let it stand still; its connection stays'
+            cand resume 'Let it go on'
+            cand rate 'Let it go no faster than this, instead of what it was told before'
+            cand off 'Lift all limits and pauses of this side; a timetable speaks again at its next change'
+            cand stop 'End it; what arrived stays, and the same command goes on from there'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'afteryou;ctl;help;status'= {
+        }
+        &'afteryou;ctl;help;pause'= {
+        }
+        &'afteryou;ctl;help;resume'= {
+        }
+        &'afteryou;ctl;help;rate'= {
+        }
+        &'afteryou;ctl;help;off'= {
+        }
+        &'afteryou;ctl;help;stop'= {
+        }
+        &'afteryou;ctl;help;help'= {
+        }
+        &'afteryou;demo'= {
+            cand --controller 'The transfer''s congestion controller, with parameters if wanted: NAME[,parameter=value...]'
+            cand --seconds 'How long to watch, in seconds; at least 24'
+            cand --rate 'Rate of the bottleneck'
+            cand --rtt 'Round-trip time of the empty path: 40ms, 0.25s'
+            cand --buffer 'How much the bottleneck''s queue holds, in time, packets or bytes: 500ms, 100packets, 64KiB'
+            cand --queue 'The bottleneck''s queue discipline, with parameters if wanted: NAME[,parameter=value...]'
+            cand --loss 'Packets lost at random, in each direction: 0.1%'
+            cand --file 'Send this file instead of generated data'
+            cand --out 'Folder for the report'
+            cand --seed 'Seed of every random choice'
+            cand --json 'Write the result to stdout as JSON; progress goes to stderr either way'
+            cand --check 'Exit with 1 if the verdict is bad'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'afteryou;sim'= {
+            cand --out 'Write reports, results and curves into this folder'
+            cand --seed 'Seed of every random choice, instead of the file''s'
+            cand --repeat 'Run each combination so many times, with seeds N, N+1, …'
+            cand --jobs 'Runs at the same time; as many as there are cores if not said'
+            cand --set 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"'
+            cand --json 'For programs: the result of each run as JSON, one in a line, on stdout'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'afteryou;fluid'= {
+            cand --out 'Write reports, results and curves into this folder'
+            cand --seed 'Seed of every random choice, instead of the file''s'
+            cand --repeat 'Run each combination so many times, with seeds N, N+1, …'
+            cand --jobs 'Runs at the same time; as many as there are cores if not said'
+            cand --set 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"'
+            cand --explain 'Say what follows from the scenario without running it: equilibrium, time constants, stability, what to expect'
+            cand --json 'For programs: the result of each run as JSON, one in a line, on stdout'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'afteryou;list'= {
+            cand --json 'For programs: a JSON array, described below'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'afteryou;completions'= {
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'afteryou;man'= {
+            cand --out 'Write all pages into this directory instead'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'afteryou;help'= {
+            cand send 'Send files and directories to where `afteryou receive` waits for them'
+            cand receive 'Wait for files; prints the ticket that `afteryou send` wants'
+            cand serve 'Let files be got; prints the ticket that `afteryou get` wants'
+            cand get 'Get files and directories from where `afteryou serve` has them'
+            cand ctl 'Look at running jobs, slow them down, pause and end them'
+            cand demo 'Watch a background transfer step aside, with real packets on this machine'
+            cand sim 'Run scenario files in the simulator: hours of network in seconds'
+            cand fluid 'The same files as differential equations: what to expect, at once'
+            cand list 'What there is to choose from, with every parameter'
+            cand completions 'What a shell has to know to complete words'
+            cand man 'Manual pages'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'afteryou;help;send'= {
+        }
+        &'afteryou;help;receive'= {
+        }
+        &'afteryou;help;serve'= {
+        }
+        &'afteryou;help;get'= {
+        }
+        &'afteryou;help;ctl'= {
+            cand status 'Say how it goes'
+            cand pause 'Let it stand still; its connection stays'
+            cand resume 'Let it go on'
+            cand rate 'Let it go no faster than this, instead of what it was told before'
+            cand off 'Lift all limits and pauses of this side; a timetable speaks again at its next change'
+            cand stop 'End it; what arrived stays, and the same command goes on from there'
+        }
+        &'afteryou;help;ctl;status'= {
+        }
+        &'afteryou;help;ctl;pause'= {
+        }
+        &'afteryou;help;ctl;resume'= {
+        }
+        &'afteryou;help;ctl;rate'= {
+        }
+        &'afteryou;help;ctl;off'= {
+        }
+        &'afteryou;help;ctl;stop'= {
+        }
+        &'afteryou;help;demo'= {
+        }
+        &'afteryou;help;sim'= {
+        }
+        &'afteryou;help;fluid'= {
+        }
+        &'afteryou;help;list'= {
+        }
+        &'afteryou;help;completions'= {
+        }
+        &'afteryou;help;man'= {
+        }
+        &'afteryou;help;help'= {
+        }
+    ]
+    $completions[$command]
+}

@@ -1,0 +1,195 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_afteryou_global_optspecs
+    string join \n h/help V/version
+end
+
+function __fish_afteryou_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_afteryou_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_afteryou_using_subcommand
+    set -l cmd (__fish_afteryou_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c afteryou -n "__fish_afteryou_needs_command" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_needs_command" -s V -l version -d 'Print version'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "send" -d 'Send files and directories to where `afteryou receive` waits for them'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "receive" -d 'Wait for files; prints the ticket that `afteryou send` wants'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "serve" -d 'Let files be got; prints the ticket that `afteryou get` wants'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "get" -d 'Get files and directories from where `afteryou serve` has them'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "ctl" -d 'Look at running jobs, slow them down, pause and end them'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "demo" -d 'Watch a background transfer step aside, with real packets on this machine'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "sim" -d 'Run scenario files in the simulator: hours of network in seconds'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "fluid" -d 'The same files as differential equations: what to expect, at once'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "list" -d 'What there is to choose from, with every parameter'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "completions" -d 'What a shell has to know to complete words'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "man" -d 'Manual pages'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l symlinks -d 'What becomes of symbolic links' -r -f -a "keep\t'They arrive as links, if they stay within what is sent'
+skip\t'They are left out'
+follow\t'What they point to arrives instead'"
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l via -d 'Start the far end over ssh, as scp does, instead of using a ticket' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l ticket -d 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l connections -d 'Connections of this job; together they take no more than one' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l give-up-after -d 'Fail if there was no connection for so long; if not said, try for ever' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l max-rate -d 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l controller -d 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l dscp -d 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l state -d 'Where this machine\'s key is kept; usually ~/.local/state/afteryou' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l control-dir -d 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s q -l quiet -d 'Say nothing but errors'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l json-groups -d 'An event for each chunk group that comes off the wire'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l listen -d 'The UDP address and port to wait at; port 0 is any' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l address -d 'Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l ticket-file -d 'Write the ticket into this file, which only its owner may read, instead of printing it' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l max-rate -d 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l controller -d 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l dscp -d 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l state -d 'Where this machine\'s key is kept; usually ~/.local/state/afteryou' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l control-dir -d 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l once -d 'End after the first job that is complete'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l ticket-only -d 'Print the ticket and end, without waiting for anybody'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l new-ticket -d 'Make a new secret: tickets printed so far are void'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s q -l quiet -d 'Say nothing but errors'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l json-groups -d 'An event for each chunk group that comes off the wire'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l symlinks -d 'What becomes of symbolic links' -r -f -a "keep\t'They arrive as links, if they stay within what is sent'
+skip\t'They are left out'
+follow\t'What they point to arrives instead'"
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l listen -d 'The UDP address and port to wait at; port 0 is any' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l address -d 'Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l ticket-file -d 'Write the ticket into this file, which only its owner may read, instead of printing it' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l max-rate -d 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l controller -d 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l dscp -d 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l state -d 'Where this machine\'s key is kept; usually ~/.local/state/afteryou' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l control-dir -d 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l once -d 'End after the first job that is complete'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l ticket-only -d 'Print the ticket and end, without waiting for anybody'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l new-ticket -d 'Make a new secret: tickets printed so far are void'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s q -l quiet -d 'Say nothing but errors'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l json-groups -d 'An event for each chunk group that comes off the wire'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l via -d 'Start the far end over ssh, as scp does, instead of using a ticket' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l ticket -d 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l connections -d 'Connections of this job; together they take no more than one' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l give-up-after -d 'Fail if there was no connection for so long; if not said, try for ever' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l max-rate -d 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l controller -d 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l dscp -d 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l state -d 'Where this machine\'s key is kept; usually ~/.local/state/afteryou' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l control-dir -d 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s q -l quiet -d 'Say nothing but errors'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l json-groups -d 'An event for each chunk group that comes off the wire'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -l json -d 'For programs: one JSON object in a line for each job'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "status" -d 'Say how it goes'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "pause" -d 'Let it stand still; its connection stays'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "resume" -d 'Let it go on'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "rate" -d 'Let it go no faster than this, instead of what it was told before'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "off" -d 'Lift all limits and pauses of this side; a timetable speaks again at its next change'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "stop" -d 'End it; what arrived stays, and the same command goes on from there'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -l json -d 'For programs: one JSON object in a line for each job'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -l json -d 'For programs: one JSON object in a line for each job'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -l json -d 'For programs: one JSON object in a line for each job'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -l json -d 'For programs: one JSON object in a line for each job'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -l json -d 'For programs: one JSON object in a line for each job'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -l json -d 'For programs: one JSON object in a line for each job'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "status" -d 'Say how it goes'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "pause" -d 'Let it stand still; its connection stays'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "resume" -d 'Let it go on'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "rate" -d 'Let it go no faster than this, instead of what it was told before'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "off" -d 'Lift all limits and pauses of this side; a timetable speaks again at its next change'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "stop" -d 'End it; what arrived stays, and the same command goes on from there'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l controller -d 'The transfer\'s congestion controller, with parameters if wanted: NAME[,parameter=value...]' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l seconds -d 'How long to watch, in seconds; at least 24' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l rate -d 'Rate of the bottleneck' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l rtt -d 'Round-trip time of the empty path: 40ms, 0.25s' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l buffer -d 'How much the bottleneck\'s queue holds, in time, packets or bytes: 500ms, 100packets, 64KiB' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l queue -d 'The bottleneck\'s queue discipline, with parameters if wanted: NAME[,parameter=value...]' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l loss -d 'Packets lost at random, in each direction: 0.1%' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l file -d 'Send this file instead of generated data' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l out -d 'Folder for the report' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l seed -d 'Seed of every random choice' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l json -d 'Write the result to stdout as JSON; progress goes to stderr either way'
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l check -d 'Exit with 1 if the verdict is bad'
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l out -d 'Write reports, results and curves into this folder' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l seed -d 'Seed of every random choice, instead of the file\'s' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l repeat -d 'Run each combination so many times, with seeds N, N+1, …' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l jobs -d 'Runs at the same time; as many as there are cores if not said' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l set -d 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l json -d 'For programs: the result of each run as JSON, one in a line, on stdout'
+complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l out -d 'Write reports, results and curves into this folder' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l seed -d 'Seed of every random choice, instead of the file\'s' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l repeat -d 'Run each combination so many times, with seeds N, N+1, …' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l jobs -d 'Runs at the same time; as many as there are cores if not said' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l set -d 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l explain -d 'Say what follows from the scenario without running it: equilibrium, time constants, stability, what to expect'
+complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l json -d 'For programs: the result of each run as JSON, one in a line, on stdout'
+complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand list" -l json -d 'For programs: a JSON array, described below'
+complete -c afteryou -n "__fish_afteryou_using_subcommand list" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand completions" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand man" -l out -d 'Write all pages into this directory instead' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand man" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid list completions man help" -f -a "send" -d 'Send files and directories to where `afteryou receive` waits for them'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid list completions man help" -f -a "receive" -d 'Wait for files; prints the ticket that `afteryou send` wants'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid list completions man help" -f -a "serve" -d 'Let files be got; prints the ticket that `afteryou get` wants'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid list completions man help" -f -a "get" -d 'Get files and directories from where `afteryou serve` has them'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid list completions man help" -f -a "ctl" -d 'Look at running jobs, slow them down, pause and end them'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid list completions man help" -f -a "demo" -d 'Watch a background transfer step aside, with real packets on this machine'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid list completions man help" -f -a "sim" -d 'Run scenario files in the simulator: hours of network in seconds'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid list completions man help" -f -a "fluid" -d 'The same files as differential equations: what to expect, at once'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid list completions man help" -f -a "list" -d 'What there is to choose from, with every parameter'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid list completions man help" -f -a "completions" -d 'What a shell has to know to complete words'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid list completions man help" -f -a "man" -d 'Manual pages'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid list completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "status" -d 'Say how it goes'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "pause" -d 'Let it stand still; its connection stays'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "resume" -d 'Let it go on'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "rate" -d 'Let it go no faster than this, instead of what it was told before'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "off" -d 'Lift all limits and pauses of this side; a timetable speaks again at its next change'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "stop" -d 'End it; what arrived stays, and the same command goes on from there'

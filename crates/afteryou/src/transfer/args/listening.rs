@@ -1,0 +1,116 @@
+//! `afteryou receive` and `afteryou serve`: the sides that wait.
+
+use super::common::{Common, Symlinks};
+use super::EXIT_CODES;
+use clap::builder::BoolishValueParser;
+use clap::{Args, ValueHint};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// What `afteryou receive` can be told.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = RECEIVE_HELP, after_long_help = format!("{RECEIVE_HELP}\n\n{EXIT_CODES}"))]
+pub struct ReceiveArgs {
+    /// Where to put what arrives; nothing is ever written outside
+    #[arg(
+        value_name = "DIR",
+        default_value = ".",
+        value_hint = ValueHint::DirPath,
+        env = "AFTERYOU_DIR",
+        hide_env_values = true
+    )]
+    pub directory: PathBuf,
+
+    /// How to be reached.
+    #[command(flatten)]
+    pub listening: Listening,
+
+    /// What every job can be told.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What `afteryou serve` can be told.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = SERVE_HELP, after_long_help = format!("{SERVE_HELP}\n\n{EXIT_CODES}"))]
+pub struct ServeArgs {
+    /// What can be got: this directory and what is below it
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath, env = "AFTERYOU_DIR", hide_env_values = true)]
+    pub directory: PathBuf,
+
+    /// What becomes of symbolic links
+    #[arg(long, value_enum, default_value = "keep", env = "AFTERYOU_SYMLINKS", hide_env_values = true)]
+    pub symlinks: Symlinks,
+
+    /// How to be reached.
+    #[command(flatten)]
+    pub listening: Listening,
+
+    /// What every job can be told.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// How to be reached.
+#[derive(Args, Clone, Debug)]
+pub struct Listening {
+    /// The UDP address and port to wait at; port 0 is any
+    #[arg(
+        long,
+        value_name = "ADDRESS:PORT",
+        default_value = "[::]:0",
+        env = "AFTERYOU_LISTEN",
+        hide_env_values = true
+    )]
+    pub listen: SocketAddr,
+
+    /// Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated
+    #[arg(
+        long = "address",
+        value_name = "HOST[:PORT]",
+        env = "AFTERYOU_ADDRESS",
+        hide_env_values = true,
+        value_delimiter = ','
+    )]
+    pub addresses: Vec<String>,
+
+    /// End after the first job that is complete
+    #[arg(
+        long,
+        env = "AFTERYOU_ONCE",
+        hide_env_values = true,
+        value_parser = BoolishValueParser::new()
+    )]
+    pub once: bool,
+
+    /// For scripts and ssh: print the ticket and nothing else, with a key that is kept nowhere, and end with standard input
+    ///
+    /// This is how --via ssh starts the far end.
+    #[arg(long, conflicts_with_all = ["new_ticket", "ticket_file", "json"])]
+    pub ticket_only: bool,
+
+    /// Write the ticket into this file, which only its owner may read, instead of printing it
+    #[arg(long, value_name = "FILE", env = "AFTERYOU_TICKET_FILE", hide_env_values = true)]
+    pub ticket_file: Option<PathBuf>,
+
+    /// Make a new secret: tickets printed so far are void
+    #[arg(long)]
+    pub new_ticket: bool,
+}
+
+const RECEIVE_HELP: &str = "\
+Examples:
+  afteryou receive                                    into this directory; prints a ticket for `afteryou send`
+  afteryou receive archive --listen '[::]:4747'       always the same port, so the ticket stays the same
+  afteryou receive archive --address example.org:4747 behind a router that forwards the port
+  afteryou receive archive --once                     ends when one job is complete
+
+Whoever has the ticket may send. It holds the addresses, the fingerprint of this machine's key, and a secret.";
+
+const SERVE_HELP: &str = "\
+Examples:
+  afteryou serve photos                               prints a ticket for `afteryou get`
+  afteryou serve photos --max-rate 5Mbit/s
+  afteryou serve photos --new-ticket                  void the tickets given out so far
+
+Whoever has the ticket may read. It holds the addresses, the fingerprint of this machine's key, and a secret.";

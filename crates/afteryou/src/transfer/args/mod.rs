@@ -1,0 +1,25 @@
+//! What the commands that move files can be told.
+//!
+//! Every option can be set in the environment instead (AFTERYOU_ and its name), so that a unit file or a container needs
+//! no command line. What is said in words wins over the environment.
+
+mod common;
+mod dialing;
+mod listening;
+mod target;
+
+pub use common::{Common, Symlinks};
+pub use dialing::{Dialing, GetArgs, SendArgs};
+pub use listening::{Listening, ReceiveArgs, ServeArgs};
+pub use target::{looks_like_ticket, Target};
+
+/// Words about exit codes that all of them share.
+pub const EXIT_CODES: &str = "\
+Exit codes:
+  0    everything is stored at its place and verified
+  1    something failed; what arrived is kept, and the same command goes on from there
+  2    the command line makes no sense
+  130  Ctrl-C or SIGTERM ended it; the same command goes on from there";
+
+#[cfg(test)]
+mod tests;

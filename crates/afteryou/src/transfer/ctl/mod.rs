@@ -1,0 +1,22 @@
+//! `afteryou ctl`: jobs that run can be looked at, slowed down, paused and ended.
+//!
+//! # How
+//! Each job listens on a Unix socket `PID.sock` in a directory that only its user can enter ([`place`]). One connection
+//! carries one question and one answer, a JSON object in a line each ([`protocol`]). A socket whose job was killed is
+//! removed by whoever finds that nobody answers.
+//!
+//! # Whose word counts
+//! The last. `ctl rate` and `ctl off` replace what --max-rate said and what the timetable says now; the timetable speaks
+//! again at its next change. A limit of the far end stays the far end's.
+
+mod command;
+#[cfg(unix)]
+mod place;
+mod protocol;
+#[cfg(unix)]
+mod server;
+
+pub use command::{run, CtlArgs};
+pub use protocol::{Answer, Job, Question, Status};
+#[cfg(unix)]
+pub use server::Server;

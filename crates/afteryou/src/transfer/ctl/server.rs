@@ -1,0 +1,92 @@
+//! The job's side: answers questions while it runs.
+
+use super::place;
+use super::protocol::{obey, Answer, Job, Question, Status, LONGEST};
+use crate::transfer::tally::Tally;
+use afteryou_transfer::pace::Pace;
+use anyhow::Context;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::watch;
+
+/// Who asks has the question ready.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A socket that is answered; it is gone with this.
+pub struct Server {
+    socket: PathBuf,
+    task: tokio::task::JoinHandle<()>,
+}
+
+/// What questions are about.
+#[derive(Clone)]
+struct Answerer {
+    job: Arc<Job>,
+    tally: Arc<Mutex<Tally>>,
+    pace: Pace,
+    stop: watch::Sender<bool>,
+}
+
+impl Server {
+    /// Answers at this process's socket in `directory` (None: the usual one), and sends `true` into `stop` when asked to.
+    pub fn start(
+        directory: Option<&Path>,
+        job: Job,
+        tally: Arc<Mutex<Tally>>,
+        pace: Pace,
+        stop: watch::Sender<bool>,
+    ) -> anyhow::Result<Server> {
+        let directory = place::directory(directory)?;
+        let socket = place::socket(&directory, std::process::id());
+        // A job that was killed had the same number.
+        let _ = std::fs::remove_file(&socket);
+        let listener =
+            UnixListener::bind(&socket).with_context(|| format!("cannot listen at {}", socket.display()))?;
+        let answerer = Answerer { job: Arc::new(job), tally, pace, stop };
+        let task = tokio::spawn(async move {
+            loop {
+                match listener.accept().await {
+                    Ok((stream, _)) => drop(tokio::spawn(answer(stream, answerer.clone()))),
+                    // Too many files are open, for instance: that passes.
+                    Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+                }
+            }
+        });
+        Ok(Server { socket, task })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+        let _ = std::fs::remove_file(&self.socket);
+    }
+}
+
+async fn answer(stream: UnixStream, answerer: Answerer) {
+    let (read, mut write) = stream.into_split();
+    let mut line = String::new();
+    let mut read = BufReader::new(read.take(LONGEST));
+    let Ok(Ok(_)) = tokio::time::timeout(PATIENCE, read.read_line(&mut line)).await else { return };
+    let answer = match serde_json::from_str(&line) {
+        Ok(question) => answerer.obey(question),
+        Err(error) => Answer::Refused { reason: format!("the job does not understand: {error}") },
+    };
+    let Ok(mut text) = serde_json::to_string(&answer) else { return };
+    text.push('\n');
+    let _ = tokio::time::timeout(PATIENCE, write.write_all(text.as_bytes())).await;
+}
+
+impl Answerer {
+    fn obey(&self, question: Question) -> Answer {
+        obey(question, &self.pace);
+        if question == Question::Stop {
+            self.stop.send_replace(true);
+        }
+        let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        Answer::Status(Status::of(&self.job, &tally, &self.pace, Instant::now()))
+    }
+}

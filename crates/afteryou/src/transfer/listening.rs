@@ -1,0 +1,242 @@
+//! `afteryou receive` and `afteryou serve`, from the command line's words to the end.
+
+use super::args::{Common, Listening, ReceiveArgs, ServeArgs};
+use super::ctl::Job;
+use super::stage::Stage;
+use super::{network, ready, sources};
+use crate::failure::Failure;
+use crate::output;
+use afteryou_quic::Socket;
+use afteryou_transfer::guard::{Guard, Limits};
+use afteryou_transfer::identity::{self, Identity};
+use afteryou_transfer::job::{self, ListenOptions, Service};
+use afteryou_transfer::store::{Store, StoreOptions};
+use afteryou_transfer::ticket::{Address, Host, Role, Ticket};
+use afteryou_transfer::{addresses, ssh, tls};
+use anyhow::Context;
+use quinn::AsyncUdpSocket;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// `afteryou receive`.
+pub async fn receive(args: &ReceiveArgs) -> Result<(), Failure> {
+    let directory = &args.directory;
+    let store = Store::open(directory, StoreOptions::default())?;
+    let what = format!("into {}", shown(directory));
+    let job = Job { command: "receive", done: "received", what };
+    let hint = format!(
+        "waiting for files, to put them into {}; on the other machine: afteryou send PATH... TICKET",
+        shown(directory)
+    );
+    run(Service::Receive(store), Role::Receive, directory, &args.listening, &args.common, job, hint).await
+}
+
+/// `afteryou serve`.
+pub async fn serve(args: &ServeArgs) -> Result<(), Failure> {
+    let directory = &args.directory;
+    if !directory.is_dir() {
+        return Err(Failure::usage(format!(
+            "{directory:?} is no directory: name one whose files may be got"
+        )));
+    }
+    let options = sources::options(&args.common, args.symlinks);
+    let service = Service::Serve { dir: directory.clone(), options };
+    let job = Job { command: "serve", done: "sent", what: shown(directory) };
+    let hint =
+        format!("serving {}; on the other machine: afteryou get TICKET[/PATH] [DIR]", shown(directory));
+    run(service, Role::Serve, directory, &args.listening, &args.common, job, hint).await
+}
+
+async fn run(
+    service: Service,
+    role: Role,
+    directory: &Path,
+    listening: &Listening,
+    common: &Common,
+    job: Job,
+    hint: String,
+) -> Result<(), Failure> {
+    let mut identity = identity(listening, common)?;
+    if listening.new_ticket {
+        identity.renew(role, directory)?;
+    }
+    let socket = socket(&mut identity, role, directory, listening, common)?;
+    let secret = identity.secret(role, directory)?;
+    let admissions = [tls::Admission { role, secret: secret.clone() }];
+    let mut server = tls::server(&identity, &admissions)?;
+    server.transport_config(network::transport(common)?);
+    let limits = Limits::default();
+    limits.apply(&mut server);
+    let endpoint = network::endpoint(&socket, Some(server))?;
+    let local = endpoint.local_addr()?;
+    let addresses = in_ticket(&listening.addresses, local)?;
+    let ticket = Ticket { role, fingerprint: identity.fingerprint(), secret, addresses }.to_line()?;
+
+    let stage = Stage::start(&quiet_for_ssh(listening, common), job, false)?;
+    hand_over(&ticket, listening, common)?;
+    if !listening.ticket_only {
+        stage.say(hint);
+    }
+    ready::ready(&format!("waiting at {local}"));
+    let shutdown = shutdown(&stage, listening.ticket_only);
+    let options = ListenOptions {
+        pace: stage.pace.clone(),
+        listener: stage.listener(),
+        state_of: network::state_of(),
+        arrival_of: network::arrival_of(socket),
+        groups_in_events: common.json_groups,
+        once: listening.once,
+    };
+    let outcome = job::listen(Guard::new(endpoint.clone(), limits), service, options, shutdown).await;
+    network::leave(&endpoint).await;
+    stage.end();
+    match outcome?.failed {
+        0 => Ok(()),
+        failed => {
+            let failed = super::figures::count(failed, "file");
+            Err(anyhow::anyhow!(
+                "{failed} failed: what went wrong stands above; sending them again tries again"
+            )
+            .into())
+        }
+    }
+}
+
+/// Standard error is the user's terminal, and ours is shown there already.
+fn quiet_for_ssh(listening: &Listening, common: &Common) -> Common {
+    Common { quiet: common.quiet || listening.ticket_only, ..common.clone() }
+}
+
+/// The one that is kept, or one for this run alone.
+fn identity(listening: &Listening, common: &Common) -> Result<Identity, Failure> {
+    if listening.ticket_only {
+        return Ok(Identity::ephemeral()?);
+    }
+    let state = match &common.state {
+        Some(state) => state.clone(),
+        None => identity::default_directory()?,
+    };
+    Ok(Identity::open(&state)?)
+}
+
+/// At the port of the last time if none is asked for, so that the ticket stays the same.
+fn socket(
+    identity: &mut Identity,
+    role: Role,
+    directory: &Path,
+    listening: &Listening,
+    common: &Common,
+) -> Result<Arc<Socket>, Failure> {
+    let asked = listening.listen;
+    if asked.port() != 0 {
+        return network::socket(common, asked);
+    }
+    let last = identity.port(role, directory)?;
+    let again = last.and_then(|port| network::socket(common, SocketAddr::new(asked.ip(), port)).ok());
+    if let Some(socket) = again {
+        return Ok(socket);
+    }
+    let socket = network::socket(common, asked)?;
+    identity.remember_port(role, directory, socket.local_addr()?.port())?;
+    Ok(socket)
+}
+
+/// What the user says, and what this machine knows of itself, as far as `local` is reached through it.
+fn in_ticket(named: &[String], local: SocketAddr) -> Result<Vec<Address>, Failure> {
+    let parse = |text: &String| Address::parse(text, local.port());
+    let named: Vec<Address> = named.iter().map(parse).collect::<Result<_, _>>().map_err(Failure::usage)?;
+    if !named.is_empty() {
+        return Ok(named);
+    }
+    if !local.ip().is_unspecified() {
+        return Ok(vec![Address { host: Host::Ip(local.ip()), port: local.port() }]);
+    }
+    let mut found =
+        addresses::of_this_machine(&[], local.port()).context("cannot list this machine's addresses")?;
+    if local.is_ipv4() {
+        found.retain(|address| matches!(address.host, Host::Ip(ip) if ip.is_ipv4()));
+    }
+    Ok(found)
+}
+
+/// To a file, to a program, or to whoever reads stdout.
+fn hand_over(ticket: &str, listening: &Listening, common: &Common) -> Result<(), Failure> {
+    if let Some(path) = &listening.ticket_file {
+        return Ok(write_private(path, ticket).with_context(|| format!("cannot write {}", path.display()))?);
+    }
+    match common.json {
+        true => output::print(&format!("{}\n", serde_json::json!({ "event": "ticket", "ticket": ticket }))),
+        false => output::print(&format!("{ticket}\n")),
+    }
+}
+
+/// Never readable for others, whoever had the name before.
+fn write_private(path: &Path, ticket: &str) -> io::Result<()> {
+    let new = path.with_extension("new");
+    let _ = std::fs::remove_file(&new);
+    let mut options = std::fs::OpenOptions::new();
+    options.create_new(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&new)?;
+    writeln!(file, "{ticket}")?;
+    file.sync_all()?;
+    std::fs::rename(&new, path)
+}
+
+/// Becomes true when somebody wants the end; for a far end of ssh that is also when ssh is gone.
+fn shutdown(stage: &Stage, is_from_ssh: bool) -> watch::Receiver<bool> {
+    if is_from_ssh {
+        let stop = stage.stopper();
+        tokio::spawn(async move {
+            ssh::parent_gone(tokio::io::stdin()).await;
+            stop.send_replace(true);
+        });
+    }
+    stage.shutdown()
+}
+
+fn shown(directory: &Path) -> String {
+    match directory == Path::new(".") {
+        true => "this directory".to_owned(),
+        false => directory.display().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ticket_has_the_addresses_that_lead_here() {
+        let local: SocketAddr = "127.0.0.1:4747".parse().unwrap();
+        let list = |named: &[&str], local| {
+            let named: Vec<String> = named.iter().map(|name| (*name).to_owned()).collect();
+            let found = in_ticket(&named, local)?;
+            Ok::<_, Failure>(found.iter().map(ToString::to_string).collect::<Vec<_>>())
+        };
+        assert_eq!(list(&[], local).unwrap(), ["127.0.0.1:4747"]);
+        assert_eq!(
+            list(&["example.org", "[2001:db8::1]:5"], local).unwrap(),
+            ["example.org:4747", "[2001:db8::1]:5"]
+        );
+        assert_eq!(list(&["a b"], local).unwrap_err().code(), 2);
+        let any: SocketAddr = "0.0.0.0:4747".parse().unwrap();
+        assert!(list(&[], any).unwrap().iter().all(|address| !address.starts_with('[')));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_ticket_file_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ticket");
+        std::fs::write(&path, "old").unwrap();
+        write_private(&path, "new").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "new\n");
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}

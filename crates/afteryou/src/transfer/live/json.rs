@@ -1,0 +1,57 @@
+//! For programs: one JSON object in a line for each event.
+//!
+//! Each has `at_ms`, the time since the job began, and `event`; a `state` also has `words`, what a person would read.
+
+use super::View;
+use crate::transfer::tally::Tally;
+use afteryou_transfer::event::Event;
+use serde::Serialize;
+use std::io::Write;
+use std::time::Instant;
+
+/// Events on `out`.
+pub struct Json<W> {
+    /// Gone when its reader is.
+    out: Option<W>,
+    began: Instant,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    at_ms: u64,
+    #[serde(flatten)]
+    event: &'a Event,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words: Option<String>,
+}
+
+impl<W: Write + Send> Json<W> {
+    /// Nothing was written yet.
+    pub fn new(out: W) -> Json<W> {
+        Json { out: Some(out), began: Instant::now() }
+    }
+
+    fn write(&mut self, line: &impl Serialize) {
+        let Some(out) = &mut self.out else { return };
+        let Ok(mut text) = serde_json::to_vec(line) else { return };
+        text.push(b'\n');
+        // A reader that has seen enough is no reason to stop the job.
+        if out.write_all(&text).and_then(|()| out.flush()).is_err() {
+            self.out = None;
+        }
+    }
+}
+
+impl<W: Write + Send> View for Json<W> {
+    fn event(&mut self, event: &Event, tally: &Tally, now: Instant) {
+        let at_ms = u64::try_from(now.saturating_duration_since(self.began).as_millis()).unwrap_or(u64::MAX);
+        let words = matches!(event, Event::State(_)).then(|| tally.words(now));
+        self.write(&Line { at_ms, event, words });
+    }
+
+    fn tick(&mut self, _: &Tally, _: Instant) {}
+
+    fn say(&mut self, _: &str) {}
+
+    fn finish(&mut self) {}
+}

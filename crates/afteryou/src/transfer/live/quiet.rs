@@ -1,0 +1,24 @@
+//! Nothing but what failed.
+
+use super::{printable, remark, View};
+use crate::output::complain;
+use crate::transfer::tally::Tally;
+use afteryou_transfer::event::{Event, Outcome};
+use std::time::Instant;
+
+/// Nothing but what failed.
+pub struct Quiet;
+
+impl View for Quiet {
+    fn event(&mut self, event: &Event, _: &Tally, _: Instant) {
+        if let Event::File { outcome: Outcome::Failed(_), .. } = event {
+            complain(&format!("{}\n", printable(&remark(event).unwrap_or_default())));
+        }
+    }
+
+    fn tick(&mut self, _: &Tally, _: Instant) {}
+
+    fn say(&mut self, _: &str) {}
+
+    fn finish(&mut self) {}
+}

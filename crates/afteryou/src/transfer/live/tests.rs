@@ -1,0 +1,142 @@
+//! What people and programs see, read back from a terminal in memory.
+
+use super::bar::Bar;
+use super::json::Json;
+use super::lines::Lines;
+use super::*;
+use afteryou_transfer::pace::{Limit, Owner, Pace};
+use afteryou_transfer::wire::State;
+use indicatif::{InMemoryTerm, ProgressDrawTarget};
+use std::time::Duration;
+
+fn connected() -> Event {
+    Event::Connected { peer: "[2001:db8::7]:4747".to_owned() }
+}
+
+fn plan() -> Event {
+    Event::Plan { files: 340, bytes: 3_100_000_000, complete: true }
+}
+
+fn progress() -> Event {
+    let rate = 2_290_000;
+    Event::Progress { files_done: 12, bytes_done: 1_300_000_000, bytes_moved: 1_000_000, rate }
+}
+
+fn state() -> Event {
+    Event::State(State {
+        base_us: Some(21_000),
+        queue_us: Some(148_000),
+        target_us: Some(60_000),
+        cwnd: 3_000,
+        phase: "congestion avoidance".to_owned(),
+    })
+}
+
+fn failed() -> Event {
+    Event::File { path: "a\u{1b}[31mb".to_owned(), outcome: Outcome::Failed("it changed".to_owned()) }
+}
+
+/// Shows `events` a second apart, and looks once more at the end.
+fn show(view: &mut dyn View, events: &[Event]) -> Tally {
+    let now = Instant::now();
+    let mut tally = Tally::new(Pace::new(), None, now);
+    for (at, event) in events.iter().enumerate() {
+        let now = now + Duration::from_secs(at as u64);
+        tally.add(event, now);
+        view.event(event, &tally, now);
+        view.tick(&tally, now);
+    }
+    tally
+}
+
+fn on_terminal(columns: u16, events: &[Event]) -> (InMemoryTerm, Bar) {
+    let terminal = InMemoryTerm::new(24, columns);
+    let target = terminal.clone();
+    let place = move || (ProgressDrawTarget::term_like(Box::new(target.clone())), columns);
+    let mut bar = Bar::new(false, Box::new(place));
+    show(&mut bar, events);
+    (terminal, bar)
+}
+
+#[test]
+fn a_terminal_shows_a_bar_the_numbers_and_what_it_does() {
+    let (terminal, mut bar) = on_terminal(110, &[connected(), plan(), progress(), state()]);
+    let expected = "\
+━━━━━━━━━━━━━━━━╸·······················  41 %, 1.3 GB of 3.1 GB, 18.3 Mbit/s, 13 min left, 12 of 340 files
+yielding: queue is 148 ms over base 21 ms";
+    assert_eq!(terminal.contents(), expected, "\n{}", terminal.contents());
+    bar.finish();
+    assert_eq!(terminal.contents(), "", "the summary stays instead");
+}
+
+#[test]
+fn failures_stay_above_the_bar_and_steer_no_terminal() {
+    let (terminal, _bar) = on_terminal(110, &[connected(), plan(), progress(), failed(), state()]);
+    let shown = terminal.contents();
+    assert!(shown.starts_with("failed: a") && shown.contains("[31mb: it changed"), "{shown}");
+    assert!(shown.ends_with("yielding: queue is 148 ms over base 21 ms"), "{shown}");
+}
+
+#[test]
+fn a_narrow_terminal_gets_less_and_nothing_wraps() {
+    for columns in [20, 40, 60, 80] {
+        let (terminal, _bar) = on_terminal(columns, &[connected(), plan(), progress(), state()]);
+        let shown = terminal.contents();
+        let lines: Vec<_> = shown.lines().collect();
+        assert_eq!(lines.len(), 2, "{columns}:\n{shown}");
+        assert!(lines[0].contains("41 %, 1.3 GB") && lines[1].starts_with("yielding: queue"), "{shown}");
+    }
+}
+
+#[test]
+fn without_a_terminal_there_is_a_line_every_ten_seconds() {
+    let mut out = Vec::new();
+    let mut lines = Lines::new(&mut out);
+    let mut events = vec![connected(), plan(), progress()];
+    events.extend((0..9).map(|_| state()));
+    events.push(failed());
+    show(&mut lines, &events);
+    let expected = "connected to [2001:db8::7]:4747\n\
+        41 %, 1.3 GB of 3.1 GB, 18.3 Mbit/s, 13 min left, 12 of 340 files; yielding: queue is 148 ms over base 21 ms\n\
+        failed: a\u{fffd}[31mb: it changed\n";
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
+}
+
+#[test]
+fn what_is_still_being_counted_is_said_to_be() {
+    let mut tally = show(&mut Lines::new(Vec::new()), &[connected(), progress()]);
+    tally.add(&Event::Plan { files: 340, bytes: 3_100_000_000, complete: false }, Instant::now());
+    assert_eq!(numbers(&tally), "1.3 GB of 3.1 GB or more, 18.3 Mbit/s, 12 of 340 files or more");
+}
+
+#[test]
+fn programs_get_one_object_in_a_line_with_the_same_words() {
+    let mut out = Vec::new();
+    show(&mut Json::new(&mut out), &[connected(), plan(), progress(), state(), failed()]);
+    let text = String::from_utf8(out).unwrap();
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events: Vec<_> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();
+    assert_eq!(events, ["connected", "plan", "progress", "state", "file"]);
+    assert_eq!(lines[3]["words"], "yielding: queue is 148 ms over base 21 ms");
+    assert_eq!(
+        (&lines[3]["queue_us"], &lines[3]["phase"]),
+        (&148_000.into(), &"congestion avoidance".into())
+    );
+    assert_eq!(lines[4]["outcome"]["failed"], "it changed");
+    assert!(lines.iter().all(|line| line["at_ms"].is_u64()));
+}
+
+#[test]
+fn a_limit_is_seen_at_once() {
+    let mut tally = show(&mut Lines::new(Vec::new()), &[connected(), progress()]);
+    let pace = Pace::new();
+    let now = Instant::now();
+    let mut slower = Tally::new(pace.clone(), None, now);
+    slower.add(&connected(), now);
+    slower.add(&progress(), now);
+    pace.set(Owner::Control, Limit { max_rate: Some(2_500_000), paused: false });
+    assert_eq!(slower.words(now), "held to 20 Mbit/s by ctl");
+    tally.add(&state(), now);
+    assert_eq!(tally.words(now), "yielding: queue is 148 ms over base 21 ms");
+}

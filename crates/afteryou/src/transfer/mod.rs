@@ -1,0 +1,57 @@
+//! `afteryou send`, `receive`, `serve` and `get`: files from machine to machine, in the background.
+//!
+//! The protocol, the disk and the keys are `afteryou-transfer`'s. Here is what a person sees of it: the command line
+//! (`args`), what is shown while it runs (`live`, from `tally` and `words`), control from outside (`ctl`, `signals`,
+//! `timetable`), and what goes with a program (`manual`, `ready`).
+
+pub mod args;
+pub mod ctl;
+mod dialing;
+pub mod figures;
+pub mod limit;
+mod listening;
+mod live;
+pub mod manual;
+mod network;
+mod ready;
+mod signals;
+mod sources;
+mod stage;
+mod summary;
+pub mod tally;
+mod timetable;
+pub mod words;
+
+use crate::failure::Failure;
+use anyhow::Context;
+use args::{GetArgs, ReceiveArgs, SendArgs, ServeArgs};
+use std::future::Future;
+
+/// `afteryou send`.
+pub fn send(args: &SendArgs) -> Result<(), Failure> {
+    run(dialing::send(args))
+}
+
+/// `afteryou get`.
+pub fn get(args: &GetArgs) -> Result<(), Failure> {
+    run(dialing::get(args))
+}
+
+/// `afteryou receive`.
+pub fn receive(args: &ReceiveArgs) -> Result<(), Failure> {
+    run(listening::receive(args))
+}
+
+/// `afteryou serve`.
+pub fn serve(args: &ServeArgs) -> Result<(), Failure> {
+    run(listening::serve(args))
+}
+
+fn run(job: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.context("cannot start the threads that a job needs")?;
+    let outcome = runtime.block_on(job);
+    // A thread that reads standard input, or a file that is being hashed, is not waited for.
+    runtime.shutdown_background();
+    outcome
+}

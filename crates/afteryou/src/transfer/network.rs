@@ -1,0 +1,84 @@
+//! Sockets that mark their packets, controllers that yield, and what they see.
+
+use super::args::Common;
+use crate::failure::Failure;
+use afteryou_quic::{Factory, Monitor, Socket, MAX_ACK_DELAY};
+use afteryou_transfer::job::{Arrival, ArrivalOf, StateOf};
+use afteryou_transfer::wire::State;
+use anyhow::Context;
+use quinn::{AckFrequencyConfig, EndpointConfig, TransportConfig};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The far end is told that we leave; a packet or two, and who does not hear it will find out.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// A UDP socket with the class that was asked for. Where IPv6 is turned off, `[::]` is taken as all of IPv4.
+pub fn socket(common: &Common, address: SocketAddr) -> Result<Arc<Socket>, Failure> {
+    let bind = |address| Socket::bind(address, common.dscp.bits());
+    let bound = match bind(address) {
+        Err(error) if address.is_ipv6() && address.ip().is_unspecified() && !is_taken(&error) => {
+            bind((Ipv4Addr::UNSPECIFIED, address.port()).into())
+        }
+        bound => bound,
+    };
+    Ok(bound.with_context(|| format!("cannot listen at {address}: choose another with --listen"))?)
+}
+
+/// Somebody else has the port.
+pub fn is_taken(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::AddrInUse
+}
+
+/// An endpoint on `socket`.
+pub fn endpoint(
+    socket: &Arc<Socket>,
+    server: Option<quinn::ServerConfig>,
+) -> Result<quinn::Endpoint, Failure> {
+    let endpoint = afteryou_quic::endpoint(socket.clone(), EndpointConfig::default(), server);
+    Ok(endpoint.context("cannot use the network")?)
+}
+
+/// Closes `endpoint`, and waits until the far ends have been told.
+pub async fn leave(endpoint: &quinn::Endpoint) {
+    endpoint.close(0_u32.into(), b"");
+    let _ = tokio::time::timeout(FAREWELL, endpoint.wait_idle()).await;
+}
+
+/// What connections are like: the controller that was asked for, and what the protocol needs.
+pub fn transport(common: &Common) -> Result<Arc<TransportConfig>, Failure> {
+    let (entry, overrides) = common.controller().controller()?;
+    let factory =
+        Factory::new(entry, &overrides).map_err(|error| Failure::usage(format!("--controller: {error}")))?;
+    let mut acks = AckFrequencyConfig::default();
+    acks.max_ack_delay(Some(MAX_ACK_DELAY));
+    let mut transport = afteryou_transfer::transport();
+    transport.congestion_controller_factory(factory).ack_frequency_config(Some(acks));
+    Ok(Arc::new(transport))
+}
+
+/// Asks for the state of a connection's controller.
+pub fn state_of() -> StateOf {
+    Arc::new(|connection| {
+        let snapshot = Monitor::of(connection)?.status().snapshot;
+        let us = |span: afteryou_cc::Span| span.as_micros();
+        Some(State {
+            base_us: snapshot.base_delay.map(us),
+            queue_us: snapshot.queuing_delay.map(us),
+            target_us: snapshot.target.map(us),
+            cwnd: snapshot.cwnd,
+            phase: snapshot.phase.to_owned(),
+        })
+    })
+}
+
+/// Asks how the packets of a connection arrive at `socket`.
+pub fn arrival_of(socket: Arc<Socket>) -> ArrivalOf {
+    Arc::new(move |connection| Arrival {
+        tos: socket.tos_from(connection.remote_address()),
+        packets: connection.stats().udp_rx.datagrams,
+        ..Arrival::default()
+    })
+}

@@ -1,0 +1,33 @@
+//! How files are read.
+
+use super::args::{Common, Symlinks};
+use afteryou_transfer::source::{self, SourceOptions};
+use std::path::PathBuf;
+
+/// How files are read: links as asked for, and trees of large files kept between runs.
+pub fn options(common: &Common, symlinks: Symlinks) -> SourceOptions {
+    let mut options = SourceOptions::default();
+    options.symlinks = match symlinks {
+        Symlinks::Keep => source::Symlinks::Keep,
+        Symlinks::Skip => source::Symlinks::Skip,
+        Symlinks::Follow => source::Symlinks::Follow,
+    };
+    options.cache = cache(common);
+    options
+}
+
+/// Beside the key if that has a place of its own, otherwise where caches are. Without either, nothing is kept.
+fn cache(common: &Common) -> Option<PathBuf> {
+    if let Some(state) = &common.state {
+        return Some(state.join("trees"));
+    }
+    let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let systemd =
+        variable("CACHE_DIRECTORY").or_else(|| variable("STATE_DIRECTORY").map(|state| state.join("trees")));
+    let user = || variable("XDG_CACHE_HOME").map(|cache| cache.join("afteryou"));
+    let windows = || {
+        variable("LOCALAPPDATA").filter(|_| cfg!(windows)).map(|local| local.join("afteryou").join("trees"))
+    };
+    let home = || std::env::home_dir().map(|home| home.join(".cache/afteryou"));
+    systemd.or_else(user).or_else(windows).or_else(home)
+}

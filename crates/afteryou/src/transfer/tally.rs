@@ -1,0 +1,292 @@
+//! Where a job stands: what its events add up to.
+
+use super::words::{self, Hold, Link, Mood, Situation};
+use afteryou_transfer::event::{Event, Outcome};
+use afteryou_transfer::pace::{Owner, Pace};
+use std::time::{Duration, Instant};
+
+/// All who may limit a job.
+const OWNERS: [Owner; 4] = [Owner::User, Owner::Timetable, Owner::Control, Owner::FarEnd];
+
+/// A state that is older than this says nothing about now. They come five times a second.
+const STATE_LASTS: Duration = Duration::from_secs(3);
+
+/// Where a job stands.
+#[derive(Clone)]
+pub struct Tally {
+    /// When it began.
+    pub began: Instant,
+    /// Entries, as far as they are known.
+    pub files: u64,
+    /// Bytes of their content.
+    pub bytes: u64,
+    /// Nothing will be added to these two.
+    pub is_plan_complete: bool,
+    /// Entries that are settled.
+    pub files_done: u64,
+    /// Bytes that need not move any more.
+    pub bytes_done: u64,
+    /// Bytes that moved in this run.
+    pub bytes_moved: u64,
+    /// Bytes a second, lately.
+    pub rate: u64,
+    /// Entries that failed, in this run.
+    pub failed: u64,
+    /// How it ended.
+    pub end: Option<End>,
+    link: Link,
+    down_since: Option<Instant>,
+    state: Option<(afteryou_transfer::wire::State, Instant)>,
+    never_yields: Option<String>,
+    pace: Pace,
+    until: Option<String>,
+    spent: Spent,
+}
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// Files stored in this run.
+    pub stored: u64,
+    /// Files that were there already.
+    pub had: u64,
+    /// Entries that failed.
+    pub failed: u64,
+}
+
+/// How long the controller was seen doing what.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spent {
+    seen: Duration,
+    yielding: Duration,
+    last: Option<(Instant, Mood)>,
+}
+
+impl Tally {
+    /// Nothing has happened. `never_yields` names a foreground controller.
+    pub fn new(pace: Pace, never_yields: Option<String>, now: Instant) -> Tally {
+        Tally {
+            began: now,
+            files: 0,
+            bytes: 0,
+            is_plan_complete: false,
+            files_done: 0,
+            bytes_done: 0,
+            bytes_moved: 0,
+            rate: 0,
+            failed: 0,
+            end: None,
+            link: Link::Connecting,
+            down_since: None,
+            state: None,
+            never_yields,
+            pace,
+            until: None,
+            spent: Spent::default(),
+        }
+    }
+
+    /// Adds an event.
+    pub fn add(&mut self, event: &Event, now: Instant) {
+        match event {
+            Event::Connected { .. } => {
+                // Who listens is asked for one job after the other.
+                if self.end.is_some() {
+                    *self = Tally::new(self.pace.clone(), self.never_yields.clone(), now);
+                }
+                // Waiting for somebody is no part of a job.
+                if self.bytes_moved == 0 && self.link == Link::Connecting {
+                    self.began = now;
+                }
+                (self.link, self.down_since) = (Link::Up, None);
+            }
+            Event::Disconnected { reason, retry_in_ms } => {
+                let retry_in = Duration::from_millis(*retry_in_ms);
+                self.link = Link::Down { reason: reason.clone(), retry_in };
+                (self.state, self.rate, self.down_since) = (None, 0, Some(now));
+            }
+            Event::Plan { files, bytes, complete } => {
+                (self.files, self.bytes, self.is_plan_complete) = (*files, *bytes, *complete);
+            }
+            Event::Progress { files_done, bytes_done, bytes_moved, rate } => {
+                (self.files_done, self.bytes_done) = (*files_done, *bytes_done);
+                (self.bytes_moved, self.rate) = (*bytes_moved, *rate);
+            }
+            Event::State(state) => {
+                self.state = Some((state.clone(), now));
+                self.spend(now);
+            }
+            Event::File { outcome: Outcome::Failed(_), .. } => self.failed += 1,
+            Event::File { .. } | Event::Group { .. } | Event::Pace { .. } => {}
+            Event::Finished { stored, had, failed, bytes_moved } => {
+                self.end = Some(End { stored: *stored, had: *had, failed: *failed });
+                self.bytes_moved = *bytes_moved;
+            }
+        }
+    }
+
+    /// When the timetable says something else, as a time of day.
+    pub fn set_until(&mut self, until: Option<String>) {
+        self.until = until;
+    }
+
+    /// What words depend on.
+    pub fn situation(&self, now: Instant) -> Situation {
+        let fresh = |since: &Instant| now.saturating_duration_since(*since) < STATE_LASTS;
+        Situation {
+            link: self.link_at(now),
+            hold: self.hold(),
+            paused_by: OWNERS.into_iter().find(|owner| self.pace.of(*owner).paused),
+            until: self.until.clone(),
+            rate: self.rate,
+            state: self.state.as_ref().filter(|(_, since)| fresh(since)).map(|(state, _)| state.clone()),
+            never_yields: self.never_yields.clone(),
+        }
+    }
+
+    /// What it does, in plain words.
+    pub fn words(&self, now: Instant) -> String {
+        words::words(&self.situation(now))
+    }
+
+    /// Per cent of the time, as far as it was seen, that it yielded.
+    pub fn yielded_percent(&self) -> Option<u64> {
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        (!self.spent.seen.is_zero())
+            .then(|| super::figures::percent(ms(self.spent.yielding), ms(self.spent.seen)))
+    }
+
+    /// Time left at the present rate.
+    pub fn time_left(&self) -> Option<Duration> {
+        let left = self.bytes.saturating_sub(self.bytes_done);
+        (self.is_plan_complete && self.rate > 0).then(|| Duration::from_secs(left.div_ceil(self.rate)))
+    }
+
+    /// Bytes that were there before this run.
+    pub fn resumed(&self) -> u64 {
+        self.bytes_done.saturating_sub(self.bytes_moved)
+    }
+
+    /// The smallest limit, and whose it is.
+    fn hold(&self) -> Option<Hold> {
+        let limit = |owner| self.pace.of(owner).max_rate.map(|max_rate| Hold { max_rate, owner });
+        OWNERS.into_iter().filter_map(limit).min_by_key(|hold| hold.max_rate)
+    }
+
+    /// With the time until the next attempt counted down.
+    fn link_at(&self, now: Instant) -> Link {
+        let gone = self.down_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since));
+        match self.link.clone() {
+            Link::Down { reason, retry_in } => Link::Down { reason, retry_in: retry_in.saturating_sub(gone) },
+            link => link,
+        }
+    }
+
+    /// The time since the last state was spent on what that said.
+    fn spend(&mut self, now: Instant) {
+        if let Some((since, mood)) = self.spent.last {
+            let time = now.saturating_duration_since(since).min(STATE_LASTS);
+            self.spent.seen += time;
+            if mood == Mood::Yielding {
+                self.spent.yielding += time;
+            }
+        }
+        self.spent.last = Some((now, words::mood(&self.situation(now))));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_transfer::pace::Limit;
+    use afteryou_transfer::wire::State;
+
+    fn tally() -> (Tally, Pace, Instant) {
+        let (pace, now) = (Pace::new(), Instant::now());
+        let mut tally = Tally::new(pace.clone(), None, now);
+        tally.add(&Event::Connected { peer: "[::1]:4747".to_owned() }, now);
+        tally.add(&Event::Plan { files: 4, bytes: 1_000, complete: true }, now);
+        (tally, pace, now)
+    }
+
+    fn state(queue_ms: u64) -> Event {
+        Event::State(State {
+            queue_us: Some(queue_ms * 1_000),
+            base_us: Some(20_000),
+            target_us: Some(60_000),
+            cwnd: 50_000,
+            phase: "congestion avoidance".to_owned(),
+        })
+    }
+
+    fn progress(bytes_done: u64, rate: u64) -> Event {
+        Event::Progress { files_done: 1, bytes_done, bytes_moved: bytes_done / 2, rate }
+    }
+
+    #[test]
+    fn what_is_left_takes_its_time_at_the_present_rate() {
+        let (mut tally, _, now) = tally();
+        assert_eq!(tally.time_left(), None);
+        tally.add(&progress(400, 100), now);
+        assert_eq!((tally.time_left(), tally.resumed()), (Some(Duration::from_secs(6)), 200));
+        tally.add(&Event::Plan { files: 5, bytes: 2_000, complete: false }, now);
+        assert_eq!(tally.time_left(), None, "nobody knows yet");
+    }
+
+    #[test]
+    fn the_share_of_yielding_is_that_of_the_time_seen() {
+        let (mut tally, _, now) = tally();
+        assert_eq!(tally.yielded_percent(), None);
+        tally.add(&progress(400, 100), now);
+        for (at_ms, queue_ms) in [(0, 200), (1_000, 10), (4_000, 10)] {
+            tally.add(&state(queue_ms), now + Duration::from_millis(at_ms));
+        }
+        assert_eq!(tally.yielded_percent(), Some(25));
+        // An outage is neither.
+        tally.add(&state(200), now + Duration::from_secs(1_000));
+        assert_eq!(tally.yielded_percent(), Some(14));
+    }
+
+    #[test]
+    fn the_smallest_limit_is_the_one_that_holds() {
+        let (mut tally, pace, now) = tally();
+        tally.add(&progress(400, 90), now);
+        tally.add(&state(1), now);
+        pace.set(Owner::User, Limit { max_rate: Some(200), paused: false });
+        pace.set(Owner::Timetable, Limit { max_rate: Some(100), paused: false });
+        tally.set_until(Some("18:00".to_owned()));
+        assert_eq!(tally.words(now), "held to 800 bit/s by the timetable until 18:00");
+        pace.set(Owner::Control, Limit { max_rate: None, paused: true });
+        assert_eq!(tally.words(now), "paused by ctl: `afteryou ctl resume` goes on");
+    }
+
+    #[test]
+    fn the_wait_for_the_next_attempt_is_counted_down() {
+        let (mut tally, _, now) = tally();
+        tally.add(&state(1), now);
+        tally.add(&Event::Disconnected { reason: "no answer".to_owned(), retry_in_ms: 5_000 }, now);
+        let after = |s| tally.words(now + Duration::from_secs(s));
+        assert_eq!(after(0), "no connection: no answer, trying again in 5 s");
+        assert_eq!(after(3), "no connection: no answer, trying again in 2 s");
+        assert_eq!(after(9), "no connection: no answer, trying again");
+    }
+
+    #[test]
+    fn the_next_job_begins_at_nothing() {
+        let (mut tally, _, now) = tally();
+        tally.add(&progress(400, 100), now);
+        tally.add(&Event::Finished { stored: 3, had: 1, failed: 0, bytes_moved: 500 }, now);
+        assert_eq!((tally.bytes_moved, tally.end), (500, Some(End { stored: 3, had: 1, failed: 0 })));
+        tally.add(&Event::Connected { peer: "[::1]:4748".to_owned() }, now);
+        assert_eq!((tally.bytes_moved, tally.bytes_done, tally.end), (0, 0, None));
+    }
+
+    #[test]
+    fn a_state_that_is_old_says_nothing_about_now() {
+        let (mut tally, _, now) = tally();
+        tally.add(&progress(400, 100), now);
+        tally.add(&state(200), now);
+        assert!(tally.words(now).starts_with("yielding"));
+        assert_eq!(tally.words(now + Duration::from_secs(4)), "moving");
+    }
+}
