@@ -35,8 +35,8 @@
 use quinn::{Connection, Endpoint, Incoming, ServerConfig};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::future::IntoFuture;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
@@ -130,6 +130,9 @@ impl fmt::Display for Counters {
 /// Called with the counters at most once a second, and only when somebody was turned away.
 pub type OnRefusals = Box<dyn FnMut(&Counters) + Send>;
 
+/// The configuration for a client at this address, instead of the endpoint's own.
+pub type ConfigFor = Box<dyn FnMut(SocketAddr) -> Arc<ServerConfig> + Send>;
+
 /// The door of a listening endpoint.
 pub struct Guard {
     endpoint: Endpoint,
@@ -142,6 +145,7 @@ pub struct Guard {
     lingering: VecDeque<(Instant, Guest)>,
     counters: Counters,
     on_refusals: OnRefusals,
+    config_for: Option<ConfigFor>,
     reported: (Instant, u64),
 }
 
@@ -176,6 +180,7 @@ impl Guard {
             lingering: VecDeque::new(),
             counters: Counters::default(),
             on_refusals: Box::new(|_| {}),
+            config_for: None,
             reported: (Instant::now(), 0),
         }
     }
@@ -183,6 +188,12 @@ impl Guard {
     /// Tells `listener` when somebody was turned away.
     pub fn on_refusals(mut self, listener: OnRefusals) -> Guard {
         self.on_refusals = listener;
+        self
+    }
+
+    /// Takes clients in with what `choose` gives for them: connections of one host may share a congestion window.
+    pub fn config_for(mut self, choose: ConfigFor) -> Guard {
+        self.config_for = Some(choose);
         self
     }
 
@@ -237,11 +248,19 @@ impl Guard {
             held.half_open += 1;
         }
         let limit = self.limits.timeout;
+        let accepted = match &mut self.config_for {
+            Some(choose) => {
+                let config = choose(incoming.remote_address());
+                incoming.accept_with(config)
+            }
+            None => incoming.accept(),
+        };
+        let handshake = async { accepted?.await };
         let (end, ended) = oneshot::channel();
         self.begun.push_back((Instant::now(), end));
         self.handshakes.spawn(async move {
             let ended = tokio::select! {
-                result = incoming.into_future() => result.map_or(Ended::Failed, Ended::Admitted),
+                result = handshake => result.map_or(Ended::Failed, Ended::Admitted),
                 _ = ended => Ended::TimedOut,
                 () = tokio::time::sleep(limit) => Ended::TimedOut,
             };

@@ -4,6 +4,7 @@ use super::args::{Common, Dialing, GetArgs, SendArgs, Target};
 use super::ctl::Job;
 use super::stage::Stage;
 use super::summary;
+use super::timetable::Direction;
 use super::{network, sources};
 use crate::failure::Failure;
 use afteryou_transfer::dial::Dialer;
@@ -21,7 +22,7 @@ use std::time::Duration;
 /// `afteryou send`.
 pub async fn send(args: &SendArgs) -> Result<(), Failure> {
     let (paths, target) = args.paths_and_target()?;
-    let job = Job { command: "send", done: "sent", what: names(&paths) };
+    let job = Job { command: "send", done: "sent", direction: Direction::Up, what: names(&paths) };
     let source = Source::of(&paths, sources::options(&args.common, args.symlinks)).map_err(Failure::usage)?;
     let stage = Stage::start(&args.common, job, true)?;
     run(stage, target, Role::Receive, &args.common, &args.dialing, |dial, _, options| {
@@ -34,7 +35,12 @@ pub async fn send(args: &SendArgs) -> Result<(), Failure> {
 pub async fn get(args: &GetArgs) -> Result<(), Failure> {
     let (target, directory) = args.target_and_directory()?;
     let store = Store::open(&directory, StoreOptions::default())?;
-    let job = Job { command: "get", done: "received", what: format!("into {}", directory.display()) };
+    let job = Job {
+        command: "get",
+        done: "received",
+        direction: Direction::Down,
+        what: format!("into {}", directory.display()),
+    };
     let stage = Stage::start(&args.common, job, true)?;
     run(stage, target, Role::Serve, &args.common, &args.dialing, |dial, path, options| {
         job::get(dial, path.into_bytes(), store, options)
@@ -85,7 +91,7 @@ async fn attempt<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
     };
     let any = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));
     let endpoint = network::endpoint(&network::socket(common, any)?, None)?;
-    let dial = Dialer::new(endpoint.clone(), &ticket, network::transport(common)?)?;
+    let dial = Dialer::new(endpoint.clone(), &ticket, network::transport(common, dialing.connections > 1)?)?;
     let options = JobOptions {
         connections: usize::from(dialing.connections),
         pace: stage.pace.clone(),

@@ -3,6 +3,7 @@
 use super::args::{Common, Listening, ReceiveArgs, ServeArgs};
 use super::ctl::Job;
 use super::stage::Stage;
+use super::timetable::Direction;
 use super::{network, ready, sources};
 use crate::failure::Failure;
 use crate::output;
@@ -26,7 +27,7 @@ pub async fn receive(args: &ReceiveArgs) -> Result<(), Failure> {
     let directory = &args.directory;
     let store = Store::open(directory, StoreOptions::default())?;
     let what = format!("into {}", shown(directory));
-    let job = Job { command: "receive", done: "received", what };
+    let job = Job { command: "receive", done: "received", direction: Direction::Down, what };
     let hint = format!(
         "waiting for files, to put them into {}; on the other machine: afteryou send PATH... TICKET",
         shown(directory)
@@ -44,7 +45,7 @@ pub async fn serve(args: &ServeArgs) -> Result<(), Failure> {
     }
     let options = sources::options(&args.common, args.symlinks);
     let service = Service::Serve { dir: directory.clone(), options };
-    let job = Job { command: "serve", done: "sent", what: shown(directory) };
+    let job = Job { command: "serve", done: "sent", direction: Direction::Up, what: shown(directory) };
     let hint =
         format!("serving {}; on the other machine: afteryou get TICKET[/PATH] [DIR]", shown(directory));
     run(service, Role::Serve, directory, &args.listening, &args.common, job, hint).await
@@ -67,10 +68,10 @@ async fn run(
     let secret = identity.secret(role, directory)?;
     let admissions = [tls::Admission { role, secret: secret.clone() }];
     let mut server = tls::server(&identity, &admissions)?;
-    server.transport_config(network::transport(common)?);
+    server.transport_config(network::transport(common, false)?);
     let limits = Limits::default();
     limits.apply(&mut server);
-    let endpoint = network::endpoint(&socket, Some(server))?;
+    let endpoint = network::endpoint(&socket, Some(server.clone()))?;
     let local = endpoint.local_addr()?;
     let addresses = in_ticket(&listening.addresses, local)?;
     let ticket = Ticket { role, fingerprint: identity.fingerprint(), secret, addresses }.to_line()?;
@@ -90,7 +91,8 @@ async fn run(
         groups_in_events: common.json_groups,
         once: listening.once,
     };
-    let outcome = job::listen(Guard::new(endpoint.clone(), limits), service, options, shutdown).await;
+    let door = Guard::new(endpoint.clone(), limits).config_for(network::by_host(common, server));
+    let outcome = job::listen(door, service, options, shutdown).await;
     network::leave(&endpoint).await;
     stage.end();
     match outcome?.failed {

@@ -8,7 +8,6 @@ pub mod args;
 pub mod ctl;
 mod dialing;
 pub mod figures;
-pub mod limit;
 mod listening;
 mod live;
 pub mod manual;
@@ -19,7 +18,7 @@ mod sources;
 mod stage;
 mod summary;
 pub mod tally;
-mod timetable;
+pub mod timetable;
 pub mod words;
 
 use crate::failure::Failure;

@@ -2,15 +2,24 @@
 
 use super::args::Common;
 use crate::failure::Failure;
+use afteryou_cc::group::Shared;
+use afteryou_cc::list::Entry;
+use afteryou_cc::param::Settings;
 use afteryou_quic::{Factory, Monitor, Socket, MAX_ACK_DELAY};
+use afteryou_scenario::algorithm::Overrides;
+use afteryou_transfer::guard::ConfigFor;
 use afteryou_transfer::job::{Arrival, ArrivalOf, StateOf};
 use afteryou_transfer::wire::State;
 use anyhow::Context;
-use quinn::{AckFrequencyConfig, EndpointConfig, TransportConfig};
+use quinn::{AckFrequencyConfig, EndpointConfig, ServerConfig, TransportConfig};
+use std::collections::HashMap;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+/// Hosts that are remembered. Strangers can fill this, and it costs them a handshake each.
+const MOST_HOSTS: usize = 1_024;
 
 /// The far end is told that we leave; a packet or two, and who does not hear it will find out.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -47,16 +56,58 @@ pub async fn leave(endpoint: &quinn::Endpoint) {
     let _ = tokio::time::timeout(FAREWELL, endpoint.wait_idle()).await;
 }
 
-/// What connections are like: the controller that was asked for, and what the protocol needs.
-pub fn transport(common: &Common) -> Result<Arc<TransportConfig>, Failure> {
+/// What connections are like: the controller that was asked for, and what the protocol needs. Connections that use the
+/// same one at the same time and are `many` take no more than one.
+pub fn transport(common: &Common, many: bool) -> Result<Arc<TransportConfig>, Failure> {
     let (entry, overrides) = common.controller().controller()?;
-    let factory =
+    let alone =
         Factory::new(entry, &overrides).map_err(|error| Failure::usage(format!("--controller: {error}")))?;
+    let factory = if many { together(entry, overrides) } else { alone };
     let mut acks = AckFrequencyConfig::default();
     acks.max_ack_delay(Some(MAX_ACK_DELAY));
     let mut transport = afteryou_transfer::transport();
     transport.congestion_controller_factory(factory).ack_frequency_config(Some(acks));
     Ok(Arc::new(transport))
+}
+
+/// One window for all connections. When the last is gone, what it knew of the path is forgotten.
+fn together(entry: &'static Entry, overrides: Overrides) -> Arc<Factory> {
+    let current: Mutex<Option<Shared>> = Mutex::new(None);
+    Factory::of(move |mss| {
+        let mut current = current.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(group) = current.as_ref().filter(|group| group.members() > 0) {
+            return group.member(mss);
+        }
+        let settings = Settings::new(entry.params, &overrides).unwrap_or(Settings::defaults(entry.params));
+        let group = Shared::new((entry.make)(&settings, mss), mss);
+        let member = group.member(mss);
+        *current = Some(group);
+        member
+    })
+}
+
+/// For the side that listens: connections of one host take no more than one, whatever job they are of.
+pub fn by_host(common: &Common, server: ServerConfig) -> ConfigFor {
+    let common = common.clone();
+    let usual = Arc::new(server);
+    let mut hosts: HashMap<IpAddr, Arc<ServerConfig>> = HashMap::new();
+    Box::new(move |client| {
+        let host = client.ip().to_canonical();
+        if let Some(config) = hosts.get(&host) {
+            return config.clone();
+        }
+        if hosts.len() >= MOST_HOSTS {
+            // Their connections keep what they have; new ones begin anew.
+            hosts.clear();
+        }
+        // It worked when the service began.
+        let Ok(transport) = transport(&common, true) else { return usual.clone() };
+        let mut config = ServerConfig::clone(&usual);
+        config.transport_config(transport);
+        let config = Arc::new(config);
+        hosts.insert(host, config.clone());
+        config
+    })
 }
 
 /// Asks for the state of a connection's controller.

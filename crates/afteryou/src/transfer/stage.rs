@@ -54,7 +54,8 @@ impl Stage {
 
         let mut tasks = vec![tokio::spawn(signals::watch(stop.clone()))];
         if let Some(max_rate) = &common.max_rate {
-            tasks.push(timetable::follow(max_rate.clone(), pace.clone(), tally.clone()));
+            let task = timetable::follow(max_rate.clone(), job.direction, pace.clone(), tally.clone());
+            tasks.push(tokio::spawn(task));
         }
         #[cfg(unix)]
         let server = server(common, job.clone(), &tally, &pace, &stop);

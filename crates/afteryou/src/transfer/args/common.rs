@@ -1,7 +1,7 @@
 //! What every job can be told.
 
-use crate::transfer::limit::MaxRate;
 use crate::values;
+use afteryou_rate::Timetable;
 use afteryou_scenario::{Algorithm, Dscp};
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
@@ -12,12 +12,12 @@ use std::path::PathBuf;
 pub struct Common {
     /// Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"
     ///
-    /// Rates as afteryou writes them (bits: 5Mbit/s) or as rclone does (bytes: 512k is 512 KiB a second). A timetable is
+    /// Rates as afteryou writes them (5Mbit/s, 2MB/s) or as rclone does (512k is 512 KiB a second). A timetable is
     /// rclone's: times of this machine's clock with the rate from then on, "off" for none, and days if wanted:
-    /// "Mon-08:00,1M Sat-00:00,off". Whoever yields needs no limit to be unnoticed; this is for links that are paid by
+    /// "Mon-08:00,1M Sat-00:00,off". Two rates with a colon are for sending and receiving: 10M:1M. Whoever yields needs no limit to be unnoticed; this is for links that are paid by
     /// volume, and for paths where yielding does not work.
     #[arg(long, value_name = "RATE|TIMETABLE", env = "AFTERYOU_MAX_RATE", hide_env_values = true)]
-    pub max_rate: Option<MaxRate>,
+    pub max_rate: Option<Timetable>,
 
     /// The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]
     ///

@@ -3,7 +3,6 @@
 use super::protocol::{Answer, Question, Status};
 use crate::failure::Failure;
 use crate::output;
-use crate::transfer::limit;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -40,7 +39,7 @@ pub enum What {
     /// Let it go no faster than this, instead of what it was told before.
     Rate {
         /// 5Mbit/s (bits), or as rclone has it (bytes): 512k
-        #[arg(value_name = "RATE", value_parser = limit::one_rate)]
+        #[arg(value_name = "RATE", value_parser = rate)]
         max_rate: u64,
     },
     /// Lift all limits and pauses of this side; a timetable speaks again at its next change.
@@ -60,6 +59,15 @@ Exit codes:
   0  done
   1  there is no such job, or it did not answer
   2  the command line makes no sense, or several jobs run and --job is missing";
+
+fn rate(text: &str) -> Result<u64, String> {
+    if text.trim().eq_ignore_ascii_case("off") {
+        return Err("off is no rate: use `afteryou ctl off`".to_owned());
+    }
+    let rate: afteryou_rate::Rate =
+        text.parse().map_err(|error: afteryou_rate::ParseError| error.to_string())?;
+    Ok(rate.bytes_per_second())
+}
 
 impl What {
     fn question(self) -> Question {

@@ -2,6 +2,7 @@
 
 use crate::transfer::figures::{count, percent, size};
 use crate::transfer::tally::Tally;
+use crate::transfer::timetable::Direction;
 use afteryou_transfer::pace::{Limit, Owner, Pace};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -79,6 +80,8 @@ pub struct Job {
     pub command: &'static str,
     /// The same when it is over: "sent", "received".
     pub done: &'static str,
+    /// Where to.
+    pub direction: Direction,
     /// What it moves.
     pub what: String,
 }
