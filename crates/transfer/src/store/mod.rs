@@ -27,7 +27,7 @@ mod sync;
 use crate::entry::{Entry, EntryPath, Kind};
 use crate::error::Error;
 use crate::wire::Why;
-use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 use claim::{Active, Claim};
 use partial::{Content, Partial};
@@ -157,7 +157,9 @@ impl Store {
                 .map_err(|error| why("open the partial file", error))?;
             let Some(partial) = partial else { return Ok(Verdict::Busy) };
             // Another session may have finished the file since we looked.
-            if partial.is_new().unwrap_or(false) && identity(&self.look(&target)?.1) != identity(&before) {
+            if partial.is_new().unwrap_or(false)
+                && self.look(&target)?.1.as_ref().map(place::identity) != before.as_ref().map(place::identity)
+            {
                 _ = partial.remove(&self.inner.root);
                 continue;
             }
@@ -198,9 +200,4 @@ fn has(parent: &Dir, target: &Target, content: Content) -> Result<bool, Why> {
     }
     target.attributes.apply(&file).map_err(|error| why("set mode and time", error))?;
     Ok(true)
-}
-
-/// Changes when a name is given to another file.
-fn identity(there: &Option<Metadata>) -> Option<(u64, u64)> {
-    there.as_ref().map(|metadata| (metadata.dev(), metadata.ino()))
 }

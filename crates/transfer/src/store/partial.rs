@@ -13,13 +13,13 @@
 //! is found out when it is verified. Holes in the source's file are not kept.
 
 use super::path::STATE;
-use super::ranges;
+use super::{place, ranges};
 use crate::entry::{EntryPath, Wanted, GROUP};
 use bao_tree::io::outboard::PreOrderOutboard;
 use bao_tree::io::sync::{valid_ranges, WriteAt};
 use bao_tree::io::Parent;
 use bao_tree::{BaoTree, ChunkRanges};
-use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
+use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, OpenOptions};
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -321,7 +321,7 @@ fn names(dir: &Dir, name: &str, file: &File) -> io::Result<bool> {
         other => other?,
     };
     let held = cap_std::fs::Metadata::from_file(file)?;
-    Ok((named.dev(), named.ino()) == (held.dev(), held.ino()))
+    Ok(place::identity(&named) == place::identity(&held))
 }
 
 #[cfg(unix)]

@@ -6,7 +6,7 @@
 use crate::entry::{EntryPath, Mtime};
 use crate::wire::Why;
 use cap_fs_ext::DirExt;
-use cap_std::fs::Dir;
+use cap_std::fs::{Dir, Metadata};
 use std::ffi::OsString;
 use std::fs::{File, FileTimes};
 use std::io;
@@ -107,6 +107,20 @@ fn in_the_way(dir: &Dir, name: &OsString, error: io::Error) -> Why {
             Why::Refused(format!("\"{shown}\" is not a directory here; remove it or send to another place"))
         }
         _ => why(&format!("open the directory \"{shown}\""), error),
+    }
+}
+
+/// What tells one file from another under the same name; None where the system has no such number.
+pub(crate) fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use cap_std::fs::MetadataExt;
+        Some((metadata.dev(), metadata.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        None
     }
 }
 

@@ -4,7 +4,7 @@
 //! each would cost more than their bytes. So whoever comes while one is under way joins the next: one commit then serves
 //! all of them.
 
-use cap_fs_ext::MetadataExt;
+use super::place;
 use cap_std::fs::Dir;
 use std::collections::HashSet;
 use std::io;
@@ -64,8 +64,7 @@ impl Directories {
 fn flush(dirs: Vec<Dir>) -> io::Result<()> {
     let mut seen = HashSet::new();
     for dir in dirs {
-        let metadata = dir.dir_metadata()?;
-        if seen.insert((metadata.dev(), metadata.ino())) {
+        if seen.insert(place::identity(&dir.dir_metadata()?)) {
             sync(&dir)?;
         }
     }
