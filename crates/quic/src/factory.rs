@@ -79,3 +79,25 @@ impl congestion::ControllerFactory for Factory {
         Box::new(Adapter::new(self, current_mtu, Monitor::default()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_cc::{list, Span};
+
+    #[test]
+    fn overrides_reach_the_controller_and_bad_ones_are_refused_by_name() {
+        let entry = list::find("ledbat++").unwrap();
+        let target = |value| Factory::new(entry, &[("target", value)]);
+        let factory = target(Value::Time(Span::from_millis(20))).unwrap();
+        assert_eq!(factory.make(1200).snapshot().target, Some(Span::from_millis(20)));
+        let refusal = target(Value::Time(Span::from_secs(60))).unwrap_err().to_string();
+        assert!(refusal.starts_with("target = 60000 ms is outside its range"), "{refusal}");
+    }
+
+    #[test]
+    fn the_background_controller_is_ledbat_plus_plus_with_its_draft_target() {
+        let snapshot = background().make(1200).snapshot();
+        assert_eq!((snapshot.target, snapshot.cwnd), (Some(Span::from_millis(60)), 2400));
+    }
+}

@@ -1,4 +1,4 @@
-//! Background transfers for any program on [quinn](quinn): a congestion controller that steps aside, and a UDP socket
+//! Background transfers for any program on [quinn]: a congestion controller that steps aside, and a UDP socket
 //! that says so to the network.
 //!
 //! One line makes the connections of a transport configuration background:

@@ -8,7 +8,8 @@ use std::time::Duration;
 /// How long the peer is asked to wait with an acknowledgement at most.
 ///
 /// quinn acknowledges every second packet at once, so only a packet that travels alone waits, for 25 ms if nobody asks
-/// for less. That is what a small window sends, just when the queue is to be measured.
+/// for less. That is what a small window sends, just when the queue is to be measured. Not less than 5 ms: with 1 ms
+/// every packet of a paced sender below 12 Mbit/s would be acknowledged by itself.
 pub const MAX_ACK_DELAY: Duration = Duration::from_millis(5);
 
 /// Twice the 31 MB that 1 Gbit/s holds in 250 ms: a packet that is sent again blocks its stream for a round trip.

@@ -142,7 +142,7 @@ struct MarkSome {
 impl Queue<Datagram> for MarkSome {
     fn enqueue(&mut self, now: Time, mut packet: Packet<Datagram>, dropped: &mut Vec<Dropped<Datagram>>) {
         self.count += 1;
-        if packet.ecn == Ecn::Ect0 && self.count % self.every == 0 {
+        if packet.ecn == Ecn::Ect0 && self.count.is_multiple_of(self.every) {
             packet.ecn = Ecn::Ce;
         }
         self.queue.enqueue(now, packet, dropped);

@@ -127,6 +127,6 @@ fn a_packet_that_travels_alone_is_acknowledged_sooner_than_quinn_would_by_itself
         (both.0.unwrap(), both.1.unwrap())
     });
     println!("{asked:.1} ms asked, {unasked:.1} ms unasked");
-    // 20 ms of path; then 5 ms of waiting instead of 25 ms, and patience with a busy machine.
-    assert!(asked + 10.0 < unasked && asked < 38.0, "{asked} and {unasked} ms");
+    // 5 ms of waiting instead of 25 ms, and patience with a busy machine.
+    assert!(asked + 10.0 < unasked, "{asked} and {unasked} ms");
 }

@@ -5,7 +5,7 @@ mod common;
 use afteryou_bed::relay::{Config, Fate, FlowId, Record, Relay, Way, TOS_IS_KEPT};
 use afteryou_bed::Clock;
 use afteryou_cc::{Span, Time};
-use afteryou_quic::{background_transport, Monitor};
+use afteryou_quic::background_transport;
 use common::{client, connect, link, runtime, server};
 use quinn::{Connection, Endpoint, TransportConfig};
 use std::time::Duration;
@@ -57,51 +57,67 @@ impl Part<'_> {
     }
 }
 
+/// What was measured of one run.
+struct Outcome {
+    alone: f64,
+    alone_queue_ms: f64,
+    background: f64,
+    foreground: f64,
+    /// The machine was too late too often.
+    spoiled: bool,
+}
+
+/// Ten seconds of background alone, then ten beside quinn's CUBIC.
+async fn run() -> Outcome {
+    let server = || server("127.0.0.1:0", background_transport()).0;
+    let servers = [server(), server()];
+    let mut config = Config::new(1);
+    let link = config.add_link(link("uplink", "20 Mbit/s", "500 ms", "0 %"));
+    let mut flow =
+        |server: &Endpoint| config.add_flow(link, server.local_addr().unwrap(), Span::from_millis(40));
+    let flows = [flow(&servers[0]), flow(&servers[1])];
+    let relay = Relay::start(config, Clock::start()).unwrap();
+    servers.into_iter().for_each(|server| drop(tokio::spawn(sink(server))));
+
+    let client = client("127.0.0.1:0").0;
+    let background = connect(&client, relay.front(flows[0]), background_transport()).await.unwrap();
+    tokio::spawn(pour(background.clone()));
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    let foreground = connect(&client, relay.front(flows[1]), TransportConfig::default()).await.unwrap();
+    tokio::spawn(pour(foreground.clone()));
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    background.close(0u32.into(), b"");
+    foreground.close(0u32.into(), b"");
+
+    let (statistics, records) = relay.stop_with_records().unwrap();
+    let part = |flow, from, to| Part(&records, flow, Time::from_millis(from), Time::from_millis(to));
+    let alone = part(flows[0], 4_000, 10_000);
+    Outcome {
+        alone: alone.utilisation(),
+        alone_queue_ms: alone.mean_queue_ms(),
+        background: part(flows[0], 13_000, 20_000).utilisation(),
+        foreground: part(flows[1], 13_000, 20_000).utilisation(),
+        spoiled: statistics.lateness.is_none_or(|lateness| lateness.spoiled()),
+    }
+}
+
 #[test]
 fn ledbat_plus_plus_keeps_its_target_alone_and_gives_way_to_cubic() {
     if !TOS_IS_KEPT {
         println!("not tested: this platform's clock is too coarse");
         return;
     }
-    let (records, flows, delay) = runtime().block_on(async {
-        let (near, far) = (
-            server("127.0.0.1:0", background_transport()).0,
-            server("127.0.0.1:0", background_transport()).0,
-        );
-        let mut config = Config::new(1);
-        let link = config.add_link(link("uplink", "20 Mbit/s", "500 ms", "0 %"));
-        let flows = [&near, &far]
-            .map(|server| config.add_flow(link, server.local_addr().unwrap(), Span::from_millis(40)));
-        let relay = Relay::start(config, Clock::start()).unwrap();
-        tokio::spawn(sink(near));
-        tokio::spawn(sink(far));
-
-        let client = client("127.0.0.1:0").0;
-        let background = connect(&client, relay.front(flows[0]), background_transport()).await.unwrap();
-        tokio::spawn(pour(background.clone()));
-        tokio::time::sleep(Duration::from_secs(10)).await;
-        let delay = Monitor::of(&background).unwrap().status().snapshot.queuing_delay;
-        let foreground = connect(&client, relay.front(flows[1]), TransportConfig::default()).await.unwrap();
-        tokio::spawn(pour(foreground.clone()));
-        tokio::time::sleep(Duration::from_secs(10)).await;
-        background.close(0u32.into(), b"");
-        foreground.close(0u32.into(), b"");
-        (relay.stop_with_records().unwrap().1, flows, delay)
-    });
-    let time = |s: u64| Time::from_millis(s * 1000);
-    let alone = Part(&records, flows[0], time(4), time(10));
-    let background = Part(&records, flows[0], time(13), time(20));
-    let foreground = Part(&records, flows[1], time(13), time(20));
-    println!(
-        "alone: {:.2} of the link, {:.1} ms queue, the controller says {delay:?}; beside CUBIC: {:.3} and {:.3}",
-        alone.utilisation(),
-        alone.mean_queue_ms(),
-        background.utilisation(),
-        foreground.utilisation()
-    );
-    // A slowdown in ten, and the target of 60 ms.
-    assert!(alone.utilisation() > 0.75, "{}", alone.utilisation());
-    assert!((20.0..70.0).contains(&alone.mean_queue_ms()), "{}", alone.mean_queue_ms());
-    assert!(background.utilisation() < 0.1, "{}", background.utilisation());
-    assert!(foreground.utilisation() > 0.8, "{}", foreground.utilisation());
+    let mut outcome = runtime().block_on(run());
+    if outcome.spoiled {
+        // Once more; if the machine stays that busy, the figures are judged all the same.
+        outcome = runtime().block_on(run());
+    }
+    let Outcome { alone, alone_queue_ms, background, foreground, spoiled } = outcome;
+    println!("alone: {alone:.3} of the link, {alone_queue_ms:.1} ms queue");
+    println!("beside CUBIC: {background:.3} and {foreground:.3}; spoiled: {spoiled}");
+    // A slowdown costs a tenth of the time at most, and the target is 60 ms.
+    assert!(alone > 0.75, "{alone}");
+    assert!((10.0..70.0).contains(&alone_queue_ms), "{alone_queue_ms} ms");
+    assert!(background < 0.1, "{background}");
+    assert!(foreground > 0.8, "{foreground}");
 }

@@ -129,3 +129,64 @@ fn address(storage: &SockaddrStorage) -> Option<SocketAddr> {
     let v4 = storage.as_sockaddr_in().map(|address| SocketAddr::from(*address));
     v4.or_else(|| storage.as_sockaddr_in6().map(|address| SocketAddr::from(*address)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quinn::AsyncUdpSocket;
+    use std::net::UdpSocket;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    async fn sockets() -> (Arc<Socket>, UdpSocket) {
+        let socket = Socket::bind("127.0.0.1:0".parse().unwrap(), super::super::DSCP_LE).unwrap();
+        socket.io.writable().await.unwrap();
+        let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+        receiver.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        (socket, receiver)
+    }
+
+    fn transmit<'a>(to: &UdpSocket, contents: &'a [u8], segment_size: Option<usize>) -> Transmit<'a> {
+        let destination = to.local_addr().unwrap();
+        Transmit { destination, ecn: None, contents, segment_size, src_ip: None }
+    }
+
+    #[tokio::test]
+    async fn without_offload_the_segments_go_out_one_by_one() {
+        let (socket, receiver) = sockets().await;
+        socket.offload_failed.store(true, Ordering::Relaxed);
+        assert_eq!(socket.max_transmit_segments(), 1);
+        socket.try_send(&transmit(&receiver, &[7; 2500], Some(1000))).unwrap();
+        assert_eq!([1000, 1000, 500].map(|_| receiver.recv(&mut [0; 3000]).unwrap()), [1000, 1000, 500]);
+    }
+
+    #[tokio::test]
+    async fn a_buffer_that_the_kernel_will_not_segment_turns_offload_off_and_still_arrives() {
+        let (socket, receiver) = sockets().await;
+        // More segments than the kernel takes at once.
+        socket.try_send(&transmit(&receiver, &[7; 150], Some(1))).unwrap();
+        assert_eq!(socket.max_transmit_segments(), 1);
+        assert!((0..150).all(|_| receiver.recv(&mut [0; 10]).unwrap() == 1));
+    }
+
+    #[tokio::test]
+    async fn a_datagram_too_large_for_the_path_is_lost_quietly() {
+        let (socket, receiver) = sockets().await;
+        socket.try_send(&transmit(&receiver, &[7; 65_530], None)).unwrap();
+        socket.try_send(&transmit(&receiver, b"after you", None)).unwrap();
+        assert_eq!(receiver.recv(&mut [0; 100]).unwrap(), 9);
+    }
+
+    #[tokio::test]
+    async fn datagrams_leave_from_the_address_that_quinn_names_and_are_never_fragmented() {
+        let (_, receiver) = sockets().await;
+        let socket = Socket::bind("0.0.0.0:0".parse().unwrap(), 0).unwrap();
+        socket.io.writable().await.unwrap();
+        let from = Ipv4Addr::new(127, 0, 0, 9);
+        socket
+            .try_send(&Transmit { src_ip: Some(from.into()), ..transmit(&receiver, b"hello", None) })
+            .unwrap();
+        assert_eq!(receiver.recv_from(&mut [0; 9]).unwrap().1.ip(), from);
+        assert!(!socket.may_fragment());
+    }
+}

@@ -22,6 +22,7 @@ mod platform;
 #[cfg(not(target_os = "linux"))]
 #[path = "portable.rs"]
 mod platform;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux tells the byte"))]
 mod seen;
 
 pub use platform::DSCP_IS_SENT;
@@ -137,7 +138,7 @@ impl Socket {
     }
 
     /// The byte for a packet with these ECN bits.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux sends it"))]
     fn tos(&self, ecn: Option<quinn::udp::EcnCodepoint>) -> u8 {
         self.dscp() << 2 | ecn.map_or(0, |ecn| ecn as u8)
     }

@@ -16,7 +16,6 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     pub(super) fn note(&mut self, from: SocketAddr, tos: u8) {
         if self.latest == Some((from, tos)) {
             return;
