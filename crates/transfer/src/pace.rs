@@ -2,30 +2,15 @@
 //! everybody who sends for it.
 //!
 //! # Model
-//! Several limits hold at once, each with an owner; the smallest rate counts, and one pause is enough. What may be sent
-//! lies in a bucket that fills at that rate. A sender takes what it is about to write and waits while the bucket is
-//! empty; it may overdraw the bucket by what it takes, so the bucket never needs to hold the largest piece. A change
-//! of the limit wakes whoever waits, and what was earned before is counted at the rate before.
+//! Several limits hold at once, each with an owner; the smallest rate counts, and one pause is enough. A token bucket
+//! ([`Limiter`]) grants what may be written; a change of the limit wakes whoever waits, and holds for him, too.
 //!
 //! Rates limit the content of files. Headers, hashes, retransmissions and control messages come on top (3 to 5 %).
-//!
-//! # Constants
-//! The bucket holds 20 ms at the rate, and at least 4 KiB so that timers of a millisecond do not slow a job down.
-//!
-//! # Not implemented
-//! Fair turns between several senders that share one pace: who asks first goes first.
 
+use afteryou_rate::{Grant, Limiter, Rate};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
-
-/// How much may be saved up, as time at the rate.
-const BURST: Duration = Duration::from_millis(20);
-/// At least so many bytes may be saved up.
-const BURST_MIN: u64 = 4 * 1024;
-/// Nobody sleeps longer at a time: far beyond any useful wait, near enough for arithmetic without overflow.
-const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 
 /// Who set a limit. Each owner has one; they do not replace each other's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +46,14 @@ impl Limit {
         };
         Limit { max_rate, paused: self.paused || other.paused }
     }
+
+    /// In the words of the limiter; a rate of nothing is a pause.
+    fn pace(self) -> afteryou_rate::Pace {
+        match (self.paused, self.max_rate.map(Rate::from_bytes_per_second)) {
+            (true, _) | (_, Some(None)) => afteryou_rate::Pace::Paused,
+            (false, rate) => rate.flatten().into(),
+        }
+    }
 }
 
 /// The pace of a job. Clones share it.
@@ -70,7 +63,7 @@ pub struct Pace(Arc<Inner>);
 struct Inner {
     limits: Mutex<[Limit; 4]>,
     current: watch::Sender<Limit>,
-    bucket: Mutex<Bucket>,
+    limiter: Mutex<Limiter>,
 }
 
 impl Default for Pace {
@@ -85,7 +78,7 @@ impl Pace {
         Pace(Arc::new(Inner {
             limits: Mutex::new([Limit::NONE; 4]),
             current: watch::Sender::new(Limit::NONE),
-            bucket: Mutex::new(Bucket { bytes: BURST_MIN as f64, filled: None }),
+            limiter: Mutex::new(Limiter::new(Limit::NONE.pace(), now())),
         }))
     }
 
@@ -94,11 +87,10 @@ impl Pace {
         let mut limits = locked(&self.0.limits);
         limits[owner as usize] = limit;
         let all = limits.iter().fold(Limit::NONE, |all, one| all.and(*one));
-        let before = *self.0.current.borrow();
-        if all == before {
+        if all == self.current() {
             return;
         }
-        locked(&self.0.bucket).fill(before, Instant::now());
+        locked(&self.0.limiter).set_pace(all.pace(), now());
         self.0.current.send_replace(all);
     }
 
@@ -125,27 +117,40 @@ impl Pace {
     }
 
     /// Returns when so many bytes may be sent.
-    pub async fn take(&self, bytes: u64) {
+    pub async fn take(&self, mut bytes: u64) {
+        while bytes > 0 {
+            bytes -= self.take_some(bytes).await.min(bytes);
+        }
+    }
+
+    /// Waits until something may be sent, and says how much of `bytes` (at least one).
+    pub async fn take_some(&self, bytes: u64) -> u64 {
         let mut changed = self.0.current.subscribe();
         loop {
-            let limit = *changed.borrow_and_update();
-            let wait = locked(&self.0.bucket).take(bytes, limit, Instant::now());
-            let Some(wait) = wait else {
-                return;
-            };
-            tokio::select! {
-                () = tokio::time::sleep(wait) => {}
-                // The sender of the channel lives in `self`.
-                _ = changed.changed() => {}
+            // Before the limiter is asked, so that no change is missed.
+            changed.borrow_and_update();
+            let grant = locked(&self.0.limiter).take(bytes, now());
+            match grant {
+                Grant::Bytes(granted) => return granted,
+                Grant::Wait(wait) => tokio::select! {
+                    () = tokio::time::sleep(wait) => {}
+                    // The sender of the channel lives in `self`.
+                    _ = changed.changed() => {}
+                },
+                Grant::Paused => _ = changed.changed().await,
             }
         }
     }
 
-    /// In what pieces to take and write, bytes: small enough to look smooth at a low rate.
-    pub fn piece(&self) -> usize {
-        let limit = self.current();
-        limit.max_rate.map_or(usize::MAX, |rate| capacity(rate).min(1 << 20) as usize)
+    /// Gives back what was taken and not sent.
+    pub fn give_back(&self, bytes: u64) {
+        locked(&self.0.limiter).give_back(bytes);
     }
+}
+
+/// Tokio's clock, which tests can stop.
+fn now() -> std::time::Instant {
+    Instant::now().into_std()
 }
 
 /// The lock's content; what a panicking thread left in it is whole, since nobody panics between two writes to it.
@@ -153,53 +158,10 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-fn capacity(rate: u64) -> u64 {
-    ((rate as f64 * BURST.as_secs_f64()) as u64).max(BURST_MIN)
-}
-
-/// What may be sent, and when that was last counted.
-struct Bucket {
-    bytes: f64,
-    filled: Option<Instant>,
-}
-
-impl Bucket {
-    fn fill(&mut self, limit: Limit, now: Instant) {
-        let since = self.filled.map_or(Duration::ZERO, |then| now.saturating_duration_since(then));
-        self.filled = Some(now);
-        let Some(rate) = limit.max_rate else {
-            // No limit earns no right to a burst under the next one, and forgives debts.
-            self.bytes = 0.0;
-            return;
-        };
-        if !limit.paused {
-            self.bytes = (self.bytes + rate as f64 * since.as_secs_f64()).min(capacity(rate) as f64);
-        }
-    }
-
-    /// Takes `bytes`, or says how long to wait before asking again.
-    fn take(&mut self, bytes: u64, limit: Limit, now: Instant) -> Option<Duration> {
-        self.fill(limit, now);
-        if limit.paused {
-            return Some(LONGEST_SLEEP);
-        }
-        let rate = limit.max_rate?;
-        if self.bytes > 0.0 {
-            self.bytes -= bytes as f64;
-            return None;
-        }
-        if rate == 0 {
-            return Some(LONGEST_SLEEP);
-        }
-        // Just past empty, and at least a timer's grain.
-        let wait = (1.0 - self.bytes) / rate as f64;
-        Some(Duration::from_secs_f64(wait.clamp(0.001, LONGEST_SLEEP.as_secs_f64())))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     fn rate(bytes: u64) -> Limit {
         Limit { max_rate: Some(bytes), paused: false }
@@ -228,15 +190,15 @@ mod tests {
         pace.set(Owner::Timetable, rate(100_000));
         assert_eq!(pace.current(), rate(100_000));
         let took = seconds(&pace, 1000, 1000).await;
-        assert!((9.9..10.1).contains(&took), "1 MB at 100 kB/s took {took} s");
+        assert!((9.8..10.1).contains(&took), "1 MB at 100 kB/s took {took} s");
     }
 
     #[tokio::test(start_paused = true)]
     async fn pieces_larger_than_the_bucket_keep_the_rate() {
         let pace = Pace::new();
         pace.set(Owner::User, rate(100_000));
-        let took = seconds(&pace, 11, 100_000).await;
-        assert!((9.9..10.1).contains(&took), "the eleventh waits for the ten before it: {took} s");
+        let took = seconds(&pace, 10, 100_000).await;
+        assert!((9.7..10.1).contains(&took), "{took} s");
     }
 
     #[tokio::test(start_paused = true)]
@@ -269,14 +231,13 @@ mod tests {
     async fn a_new_rate_holds_for_whoever_waits() {
         let pace = Pace::new();
         pace.set(Owner::User, rate(1000));
-        pace.take(1_000_000).await;
         let waiting = pace.clone();
-        let waiter = tokio::spawn(async move { waiting.take(1).await });
+        let waiter = tokio::spawn(async move { waiting.take(1_000_000).await });
         tokio::time::sleep(Duration::from_secs(10)).await;
         let faster = Instant::now();
         pace.set(Owner::User, rate(1_000_000));
         waiter.await.unwrap();
-        assert!(faster.elapsed() < Duration::from_secs(1), "the rest of a debt of 1 MB at 1 MB/s");
+        assert!(faster.elapsed() <= Duration::from_secs(1), "the rest of 1 MB at 1 MB/s");
     }
 
     #[tokio::test(start_paused = true)]
@@ -287,8 +248,8 @@ mod tests {
         pace.set(Owner::Control, PAUSE);
         tokio::time::sleep(Duration::from_secs(100)).await;
         pace.set(Owner::Control, Limit::NONE);
-        let took = seconds(&pace, 1, 1).await;
-        assert!(took > 0.05, "the debt is still there: {took} s");
+        let took = seconds(&pace, 1, 1_000_000).await;
+        assert!(took > 0.95, "{took} s");
     }
 
     #[tokio::test(start_paused = true)]
@@ -297,6 +258,15 @@ mod tests {
         pace.set(Owner::User, rate(0));
         let waiter = tokio::time::timeout(Duration::from_secs(1000), pace.take(1)).await;
         assert!(waiter.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_given_back_can_be_taken_again() {
+        let pace = Pace::new();
+        pace.set(Owner::User, rate(1_000_000));
+        pace.take(500_000).await;
+        pace.give_back(10_000);
+        assert_eq!(seconds(&pace, 1, 10_000).await, 0.0);
     }
 
     #[test]

@@ -145,12 +145,8 @@ impl Writer<'_> {
             self.stream = Some(self.connection.open_uni().await?);
         }
         while !bytes.is_empty() {
-            let piece = self.paces.iter().map(Pace::piece).min().unwrap_or(usize::MAX).min(bytes.len());
-            let piece = bytes.split_to(piece);
+            let piece = bytes.split_to(self.granted(bytes.len()).await);
             let len = piece.len() as u64;
-            for pace in &self.paces {
-                pace.take(len).await;
-            }
             let Some(stream) = &mut self.stream else { return Ok(()) };
             match stream.write_chunk(piece).await {
                 Ok(()) => _ = self.notes.send(Note::Moved(id, len)),
@@ -163,6 +159,17 @@ impl Writer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// How much of `len` may be written now, by all limits.
+    async fn granted(&self, len: usize) -> usize {
+        let mut granted = len as u64;
+        for (index, pace) in self.paces.iter().enumerate() {
+            let less = pace.take_some(granted).await.min(granted);
+            self.paces[..index].iter().for_each(|earlier| earlier.give_back(granted - less));
+            granted = less;
+        }
+        granted as usize
     }
 
     async fn end(&mut self, id: u64, result: Result<(), EncodeError>) -> Result<(), End> {

@@ -1,7 +1,7 @@
 //! Jobs on a path without trouble.
 
 use super::common::{content, names, Pair};
-use super::support::{options, Events, Far};
+use super::support::{client_endpoint, options, Events, Far, Link};
 use afteryou_transfer::event::{Event, Outcome};
 use afteryou_transfer::job::{get, probe, send, Arrival, Dial, JobOptions, ListenOptions, Service, Summary};
 use afteryou_transfer::source::{Source, SourceOptions};
@@ -288,4 +288,28 @@ async fn the_doctor_is_told_how_packets_arrive() {
     let connection = Dial::dial(&*far.dialer()).await.unwrap();
     let answer = probe(&connection).await.unwrap();
     assert!(matches!(answer, Answer::Probed { tos: Some(4), ce: 1, packets: 9, .. }), "{answer:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn small_files_fill_a_link() {
+    let pair = Pair::new();
+    let mut bytes = 0;
+    for i in 0..400_usize {
+        let len = 1_000 + i * 7919 % 99_000;
+        bytes += len;
+        pair.write(&format!("{}/{i}", i % 20), &content(len, i as u64));
+    }
+    let far = Far::receive(&pair);
+    let link = Link::to(far.address, 2.5e6, Duration::from_millis(20)).await;
+    let start = Instant::now();
+    let dialer = far.dialer_over(link.address, &client_endpoint());
+    let summary = send(dialer, all(&pair), options().1).await.unwrap();
+    let seconds = start.elapsed().as_secs_f64();
+    assert_eq!(summary.stored, 400);
+    // 1200-byte packets carry some 1165 bytes of content; larger ones more.
+    let share = bytes as f64 / seconds / (2.5e6 * 1165.0 / 1228.0);
+    println!(
+        "400 files, {bytes} bytes at 20 Mbit/s and 40 ms: {seconds:.2} s, {share:.3} of the payload capacity"
+    );
+    assert!(share > 0.8, "{share}");
 }

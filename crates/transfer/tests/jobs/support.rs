@@ -266,3 +266,66 @@ impl Way {
         self.cut.store(cut, Ordering::Relaxed);
     }
 }
+
+/// A link of a rate and a delay each way, with a queue of 100 ms: for one client.
+pub struct Link {
+    pub address: SocketAddr,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+impl Link {
+    pub async fn to(server: SocketAddr, bytes_per_second: f64, delay: Duration) -> Link {
+        let inner = Arc::new(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap());
+        let outer = Arc::new(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap());
+        let address = inner.local_addr().unwrap();
+        let client = Arc::new(Mutex::new(server));
+        let there = one_way(inner.clone(), outer.clone(), bytes_per_second, delay, {
+            let client = client.clone();
+            move |from| {
+                *client.lock().unwrap() = from;
+                server
+            }
+        });
+        let back = one_way(outer, inner, bytes_per_second, delay, move |_| *client.lock().unwrap());
+        Link { address, tasks: there.into_iter().chain(back).collect() }
+    }
+}
+
+/// Takes datagrams in, computes when each is through, and sends it then.
+fn one_way(
+    from: Arc<UdpSocket>,
+    to: Arc<UdpSocket>,
+    bytes_per_second: f64,
+    delay: Duration,
+    destination: impl Fn(SocketAddr) -> SocketAddr + Send + 'static,
+) -> [JoinHandle<()>; 2] {
+    const QUEUE: Duration = Duration::from_millis(100);
+    let (sender, mut through) = tokio::sync::mpsc::unbounded_channel::<(Instant, Vec<u8>, SocketAddr)>();
+    let queue = tokio::spawn(async move {
+        let mut buffer = vec![0; 65_536];
+        let mut free_at = Instant::now();
+        loop {
+            let Ok((len, source)) = from.recv_from(&mut buffer).await else { continue };
+            let destination = destination(source);
+            let now = Instant::now();
+            if free_at > now + QUEUE {
+                continue;
+            }
+            free_at = free_at.max(now) + Duration::from_secs_f64((len + 28) as f64 / bytes_per_second);
+            _ = sender.send((free_at + delay, buffer[..len].to_vec(), destination));
+        }
+    });
+    let wire = tokio::spawn(async move {
+        while let Some((at, datagram, destination)) = through.recv().await {
+            tokio::time::sleep_until(at).await;
+            _ = to.send_to(&datagram, destination).await;
+        }
+    });
+    [queue, wire]
+}
