@@ -42,6 +42,8 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
         'afteryou;send' {
             [CompletionResult]::new('--symlinks', '--symlinks', [CompletionResultType]::ParameterName, 'What becomes of symbolic links')
             [CompletionResult]::new('--via', '--via', [CompletionResultType]::ParameterName, 'Start the far end over ssh, as scp does, instead of using a ticket')
+            [CompletionResult]::new('--ssh-command', '--ssh-command', [CompletionResultType]::ParameterName, 'The ssh program of --via, with its arguments: "ssh -p 2222"')
+            [CompletionResult]::new('--far-command', '--far-command', [CompletionResultType]::ParameterName, 'How --via finds afteryou on the other machine')
             [CompletionResult]::new('--ticket', '--ticket', [CompletionResultType]::ParameterName, 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`')
             [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Connections of this job; together they take no more than one')
             [CompletionResult]::new('--give-up-after', '--give-up-after', [CompletionResultType]::ParameterName, 'Fail if there was no connection for so long; if not said, try for ever')
@@ -68,7 +70,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Where this machine''s key is kept; usually ~/.local/state/afteryou')
             [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR')
             [CompletionResult]::new('--once', '--once', [CompletionResultType]::ParameterName, 'End after the first job that is complete')
-            [CompletionResult]::new('--ticket-only', '--ticket-only', [CompletionResultType]::ParameterName, 'Print the ticket and end, without waiting for anybody')
+            [CompletionResult]::new('--ticket-only', '--ticket-only', [CompletionResultType]::ParameterName, 'For scripts and ssh: print the ticket and nothing else, with a key that is kept nowhere, and end with standard input')
             [CompletionResult]::new('--new-ticket', '--new-ticket', [CompletionResultType]::ParameterName, 'Make a new secret: tickets printed so far are void')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each event, on stdout')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but errors')
@@ -89,7 +91,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Where this machine''s key is kept; usually ~/.local/state/afteryou')
             [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR')
             [CompletionResult]::new('--once', '--once', [CompletionResultType]::ParameterName, 'End after the first job that is complete')
-            [CompletionResult]::new('--ticket-only', '--ticket-only', [CompletionResultType]::ParameterName, 'Print the ticket and end, without waiting for anybody')
+            [CompletionResult]::new('--ticket-only', '--ticket-only', [CompletionResultType]::ParameterName, 'For scripts and ssh: print the ticket and nothing else, with a key that is kept nowhere, and end with standard input')
             [CompletionResult]::new('--new-ticket', '--new-ticket', [CompletionResultType]::ParameterName, 'Make a new secret: tickets printed so far are void')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each event, on stdout')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but errors')
@@ -101,6 +103,8 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
         }
         'afteryou;get' {
             [CompletionResult]::new('--via', '--via', [CompletionResultType]::ParameterName, 'Start the far end over ssh, as scp does, instead of using a ticket')
+            [CompletionResult]::new('--ssh-command', '--ssh-command', [CompletionResultType]::ParameterName, 'The ssh program of --via, with its arguments: "ssh -p 2222"')
+            [CompletionResult]::new('--far-command', '--far-command', [CompletionResultType]::ParameterName, 'How --via finds afteryou on the other machine')
             [CompletionResult]::new('--ticket', '--ticket', [CompletionResultType]::ParameterName, 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`')
             [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Connections of this job; together they take no more than one')
             [CompletionResult]::new('--give-up-after', '--give-up-after', [CompletionResultType]::ParameterName, 'Fail if there was no connection for so long; if not said, try for ever')

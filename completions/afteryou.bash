@@ -537,13 +537,21 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__get)
-            opts="-q -h --via --ticket --connections --give-up-after --max-rate --controller --dscp --json --quiet --state --control-dir --json-groups --help"
+            opts="-q -h --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --via)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --far-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -931,7 +939,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__send)
-            opts="-q -h --symlinks --via --ticket --connections --give-up-after --max-rate --controller --dscp --json --quiet --state --control-dir --json-groups --help"
+            opts="-q -h --symlinks --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -942,6 +950,14 @@ _afteryou() {
                     return 0
                     ;;
                 --via)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --far-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

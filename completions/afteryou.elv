@@ -38,6 +38,8 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         &'afteryou;send'= {
             cand --symlinks 'What becomes of symbolic links'
             cand --via 'Start the far end over ssh, as scp does, instead of using a ticket'
+            cand --ssh-command 'The ssh program of --via, with its arguments: "ssh -p 2222"'
+            cand --far-command 'How --via finds afteryou on the other machine'
             cand --ticket 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`'
             cand --connections 'Connections of this job; together they take no more than one'
             cand --give-up-after 'Fail if there was no connection for so long; if not said, try for ever'
@@ -63,7 +65,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --state 'Where this machine''s key is kept; usually ~/.local/state/afteryou'
             cand --control-dir 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR'
             cand --once 'End after the first job that is complete'
-            cand --ticket-only 'Print the ticket and end, without waiting for anybody'
+            cand --ticket-only 'For scripts and ssh: print the ticket and nothing else, with a key that is kept nowhere, and end with standard input'
             cand --new-ticket 'Make a new secret: tickets printed so far are void'
             cand --json 'For programs: one JSON object in a line for each event, on stdout'
             cand -q 'Say nothing but errors'
@@ -83,7 +85,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --state 'Where this machine''s key is kept; usually ~/.local/state/afteryou'
             cand --control-dir 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR'
             cand --once 'End after the first job that is complete'
-            cand --ticket-only 'Print the ticket and end, without waiting for anybody'
+            cand --ticket-only 'For scripts and ssh: print the ticket and nothing else, with a key that is kept nowhere, and end with standard input'
             cand --new-ticket 'Make a new secret: tickets printed so far are void'
             cand --json 'For programs: one JSON object in a line for each event, on stdout'
             cand -q 'Say nothing but errors'
@@ -94,6 +96,8 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         }
         &'afteryou;get'= {
             cand --via 'Start the far end over ssh, as scp does, instead of using a ticket'
+            cand --ssh-command 'The ssh program of --via, with its arguments: "ssh -p 2222"'
+            cand --far-command 'How --via finds afteryou on the other machine'
             cand --ticket 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`'
             cand --connections 'Connections of this job; together they take no more than one'
             cand --give-up-after 'Fail if there was no connection for so long; if not said, try for ever'

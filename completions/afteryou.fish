@@ -42,6 +42,8 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l symlinks -d '
 skip\t'They are left out'
 follow\t'What they point to arrives instead'"
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l via -d 'Start the far end over ssh, as scp does, instead of using a ticket' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l ssh-command -d 'The ssh program of --via, with its arguments: "ssh -p 2222"' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l far-command -d 'How --via finds afteryou on the other machine' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l ticket -d 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l connections -d 'Connections of this job; together they take no more than one' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l give-up-after -d 'Fail if there was no connection for so long; if not said, try for ever' -r
@@ -63,7 +65,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l dscp -d 'T
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l state -d 'Where this machine\'s key is kept; usually ~/.local/state/afteryou' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l control-dir -d 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l once -d 'End after the first job that is complete'
-complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l ticket-only -d 'Print the ticket and end, without waiting for anybody'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l ticket-only -d 'For scripts and ssh: print the ticket and nothing else, with a key that is kept nowhere, and end with standard input'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l new-ticket -d 'Make a new secret: tickets printed so far are void'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s q -l quiet -d 'Say nothing but errors'
@@ -81,13 +83,15 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l dscp -d 'The
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l state -d 'Where this machine\'s key is kept; usually ~/.local/state/afteryou' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l control-dir -d 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l once -d 'End after the first job that is complete'
-complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l ticket-only -d 'Print the ticket and end, without waiting for anybody'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l ticket-only -d 'For scripts and ssh: print the ticket and nothing else, with a key that is kept nowhere, and end with standard input'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l new-ticket -d 'Make a new secret: tickets printed so far are void'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s q -l quiet -d 'Say nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l json-groups -d 'An event for each chunk group that comes off the wire'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l via -d 'Start the far end over ssh, as scp does, instead of using a ticket' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l ssh-command -d 'The ssh program of --via, with its arguments: "ssh -p 2222"' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l far-command -d 'How --via finds afteryou on the other machine' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l ticket -d 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l connections -d 'Connections of this job; together they take no more than one' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l give-up-after -d 'Fail if there was no connection for so long; if not said, try for ever' -r

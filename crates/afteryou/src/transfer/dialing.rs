@@ -57,11 +57,34 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
     dialing: &Dialing,
     begin: impl FnOnce(Arc<dyn Dial>, String, JobOptions) -> J,
 ) -> Result<(), Failure> {
+    let any = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));
+    let endpoint = network::endpoint(&network::socket(common, any)?, None)?;
+    let options = JobOptions {
+        connections: usize::from(dialing.connections),
+        pace: stage.pace.clone(),
+        listener: stage.listener(),
+        state_of: network::state_of(),
+        give_up_after: dialing.give_up_after.map(|time| Duration::from_micros(time.0.as_micros())),
+        groups_in_events: common.json_groups,
+    };
+    let many = dialing.connections > 1;
+    let job = async {
+        let (ticket, path, far_end) = match target {
+            Target::Ticket { ticket, path } => (ticket, path, None),
+            Target::Ssh { via, path } => {
+                let far_end = via.start(role).await?;
+                (far_end.ticket().clone(), path, Some(far_end))
+            }
+        };
+        let dial = Dialer::new(endpoint.clone(), &ticket, network::transport(common, many)?)?;
+        beside(far_end, begin(Arc::new(dial), path, options)).await
+    };
     let outcome = tokio::select! {
         biased;
-        outcome = attempt(&stage, target, role, common, dialing, begin) => outcome,
+        outcome = job => outcome.map(Some),
         () = stage.stopped() => Ok(None),
     };
+    network::leave(&endpoint).await;
     let tally = stage.end();
     match outcome? {
         None => Err(Failure::Stopped(summary::stopped(&tally))),
@@ -74,54 +97,23 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
     }
 }
 
-async fn attempt<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
-    stage: &Stage,
-    target: Target,
-    role: Role,
-    common: &Common,
-    dialing: &Dialing,
-    begin: impl FnOnce(Arc<dyn Dial>, String, JobOptions) -> J,
-) -> Result<Option<Summary>, Failure> {
-    let (ticket, path, mut far_end) = match target {
-        Target::Ticket { ticket, path } => (ticket, path, None),
-        Target::Ssh { via, path } => {
-            let far_end = via.start(role).await?;
-            (far_end.ticket().clone(), path, Some(far_end))
-        }
-    };
-    let any = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));
-    let endpoint = network::endpoint(&network::socket(common, any)?, None)?;
-    let dial = Dialer::new(endpoint.clone(), &ticket, network::transport(common, dialing.connections > 1)?)?;
-    let options = JobOptions {
-        connections: usize::from(dialing.connections),
-        pace: stage.pace.clone(),
-        listener: stage.listener(),
-        state_of: network::state_of(),
-        give_up_after: dialing.give_up_after.map(|time| Duration::from_micros(time.0.as_micros())),
-        groups_in_events: common.json_groups,
-    };
+/// The job, for as long as the far end that ssh started is there.
+async fn beside(
+    far_end: Option<FarEnd>,
+    job: impl Future<Output = Result<Summary, afteryou_transfer::Error>>,
+) -> Result<Summary, Failure> {
+    let Some(mut far_end) = far_end else { return Ok(job.await?) };
     let summary = tokio::select! {
         biased;
-        summary = begin(Arc::new(dial), path, options) => summary?,
-        failure = gone(&mut far_end) => return Err(failure),
+        summary = job => summary?,
+        status = far_end.ended() => {
+            let status = status?;
+            let hint = "run the same command again to go on from there";
+            return Err(anyhow::anyhow!("the far end that ssh started has ended ({status}): {hint}").into());
+        }
     };
-    network::leave(&endpoint).await;
-    if let Some(far_end) = far_end {
-        far_end.finish().await?;
-    }
-    Ok(Some(summary))
-}
-
-/// Returns when the far end that ssh started is gone; never if there is none.
-async fn gone(far_end: &mut Option<FarEnd>) -> Failure {
-    let Some(far_end) = far_end else { return std::future::pending().await };
-    match far_end.ended().await {
-        Ok(status) => anyhow::anyhow!(
-            "the far end that ssh started has ended ({status}): run the same command again to go on from there"
-        )
-        .into(),
-        Err(error) => error.into(),
-    }
+    far_end.finish().await?;
+    Ok(summary)
 }
 
 /// "photos, backup.tar".

@@ -49,7 +49,8 @@ impl Stage {
         let (controller, _) = common.controller().controller()?;
         let never_yields = (controller.class == Class::Foreground).then(|| controller.name.to_owned());
         let pace = Pace::new();
-        let tally = Arc::new(Mutex::new(Tally::new(pace.clone(), never_yields, Instant::now())));
+        let tally = Tally::new(pace.clone(), never_yields, Instant::now());
+        let tally = Arc::new(Mutex::new(if at_once { tally } else { tally.listening() }));
         let stop = watch::Sender::new(false);
 
         let mut tasks = vec![tokio::spawn(signals::watch(stop.clone()))];

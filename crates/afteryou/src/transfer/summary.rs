@@ -26,7 +26,10 @@ pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
         parts.push(format!("{} failed", count(end.failed, "file")));
     }
     if moved > 0 {
-        parts.extend(tally.yielded_percent().map(|percent| format!("yielded {percent} % of the time")));
+        parts.extend(tally.yielded_percent().map(|percent| match percent {
+            0 => "did not have to yield".to_owned(),
+            _ => format!("yielded {percent} % of the time"),
+        }));
     }
     parts.join("; ")
 }

@@ -41,6 +41,7 @@ pub struct Tally {
     pace: Pace,
     until: Option<String>,
     spent: Spent,
+    listens: bool,
 }
 
 /// How a job ended.
@@ -83,7 +84,13 @@ impl Tally {
             pace,
             until: None,
             spent: Spent::default(),
+            listens: false,
         }
+    }
+
+    /// The same for the side that listens: it waits rather than tries.
+    pub fn listening(self) -> Tally {
+        Tally { listens: true, link: Link::Waiting { reason: None }, ..self }
     }
 
     /// Adds an event.
@@ -92,17 +99,21 @@ impl Tally {
             Event::Connected { .. } => {
                 // Who listens is asked for one job after the other.
                 if self.end.is_some() {
-                    *self = Tally::new(self.pace.clone(), self.never_yields.clone(), now);
+                    let next = Tally::new(self.pace.clone(), self.never_yields.clone(), now);
+                    *self = if self.listens { next.listening() } else { next };
                 }
                 // Waiting for somebody is no part of a job.
-                if self.bytes_moved == 0 && self.link == Link::Connecting {
+                if self.files == 0 {
                     self.began = now;
                 }
                 (self.link, self.down_since) = (Link::Up, None);
             }
             Event::Disconnected { reason, retry_in_ms } => {
-                let retry_in = Duration::from_millis(*retry_in_ms);
-                self.link = Link::Down { reason: reason.clone(), retry_in };
+                let (reason, retry_in) = (reason.clone(), Duration::from_millis(*retry_in_ms));
+                self.link = match self.listens {
+                    true => Link::Waiting { reason: Some(reason) },
+                    false => Link::Down { reason, retry_in },
+                };
                 (self.state, self.rate, self.down_since) = (None, 0, Some(now));
             }
             Event::Plan { files, bytes, complete } => {
@@ -121,6 +132,9 @@ impl Tally {
             Event::Finished { stored, had, failed, bytes_moved } => {
                 self.end = Some(End { stored: *stored, had: *had, failed: *failed });
                 self.bytes_moved = *bytes_moved;
+                if self.listens {
+                    self.link = Link::Waiting { reason: None };
+                }
             }
         }
     }
@@ -279,6 +293,16 @@ mod tests {
         assert_eq!((tally.bytes_moved, tally.end), (500, Some(End { stored: 3, had: 1, failed: 0 })));
         tally.add(&Event::Connected { peer: "[::1]:4748".to_owned() }, now);
         assert_eq!((tally.bytes_moved, tally.bytes_done, tally.end), (0, 0, None));
+    }
+
+    #[test]
+    fn who_listens_waits_rather_than_tries() {
+        let (tally, _, now) = tally();
+        let mut tally = tally.listening();
+        assert_eq!(tally.words(now), "waiting for the other machine");
+        tally.add(&Event::Connected { peer: "[::1]:4747".to_owned() }, now);
+        tally.add(&Event::Disconnected { reason: "timed out".to_owned(), retry_in_ms: 0 }, now);
+        assert_eq!(tally.words(now), "waiting for the other machine to come back: timed out");
     }
 
     #[test]

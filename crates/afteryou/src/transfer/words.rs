@@ -37,6 +37,11 @@ pub enum Link {
     /// There was none yet.
     #[default]
     Connecting,
+    /// This side listens, and nobody is there.
+    Waiting {
+        /// Why the last one went before the end of the job.
+        reason: Option<String>,
+    },
     /// It stands.
     Up,
     /// It is gone.
@@ -176,6 +181,10 @@ fn away(link: &Link) -> String {
             format!("no connection: {reason}, trying again in {}", time(*retry_in))
         }
         Link::Down { reason, .. } => format!("no connection: {reason}, trying again"),
+        Link::Waiting { reason: Some(reason) } => {
+            format!("waiting for the other machine to come back: {reason}")
+        }
+        Link::Waiting { reason: None } => "waiting for the other machine".to_owned(),
         Link::Connecting | Link::Up => "connecting".to_owned(),
     }
 }

@@ -31,8 +31,9 @@ pub(crate) const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the sink waits for the source to say goodbye.
 const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A path on which nothing arrives for so long is dead.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// A path on which nothing arrives for so long is dead: five missed keep-alives. Whoever was killed without a word holds
+/// what it was receiving or sending for so long, and the job that goes on in its place waits.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Each side is heard from so often: silence beyond this means something.
 const KEEP_ALIVE: Duration = Duration::from_secs(2);
 /// 1 Gbit/s over 60 ms.
