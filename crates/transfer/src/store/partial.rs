@@ -101,7 +101,7 @@ impl Partial {
             // Another session may remove the directory when it is empty, or the file when it is done.
             let dir = state(root)?;
             let file = match open(&dir, &part, private) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) if is_gone(&error) => continue,
                 other => other?,
             };
             if !lock(&file)? {
@@ -255,7 +255,7 @@ fn names_in(dir: &Dir) -> io::Result<Vec<String>> {
 fn remove_unheld(dir: &Dir, name: &str) -> io::Result<()> {
     let Some(base) = name.strip_suffix(PART) else { return Ok(()) };
     let file = match open_existing(dir, name) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if is_gone(&error) => return Ok(()),
         other => other?,
     };
     if !lock(&file)? || !names(dir, name, &file)? {
@@ -304,7 +304,7 @@ fn open(dir: &Dir, name: &str, private: bool) -> io::Result<File> {
     let file = match dir.open_with(name, &options) {
         // It had got its final mode, without a right to write, when the process was killed.
         #[cfg(unix)]
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied && !is_gone(&error) => {
             use cap_std::fs::PermissionsExt;
             dir.set_permissions(name, cap_std::fs::Permissions::from_mode(0o600)).map_err(|_| error)?;
             dir.open_with(name, &options)?
@@ -314,10 +314,21 @@ fn open(dir: &Dir, name: &str, private: bool) -> io::Result<File> {
     Ok(file.into_std())
 }
 
+/// True if there is no such file (any more). One that gets its final name while it is being opened has left the directory
+/// of partial files by the time the kernel checks that it lies in there: the sandbox then says, in an error of its own,
+/// that the path led outside.
+fn is_gone(error: &io::Error) -> bool {
+    match error.kind() {
+        io::ErrorKind::NotFound => true,
+        io::ErrorKind::PermissionDenied => error.raw_os_error().is_none(),
+        _ => false,
+    }
+}
+
 /// True if the name still means this file.
 fn names(dir: &Dir, name: &str, file: &File) -> io::Result<bool> {
     let named = match dir.symlink_metadata(name) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if is_gone(&error) => return Ok(false),
         other => other?,
     };
     let held = cap_std::fs::Metadata::from_file(file)?;
@@ -337,4 +348,32 @@ fn lock(file: &File) -> io::Result<bool> {
 #[cfg(not(unix))]
 fn lock(_file: &File) -> io::Result<bool> {
     Ok(true)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_gets_the_lock_has_the_file_that_the_name_means() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = &|| EntryPath(b"file".to_vec());
+        let content = Content { size: 1, root: [7; 32] };
+        let open = &|| Dir::open_ambient_dir(dir.path(), cap_std::ambient_authority()).expect("opens");
+        // Each gives the file away as soon as it has it, mostly while the others are between opening and locking.
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                scope.spawn(move || {
+                    let root = open();
+                    for n in 0..3000 {
+                        if let Some(partial) = Partial::open(&root, &path(), content, true).expect("opens") {
+                            let named = format!("{thread}-{n}");
+                            root.rename(partial.part(), &root, &named).expect("the name means the file");
+                            root.remove_file(named).expect("removes");
+                        }
+                    }
+                });
+            }
+        });
+    }
 }
