@@ -1,6 +1,7 @@
 //! The command line: subcommands, and what is said about words that are refused.
 
 use crate::demo_args::DemoArgs;
+use crate::doctor::{self, DoctorArgs};
 use crate::failure::Failure;
 use crate::list::ListArgs;
 use crate::run_args::{FluidArgs, SimArgs};
@@ -48,6 +49,8 @@ pub enum Command {
     Fluid(FluidArgs),
     /// What there is to choose from, with every parameter.
     List(ListArgs),
+    /// What this machine and the way to a far end can do, and what to do about the rest.
+    Doctor(DoctorArgs),
     /// What a shell has to know to complete words.
     Completions(CompletionsArgs),
     /// Manual pages.
@@ -59,6 +62,7 @@ Examples:
   afteryou receive archive                    waits for files and prints a ticket
   afteryou send photos TICKET                 sends them from another machine, and yields to everything else
   afteryou ctl                                what running jobs do
+  afteryou doctor                             what this machine can do
   afteryou demo                               a transfer steps aside on a home uplink
   afteryou demo --rate 5Mbit/s --rtt 120ms    the same on a slower, longer path
   afteryou demo --controller cubic --check    a transfer that does not: exits 1
@@ -91,6 +95,7 @@ impl Command {
             Command::Sim(args) => runs::run(&args.runs, Engine::Simulator),
             Command::Fluid(args) => runs::fluid(&args),
             Command::List(args) => list::run(&args),
+            Command::Doctor(args) => doctor::run(&args),
         }
     }
 }

@@ -6,6 +6,7 @@
 pub mod cli;
 pub mod demo;
 pub mod demo_args;
+pub mod doctor;
 pub mod failure;
 pub mod list;
 pub mod live;

@@ -31,6 +31,7 @@ pub mod guard;
 pub mod identity;
 pub mod job;
 pub mod pace;
+pub mod probe;
 mod session;
 pub mod source;
 pub mod ssh;

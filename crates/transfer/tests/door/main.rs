@@ -3,4 +3,5 @@
 mod admission;
 mod dialling;
 mod on_the_path;
+mod probing;
 mod support;

@@ -1,0 +1,305 @@
+//! Linux: what the kernel is set to and has on board, read from /proc and /sys.
+
+use super::Check;
+use std::fs;
+use std::net::UdpSocket;
+use std::path::PathBuf;
+
+/// 10 ms of 1 Gbit/s: as long as a process may have to wait for its turn.
+const BUFFER_BYTES: u64 = 1_250_000;
+
+const USUAL_MTU: u64 = 1500;
+
+/// Smallest that QUIC works over: 1200 bytes of payload, RFC 9000 §14, and the headers of IPv6 and UDP.
+const LEAST_MTU: u64 = 1248;
+
+/// What kernels may have for background traffic or for comparison, and the module that holds it.
+const CONTROLLERS: [(&str, &str); 4] =
+    [("lp", "tcp_lp"), ("cdg", "tcp_cdg"), ("vegas", "tcp_vegas"), ("bbr", "tcp_bbr")];
+
+/// All of them.
+pub fn checks() -> Vec<Check> {
+    let system = System { root: PathBuf::from("/") };
+    vec![system.buffers(), mtu(&system), system.controllers(), system.ebpf(), system.namespaces()]
+}
+
+/// Where /proc and /sys are: somewhere else in tests.
+struct System {
+    root: PathBuf,
+}
+
+impl System {
+    fn text(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.root.join(path)).ok()
+    }
+
+    fn number(&self, path: &str) -> Option<u64> {
+        self.text(path)?.trim().parse().ok()
+    }
+
+    fn words(&self, path: &str) -> Vec<String> {
+        self.text(path).unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn buffers(&self) -> Check {
+        const NAME: &str = "UDP buffers";
+        let limits = (self.number("proc/sys/net/core/rmem_max"), self.number("proc/sys/net/core/wmem_max"));
+        let (Some(receive), Some(send)) = limits else {
+            return Check::warn(
+                NAME,
+                "the limits cannot be read",
+                "mount /proc/sys in this container to see them",
+            );
+        };
+        let seen = format!("at most {} kB to receive, {} kB to send", receive / 1000, send / 1000);
+        if receive.min(send) >= BUFFER_BYTES {
+            return Check::ok(NAME, seen);
+        }
+        let todo = "only above some 200 Mbit/s: sudo sysctl -w net.core.rmem_max=2500000 net.core.wmem_max=2500000 (to keep it: a file in /etc/sysctl.d)";
+        Check::warn(NAME, seen, todo)
+    }
+
+    fn interface_mtu(&self, interface: &str) -> Check {
+        const NAME: &str = "MTU of the way out";
+        let Some(mtu) = self.number(&format!("sys/class/net/{interface}/mtu")) else {
+            return Check::warn(
+                NAME,
+                format!("the MTU of {interface} cannot be read"),
+                "look at it with: ip link",
+            );
+        };
+        let seen = format!("{mtu} bytes on {interface}");
+        match mtu {
+            USUAL_MTU.. => Check::ok(NAME, seen),
+            LEAST_MTU.. => Check::ok(NAME, format!("{seen}, as in tunnels")),
+            _ => Check::fail(
+                NAME,
+                seen,
+                format!(
+                    "QUIC needs {LEAST_MTU}: raise it (ip link set {interface} mtu 1500) or avoid the tunnel"
+                ),
+            ),
+        }
+    }
+
+    fn controllers(&self) -> Check {
+        const NAME: &str = "kernel congestion controllers";
+        let available = self.words("proc/sys/net/ipv4/tcp_available_congestion_control");
+        let allowed = self.words("proc/sys/net/ipv4/tcp_allowed_congestion_control");
+        if available.is_empty() {
+            return Check::warn(
+                NAME,
+                "the list cannot be read",
+                "mount /proc/sys in this container to see it",
+            );
+        }
+        let missing: Vec<_> = CONTROLLERS.iter().filter(|(name, _)| !contains(&available, name)).collect();
+        let (loadable, absent): (Vec<_>, Vec<_>) =
+            missing.into_iter().partition(|(_, module)| self.has_module(module));
+        let not_allowed: Vec<_> = CONTROLLERS
+            .iter()
+            .filter(|(name, _)| contains(&available, name) && !contains(&allowed, name))
+            .collect();
+        let names = |list: &[&(&str, &str)]| list.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" ");
+        let mut seen = format!("available: {}; for everybody: {}", available.join(" "), allowed.join(" "));
+        if !absent.is_empty() {
+            seen += &format!("; not in this kernel: {}", names(&absent));
+        }
+        let mut todo = Vec::new();
+        if !loadable.is_empty() {
+            let modules: Vec<_> = loadable.iter().map(|(_, module)| *module).collect();
+            todo.push(format!("to load what is there: sudo modprobe -a {}", modules.join(" ")));
+        }
+        if !not_allowed.is_empty() {
+            let list = format!("{} {}", allowed.join(" "), names(&not_allowed));
+            todo.push(format!(
+                "to use {} without root: sudo sysctl -w net.ipv4.tcp_allowed_congestion_control=\"{list}\"",
+                names(&not_allowed)
+            ));
+        }
+        match todo.is_empty() {
+            true => Check::ok(NAME, seen),
+            false => Check::warn(
+                NAME,
+                seen,
+                format!("only for TCP experiments, not for transfers; {}", todo.join("; ")),
+            ),
+        }
+    }
+
+    /// In a file of the running kernel's modules.
+    fn has_module(&self, module: &str) -> bool {
+        let Some(release) = self.text("proc/sys/kernel/osrelease") else { return false };
+        let directory = format!("lib/modules/{}", release.trim());
+        let listed = |list: &str| {
+            self.text(&format!("{directory}/{list}"))
+                .is_some_and(|text| text.contains(&format!("/{module}.ko")))
+        };
+        listed("modules.dep") || listed("modules.builtin")
+    }
+
+    fn ebpf(&self) -> Check {
+        const NAME: &str = "eBPF";
+        let types = self.root.join("sys/kernel/btf/vmlinux").exists();
+        let mounts = self.text("proc/mounts").unwrap_or_default();
+        let mounted = mounts.lines().any(|line| line.split_whitespace().nth(2) == Some("bpf"));
+        let word = |there: bool| if there { "there" } else { "not there" };
+        let seen =
+            format!("kernel types (BTF) {}, file system for programs (bpffs) {}", word(types), word(mounted));
+        let mut todo = Vec::new();
+        if !types {
+            todo.push("a kernel with CONFIG_DEBUG_INFO_BTF");
+        }
+        if !mounted {
+            todo.push("sudo mount -t bpf bpf /sys/fs/bpf");
+        }
+        match todo.is_empty() {
+            true => Check::ok(NAME, format!("{seen}; loading programs takes root")),
+            false => Check::warn(
+                NAME,
+                seen,
+                format!("only for controllers inside the kernel, not for transfers: {}", todo.join("; ")),
+            ),
+        }
+    }
+
+    fn namespaces(&self) -> Check {
+        const NAME: &str = "network namespaces";
+        let most = self.number("proc/sys/user/max_user_namespaces").unwrap_or(0);
+        let forbidden = self.number("proc/sys/kernel/unprivileged_userns_clone") == Some(0);
+        let restricted = self.number("proc/sys/kernel/apparmor_restrict_unprivileged_userns") == Some(1);
+        let todo = "only for experiments with the kernel's TCP, not for transfers: ";
+        if most == 0 {
+            return Check::warn(
+                NAME,
+                "user namespaces are off",
+                format!("{todo}sudo sysctl -w user.max_user_namespaces=10000"),
+            );
+        }
+        if forbidden {
+            return Check::warn(
+                NAME,
+                "only root may make them",
+                format!("{todo}sudo sysctl -w kernel.unprivileged_userns_clone=1"),
+            );
+        }
+        if restricted {
+            let setting = "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0";
+            return Check::warn(NAME, "AppArmor restricts them to root", format!("{todo}{setting}"));
+        }
+        Check::ok(NAME, "may be made without root")
+    }
+}
+
+fn contains(words: &[String], word: &str) -> bool {
+    words.iter().any(|known| known == word)
+}
+
+fn mtu(system: &System) -> Check {
+    match way_out() {
+        Some(interface) => system.interface_mtu(&interface),
+        None => Check::warn(
+            "MTU of the way out",
+            "no route to the internet",
+            "nothing, if the far end is in this network",
+        ),
+    }
+}
+
+/// The interface that packets to the internet would leave by. Connecting a UDP socket sends nothing.
+fn way_out() -> Option<String> {
+    // TEST-NET-1 and the documentation prefix: nobody is there.
+    let local = [("0.0.0.0:0", "192.0.2.1:9"), ("[::]:0", "[2001:db8::1]:9")].into_iter().find_map(
+        |(from, to)| {
+            let socket = UdpSocket::bind(from).ok()?;
+            socket.connect(to).ok()?;
+            Some(socket.local_addr().ok()?.ip())
+        },
+    )?;
+    let interfaces = nix::ifaddrs::getifaddrs().ok()?;
+    let has_it = |interface: &nix::ifaddrs::InterfaceAddress| {
+        let address = interface.address?;
+        let v4 = address.as_sockaddr_in().map(|address| address.ip().into());
+        (v4.or_else(|| address.as_sockaddr_in6().map(|address| address.ip().into())) == Some(local))
+            .then(|| interface.interface_name.clone())
+    };
+    interfaces.into_iter().find_map(|interface| has_it(&interface))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::State;
+
+    fn system(files: &[(&str, &str)]) -> (tempfile::TempDir, System) {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let system = System { root: root.path().to_owned() };
+        (root, system)
+    }
+
+    #[test]
+    fn small_buffers_come_with_the_command_that_enlarges_them() {
+        let limits = |bytes: &str| {
+            system(&[("proc/sys/net/core/rmem_max", bytes), ("proc/sys/net/core/wmem_max", bytes)])
+        };
+        let (_root, small) = limits("212992\n");
+        let check = small.buffers();
+        assert!(check.state == State::Warn && check.todo.unwrap().contains("sysctl -w net.core.rmem_max"));
+        let (_root, large) = limits("4194304\n");
+        assert_eq!(large.buffers().state, State::Ok);
+        assert_eq!(system(&[]).1.buffers().state, State::Warn);
+    }
+
+    #[test]
+    fn an_mtu_below_what_quic_needs_fails() {
+        let (_root, tunnel) = system(&[("sys/class/net/eth0/mtu", "1280\n")]);
+        assert_eq!(tunnel.interface_mtu("eth0").state, State::Ok);
+        let (_root, narrow) = system(&[("sys/class/net/eth0/mtu", "1000\n")]);
+        assert_eq!(narrow.interface_mtu("eth0").state, State::Fail);
+        assert_eq!(narrow.interface_mtu("eth1").state, State::Warn);
+    }
+
+    #[test]
+    fn for_each_controller_it_says_whether_to_load_or_to_allow_it() {
+        let (_root, kernel) = system(&[
+            ("proc/sys/net/ipv4/tcp_available_congestion_control", "reno cubic bbr\n"),
+            ("proc/sys/net/ipv4/tcp_allowed_congestion_control", "reno cubic\n"),
+            ("proc/sys/kernel/osrelease", "6.1.0\n"),
+            (
+                "lib/modules/6.1.0/modules.dep",
+                "kernel/net/ipv4/tcp_lp.ko.xz:\nkernel/net/ipv4/tcp_vegas.ko:\n",
+            ),
+        ]);
+        let check = kernel.controllers();
+        let todo = check.todo.unwrap();
+        assert!(check.seen.ends_with("not in this kernel: cdg"), "{}", check.seen);
+        assert!(todo.contains("modprobe -a tcp_lp tcp_vegas"), "{todo}");
+        assert!(todo.contains("tcp_allowed_congestion_control=\"reno cubic bbr\""), "{todo}");
+    }
+
+    #[test]
+    fn what_ebpf_and_namespaces_lack_is_named() {
+        let (_root, bare) = system(&[("proc/mounts", "proc /proc proc rw 0 0\n")]);
+        let todo = bare.ebpf().todo.unwrap();
+        assert!(todo.contains("BTF") && todo.contains("mount -t bpf"), "{todo}");
+        assert_eq!(bare.namespaces().state, State::Warn);
+        let (_root, full) = system(&[
+            ("proc/mounts", "bpf /sys/fs/bpf bpf rw 0 0\n"),
+            ("sys/kernel/btf/vmlinux", ""),
+            ("proc/sys/user/max_user_namespaces", "1000\n"),
+        ]);
+        assert_eq!((full.ebpf().state, full.namespaces().state), (State::Ok, State::Ok));
+    }
+
+    #[test]
+    fn the_running_kernel_is_answered_for() {
+        let checks = checks();
+        assert_eq!(checks.len(), 5);
+        assert!(checks.iter().all(|check| check.state == State::Ok || check.todo.is_some()), "{checks:?}");
+    }
+}

@@ -1,0 +1,108 @@
+//! `afteryou doctor`: what this machine and the path to a far end can do, and what to do about the rest.
+//!
+//! Nothing here needs privileges, changes a setting or sends a packet to anybody but the far end of the ticket. All checks together take
+//! less than ten seconds.
+
+mod far;
+#[cfg(target_os = "linux")]
+mod kernel;
+#[cfg(target_os = "linux")]
+mod marks;
+mod portable;
+mod report;
+
+use crate::failure::Failure;
+use crate::output;
+use afteryou_transfer::ticket::Ticket;
+use clap::Args;
+use serde::Serialize;
+
+/// What `afteryou doctor` can be told.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct DoctorArgs {
+    /// Look at the way to this ticket's far end, too
+    #[arg(value_parser = str::parse::<Ticket>)]
+    pub ticket: Option<Ticket>,
+
+    /// For programs: a JSON array, described below
+    #[arg(long)]
+    pub json: bool,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  afteryou doctor
+  afteryou doctor afteryou1…       also what happens on the way to a far end that is listening
+
+The JSON is an array of {name, state, seen, todo}; state is \"ok\", \"warn\" (transfers work, something could be better) or \
+\"fail\"; todo is null when there is nothing to do. The exit code is 1 if anything failed.";
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// As it should be.
+    Ok,
+    /// Transfers work, something could be better.
+    Warn,
+    /// Something does not work.
+    Fail,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// What was looked at.
+    pub name: String,
+    /// How bad it is.
+    pub state: State,
+    /// What was seen.
+    pub seen: String,
+    /// What to do.
+    pub todo: Option<String>,
+}
+
+impl Check {
+    fn ok(name: impl Into<String>, seen: impl Into<String>) -> Check {
+        Check { name: name.into(), state: State::Ok, seen: seen.into(), todo: None }
+    }
+
+    fn warn(name: impl Into<String>, seen: impl Into<String>, todo: impl Into<String>) -> Check {
+        Check { name: name.into(), state: State::Warn, seen: seen.into(), todo: Some(todo.into()) }
+    }
+
+    fn fail(name: impl Into<String>, seen: impl Into<String>, todo: impl Into<String>) -> Check {
+        Check { state: State::Fail, ..Check::warn(name, seen, todo) }
+    }
+}
+
+/// Looks and tells.
+pub fn run(args: &DoctorArgs) -> Result<(), Failure> {
+    let mut checks = of_this_machine();
+    if let Some(ticket) = &args.ticket {
+        checks.extend(far::checks(ticket)?);
+    }
+    output::print(&match args.json {
+        true => serde_json::to_string_pretty(&checks)? + "\n",
+        false => report::text(&checks, output::width()),
+    })?;
+    match checks.iter().filter(|check| check.state == State::Fail).count() {
+        0 => Ok(()),
+        1 => Err(Failure::Verdict("1 check failed".into())),
+        failed => Err(Failure::Verdict(format!("{failed} checks failed"))),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn of_this_machine() -> Vec<Check> {
+    let mut checks = portable::checks();
+    checks.extend(marks::checks());
+    checks.extend(kernel::checks());
+    checks
+}
+
+#[cfg(not(target_os = "linux"))]
+fn of_this_machine() -> Vec<Check> {
+    portable::checks()
+}
