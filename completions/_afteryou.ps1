@@ -34,6 +34,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('sim', 'sim', [CompletionResultType]::ParameterValue, 'Run scenario files in the simulator: hours of network in seconds')
             [CompletionResult]::new('fluid', 'fluid', [CompletionResultType]::ParameterValue, 'The same files as differential equations: what to expect, at once')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'What there is to choose from, with every parameter')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'What this machine and the way to a far end can do, and what to do about the rest')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'What a shell has to know to complete words')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Manual pages')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -261,6 +262,12 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
+        'afteryou;doctor' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: a JSON array, described below')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
         'afteryou;completions' {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
@@ -282,6 +289,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('sim', 'sim', [CompletionResultType]::ParameterValue, 'Run scenario files in the simulator: hours of network in seconds')
             [CompletionResult]::new('fluid', 'fluid', [CompletionResultType]::ParameterValue, 'The same files as differential equations: what to expect, at once')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'What there is to choose from, with every parameter')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'What this machine and the way to a far end can do, and what to do about the rest')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'What a shell has to know to complete words')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Manual pages')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -336,6 +344,9 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;help;list' {
+            break
+        }
+        'afteryou;help;doctor' {
             break
         }
         'afteryou;help;completions' {

@@ -25,6 +25,9 @@ _afteryou() {
             afteryou,demo)
                 cmd="afteryou__subcmd__demo"
                 ;;
+            afteryou,doctor)
+                cmd="afteryou__subcmd__doctor"
+                ;;
             afteryou,fluid)
                 cmd="afteryou__subcmd__fluid"
                 ;;
@@ -103,6 +106,9 @@ _afteryou() {
             afteryou__subcmd__help,demo)
                 cmd="afteryou__subcmd__help__subcmd__demo"
                 ;;
+            afteryou__subcmd__help,doctor)
+                cmd="afteryou__subcmd__help__subcmd__doctor"
+                ;;
             afteryou__subcmd__help,fluid)
                 cmd="afteryou__subcmd__help__subcmd__fluid"
                 ;;
@@ -155,7 +161,7 @@ _afteryou() {
 
     case "${cmd}" in
         afteryou)
-            opts="-h -V --help --version send receive serve get ctl demo sim fluid list completions man help"
+            opts="-h -V --help --version send receive serve get ctl demo sim fluid list doctor completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -502,6 +508,20 @@ _afteryou() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        afteryou__subcmd__doctor)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         afteryou__subcmd__fluid)
             opts="-h --explain --out --json --seed --repeat --jobs --set --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -595,7 +615,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__help)
-            opts="send receive serve get ctl demo sim fluid list completions man help"
+            opts="send receive serve get ctl demo sim fluid list doctor completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -721,6 +741,20 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__help__subcmd__demo)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        afteryou__subcmd__help__subcmd__doctor)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

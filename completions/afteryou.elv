@@ -31,6 +31,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand sim 'Run scenario files in the simulator: hours of network in seconds'
             cand fluid 'The same files as differential equations: what to expect, at once'
             cand list 'What there is to choose from, with every parameter'
+            cand doctor 'What this machine and the way to a far end can do, and what to do about the rest'
             cand completions 'What a shell has to know to complete words'
             cand man 'Manual pages'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -234,6 +235,11 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'afteryou;doctor'= {
+            cand --json 'For programs: a JSON array, described below'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
         &'afteryou;completions'= {
             cand -h 'Print help'
             cand --help 'Print help'
@@ -253,6 +259,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand sim 'Run scenario files in the simulator: hours of network in seconds'
             cand fluid 'The same files as differential equations: what to expect, at once'
             cand list 'What there is to choose from, with every parameter'
+            cand doctor 'What this machine and the way to a far end can do, and what to do about the rest'
             cand completions 'What a shell has to know to complete words'
             cand man 'Manual pages'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -292,6 +299,8 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         &'afteryou;help;fluid'= {
         }
         &'afteryou;help;list'= {
+        }
+        &'afteryou;help;doctor'= {
         }
         &'afteryou;help;completions'= {
         }
