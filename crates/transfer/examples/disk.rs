@@ -86,7 +86,7 @@ impl Write for Feed {
 fn files(source: &Source) -> impl Iterator<Item = Prepared> {
     source.entries().filter_map(|item| match item {
         Item::Entry(prepared) => Some(prepared),
-        Item::Skipped { .. } => None,
+        Item::Skipped { .. } | Item::Failed { .. } => None,
     })
 }
 

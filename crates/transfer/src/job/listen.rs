@@ -151,6 +151,12 @@ struct Entry {
     left: u64,
 }
 
+impl Entry {
+    fn of(job: Arc<Job>) -> Entry {
+        Entry { job, lanes: HashMap::new(), finished: false, left: 0 }
+    }
+}
+
 /// A session: how to close it, and how to learn that it has ended.
 struct Running {
     serial: u64,
@@ -227,7 +233,7 @@ impl Host {
 
     fn push(&self, id: [u8; 16]) -> Result<Arc<Job>, Answer> {
         match self.service {
-            Service::Receive(_) => Ok(self.job(id, || self.new_job(None, None))),
+            Service::Receive(_) => self.job(id, None),
             Service::Serve { .. } => Err(refused("this side sends, it does not receive; use get")),
         }
     }
@@ -247,23 +253,25 @@ impl Host {
             on_thread("look", move || Source::below(&dir, &path, options)).await
         };
         match looked {
-            Some(Ok(source)) => Ok(self.job(id, || self.new_job(Some(path), Some(source)))),
+            Some(Ok(source)) => self.job(id, Some((path, source))),
             Some(Err(error)) => Err(refused(&error.to_string())),
             None => Err(refused("the served directory cannot be read; see the log of the other side")),
         }
     }
 
-    fn new_job(&self, path: Option<Vec<u8>>, source: Option<Source>) -> Job {
-        let tally = Arc::new(Tally::new(self.options.listener.clone(), self.options.groups_in_events));
-        let work = source.map(|source| Arc::new(Work::start(source, tally.clone())));
-        Job { path, tally, work, far_end: Pace::new() }
-    }
-
-    /// The job of this number, made if it is new.
-    fn job(&self, id: [u8; 16], make: impl FnOnce() -> Job) -> Arc<Job> {
+    /// The job of this number; made if it is new, for a source from what it serves.
+    fn job(&self, id: [u8; 16], serves: Option<(Vec<u8>, Source)>) -> Result<Arc<Job>, Answer> {
         let mut books = self.books();
-        let new = || Entry { job: Arc::new(make()), lanes: HashMap::new(), finished: false, left: 0 };
-        books.jobs.entry(id).or_insert_with(new).job.clone()
+        if let Some(entry) = books.jobs.get(&id) {
+            return Ok(entry.job.clone());
+        }
+        let tally = Arc::new(Tally::new(self.options.listener.clone(), self.options.groups_in_events));
+        let (path, source) = serves.unzip();
+        let work = source.map(|source| Work::start(source, tally.clone())).transpose();
+        let work = work.map_err(|error| refused(&error.to_string()))?.map(Arc::new);
+        let job = Arc::new(Job { path, tally, work, far_end: Pace::new() });
+        books.jobs.insert(id, Entry::of(job.clone()));
+        Ok(job)
     }
 
     async fn run(
@@ -309,8 +317,7 @@ impl Host {
         books.serial += 1;
         let serial = books.serial;
         // It may have been forgotten since it was looked up.
-        let new = || Entry { job: job.clone(), lanes: HashMap::new(), finished: false, left: 0 };
-        let entry = books.jobs.entry(id).or_insert_with(new);
+        let entry = books.jobs.entry(id).or_insert_with(|| Entry::of(job.clone()));
         Some((serial, entry.lanes.insert(lane, Running { serial, connection, ended })))
     }
 

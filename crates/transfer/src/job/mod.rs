@@ -184,6 +184,12 @@ pub(crate) fn on_thread<T: Send + 'static>(
         _ = done.send(work());
     };
     // Without a thread `done` is dropped, and the result says so.
-    drop(std::thread::Builder::new().name(format!("afteryou-{name}")).spawn(run));
+    _ = start_thread(name, run);
     async { result.await.ok() }
+}
+
+/// Starts a thread for which nobody waits.
+pub(crate) fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+    let started = std::thread::Builder::new().name(format!("afteryou-{name}")).spawn(work);
+    started.map(drop).map_err(|source| Error::Io { doing: "start a thread", source })
 }

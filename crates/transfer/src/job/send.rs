@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// is kept by the other side.
 pub async fn send(dial: Arc<dyn Dial>, source: Source, options: JobOptions) -> Result<Summary, Error> {
     let tally = Arc::new(Tally::new(options.listener.clone(), options.groups_in_events));
-    let work = Arc::new(Work::start(source, tally.clone()));
+    let work = Arc::new(Work::start(source, tally.clone())?);
     let job = new_id()?;
     let lanes = options.connections.clamp(1, usize::from(super::MAX_LANES)) as u16;
     let mut running = Lanes::new();

@@ -9,21 +9,25 @@
 //! is nothing more to offer when everything is settled, and not before: until then something may come back.
 //!
 //! # Known bad cases
-//! The tail of a deep tree costs a round trip for each level of directories.
+//! The tail of a deep tree costs a round trip for each level of directories. A file is hashed whole before it is offered: the
+//! first byte of a single huge file waits for that (about a second for each GB).
 
-use super::on_thread;
+use super::start_thread;
 use super::tally::Tally;
 use crate::entry::{EntryPath, Kind};
+use crate::error::Error;
 use crate::event::{Event, Outcome};
 use crate::source::{Item, Prepared, Source, Totals};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
 use tokio::sync::{watch, Notify};
 
 /// Entries that are prepared ahead.
 const PREPARED: usize = 256;
 /// Times that a file which changes is prepared again.
 const AGAIN: u32 = 3;
+const HELD_POLL: Duration = Duration::from_millis(10);
 
 /// An entry in a session's hands. Goes back to the job by [`Work::settle`], [`Work::give_back`] or [`Work::changed`].
 pub(crate) struct Offer {
@@ -75,21 +79,21 @@ struct State {
 
 impl Work {
     /// Starts to prepare.
-    pub(crate) fn start(source: Source, tally: Arc<Tally>) -> Work {
+    pub(crate) fn start(source: Source, tally: Arc<Tally>) -> Result<Work, Error> {
         let shared =
             Arc::new(Shared { state: Mutex::default(), room: Condvar::new(), wake: Notify::new(), tally });
         let (plan, plans) = watch::channel(Plan::default());
         let counting = (source.clone(), shared.tally.clone());
-        // Both end by themselves; nobody waits for them.
-        drop(on_thread("scan", move || {
+        // Both threads end by themselves; nobody waits for them.
+        start_thread("scan", move || {
             let (source, tally) = counting;
             let Totals { entries: files, bytes } = source.scan();
             tally.tell(Event::Plan { files, bytes, complete: true });
             _ = plan.send(Plan { files, bytes, complete: true });
-        }));
+        })?;
         let preparing = shared.clone();
-        drop(on_thread("prepare", move || preparing.prepare(&source)));
-        Work { shared, plan: plans }
+        start_thread("prepare", move || preparing.prepare(&source))?;
+        Ok(Work { shared, plan: plans })
     }
 
     pub(crate) fn tally(&self) -> &Arc<Tally> {
@@ -138,8 +142,10 @@ impl Work {
             let reason = "it changes while it is being sent; send it again when it holds still".into();
             return self.shared.settle(serial, &prepared, Outcome::Failed(reason));
         }
-        let shared = self.shared.clone();
-        drop(on_thread("prepare", move || shared.again(serial, tries + 1, prepared)));
+        let (shared, again) = (self.shared.clone(), prepared.clone());
+        if let Err(error) = start_thread("again", move || shared.again(serial, tries + 1, again)) {
+            self.shared.settle(serial, &prepared, Outcome::Failed(error.to_string()));
+        }
     }
 }
 
@@ -157,17 +163,17 @@ impl Shared {
 
     /// The thread.
     fn prepare(&self, source: &Source) {
+        let _exhausted = Exhausted(self);
         for item in source.entries() {
             match item {
                 Item::Entry(prepared) => self.add(prepared),
                 Item::Skipped { path, reason } => self.tally.settled(&path, 0, Outcome::Skipped(reason)),
+                Item::Failed { path, reason } => self.tally.settled(&path, 0, Outcome::Failed(reason)),
             }
             if !self.wait_for_room() {
                 return;
             }
         }
-        self.state().exhausted = true;
-        self.wake.notify_waiters();
     }
 
     /// False if nobody wants more.
@@ -210,17 +216,14 @@ impl Shared {
     }
 
     fn again(&self, serial: u64, tries: u32, prepared: Arc<Prepared>) {
-        // Whoever else held it was told to let go; if one still does, hashing it once more is all that is lost.
-        let Some(prepared) = Arc::into_inner(prepared) else { return };
+        let prepared = alone(prepared);
         let before = prepared.entry().clone();
-        let item = prepared.again();
-        match item {
+        match prepared.again() {
             Item::Entry(prepared) => {
-                let offer = Offer { serial, tries, prepared: Arc::new(prepared) };
-                self.state().ready.push_front(offer);
+                self.state().ready.push_front(Offer { serial, tries, prepared: Arc::new(prepared) });
                 self.wake.notify_waiters();
             }
-            Item::Skipped { reason, .. } => {
+            Item::Skipped { reason, .. } | Item::Failed { reason, .. } => {
                 self.tally.settled(&before.path, 0, Outcome::Failed(reason));
                 let mut state = self.state();
                 state.open.remove(&serial);
@@ -244,6 +247,31 @@ impl State {
             let (directory, _) = self.held.remove(index);
             self.ready.push_back(directory);
         }
+    }
+}
+
+/// Waits until nobody else holds it: the thread of a session that ended may still be in the middle of a read.
+fn alone(mut prepared: Arc<Prepared>) -> Prepared {
+    loop {
+        match Arc::try_unwrap(prepared) {
+            Ok(prepared) => return prepared,
+            Err(held) => prepared = held,
+        }
+        std::thread::sleep(HELD_POLL);
+    }
+}
+
+/// Whatever ends the thread that prepares, nobody waits for it any more.
+struct Exhausted<'a>(&'a Shared);
+
+impl Drop for Exhausted<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let reason = "looking for files failed; this is a mistake in afteryou, see its log".into();
+            self.0.tally.settled(&EntryPath::default(), 0, Outcome::Failed(reason));
+        }
+        self.0.state().exhausted = true;
+        self.0.wake.notify_waiters();
     }
 }
 

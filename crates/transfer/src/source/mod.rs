@@ -75,6 +75,13 @@ pub enum Item {
         /// One sentence.
         reason: String,
     },
+    /// To be sent, and it cannot be: it cannot be read, or changes all the time.
+    Failed {
+        /// What.
+        path: EntryPath,
+        /// One sentence.
+        reason: String,
+    },
 }
 
 /// What is to be sent. Cheap to clone; each look at the disk begins anew.
@@ -194,6 +201,7 @@ impl Iterator for Entries {
     fn next(&mut self) -> Option<Item> {
         Some(match self.walk.next()? {
             Found::Skipped { path, reason } => Item::Skipped { path, reason },
+            Found::Failed { path, reason } => Item::Failed { path, reason },
             Found::Entry { path, place, facts } => prepare::prepare(path, place, facts, self.trees.clone()),
         })
     }

@@ -59,7 +59,7 @@ pub(super) fn prepare(path: EntryPath, place: Place, facts: Facts, trees: Arc<Tr
             let entry = Entry { path, kind, mode: facts.mode, mtime: facts.mtime };
             Item::Entry(Prepared { entry, place, facts: Box::new(facts), hashes, trees })
         }
-        Err(reason) => Item::Skipped { path, reason },
+        Err(reason) => Item::Failed { path, reason },
     }
 }
 

@@ -16,6 +16,7 @@ const MAX_PATH: usize = 4096;
 pub(super) enum Found {
     Entry { path: EntryPath, place: Place, facts: Facts },
     Skipped { path: EntryPath, reason: String },
+    Failed { path: EntryPath, reason: String },
 }
 
 /// A directory whose names are being worked through.
@@ -35,6 +36,10 @@ pub(super) struct Walk {
     levels: Vec<Level>,
 }
 
+fn unreadable(path: EntryPath, error: &std::io::Error) -> Found {
+    Found::Failed { path, reason: format!("it cannot be read: {error}") }
+}
+
 impl Walk {
     pub(super) fn new(tops: Vec<Top>, sent: Option<Arc<HashSet<Vec<u8>>>>, symlinks: Symlinks) -> Self {
         Self { tops: tops.into_iter(), sent, symlinks, levels: Vec::new() }
@@ -44,11 +49,11 @@ impl Walk {
     fn look(&mut self, path: EntryPath, place: Place, follow: bool) -> Option<Found> {
         let skipped = |path, reason: String| Some(Found::Skipped { path, reason });
         if path.0.len() > MAX_PATH {
-            return skipped(path, "its path is longer than 4096 bytes".into());
+            return Some(Found::Failed { path, reason: "its path is longer than 4096 bytes".into() });
         }
         let facts = match place.facts(follow) {
             Ok(facts) => facts,
-            Err(error) => return skipped(path, format!("it cannot be read: {error}")),
+            Err(error) => return Some(unreadable(path, &error)),
         };
         match facts.sort {
             Sort::Other(what) => skipped(path, format!("it is {what}")),
@@ -70,7 +75,7 @@ impl Walk {
                 self.levels.push(Level { place, path, facts, names: names.into_iter() });
                 None
             }
-            Err(error) => Some(Found::Skipped { path, reason: format!("it cannot be read: {error}") }),
+            Err(error) => Some(unreadable(path, &error)),
         }
     }
 
@@ -79,7 +84,7 @@ impl Walk {
             Symlinks::Follow => return self.look(path, place, true),
             Symlinks::Skip => "it is a symbolic link".to_owned(),
             Symlinks::Keep => match place.link() {
-                Err(error) => format!("it cannot be read: {error}"),
+                Err(error) => return Some(unreadable(path, &error)),
                 Ok(target) => match self.leads_outside(&path, &target) {
                     None => return Some(Found::Entry { path, place, facts }),
                     Some(reason) => reason.to_owned(),

@@ -126,7 +126,9 @@ pub fn move_all(source: &Source, store: &Store) -> Vec<(String, Outcome)> {
     let mut outcomes = Vec::new();
     for item in source.entries() {
         outcomes.push(match item {
-            Item::Skipped { path, reason } => (path.to_string(), Outcome::Skipped(reason)),
+            Item::Skipped { path, reason } | Item::Failed { path, reason } => {
+                (path.to_string(), Outcome::Skipped(reason))
+            }
             Item::Entry(prepared) => (prepared.entry().path.to_string(), move_one(&prepared, store)),
         });
     }

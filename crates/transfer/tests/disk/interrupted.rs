@@ -250,7 +250,7 @@ fn a_source_that_changed_says_so_and_can_be_prepared_anew() {
 
     std::fs::remove_file(&path).expect("removes");
     assert!(matches!(prepared.encode(&whole, io::sink()), Err(EncodeError::Gone)));
-    assert!(matches!(prepared.again(), Item::Skipped { .. }));
+    assert!(matches!(prepared.again(), Item::Failed { .. }));
 }
 
 #[test]

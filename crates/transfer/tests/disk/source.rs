@@ -12,7 +12,9 @@ fn list(source: &Source) -> (Vec<String>, Vec<(String, String)>) {
     for item in source.entries() {
         match item {
             Item::Entry(prepared) => offered.push(prepared.entry().path.to_string()),
-            Item::Skipped { path, reason } => skipped.push((path.to_string(), reason)),
+            Item::Skipped { path, reason } | Item::Failed { path, reason } => {
+                skipped.push((path.to_string(), reason))
+            }
         }
     }
     (offered, skipped)

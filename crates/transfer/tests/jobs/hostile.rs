@@ -105,7 +105,7 @@ impl Victim {
         Raw::source(&self.far.dialer()).await
     }
 
-    async fn is_well(self) {
+    async fn still_serves(self) {
         self.pair.write("honest", b"work");
         send(self.far.dialer(), self.pair.source(), options().1).await.unwrap();
         assert_eq!(std::fs::read(self.pair.to().join("honest")).unwrap(), b"work");
@@ -172,7 +172,7 @@ async fn a_source_that_breaks_the_rules_loses_the_connection_and_is_told_why() {
     raw.data(0, b"").await;
     assert!(raw.closed().await.contains("not wanted"));
 
-    victim.is_well().await;
+    victim.still_serves().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -205,7 +205,7 @@ async fn data_that_does_not_verify_is_not_stored_and_others_are() {
         assert!(!victim.pair.to().join(name).exists());
     }
     drop(raw);
-    victim.is_well().await;
+    victim.still_serves().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -226,7 +226,7 @@ async fn paths_that_lead_outside_are_refused() {
     raw.offer(id, link(b"out", b"../beside")).await;
     assert!(matches!(raw.answer().await, FromSink::Failed { .. }));
     drop(raw);
-    victim.is_well().await;
+    victim.still_serves().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -263,7 +263,7 @@ async fn a_withdrawn_offer_is_settled_once_wherever_it_stands() {
     raw.say(&FromSource::EndOfOffers).await;
     assert_eq!(raw.answer().await, FromSink::Finished);
     drop(raw);
-    victim.is_well().await;
+    victim.still_serves().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -308,7 +308,7 @@ async fn a_source_that_never_listens_is_bounded() {
     println!("{taken} offers of 1 kB without reading an answer: {} MB more", grown / 1_000_000);
     assert!(grown < 150_000_000, "{grown} bytes (other tests run beside)");
     connection.close(0_u32.into(), b"");
-    victim.is_well().await;
+    victim.still_serves().await;
 }
 
 fn resident_bytes() -> u64 {
@@ -347,7 +347,7 @@ async fn mutated_control_bytes_end_in_an_error_or_in_an_answer() {
         let end = timeout(SOON, raw.connection.closed()).await.expect("it comes to an end");
         assert!(matches!(end, ConnectionError::ApplicationClosed(_)), "{end}");
     }
-    victim.is_well().await;
+    victim.still_serves().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -362,7 +362,7 @@ async fn a_greeting_that_is_none_is_refused() {
         let reason = reason(timeout(SOON, connection.closed()).await.unwrap());
         assert!(reason.contains("control message"), "{reason}");
     }
-    victim.is_well().await;
+    victim.still_serves().await;
 }
 
 /// A sink that is welcome and then says `words`; gives what `send` makes of it.
