@@ -19,7 +19,7 @@ use std::error::Error;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Background transport that yields to everything else: files from machine to machine, and experiments about it.
+/// Background transport that yields to everything else: file transfers, and experiments.
 #[derive(Debug, Parser)]
 #[command(name = "afteryou", version, after_help = AFTER_HELP, max_term_width = 100)]
 pub struct Cli {
@@ -60,7 +60,7 @@ pub enum Command {
 const AFTER_HELP: &str = "\
 Examples:
   afteryou receive archive                    waits for files and prints a ticket
-  afteryou send photos TICKET                 sends them from another machine, and yields to everything else
+  afteryou send photos TICKET                 sends them from another machine
   afteryou ctl                                what running jobs do
   afteryou doctor                             what this machine can do
   afteryou demo                               a transfer steps aside on a home uplink

@@ -1,8 +1,14 @@
 //! The built command against itself on loopback: two processes, a ticket, and all that may happen to them.
 #![cfg(unix)]
 
+use afteryou_aqm::droptail::DropTail;
+use afteryou_bed::relay::{Config, Direction, Link, Relay};
+use afteryou_bed::Clock;
+use afteryou_cc::Span;
+use afteryou_scenario::{Buffer, Probability, Rate};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::net::{SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -470,4 +476,59 @@ fn the_environment_configures_a_service_and_its_ticket_is_its_owners() {
     let (code, stdout, stderr) = receive.end();
     assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "", ""));
     assert!(same(&place.path("a"), &place.path("archive/a")));
+}
+
+/// A link of 10 Mbit/s with a queue of 300 ms before `server`, and where two flows enter it.
+fn narrow_link(server: SocketAddr) -> (Relay, SocketAddr, SocketAddr, UdpSocket) {
+    let rate = Rate::from_mbit(10);
+    let limit = "300 ms".parse::<Buffer>().unwrap().limit(rate);
+    let direction =
+        || Direction { rate, loss: Probability::default(), queue: Box::new(DropTail::new(limit)) };
+    let mut config = Config::new(1);
+    let link = config.add_link(Link { name: "uplink".into(), forward: direction(), reverse: direction() });
+    let sink = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let ours = config.add_flow(link, server, Span::from_millis(10));
+    let theirs = config.add_flow(link, sink.local_addr().unwrap(), Span::from_millis(10));
+    let relay = Relay::start(config, Clock::start()).unwrap();
+    let fronts = (relay.front(ours), relay.front(theirs));
+    (relay, fronts.0, fronts.1, sink)
+}
+
+#[test]
+fn a_transfer_says_that_it_yields_while_somebody_else_is_there() {
+    let place = Place::new();
+    place.file("large", 12_000_000);
+    let server = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (_relay, ours, theirs, _sink) = narrow_link(server);
+    let (listen, address) = (server.to_string(), ours.to_string());
+    let mut receive = place.start(&["receive", "archive", "--listen", &listen, "--address", &address]);
+    let ticket = receive.line();
+    let send = place.start(&["send", "large", &ticket, "--json"]);
+    std::thread::sleep(Duration::from_millis(3_500));
+    // 11 Mbit/s, whoever else is there.
+    let (began, other) = (Instant::now(), UdpSocket::bind("127.0.0.1:0").unwrap());
+    let mut sent = 0_u32;
+    while began.elapsed() < Duration::from_secs(4) {
+        while f64::from(sent) * 1_200.0 * 8.0 < began.elapsed().as_secs_f64() * 11e6 {
+            other.send_to(&[0; 1_200], theirs).unwrap();
+            sent += 1;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    place.ctl(&send, &["stop"]);
+    let (_, stdout, _) = send.end();
+    let end = events(&stdout).last().unwrap()["at_ms"].as_u64().unwrap();
+    let words: Vec<(u64, String)> = events(&stdout)
+        .iter()
+        .filter(|event| event["event"] == "state")
+        .map(|event| (event["at_ms"].as_u64().unwrap(), event["words"].as_str().unwrap().to_owned()))
+        .collect();
+    // The last two seconds of the other one, and the time before it came.
+    let share = |from: u64, to: u64| {
+        let seen: Vec<_> = words.iter().filter(|(at, _)| (from..to).contains(at)).collect();
+        let yielding = seen.iter().filter(|(_, words)| words.starts_with("yielding: queue is ")).count();
+        yielding as f64 / seen.len().max(1) as f64
+    };
+    assert!(share(end - 2_000, end) > 0.6, "{words:#?}");
+    assert!(share(0, 3_000) < 0.3, "{words:#?}");
 }

@@ -110,7 +110,7 @@ Examples:
   afteryou send photos backup.tar TICKET
   afteryou send photos @ticket.txt                  the ticket does not show in `ps`
   AFTERYOU_TICKET=... afteryou send photos          nor does it here
-  afteryou send --via ssh host:archive photos    no ticket: starts the far end over ssh
+  afteryou send --via ssh host:archive photos       no ticket: starts the far end over ssh
   afteryou send photos --max-rate \"08:00,512k 19:00,off\" @ticket.txt
 
 It yields to everything else on the path. Interrupt it whenever you like: the same command goes on from there.

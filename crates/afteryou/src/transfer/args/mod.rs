@@ -19,7 +19,7 @@ Exit codes:
   0    everything is stored at its place and verified
   1    something failed; what arrived is kept, and the same command goes on from there
   2    the command line makes no sense
-  130  Ctrl-C or SIGTERM ended it; the same command goes on from there";
+  130  Ctrl-C, SIGTERM or `afteryou ctl stop` ended it; the same command goes on from there";
 
 #[cfg(test)]
 mod tests;

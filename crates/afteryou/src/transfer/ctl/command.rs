@@ -53,7 +53,7 @@ Examples:
   afteryou ctl                     all running jobs of yours, and what they do
   afteryou ctl pause               the only one that runs
   afteryou ctl --job 4711 rate 5Mbit/s
-  sudo AFTERYOU_CONTROL_DIR=/run/afteryou-receive-photos afteryou ctl     that of a service
+  sudo AFTERYOU_CONTROL_DIR=/run/afteryou/photos afteryou ctl     that of a service
 
 Exit codes:
   0  done
