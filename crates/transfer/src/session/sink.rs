@@ -47,7 +47,7 @@ pub(crate) struct Role {
     pub(crate) tally: Arc<Tally>,
     /// Told to the source.
     pub(crate) pace: Pace,
-    /// Lane 0 shows the source's state.
+    /// Lane 0 shows the source's state and plan.
     pub(crate) lane: u16,
 }
 
@@ -208,7 +208,10 @@ impl Session {
             FromSource::Offer { id, entry } => self.offered(id, entry).map(|()| None),
             FromSource::Withdrawn { id, .. } => self.withdrawn(id),
             FromSource::Plan { files, bytes, complete } => {
-                self.role.tally.tell(Event::Plan { files, bytes, complete });
+                // It is the job's; every lane brings it.
+                if self.role.lane == 0 {
+                    self.role.tally.tell(Event::Plan { files, bytes, complete });
+                }
                 Ok(None)
             }
             FromSource::State(state) => {

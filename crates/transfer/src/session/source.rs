@@ -16,7 +16,7 @@ use super::{say, Control, End};
 use crate::entry::{Kind, Wanted, GROUP_BYTES};
 use crate::error::Error;
 use crate::event::{Event, Outcome};
-use crate::job::work::{Offer, Work};
+use crate::job::work::{Offer, Plan, Work};
 use crate::job::StateOf;
 use crate::pace::{Limit, Owner, Pace};
 use crate::source::EncodeError;
@@ -133,8 +133,10 @@ impl Session {
                     }
                 }
                 Ok(()) = plan.changed() => {
-                    let plan = *plan.borrow_and_update();
-                    outgoing.push(&FromSource::Plan { files: plan.files, bytes: plan.bytes, complete: plan.complete })?;
+                    let Plan { files, bytes, complete } = *plan.borrow_and_update();
+                    if complete {
+                        outgoing.push(&FromSource::Plan { files, bytes, complete })?;
+                    }
                 }
                 offer = work.next(), if may_offer => outgoing.push(&self.next_message(offer))?,
             }
