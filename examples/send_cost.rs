@@ -1,0 +1,202 @@
+//! What `send` and `receive` cost: CPU seconds for a gigabyte over loopback, disk and hashing included.
+//!
+//! `cargo run --release --example send_cost [MEGABYTES] [RUNS] [--check]`
+//!
+//! Three ways, interleaved, medians of RUNS (3): the commands as they are (LEDBAT++, our marking socket), the same jobs on
+//! quinn's own socket with quinn's CUBIC (this program, started twice as the two ends), and bare quinn in one process that
+//! neither reads nor hashes nor writes. `--check` fails if the first needs more than 1.1 times the second.
+
+mod support;
+
+use nix::sys::resource::{getrusage, UsageWho};
+use nix::sys::time::TimeValLike;
+use std::path::Path;
+use std::time::Instant;
+use support::{free_address, median, noise, program, Result, Running};
+
+const MOST: f64 = 1.1;
+
+/// CPU time of ended children, s.
+fn of_children() -> Result<f64> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64 / 1e6)
+}
+
+/// CPU seconds and wall seconds of one transfer between two processes of `program`.
+fn processes(program: &Path, folder: &Path, file: &Path) -> Result<(f64, f64)> {
+    let far = folder.join("far");
+    std::fs::create_dir_all(&far)?;
+    let text = |path: &Path| path.to_str().map(str::to_owned).ok_or("a name that is not UTF-8");
+    let (far_text, file_text, listen) = (text(&far)?, text(file)?, free_address()?.to_string());
+    let before = of_children()?;
+    let words = ["receive", &far_text, "--listen", &listen, "--address", &listen, "--once"];
+    let mut receive = Running::of(program, folder, &words)?;
+    let ticket = receive.ticket()?;
+    let started = Instant::now();
+    let mut send = Running::of(program, folder, &["send", &file_text, &ticket])?;
+    let well = send.wait()? && receive.wait()?;
+    let wall = started.elapsed().as_secs_f64();
+    if !well {
+        return Err("a transfer failed".into());
+    }
+    std::fs::remove_dir_all(&far)?;
+    Ok((of_children()? - before, wall))
+}
+
+fn main() -> Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.first().map(String::as_str) {
+        Some("receive") => return plain::receive(&words),
+        Some("send") => return plain::send(&words),
+        _ => {}
+    }
+    let (ours, plain) = (program()?, std::env::current_exe()?);
+    let check = words.iter().any(|word| word == "--check");
+    let mut numbers = words.iter().filter_map(|word| word.parse::<usize>().ok());
+    let (megabytes, runs) = (numbers.next().unwrap_or(1000), numbers.next().unwrap_or(3));
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("file.bin");
+    std::fs::write(&file, noise(1, megabytes * 1_000_000))?;
+    let gigabytes = megabytes as f64 / 1e3;
+    let mut ways: [(&str, Vec<f64>, Vec<f64>); 3] = [
+        ("send and receive", Vec::new(), Vec::new()),
+        ("the same on quinn's socket and CUBIC", Vec::new(), Vec::new()),
+        ("bare quinn: no disk, no hash", Vec::new(), Vec::new()),
+    ];
+    for run in 0..=runs {
+        let measured = [
+            processes(&ours, folder.path(), &file)?,
+            processes(&plain, folder.path(), &file)?,
+            bare::run(megabytes)?,
+        ];
+        // The first round warms the page cache.
+        for (way, (cpu, wall)) in ways.iter_mut().zip(measured).filter(|_| run > 0) {
+            way.1.push(cpu / gigabytes);
+            way.2.push(wall / gigabytes);
+        }
+    }
+    println!("{:<40} {:>12} {:>12}", format!("{megabytes} MB, median of {runs}"), "CPU s/GB", "wall s/GB");
+    for (name, cpu, wall) in &ways {
+        println!("{name:<40} {:>12.2} {:>12.2}", median(cpu), median(wall));
+    }
+    let ratio = median(&ways[0].1) / median(&ways[1].1);
+    println!("ours / plain quinn: {ratio:.3} (asked: <= {MOST})");
+    if check && ratio > MOST {
+        return Err("too much CPU for what it does".into());
+    }
+    Ok(())
+}
+
+/// Quinn as it comes, in this process.
+mod bare {
+    use super::{Instant, Result};
+    use nix::sys::resource::{getrusage, UsageWho};
+    use nix::sys::time::TimeValLike;
+    use quinn::rustls::pki_types::PrivatePkcs8KeyDer;
+    use quinn::{ClientConfig, Endpoint, ServerConfig};
+    use std::net::SocketAddr;
+    use std::sync::Arc;
+
+    fn of_self() -> Result<f64> {
+        let usage = getrusage(UsageWho::RUSAGE_SELF)?;
+        Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64 / 1e6)
+    }
+
+    pub fn run(megabytes: usize) -> Result<(f64, f64)> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let (before, started) = (of_self()?, Instant::now());
+        runtime.block_on(transfer(megabytes))?;
+        Ok((of_self()? - before, started.elapsed().as_secs_f64()))
+    }
+
+    async fn transfer(megabytes: usize) -> Result<()> {
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
+        let certificate = made.cert.der().clone();
+        let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
+        let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
+        let server = ServerConfig::with_single_cert(vec![certificate.clone()], key.into())?;
+        let server = Endpoint::server(server, loopback)?;
+        let address = server.local_addr()?;
+        let mut roots = quinn::rustls::RootCertStore::empty();
+        roots.add(certificate)?;
+        let mut client = Endpoint::client(loopback)?;
+        client.set_default_client_config(ClientConfig::with_root_certificates(Arc::new(roots))?);
+        let receiver = tokio::spawn(async move {
+            let connection = server.accept().await?.await.ok()?;
+            let mut stream = connection.accept_uni().await.ok()?;
+            let mut bytes = 0;
+            while let Ok(Some(chunk)) = stream.read_chunk(1 << 20, true).await {
+                bytes += chunk.bytes.len();
+            }
+            connection.close(0u32.into(), b"done");
+            Some(bytes)
+        });
+        let connection = client.connect(address, "localhost")?.await?;
+        let mut stream = connection.open_uni().await?;
+        let block = bytes::Bytes::from(vec![7; 1_000_000]);
+        for _ in 0..megabytes {
+            stream.write_chunk(block.clone()).await?;
+        }
+        stream.finish()?;
+        match receiver.await? {
+            Some(bytes) if bytes == megabytes * 1_000_000 => Ok(()),
+            other => Err(format!("bare quinn delivered {other:?} bytes").into()),
+        }
+    }
+}
+
+/// The two ends of a job on quinn as it comes: its socket, its CUBIC. They take the words that the commands take.
+mod plain {
+    use super::Result;
+    use afteryou_transfer::dial::Dialer;
+    use afteryou_transfer::guard::{Guard, Limits};
+    use afteryou_transfer::identity::Identity;
+    use afteryou_transfer::job::{self, JobOptions, ListenOptions, Service};
+    use afteryou_transfer::source::{Source, SourceOptions};
+    use afteryou_transfer::store::{Store, StoreOptions};
+    use afteryou_transfer::ticket::{Address, Host, Role, Ticket};
+    use afteryou_transfer::tls;
+    use std::net::SocketAddr;
+    use std::path::{Path, PathBuf};
+    use std::sync::Arc;
+
+    /// `receive DIR --listen ADDRESS ...`
+    pub fn receive(words: &[String]) -> Result<()> {
+        let [_, directory, _, listen, ..] = words else { return Err("receive DIR --listen ADDRESS".into()) };
+        let (directory, listen): (&Path, SocketAddr) = (Path::new(directory), listen.parse()?);
+        let identity = Identity::ephemeral()?;
+        let role = Role::Receive;
+        let secret = identity.secret(role, directory)?;
+        let mut server = tls::server(&identity, &[tls::Admission { role, secret: secret.clone() }])?;
+        server.transport_config(Arc::new(afteryou_transfer::transport()));
+        let runtime = tokio::runtime::Runtime::new()?;
+        let _inside = runtime.enter();
+        let endpoint = quinn::Endpoint::server(server, listen)?;
+        let addresses = vec![Address { host: Host::Ip(listen.ip()), port: listen.port() }];
+        let ticket = Ticket { role, fingerprint: identity.fingerprint(), secret, addresses }.to_line()?;
+        println!("{}", serde_json::json!({ "event": "ticket", "ticket": ticket }));
+        let service = Service::Receive(Store::open(directory, StoreOptions::default())?);
+        let options = ListenOptions { once: true, ..ListenOptions::default() };
+        let (_keep, shutdown) = tokio::sync::watch::channel(false);
+        let door = Guard::new(endpoint.clone(), Limits::default());
+        runtime.block_on(job::listen(door, service, options, shutdown))?;
+        endpoint.close(0u32.into(), b"");
+        runtime.block_on(endpoint.wait_idle());
+        Ok(())
+    }
+
+    /// `send FILE TICKET ...`
+    pub fn send(words: &[String]) -> Result<()> {
+        let [_, file, ticket, ..] = words else { return Err("send FILE TICKET".into()) };
+        let runtime = tokio::runtime::Runtime::new()?;
+        let _inside = runtime.enter();
+        let endpoint = quinn::Endpoint::client(SocketAddr::from(([127, 0, 0, 1], 0)))?;
+        let transport = Arc::new(afteryou_transfer::transport());
+        let dial = Dialer::new(endpoint.clone(), &ticket.parse::<Ticket>()?, transport)?;
+        let source = Source::of(&[PathBuf::from(file)], SourceOptions::default())?;
+        runtime.block_on(job::send(Arc::new(dial), source, JobOptions::default()))?;
+        endpoint.close(0u32.into(), b"");
+        runtime.block_on(endpoint.wait_idle());
+        Ok(())
+    }
+}
