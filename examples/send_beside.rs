@@ -40,8 +40,10 @@ const LATE_MS: f64 = 5.0;
 
 /// What a run was like, as curves.
 struct Run {
-    /// When the run's time zero was, on the relay's clock.
+    /// When the run began, on the relay's clock.
     begins: Time,
+    /// The time at which it began, s: a baseline begins in the middle.
+    start_s: f64,
     /// (time s, bytes of content so far) at the receiving end of the transfer.
     transfer: Vec<(f64, f64)>,
     /// The same of the upload.
@@ -59,7 +61,7 @@ impl Run {
             self.records.iter().filter(move |record| record.flow == flow && record.way == Way::Forward);
         ours.filter_map(|record| match record.fate {
             Fate::Sent { dequeued_at, sojourn, .. } => {
-                let at = dequeued_at.since(self.begins).as_secs_f64();
+                let at = self.start_s + dequeued_at.since(self.begins).as_secs_f64();
                 Some((at, sojourn.as_millis_f64(), record.size_bytes))
             }
             _ => None,
@@ -174,9 +176,7 @@ fn run(folder: &Path, words: &[String], with_send: bool) -> Result<Run> {
     let (statistics, rest) = relay.stop_with_records()?;
     records.extend(rest);
     let late_ms = statistics.lateness.map_or(0.0, |lateness| lateness.departures.p99_ms);
-    // Times of the baseline count from the same zero as those of the run.
-    let begins = Time(begins.0.saturating_sub(Span::from_secs_f64(start).0));
-    Ok(Run { begins, transfer: curve, upload: upload_curve, records, call, send, late_ms })
+    Ok(Run { begins, start_s: start, transfer: curve, upload: upload_curve, records, call, send, late_ms })
 }
 
 fn wait_for_data(relay: &Relay, flow: FlowId, records: &mut Vec<Record>, begins: &mut Time) -> Result<()> {
