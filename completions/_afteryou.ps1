@@ -62,7 +62,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;receive' {
-            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'The UDP address and port to wait at; port 0 is any')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'The UDP address and port to wait at; port 0 is that of the last time, or any if somebody else has that')
             [CompletionResult]::new('--address', '--address', [CompletionResultType]::ParameterName, 'Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated')
             [CompletionResult]::new('--ticket-file', '--ticket-file', [CompletionResultType]::ParameterName, 'Write the ticket into this file, which only its owner may read, instead of printing it')
             [CompletionResult]::new('--max-rate', '--max-rate', [CompletionResultType]::ParameterName, 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"')
@@ -83,7 +83,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
         }
         'afteryou;serve' {
             [CompletionResult]::new('--symlinks', '--symlinks', [CompletionResultType]::ParameterName, 'What becomes of symbolic links')
-            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'The UDP address and port to wait at; port 0 is any')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'The UDP address and port to wait at; port 0 is that of the last time, or any if somebody else has that')
             [CompletionResult]::new('--address', '--address', [CompletionResultType]::ParameterName, 'Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated')
             [CompletionResult]::new('--ticket-file', '--ticket-file', [CompletionResultType]::ParameterName, 'Write the ticket into this file, which only its owner may read, instead of printing it')
             [CompletionResult]::new('--max-rate', '--max-rate', [CompletionResultType]::ParameterName, 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"')

@@ -57,7 +57,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'afteryou;receive'= {
-            cand --listen 'The UDP address and port to wait at; port 0 is any'
+            cand --listen 'The UDP address and port to wait at; port 0 is that of the last time, or any if somebody else has that'
             cand --address 'Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated'
             cand --ticket-file 'Write the ticket into this file, which only its owner may read, instead of printing it'
             cand --max-rate 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"'
@@ -77,7 +77,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         }
         &'afteryou;serve'= {
             cand --symlinks 'What becomes of symbolic links'
-            cand --listen 'The UDP address and port to wait at; port 0 is any'
+            cand --listen 'The UDP address and port to wait at; port 0 is that of the last time, or any if somebody else has that'
             cand --address 'Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated'
             cand --ticket-file 'Write the ticket into this file, which only its owner may read, instead of printing it'
             cand --max-rate 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"'

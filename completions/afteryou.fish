@@ -57,7 +57,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l json -d 'For 
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s q -l quiet -d 'Say nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l json-groups -d 'An event for each chunk group that comes off the wire'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l listen -d 'The UDP address and port to wait at; port 0 is any' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l listen -d 'The UDP address and port to wait at; port 0 is that of the last time, or any if somebody else has that' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l address -d 'Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l ticket-file -d 'Write the ticket into this file, which only its owner may read, instead of printing it' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l max-rate -d 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
@@ -75,7 +75,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s h -l help 
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l symlinks -d 'What becomes of symbolic links' -r -f -a "keep\t'They arrive as links, if they stay within what is sent'
 skip\t'They are left out'
 follow\t'What they point to arrives instead'"
-complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l listen -d 'The UDP address and port to wait at; port 0 is any' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l listen -d 'The UDP address and port to wait at; port 0 is that of the last time, or any if somebody else has that' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l address -d 'Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l ticket-file -d 'Write the ticket into this file, which only its owner may read, instead of printing it' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l max-rate -d 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r

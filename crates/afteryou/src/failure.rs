@@ -48,9 +48,18 @@ impl fmt::Display for Failure {
             Failure::Usage(reason) | Failure::Verdict(reason) | Failure::Stopped(reason) => {
                 f.write_str(reason)
             }
-            Failure::Failed(error) => write!(f, "{error:#}"),
+            Failure::Failed(error) => f.write_str(&chain(error)),
         }
     }
+}
+
+/// Each cause once: some errors have their cause in their own words already.
+fn chain(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |said, cause| match cause.to_string() {
+        cause if said.is_empty() => cause,
+        cause if said.ends_with(&cause) => said,
+        cause => format!("{said}: {cause}"),
+    })
 }
 
 /// `?` on any error makes it a failure; what is the user's mistake says so with [`Failure::usage`].
@@ -70,6 +79,9 @@ mod tests {
         let inner: Result<(), _> = Err(std::io::Error::other("disk full"));
         let failure: Failure = inner.context("cannot write result.json").unwrap_err().into();
         assert_eq!(failure.to_string(), "cannot write result.json: disk full");
+        let twice =
+            anyhow::Error::new(std::io::Error::other("disk full")).context("cannot write x: disk full");
+        assert_eq!(Failure::from(twice).to_string(), "cannot write x: disk full");
         assert_eq!((failure.code(), Failure::usage("what?").code()), (1, 2));
     }
 }

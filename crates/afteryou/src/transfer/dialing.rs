@@ -34,6 +34,7 @@ pub async fn send(args: &SendArgs) -> Result<(), Failure> {
 /// `afteryou get`.
 pub async fn get(args: &GetArgs) -> Result<(), Failure> {
     let (target, directory) = args.target_and_directory()?;
+    sources::check_directory(&directory)?;
     let store = Store::open(&directory, StoreOptions::default())?;
     let job = Job {
         command: "get",
@@ -58,7 +59,14 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
     begin: impl FnOnce(Arc<dyn Dial>, String, JobOptions) -> J,
 ) -> Result<(), Failure> {
     let any = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));
-    let endpoint = network::endpoint(&network::socket(common, any)?, None)?;
+    let endpoint = network::socket(common, any).and_then(|socket| network::endpoint(&socket, None));
+    let endpoint = match endpoint {
+        Ok(endpoint) => endpoint,
+        Err(failure) => {
+            stage.end();
+            return Err(failure);
+        }
+    };
     let options = JobOptions {
         connections: usize::from(dialing.connections),
         pace: stage.pace.clone(),

@@ -25,6 +25,7 @@ use tokio::sync::watch;
 /// `afteryou receive`.
 pub async fn receive(args: &ReceiveArgs) -> Result<(), Failure> {
     let directory = &args.directory;
+    sources::check_directory(directory)?;
     let store = Store::open(directory, StoreOptions::default())?;
     let what = format!("into {}", shown(directory));
     let job = Job { command: "receive", done: "received", direction: Direction::Down, what };

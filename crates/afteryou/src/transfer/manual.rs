@@ -30,6 +30,9 @@ pub struct ManArgs {
     pub out: Option<PathBuf>,
 }
 
+/// At the foot of each page.
+const SOURCE: &str = concat!("afteryou ", env!("CARGO_PKG_VERSION"));
+
 const COMPLETIONS_HELP: &str = "\
 Examples:
   afteryou completions bash > ~/.local/share/bash-completion/completions/afteryou
@@ -97,7 +100,11 @@ fn collect(name: String, command: &Command, pages: &mut Vec<Page>) -> std::io::R
     // Names of pages are not allowed to change with what a program calls itself.
     let titled = command.clone().name(leak(&name)).display_name(leak(&name)).disable_help_flag(true);
     let mut page = Vec::new();
-    clap_mangen::Man::new(titled).title(name.to_uppercase()).manual("afteryou").render(&mut page)?;
+    clap_mangen::Man::new(titled)
+        .title(name.to_uppercase())
+        .manual("afteryou")
+        .source(SOURCE)
+        .render(&mut page)?;
     pages.push((format!("{name}.1"), page));
     Ok(())
 }

@@ -133,3 +133,53 @@ pub fn arrival_of(socket: Arc<Socket>) -> ArrivalOf {
         ..Arrival::default()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use afteryou_transfer::identity::Identity;
+    use afteryou_transfer::tls;
+    use clap::Parser;
+    use quinn::congestion::ControllerFactory;
+    use std::time::Instant;
+
+    fn common(words: &[&str]) -> Common {
+        let words = [&["afteryou", "receive"], words].concat();
+        match Cli::try_parse_from(words).unwrap().command {
+            Command::Receive(args) => args.common,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn connections_of_a_job_have_one_window() {
+        let (entry, overrides) = common(&["--controller", "cubic"]).controller().controller().unwrap();
+        let alone = Factory::new(entry, &overrides).unwrap().build(Instant::now(), 1_200).window();
+        let factory = together(entry, overrides);
+        let now = Instant::now();
+        let mut members: Vec<_> = (0..8).map(|_| factory.clone().build(now, 1_200)).collect();
+        assert!(
+            members.iter().all(|member| member.window() == alone),
+            "whoever comes first may have all of it"
+        );
+        for number in 0..alone / 1_200 {
+            members[0].on_sent(now, 1_200, number);
+        }
+        let rest: Vec<u64> = members[1..].iter().map(|member| member.window()).collect();
+        assert!(rest.iter().all(|window| *window <= 1_201), "a packet, to hear of room: {rest:?}");
+        drop(members);
+        assert_eq!(factory.build(Instant::now(), 1_200).window(), alone, "the next job begins anew");
+    }
+
+    #[test]
+    fn who_listens_has_a_window_for_each_host() {
+        let server = tls::server(&Identity::ephemeral().unwrap(), &[]).unwrap();
+        let mut config_for = by_host(&common(&[]), server);
+        let mut of = |client: &str| Arc::as_ptr(&config_for(client.parse().unwrap()));
+        let first = of("192.0.2.7:1000");
+        assert_eq!(first, of("192.0.2.7:2000"));
+        assert_eq!(first, of("[::ffff:192.0.2.7]:3000"), "the same over a socket for both kinds");
+        assert_ne!(first, of("192.0.2.8:1000"));
+    }
+}

@@ -1,8 +1,17 @@
-//! How files are read.
+//! How files are read, and where they may go.
 
 use super::args::{Common, Symlinks};
+use crate::failure::Failure;
 use afteryou_transfer::source::{self, SourceOptions};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// What is there must be a directory; what is not there will be one.
+pub fn check_directory(directory: &Path) -> Result<(), Failure> {
+    match directory.exists() && !directory.is_dir() {
+        true => Err(Failure::usage(format!("{directory:?} is no directory: name one to put files into"))),
+        false => Ok(()),
+    }
+}
 
 /// How files are read: links as asked for, and trees of large files kept between runs.
 pub fn options(common: &Common, symlinks: Symlinks) -> SourceOptions {

@@ -2,7 +2,10 @@
 
 use super::figures::{count, rate, short_time, size};
 use super::tally::{End, Tally};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// The rate of less says nothing.
+const SHORT: Duration = Duration::from_millis(500);
 
 /// What was done, in one sentence: "sent 12 files, 3.1 GB in 4 min 12 s (98.4 Mbit/s); 1.2 GB were there already; yielded
 /// 34 % of the time".
@@ -11,12 +14,13 @@ pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
     let moved = tally.bytes_moved;
     let mut parts = vec![match end.stored {
         0 if moved == 0 => format!("nothing had to be {verb}"),
+        stored if took < SHORT => format!("{verb} {}, {}", count(stored, "file"), size(moved)),
         stored => format!(
             "{verb} {}, {} in {} ({})",
             count(stored, "file"),
             size(moved),
             short_time(took),
-            rate((moved as f64 / took.as_secs_f64().max(0.001)) as u64)
+            rate((moved as f64 / took.as_secs_f64()) as u64)
         ),
     }];
     if tally.resumed() > 0 {
@@ -51,7 +55,6 @@ mod tests {
     use super::*;
     use afteryou_transfer::event::Event;
     use afteryou_transfer::pace::Pace;
-    use std::time::Duration;
 
     fn tally(bytes_done: u64, bytes_moved: u64) -> (Tally, Instant) {
         let now = Instant::now();

@@ -59,7 +59,7 @@ impl Lane {
                 Some(connection) => connection,
                 None => self.connect(&mut backoff, alone_since).await?,
             };
-            self.tally.tell(Event::Connected { peer: connection.remote_address().to_string() });
+            self.tally.tell(Event::Connected { peer: session::peer(&connection) });
             let started = Instant::now();
             let running = session(connection.clone());
             tokio::pin!(running);

@@ -228,7 +228,7 @@ impl Host {
 
     fn probed(&self, connection: &Connection) -> Answer {
         let Arrival { tos, ce, packets } = (self.options.arrival_of)(connection);
-        Answer::Probed { tos, address: connection.remote_address().to_string(), ce, packets }
+        Answer::Probed { tos, address: session::peer(connection), ce, packets }
     }
 
     fn push(&self, id: [u8; 16]) -> Result<Arc<Job>, Answer> {
@@ -289,7 +289,7 @@ impl Host {
             // Ends when the older session drops its half.
             _ = timeout(REPLACE_TIMEOUT, async { while older.ended.changed().await.is_ok() {} }).await;
         }
-        job.tally.tell(Event::Connected { peer: connection.remote_address().to_string() });
+        job.tally.tell(Event::Connected { peer: session::peer(&connection) });
         let result = match session::answer(&mut control, &Answer::Welcome).await {
             Ok(()) => self.session(&connection, control, &job, lane, lanes).await,
             Err(end) => Err(end),

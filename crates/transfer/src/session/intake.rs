@@ -14,7 +14,7 @@ use crate::job::on_thread;
 use crate::store::Reception;
 use crate::wire::Why;
 use bytes::{Buf, Bytes};
-use quinn::{ReadError, ReadToEndError, RecvStream, VarInt};
+use quinn::{ReadError, RecvStream, VarInt};
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 use tokio::sync::{mpsc, Semaphore};
@@ -83,12 +83,16 @@ impl Intake {
         let longest = longest_encoding(reception.wanted());
         // The semaphores are never closed.
         let _room = self.room.acquire_many(longest.min(ROOM) as u32).await;
-        let encoded = match stream.read_to_end(longest).await {
-            Ok(encoded) => encoded,
-            Err(ReadToEndError::TooLong) => {
-                return Received::Violation("a data stream has more than was wanted")
+        let mut encoded = Vec::new();
+        let broke = loop {
+            match stream.read_chunk(usize::MAX, true).await {
+                Ok(Some(chunk)) if encoded.len() + chunk.bytes.len() > longest => {
+                    return Received::Violation("a data stream has more than was wanted");
+                }
+                Ok(Some(chunk)) => encoded.extend_from_slice(&chunk.bytes),
+                Ok(None) => break None,
+                Err(error) => break Some(error),
             }
-            Err(ReadToEndError::Read(error)) => return broken(error),
         };
         let _storer = self.storers.acquire().await;
         let mut encoded = Cursor::new(encoded);
@@ -96,11 +100,13 @@ impl Intake {
             let result = reception.receive(&mut encoded, &mut on_group);
             (result, encoded.position() == encoded.get_ref().len() as u64)
         };
-        match tokio::task::spawn_blocking(store).await {
-            Ok((Ok(()), true)) => Received::Stored,
-            Ok((Ok(()), false)) => Received::Violation("a data stream has more than was wanted"),
-            Ok((Err(why), _)) => Received::Failed(why),
-            Err(_) => {
+        // Also what came before the stream broke: its groups need not come again.
+        match (tokio::task::spawn_blocking(store).await, broke) {
+            (Ok((Ok(()), true)), _) => Received::Stored,
+            (_, Some(error)) => broken(error),
+            (Ok((Ok(()), false)), None) => Received::Violation("a data stream has more than was wanted"),
+            (Ok((Err(why), _)), None) => Received::Failed(why),
+            (Err(_), None) => {
                 Received::Failed(Why::Io("storing it failed; see the log of the receiving side".into()))
             }
         }
@@ -117,8 +123,9 @@ impl Intake {
         let passed = pass_on(&mut stream, sender).await;
         let stored = thread.await;
         match (passed, stored) {
+            // All of it came, whatever happened to the stream's end.
+            (Passed::All | Passed::Broken(_), Some(Ok(()))) => Received::Stored,
             (Passed::Broken(error), _) => broken(error),
-            (Passed::All, Some(Ok(()))) => Received::Stored,
             (Passed::Refused, Some(Ok(()))) => Received::Violation("a data stream has more than was wanted"),
             (_, Some(Err(why))) => {
                 _ = stream.stop(VarInt::from_u32(super::STREAM_GIVEN_UP));

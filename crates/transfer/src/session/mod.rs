@@ -9,6 +9,7 @@ use crate::codec::{CodecError, Incoming, Outgoing};
 use crate::error::Error;
 use crate::wire::{Answer, Greeting, Why};
 use quinn::{ConnectionError, VarInt};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// The source or the sink is done and goes.
@@ -57,6 +58,12 @@ pub fn transport() -> quinn::TransportConfig {
         .send_fairness(false)
         .datagram_receive_buffer_size(None);
     config
+}
+
+/// The other side's address as people write it: an IPv4 address that reached a socket for both kinds is one.
+pub(crate) fn peer(connection: &quinn::Connection) -> String {
+    let address = connection.remote_address();
+    SocketAddr::new(address.ip().to_canonical(), address.port()).to_string()
 }
 
 /// Why a session did not come to its end.

@@ -108,9 +108,9 @@ pub struct Dialing {
 const SEND_HELP: &str = "\
 Examples:
   afteryou send photos backup.tar TICKET
-  afteryou send photos @ticket.txt                  the ticket does not show in `ps`
-  AFTERYOU_TICKET=... afteryou send photos          nor does it here
-  afteryou send --via ssh host:archive photos       no ticket: starts the far end over ssh
+  afteryou send photos @ticket.txt               not seen in `ps`
+  AFTERYOU_TICKET=... afteryou send photos       nor is this
+  afteryou send --via ssh host:archive photos    no ticket needed
   afteryou send photos --max-rate \"08:00,512k 19:00,off\" @ticket.txt
 
 It yields to everything else on the path. Interrupt it whenever you like: the same command goes on from there.
@@ -120,8 +120,8 @@ const GET_HELP: &str = "\
 Examples:
   afteryou get TICKET                     everything that is served, into this directory
   afteryou get TICKET/photos/2026 album   a part of it, into album
-  afteryou get @ticket.txt                the ticket does not show in `ps`
-  afteryou get --via ssh host:photos      no ticket: starts the far end over ssh
+  afteryou get @ticket.txt                not seen in `ps`
+  afteryou get --via ssh host:photos      no ticket needed
 
 The far end yields to everything else on the path. Interrupt it whenever you like: the same command goes on from there.
 While it runs: `afteryou ctl`.";

@@ -54,7 +54,7 @@ pub struct ServeArgs {
 /// How to be reached.
 #[derive(Args, Clone, Debug)]
 pub struct Listening {
-    /// The UDP address and port to wait at; port 0 is any
+    /// The UDP address and port to wait at; port 0 is that of the last time, or any if somebody else has that
     #[arg(
         long,
         value_name = "ADDRESS:PORT",

@@ -17,9 +17,9 @@ pub use target::{looks_like_ticket, Target};
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0    everything is stored at its place and verified
-  1    something failed; what arrived is kept, and the same command goes on from there
+  1    something failed; the same command goes on from there
   2    the command line makes no sense
-  130  Ctrl-C, SIGTERM or `afteryou ctl stop` ended it; the same command goes on from there";
+  130  Ctrl-C, SIGTERM or `afteryou ctl stop` ended it; so it does then";
 
 #[cfg(test)]
 mod tests;
