@@ -120,6 +120,10 @@ impl Tally {
                 (self.files, self.bytes, self.is_plan_complete) = (*files, *bytes, *complete);
             }
             Event::Progress { files_done, bytes_done, bytes_moved, rate } => {
+                // The last job broke off, and this is another one.
+                if *bytes_moved < self.bytes_moved {
+                    (self.began, self.spent) = (now, Spent::default());
+                }
                 (self.files_done, self.bytes_done) = (*files_done, *bytes_done);
                 (self.bytes_moved, self.rate) = (*bytes_moved, *rate);
             }
@@ -293,6 +297,19 @@ mod tests {
         assert_eq!((tally.bytes_moved, tally.end), (500, Some(End { stored: 3, had: 1, failed: 0 })));
         tally.add(&Event::Connected { peer: "[::1]:4748".to_owned() }, now);
         assert_eq!((tally.bytes_moved, tally.bytes_done, tally.end), (0, 0, None));
+    }
+
+    #[test]
+    fn a_job_after_one_that_broke_off_has_its_own_time() {
+        let (tally, _, now) = tally();
+        let mut tally = tally.listening();
+        tally.add(&progress(400, 100), now);
+        let later = now + Duration::from_secs(100);
+        tally.add(&Event::Connected { peer: "[::1]:4747".to_owned() }, later);
+        tally.add(&progress(600, 100), later);
+        assert_eq!(tally.began, now, "the same job went on");
+        tally.add(&progress(0, 0), later);
+        assert_eq!(tally.began, later);
     }
 
     #[test]
