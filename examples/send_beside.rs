@@ -32,8 +32,9 @@ const BACK: (f64, f64) = (25.0, 30.0);
 const END: f64 = 30.0;
 /// The baseline needs nothing before this time.
 const BASELINE_FROM: f64 = 10.0;
-/// More than the link carries in the whole time.
-const FILE_BYTES: usize = 90_000_000;
+/// Together more than the link carries in the whole time; several, so that `--connections` has something to share out.
+const FILES: u64 = 9;
+const FILE_BYTES: usize = 10_000_000;
 /// How often rates are looked at.
 const SAMPLE: Duration = Duration::from_millis(50);
 const LATE_MS: f64 = 5.0;
@@ -73,7 +74,16 @@ impl Run {
         quantile(&mut inside.map(|(_, ms, _)| ms).collect::<Vec<_>>(), 0.95)
     }
 
-    /// The transfer's most frequent size on the link, bytes.
+    /// The part of the transfer's packets that are marked lower effort (DSCP 1, RFC 8622).
+    fn marked(&self) -> f64 {
+        let ours =
+            self.records.iter().filter(|record| record.flow == self.send && record.way == Way::Forward);
+        let (all, marked) =
+            ours.fold((0, 0), |(all, marked), record| (all + 1, marked + u64::from(record.tos >> 2 == 1)));
+        marked as f64 / f64::from(all)
+    }
+
+    /// The transfer's largest size on the link, bytes.
     fn packet(&self) -> u32 {
         self.passed(self.send).map(|(.., size)| size).max().unwrap_or(0)
     }
@@ -127,9 +137,9 @@ fn run(folder: &Path, words: &[String], with_send: bool) -> Result<Run> {
     let ticket = receive.ticket()?;
 
     let start = if with_send { 0.0 } else { BASELINE_FROM };
-    let file = folder.join("backup.bin");
+    let files = folder.join("backup");
     let sender = with_send.then(|| {
-        let mut send_words = vec!["send", path(&file)?, &ticket];
+        let mut send_words = vec!["send", path(&files)?, &ticket];
         send_words.extend(words.iter().map(String::as_str));
         Running::start(folder, &send_words)
     });
@@ -240,6 +250,7 @@ fn numbers(run: &Run, baseline: &Run) -> Vec<Number> {
             Some(10.0),
             run.call_p95_ms(SETTLED) - baseline.call_p95_ms(SETTLED),
         ),
+        number("packets marked lower effort", "", None, None, run.marked()),
         number("emulation late, p99", "ms", None, Some(LATE_MS), run.late_ms.max(baseline.late_ms)),
     ]
 }
@@ -255,7 +266,10 @@ fn main() -> Result<()> {
     let runs: usize = ours.iter().find_map(|word| word.parse().ok()).unwrap_or(1);
 
     let folder = tempfile::tempdir()?;
-    std::fs::write(folder.path().join("backup.bin"), noise(1, FILE_BYTES))?;
+    std::fs::create_dir(folder.path().join("backup"))?;
+    for i in 0..FILES {
+        std::fs::write(folder.path().join(format!("backup/{i}.bin")), noise(i, FILE_BYTES))?;
+    }
     let mut all: Vec<Vec<Number>> = Vec::new();
     let mut spoiled = 0;
     while all.len() < runs {
