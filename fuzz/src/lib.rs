@@ -8,4 +8,5 @@ pub mod bodies {
     pub mod quantities;
     pub mod scenario_file;
     pub mod transfer_control;
+    pub mod transfer_words;
 }

@@ -8,7 +8,7 @@ use super::summary::summary;
 use super::tally::Tally;
 use super::{ready, signals, timetable};
 use crate::failure::Failure;
-use crate::output::complain;
+use crate::output::{self, complain};
 use afteryou_cc::list::Class;
 use afteryou_transfer::event::{Event, Listener};
 use afteryou_transfer::pace::Pace;
@@ -83,6 +83,9 @@ impl Stage {
     pub fn listener(&self) -> Listener {
         let messages = Mutex::new(self.messages.clone());
         Arc::new(move |event| {
+            if matches!(event, Event::Group { .. }) {
+                return at_once(&event);
+            }
             let _ = locked(&messages).send(Message::Event(event, Instant::now()));
         })
     }
@@ -181,4 +184,13 @@ fn added(tally: &Mutex<Tally>, event: &Event, at: Instant) -> Tally {
 /// What a panicking thread left behind is whole: nobody panics between two writes to it.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Chunk groups are for who counts what a killed process has received: they are told by the thread that received them, and
+/// before the group is written.
+fn at_once(event: &Event) {
+    if let Ok(line) = serde_json::to_string(event) {
+        // A reader that has seen enough is no reason to stop the job.
+        let _ = output::print(&format!("{line}\n"));
+    }
 }

@@ -1,0 +1,32 @@
+//! Any text as the words that people hand to transfers: tickets, addresses, rates and timetables.
+
+use afteryou_rate::{Rate, Timetable, WeekTime, Weekday};
+use afteryou_transfer::ticket::{Address, Ticket};
+
+/// What is read is written so that it reads back; what is refused is refused with a reason.
+pub fn run(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match Ticket::with_path(text) {
+        Ok((ticket, path)) => {
+            assert_eq!(ticket.to_line().expect("it was read").parse(), Ok(ticket));
+            assert!(path.is_none_or(|path| text.ends_with(path)));
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+    match Address::parse(text, 1) {
+        Ok(address) => assert_eq!(Address::parse(&address.to_string(), 2), Ok(address)),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+    match text.parse::<Rate>() {
+        Ok(rate) => assert_eq!(rate.to_string().parse(), Ok(rate)),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+    match text.parse::<Timetable>() {
+        Ok(timetable) => {
+            assert_eq!(timetable.to_string().parse(), Ok(timetable.clone()));
+            let noon = WeekTime::new(Weekday::Monday, 12 * 3600);
+            let _ = (timetable.limits_at(noon), timetable.next_change_after(noon));
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
