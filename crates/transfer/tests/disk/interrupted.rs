@@ -2,8 +2,8 @@
 
 use crate::common::{content, encode, file, move_all, names, single, Outcome, Pair};
 use afteryou_transfer::entry::GROUP_BYTES;
-use afteryou_transfer::source::{EncodeError, Item, Source, SourceOptions};
-use afteryou_transfer::store::Verdict;
+use afteryou_transfer::source::{EncodeError, Item, Prepared, Source, SourceOptions};
+use afteryou_transfer::store::{Reception, Verdict};
 use afteryou_transfer::wire::Why;
 use proptest::prelude::*;
 use std::io::{self, Read};
@@ -60,6 +60,15 @@ fn spoil(path: &std::path::Path, at: u32) {
     std::fs::write(path, bytes).expect("writes");
 }
 
+/// What receives the rest; None: it is there. Nobody else receives it, so it is never busy.
+fn lacking(pair: &Pair, prepared: &Prepared) -> Option<Reception> {
+    match pair.store().consider(prepared.entry()) {
+        Ok(Verdict::Have) => None,
+        Ok(Verdict::Want(reception)) => Some(reception),
+        other => panic!("{other:?}"),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -74,8 +83,7 @@ proptest! {
         let prepared = single(&pair.source());
         let (mut received, mut bound, mut anything) = (0, 0, false);
         for (fraction, cut) in cuts {
-            let Ok(verdict) = pair.store().consider(prepared.entry()) else { panic!("no verdict") };
-            let Verdict::Want(reception) = verdict else { break };
+            let Some(reception) = lacking(&pair, &prepared) else { break };
             let encoded = encode(&prepared, reception.wanted());
             let end = (encoded.len() as f64 * fraction) as usize;
             let mut count = |_, bytes| received += bytes;
@@ -110,7 +118,7 @@ proptest! {
                 }
             }
         }
-        if let Ok(Verdict::Want(reception)) = pair.store().consider(prepared.entry()) {
+        if let Some(reception) = lacking(&pair, &prepared) {
             let encoded = encode(&prepared, reception.wanted());
             let result = reception.receive(&encoded[..], &mut |_, bytes| received += bytes);
             prop_assert_eq!(result, Ok(()));
