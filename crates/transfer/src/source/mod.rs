@@ -9,7 +9,12 @@
 //!
 //! # Changes
 //! A file may change at any moment. What is sent is checked against the hashes that were offered, so a sink never gets
-//! a mixture: [`Prepared::encode`] says [`EncodeError::Changed`], and [`Prepared::again`] hashes anew.
+//! a mixture: [`Prepared::encode`] says [`EncodeError::Changed`], and [`Prepared::again`] hashes anew when the file holds
+//! still, so that no half-written file is taken for the whole one.
+//!
+//! # Known bad cases
+//! A file that pauses for long in the middle of being written is sent as it is then. One that only grows after its sending
+//! began is sent as it was before: the next run sends the rest.
 //!
 //! # Not implemented
 //! Hard links travel as separate files. Owners, access lists, extended attributes and holes are not kept.

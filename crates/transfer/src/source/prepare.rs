@@ -12,10 +12,16 @@ use bao_tree::{BaoTree, ChunkRanges};
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::time::Duration;
 use thiserror::Error;
 
 /// Times that a file is hashed again because it changed meanwhile.
 const ATTEMPTS: usize = 3;
+/// A file that changed is looked at again when it held still for so long: longer than a loaded machine makes whoever writes
+/// it pause between two writes.
+const HELD_STILL: Duration = Duration::from_millis(500);
+/// Times that are waited for that. A file that never holds still is looked at as it is then.
+const WAITS: usize = 4;
 
 /// An entry that can be offered, and sent if the other end wants it.
 #[derive(Debug)]
@@ -143,10 +149,24 @@ impl Prepared {
         }
     }
 
-    /// Looks at it and hashes it anew, whatever was known.
+    /// Hashes it anew, whatever was known, when it holds still. Blocks for that.
     pub fn again(self) -> Item {
+        wait_until_still(&self.place);
         self.trees.forget(&self.entry.path, &self.facts);
         prepare(self.entry.path, self.place, *self.facts, self.trees)
+    }
+}
+
+/// Whoever changed it may be in the middle of it. What is there by then looks like a whole file, and would be sent as one.
+fn wait_until_still(place: &Place) {
+    let mut before = place.facts(true).ok();
+    for _ in 0..WAITS {
+        std::thread::sleep(HELD_STILL);
+        let now = place.facts(true).ok();
+        if now == before {
+            return;
+        }
+        before = now;
     }
 }
 

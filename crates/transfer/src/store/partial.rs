@@ -8,6 +8,9 @@
 //! The part file's lock (`flock`) says who may write to both. A file can be renamed or removed between being opened and
 //! being locked, so whoever has the lock looks once more whether the name still means that file.
 //!
+//! A lock ends when the last descriptor of its file is closed, and a program that this one starts has a copy of each until
+//! it begins to run. So the lock is given back by a call of its own: nobody finds a file busy that nobody holds.
+//!
 //! # Not implemented
 //! Outside Unix nothing is locked: two processes that receive the same file there spoil each other's partial file, which
 //! is found out when it is verified. Holes in the source's file are not kept.
@@ -223,6 +226,12 @@ impl Partial {
     }
 }
 
+impl Drop for Partial {
+    fn drop(&mut self) {
+        unlock(&self.file);
+    }
+}
+
 impl Content {
     pub(crate) fn tree(&self) -> BaoTree {
         BaoTree::new(self.size, GROUP)
@@ -345,14 +354,40 @@ fn lock(file: &File) -> io::Result<bool> {
     }
 }
 
+#[cfg(unix)]
+fn unlock(file: &File) {
+    // Does not fail for an open file; if it did, closing it would do the same a little later.
+    _ = rustix::fs::flock(file, rustix::fs::FlockOperation::Unlock);
+}
+
 #[cfg(not(unix))]
 fn lock(_file: &File) -> io::Result<bool> {
     Ok(true)
 }
 
+#[cfg(not(unix))]
+fn unlock(_file: &File) {}
+
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_descriptor_that_a_child_inherited_does_not_keep_the_lock() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let root = Dir::open_ambient_dir(dir.path(), cap_std::ambient_authority()).expect("opens");
+        let open = || {
+            let content = Content { size: 1, root: [7; 32] };
+            Partial::open(&root, &EntryPath(b"file".to_vec()), content, true).expect("opens")
+        };
+        let first = open().expect("nobody holds it");
+        // What a child has between fork and exec: another descriptor of the same open file.
+        let inherited = first.file.try_clone().expect("a copy");
+        assert!(open().is_none(), "it is held");
+        drop(first);
+        assert!(open().is_some(), "nobody holds it any more");
+        drop(inherited);
+    }
 
     #[test]
     fn who_gets_the_lock_has_the_file_that_the_name_means() {

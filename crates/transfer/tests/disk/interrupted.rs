@@ -1,12 +1,13 @@
 //! Receptions that end too early, meet each other, or find something else than what they left.
 
 use crate::common::{content, encode, file, move_all, names, single, Outcome, Pair};
-use afteryou_transfer::entry::GROUP_BYTES;
-use afteryou_transfer::source::{EncodeError, Item, Source, SourceOptions};
-use afteryou_transfer::store::Verdict;
+use afteryou_transfer::entry::{Kind, GROUP_BYTES};
+use afteryou_transfer::source::{EncodeError, Item, Prepared, Source, SourceOptions};
+use afteryou_transfer::store::{Reception, Verdict};
 use afteryou_transfer::wire::Why;
 use proptest::prelude::*;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
+use std::time::Duration;
 
 const GROUP: usize = GROUP_BYTES as usize;
 
@@ -60,6 +61,15 @@ fn spoil(path: &std::path::Path, at: u32) {
     std::fs::write(path, bytes).expect("writes");
 }
 
+/// What receives the rest; None: it is there. Nobody else receives it, so it is never busy.
+fn lacking(pair: &Pair, prepared: &Prepared) -> Option<Reception> {
+    match pair.store().consider(prepared.entry()) {
+        Ok(Verdict::Have) => None,
+        Ok(Verdict::Want(reception)) => Some(reception),
+        other => panic!("{other:?}"),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -74,8 +84,7 @@ proptest! {
         let prepared = single(&pair.source());
         let (mut received, mut bound, mut anything) = (0, 0, false);
         for (fraction, cut) in cuts {
-            let Ok(verdict) = pair.store().consider(prepared.entry()) else { panic!("no verdict") };
-            let Verdict::Want(reception) = verdict else { break };
+            let Some(reception) = lacking(&pair, &prepared) else { break };
             let encoded = encode(&prepared, reception.wanted());
             let end = (encoded.len() as f64 * fraction) as usize;
             let mut count = |_, bytes| received += bytes;
@@ -110,7 +119,7 @@ proptest! {
                 }
             }
         }
-        if let Ok(Verdict::Want(reception)) = pair.store().consider(prepared.entry()) {
+        if let Some(reception) = lacking(&pair, &prepared) {
             let encoded = encode(&prepared, reception.wanted());
             let result = reception.receive(&encoded[..], &mut |_, bytes| received += bytes);
             prop_assert_eq!(result, Ok(()));
@@ -251,6 +260,30 @@ fn a_source_that_changed_says_so_and_can_be_prepared_anew() {
     std::fs::remove_file(&path).expect("removes");
     assert!(matches!(prepared.encode(&whole, io::sink()), Err(EncodeError::Gone)));
     assert!(matches!(prepared.again(), Item::Failed { .. }));
+}
+
+#[test]
+fn a_file_that_is_being_written_is_prepared_again_when_it_is_whole() {
+    let pair = Pair::new();
+    pair.write("file", &content(20 * GROUP, 1));
+    let prepared = single(&pair.source());
+    let bytes = content(30 * GROUP, 2);
+    // As whoever writes it anew begins: without its content.
+    pair.write("file", b"");
+    let again = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut file =
+                std::fs::File::options().append(true).open(pair.from().join("file")).expect("opens");
+            for part in bytes.chunks(GROUP) {
+                std::thread::sleep(Duration::from_millis(10));
+                file.write_all(part).expect("writes");
+            }
+        });
+        prepared.again()
+    });
+    let Item::Entry(prepared) = again else { panic!("{again:?}") };
+    let Kind::File { size, root } = prepared.entry().kind else { panic!("a file") };
+    assert_eq!((size, root), (bytes.len() as u64, *blake3::hash(&bytes).as_bytes()));
 }
 
 #[test]

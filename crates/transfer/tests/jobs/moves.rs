@@ -7,7 +7,7 @@ use afteryou_transfer::job::{get, probe, send, Arrival, Dial, JobOptions, Listen
 use afteryou_transfer::source::{Source, SourceOptions};
 use afteryou_transfer::wire::Answer;
 use afteryou_transfer::Error;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{symlink, FileExt};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -208,16 +208,19 @@ async fn a_file_that_goes_away_fails_alone() {
 async fn a_file_that_changes_while_it_is_sent_arrives_as_it_is_then() {
     let pair = Pair::new();
     pair.write("a", &content(40_000_000, 1));
+    let then = content(41_000_000, 2);
     let far = Far::receive(&pair);
     let (events, options) = options();
-    options.pace.set(afteryou_transfer::pace::Owner::User, limit(20_000_000));
+    // Far from its end when it changes, however long this machine takes to do it.
+    options.pace.set(afteryou_transfer::pace::Owner::User, limit(4_000_000));
     let pace = options.pace.clone();
     let job = tokio::spawn(send(far.dialer(), all(&pair), options));
-    events.until_moved(5_000_000).await;
-    pair.write("a", &content(41_000_000, 2));
+    events.until_moved(1_000_000).await;
+    pair.write("a", &then);
     pace.set(afteryou_transfer::pace::Owner::User, afteryou_transfer::pace::Limit::NONE);
     let summary = job.await.unwrap().unwrap();
     assert_eq!((summary.stored, summary.failed), (1, 0));
+    assert!(summary.bytes_moved >= 42_000_000, "it changed too late: {summary:?}");
     pair.assert_same();
 }
 
@@ -233,7 +236,9 @@ async fn a_file_that_never_holds_still_fails_in_the_end() {
     let writer = tokio::spawn(async move {
         for i in 2.. {
             tokio::time::sleep(Duration::from_millis(200)).await;
-            std::fs::write(&path, content(4_000_000, i)).unwrap();
+            // In place: an empty file would be one that can be sent.
+            let file = std::fs::File::options().write(true).open(&path).unwrap();
+            file.write_all_at(&content(4_000_000, i), 0).unwrap();
         }
     });
     let summary = send(far.dialer(), all(&pair), options).await.unwrap();
