@@ -85,6 +85,8 @@ pub enum Why {
     Mismatch,
     /// The source withdrew it. Also a withdrawn offer is settled by exactly one answer.
     Withdrawn,
+    /// The sink's system opens no more files for it.
+    TooManyFiles,
 }
 
 /// What a source says.

@@ -2,6 +2,7 @@
 
 mod encoder;
 mod intake;
+mod room;
 pub(crate) mod sink;
 pub(crate) mod source;
 
@@ -213,6 +214,7 @@ pub(crate) fn say(why: &Why) -> String {
         Why::Refused(reason) | Why::Io(reason) => printable(reason, 500),
         Why::Mismatch => "what arrived does not hash to what was offered; send it again".into(),
         Why::Withdrawn => "it was withdrawn".into(),
+        Why::TooManyFiles => "the receiving side has too many files open; raise its limit (ulimit -n)".into(),
     }
 }
 

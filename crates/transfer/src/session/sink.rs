@@ -7,11 +7,12 @@
 //! settles it, also one that is withdrawn.
 //!
 //! # Bounds
-//! At most [`MAX_UNSETTLED`] offers are open. Nothing more is read from the control stream while answers wait that the
+//! At most [`MAX_UNSETTLED`] offers are open; how many files are, the [room](super::room) of the process says. Nothing more is read from the control stream while answers wait that the
 //! source does not take. Ids ascend, a data stream belongs to a wanted file and comes once; a source that does otherwise
 //! loses the connection.
 
 use super::intake::{Intake, OnGroup, Received};
+use super::room::{Place, Room};
 use super::{printable, Control, End, GOODBYE_TIMEOUT};
 use crate::entry::{Entry, Kind};
 use crate::error::Error;
@@ -55,7 +56,7 @@ enum Stage {
     Queued,
     Considering,
     Busy(Instant),
-    Wanted(Reception),
+    Wanted(Reception, Place),
     Receiving,
     /// Its data stream was reset; the source says why.
     Reset,
@@ -71,7 +72,7 @@ struct Open {
 
 /// What a task of the session came to.
 enum Done {
-    Considered(u64, Result<Verdict, Why>),
+    Considered(u64, Result<Verdict, Why>, Place),
     Opened(Option<(u64, RecvStream)>),
     Received(u64, Received),
 }
@@ -88,6 +89,7 @@ pub(crate) async fn run(connection: &quinn::Connection, control: Control, role: 
         ended: false,
         tasks: JoinSet::new(),
         intake: Intake::new(),
+        room: Room::new(),
         state_told: None,
     };
     let result = session.talk(connection, control).await;
@@ -105,6 +107,7 @@ struct Session {
     ended: bool,
     tasks: JoinSet<Done>,
     intake: Intake,
+    room: Room,
     state_told: Option<Instant>,
 }
 
@@ -116,6 +119,7 @@ impl Session {
         busy.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while !(self.ended && self.open.is_empty()) {
             self.consider_next();
+            let waits_for_room = self.may_consider();
             let Control { send, incoming, outgoing } = &mut control;
             let answer = tokio::select! {
                 Some(done) = self.tasks.join_next() => {
@@ -138,6 +142,7 @@ impl Session {
                     let limit = *pace.borrow_and_update();
                     Some(FromSink::Pace { max_rate: limit.max_rate, paused: limit.paused })
                 }
+                () = self.room.changed(), if waits_for_room => None,
                 _ = busy.tick() => {
                     self.ask_again();
                     None
@@ -177,8 +182,14 @@ impl Session {
         }
     }
 
+    fn may_consider(&self) -> bool {
+        self.considering < CONSIDERERS && !self.queue.is_empty()
+    }
+
     fn consider_next(&mut self) {
-        while self.considering < CONSIDERERS {
+        while self.may_consider() {
+            // Without room it is tried again when there is some.
+            let Some(place) = self.room.take() else { return };
             let Some(id) = self.queue.pop_front() else { return };
             let Some(open) = self.open.get_mut(&id) else { continue };
             open.stage = Stage::Considering;
@@ -188,7 +199,7 @@ impl Session {
                 let verdict = tokio::task::spawn_blocking(move || consider(&entry)).await;
                 let failed =
                     |_| Err(Why::Io("looking at the disk failed; see the log of the receiving side".into()));
-                Done::Considered(id, verdict.unwrap_or_else(failed))
+                Done::Considered(id, verdict.unwrap_or_else(failed), place)
             });
         }
     }
@@ -274,9 +285,9 @@ impl Session {
 
     fn done(&mut self, done: Done) -> Result<Option<FromSink>, End> {
         match done {
-            Done::Considered(id, verdict) => {
+            Done::Considered(id, verdict, place) => {
                 self.considering -= 1;
-                Ok(self.considered(id, verdict))
+                Ok(self.considered(id, verdict, place))
             }
             Done::Opened(None) => Ok(None),
             Done::Opened(Some((id, stream))) => self.receive(id, stream).map(|()| None),
@@ -284,24 +295,25 @@ impl Session {
         }
     }
 
-    fn considered(&mut self, id: u64, verdict: Result<Verdict, Why>) -> Option<FromSink> {
+    fn considered(&mut self, id: u64, verdict: Result<Verdict, Why>, place: Place) -> Option<FromSink> {
         let open = self.open.get_mut(&id)?;
         if open.withdrawn {
             return self.settle(id, Err(Why::Withdrawn));
         }
         match verdict {
-            Err(why) => self.settle(id, Err(why)),
-            Ok(Verdict::Have) => self.settle(id, Ok(Outcome::Had)),
-            Ok(Verdict::Busy) => {
+            // Others close theirs.
+            Ok(Verdict::Busy) | Err(Why::TooManyFiles) => {
                 open.stage = Stage::Busy(Instant::now() + BUSY_RETRY);
                 None
             }
+            Err(why) => self.settle(id, Err(why)),
+            Ok(Verdict::Have) => self.settle(id, Ok(Outcome::Had)),
             Ok(Verdict::Want(reception)) => {
                 let ranges = reception.wanted().clone();
                 let had = size_of(&open.entry).saturating_sub(ranges.bytes());
                 open.credited.store(had, Ordering::Relaxed);
                 self.role.tally.credit(had);
-                open.stage = Stage::Wanted(reception);
+                open.stage = Stage::Wanted(reception, place);
                 Some(FromSink::Want { id, ranges })
             }
         }
@@ -316,12 +328,15 @@ impl Session {
                 false => Err(unwanted()),
             };
         };
-        let Stage::Wanted(reception) = std::mem::replace(&mut open.stage, Stage::Receiving) else {
+        let Stage::Wanted(reception, place) = std::mem::replace(&mut open.stage, Stage::Receiving) else {
             return Err(unwanted());
         };
         let (intake, on_group) = (self.intake.clone(), self.on_group(id));
-        self.tasks
-            .spawn(async move { Done::Received(id, intake.receive(stream, reception, on_group).await) });
+        self.tasks.spawn(async move {
+            let received = intake.receive(stream, reception, on_group).await;
+            drop(place);
+            Done::Received(id, received)
+        });
         Ok(())
     }
 
