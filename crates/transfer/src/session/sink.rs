@@ -229,8 +229,9 @@ impl Session {
                 self.show(state);
                 Ok(None)
             }
-            FromSource::EndOfOffers => {
+            FromSource::EndOfOffers { failed, skipped } => {
                 self.ended = true;
+                self.role.tally.left_out(failed, skipped);
                 Ok(None)
             }
         }

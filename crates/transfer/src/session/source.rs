@@ -151,7 +151,8 @@ impl Session {
     fn next_message(&mut self, offer: Option<Offer>) -> FromSource {
         let Some(offer) = offer else {
             self.ended = true;
-            return FromSource::EndOfOffers;
+            let (failed, skipped) = self.role.work.left_out();
+            return FromSource::EndOfOffers { failed, skipped };
         };
         let id = self.next_id;
         self.next_id += 1;
@@ -217,7 +218,7 @@ impl Session {
         work.tally().uncredit(open.credited);
         match (open.stage, outcome) {
             (Stage::Withdrawn(Ok(())), _) => work.changed(open.offer),
-            (Stage::Withdrawn(Err(reason)), _) => work.settle(open.offer, Outcome::Failed(reason)),
+            (Stage::Withdrawn(Err(reason)), _) => work.fail(open.offer, reason),
             (Stage::Offered, Outcome::Stored) => {
                 work.give_back(open.offer);
                 return Err(End::violation("the sink stored what it did not want"));
@@ -272,7 +273,7 @@ impl Session {
             self.role.work.tally().uncredit(open.credited);
             match open.stage {
                 Stage::Withdrawn(Ok(())) => self.role.work.changed(open.offer),
-                Stage::Withdrawn(Err(reason)) => self.role.work.settle(open.offer, Outcome::Failed(reason)),
+                Stage::Withdrawn(Err(reason)) => self.role.work.fail(open.offer, reason),
                 _ => self.role.work.give_back(open.offer),
             }
         }
