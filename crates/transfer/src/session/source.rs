@@ -33,8 +33,8 @@ const AHEAD: u64 = 16 * 1024 * 1024;
 const OUTGOING: usize = 128 * 1024;
 /// How often the state is told and the send window set.
 const TICK: Duration = Duration::from_millis(200);
-/// What quinn may hold at least: a few pieces.
-pub(super) const SEND_WINDOW_MIN: u64 = 512 * 1024;
+/// What quinn may hold at least. On a slow path with many connections even this delays a pause.
+const SEND_WINDOW_MIN: u64 = 16 * 1024;
 const SEND_WINDOW_MAX: u64 = 16 * 1024 * 1024;
 
 /// What a source's session needs beside its connection.
@@ -314,7 +314,7 @@ fn check(wanted: &Wanted, size: u64) -> Result<(), End> {
 }
 
 /// Twice the window keeps the network busy; what lies beyond only delays a pause.
-fn adapt_send_window(connection: &quinn::Connection) {
+pub(super) fn adapt_send_window(connection: &quinn::Connection) {
     let cwnd = connection.stats().path.cwnd;
     connection.set_send_window(cwnd.saturating_mul(2).clamp(SEND_WINDOW_MIN, SEND_WINDOW_MAX));
 }
