@@ -21,6 +21,9 @@ pub const MAX_UNSETTLED: usize = 1024;
 /// Data streams that a sink lets a source have open. With files of 1 kB and a round trip of 100 ms that is 40 Mbit/s.
 pub const MAX_DATA_STREAMS: u32 = 512;
 
+/// Longest path, and longest target of a link, that a sink takes, bytes: what Linux takes.
+pub const MAX_PATH: usize = 4096;
+
 /// Most ranges that a sink may want of one file. They fit a message, and [`MAX_UNSETTLED`] of them fit the memory.
 pub const MAX_RANGES: usize = 2048;
 

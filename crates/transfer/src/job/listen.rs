@@ -32,14 +32,16 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{timeout, Instant};
 
-/// Sessions at a time.
-const MAX_SESSIONS: usize = 256;
+/// Sessions at a time: the connections of the largest job. Each may hold 16 MiB that its peer sent.
+const MAX_SESSIONS: usize = MAX_LANES as usize;
 /// Jobs that are remembered without a session.
 const LINGERING: usize = 16;
 /// How long connections of a finished job may come.
 const FINISHED: Duration = Duration::from_secs(30);
-/// How long a newer session waits for an older one of its lane to end.
-const REPLACE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a newer session waits for an older one of its lane to end. It is answered before it gives up
+/// ([`session::GREETING_TIMEOUT`]); a file that the older one still holds is busy then.
+const REPLACE_TIMEOUT: Duration = Duration::from_secs(7);
+const _: () = assert!(REPLACE_TIMEOUT.as_secs() < session::GREETING_TIMEOUT.as_secs());
 /// How long a probed side may take to go.
 const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -112,7 +114,8 @@ pub async fn listen(
     options: ListenOptions,
     mut shutdown: Shutdown,
 ) -> Result<Summary, Error> {
-    let host = Arc::new(Host { service, options, books: Mutex::default() });
+    let host =
+        Arc::new(Host { service, options, books: Mutex::default(), closing: watch::Sender::new(false) });
     let mut sessions = JoinSet::new();
     loop {
         tokio::select! {
@@ -182,6 +185,8 @@ struct Host {
     service: Service,
     options: ListenOptions,
     books: Mutex<Books>,
+    /// Everything is being closed.
+    closing: watch::Sender<bool>,
 }
 
 impl Host {
@@ -192,6 +197,7 @@ impl Host {
     fn close_all(&self) {
         let mut books = self.books();
         books.closing = true;
+        self.closing.send_replace(true);
         for running in books.jobs.values().flat_map(|entry| entry.lanes.values()) {
             running.connection.close(VarInt::from_u32(session::SHUTDOWN), b"");
         }
@@ -205,7 +211,13 @@ impl Host {
 
     /// One connection from its greeting to its end.
     async fn welcome(self: Arc<Self>, connection: Connection) -> Option<JobDone> {
-        let (mut control, greeting) = match session::greeted(&connection).await {
+        let mut closing = self.closing.subscribe();
+        let greeted = tokio::select! {
+            greeted = session::greeted(&connection) => greeted,
+            // Nobody waits for a peer that may never greet.
+            _ = closing.wait_for(|closing| *closing) => Err(End::Lost("this side is being shut down".into())),
+        };
+        let (mut control, greeting) = match greeted {
             Ok(greeted) => greeted,
             Err(end) => {
                 session::close(&connection, &Err(end));

@@ -20,7 +20,7 @@ use crate::event::{shown, Event, Outcome};
 use crate::job::tally::Tally;
 use crate::pace::Pace;
 use crate::store::{Reception, Verdict};
-use crate::wire::{FromSink, FromSource, State, Why, MAX_DATA_STREAMS, MAX_UNSETTLED};
+use crate::wire::{FromSink, FromSource, State, Why, MAX_DATA_STREAMS, MAX_PATH, MAX_UNSETTLED};
 use quinn::{RecvStream, VarInt};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,6 +38,9 @@ const BUSY_RETRY: Duration = Duration::from_secs(1);
 const BUSY_TICK: Duration = Duration::from_millis(100);
 /// The source's words reach the listener at most so often.
 const STATE_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Bytes of a path that is too long that are shown.
+const SHOWN: usize = 200;
 
 /// Looks at the disk: what is to be done about an entry. The [store](crate::store::Store), or a stand-in of a test.
 pub(crate) type Consider = Arc<dyn Fn(&Entry) -> Result<Verdict, Why> + Send + Sync>;
@@ -66,6 +69,8 @@ struct Open {
     entry: Arc<Entry>,
     stage: Stage,
     withdrawn: bool,
+    /// The listener knows that another session is receiving it.
+    told_busy: bool,
     /// Bytes that count as done: had when it was wanted, and those that arrived.
     credited: Arc<AtomicU64>,
 }
@@ -216,7 +221,7 @@ impl Session {
 
     fn told(&mut self, message: FromSource) -> Result<Option<FromSink>, End> {
         match message {
-            FromSource::Offer { id, entry } => self.offered(id, entry).map(|()| None),
+            FromSource::Offer { id, entry } => self.offered(id, entry),
             FromSource::Withdrawn { id, .. } => self.withdrawn(id),
             FromSource::Plan { files, bytes, complete } => {
                 // It is the job's; every lane brings it.
@@ -237,7 +242,7 @@ impl Session {
         }
     }
 
-    fn offered(&mut self, id: u64, entry: Entry) -> Result<(), End> {
+    fn offered(&mut self, id: u64, entry: Entry) -> Result<Option<FromSink>, End> {
         if self.ended {
             return Err(End::violation("an offer came after the last"));
         }
@@ -248,11 +253,28 @@ impl Session {
             return Err(End::violation("too many offers at once"));
         }
         self.last_id = Some(id);
+        if is_too_long(&entry) {
+            return Ok(Some(self.refuse(id, entry)));
+        }
         self.queue.push_back(id);
         let entry = Arc::new(entry);
-        self.open
-            .insert(id, Open { entry, stage: Stage::Queued, withdrawn: false, credited: Arc::default() });
-        Ok(())
+        let open = Open {
+            entry,
+            stage: Stage::Queued,
+            withdrawn: false,
+            told_busy: false,
+            credited: Arc::default(),
+        };
+        self.open.insert(id, open);
+        Ok(None)
+    }
+
+    /// Nothing is kept of an entry whose words are longer than any disk takes.
+    fn refuse(&self, id: u64, mut entry: Entry) -> FromSink {
+        let reason = format!("its path or its target is longer than {MAX_PATH} bytes");
+        entry.path.0.truncate(SHOWN);
+        self.role.tally.settled(&entry.path, 0, Outcome::Failed(reason.clone()));
+        FromSink::Failed { id, why: Why::Refused(reason) }
     }
 
     fn withdrawn(&mut self, id: u64) -> Result<Option<FromSink>, End> {
@@ -303,7 +325,14 @@ impl Session {
         }
         match verdict {
             // Others close theirs.
-            Ok(Verdict::Busy) | Err(Why::TooManyFiles) => {
+            Err(Why::TooManyFiles) => {
+                open.stage = Stage::Busy(Instant::now() + BUSY_RETRY);
+                None
+            }
+            Ok(Verdict::Busy) => {
+                if !std::mem::replace(&mut open.told_busy, true) {
+                    self.role.tally.tell(Event::Busy { path: shown(&open.entry.path) });
+                }
                 open.stage = Stage::Busy(Instant::now() + BUSY_RETRY);
                 None
             }
@@ -387,7 +416,7 @@ impl Session {
                 if why != Why::Withdrawn {
                     tally.settled(&open.entry.path, size, Outcome::Failed(super::say(&why)));
                 }
-                FromSink::Failed { id, why: short(why, &open.entry) }
+                FromSink::Failed { id, why: short(why) }
             }
         })
     }
@@ -403,6 +432,14 @@ async fn opened(mut stream: RecvStream) -> Done {
     }
 }
 
+fn is_too_long(entry: &Entry) -> bool {
+    let target = match &entry.kind {
+        Kind::Symlink { target } => target.len(),
+        _ => 0,
+    };
+    entry.path.0.len().max(target) > MAX_PATH
+}
+
 fn size_of(entry: &Entry) -> u64 {
     match entry.kind {
         Kind::File { size, .. } => size,
@@ -410,13 +447,11 @@ fn size_of(entry: &Entry) -> u64 {
     }
 }
 
-/// A reason that repeats a long path would not fit a message.
-fn short(why: Why, entry: &Entry) -> Why {
+/// A reason that repeats a long path would not fit a message. Both sides show the path beside it.
+fn short(why: Why) -> Why {
     match why {
         Why::Refused(reason) => Why::Refused(printable(&reason, 1000)),
-        Why::Io(reason) => {
-            Why::Io(format!("{}: {}", printable(&shown(&entry.path), 500), printable(&reason, 500)))
-        }
+        Why::Io(reason) => Why::Io(printable(&reason, 1000)),
         why => why,
     }
 }

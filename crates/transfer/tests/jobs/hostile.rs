@@ -8,7 +8,7 @@ use afteryou_transfer::dial::Dialer;
 use afteryou_transfer::entry::{Entry, Kind, Wanted};
 use afteryou_transfer::event::Event;
 use afteryou_transfer::job::{get, send, Dial};
-use afteryou_transfer::wire::{Answer, FromSink, FromSource, Greeting, Why, MAX_UNSETTLED};
+use afteryou_transfer::wire::{Answer, FromSink, FromSource, Greeting, Why, MAX_PATH, MAX_UNSETTLED};
 use afteryou_transfer::Error;
 use bytes::BytesMut;
 use quinn::{Connection, ConnectionError, RecvStream, SendStream};
@@ -478,4 +478,32 @@ async fn a_connection_that_comes_after_its_job_has_finished_begins_no_other() {
     let finished = |event: &&Event| matches!(event, Event::Finished { .. });
     assert_eq!(victim.far.events.all().iter().filter(finished).count(), 1);
     assert_eq!(victim.far.stop().await.had, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn paths_and_targets_longer_than_any_disk_takes_are_refused() {
+    let victim = Victim::new();
+    let mut raw = victim.raw().await;
+    let long = vec![b'x'; MAX_PATH + 1];
+    for (id, entry) in
+        [(0, entry(&long, Kind::Directory)), (1, link(b"link", &long)), (2, file(&long, b"").0)]
+    {
+        raw.offer(id, entry).await;
+        let answer = raw.answer().await;
+        let FromSink::Failed { why: Why::Refused(reason), .. } = &answer else { panic!("{answer:?}") };
+        assert!(reason.contains("longer than"), "{reason}");
+    }
+    drop(raw);
+    victim.still_serves().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_never_greets_does_not_delay_the_end() {
+    let victim = Victim::new();
+    let connection = Dial::dial(&*victim.far.dialer()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let start = std::time::Instant::now();
+    victim.far.stop().await;
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    assert!(matches!(connection.closed().await, ConnectionError::ApplicationClosed(_)));
 }

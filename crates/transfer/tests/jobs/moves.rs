@@ -266,6 +266,8 @@ async fn two_senders_to_one_place_do_not_disturb_each_other() {
     assert_eq!((one.failed, two.failed), (0, 0));
     assert_eq!((one.stored + two.stored, one.had + two.had), (1, 1));
     assert_eq!(one.bytes_moved + two.bytes_moved, 20_000_000);
+    let busy = |event: &&Event| matches!(event, Event::Busy { path } if path == "same");
+    assert_eq!(far.events.all().iter().filter(busy).count(), 1);
     pair.assert_same();
 }
 
