@@ -6,7 +6,7 @@ use afteryou_scenario::outcome::{Outcome, Run};
 use afteryou_scenario::{Algorithm, Buffer, Duration, Flow, Link, Rate, Role, Scenario, Transport};
 use afteryou_transfer::codec;
 use afteryou_transfer::entry::{Entry, EntryPath, Kind as EntryKind, Mtime, Wanted};
-use afteryou_transfer::wire::{Answer, FromSink, FromSource, Greeting, State, Why};
+use afteryou_transfer::wire::{Answer, FromSink, FromSource, Greeting, LeftOut, State, Why};
 use afteryou_utp::packet::{Header, Kind, Packet};
 use afteryou_utp::sack::Sack;
 use afteryou_utp::{Config, Connection};
@@ -224,6 +224,7 @@ fn transfer_control() -> io::Result<()> {
     let file = EntryKind::File { size: 100_000, root: [9; 32] };
     let link = EntryKind::Symlink { target: b"../b".to_vec() };
     let state = State { base_us: Some(21_000), queue_us: Some(48_000), cwnd: 30_000, ..State::default() };
+    let left_out = LeftOut { count: 2, first: vec![(EntryPath(b"b".to_vec()), "it cannot be read".into())] };
     let from_source = [
         ("offer-file", FromSource::Offer { id: 0, entry: entry(file) }),
         ("offer-link", FromSource::Offer { id: 1, entry: entry(link) }),
@@ -231,7 +232,7 @@ fn transfer_control() -> io::Result<()> {
         ("plan", FromSource::Plan { files: 3, bytes: 100_000, complete: true }),
         ("withdrawn", FromSource::Withdrawn { id: 0, reason: "changed".into() }),
         ("state", FromSource::State(state)),
-        ("end-of-offers", FromSource::EndOfOffers),
+        ("end-of-offers", FromSource::EndOfOffers { failed: left_out, skipped: LeftOut::default() }),
     ];
     let from_sink = [
         ("want", FromSink::Want { id: 0, ranges: Wanted(vec![(0, 16_384), (32_768, 100_000)]) }),

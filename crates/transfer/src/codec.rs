@@ -162,8 +162,12 @@ impl<R: AsyncRead + Unpin> Incoming<R> {
 mod tests {
     use super::*;
     use crate::entry::{Entry, EntryPath, Kind, Mtime, Wanted};
-    use crate::wire::{FromSink, FromSource, Greeting, State, MAX_RANGES};
+    use crate::wire::{FromSink, FromSource, Greeting, LeftOut, State, MAX_RANGES};
     use proptest::prelude::*;
+
+    fn end_of_offers() -> FromSource {
+        FromSource::EndOfOffers { failed: LeftOut::default(), skipped: LeftOut::default() }
+    }
 
     fn offer(name: &[u8]) -> FromSource {
         let kind = Kind::File { size: u64::MAX, root: [7; 32] };
@@ -196,7 +200,7 @@ mod tests {
             phase: "slow start".into(),
             ..State::default()
         });
-        let messages = [offer(b"a/\xFF"), state, FromSource::EndOfOffers];
+        let messages = [offer(b"a/\xFF"), state, end_of_offers()];
         assert_eq!(read_all::<FromSource>(&encoded(&messages)).await.unwrap(), messages);
     }
 
@@ -219,7 +223,7 @@ mod tests {
 
     #[tokio::test]
     async fn bytes_after_the_message_are_refused() {
-        let mut bytes = encoded(&[FromSource::EndOfOffers]);
+        let mut bytes = encoded(&[end_of_offers()]);
         bytes[3] += 1;
         bytes.put_u8(0);
         assert!(matches!(read_all::<FromSource>(&bytes).await, Err(CodecError::Trailing(1))));
@@ -228,10 +232,22 @@ mod tests {
     #[test]
     fn a_message_that_is_too_long_is_not_half_written() {
         let mut outgoing = Outgoing::default();
-        outgoing.push(&FromSource::EndOfOffers).unwrap();
+        outgoing.push(&end_of_offers()).unwrap();
         let before = outgoing.len();
         assert!(matches!(outgoing.push(&offer(&[b'a'; MAX_MESSAGE])), Err(CodecError::TooLong(_))));
         assert_eq!(outgoing.len(), before);
+    }
+
+    #[test]
+    fn the_most_that_is_left_out_fits_a_message() {
+        for (path, reason) in [(4096, 2000), (1, 0), (0, 24 * 1024), (100, 30)] {
+            let mut left_out = LeftOut { count: u64::MAX - 10_000, first: Vec::new() };
+            for _ in 0..10_000 {
+                left_out.add(&EntryPath(vec![b'a'; path]), &"r".repeat(reason));
+            }
+            let message = FromSource::EndOfOffers { failed: left_out.clone(), skipped: left_out };
+            encode(&message, &mut BytesMut::new()).unwrap();
+        }
     }
 
     #[test]

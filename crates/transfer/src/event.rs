@@ -49,6 +49,11 @@ pub enum Event {
         /// How.
         outcome: Outcome,
     },
+    /// Another job is storing this file; it is looked at again when that is over. Told once by each connection.
+    Busy {
+        /// Which.
+        path: String,
+    },
     /// A chunk group came off the wire (only if asked for).
     Group {
         /// Which file.

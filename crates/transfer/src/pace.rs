@@ -47,6 +47,11 @@ impl Limit {
         Limit { max_rate, paused: self.paused || other.paused }
     }
 
+    /// Nothing may be sent.
+    pub fn is_pause(&self) -> bool {
+        self.paused || self.max_rate == Some(0)
+    }
+
     /// In the words of the limiter; a rate of nothing is a pause.
     fn pace(self) -> afteryou_rate::Pace {
         match (self.paused, self.max_rate.map(Rate::from_bytes_per_second)) {

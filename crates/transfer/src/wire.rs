@@ -5,7 +5,7 @@
 //! A data stream is the entry's id (u64, big endian) and the bao encoding of the wanted ranges (parents and leaves in
 //! order, without a size).
 
-use crate::entry::{Entry, Wanted};
+use crate::entry::{Entry, EntryPath, Wanted};
 use serde::{Deserialize, Serialize};
 
 /// Application protocol of the TLS handshake. Changes with every change that an older side would not understand.
@@ -21,8 +21,17 @@ pub const MAX_UNSETTLED: usize = 1024;
 /// Data streams that a sink lets a source have open. With files of 1 kB and a round trip of 100 ms that is 40 Mbit/s.
 pub const MAX_DATA_STREAMS: u32 = 512;
 
+/// Longest path, and longest target of a link, that a sink takes, bytes: what Linux takes.
+pub const MAX_PATH: usize = 4096;
+
 /// Most ranges that a sink may want of one file. They fit a message, and [`MAX_UNSETTLED`] of them fit the memory.
 pub const MAX_RANGES: usize = 2048;
+
+/// Bytes of the paths and reasons of a [`LeftOut`]: two of them fit a message.
+pub const MAX_LEFT_OUT: usize = 24 * 1024;
+
+/// Entries that a [`LeftOut`] names: nobody reads more.
+const MAX_NAMED: usize = 256;
 
 /// What the side that connects came for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +94,8 @@ pub enum Why {
     Mismatch,
     /// The source withdrew it. Also a withdrawn offer is settled by exactly one answer.
     Withdrawn,
+    /// The sink's system opens no more files for it.
+    TooManyFiles,
 }
 
 /// What a source says.
@@ -116,7 +127,34 @@ pub enum FromSource {
     /// What the congestion controller is doing, for the far end's live view.
     State(State),
     /// Everything was offered; when all of it is settled the job is done.
-    EndOfOffers,
+    EndOfOffers {
+        /// What could not be offered, or not be sent, for a reason of the source's own, in the whole job.
+        failed: LeftOut,
+        /// What the source left out.
+        skipped: LeftOut,
+    },
+}
+
+/// Entries of which a sink learns only that it does not get them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// How many.
+    pub count: u64,
+    /// The first of them and why, as many as fit [`MAX_LEFT_OUT`].
+    pub first: Vec<(EntryPath, String)>,
+}
+
+impl LeftOut {
+    /// Counts another, and names it if there is room. The reason must be short.
+    pub(crate) fn add(&mut self, path: &EntryPath, reason: &str) {
+        self.count += 1;
+        let len = |(path, reason): &(EntryPath, String)| path.0.len() + reason.len();
+        let named: usize = self.first.iter().map(len).sum();
+        let one = (path.clone(), reason.to_owned());
+        if self.first.len() < MAX_NAMED && named + len(&one) <= MAX_LEFT_OUT {
+            self.first.push(one);
+        }
+    }
 }
 
 /// What a sink says.

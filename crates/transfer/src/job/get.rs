@@ -7,21 +7,34 @@ use super::{new_id, Dial, JobOptions, Lanes, Summary};
 use crate::error::Error;
 use crate::session::{self, sink, End};
 use crate::store::Store;
-use crate::wire::{Answer, Greeting};
+use crate::wire::{Answer, Greeting, Why};
 use std::sync::Arc;
 
+/// A name that the other side made up would otherwise replace whatever has it in the store's directory.
+fn only_below(path: &[u8], store: Store) -> sink::Consider {
+    let Some(name) = path.rsplit(|&byte| byte == b'/').next().filter(|name| !name.is_empty()) else {
+        return Arc::new(move |entry| store.consider(entry));
+    };
+    let name = name.to_vec();
+    Arc::new(move |entry| match entry.path.0.split(|&byte| byte == b'/').next() == Some(&name) {
+        true => store.consider(entry),
+        false => Err(Why::Refused("it was not asked for".into())),
+    })
+}
+
 /// Gets what lies at `path` below the directory that the other side serves (empty: all of it), and returns when all is
-/// settled. Dropping the future gives the job up; what arrived is kept.
+/// settled. Slashes at the path's end mean nothing; what arrives under another name than the path's last is refused. Dropping the future gives the job up; what arrived is kept.
 pub async fn get(
     dial: Arc<dyn Dial>,
-    path: Vec<u8>,
+    mut path: Vec<u8>,
     store: Store,
     options: JobOptions,
 ) -> Result<Summary, Error> {
     let tally = Arc::new(Tally::new(options.listener.clone(), options.groups_in_events));
     let job = new_id()?;
     let lanes = options.connections.clamp(1, usize::from(super::MAX_LANES)) as u16;
-    let consider: sink::Consider = Arc::new(move |entry| store.consider(entry));
+    path.truncate(path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1));
+    let consider = only_below(&path, store);
     let mut running = Lanes::new();
     for lane in 0..lanes {
         let keeper = Lane::new(dial.clone(), tally.clone(), &options);

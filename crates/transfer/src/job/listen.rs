@@ -5,7 +5,9 @@
 //! share what it has done and, for a source, what it has to offer. A session that comes for a lane which already has one
 //! closes the older and waits until that has let go of its files: the other side knows that it is dead before we do.
 //!
-//! A job whose sessions are all gone without having finished is remembered for a while, so that the next goes on.
+//! A job whose sessions are all gone without having finished is remembered for a while, so that the next goes on. One that
+//! has finished is remembered for [`FINISHED`]: connections of it that come late find that nothing is left to do, and end
+//! without being a job of their own.
 //!
 //! # Bounds
 //! At most [`MAX_SESSIONS`] at a time and [`LINGERING`] jobs without one.
@@ -28,14 +30,18 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{timeout, Instant};
 
-/// Sessions at a time.
-const MAX_SESSIONS: usize = 256;
+/// Sessions at a time: the connections of the largest job. Each may hold 16 MiB that its peer sent.
+const MAX_SESSIONS: usize = MAX_LANES as usize;
 /// Jobs that are remembered without a session.
 const LINGERING: usize = 16;
-/// How long a newer session waits for an older one of its lane to end.
-const REPLACE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long connections of a finished job may come.
+const FINISHED: Duration = Duration::from_secs(30);
+/// How long a newer session waits for an older one of its lane to end. It is answered before it gives up
+/// ([`session::GREETING_TIMEOUT`]); a file that the older one still holds is busy then.
+const REPLACE_TIMEOUT: Duration = Duration::from_secs(7);
+const _: () = assert!(REPLACE_TIMEOUT.as_secs() < session::GREETING_TIMEOUT.as_secs());
 /// How long a probed side may take to go.
 const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -108,7 +114,8 @@ pub async fn listen(
     options: ListenOptions,
     mut shutdown: Shutdown,
 ) -> Result<Summary, Error> {
-    let host = Arc::new(Host { service, options, books: Mutex::default() });
+    let host =
+        Arc::new(Host { service, options, books: Mutex::default(), closing: watch::Sender::new(false) });
     let mut sessions = JoinSet::new();
     loop {
         tokio::select! {
@@ -147,13 +154,15 @@ struct Entry {
     job: Arc<Job>,
     lanes: HashMap<u16, Running>,
     finished: bool,
+    /// When it was told that it has finished.
+    told: Option<Instant>,
     /// When its last session ended, as a count of such events.
     left: u64,
 }
 
 impl Entry {
     fn of(job: Arc<Job>) -> Entry {
-        Entry { job, lanes: HashMap::new(), finished: false, left: 0 }
+        Entry { job, lanes: HashMap::new(), finished: false, told: None, left: 0 }
     }
 }
 
@@ -176,6 +185,8 @@ struct Host {
     service: Service,
     options: ListenOptions,
     books: Mutex<Books>,
+    /// Everything is being closed.
+    closing: watch::Sender<bool>,
 }
 
 impl Host {
@@ -186,6 +197,7 @@ impl Host {
     fn close_all(&self) {
         let mut books = self.books();
         books.closing = true;
+        self.closing.send_replace(true);
         for running in books.jobs.values().flat_map(|entry| entry.lanes.values()) {
             running.connection.close(VarInt::from_u32(session::SHUTDOWN), b"");
         }
@@ -199,7 +211,13 @@ impl Host {
 
     /// One connection from its greeting to its end.
     async fn welcome(self: Arc<Self>, connection: Connection) -> Option<JobDone> {
-        let (mut control, greeting) = match session::greeted(&connection).await {
+        let mut closing = self.closing.subscribe();
+        let greeted = tokio::select! {
+            greeted = session::greeted(&connection) => greeted,
+            // Nobody waits for a peer that may never greet.
+            _ = closing.wait_for(|closing| *closing) => Err(End::Lost("this side is being shut down".into())),
+        };
+        let (mut control, greeting) = match greeted {
             Ok(greeted) => greeted,
             Err(end) => {
                 session::close(&connection, &Err(end));
@@ -390,21 +408,33 @@ impl Host {
             return None;
         }
         entry.left = left;
-        if !entry.finished {
-            books.forget_oldest();
+        let done = entry.finished && entry.told.is_none();
+        if done {
+            entry.told = Some(Instant::now());
+        }
+        let tally = entry.job.tally.clone();
+        books.forget_oldest();
+        drop(books);
+        if !done {
             return None;
         }
-        let entry = books.jobs.remove(&id)?;
-        books.total = books.total.and(entry.job.tally.summary());
-        drop(books);
-        entry.job.tally.finish();
+        tally.finish();
         Some(JobDone)
     }
 }
 
 impl Books {
-    /// Keeps the number of jobs without sessions bounded.
+    /// Forgets jobs that finished long ago, and keeps the number of those without sessions bounded.
     fn forget_oldest(&mut self) {
+        let over = |entry: &Entry| entry.told.is_some_and(|told| told.elapsed() >= FINISHED);
+        let total = &mut self.total;
+        self.jobs.retain(|_, entry| {
+            let keep = !entry.lanes.is_empty() || !over(entry);
+            if !keep {
+                *total = total.and(entry.job.tally.summary());
+            }
+            keep
+        });
         let alone = || self.jobs.iter().filter(|(_, entry)| entry.lanes.is_empty());
         if alone().count() <= LINGERING {
             return;

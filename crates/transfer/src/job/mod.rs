@@ -23,9 +23,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 /// Most connections of a job.
 pub const MAX_LANES: u16 = 64;
+
+/// How long the other connections of a job may take to end when one has seen the end of the job.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// Asks for the state of a connection's congestion controller; None where it has none to show.
 pub type StateOf = Arc<dyn Fn(&quinn::Connection) -> Option<State> + Send + Sync>;
@@ -121,8 +125,9 @@ impl Summary {
         Summary {
             stored: self.stored + other.stored,
             had: self.had + other.had,
-            skipped: self.skipped + other.skipped,
-            failed: self.failed + other.failed,
+            // A peer may have told of any number.
+            skipped: self.skipped.saturating_add(other.skipped),
+            failed: self.failed.saturating_add(other.failed),
             bytes_moved: self.bytes_moved + other.bytes_moved,
         }
     }
@@ -161,13 +166,14 @@ impl Lanes {
         self.0.spawn(lane);
     }
 
-    /// Waits for all of them, or for the first that fails.
+    /// Waits for the first that ends. If it ends well, all of the job is settled: the others get [`GRACE`] to hear of it
+    /// themselves. Those without a connection would look for one for ever.
     async fn finish(&mut self) -> Result<(), Error> {
-        while let Some(ended) = self.0.join_next().await {
-            let failed =
-                |error| Error::Io { doing: "run a connection's task", source: std::io::Error::other(error) };
-            ended.map_err(failed)??;
-        }
+        let failed =
+            |error| Error::Io { doing: "run a connection's task", source: std::io::Error::other(error) };
+        let Some(first) = self.0.join_next().await else { return Ok(()) };
+        first.map_err(failed)??;
+        _ = timeout(GRACE, async { while self.0.join_next().await.is_some() {} }).await;
         Ok(())
     }
 }

@@ -5,11 +5,14 @@
 //! back what it had credited for unsettled files; the next one credits what the sink really has. The rate is that of
 //! the bytes moved over the last two seconds.
 //!
-//! A sink may be offered the same entries again after a reconnect. It counts each path once.
+//! A sink may be offered the same entries again after a reconnect. It counts each path once. What the source leaves out
+//! it learns at the end, from each connection the same; it counts that once, too.
 
 use super::Summary;
 use crate::entry::EntryPath;
 use crate::event::{shown, Event, Listener, Outcome};
+use crate::session::printable;
+use crate::wire::LeftOut;
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard};
@@ -36,6 +39,8 @@ struct Counts {
     summary: Summary,
     /// Hashes of the paths that were counted.
     seen: HashSet<u64>,
+    /// The source has said what it leaves out.
+    told: bool,
 }
 
 impl Tally {
@@ -100,10 +105,28 @@ impl Tally {
         match outcome {
             Outcome::Stored => summary.stored += 1,
             Outcome::Had => summary.had += 1,
-            Outcome::Skipped(_) => summary.skipped += 1,
-            Outcome::Failed(_) => summary.failed += 1,
+            Outcome::Skipped(_) => summary.skipped = summary.skipped.saturating_add(1),
+            Outcome::Failed(_) => summary.failed = summary.failed.saturating_add(1),
         }
         true
+    }
+
+    /// What the source leaves out, for reasons of its own. The same for all connections of the job.
+    pub(crate) fn left_out(&self, failed: LeftOut, skipped: LeftOut) {
+        {
+            let mut counts = self.counts();
+            if std::mem::replace(&mut counts.told, true) {
+                return;
+            }
+            let summary = &mut counts.summary;
+            summary.failed = summary.failed.saturating_add(failed.count);
+            summary.skipped = summary.skipped.saturating_add(skipped.count);
+        }
+        let tell = |(path, reason): (EntryPath, String), outcome: fn(String) -> Outcome| {
+            self.tell(Event::File { path: shown(&path), outcome: outcome(printable(&reason, 500)) });
+        };
+        failed.first.into_iter().for_each(|one| tell(one, Outcome::Failed));
+        skipped.first.into_iter().for_each(|one| tell(one, Outcome::Skipped));
     }
 
     pub(crate) fn summary(&self) -> Summary {
@@ -168,6 +191,21 @@ mod tests {
         tally.settled(&path, 5, Outcome::Had);
         assert_eq!(tally.summary(), Summary { stored: 1, ..Summary::default() });
         assert_eq!(events.lock().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn what_the_source_leaves_out_counts_once_and_is_told_without_control_characters() {
+        let (events, tally) = tally();
+        let mut failed = LeftOut::default();
+        failed.add(&EntryPath(b"a".to_vec()), "no\x1b[2J right");
+        failed.count = u64::MAX;
+        tally.left_out(failed.clone(), LeftOut::default());
+        tally.left_out(failed, LeftOut::default());
+        tally.settled(&EntryPath(b"b".to_vec()), 0, Outcome::Failed(String::new()));
+        assert_eq!(tally.summary(), Summary { failed: u64::MAX, ..Summary::default() });
+        let told = Event::File { path: "a".into(), outcome: Outcome::Failed("no[2J right".into()) };
+        assert_eq!(events.lock().unwrap()[..1], [told]);
+        assert_eq!(events.lock().unwrap().len(), 2);
     }
 
     #[tokio::test(start_paused = true)]

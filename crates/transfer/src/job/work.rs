@@ -17,7 +17,9 @@ use super::tally::Tally;
 use crate::entry::{EntryPath, Kind};
 use crate::error::Error;
 use crate::event::{Event, Outcome};
+use crate::session::printable;
 use crate::source::{Item, Prepared, Source, Totals};
+use crate::wire::LeftOut;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
@@ -29,7 +31,11 @@ const PREPARED: usize = 256;
 const AGAIN: u32 = 3;
 const HELD_POLL: Duration = Duration::from_millis(10);
 
-/// An entry in a session's hands. Goes back to the job by [`Work::settle`], [`Work::give_back`] or [`Work::changed`].
+/// Characters of a reason that a sink is told.
+const REASON: usize = 500;
+
+/// An entry in a session's hands. Goes back to the job by [`Work::settle`], [`Work::fail`], [`Work::give_back`] or
+/// [`Work::changed`].
 pub(crate) struct Offer {
     serial: u64,
     tries: u32,
@@ -75,6 +81,9 @@ struct State {
     next_serial: u64,
     exhausted: bool,
     abandoned: bool,
+    /// What only this side knows of, for the sink.
+    failed: LeftOut,
+    skipped: LeftOut,
 }
 
 impl Work {
@@ -124,7 +133,18 @@ impl Work {
         }
     }
 
-    /// The entry came to its end.
+    /// What a sink gets to know only when everything is settled: what failed here, and what was left out.
+    pub(crate) fn left_out(&self) -> (LeftOut, LeftOut) {
+        let state = self.shared.state();
+        (state.failed.clone(), state.skipped.clone())
+    }
+
+    /// The entry cannot be sent, for a reason of this side's own.
+    pub(crate) fn fail(&self, offer: Offer, reason: String) {
+        self.shared.fail(offer.serial, &offer.prepared.entry().path, reason);
+    }
+
+    /// The entry came to its end by the sink's answer.
     pub(crate) fn settle(&self, offer: Offer, outcome: Outcome) {
         self.shared.settle(offer.serial, &offer.prepared, outcome);
     }
@@ -140,11 +160,11 @@ impl Work {
         let Offer { serial, tries, prepared } = offer;
         if tries >= AGAIN {
             let reason = "it changes while it is being sent; send it again when it holds still".into();
-            return self.shared.settle(serial, &prepared, Outcome::Failed(reason));
+            return self.shared.fail(serial, &prepared.entry().path, reason);
         }
         let (shared, again) = (self.shared.clone(), prepared.clone());
         if let Err(error) = start_thread("again", move || shared.again(serial, tries + 1, again)) {
-            self.shared.settle(serial, &prepared, Outcome::Failed(error.to_string()));
+            self.shared.fail(serial, &prepared.entry().path, error.to_string());
         }
     }
 }
@@ -167,8 +187,8 @@ impl Shared {
         for item in source.entries() {
             match item {
                 Item::Entry(prepared) => self.add(prepared),
-                Item::Skipped { path, reason } => self.tally.settled(&path, 0, Outcome::Skipped(reason)),
-                Item::Failed { path, reason } => self.tally.settled(&path, 0, Outcome::Failed(reason)),
+                Item::Skipped { path, reason } => self.leave_out(&path, Outcome::Skipped(reason)),
+                Item::Failed { path, reason } => self.leave_out(&path, Outcome::Failed(reason)),
             }
             if !self.wait_for_room() {
                 return;
@@ -208,28 +228,42 @@ impl Shared {
             _ => 0,
         };
         self.tally.settled(&entry.path, size, outcome);
+        self.close(serial, &entry.path);
+    }
+
+    fn fail(&self, serial: u64, path: &EntryPath, reason: String) {
+        self.leave_out(path, Outcome::Failed(reason));
+        self.close(serial, path);
+    }
+
+    fn close(&self, serial: u64, path: &EntryPath) {
         let mut state = self.state();
         state.open.remove(&serial);
-        state.release(&entry.path);
+        state.release(path);
         drop(state);
         self.wake.notify_waiters();
     }
 
+    /// Counts what the sink does not hear of by itself.
+    fn leave_out(&self, path: &EntryPath, outcome: Outcome) {
+        match &outcome {
+            Outcome::Failed(reason) => self.state().failed.add(path, &printable(reason, REASON)),
+            Outcome::Skipped(reason) => self.state().skipped.add(path, &printable(reason, REASON)),
+            Outcome::Stored | Outcome::Had => {}
+        }
+        self.tally.settled(path, 0, outcome);
+    }
+
     fn again(&self, serial: u64, tries: u32, prepared: Arc<Prepared>) {
         let prepared = alone(prepared);
-        let before = prepared.entry().clone();
+        let path = prepared.entry().path.clone();
         match prepared.again() {
             Item::Entry(prepared) => {
                 self.state().ready.push_front(Offer { serial, tries, prepared: Arc::new(prepared) });
                 self.wake.notify_waiters();
             }
             Item::Skipped { reason, .. } | Item::Failed { reason, .. } => {
-                self.tally.settled(&before.path, 0, Outcome::Failed(reason));
-                let mut state = self.state();
-                state.open.remove(&serial);
-                state.release(&before.path);
-                drop(state);
-                self.wake.notify_waiters();
+                self.fail(serial, &path, reason);
             }
         }
     }
@@ -268,7 +302,7 @@ impl Drop for Exhausted<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let reason = "looking for files failed; this is a mistake in afteryou, see its log".into();
-            self.0.tally.settled(&EntryPath::default(), 0, Outcome::Failed(reason));
+            self.0.leave_out(&EntryPath::default(), Outcome::Failed(reason));
         }
         self.0.state().exhausted = true;
         self.0.wake.notify_waiters();

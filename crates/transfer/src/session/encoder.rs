@@ -5,6 +5,9 @@
 //! pieces wait between the thread and the task: enough that the disk never makes the network wait, few enough that a
 //! pause is felt. The task opens a stream for each file, writes its pieces at the job's pace, and finishes it.
 //!
+//! A pause holds what the pace has granted already, too. Only what quinn has taken still leaves: twice the congestion
+//! window, which is set as the window moves ([`ADAPT`]).
+//!
 //! # Known bad cases
 //! One thread encodes for one connection, about 1 GB/s on one core. A disk that is slow to open files makes small files
 //! wait for each other.
@@ -12,18 +15,24 @@
 use super::{End, STREAM_GIVEN_UP};
 use crate::entry::Wanted;
 use crate::job::on_thread;
-use crate::pace::Pace;
+use crate::pace::{Limit, Pace};
 use crate::source::{EncodeError, Prepared};
 use bytes::{BufMut, Bytes, BytesMut};
+use std::future::{poll_fn, Future};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
-use tokio::sync::mpsc;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 
 /// Bytes of a piece.
 const PIECE: usize = 128 * 1024;
 /// Pieces between the thread and the task.
 const PIECES: usize = 8;
+/// How often what quinn may hold follows the congestion window while data flows: less than a round trip of most paths.
+const ADAPT: Duration = Duration::from_millis(5);
 /// No file is given up.
 const NONE: u64 = u64::MAX;
 
@@ -63,7 +72,10 @@ pub(super) async fn run(
         let given_up = given_up.clone();
         on_thread("encode", move || encode_all(orders, &sender, &given_up))
     };
-    let mut writer = Writer { connection, stream: None, stopped: false, paces, given_up, notes };
+    let limits = paces.iter().map(Pace::changed).collect();
+    let adapted = Instant::now();
+    let mut writer =
+        Writer { connection, stream: None, stopped: false, paces, limits, adapted, given_up, notes };
     while let Some(piece) = pieces.recv().await {
         match piece {
             Piece::Data(id, bytes) => writer.write(id, bytes).await?,
@@ -132,6 +144,10 @@ struct Writer<'a> {
     /// The sink wants no more of the file under way.
     stopped: bool,
     paces: Vec<Pace>,
+    /// What the paces allow, for pauses.
+    limits: Vec<watch::Receiver<Limit>>,
+    /// When the send window was set.
+    adapted: Instant,
     given_up: Arc<AtomicU64>,
     notes: mpsc::UnboundedSender<Note>,
 }
@@ -144,18 +160,36 @@ impl Writer<'_> {
         if self.stream.is_none() {
             self.stream = Some(self.connection.open_uni().await?);
         }
-        while !bytes.is_empty() {
+        while !bytes.is_empty() && !self.stopped {
             let piece = bytes.split_to(self.granted(bytes.len()).await);
-            let len = piece.len() as u64;
+            self.write_granted(id, piece).await?;
+        }
+        Ok(())
+    }
+
+    async fn write_granted(&mut self, id: u64, mut piece: Bytes) -> Result<(), End> {
+        while !piece.is_empty() {
             let Some(stream) = &mut self.stream else { return Ok(()) };
-            match stream.write_chunk(piece).await {
-                Ok(()) => _ = self.notes.send(Note::Moved(id, len)),
+            let written = tokio::select! {
+                biased;
+                () = paused(&mut self.limits) => {
+                    resumed(&mut self.limits).await;
+                    continue;
+                }
+                written = stream.write_chunks(std::slice::from_mut(&mut piece)) => written,
+            };
+            match written {
+                Ok(written) => _ = self.notes.send(Note::Moved(id, written.bytes as u64)),
                 Err(quinn::WriteError::Stopped(_)) => {
                     self.stopped = true;
                     self.given_up.store(id, Ordering::Relaxed);
                     return Ok(());
                 }
                 Err(error) => return Err(error.into()),
+            }
+            if self.adapted.elapsed() >= ADAPT {
+                self.adapted = Instant::now();
+                super::source::adapt_send_window(self.connection);
             }
         }
         Ok(())
@@ -194,5 +228,28 @@ impl Writer<'_> {
         };
         _ = self.notes.send(note);
         Ok(())
+    }
+}
+
+/// Returns when one of them is a pause.
+async fn paused(limits: &mut [watch::Receiver<Limit>]) {
+    let mut waits: Vec<_> =
+        limits.iter_mut().map(|limit| Box::pin(limit.wait_for(|limit| limit.is_pause()))).collect();
+    poll_fn(|context| {
+        let any = waits.iter_mut().any(|wait| wait.as_mut().poll(context).is_ready());
+        if any {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await
+}
+
+/// Returns when each has been no pause.
+async fn resumed(limits: &mut [watch::Receiver<Limit>]) {
+    for limit in limits {
+        // Whoever sends lives as long as the paces.
+        _ = limit.wait_for(|limit| !limit.is_pause()).await;
     }
 }

@@ -6,7 +6,8 @@
 //! buffers. Few large files are decoded at a time; a source that keeps the order of the wants sends few.
 //!
 //! # Bounds
-//! Small files that are being collected share [`ROOM`]. Large ones hold at most [`DECODERS`] x [`BATCHES`] x [`BATCH`]
+//! Files have places in the process's [room](super::room), so those that are collected are few, with 64 kB and some parents
+//! each. Large ones hold at most [`DECODERS`] x [`BATCHES`] x [`BATCH`]
 //! pieces of packets. What is beyond waits in quinn's receive window, and then at the source.
 
 use crate::entry::{Wanted, GROUP_BYTES};
@@ -21,8 +22,6 @@ use tokio::sync::{mpsc, Semaphore};
 
 /// Files up to so many wanted bytes are small.
 const SMALL: u64 = 64 * 1024;
-/// Bytes of small files that are being collected or stored.
-const ROOM: usize = 16 * 1024 * 1024;
 /// Large files that are decoded at a time.
 const DECODERS: usize = 8;
 /// Small files that are stored at a time. Most of their time they wait for the disk.
@@ -35,7 +34,6 @@ const BATCH: usize = 32;
 /// What the files of a session share.
 #[derive(Clone)]
 pub(super) struct Intake {
-    room: Arc<Semaphore>,
     decoders: Arc<Semaphore>,
     storers: Arc<Semaphore>,
 }
@@ -59,11 +57,7 @@ pub(super) type OnGroup = Box<dyn FnMut(u64, u64) + Send>;
 
 impl Intake {
     pub(super) fn new() -> Intake {
-        Intake {
-            room: Arc::new(Semaphore::new(ROOM)),
-            decoders: Arc::new(Semaphore::new(DECODERS)),
-            storers: Arc::new(Semaphore::new(STORERS)),
-        }
+        Intake { decoders: Arc::new(Semaphore::new(DECODERS)), storers: Arc::new(Semaphore::new(STORERS)) }
     }
 
     /// Takes in one file.
@@ -81,8 +75,6 @@ impl Intake {
 
     async fn small(self, mut stream: RecvStream, reception: Reception, mut on_group: OnGroup) -> Received {
         let longest = longest_encoding(reception.wanted());
-        // The semaphores are never closed.
-        let _room = self.room.acquire_many(longest.min(ROOM) as u32).await;
         let mut encoded = Vec::new();
         let broke = loop {
             match stream.read_chunk(usize::MAX, true).await {
@@ -94,6 +86,7 @@ impl Intake {
                 Err(error) => break Some(error),
             }
         };
+        // The semaphores are never closed.
         let _storer = self.storers.acquire().await;
         let mut encoded = Cursor::new(encoded);
         let store = move || {

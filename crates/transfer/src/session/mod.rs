@@ -2,6 +2,7 @@
 
 mod encoder;
 mod intake;
+mod room;
 pub(crate) mod sink;
 pub(crate) mod source;
 
@@ -42,6 +43,9 @@ const STREAM_WINDOW: u32 = 8 * 1024 * 1024;
 /// What quinn may hold of a peer's data. Larger than one stream's, so that a blocked file does not block the others.
 const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
 
+/// What quinn may hold of the sink's answers; a source sets its own.
+const SEND_WINDOW: u64 = 512 * 1024;
+
 /// Settings of a connection that carries a session, for either side. The congestion controller is left to the caller.
 pub fn transport() -> quinn::TransportConfig {
     let mut config = quinn::TransportConfig::default();
@@ -53,7 +57,7 @@ pub fn transport() -> quinn::TransportConfig {
         .max_concurrent_uni_streams(VarInt::from_u32(0))
         .stream_receive_window(VarInt::from_u32(STREAM_WINDOW))
         .receive_window(VarInt::from_u32(CONNECTION_WINDOW))
-        .send_window(source::SEND_WINDOW_MIN)
+        .send_window(SEND_WINDOW)
         // First come, first served: few files are partly under way when a connection breaks.
         .send_fairness(false)
         .datagram_receive_buffer_size(None);
@@ -213,6 +217,7 @@ pub(crate) fn say(why: &Why) -> String {
         Why::Refused(reason) | Why::Io(reason) => printable(reason, 500),
         Why::Mismatch => "what arrived does not hash to what was offered; send it again".into(),
         Why::Withdrawn => "it was withdrawn".into(),
+        Why::TooManyFiles => "the receiving side has too many files open; raise its limit (ulimit -n)".into(),
     }
 }
 

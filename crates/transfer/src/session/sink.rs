@@ -7,11 +7,12 @@
 //! settles it, also one that is withdrawn.
 //!
 //! # Bounds
-//! At most [`MAX_UNSETTLED`] offers are open. Nothing more is read from the control stream while answers wait that the
+//! At most [`MAX_UNSETTLED`] offers are open; how many files are, the [room](super::room) of the process says. Nothing more is read from the control stream while answers wait that the
 //! source does not take. Ids ascend, a data stream belongs to a wanted file and comes once; a source that does otherwise
 //! loses the connection.
 
 use super::intake::{Intake, OnGroup, Received};
+use super::room::{Place, Room};
 use super::{printable, Control, End, GOODBYE_TIMEOUT};
 use crate::entry::{Entry, Kind};
 use crate::error::Error;
@@ -19,7 +20,7 @@ use crate::event::{shown, Event, Outcome};
 use crate::job::tally::Tally;
 use crate::pace::Pace;
 use crate::store::{Reception, Verdict};
-use crate::wire::{FromSink, FromSource, State, Why, MAX_DATA_STREAMS, MAX_UNSETTLED};
+use crate::wire::{FromSink, FromSource, State, Why, MAX_DATA_STREAMS, MAX_PATH, MAX_UNSETTLED};
 use quinn::{RecvStream, VarInt};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,6 +39,9 @@ const BUSY_TICK: Duration = Duration::from_millis(100);
 /// The source's words reach the listener at most so often.
 const STATE_INTERVAL: Duration = Duration::from_millis(100);
 
+/// Bytes of a path that is too long that are shown.
+const SHOWN: usize = 200;
+
 /// Looks at the disk: what is to be done about an entry. The [store](crate::store::Store), or a stand-in of a test.
 pub(crate) type Consider = Arc<dyn Fn(&Entry) -> Result<Verdict, Why> + Send + Sync>;
 
@@ -55,7 +59,7 @@ enum Stage {
     Queued,
     Considering,
     Busy(Instant),
-    Wanted(Reception),
+    Wanted(Reception, Place),
     Receiving,
     /// Its data stream was reset; the source says why.
     Reset,
@@ -65,13 +69,15 @@ struct Open {
     entry: Arc<Entry>,
     stage: Stage,
     withdrawn: bool,
+    /// The listener knows that another session is receiving it.
+    told_busy: bool,
     /// Bytes that count as done: had when it was wanted, and those that arrived.
     credited: Arc<AtomicU64>,
 }
 
 /// What a task of the session came to.
 enum Done {
-    Considered(u64, Result<Verdict, Why>),
+    Considered(u64, Result<Verdict, Why>, Place),
     Opened(Option<(u64, RecvStream)>),
     Received(u64, Received),
 }
@@ -88,6 +94,7 @@ pub(crate) async fn run(connection: &quinn::Connection, control: Control, role: 
         ended: false,
         tasks: JoinSet::new(),
         intake: Intake::new(),
+        room: Room::new(),
         state_told: None,
     };
     let result = session.talk(connection, control).await;
@@ -105,6 +112,7 @@ struct Session {
     ended: bool,
     tasks: JoinSet<Done>,
     intake: Intake,
+    room: Room,
     state_told: Option<Instant>,
 }
 
@@ -116,6 +124,7 @@ impl Session {
         busy.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while !(self.ended && self.open.is_empty()) {
             self.consider_next();
+            let waits_for_room = self.may_consider();
             let Control { send, incoming, outgoing } = &mut control;
             let answer = tokio::select! {
                 Some(done) = self.tasks.join_next() => {
@@ -138,6 +147,7 @@ impl Session {
                     let limit = *pace.borrow_and_update();
                     Some(FromSink::Pace { max_rate: limit.max_rate, paused: limit.paused })
                 }
+                () = self.room.changed(), if waits_for_room => None,
                 _ = busy.tick() => {
                     self.ask_again();
                     None
@@ -177,8 +187,14 @@ impl Session {
         }
     }
 
+    fn may_consider(&self) -> bool {
+        self.considering < CONSIDERERS && !self.queue.is_empty()
+    }
+
     fn consider_next(&mut self) {
-        while self.considering < CONSIDERERS {
+        while self.may_consider() {
+            // Without room it is tried again when there is some.
+            let Some(place) = self.room.take() else { return };
             let Some(id) = self.queue.pop_front() else { return };
             let Some(open) = self.open.get_mut(&id) else { continue };
             open.stage = Stage::Considering;
@@ -188,7 +204,7 @@ impl Session {
                 let verdict = tokio::task::spawn_blocking(move || consider(&entry)).await;
                 let failed =
                     |_| Err(Why::Io("looking at the disk failed; see the log of the receiving side".into()));
-                Done::Considered(id, verdict.unwrap_or_else(failed))
+                Done::Considered(id, verdict.unwrap_or_else(failed), place)
             });
         }
     }
@@ -205,7 +221,7 @@ impl Session {
 
     fn told(&mut self, message: FromSource) -> Result<Option<FromSink>, End> {
         match message {
-            FromSource::Offer { id, entry } => self.offered(id, entry).map(|()| None),
+            FromSource::Offer { id, entry } => self.offered(id, entry),
             FromSource::Withdrawn { id, .. } => self.withdrawn(id),
             FromSource::Plan { files, bytes, complete } => {
                 // It is the job's; every lane brings it.
@@ -218,14 +234,15 @@ impl Session {
                 self.show(state);
                 Ok(None)
             }
-            FromSource::EndOfOffers => {
+            FromSource::EndOfOffers { failed, skipped } => {
                 self.ended = true;
+                self.role.tally.left_out(failed, skipped);
                 Ok(None)
             }
         }
     }
 
-    fn offered(&mut self, id: u64, entry: Entry) -> Result<(), End> {
+    fn offered(&mut self, id: u64, entry: Entry) -> Result<Option<FromSink>, End> {
         if self.ended {
             return Err(End::violation("an offer came after the last"));
         }
@@ -236,11 +253,28 @@ impl Session {
             return Err(End::violation("too many offers at once"));
         }
         self.last_id = Some(id);
+        if is_too_long(&entry) {
+            return Ok(Some(self.refuse(id, entry)));
+        }
         self.queue.push_back(id);
         let entry = Arc::new(entry);
-        self.open
-            .insert(id, Open { entry, stage: Stage::Queued, withdrawn: false, credited: Arc::default() });
-        Ok(())
+        let open = Open {
+            entry,
+            stage: Stage::Queued,
+            withdrawn: false,
+            told_busy: false,
+            credited: Arc::default(),
+        };
+        self.open.insert(id, open);
+        Ok(None)
+    }
+
+    /// Nothing is kept of an entry whose words are longer than any disk takes.
+    fn refuse(&self, id: u64, mut entry: Entry) -> FromSink {
+        let reason = format!("its path or its target is longer than {MAX_PATH} bytes");
+        entry.path.0.truncate(SHOWN);
+        self.role.tally.settled(&entry.path, 0, Outcome::Failed(reason.clone()));
+        FromSink::Failed { id, why: Why::Refused(reason) }
     }
 
     fn withdrawn(&mut self, id: u64) -> Result<Option<FromSink>, End> {
@@ -274,9 +308,9 @@ impl Session {
 
     fn done(&mut self, done: Done) -> Result<Option<FromSink>, End> {
         match done {
-            Done::Considered(id, verdict) => {
+            Done::Considered(id, verdict, place) => {
                 self.considering -= 1;
-                Ok(self.considered(id, verdict))
+                Ok(self.considered(id, verdict, place))
             }
             Done::Opened(None) => Ok(None),
             Done::Opened(Some((id, stream))) => self.receive(id, stream).map(|()| None),
@@ -284,24 +318,32 @@ impl Session {
         }
     }
 
-    fn considered(&mut self, id: u64, verdict: Result<Verdict, Why>) -> Option<FromSink> {
+    fn considered(&mut self, id: u64, verdict: Result<Verdict, Why>, place: Place) -> Option<FromSink> {
         let open = self.open.get_mut(&id)?;
         if open.withdrawn {
             return self.settle(id, Err(Why::Withdrawn));
         }
         match verdict {
-            Err(why) => self.settle(id, Err(why)),
-            Ok(Verdict::Have) => self.settle(id, Ok(Outcome::Had)),
-            Ok(Verdict::Busy) => {
+            // Others close theirs.
+            Err(Why::TooManyFiles) => {
                 open.stage = Stage::Busy(Instant::now() + BUSY_RETRY);
                 None
             }
+            Ok(Verdict::Busy) => {
+                if !std::mem::replace(&mut open.told_busy, true) {
+                    self.role.tally.tell(Event::Busy { path: shown(&open.entry.path) });
+                }
+                open.stage = Stage::Busy(Instant::now() + BUSY_RETRY);
+                None
+            }
+            Err(why) => self.settle(id, Err(why)),
+            Ok(Verdict::Have) => self.settle(id, Ok(Outcome::Had)),
             Ok(Verdict::Want(reception)) => {
                 let ranges = reception.wanted().clone();
                 let had = size_of(&open.entry).saturating_sub(ranges.bytes());
                 open.credited.store(had, Ordering::Relaxed);
                 self.role.tally.credit(had);
-                open.stage = Stage::Wanted(reception);
+                open.stage = Stage::Wanted(reception, place);
                 Some(FromSink::Want { id, ranges })
             }
         }
@@ -316,12 +358,15 @@ impl Session {
                 false => Err(unwanted()),
             };
         };
-        let Stage::Wanted(reception) = std::mem::replace(&mut open.stage, Stage::Receiving) else {
+        let Stage::Wanted(reception, place) = std::mem::replace(&mut open.stage, Stage::Receiving) else {
             return Err(unwanted());
         };
         let (intake, on_group) = (self.intake.clone(), self.on_group(id));
-        self.tasks
-            .spawn(async move { Done::Received(id, intake.receive(stream, reception, on_group).await) });
+        self.tasks.spawn(async move {
+            let received = intake.receive(stream, reception, on_group).await;
+            drop(place);
+            Done::Received(id, received)
+        });
         Ok(())
     }
 
@@ -371,7 +416,7 @@ impl Session {
                 if why != Why::Withdrawn {
                     tally.settled(&open.entry.path, size, Outcome::Failed(super::say(&why)));
                 }
-                FromSink::Failed { id, why: short(why, &open.entry) }
+                FromSink::Failed { id, why: short(why) }
             }
         })
     }
@@ -387,6 +432,14 @@ async fn opened(mut stream: RecvStream) -> Done {
     }
 }
 
+fn is_too_long(entry: &Entry) -> bool {
+    let target = match &entry.kind {
+        Kind::Symlink { target } => target.len(),
+        _ => 0,
+    };
+    entry.path.0.len().max(target) > MAX_PATH
+}
+
 fn size_of(entry: &Entry) -> u64 {
     match entry.kind {
         Kind::File { size, .. } => size,
@@ -394,13 +447,11 @@ fn size_of(entry: &Entry) -> u64 {
     }
 }
 
-/// A reason that repeats a long path would not fit a message.
-fn short(why: Why, entry: &Entry) -> Why {
+/// A reason that repeats a long path would not fit a message. Both sides show the path beside it.
+fn short(why: Why) -> Why {
     match why {
         Why::Refused(reason) => Why::Refused(printable(&reason, 1000)),
-        Why::Io(reason) => {
-            Why::Io(format!("{}: {}", printable(&shown(&entry.path), 500), printable(&reason, 500)))
-        }
+        Why::Io(reason) => Why::Io(printable(&reason, 1000)),
         why => why,
     }
 }

@@ -33,8 +33,8 @@ const AHEAD: u64 = 16 * 1024 * 1024;
 const OUTGOING: usize = 128 * 1024;
 /// How often the state is told and the send window set.
 const TICK: Duration = Duration::from_millis(200);
-/// What quinn may hold at least: a few pieces.
-pub(super) const SEND_WINDOW_MIN: u64 = 512 * 1024;
+/// What quinn may hold at least. On a slow path with many connections even this delays a pause.
+const SEND_WINDOW_MIN: u64 = 16 * 1024;
 const SEND_WINDOW_MAX: u64 = 16 * 1024 * 1024;
 
 /// What a source's session needs beside its connection.
@@ -151,7 +151,8 @@ impl Session {
     fn next_message(&mut self, offer: Option<Offer>) -> FromSource {
         let Some(offer) = offer else {
             self.ended = true;
-            return FromSource::EndOfOffers;
+            let (failed, skipped) = self.role.work.left_out();
+            return FromSource::EndOfOffers { failed, skipped };
         };
         let id = self.next_id;
         self.next_id += 1;
@@ -217,7 +218,7 @@ impl Session {
         work.tally().uncredit(open.credited);
         match (open.stage, outcome) {
             (Stage::Withdrawn(Ok(())), _) => work.changed(open.offer),
-            (Stage::Withdrawn(Err(reason)), _) => work.settle(open.offer, Outcome::Failed(reason)),
+            (Stage::Withdrawn(Err(reason)), _) => work.fail(open.offer, reason),
             (Stage::Offered, Outcome::Stored) => {
                 work.give_back(open.offer);
                 return Err(End::violation("the sink stored what it did not want"));
@@ -272,7 +273,7 @@ impl Session {
             self.role.work.tally().uncredit(open.credited);
             match open.stage {
                 Stage::Withdrawn(Ok(())) => self.role.work.changed(open.offer),
-                Stage::Withdrawn(Err(reason)) => self.role.work.settle(open.offer, Outcome::Failed(reason)),
+                Stage::Withdrawn(Err(reason)) => self.role.work.fail(open.offer, reason),
                 _ => self.role.work.give_back(open.offer),
             }
         }
@@ -313,7 +314,7 @@ fn check(wanted: &Wanted, size: u64) -> Result<(), End> {
 }
 
 /// Twice the window keeps the network busy; what lies beyond only delays a pause.
-fn adapt_send_window(connection: &quinn::Connection) {
+pub(super) fn adapt_send_window(connection: &quinn::Connection) {
     let cwnd = connection.stats().path.cwnd;
     connection.set_send_window(cwnd.saturating_mul(2).clamp(SEND_WINDOW_MIN, SEND_WINDOW_MAX));
 }

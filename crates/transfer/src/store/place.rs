@@ -19,8 +19,20 @@ pub(crate) const MODE_BITS: u32 = 0o777;
 pub(crate) fn why(doing: &str, error: io::Error) -> Why {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Why::DiskFull,
+        _ if is_out_of_descriptors(&error) => Why::TooManyFiles,
         _ => Why::Io(format!("cannot {doing}: {error}")),
     }
+}
+
+#[cfg(unix)]
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
+}
+
+#[cfg(not(unix))]
+fn is_out_of_descriptors(_error: &io::Error) -> bool {
+    false
 }
 
 /// The path was refused because of this.

@@ -1,13 +1,14 @@
 //! Peers with a valid ticket that break the rules: the connection is closed with a reason, nothing is written where it
 //! must not be, and nothing grows.
 
-use super::common::{content, entry, file, link, Pair};
+use super::common::{content, entry, file, link, names, Pair};
 use super::support::{options, Far};
 use afteryou_transfer::codec::{encode, Incoming};
 use afteryou_transfer::dial::Dialer;
-use afteryou_transfer::entry::{Kind, Wanted};
-use afteryou_transfer::job::{send, Dial};
-use afteryou_transfer::wire::{Answer, FromSink, FromSource, Greeting, Why, MAX_UNSETTLED};
+use afteryou_transfer::entry::{Entry, Kind, Wanted};
+use afteryou_transfer::event::Event;
+use afteryou_transfer::job::{get, send, Dial};
+use afteryou_transfer::wire::{Answer, FromSink, FromSource, Greeting, Why, MAX_PATH, MAX_UNSETTLED};
 use afteryou_transfer::Error;
 use bytes::BytesMut;
 use quinn::{Connection, ConnectionError, RecvStream, SendStream};
@@ -24,6 +25,10 @@ fn bytes(message: &impl Serialize) -> BytesMut {
     out
 }
 
+fn end_of_offers() -> FromSource {
+    FromSource::EndOfOffers { failed: Default::default(), skipped: Default::default() }
+}
+
 /// A peer that says what it likes.
 struct Raw {
     connection: Connection,
@@ -34,9 +39,13 @@ struct Raw {
 impl Raw {
     /// Greets as a source, and is welcome.
     async fn source(dialer: &Arc<Dialer>) -> Raw {
+        Raw::source_of(dialer, rand(), 0).await
+    }
+
+    async fn source_of(dialer: &Arc<Dialer>, job: [u8; 16], lane: u16) -> Raw {
         let connection = Dial::dial(&**dialer).await.unwrap();
         let (mut send, receive) = connection.open_bi().await.unwrap();
-        send.write_all(&bytes(&Greeting::Push { job: rand(), lane: 0 })).await.unwrap();
+        send.write_all(&bytes(&Greeting::Push { job, lane })).await.unwrap();
         let mut incoming = Incoming::new(receive);
         assert_eq!(incoming.next::<Answer>().await.unwrap(), Some(Answer::Welcome));
         Raw { connection, send, incoming }
@@ -128,7 +137,7 @@ async fn a_source_that_breaks_the_rules_loses_the_connection_and_is_told_why() {
     assert!(raw.closed().await.contains("longer than"));
 
     let mut raw = victim.raw().await;
-    raw.send.write_all(&bytes(&FromSource::EndOfOffers)[..4]).await.unwrap();
+    raw.send.write_all(&bytes(&end_of_offers())[..4]).await.unwrap();
     raw.send.finish().unwrap();
     assert!(raw.closed().await.contains("ends inside"));
 
@@ -147,7 +156,7 @@ async fn a_source_that_breaks_the_rules_loses_the_connection_and_is_told_why() {
 
     let mut raw = victim.raw().await;
     raw.offer(0, small.clone()).await;
-    raw.say(&FromSource::EndOfOffers).await;
+    raw.say(&end_of_offers()).await;
     raw.offer(1, small.clone()).await;
     assert!(raw.closed().await.contains("after the last"));
 
@@ -199,7 +208,7 @@ async fn data_that_does_not_verify_is_not_stored_and_others_are() {
     assert!(matches!(raw.answer().await, FromSink::Want { .. }));
     raw.data(3, &encoded).await;
     assert_eq!(raw.answer().await, FromSink::Stored { id: 3 });
-    raw.say(&FromSource::EndOfOffers).await;
+    raw.say(&end_of_offers()).await;
     assert_eq!(raw.answer().await, FromSink::Finished);
     for name in ["small", "large", "short"] {
         assert!(!victim.pair.to().join(name).exists());
@@ -260,7 +269,7 @@ async fn a_withdrawn_offer_is_settled_once_wherever_it_stands() {
             }
         }
     }
-    raw.say(&FromSource::EndOfOffers).await;
+    raw.say(&end_of_offers()).await;
     assert_eq!(raw.answer().await, FromSink::Finished);
     drop(raw);
     victim.still_serves().await;
@@ -324,7 +333,7 @@ async fn mutated_control_bytes_end_in_an_error_or_in_an_answer() {
         bytes(&FromSource::Plan { files: 1, bytes: 40_000, complete: true }),
         bytes(&FromSource::Offer { id: 0, entry }),
         bytes(&FromSource::Withdrawn { id: 0, reason: "no".into() }),
-        bytes(&FromSource::EndOfOffers),
+        bytes(&end_of_offers()),
     ]
     .concat();
     let dialer = victim.far.dialer();
@@ -410,4 +419,91 @@ async fn a_sink_that_breaks_the_rules_ends_the_job_with_a_clear_error() {
     }
     let result = lying_sink(vec![FromSink::Failed { id: 0, why: Why::DiskFull }]).await;
     assert!(matches!(result, Err(Error::DiskFull)), "{result:?}");
+}
+
+/// A source that is asked and then offers `entries`; gives what `get` makes of it.
+async fn lying_source(
+    path: &[u8],
+    pair: &Pair,
+    entries: Vec<Entry>,
+) -> Result<afteryou_transfer::job::Summary, Error> {
+    let far = super::support::RawFar::start(move |connection| {
+        let entries = entries.clone();
+        async move {
+            let Ok((mut send, receive)) = connection.accept_bi().await else { return };
+            let mut incoming = Incoming::new(receive);
+            _ = incoming.next::<Greeting>().await;
+            _ = send.write_all(&bytes(&Answer::Welcome)).await;
+            for (id, entry) in (0..).zip(entries) {
+                _ = send.write_all(&bytes(&FromSource::Offer { id, entry })).await;
+            }
+            _ = send.write_all(&bytes(&end_of_offers())).await;
+            while !matches!(incoming.next().await, Ok(Some(FromSink::Finished)) | Ok(None) | Err(_)) {}
+        }
+    });
+    timeout(SOON, get(far.dialer(), path.to_vec(), pair.store(), options().1)).await.expect("ends")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_source_can_only_name_what_was_asked_for() {
+    let entries: Vec<Entry> = [&b".bashrc"[..], b"sub", b"sub/inner", b"subway", b"photos/sub", b"photos"]
+        .map(|path| entry(path, Kind::Directory))
+        .into();
+    for path in [&b"photos/sub"[..], b"sub", b"sub//"] {
+        let pair = Pair::new();
+        let summary = lying_source(path, &pair, entries.clone()).await.unwrap();
+        assert_eq!((summary.had, summary.failed), (2, 4));
+        assert_eq!(names(&pair.to()), ["sub"]);
+    }
+    let pair = Pair::new();
+    let summary = lying_source(b"", &pair, entries).await.unwrap();
+    assert_eq!((summary.had, summary.failed), (6, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_comes_after_its_job_has_finished_begins_no_other() {
+    let victim = Victim::new();
+    let job = rand();
+    for lane in 0..3 {
+        let mut raw = Raw::source_of(&victim.far.dialer(), job, lane).await;
+        if lane == 0 {
+            raw.offer(0, entry(b"directory", Kind::Directory)).await;
+            assert_eq!(raw.answer().await, FromSink::Have { id: 0 });
+        }
+        raw.say(&end_of_offers()).await;
+        assert_eq!(raw.answer().await, FromSink::Finished);
+        raw.connection.close(1_u32.into(), b"");
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    }
+    let finished = |event: &&Event| matches!(event, Event::Finished { .. });
+    assert_eq!(victim.far.events.all().iter().filter(finished).count(), 1);
+    assert_eq!(victim.far.stop().await.had, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn paths_and_targets_longer_than_any_disk_takes_are_refused() {
+    let victim = Victim::new();
+    let mut raw = victim.raw().await;
+    let long = vec![b'x'; MAX_PATH + 1];
+    for (id, entry) in
+        [(0, entry(&long, Kind::Directory)), (1, link(b"link", &long)), (2, file(&long, b"").0)]
+    {
+        raw.offer(id, entry).await;
+        let answer = raw.answer().await;
+        let FromSink::Failed { why: Why::Refused(reason), .. } = &answer else { panic!("{answer:?}") };
+        assert!(reason.contains("longer than"), "{reason}");
+    }
+    drop(raw);
+    victim.still_serves().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_never_greets_does_not_delay_the_end() {
+    let victim = Victim::new();
+    let connection = Dial::dial(&*victim.far.dialer()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let start = std::time::Instant::now();
+    victim.far.stop().await;
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    assert!(matches!(connection.closed().await, ConnectionError::ApplicationClosed(_)));
 }

@@ -3,6 +3,7 @@
 mod breaks;
 #[path = "../disk/common.rs"]
 mod common;
+mod descriptors;
 mod full;
 mod hostile;
 mod moves;

@@ -30,7 +30,7 @@ fn all(pair: &Pair) -> Source {
 async fn push(pair: &Pair, options: JobOptions) -> Summary {
     let far = Far::receive(pair);
     let summary = send(far.dialer(), all(pair), options).await.unwrap();
-    assert_eq!(far.stop().await, Summary { skipped: 0, ..summary });
+    assert_eq!(far.stop().await, summary);
     summary
 }
 
@@ -174,8 +174,11 @@ async fn a_part_of_what_is_served_can_be_pulled_and_nothing_else() {
     let pair = Pair::new();
     tree(&pair);
     let far = Far::serve(&pair);
-    get(far.dialer(), b"deep/er".to_vec(), pair.store(), options().1).await.unwrap();
-    assert_eq!(names(&pair.to().join("er")), ["and deeper"]);
+    for path in [&b"deep/er"[..], b"deep/er//"] {
+        let summary = get(far.dialer(), path.to_vec(), pair.store(), options().1).await.unwrap();
+        assert_eq!((summary.failed, summary.stored + summary.had), (0, 3));
+        assert_eq!(names(&pair.to().join("er")), ["and deeper"]);
+    }
     for path in [&b"missing"[..], b"../beside/canary", b"/etc/passwd"] {
         let result = get(far.dialer(), path.to_vec(), pair.store(), options().1).await;
         assert!(matches!(result, Err(Error::Refused(_))), "{result:?}");
@@ -268,6 +271,8 @@ async fn two_senders_to_one_place_do_not_disturb_each_other() {
     assert_eq!((one.failed, two.failed), (0, 0));
     assert_eq!((one.stored + two.stored, one.had + two.had), (1, 1));
     assert_eq!(one.bytes_moved + two.bytes_moved, 20_000_000);
+    let busy = |event: &&Event| matches!(event, Event::Busy { path } if path == "same");
+    assert_eq!(far.events.all().iter().filter(busy).count(), 1);
     pair.assert_same();
 }
 
@@ -281,6 +286,65 @@ async fn listening_once_ends_after_a_job() {
     let summary = send(far.dialer(), all(&pair), JobOptions { connections: 2, ..options }).await.unwrap();
     assert_eq!(far.ended().await, summary);
     pair.assert_same();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_connection_of_many_may_do_all_of_the_job() {
+    let pair = Pair::new();
+    pair.write("tiny", b"tiny");
+    for round in 0..20 {
+        let service = match round % 2 {
+            0 => Service::Receive(pair.store()),
+            _ => Service::Serve { dir: pair.from(), options: SourceOptions::default() },
+        };
+        _ = std::fs::remove_file(pair.to().join("tiny"));
+        let far = Far::start_with(service, ListenOptions { once: true, ..ListenOptions::default() });
+        let options = JobOptions { connections: 16, ..options().1 };
+        let start = Instant::now();
+        let summary = match round % 2 {
+            0 => send(far.dialer(), all(&pair), options).await,
+            _ => get(far.dialer(), Vec::new(), pair.store(), options).await,
+        };
+        let took = start.elapsed();
+        assert_eq!(summary.unwrap().stored, 1);
+        assert!(took < Duration::from_secs(3), "{took:?}");
+        assert_eq!(far.ended().await.stored, 1);
+        pair.assert_same();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_gets_is_told_what_failed_and_what_was_left_out() {
+    let pair = Pair::new();
+    pair.write("a", &content(3_000_000, 1));
+    pair.write("b", &content(1_000_000, 2));
+    let _socket = std::os::unix::net::UnixListener::bind(pair.from().join("socket")).unwrap();
+    let far = Far::serve(&pair);
+    let (events, options) = options();
+    let pace = options.pace.clone();
+    pace.set(afteryou_transfer::pace::Owner::User, limit(2_000_000));
+    let job = tokio::spawn(get(far.dialer(), Vec::new(), pair.store(), options));
+    events.until_moved(500_000).await;
+    std::fs::remove_file(pair.from().join("b")).unwrap();
+    pace.set(afteryou_transfer::pace::Owner::User, afteryou_transfer::pace::Limit::NONE);
+    let summary = job.await.unwrap().unwrap();
+    assert_eq!((summary.stored, summary.failed, summary.skipped), (1, 1, 1));
+    let outcomes: Vec<_> = events
+        .all()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::File { path, outcome: Outcome::Failed(reason) } => Some((path, reason)),
+            Event::File { path, outcome: Outcome::Skipped(_) } => Some((path, String::new())),
+            _ => None,
+        })
+        .collect();
+    let told = |path: &str, reason: &str| (path.to_owned(), reason.to_owned());
+    assert_eq!(outcomes, [told("b", "the file is gone"), told("socket", "")]);
+
+    // Several connections tell the same.
+    let options = JobOptions { connections: 3, ..super::support::options().1 };
+    let summary = get(far.dialer(), Vec::new(), pair.store(), options).await.unwrap();
+    assert_eq!((summary.had, summary.failed, summary.skipped), (1, 0, 1));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

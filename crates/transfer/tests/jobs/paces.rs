@@ -2,8 +2,8 @@
 
 use super::common::{content, Pair};
 use super::moves::limit;
-use super::support::{options, Far};
-use afteryou_transfer::job::{get, send, ListenOptions, Service};
+use super::support::{client_endpoint, options, Far, Link};
+use afteryou_transfer::job::{get, send, JobOptions, ListenOptions, Service};
 use afteryou_transfer::pace::{Limit, Owner, Pace};
 use std::time::{Duration, Instant};
 
@@ -63,4 +63,33 @@ async fn a_listening_sink_sets_the_pace_of_whoever_sends() {
     send(far.dialer(), pair.source(), options().1).await.unwrap();
     let took = start.elapsed().as_secs_f64();
     assert!((1.5..4.0).contains(&took), "2 MB at 1 MB/s took {took} s");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_a_slow_path_a_pause_is_felt_within_a_second() {
+    for connections in [1, 4] {
+        let pair = Pair::new();
+        for i in 0..8 {
+            pair.write(&format!("{i}"), &content(2_000_000, i));
+        }
+        let options_there = ListenOptions { groups_in_events: true, ..ListenOptions::default() };
+        let far = Far::start_with(Service::Receive(pair.store()), options_there);
+        let link = Link::to(far.address, 250_000.0, Duration::from_millis(20)).await;
+        let dialer = far.dialer_over(link.address, &client_endpoint());
+        let options = JobOptions { connections, ..options().1 };
+        let pace = options.pace.clone();
+        let job = tokio::spawn(send(dialer, pair.source(), options));
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        assert!(far.events.group_bytes() > 200_000, "{}", far.events.group_bytes());
+        pace.set(Owner::Control, Limit { max_rate: None, paused: true });
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let paused_at = far.events.group_bytes();
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        assert_eq!(far.events.group_bytes(), paused_at, "{connections} connections");
+        pace.set(Owner::Control, Limit::NONE);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(far.events.group_bytes() > paused_at + 50_000);
+        job.abort();
+        far.stop().await;
+    }
 }
