@@ -12,6 +12,7 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 /// Larger files have their trees in a file: 1/256 of what they hold.
 const IN_MEMORY_BYTES: u64 = 64 * 1024 * 1024;
@@ -75,12 +76,13 @@ impl Trees {
         }
     }
 
-    /// Hashes a file.
+    /// Hashes a file. `now` is when its facts were looked at.
     pub(super) fn hash(
         &self,
         file: &File,
         path: &EntryPath,
         facts: &Facts,
+        now: SystemTime,
     ) -> io::Result<([u8; 32], Hashes)> {
         let tree = BaoTree::new(facts.size, GROUP);
         if facts.size <= IN_MEMORY_BYTES {
@@ -93,8 +95,10 @@ impl Trees {
             let mut hashes = PreOrderOutboard { root: [0; 32].into(), tree, data: region };
             outboard(file, tree, &mut hashes).map(|root| *root.as_bytes())
         };
-        if let Some((mut kept, cache)) =
-            self.cache_for(facts).and_then(|cache| Some((cache.begin().ok()?, cache)))
+        if let Some((mut kept, cache)) = self
+            .cache_for(facts)
+            .filter(|_| facts.settled(now))
+            .and_then(|cache| Some((cache.begin().ok()?, cache)))
         {
             let root = hash_to(cache.region(&mut kept))?;
             // A cache that fails costs time, nothing else.
