@@ -1,7 +1,7 @@
 //! Through directories in order, without hashing anything.
 
 use super::place::{Facts, Place, Sort};
-use super::{bytes, Symlinks, Top};
+use super::{bytes, Stopper, Symlinks, Top};
 use crate::entry::EntryPath;
 use crate::store::{link_stays_inside, STATE};
 use std::collections::HashSet;
@@ -33,6 +33,7 @@ pub(super) struct Walk {
     tops: std::vec::IntoIter<Top>,
     sent: Option<Arc<HashSet<Vec<u8>>>>,
     symlinks: Symlinks,
+    stopper: Stopper,
     levels: Vec<Level>,
 }
 
@@ -41,8 +42,13 @@ fn unreadable(path: EntryPath, error: &std::io::Error) -> Found {
 }
 
 impl Walk {
-    pub(super) fn new(tops: Vec<Top>, sent: Option<Arc<HashSet<Vec<u8>>>>, symlinks: Symlinks) -> Self {
-        Self { tops: tops.into_iter(), sent, symlinks, levels: Vec::new() }
+    pub(super) fn new(
+        tops: Vec<Top>,
+        sent: Option<Arc<HashSet<Vec<u8>>>>,
+        symlinks: Symlinks,
+        stopper: Stopper,
+    ) -> Self {
+        Self { tops: tops.into_iter(), sent, symlinks, stopper, levels: Vec::new() }
     }
 
     /// What lies at a place. None: nothing is said about it yet, its content comes first.
@@ -112,7 +118,7 @@ impl Iterator for Walk {
     type Item = Found;
 
     fn next(&mut self) -> Option<Found> {
-        loop {
+        while !self.stopper.is_stopped() {
             let found = match self.levels.last_mut() {
                 None => {
                     let top = self.tops.next()?;
@@ -136,6 +142,7 @@ impl Iterator for Walk {
                 return found;
             }
         }
+        None
     }
 }
 
