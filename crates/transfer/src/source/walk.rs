@@ -3,7 +3,7 @@
 use super::place::{Facts, Place, Sort};
 use super::{bytes, Stopper, Symlinks, Top};
 use crate::entry::EntryPath;
-use crate::store::{link_stays_inside, STATE};
+use crate::store::{are_ours, link_stays_inside, STATE};
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -69,6 +69,23 @@ impl Walk {
         }
     }
 
+    /// Something with the name under which a store keeps its partial files. They are of no use at the other end. Where
+    /// they are expected, nothing is said about them.
+    fn state(&mut self, path: EntryPath, place: Place) -> Option<Found> {
+        let skipped = |path, reason: &str| Some(Found::Skipped { path, reason: reason.into() });
+        let is_directory = place.facts(false).is_ok_and(|facts| facts.sort == Sort::Directory);
+        let names = if is_directory { place.names().ok() } else { None };
+        let is_store = names.is_some_and(|names| are_ours(names.iter().map(OsString::as_os_str)));
+        match (is_store, self.levels.len()) {
+            (true, 1) => None,
+            (true, _) => skipped(path, "it holds partial files of what was received there"),
+            (false, _) if !path.0.contains(&b'/') => {
+                skipped(path, "whoever receives it keeps partial files under this name; rename it to send it")
+            }
+            (false, _) => self.look(path, place, false),
+        }
+    }
+
     fn enter(&mut self, path: EntryPath, place: Place, facts: Facts) -> Option<Found> {
         if facts.id.is_some() && self.levels.iter().any(|level| level.facts.id == facts.id) {
             return Some(Found::Skipped {
@@ -125,11 +142,13 @@ impl Iterator for Walk {
                     self.look(top.path, top.place, true)
                 }
                 Some(level) => match level.names.next() {
-                    Some(name) if name.as_encoded_bytes().eq_ignore_ascii_case(STATE.as_bytes()) => None,
                     Some(name) => {
                         let place = level.place.join(&name, self.symlinks == Symlinks::Follow);
                         let path = level.path.join(&bytes(&name));
-                        self.look(path, place, false)
+                        match name.as_encoded_bytes().eq_ignore_ascii_case(STATE.as_bytes()) {
+                            true => self.state(path, place),
+                            false => self.look(path, place, false),
+                        }
                     }
                     None => self.levels.pop().and_then(|level| {
                         // The served directory itself has no name.

@@ -161,15 +161,43 @@ fn a_served_directory_cannot_be_left() {
     }
 }
 
+/// A name that a store gives.
+fn partial(end: &str) -> String {
+    format!(".afteryou/{}-{}.{end}", "0123456789abcdef".repeat(2), "fedcba9876543210".repeat(2))
+}
+
 #[test]
-fn partial_files_are_never_served() {
+fn partial_files_are_not_sent_and_deep_ones_are_named() {
     let pair = Pair::new();
     pair.write("file", b"content");
-    pair.write(".afteryou/x.part", b"partial");
-    pair.write("d/.afteryou/x.part", b"partial");
-    assert_eq!(list(&pair.source()).0, ["d", "file"]);
+    for end in ["part", "tree", "link"] {
+        pair.write(&partial(end), b"partial");
+        pair.write(&format!("d/{}", partial(end)), b"partial");
+    }
+    let (offered, skipped) = list(&pair.source());
+    assert_eq!(offered, ["d", "file"]);
+    let [(path, reason)] = &skipped[..] else { panic!("one is named: {skipped:?}") };
+    assert!(path == "d/.afteryou" && reason.contains("partial files"), "{path}: {reason}");
     let source = Source::of(&[pair.from()], SourceOptions::default()).expect("a source");
-    assert_eq!(list(&source).0, ["from/d", "from/file", "from"]);
+    let (offered, skipped) = list(&source);
+    assert_eq!(offered, ["from/d", "from/file", "from"]);
+    assert_eq!(skipped.len(), 1);
+}
+
+#[test]
+fn what_only_has_the_name_of_partial_files_is_sent_where_the_sink_takes_it() {
+    let pair = Pair::new();
+    pair.write(".afteryou/notes", b"mine");
+    pair.write("d/.afteryou/notes", b"mine");
+    pair.write("e/.AfterYou", b"a file");
+    let (offered, skipped) = list(&pair.source());
+    assert_eq!(offered, ["d/.afteryou/notes", "d/.afteryou", "d", "e/.AfterYou", "e"]);
+    let [(path, reason)] = &skipped[..] else { panic!("one is named: {skipped:?}") };
+    assert!(path == ".afteryou" && reason.contains("rename"), "{path}: {reason}");
+    for (path, outcome) in move_all(&pair.source(), &pair.store()) {
+        assert!(!matches!(outcome, Outcome::Failed(_)), "{path}: {outcome:?}");
+    }
+    assert_eq!(std::fs::read(pair.to().join("d/.afteryou/notes")).expect("it is there"), b"mine");
 }
 
 /// A large file in a served directory, its root as it is offered, and a cache.
