@@ -18,6 +18,10 @@
 //! - **The room keeps the sum within W.** The levels are rounded up so that no fraction of a packet stays unused.
 //! - **Who wants nothing lends its share.** A member wants more unless its transport says that the application limits it,
 //!   or it has had nothing in flight for two round trips. What it holds is taken off W first; the rest is for the others.
+//! - **Newcomers prove themselves.** Anybody can begin handshakes with a host that serves, and never answer. Were they
+//!   members like others, a hundred of them would take the window from the one that is at work. So a member that never had
+//!   an ack has one packet beside members that had one, and that packet is not taken off their level and room; what it has
+//!   in flight beyond it is. A real newcomer counts a round trip later. While nobody has had an ack, all are alike.
 //! - **The floor is one packet.** A transport hears news from acks only: a member without a packet in flight would never
 //!   learn that there is room again. So each may have one although the others have filled W, and the bytes in flight exceed
 //!   the window that they were sent under by at most one packet per member. Where not even one packet for each fits into
@@ -33,8 +37,9 @@
 //! | spurious loss | told if this member alone had losses since the latest reduction |
 //! | timeout while later packets of others have arrived | a loss: that is what one sender would have seen |
 //! | timeouts of several members in one silence | one timeout |
+//! | timeout of a newcomer beside members that had an ack | not told: nobody may be there to answer |
 //! | persistent congestion | told unless another member's later packet has arrived |
-//! | application-limited | only if nobody wants more |
+//! | application-limited | only if nobody wants more, newcomers aside |
 //! | idle | only if nobody has anything in flight, and since the latest event of all |
 //! | packet size | the largest of all members |
 //!
@@ -57,7 +62,7 @@
 //!
 //! # Not implemented
 //! Priorities. Delivery-rate samples: one of a single member would pass for the job's, so the inner controller gets none while
-//! there are two. Sharing across paths: losses and delays of two bottlenecks would be mixed up.
+//! there are two, newcomers aside. Sharing across paths: losses and delays of two bottlenecks would be mixed up.
 //!
 //! # Known bad cases
 //! One-way delays of members whose clocks differ (two programs on one host, each with an epoch of its own) look like
@@ -107,7 +112,13 @@ struct State {
     last_event: Time,
 }
 
-/// Sums over all members, kept up to date so that a share costs no walk.
+impl State {
+    fn is_newcomer(&self) -> bool {
+        self.newest_acked.is_none()
+    }
+}
+
+/// Sums over members, kept up to date so that a share costs no walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sums {
     members: u64,
@@ -152,6 +163,11 @@ impl Sums {
     }
 }
 
+/// What a newcomer has in flight beyond its one packet, bytes.
+fn excess(state: &State) -> u64 {
+    state.in_flight.saturating_sub(state.mss.into())
+}
+
 /// One window for several connections. See the module's description for what is told to whom.
 ///
 /// It is free of locks; [`Shared`] puts one around it and hands out a [`Controller`] for each connection. Events and
@@ -162,7 +178,12 @@ pub struct Group {
     mss: u32,
     members: BTreeMap<MemberId, State>,
     next_id: u64,
+    /// Over all members.
     sums: Sums,
+    /// Over those that had an ack.
+    proven: Sums,
+    /// What newcomers have in flight beyond a packet of each.
+    excess: u64,
     smoothed_rtt: Span,
     round_began: Option<Time>,
     /// When anybody last sent something or heard an ack.
@@ -184,6 +205,8 @@ impl Group {
             members: BTreeMap::new(),
             next_id: 0,
             sums: Sums::default(),
+            proven: Sums::default(),
+            excess: 0,
             smoothed_rtt: Span::ZERO,
             round_began: None,
             last_activity: None,
@@ -206,7 +229,7 @@ impl Group {
             newest_acked: None,
             last_event: self.last_activity.unwrap_or(Time::ZERO),
         };
-        self.sums = self.sums.plus(Sums::of(&state));
+        self.add(&state);
         self.members.insert(id, state);
         self.use_largest_packet();
         id
@@ -215,7 +238,7 @@ impl Group {
     /// A member goes; what it had in flight no longer counts.
     pub fn leave(&mut self, id: MemberId) {
         let Some(state) = self.members.remove(&id) else { return };
-        self.sums = self.sums.minus(Sums::of(&state));
+        self.subtract(&state);
         if self.reduced_by == Some(id) {
             self.reduced_by = None;
         }
@@ -238,12 +261,49 @@ impl Group {
 
     /// Changes what is known about a member, and the sums with it.
     fn update(&mut self, id: MemberId, change: impl FnOnce(&mut State)) {
-        let Some(state) = self.members.get_mut(&id) else { return };
-        self.sums = self.sums.minus(Sums::of(state));
-        change(state);
+        let Some(mut state) = self.members.get(&id).copied() else { return };
+        self.subtract(&state);
+        change(&mut state);
         state.in_flight = state.in_flight.min(MOST_IN_FLIGHT);
         state.flightsize = state.flightsize.min(MOST_IN_FLIGHT);
+        self.add(&state);
+        self.members.insert(id, state);
+    }
+
+    fn add(&mut self, state: &State) {
         self.sums = self.sums.plus(Sums::of(state));
+        match state.is_newcomer() {
+            true => self.excess += excess(state),
+            false => self.proven = self.proven.plus(Sums::of(state)),
+        }
+    }
+
+    fn subtract(&mut self, state: &State) {
+        self.sums = self.sums.minus(Sums::of(state));
+        match state.is_newcomer() {
+            true => self.excess -= excess(state),
+            false => self.proven = self.proven.minus(Sums::of(state)),
+        }
+    }
+
+    /// Those that count: who had an ack, or everybody while there is no such member.
+    fn counted(&self) -> Sums {
+        match self.proven.members {
+            0 => self.sums,
+            _ => self.proven,
+        }
+    }
+
+    /// Those that a member shares with.
+    fn others(&self, state: &State) -> Sums {
+        if self.proven.members == 0 {
+            return self.sums.minus(Sums::of(state));
+        }
+        let (proven, excess) = match state.is_newcomer() {
+            true => (self.proven, self.excess - excess(state)),
+            false => (self.proven.minus(Sums::of(state)), self.excess),
+        };
+        Sums { in_flight: proven.in_flight + excess, held: proven.held + excess, ..proven }
     }
 
     fn use_largest_packet(&mut self) {
@@ -257,14 +317,14 @@ impl Group {
     /// The even share of a member that could use it, bytes.
     fn level(&self, state: &State) -> u64 {
         let cwnd = self.inner.cwnd();
-        let others = self.sums.minus(Sums::of(state));
+        let others = self.others(state);
         let lent = cwnd.saturating_sub(others.held) / (others.wanting + 1);
-        lent.max(cwnd / self.sums.members)
+        lent.max(cwnd / (others.members + 1))
     }
 
     /// The member's share is less than one of its packets.
     fn is_spaced(&self, state: &State) -> bool {
-        self.sums.members > 1 && self.level(state) < u64::from(state.mss)
+        self.others(state).members > 0 && self.level(state) < u64::from(state.mss)
     }
 
     /// Has a packet that another member sent after `sent_at` arrived?
@@ -276,7 +336,7 @@ impl Group {
     /// Once a round trip: wants lapse, and who has been silent for long has nothing in the network.
     fn forget_the_silent(&mut self, now: Time) {
         let silence = SILENCE + self.smoothed_rtt * SILENT_ROUNDS;
-        let even_share = (self.inner.cwnd() / self.sums.members.max(1)).max(1);
+        let even_share = (self.inner.cwnd() / self.counted().members.max(1)).max(1);
         for state in self.members.values_mut() {
             let since_sent = now.since(state.last_sent.unwrap_or(state.last_event));
             let spacing = self.smoothed_rtt * u64::from(state.mss).div_ceil(even_share);
@@ -286,7 +346,15 @@ impl Group {
                 state.wants_more = false;
             }
         }
-        self.sums = self.members.values().map(Sums::of).fold(Sums::default(), Sums::plus);
+        self.sum_up();
+    }
+
+    /// All sums anew.
+    fn sum_up(&mut self) {
+        (self.sums, self.proven, self.excess) = (Sums::default(), Sums::default(), 0);
+        let members = core::mem::take(&mut self.members);
+        members.values().for_each(|state| self.add(state));
+        self.members = members;
     }
 
     /// A member sent a packet.
@@ -308,7 +376,7 @@ impl Group {
         self.inner.on_sent(&Sent {
             packet_number: sent.now.as_nanos(),
             in_flight: self.sums.in_flight,
-            app_limited: self.sums.wanting == 0,
+            app_limited: self.counted().wanting == 0,
             ..*sent
         });
     }
@@ -343,7 +411,7 @@ impl Group {
             self.round_began = Some(ack.now);
             self.forget_the_silent(ack.now);
         }
-        let is_alone = self.sums.members == 1;
+        let is_alone = self.proven.members == 1;
         self.inner.on_ack(&Ack {
             flightsize: self.sums.flightsize,
             in_flight: self.sums.in_flight,
@@ -351,7 +419,7 @@ impl Group {
             smoothed_rtt: self.smoothed_rtt,
             delivery: ack.delivery.filter(|_| is_alone),
             round_start,
-            app_limited: self.sums.wanting == 0,
+            app_limited: self.counted().wanting == 0,
             ..*ack
         });
         self.update(id, |state| {
@@ -391,21 +459,25 @@ impl Group {
 
     /// The loss that caused a member's latest reduction was none. Losses of others in that round trip may be real.
     pub fn on_spurious_loss(&mut self, id: MemberId, now: Time) {
-        if self.reduced_by == Some(id) || (self.sums.members == 1 && self.members.contains_key(&id)) {
+        let is_alone = self.members.get(&id).is_some_and(|state| self.others(state).members == 0);
+        if is_alone || self.reduced_by == Some(id) {
             self.inner.on_spurious_loss(now);
         }
     }
 
     /// A member's retransmission timer expired.
     pub fn on_timeout(&mut self, id: MemberId, timeout: &Timeout) {
-        let Some(&State { last_sent, in_flight, .. }) = self.members.get(&id) else { return };
-        let last_sent = last_sent.unwrap_or(Time::ZERO);
+        let Some(state) = self.members.get(&id) else { return };
+        let (in_flight, is_stranger) = (state.in_flight, state.is_newcomer() && self.proven.members > 0);
+        let last_sent = state.last_sent.unwrap_or(Time::ZERO);
         self.update(id, |state| {
             state.flightsize = timeout.flightsize;
             state.last_event = timeout.now;
         });
         let others_timeout_says_it = self.timed_out.is_some_and(|(at, by)| by != id && last_sent <= at);
-        if self.others_got_through_since(id, last_sent) {
+        if is_stranger {
+            // Nobody may be there.
+        } else if self.others_got_through_since(id, last_sent) {
             let (now, bytes) = (timeout.now, in_flight);
             let loss = Loss { now, bytes, sent_at: last_sent, ..Loss::default() };
             self.tell_loss(id, &loss);
@@ -465,8 +537,10 @@ impl Group {
         if level < packet {
             return level.max(1);
         }
-        let others_in_flight = self.sums.in_flight - state.in_flight;
-        let room = self.inner.cwnd().saturating_sub(others_in_flight);
+        if state.is_newcomer() && self.proven.members > 0 {
+            return packet;
+        }
+        let room = self.inner.cwnd().saturating_sub(self.others(state).in_flight);
         room.min(level.div_ceil(packet) * packet).max(packet)
     }
 

@@ -17,15 +17,24 @@ pub struct EntryPath(pub Vec<u8>);
 
 impl std::fmt::Display for EntryPath {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Control characters of a peer's file name must not reach a terminal.
         for character in String::from_utf8_lossy(&self.0).chars() {
-            match character.is_control() {
+            match changes_display(character) {
                 true => write!(f, "{}", character.escape_default())?,
                 false => write!(f, "{character}")?,
             }
         }
         Ok(())
     }
+}
+
+/// Characters of a peer's words that must not reach a terminal: it would obey them, or show what follows in another order
+/// or place, so that a name looks like a different one.
+pub(crate) fn changes_display(character: char) -> bool {
+    let moves_text = matches!(
+        character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    moves_text || character.is_control()
 }
 
 /// Time of last modification.
@@ -78,5 +87,25 @@ impl Wanted {
     /// Bytes in all ranges.
     pub fn bytes(&self) -> u64 {
         self.0.iter().map(|(from, to)| to.saturating_sub(*from)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_shown_without_what_a_terminal_would_obey() {
+        let shown = |path: &str| EntryPath(path.as_bytes().to_vec()).to_string();
+        assert_eq!(shown("a\u{202e}gpj.exe"), "a\\u{202e}gpj.exe");
+        assert_eq!(shown("a\u{1b}[2J\n"), "a\\u{1b}[2J\\n");
+        for first in
+            ['\u{202a}', '\u{2066}', '\u{2069}', '\u{2028}', '\u{2029}', '\u{200e}', '\u{200f}', '\u{61c}']
+        {
+            assert!(!shown(&format!("a{first}b")).contains(first), "{}", first.escape_unicode());
+        }
+        for harmless in ["مرحبا/שלום", "é – “x”", "a\u{200d}b"] {
+            assert_eq!(shown(harmless), harmless);
+        }
     }
 }

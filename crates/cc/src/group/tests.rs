@@ -203,6 +203,67 @@ fn who_wants_nothing_lends_its_share_and_gets_it_back() {
     assert_eq!(packets(&peers), [20, 0, 0, 20]);
 }
 
+/// Handshakes that nobody answers: each sends what it may, and tries again when its timer goes off.
+fn knock(group: &mut Group, strangers: &mut [Peer], now: Time) {
+    for stranger in strangers {
+        if !stranger.in_flight.is_empty() {
+            let flightsize = stranger.bytes();
+            stranger.in_flight.clear();
+            group.on_timeout(stranger.id, &Timeout { now, flightsize, consecutive: 1 });
+        }
+        while stranger.send(group, now) {}
+    }
+}
+
+#[test]
+fn handshakes_that_nobody_answers_take_nothing_from_the_member_at_work() {
+    let (mut group, inner) = Scripted::group(40 * MSS);
+    let mut peers = Vec::from([Peer::join(&mut group)]);
+    let mut now = Time::from_millis(1000);
+    (0..3).for_each(|_| round(&mut group, &mut peers, &mut now));
+    let mut strangers: Vec<Peer> = (0..100).map(|_| Peer::join(&mut group)).collect();
+    inner.told();
+    for _ in 0..5 {
+        knock(&mut group, &mut strangers, now);
+        assert!(packets(&strangers).iter().all(|packets| *packets == 1), "each may begin, with one packet");
+        round(&mut group, &mut peers, &mut now);
+        assert_eq!(packets(&peers), [40]);
+    }
+    let told = inner.told();
+    assert!(
+        !told.iter().any(|told| matches!(told, Told::Timeout(_) | Told::Loss(_))),
+        "their timeouts say nothing"
+    );
+    // One of them answers, and is a member like the other.
+    peers.push(strangers.swap_remove(7));
+    (0..3).for_each(|_| round(&mut group, &mut peers, &mut now));
+    assert_eq!(packets(&peers), [20, 20]);
+}
+
+#[test]
+fn strangers_do_not_make_a_job_that_wants_nothing_look_busy() {
+    let (mut group, inner) = Scripted::group(40 * MSS);
+    let (member, stranger) = (group.join(MSS as u32), group.join(MSS as u32));
+    group.on_ack(member, &Ack { newly_acked: MSS, app_limited: true, ..Ack::default() });
+    inner.told();
+    group.on_sent(stranger, &sent(Time::from_millis(5)));
+    let told = inner.told();
+    assert!(matches!(told[..], [Told::Sent(Sent { app_limited: true, .. })]), "{told:?}");
+}
+
+#[test]
+fn members_that_begin_together_share_from_the_start() {
+    let (mut group, _) = Scripted::group(40 * MSS);
+    let mut peers: Vec<Peer> = (0..4).map(|_| Peer::join(&mut group)).collect();
+    let now = Time::from_millis(1000);
+    while peers.iter_mut().map(|peer| peer.send(&mut group, now)).fold(false, |any, sent| any | sent) {}
+    assert_eq!(packets(&peers), [10, 10, 10, 10]);
+    // The first ack does not hand it what the others have on the way, but for a packet of each.
+    peers[0].ack(&mut group, Time::from_millis(1100));
+    while peers[0].send(&mut group, now) {}
+    assert_eq!(packets(&peers), [13, 10, 10, 10]);
+}
+
 #[test]
 fn no_fraction_of_a_packet_stays_unused() {
     let (mut group, _) = Scripted::group(31 * MSS);
@@ -293,6 +354,7 @@ fn a_timeout_of_one_member_is_a_loss_while_later_packets_of_others_arrive() {
     let (mut group, inner) = Scripted::group(8 * MSS);
     let (a, b) = (group.join(MSS as u32), group.join(MSS as u32));
     let at = Time::from_millis;
+    group.on_ack(a, &Ack::default()); // no newcomer
     group.on_sent(a, &sent(at(0)));
     group.on_sent(b, &sent(at(10)));
     group.on_ack(
@@ -479,7 +541,9 @@ proptest! {
             prop_assert_eq!(group.in_flight(), sum);
             if let Some(sender) = sender {
                 let is_its_only_packet = peers[sender].in_flight.len() == 1;
-                prop_assert!(sum <= inner.cwnd() || is_its_only_packet, "{sum} B in {} B", inner.cwnd());
+                let newcomers = group.members.values().filter(|state| state.is_newcomer()).count() as u64;
+                let most = inner.cwnd() + newcomers * MSS;
+                prop_assert!(sum <= most || is_its_only_packet, "{sum} B in {} B", inner.cwnd());
             }
             // Nobody starves: each has its even part of the window, or a packet, and may have one packet at least.
             for peer in &peers {
@@ -528,6 +592,9 @@ proptest! {
             inner.script().rate = flag.then_some(d);
             let sums = group.members.values().map(Sums::of).fold(Sums::default(), Sums::plus);
             prop_assert_eq!(sums, group.sums);
+            let kept = (group.proven, group.excess);
+            group.sum_up();
+            prop_assert_eq!((group.proven, group.excess), kept);
             for id in group.members.keys() {
                 group.wake_at(*id);
                 group.pacing_rate(*id);

@@ -18,7 +18,7 @@ use crate::entry::{EntryPath, Kind};
 use crate::error::Error;
 use crate::event::{Event, Outcome};
 use crate::session::printable;
-use crate::source::{Item, Prepared, Source, Totals};
+use crate::source::{Item, Prepared, Source, Stopper, Totals};
 use crate::wire::LeftOut;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -60,6 +60,7 @@ pub(crate) struct Plan {
 pub(crate) struct Work {
     shared: Arc<Shared>,
     plan: watch::Receiver<Plan>,
+    stopper: Stopper,
 }
 
 struct Shared {
@@ -89,20 +90,24 @@ struct State {
 impl Work {
     /// Starts to prepare.
     pub(crate) fn start(source: Source, tally: Arc<Tally>) -> Result<Work, Error> {
+        let (source, stopper) = source.stoppable();
         let shared =
             Arc::new(Shared { state: Mutex::default(), room: Condvar::new(), wake: Notify::new(), tally });
         let (plan, plans) = watch::channel(Plan::default());
-        let counting = (source.clone(), shared.tally.clone());
+        let counting = (source.clone(), stopper.clone(), shared.tally.clone());
         // Both threads end by themselves; nobody waits for them.
         start_thread("scan", move || {
-            let (source, tally) = counting;
+            let (source, stopper, tally) = counting;
             let Totals { entries: files, bytes } = source.scan();
+            if stopper.is_stopped() {
+                return;
+            }
             tally.tell(Event::Plan { files, bytes, complete: true });
             _ = plan.send(Plan { files, bytes, complete: true });
         })?;
         let preparing = shared.clone();
         start_thread("prepare", move || preparing.prepare(&source))?;
-        Ok(Work { shared, plan: plans })
+        Ok(Work { shared, plan: plans, stopper })
     }
 
     pub(crate) fn tally(&self) -> &Arc<Tally> {
@@ -171,6 +176,7 @@ impl Work {
 
 impl Drop for Work {
     fn drop(&mut self) {
+        self.stopper.stop();
         self.shared.state().abandoned = true;
         self.shared.room.notify_all();
     }
@@ -262,6 +268,7 @@ impl Shared {
                 self.state().ready.push_front(Offer { serial, tries, prepared: Arc::new(prepared) });
                 self.wake.notify_waiters();
             }
+            _ if self.state().abandoned => {}
             Item::Skipped { reason, .. } | Item::Failed { reason, .. } => {
                 self.fail(serial, &path, reason);
             }
@@ -311,4 +318,31 @@ impl Drop for Exhausted<'_> {
 
 fn is_below(path: &EntryPath, directory: &EntryPath) -> bool {
     path.0.strip_prefix(directory.0.as_slice()).is_some_and(|rest| rest.first() == Some(&b'/'))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::source::SourceOptions;
+    use std::time::Instant;
+
+    #[test]
+    fn dropped_in_the_middle_of_a_huge_file_its_threads_end_within_a_second() {
+        let dir = tempfile::tempdir().expect("a directory");
+        // A hole: hashing it would take minutes.
+        let huge = std::fs::File::create(dir.path().join("huge")).expect("a file");
+        huge.set_len(300_000_000_000).expect("a length");
+        let source = Source::below(dir.path(), b"", SourceOptions::default()).expect("a source");
+        let tally = Arc::new(Tally::new(Arc::new(|_| {}), false));
+        let work = Work::start(source, tally.clone()).expect("starts");
+        std::thread::sleep(Duration::from_millis(300));
+        let thread = Arc::downgrade(&work.shared);
+        let dropped = Instant::now();
+        drop(work);
+        while thread.upgrade().is_some() {
+            assert!(dropped.elapsed() < Duration::from_secs(1), "it still hashes");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(tally.summary().failed, 0, "nothing failed");
+    }
 }

@@ -223,5 +223,5 @@ pub(crate) fn say(why: &Why) -> String {
 
 /// A peer's words, fit for a terminal.
 pub(crate) fn printable(words: &str, longest: usize) -> String {
-    words.chars().take(longest).filter(|character| !character.is_control()).collect()
+    words.chars().take(longest).filter(|character| !crate::entry::changes_display(*character)).collect()
 }

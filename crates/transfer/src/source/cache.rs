@@ -2,12 +2,16 @@
 //!
 //! # Model
 //! One file for each content: a header (magic, root, hash of what follows) and the hashes in pre-order. Its name is a
-//! hash of what identifies the content without reading it: device, inode, size, time of modification, path. A damaged
-//! file is found out by its header and hashed anew. One that is wrong and looks right is found out when it is used,
+//! hash of what identifies the content without reading it: device, inode, size, mtime, ctime, path. The kernel sets ctime
+//! at every change, and no program can set it back. A file whose times were less than 2 s old when hashing began is not
+//! remembered: it might change once more and keep them, because clocks of file systems have steps. A damaged tree is found out by its header and hashed anew. One that is wrong and looks right is found out when it is used,
 //! because everything that is sent is checked against it.
 //!
-//! # Known bad case
-//! A file changed without a change of size or time is offered with its old root; sending it fails, and it is hashed anew.
+//! # Known bad cases
+//! A change that leaves size and times as they were goes unseen: a sink that has the old content says so, and keeps it; for
+//! any other sink, sending fails and the file is hashed anew. It takes a system without ctime (Windows) and a program that
+//! sets mtime back, a clock that jumps back to the very nanosecond, or a write through a memory map that the kernel has not
+//! noticed yet. A change of mode or of the number of hard links costs hashing anew.
 
 use super::place::Facts;
 use super::trees::{Hashes, Region};
@@ -19,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use tempfile::NamedTempFile;
 
-const MAGIC: &[u8; 16] = b"afteryou tree 1\n";
+const MAGIC: &[u8; 16] = b"afteryou tree 2\n";
 
 /// Magic, root, hash of the rest.
 pub(super) const HEADER_BYTES: u64 = 16 + 32 + 32;
@@ -62,8 +66,12 @@ impl Cache {
     fn path(&self, path: &EntryPath, facts: &Facts) -> PathBuf {
         let (device, inode) = facts.id.unwrap_or_default();
         let mut hasher = blake3::Hasher::new();
-        for number in [device, inode, facts.size, facts.mtime.seconds as u64, facts.mtime.nanos.into()] {
+        for number in [device, inode, facts.size] {
             hasher.update(&number.to_le_bytes());
+        }
+        for time in [facts.mtime, facts.ctime.unwrap_or_default()] {
+            hasher.update(&time.seconds.to_le_bytes());
+            hasher.update(&time.nanos.to_le_bytes());
         }
         hasher.update(&path.0);
         self.dir.join(format!("{}{SUFFIX}", &hasher.finalize().to_hex()[..32]))

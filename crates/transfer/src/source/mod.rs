@@ -23,6 +23,7 @@ mod cache;
 mod place;
 mod prepare;
 mod trees;
+mod turns;
 mod walk;
 
 use crate::entry::EntryPath;
@@ -35,6 +36,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trees::Trees;
+pub use turns::Stopper;
 use walk::{Found, Walk};
 
 /// What becomes of symbolic links.
@@ -96,6 +98,7 @@ pub struct Source {
     /// First components of everything that is sent; None: whatever lies in the served directory.
     names: Option<Arc<HashSet<Vec<u8>>>>,
     options: SourceOptions,
+    stopper: Stopper,
 }
 
 /// Where a walk begins, and under which name it arrives.
@@ -142,7 +145,7 @@ impl Source {
             tops.push(Top { place, path });
         }
         tops.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(Self { tops, names: Some(Arc::new(names)), options })
+        Ok(Self { tops, names: Some(Arc::new(names)), options, stopper: Stopper::default() })
     }
 
     /// What lies at a peer's `path` below a served directory; for the empty path all that lies in it. Never anything
@@ -155,7 +158,7 @@ impl Source {
         let dir = Arc::new(dir);
         if path.is_empty() {
             let top = Top { place: Place::within(dir, PathBuf::from(".")), path: EntryPath::default() };
-            return Ok(Self { tops: vec![top], names: None, options });
+            return Ok(Self { tops: vec![top], names: None, options, stopper: Stopper::default() });
         }
         let steps = components(&shown).map_err(|reason| Error::Path { path: shown.to_string(), reason })?;
         let Some(name) = steps.last().map(|name| bytes(name)) else {
@@ -168,7 +171,15 @@ impl Source {
         let place = Place::within(dir, steps.iter().collect());
         place.facts(true).map_err(failed)?;
         let names = Some(Arc::new(HashSet::from([name.clone()])));
-        Ok(Self { tops: vec![Top { place, path: EntryPath(name) }], names, options })
+        let tops = vec![Top { place, path: EntryPath(name) }];
+        Ok(Self { tops, names, options, stopper: Stopper::default() })
+    }
+
+    /// The same, and what stops it: looks at the disk that were begun with it or its clones end soon, in the middle of a
+    /// file, too. Nothing is said about what they did not come to.
+    pub fn stoppable(&self) -> (Self, Stopper) {
+        let stopper = Stopper::default();
+        (Self { stopper: stopper.clone(), ..self.clone() }, stopper)
     }
 
     /// Counts what there is. Looks at names and sizes only.
@@ -185,11 +196,14 @@ impl Source {
 
     /// One after the other, each hashed when its turn comes.
     pub fn entries(&self) -> Entries {
-        Entries { walk: self.walk(), trees: Arc::new(Trees::new(self.options.cache.clone())) }
+        Entries {
+            walk: self.walk(),
+            trees: Arc::new(Trees::new(self.options.cache.clone(), self.stopper.clone())),
+        }
     }
 
     fn walk(&self) -> Walk {
-        Walk::new(self.tops.clone(), self.names.clone(), self.options.symlinks)
+        Walk::new(self.tops.clone(), self.names.clone(), self.options.symlinks, self.stopper.clone())
     }
 }
 
@@ -204,11 +218,13 @@ impl Iterator for Entries {
     type Item = Item;
 
     fn next(&mut self) -> Option<Item> {
-        Some(match self.walk.next()? {
+        let item = match self.walk.next()? {
             Found::Skipped { path, reason } => Item::Skipped { path, reason },
             Found::Failed { path, reason } => Item::Failed { path, reason },
             Found::Entry { path, place, facts } => prepare::prepare(path, place, facts, self.trees.clone()),
-        })
+        };
+        // What was being hashed then did not fail.
+        (!self.trees.stopper.is_stopped()).then_some(item)
     }
 }
 

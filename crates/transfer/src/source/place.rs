@@ -10,7 +10,10 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+
+/// Younger times are not relied upon: some file systems count in steps of 2 s.
+const SETTLED: Duration = Duration::from_secs(2);
 
 /// A name on the disk.
 #[derive(Clone, Debug)]
@@ -39,6 +42,8 @@ pub(super) struct Facts {
     pub(super) size: u64,
     pub(super) mode: Option<u32>,
     pub(super) mtime: Mtime,
+    /// Last change of content or attributes, where there is such a thing. Unlike `mtime` no program can set it back.
+    pub(super) ctime: Option<Mtime>,
     /// Device and inode, where there is such a thing.
     pub(super) id: Option<(u64, u64)>,
 }
@@ -54,7 +59,16 @@ impl Facts {
 
     /// True if a file's content may be taken for the same.
     pub(super) fn same_content(&self, other: &Self) -> bool {
-        (self.sort, self.size, self.mtime, self.id) == (other.sort, other.size, other.mtime, other.id)
+        let identity = |facts: &Self| (facts.sort, facts.size, facts.mtime, facts.ctime, facts.id);
+        identity(self) == identity(other)
+    }
+
+    /// True if any change after `now`, when this was looked at, gives the file other times: they are so old that it
+    /// cannot fall into the same step of the file system's clock.
+    pub(super) fn settled(&self, now: SystemTime) -> bool {
+        [Some(self.mtime), self.ctime].into_iter().flatten().all(|time| {
+            time.to_system().and_then(|time| now.duration_since(time).ok()).is_some_and(|age| age >= SETTLED)
+        })
     }
 
     /// Of an open file.
@@ -142,7 +156,11 @@ fn from_std(metadata: &std::fs::Metadata) -> Facts {
     #[cfg(unix)]
     let unix = {
         use std::os::unix::fs::MetadataExt;
-        Some((metadata.mode(), (metadata.dev(), metadata.ino())))
+        Some(Unix {
+            mode: metadata.mode(),
+            id: (metadata.dev(), metadata.ino()),
+            ctime: (metadata.ctime(), metadata.ctime_nsec()),
+        })
     };
     #[cfg(not(unix))]
     let unix = None;
@@ -154,7 +172,11 @@ fn from_cap(metadata: &cap_std::fs::Metadata) -> Facts {
     #[cfg(unix)]
     let unix = {
         use cap_std::fs::MetadataExt;
-        Some((metadata.mode(), (metadata.dev(), metadata.ino())))
+        Some(Unix {
+            mode: metadata.mode(),
+            id: (metadata.dev(), metadata.ino()),
+            ctime: (metadata.ctime(), metadata.ctime_nsec()),
+        })
     };
     #[cfg(not(unix))]
     let unix = None;
@@ -162,18 +184,28 @@ fn from_cap(metadata: &cap_std::fs::Metadata) -> Facts {
     facts(plain, metadata.len(), metadata.modified().map(|time| time.into_std()), unix)
 }
 
-/// `unix`: mode with the file type in it, device and inode.
+/// What only Unix tells.
+#[derive(Clone, Copy)]
+struct Unix {
+    /// With the file type in it.
+    mode: u32,
+    /// Device and inode.
+    id: (u64, u64),
+    /// Seconds and nanoseconds.
+    ctime: (i64, i64),
+}
+
 fn facts(
     (file, directory, link): (bool, bool, bool),
     size: u64,
     modified: io::Result<SystemTime>,
-    unix: Option<(u32, (u64, u64))>,
+    unix: Option<Unix>,
 ) -> Facts {
     let sort = match (file, directory, link) {
         (true, ..) => Sort::File,
         (_, true, _) => Sort::Directory,
         (.., true) => Sort::Link,
-        _ => Sort::Other(match unix.map(|(mode, _)| mode & 0o170000) {
+        _ => Sort::Other(match unix.map(|unix| unix.mode & 0o170000) {
             Some(0o140000) => "a socket",
             Some(0o010000) => "a named pipe",
             Some(0o020000 | 0o060000) => "a device",
@@ -183,8 +215,44 @@ fn facts(
     Facts {
         sort,
         size,
-        mode: unix.map(|(mode, _)| mode & MODE_BITS),
+        mode: unix.map(|unix| unix.mode & MODE_BITS),
         mtime: modified.map(Mtime::from_system).unwrap_or_default(),
-        id: unix.map(|(_, id)| id),
+        ctime: unix.map(|Unix { ctime: (seconds, nanos), .. }| Mtime { seconds, nanos: nanos as u32 }),
+        id: unix.map(|unix| unix.id),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(mtime: i64, ctime: Option<i64>) -> Facts {
+        let time = |seconds| Mtime { seconds, nanos: 5 };
+        let plain = (true, false, false);
+        let facts = facts(plain, 1, Ok(SystemTime::UNIX_EPOCH), None);
+        Facts { mtime: time(mtime), ctime: ctime.map(time), ..facts }
+    }
+
+    #[test]
+    fn a_file_is_settled_when_both_its_times_are_two_seconds_old() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1000);
+        for (facts, settled) in [
+            (at(900, None), true),
+            (at(900, Some(997)), true),
+            (at(998, None), false),
+            (at(900, Some(998)), false),
+            (at(998, Some(900)), false),
+            // Of a clock that was put back, or another machine's.
+            (at(2000, Some(900)), false),
+            (at(900, Some(2000)), false),
+        ] {
+            assert_eq!(facts.settled(now), settled, "{facts:?}");
+        }
+    }
+
+    #[test]
+    fn a_change_that_only_ctime_tells_of_is_a_change() {
+        assert!(!at(900, Some(950)).same_content(&at(900, Some(951))));
+        assert!(at(900, Some(950)).same_content(&at(900, Some(950))));
     }
 }

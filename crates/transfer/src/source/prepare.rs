@@ -12,7 +12,7 @@ use bao_tree::{BaoTree, ChunkRanges};
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use thiserror::Error;
 
 /// Times that a file is hashed again because it changed meanwhile.
@@ -77,6 +77,7 @@ fn unreadable(error: io::Error) -> String {
 fn file(path: &EntryPath, place: &Place, trees: &Trees) -> Result<(Kind, Facts, Hashes), String> {
     for _ in 0..ATTEMPTS {
         let file = place.open().map_err(unreadable)?;
+        let now = SystemTime::now();
         let facts = Facts::of(&file).map_err(unreadable)?;
         if facts.sort != Sort::File {
             return Err("it is no file any more".into());
@@ -84,7 +85,7 @@ fn file(path: &EntryPath, place: &Place, trees: &Trees) -> Result<(Kind, Facts, 
         if let Some((root, hashes)) = trees.find(path, &facts) {
             return Ok((Kind::File { size: facts.size, root }, facts, hashes));
         }
-        let hashed = trees.hash(&file, path, &facts);
+        let hashed = trees.hash(&file, path, &facts, now);
         let after = Facts::of(&file).map_err(unreadable)?;
         match hashed {
             // Shorter than it was.

@@ -4,6 +4,7 @@
 
 use super::cache::Cache;
 use super::place::Facts;
+use super::turns::{Patient, Stopper, TURNS};
 use crate::entry::{EntryPath, GROUP};
 use bao_tree::io::outboard::{PreOrderMemOutboard, PreOrderOutboard};
 use bao_tree::io::sync::{outboard, ReadAt, WriteAt};
@@ -12,6 +13,7 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 /// Larger files have their trees in a file: 1/256 of what they hold.
 const IN_MEMORY_BYTES: u64 = 64 * 1024 * 1024;
@@ -22,6 +24,7 @@ pub(super) struct Trees {
     cache: Option<Cache>,
     /// A file without a name and its length. It goes when the last tree in it goes.
     spool: Mutex<Option<(Arc<File>, u64)>>,
+    pub(super) stopper: Stopper,
 }
 
 /// Where the hashes of a file are, in pre-order.
@@ -55,8 +58,8 @@ impl WriteAt for Region<&mut File> {
 }
 
 impl Trees {
-    pub(super) fn new(cache: Option<PathBuf>) -> Self {
-        Self { cache: cache.map(Cache::open), spool: Mutex::new(None) }
+    pub(super) fn new(cache: Option<PathBuf>, stopper: Stopper) -> Self {
+        Self { cache: cache.map(Cache::open), spool: Mutex::new(None), stopper }
     }
 
     fn cache_for(&self, facts: &Facts) -> Option<&Cache> {
@@ -75,26 +78,29 @@ impl Trees {
         }
     }
 
-    /// Hashes a file.
+    /// Hashes a file. `now` is when its facts were looked at.
     pub(super) fn hash(
         &self,
         file: &File,
         path: &EntryPath,
         facts: &Facts,
+        now: SystemTime,
     ) -> io::Result<([u8; 32], Hashes)> {
         let tree = BaoTree::new(facts.size, GROUP);
         if facts.size <= IN_MEMORY_BYTES {
             let data = vec![0; tree.outboard_size() as usize];
             let mut hashes = PreOrderMemOutboard { root: [0; 32].into(), tree, data };
-            let root = outboard(file, tree, &mut hashes)?;
+            let root = outboard(self.patient(file), tree, &mut hashes)?;
             return Ok((*root.as_bytes(), Hashes::Memory(hashes.data)));
         }
         let hash_to = |region: Region<&mut File>| {
             let mut hashes = PreOrderOutboard { root: [0; 32].into(), tree, data: region };
-            outboard(file, tree, &mut hashes).map(|root| *root.as_bytes())
+            outboard(self.patient(file), tree, &mut hashes).map(|root| *root.as_bytes())
         };
-        if let Some((mut kept, cache)) =
-            self.cache_for(facts).and_then(|cache| Some((cache.begin().ok()?, cache)))
+        if let Some((mut kept, cache)) = self
+            .cache_for(facts)
+            .filter(|_| facts.settled(now))
+            .and_then(|cache| Some((cache.begin().ok()?, cache)))
         {
             let root = hash_to(cache.region(&mut kept))?;
             // A cache that fails costs time, nothing else.
@@ -106,6 +112,10 @@ impl Trees {
         let (spool, from) = self.reserve(tree.outboard_size())?;
         let root = hash_to(Region(&mut spool.try_clone()?, from))?;
         Ok((root, Hashes::Spool(spool, from)))
+    }
+
+    fn patient<'a>(&'a self, file: &'a File) -> Patient<'a, &'a File> {
+        Patient::new(file, &self.stopper, &TURNS)
     }
 
     /// Room in the spool.

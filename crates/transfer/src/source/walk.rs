@@ -1,9 +1,9 @@
 //! Through directories in order, without hashing anything.
 
 use super::place::{Facts, Place, Sort};
-use super::{bytes, Symlinks, Top};
+use super::{bytes, Stopper, Symlinks, Top};
 use crate::entry::EntryPath;
-use crate::store::{link_stays_inside, STATE};
+use crate::store::{are_ours, link_stays_inside, STATE};
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -33,6 +33,7 @@ pub(super) struct Walk {
     tops: std::vec::IntoIter<Top>,
     sent: Option<Arc<HashSet<Vec<u8>>>>,
     symlinks: Symlinks,
+    stopper: Stopper,
     levels: Vec<Level>,
 }
 
@@ -41,8 +42,13 @@ fn unreadable(path: EntryPath, error: &std::io::Error) -> Found {
 }
 
 impl Walk {
-    pub(super) fn new(tops: Vec<Top>, sent: Option<Arc<HashSet<Vec<u8>>>>, symlinks: Symlinks) -> Self {
-        Self { tops: tops.into_iter(), sent, symlinks, levels: Vec::new() }
+    pub(super) fn new(
+        tops: Vec<Top>,
+        sent: Option<Arc<HashSet<Vec<u8>>>>,
+        symlinks: Symlinks,
+        stopper: Stopper,
+    ) -> Self {
+        Self { tops: tops.into_iter(), sent, symlinks, stopper, levels: Vec::new() }
     }
 
     /// What lies at a place. None: nothing is said about it yet, its content comes first.
@@ -60,6 +66,23 @@ impl Walk {
             Sort::Link => self.link(path, place, facts),
             Sort::File => Some(Found::Entry { path, place, facts }),
             Sort::Directory => self.enter(path, place, facts),
+        }
+    }
+
+    /// Something with the name under which a store keeps its partial files. They are of no use at the other end. Where
+    /// they are expected, nothing is said about them.
+    fn state(&mut self, path: EntryPath, place: Place) -> Option<Found> {
+        let skipped = |path, reason: &str| Some(Found::Skipped { path, reason: reason.into() });
+        let is_directory = place.facts(false).is_ok_and(|facts| facts.sort == Sort::Directory);
+        let names = if is_directory { place.names().ok() } else { None };
+        let is_store = names.is_some_and(|names| are_ours(names.iter().map(OsString::as_os_str)));
+        match (is_store, self.levels.len()) {
+            (true, 1) => None,
+            (true, _) => skipped(path, "it holds partial files of what was received there"),
+            (false, _) if !path.0.contains(&b'/') => {
+                skipped(path, "whoever receives it keeps partial files under this name; rename it to send it")
+            }
+            (false, _) => self.look(path, place, false),
         }
     }
 
@@ -112,18 +135,20 @@ impl Iterator for Walk {
     type Item = Found;
 
     fn next(&mut self) -> Option<Found> {
-        loop {
+        while !self.stopper.is_stopped() {
             let found = match self.levels.last_mut() {
                 None => {
                     let top = self.tops.next()?;
                     self.look(top.path, top.place, true)
                 }
                 Some(level) => match level.names.next() {
-                    Some(name) if name.as_encoded_bytes().eq_ignore_ascii_case(STATE.as_bytes()) => None,
                     Some(name) => {
                         let place = level.place.join(&name, self.symlinks == Symlinks::Follow);
                         let path = level.path.join(&bytes(&name));
-                        self.look(path, place, false)
+                        match name.as_encoded_bytes().eq_ignore_ascii_case(STATE.as_bytes()) {
+                            true => self.state(path, place),
+                            false => self.look(path, place, false),
+                        }
                     }
                     None => self.levels.pop().and_then(|level| {
                         // The served directory itself has no name.
@@ -136,6 +161,7 @@ impl Iterator for Walk {
                 return found;
             }
         }
+        None
     }
 }
 

@@ -37,8 +37,11 @@ fn leaves_by_another_link(root: &Dir, target: &Target, to: &OsStr) -> bool {
 
 /// Under a name of its own first, then in one step to its place.
 fn place_atomically(root: &Dir, target: &Target, to: &OsStr, parent: &Dir) -> io::Result<()> {
-    let name =
-        format!("{}.link", partial::base(&target.path, blake3::hash(to.as_encoded_bytes()).as_bytes()));
+    let name = format!(
+        "{}{}",
+        partial::base(&target.path, blake3::hash(to.as_encoded_bytes()).as_bytes()),
+        partial::LINK
+    );
     let mut attempts = 8;
     loop {
         let state = partial::state(root)?;

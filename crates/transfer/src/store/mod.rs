@@ -30,6 +30,7 @@ use crate::wire::Why;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 use claim::{Active, Claim};
+pub(crate) use partial::are_ours;
 use partial::{Content, Partial};
 pub(crate) use path::{components, link_stays_inside, STATE};
 pub(crate) use place::MODE_BITS;
@@ -109,6 +110,12 @@ impl Store {
         let failed = |source| Error::File { doing: "open", path: dir.display().to_string(), source };
         std::fs::create_dir_all(dir).map_err(failed)?;
         let root = Dir::open_ambient_dir(dir, cap_std::ambient_authority()).map_err(failed)?;
+        // Better now than when the first file has travelled.
+        probe(&root).map_err(|source| Error::File {
+            doing: "write to",
+            path: dir.display().to_string(),
+            source,
+        })?;
         let bases = match root.open_dir_nofollow(STATE) {
             Ok(state) => partial::bases(&state).map_err(failed)?,
             Err(_) => Vec::new(),
@@ -186,6 +193,13 @@ impl Store {
     fn claim(&self, path: &EntryPath) -> Claim {
         Claim::new(self.inner.clone(), path)
     }
+}
+
+/// Whether anything can be stored here: makes the directory of partial files, and removes it again if nothing is in it.
+fn probe(root: &Dir) -> io::Result<()> {
+    partial::state(root)?;
+    _ = root.remove_dir(STATE);
+    Ok(())
 }
 
 /// True if the file that lies there is the one that is offered. Its mode and time are put right then. What cannot be

@@ -24,6 +24,7 @@ use bao_tree::io::Parent;
 use bao_tree::{BaoTree, ChunkRanges};
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, OpenOptions};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
@@ -31,6 +32,8 @@ use std::ops::Range;
 /// Ends of the two files' names.
 const PART: &str = ".part";
 const TREE: &str = ".tree";
+/// End of a link's name before it goes to its place.
+pub(crate) const LINK: &str = ".link";
 
 /// Times that a file may slip away between being opened and being locked before we call it busy.
 const ATTEMPTS: usize = 16;
@@ -66,6 +69,17 @@ pub(crate) fn path_part(base: &str) -> &str {
 /// Name of the files without their ends.
 pub(crate) fn base(path: &EntryPath, root: &[u8; 32]) -> String {
     format!("{}{}", prefix(path), &blake3::Hash::from(*root).to_hex()[..32])
+}
+
+/// True if a directory may be one of partial files: each name in it could be ours.
+pub(crate) fn are_ours<'a>(names: impl IntoIterator<Item = &'a OsStr>) -> bool {
+    let ours = |name: &OsStr| {
+        let stem = |end| name.to_str().and_then(|name| name.strip_suffix(end));
+        let base = [PART, TREE, LINK].into_iter().find_map(stem).and_then(|base| base.split_once('-'));
+        let is_hash = |part: &str| part.len() == 32 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+        base.is_some_and(|(path, root)| is_hash(path) && is_hash(root))
+    };
+    names.into_iter().all(ours)
 }
 
 /// Opens the directory of partial files and makes it if it is not there.

@@ -2,6 +2,11 @@
 //!
 //! Directories are opened one component at a time and never through a link, so that a link put in the way between two
 //! looks changes nothing: what was opened stays what it was.
+//!
+//! # Known bad case
+//! A directory whose mode forbids its owner to write is opened for a moment when something is to be stored in it, and gets
+//! its mode back. A run that was cut short leaves such directories, and nothing on the disk tells them from one that the
+//! user protected himself: that one is written to as well.
 
 use crate::entry::{EntryPath, Mtime};
 use crate::wire::Why;

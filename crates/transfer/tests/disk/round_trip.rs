@@ -2,7 +2,7 @@
 
 use crate::common::{content, entry, file, move_all, single, Outcome, Pair};
 use afteryou_transfer::entry::{Kind, Mtime, GROUP_BYTES};
-use afteryou_transfer::store::Verdict;
+use afteryou_transfer::store::{Store, StoreOptions, Verdict};
 use std::time::{Duration, SystemTime};
 
 const GROUP: usize = GROUP_BYTES as usize;
@@ -194,6 +194,28 @@ fn a_read_only_directory_of_an_earlier_run_takes_what_is_missing_in_it() {
     let dir = pair.to().join("dir");
     assert_eq!(std::fs::metadata(&dir).expect("metadata").permissions().mode() & 0o777, 0o555);
     std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_in_a_directory_that_cannot_be_written_to_does_not_open() {
+    use std::os::unix::fs::PermissionsExt;
+    let pair = Pair::new();
+    let mode = |mode| {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(pair.to(), permissions).expect("a mode");
+    };
+    mode(0o555);
+    // Nothing is forbidden to root but what the kernel makes up.
+    let is_root = std::fs::create_dir(pair.to().join("probe")).is_ok();
+    let dir = if is_root { "/sys".into() } else { pair.to() };
+    if dir.is_dir() {
+        let error = Store::open(&dir, StoreOptions::default()).expect_err("nothing could be stored");
+        assert!(error.to_string().starts_with(&format!("cannot write to {}: ", dir.display())), "{error}");
+    }
+    mode(0o755);
+    Store::open(&pair.to(), StoreOptions::default()).expect("a store");
+    assert!(!pair.to().join(".afteryou").exists(), "looking leaves nothing behind");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What a source finds, leaves out and remembers.
 
 use crate::common::{content, move_all, names, Outcome, Pair};
-use afteryou_transfer::entry::Kind;
-use afteryou_transfer::source::{Item, Source, SourceOptions, Symlinks};
+use afteryou_transfer::entry::{Kind, Wanted};
+use afteryou_transfer::source::{Item, Prepared, Source, SourceOptions, Symlinks};
 use afteryou_transfer::Error;
 use std::path::PathBuf;
 
@@ -161,51 +161,144 @@ fn a_served_directory_cannot_be_left() {
     }
 }
 
+/// A name that a store gives.
+fn partial(end: &str) -> String {
+    format!(".afteryou/{}-{}.{end}", "0123456789abcdef".repeat(2), "fedcba9876543210".repeat(2))
+}
+
 #[test]
-fn partial_files_are_never_served() {
+fn partial_files_are_not_sent_and_deep_ones_are_named() {
     let pair = Pair::new();
     pair.write("file", b"content");
-    pair.write(".afteryou/x.part", b"partial");
-    pair.write("d/.afteryou/x.part", b"partial");
-    assert_eq!(list(&pair.source()).0, ["d", "file"]);
+    for end in ["part", "tree", "link"] {
+        pair.write(&partial(end), b"partial");
+        pair.write(&format!("d/{}", partial(end)), b"partial");
+    }
+    let (offered, skipped) = list(&pair.source());
+    assert_eq!(offered, ["d", "file"]);
+    let [(path, reason)] = &skipped[..] else { panic!("one is named: {skipped:?}") };
+    assert!(path == "d/.afteryou" && reason.contains("partial files"), "{path}: {reason}");
     let source = Source::of(&[pair.from()], SourceOptions::default()).expect("a source");
-    assert_eq!(list(&source).0, ["from/d", "from/file", "from"]);
+    let (offered, skipped) = list(&source);
+    assert_eq!(offered, ["from/d", "from/file", "from"]);
+    assert_eq!(skipped.len(), 1);
+}
+
+#[test]
+fn what_only_has_the_name_of_partial_files_is_sent_where_the_sink_takes_it() {
+    let pair = Pair::new();
+    pair.write(".afteryou/notes", b"mine");
+    pair.write("d/.afteryou/notes", b"mine");
+    pair.write("e/.AfterYou", b"a file");
+    let (offered, skipped) = list(&pair.source());
+    assert_eq!(offered, ["d/.afteryou/notes", "d/.afteryou", "d", "e/.AfterYou", "e"]);
+    let [(path, reason)] = &skipped[..] else { panic!("one is named: {skipped:?}") };
+    assert!(path == ".afteryou" && reason.contains("rename"), "{path}: {reason}");
+    for (path, outcome) in move_all(&pair.source(), &pair.store()) {
+        assert!(!matches!(outcome, Outcome::Failed(_)), "{path}: {outcome:?}");
+    }
+    assert_eq!(std::fs::read(pair.to().join("d/.afteryou/notes")).expect("it is there"), b"mine");
+}
+
+/// A large file in a served directory, its root as it is offered, and a cache.
+struct Large {
+    pair: Pair,
+    bytes: Vec<u8>,
+    cache: PathBuf,
+    source: Source,
+}
+
+const LARGE: usize = 65 * 1024 * 1024;
+
+impl Large {
+    fn new() -> Self {
+        let pair = Pair::new();
+        let bytes = content(LARGE, 1);
+        pair.write("large", &bytes);
+        let cache = pair.base.path().join("to/cache");
+        let mut options = SourceOptions::default();
+        options.cache = Some(cache.clone());
+        let source = Source::below(&pair.from(), b"", options).expect("a source");
+        Self { pair, bytes, cache, source }
+    }
+
+    fn right(&self) -> [u8; 32] {
+        *blake3::hash(&self.bytes).as_bytes()
+    }
+
+    fn offered(&self) -> ([u8; 32], Prepared) {
+        let Some(Item::Entry(prepared)) = self.source.entries().next() else { panic!("a file") };
+        let Kind::File { root, .. } = prepared.entry().kind else { panic!("a file") };
+        (root, prepared)
+    }
+
+    /// Changes a byte; size and time of modification stay.
+    fn edit_unseen(&mut self, at: usize) {
+        use std::io::{Seek, SeekFrom, Write};
+        let mut options = std::fs::File::options();
+        let mut file = options.write(true).open(self.pair.from().join("large")).expect("opens");
+        let time = file.metadata().expect("metadata").modified().expect("a time");
+        self.bytes[at] ^= 1;
+        file.seek(SeekFrom::Start(at as u64)).expect("seeks");
+        file.write_all(&self.bytes[at..=at]).expect("writes");
+        file.set_modified(time).expect("a time");
+    }
+}
+
+/// So long that the times of a file count.
+fn settle() {
+    std::thread::sleep(std::time::Duration::from_millis(2100));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_edited_in_place_with_its_old_time_is_hashed_anew() {
+    let mut large = Large::new();
+    settle();
+    assert_eq!(large.offered().0, large.right());
+    assert_eq!(names(&large.cache).len(), 1, "it is remembered");
+    let (_, prepared) = large.offered();
+    large.edit_unseen(LARGE / 2);
+    let (root, _) = large.offered();
+    assert_eq!(root, large.right());
+    // Neither is what was prepared before sent any more.
+    assert!(prepared.encode(&Wanted(vec![(0, LARGE as u64)]), std::io::sink()).is_err());
+}
+
+#[test]
+fn a_file_that_just_changed_is_not_remembered() {
+    let mut large = Large::new();
+    assert_eq!(large.offered().0, large.right());
+    assert_eq!(names(&large.cache), Vec::<String>::new());
+    large.edit_unseen(LARGE / 3);
+    let (root, prepared) = large.offered();
+    assert_eq!(root, large.right());
+    prepared.encode(&Wanted(vec![(0, LARGE as u64)]), std::io::sink()).expect("encodes");
 }
 
 #[test]
 fn trees_of_large_files_are_remembered_and_a_spoilt_memory_is_harmless() {
-    let pair = Pair::new();
-    let size = 65 * 1024 * 1024;
-    let mut bytes = content(size, 1);
-    pair.write("large", &bytes);
-    let cache = pair.base.path().join("to/cache");
-    let mut options = SourceOptions::default();
-    options.cache = Some(cache.clone());
-    let source = Source::below(&pair.from(), b"", options).expect("a source");
-    let root = || {
-        let Some(Item::Entry(prepared)) = source.entries().next() else { panic!("a file") };
-        let Kind::File { root, .. } = prepared.entry().kind else { panic!("a file") };
-        (root, prepared)
-    };
-    let whole = afteryou_transfer::entry::Wanted(vec![(0, size as u64)]);
-    let right = *blake3::hash(&bytes).as_bytes();
-    let (first, prepared) = root();
-    assert_eq!(first, right);
+    let mut large = Large::new();
+    settle();
+    let whole = Wanted(vec![(0, LARGE as u64)]);
+    let (first, prepared) = large.offered();
+    assert_eq!(first, large.right());
     prepared.encode(&whole, std::io::sink()).expect("encodes");
-    let [kept] = names(&cache).try_into().expect("one file");
-    let kept = cache.join(kept);
+    let [kept] = names(&large.cache).try_into().expect("one file");
+    let kept = large.cache.join(kept);
 
-    // It is used: content that changed behind its back is offered as it was, found out, and hashed anew.
-    let file = pair.from().join("large");
-    let time = std::fs::metadata(&file).expect("metadata").modified().expect("a time");
-    bytes[size / 2] ^= 1;
-    std::fs::write(&file, &bytes).expect("writes");
-    std::fs::File::options().write(true).open(&file).expect("opens").set_modified(time).expect("a time");
-    let (second, prepared) = root();
-    assert_eq!(second, right);
+    // It is used: a tree that looks right and is another content's is offered, found out, and the file is hashed anew.
+    let mine = std::fs::read(&kept).expect("it is there");
+    let mut other = mine.clone();
+    other[16] ^= 1;
+    let sum = *blake3::Hasher::new().update(&other[16..48]).update(&other[80..]).finalize().as_bytes();
+    other[48..80].copy_from_slice(&sum);
+    std::fs::write(&kept, &other).expect("writes");
+    let (second, prepared) = large.offered();
+    assert_eq!(second, other[16..48], "the cache was not used");
     assert!(prepared.encode(&whole, std::io::sink()).is_err());
-    let right = *blake3::hash(&bytes).as_bytes();
     let Item::Entry(prepared) = prepared.again() else { panic!("prepared") };
+    let right = large.right();
     assert!(matches!(prepared.entry().kind, Kind::File { root, .. } if root == right));
     prepared.encode(&whole, std::io::sink()).expect("encodes");
 
@@ -222,20 +315,27 @@ fn trees_of_large_files_are_remembered_and_a_spoilt_memory_is_harmless() {
             _ => tree = content(length, 9),
         }
         std::fs::write(&kept, tree).expect("writes");
-        let (root, prepared) = root();
+        let (root, prepared) = large.offered();
         assert_eq!(root, right, "damage {damage}");
         prepared.encode(&whole, std::io::sink()).expect("encodes");
     }
 
-    // Nobody used it for long.
+    // A changed file has a tree of its own.
+    large.bytes[7] ^= 1;
+    large.pair.write("large", &large.bytes);
+    settle();
+    assert_eq!(large.offered().0, large.right());
+    assert_eq!(names(&large.cache).len(), 2);
+
+    // Nobody used them for long.
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(31 * 24 * 3600);
-    let other = cache.join("0123.tree");
-    for path in [&kept, &other] {
-        let file =
-            std::fs::File::options().create(true).truncate(false).write(true).open(path).expect("opens");
+    let made_up = large.cache.join("0123.tree");
+    std::fs::write(&made_up, b"").expect("writes");
+    for name in names(&large.cache) {
+        let file = std::fs::File::options().write(true).open(large.cache.join(name)).expect("opens");
         file.set_modified(old).expect("a time");
     }
-    std::fs::remove_file(pair.from().join("large")).expect("removes");
-    assert_eq!(source.entries().count(), 0);
-    assert_eq!(names(&cache), Vec::<String>::new());
+    std::fs::remove_file(large.pair.from().join("large")).expect("removes");
+    assert_eq!(large.source.entries().count(), 0);
+    assert_eq!(names(&large.cache), Vec::<String>::new());
 }
