@@ -2,6 +2,10 @@
 
 use std::fmt;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// A process whose standard error stands still ends all the same.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Why the command did not succeed.
 #[derive(Debug)]
@@ -35,7 +39,7 @@ impl Failure {
 
     /// Says why on stderr.
     pub fn report(&self) -> ExitCode {
-        crate::output::complain(&format!("afteryou: {self}\n"));
+        crate::output::complain_within(&format!("afteryou: {self}\n"), PATIENCE);
         ExitCode::from(self.code())
     }
 }

@@ -3,6 +3,8 @@
 use crate::failure::Failure;
 use anyhow::Context;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// Widest text, columns: longer lines are hard to read.
 const WIDTH: usize = 110;
@@ -15,6 +17,19 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Writes `text` to stderr. If nobody reads it there is nobody to tell.
 pub fn complain(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// The same, and goes on after `longest` if the reader stands still: a terminal after Ctrl-S, a pipe that is full.
+pub fn complain_within(text: &str, longest: Duration) {
+    let text = text.to_owned();
+    let (saying, said) = mpsc::channel::<()>();
+    let say = move || {
+        complain(&text);
+        drop(saying);
+    };
+    // Without a thread `saying` is dropped, and nobody is told.
+    let _ = std::thread::Builder::new().spawn(say);
+    let _ = said.recv_timeout(longest);
 }
 
 /// Columns for text: the terminal's, within reason.

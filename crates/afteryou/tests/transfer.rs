@@ -346,6 +346,51 @@ fn ctrl_c_says_how_to_go_on() {
     assert_eq!(fs::read_dir(place.path("control")).unwrap().count(), 1, "its socket is gone");
 }
 
+/// The end of a pipe that takes nothing more, and the other end, which nobody reads.
+fn full() -> (Stdio, std::os::unix::net::UnixStream) {
+    use std::io::Write;
+    let (mut ours, unread) = std::os::unix::net::UnixStream::pair().unwrap();
+    ours.set_nonblocking(true).unwrap();
+    while ours.write(&[b'\n'; 4_096]).is_ok() {}
+    ours.set_nonblocking(false).unwrap();
+    (Stdio::from(std::os::fd::OwnedFd::from(ours)), unread)
+}
+
+#[test]
+fn a_reader_that_stands_still_does_not_keep_a_job_alive() {
+    let place = Place::new();
+    place.file("large", 8_000_000);
+    let (_receive, ticket) = place.listen(&["receive", "archive"]);
+    for is_json in [true, false] {
+        let ((stuck, _unread), mut command) = (full(), place.command(&["send", "large", &ticket]));
+        command.args(["--max-rate", "4Mbit/s"]);
+        match is_json {
+            true => command.arg("--json").stdout(stuck).stderr(Stdio::null()),
+            false => command.stdout(Stdio::null()).stderr(stuck),
+        };
+        let mut send = Running::new(command.spawn().unwrap());
+        place.wait_for(&send, |status| status["bytes_done"].as_u64() > Some(100_000));
+        send.signal(rustix::process::Signal::TERM);
+        let began = Instant::now();
+        assert_eq!(send.child.wait().unwrap().code(), Some(130), "{is_json}");
+        assert!(began.elapsed() < Duration::from_secs(4), "{is_json}: {:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn a_ticket_that_nobody_reads_does_not_keep_its_process_alive() {
+    let place = Place::new();
+    let (stuck, _unread) = full();
+    let mut receive = Running::new(
+        place.command(&["receive", "archive"]).stdout(stuck).stderr(Stdio::null()).spawn().unwrap(),
+    );
+    place.wait_for(&receive, |_| true);
+    receive.signal(rustix::process::Signal::TERM);
+    let began = Instant::now();
+    assert_eq!(receive.child.wait().unwrap().code(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+}
+
 #[test]
 fn a_ticket_that_is_void_is_refused_and_nothing_arrives() {
     let place = Place::new();

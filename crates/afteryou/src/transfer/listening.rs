@@ -78,7 +78,15 @@ async fn run(
     let ticket = Ticket { role, fingerprint: identity.fingerprint(), secret, addresses }.to_line()?;
 
     let stage = Stage::start(&quiet_for_ssh(listening, common), job, false)?;
-    hand_over(&ticket, listening, common)?;
+    let handed_over = tokio::select! {
+        handed_over = hand_over(ticket, listening, common) => handed_over,
+        // Whoever should read the ticket does not; what follows ends at once.
+        () = stage.stopped() => Ok(()),
+    };
+    if let Err(failure) = handed_over {
+        stage.end();
+        return Err(failure);
+    }
     if !listening.ticket_only {
         stage.say(hint);
     }
@@ -165,15 +173,16 @@ fn in_ticket(named: &[String], local: SocketAddr) -> Result<Vec<Address>, Failur
     Ok(found)
 }
 
-/// To a file, to a program, or to whoever reads stdout.
-fn hand_over(ticket: &str, listening: &Listening, common: &Common) -> Result<(), Failure> {
+/// To a file, to a program, or to whoever reads stdout, who may take long.
+async fn hand_over(ticket: String, listening: &Listening, common: &Common) -> Result<(), Failure> {
     if let Some(path) = &listening.ticket_file {
-        return Ok(write_private(path, ticket).with_context(|| format!("cannot write {}", path.display()))?);
+        return Ok(write_private(path, &ticket).with_context(|| format!("cannot write {}", path.display()))?);
     }
-    match common.json {
-        true => output::print(&format!("{}\n", serde_json::json!({ "event": "ticket", "ticket": ticket }))),
-        false => output::print(&format!("{ticket}\n")),
-    }
+    let line = match common.json {
+        true => format!("{}\n", serde_json::json!({ "event": "ticket", "ticket": ticket })),
+        false => format!("{ticket}\n"),
+    };
+    tokio::task::spawn_blocking(move || output::print(&line)).await?
 }
 
 /// Never readable for others, whoever had the name before.

@@ -23,6 +23,10 @@ pub trait View: Send {
     fn tick(&mut self, tally: &Tally, now: Instant);
     /// A sentence that stays.
     fn say(&mut self, sentence: &str);
+    /// So many files were settled without being told of, since whoever reads was too slow.
+    fn missed(&mut self, files: u64) {
+        self.say(&format!("{} more: too many to tell of each", count(files, "file")));
+    }
     /// Nothing more will come; what was said stays.
     fn finish(&mut self);
 }

@@ -12,6 +12,7 @@ mod listening;
 mod live;
 pub mod manual;
 mod network;
+mod queue;
 mod ready;
 mod signals;
 mod sources;

@@ -1,7 +1,11 @@
 //! Ctrl-C and SIGTERM: the first asks the job to end, the second ends the process at once.
 
-use crate::output::complain;
+use crate::output::complain_within;
+use std::time::Duration;
 use tokio::sync::watch;
+
+/// A terminal that stands still must not keep the process alive.
+const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Sends `true` into `stop` at the first signal, and ends the process at the second. Nothing is lost then, either: what
 /// arrived is in its partial files.
@@ -13,7 +17,7 @@ pub async fn watch(stop: watch::Sender<bool>) {
     signals.next().await;
     stop.send_replace(true);
     signals.next().await;
-    complain("\nafteryou: ended at once\n");
+    complain_within("\nafteryou: ended at once\n", LAST_WORDS);
     std::process::exit(130);
 }
 

@@ -4,6 +4,7 @@
 use super::args::Common;
 use super::ctl::Job;
 use super::live::{self, View};
+use super::queue::{self, Message};
 use super::summary::summary;
 use super::tally::Tally;
 use super::{ready, signals, timetable};
@@ -12,9 +13,9 @@ use crate::output::{self, complain};
 use afteryou_cc::list::Class;
 use afteryou_transfer::event::{Event, Listener};
 use afteryou_transfer::pace::Pace;
-use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
@@ -24,23 +25,23 @@ const TICK: Duration = Duration::from_millis(200);
 /// What the service manager is told anew now and then.
 const STATUS_APART: Duration = Duration::from_secs(10);
 
+/// A view that has not ended by then waits for a reader that stands still.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
 /// What surrounds a job.
 pub struct Stage {
     /// How fast it may go.
     pub pace: Pace,
     tally: Arc<Mutex<Tally>>,
     stop: watch::Sender<bool>,
-    messages: Sender<Message>,
-    shown: JoinHandle<()>,
+    done: &'static str,
+    is_finished: Arc<AtomicBool>,
+    messages: queue::Sender,
+    /// Disconnected when the view has ended.
+    shown: mpsc::Receiver<()>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
     #[cfg(unix)]
     _server: Option<super::ctl::Server>,
-}
-
-enum Message {
-    Event(Event, Instant),
-    Say(String),
-    End,
 }
 
 impl Stage {
@@ -53,7 +54,9 @@ impl Stage {
         let tally = Arc::new(Mutex::new(if at_once { tally } else { tally.listening() }));
         let stop = watch::Sender::new(false);
 
-        let mut tasks = vec![tokio::spawn(signals::watch(stop.clone()))];
+        // To the end of the process: who gives up waiting for us says so by a second signal.
+        tokio::spawn(signals::watch(stop.clone()));
+        let mut tasks = Vec::new();
         if let Some(max_rate) = &common.max_rate {
             let task = timetable::follow(max_rate.clone(), job.direction, pace.clone(), tally.clone());
             tasks.push(tokio::spawn(task));
@@ -62,15 +65,19 @@ impl Stage {
         let server = server(common, job.clone(), &tally, &pace, &stop);
 
         let view = live::view(common.json, common.quiet, at_once);
-        let (messages, received) = channel();
+        let (messages, received) = queue::queue();
+        let (showing, shown) = mpsc::channel();
         let their_tally = tally.clone();
-        let shown = std::thread::Builder::new()
-            .name("view".to_owned())
-            .spawn(move || show(view, job.done, &their_tally, &received))?;
+        std::thread::Builder::new().name("view".to_owned()).spawn(move || {
+            show(view, &their_tally, &received);
+            drop(showing);
+        })?;
         Ok(Stage {
             pace,
             tally,
             stop,
+            done: job.done,
+            is_finished: Arc::default(),
             messages,
             shown,
             tasks,
@@ -81,18 +88,27 @@ impl Stage {
 
     /// Where the job's events go.
     pub fn listener(&self) -> Listener {
-        let messages = Mutex::new(self.messages.clone());
+        let (tally, messages, done) = (self.tally.clone(), self.messages.clone(), self.done);
+        let is_finished = self.is_finished.clone();
         Arc::new(move |event| {
             if matches!(event, Event::Group { .. }) {
                 return at_once(&event);
             }
-            let _ = locked(&messages).send(Message::Event(event, Instant::now()));
+            is_finished.fetch_or(matches!(event, Event::Finished { .. }), Relaxed);
+            let end = added(&tally, &event, done);
+            messages.send(Message::Event(event));
+            end.into_iter().for_each(|sentence| messages.send(Message::Say(sentence)));
         })
     }
 
     /// Shows a sentence.
     pub fn say(&self, sentence: String) {
-        let _ = self.messages.send(Message::Say(sentence));
+        self.messages.send(Message::Say(sentence));
+    }
+
+    /// A job came to its end.
+    pub fn is_finished(&self) -> bool {
+        self.is_finished.load(Relaxed)
     }
 
     /// Becomes true when somebody wants the job to end.
@@ -115,8 +131,9 @@ impl Stage {
     pub fn end(self) -> Tally {
         ready::stopping();
         self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
-        let _ = self.messages.send(Message::End);
-        let _ = self.shown.join();
+        self.messages.send(Message::End);
+        // Nothing is ever sent: what comes is the end, or the time is over.
+        let _ = self.shown.recv_timeout(LAST_WORDS);
         let tally = locked(&self.tally).clone();
         tally
     }
@@ -142,30 +159,22 @@ fn server(
 }
 
 /// The view's thread.
-fn show(
-    mut view: Box<dyn View>,
-    done: &'static str,
-    tally: &Mutex<Tally>,
-    messages: &std::sync::mpsc::Receiver<Message>,
-) {
+fn show(mut view: Box<dyn View>, tally: &Mutex<Tally>, messages: &queue::Receiver) {
     let mut told = Instant::now();
     loop {
-        let message = messages.recv_timeout(TICK);
+        let message = messages.next(TICK);
         let now = Instant::now();
+        // A copy, since a terminal that is stopped (Ctrl-S) stops its writer, and the job and `ctl` go on.
+        let tally = locked(tally).clone();
         match message {
-            Ok(Message::Event(event, at)) => {
-                let tally = added(tally, &event, at);
-                view.event(&event, &tally, now);
-                if let (Event::Finished { .. }, Some(end)) = (&event, tally.end) {
-                    view.say(&summary(done, end, &tally, at));
-                }
-            }
+            Ok(Message::Event(event)) => view.event(&event, &tally, now),
             Ok(Message::Say(sentence)) => view.say(&sentence),
             Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {}
         }
-        // A copy, since a terminal that is stopped (Ctrl-S) stops its writer, and `ctl` wants to look, too.
-        let tally = locked(tally).clone();
+        if let Some(files) = messages.missed() {
+            view.missed(files);
+        }
         view.tick(&tally, now);
         if now.saturating_duration_since(told) >= STATUS_APART {
             told = now;
@@ -175,10 +184,12 @@ fn show(
     view.finish();
 }
 
-fn added(tally: &Mutex<Tally>, event: &Event, at: Instant) -> Tally {
+/// Adds an event; at the end of a job, gives the sentence about it.
+fn added(tally: &Mutex<Tally>, event: &Event, done: &str) -> Option<String> {
+    let now = Instant::now();
     let mut tally = locked(tally);
-    tally.add(event, at);
-    tally.clone()
+    tally.add(event, now);
+    matches!(event, Event::Finished { .. }).then(|| summary(done, tally.end.unwrap_or_default(), &tally, now))
 }
 
 /// What a panicking thread left behind is whole: nobody panics between two writes to it.

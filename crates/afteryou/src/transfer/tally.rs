@@ -45,7 +45,7 @@ pub struct Tally {
 }
 
 /// How a job ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct End {
     /// Files stored in this run.
     pub stored: u64,

@@ -1,6 +1,7 @@
 //! For programs: one JSON object in a line for each event.
 //!
 //! Each has `at_ms`, the time since the job began, and `event`; a `state` also has `words`, what a person would read.
+//! A reader that is too slow is told with `missed` how many files it did not hear of.
 
 use super::View;
 use crate::transfer::tally::Tally;
@@ -31,6 +32,10 @@ impl<W: Write + Send> Json<W> {
         Json { out: Some(out), began: Instant::now() }
     }
 
+    fn at_ms(&self, now: Instant) -> u64 {
+        u64::try_from(now.saturating_duration_since(self.began).as_millis()).unwrap_or(u64::MAX)
+    }
+
     fn write(&mut self, line: &impl Serialize) {
         let Some(out) = &mut self.out else { return };
         let Ok(mut text) = serde_json::to_vec(line) else { return };
@@ -44,7 +49,7 @@ impl<W: Write + Send> Json<W> {
 
 impl<W: Write + Send> View for Json<W> {
     fn event(&mut self, event: &Event, tally: &Tally, now: Instant) {
-        let at_ms = u64::try_from(now.saturating_duration_since(self.began).as_millis()).unwrap_or(u64::MAX);
+        let at_ms = self.at_ms(now);
         let words = matches!(event, Event::State(_)).then(|| tally.words(now));
         self.write(&Line { at_ms, event, words });
     }
@@ -52,6 +57,12 @@ impl<W: Write + Send> View for Json<W> {
     fn tick(&mut self, _: &Tally, _: Instant) {}
 
     fn say(&mut self, _: &str) {}
+
+    fn missed(&mut self, files: u64) {
+        let line =
+            serde_json::json!({ "at_ms": self.at_ms(Instant::now()), "event": "missed", "files": files });
+        self.write(&line);
+    }
 
     fn finish(&mut self) {}
 }
