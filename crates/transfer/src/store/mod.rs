@@ -197,7 +197,11 @@ impl Store {
 
 /// Whether anything can be stored here: makes the directory of partial files, and removes it again if nothing is in it.
 fn probe(root: &Dir) -> io::Result<()> {
-    partial::state(root)?;
+    match partial::state(root) {
+        // Nothing may have to be stored; if it has, the source is told, too.
+        Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {}
+        other => _ = other?,
+    }
     _ = root.remove_dir(STATE);
     Ok(())
 }
