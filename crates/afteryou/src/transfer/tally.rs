@@ -132,7 +132,7 @@ impl Tally {
                 self.spend(now);
             }
             Event::File { outcome: Outcome::Failed(_), .. } => self.failed += 1,
-            Event::File { .. } | Event::Group { .. } | Event::Pace { .. } => {}
+            Event::File { .. } | Event::Busy { .. } | Event::Group { .. } | Event::Pace { .. } => {}
             Event::Finished { stored, had, failed, bytes_moved } => {
                 self.end = Some(End { stored: *stored, had: *had, failed: *failed });
                 self.bytes_moved = *bytes_moved;

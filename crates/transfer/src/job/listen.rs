@@ -173,6 +173,15 @@ struct Running {
     ended: watch::Receiver<()>,
 }
 
+/// A session that may begin.
+struct Entered {
+    serial: u64,
+    /// Who had its lane before.
+    older: Option<Running>,
+    /// The end of its job was told: nothing is told of it any more.
+    late: bool,
+}
+
 #[derive(Default)]
 struct Books {
     jobs: HashMap<[u8; 16], Entry>,
@@ -301,19 +310,24 @@ impl Host {
         job: Arc<Job>,
     ) -> Option<JobDone> {
         let (ending, ended) = watch::channel(());
-        let (serial, older) = self.enter(id, lane, &job, connection.clone(), ended)?;
+        let Entered { serial, older, late } = self.enter(id, lane, &job, connection.clone(), ended)?;
         if let Some(mut older) = older {
             older.connection.close(VarInt::from_u32(session::REPLACED), b"");
             // Ends when the older session drops its half.
             _ = timeout(REPLACE_TIMEOUT, async { while older.ended.changed().await.is_ok() {} }).await;
         }
-        job.tally.tell(Event::Connected { peer: session::peer(&connection) });
+        if !late {
+            job.tally.tell(Event::Connected { peer: session::peer(&connection) });
+        }
+        let reports = lane == 0 && !late;
         let result = match session::answer(&mut control, &Answer::Welcome).await {
-            Ok(()) => self.session(&connection, control, &job, lane, lanes).await,
+            Ok(()) => self.session(&connection, control, &job, (lane, lanes), reports).await,
             Err(end) => Err(end),
         };
         session::close(&connection, &result);
-        self.tell_end(&job, &result);
+        if !late {
+            self.tell_end(&job, &result);
+        }
         drop(ending);
         self.leave(id, lane, serial, result.is_ok())
     }
@@ -326,7 +340,7 @@ impl Host {
         job: &Arc<Job>,
         connection: Connection,
         ended: watch::Receiver<()>,
-    ) -> Option<(u64, Option<Running>)> {
+    ) -> Option<Entered> {
         let mut books = self.books();
         if books.closing {
             connection.close(VarInt::from_u32(session::SHUTDOWN), b"");
@@ -336,7 +350,8 @@ impl Host {
         let serial = books.serial;
         // It may have been forgotten since it was looked up.
         let entry = books.jobs.entry(id).or_insert_with(|| Entry::of(job.clone()));
-        Some((serial, entry.lanes.insert(lane, Running { serial, connection, ended })))
+        let older = entry.lanes.insert(lane, Running { serial, connection, ended });
+        Some(Entered { serial, older, late: entry.told.is_some() })
     }
 
     async fn session(
@@ -344,14 +359,14 @@ impl Host {
         connection: &Connection,
         control: Control,
         job: &Arc<Job>,
-        lane: u16,
-        lanes: u16,
+        (lane, lanes): (u16, u16),
+        reports: bool,
     ) -> Result<(), End> {
         let pace = self.options.pace.clone();
         let report = async {
-            match lane {
-                0 => job.tally.report().await,
-                _ => std::future::pending().await,
+            match reports {
+                true => job.tally.report().await,
+                false => std::future::pending().await,
             }
         };
         let session = async {

@@ -475,8 +475,12 @@ async fn a_connection_that_comes_after_its_job_has_finished_begins_no_other() {
         raw.connection.close(1_u32.into(), b"");
         tokio::time::sleep(Duration::from_millis(300)).await;
     }
+    let events = victim.far.events.all();
     let finished = |event: &&Event| matches!(event, Event::Finished { .. });
-    assert_eq!(victim.far.events.all().iter().filter(finished).count(), 1);
+    assert_eq!(events.iter().filter(finished).count(), 1);
+    // Whoever shows them would think of another job.
+    assert!(matches!(events.last(), Some(Event::Finished { .. })), "{events:?}");
+    assert_eq!(victim.far.events.connections(), 1);
     assert_eq!(victim.far.stop().await.had, 1);
 }
 

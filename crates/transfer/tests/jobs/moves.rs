@@ -292,7 +292,7 @@ async fn listening_once_ends_after_a_job() {
 async fn one_connection_of_many_may_do_all_of_the_job() {
     let pair = Pair::new();
     pair.write("tiny", b"tiny");
-    for round in 0..20 {
+    for round in 0..10 {
         let service = match round % 2 {
             0 => Service::Receive(pair.store()),
             _ => Service::Serve { dir: pair.from(), options: SourceOptions::default() },
