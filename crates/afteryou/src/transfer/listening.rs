@@ -41,7 +41,8 @@ pub async fn serve(args: &ServeArgs) -> Result<(), Failure> {
     let directory = &args.directory;
     if !directory.is_dir() {
         return Err(Failure::usage(format!(
-            "{directory:?} is no directory: name one whose files may be got"
+            "{} is no directory: name one whose files may be got",
+            super::args::repeated(directory.as_os_str())
         )));
     }
     let options = sources::options(&args.common, args.symlinks);

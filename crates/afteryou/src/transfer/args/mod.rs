@@ -11,7 +11,7 @@ mod target;
 pub use common::{Common, Symlinks};
 pub use dialing::{Dialing, GetArgs, SendArgs};
 pub use listening::{Listening, ReceiveArgs, ServeArgs};
-pub use target::{looks_like_ticket, Target};
+pub use target::{looks_like_ticket, read_ticket, repeated, Target};
 
 /// Words about exit codes of the commands that connect.
 pub const EXIT_CODES: &str = "\
