@@ -288,6 +288,8 @@ fn a_socket_whose_job_was_killed_is_cleaned_away() {
     let place = Place::new();
     let (receive, _) = place.listen(&["receive", "archive"]);
     place.wait_for(&receive, |_| true);
+    let socket = place.path(&format!("control/{}.sock", receive.child.id())).metadata().unwrap();
+    assert_eq!(std::os::unix::fs::MetadataExt::mode(&socket) & 0o777, 0o600);
     receive.kill();
     assert_eq!(fs::read_dir(place.path("control")).unwrap().count(), 1);
     assert_eq!(text(&place.run(&["ctl"]).stdout), "no job runs\n");
@@ -411,7 +413,10 @@ fn who_waits_for_ever_ends_well_whatever_failed_meanwhile() {
 fn a_soft_limit_of_open_files_is_raised() {
     let place = Place::new();
     let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -Sn 100 && ulimit -Hn 5000 && exec \"$0\" receive archive --listen 127.0.0.1:0"]);
+    command.args([
+        "-c",
+        "ulimit -Sn 100 && ulimit -Hn 5000 && exec \"$0\" receive archive --listen 127.0.0.1:0",
+    ]);
     command.arg(env!("CARGO_BIN_EXE_afteryou")).current_dir(place.0.path()).stdin(Stdio::null());
     command.env("AFTERYOU_STATE", place.path("state")).env("AFTERYOU_CONTROL_DIR", place.path("control"));
     let mut receive = Running::new(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
