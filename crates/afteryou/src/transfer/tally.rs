@@ -32,6 +32,8 @@ pub struct Tally {
     pub rate: u64,
     /// Entries that failed, in this run.
     pub failed: u64,
+    /// Entries that were left out.
+    pub skipped: u64,
     /// How it ended.
     pub end: Option<End>,
     link: Link,
@@ -76,6 +78,7 @@ impl Tally {
             bytes_moved: 0,
             rate: 0,
             failed: 0,
+            skipped: 0,
             end: None,
             link: Link::Connecting,
             down_since: None,
@@ -132,6 +135,7 @@ impl Tally {
                 self.spend(now);
             }
             Event::File { outcome: Outcome::Failed(_), .. } => self.failed += 1,
+            Event::File { outcome: Outcome::Skipped(_), .. } => self.skipped += 1,
             Event::File { .. } | Event::Group { .. } | Event::Pace { .. } => {}
             Event::Finished { stored, had, failed, bytes_moved } => {
                 self.end = Some(End { stored: *stored, had: *had, failed: *failed });
@@ -316,7 +320,7 @@ mod tests {
     fn who_listens_waits_rather_than_tries() {
         let (tally, _, now) = tally();
         let mut tally = tally.listening();
-        assert_eq!(tally.words(now), "waiting for the other machine");
+        assert_eq!(tally.words(now), "waiting for files to move");
         tally.add(&Event::Connected { peer: "[::1]:4747".to_owned() }, now);
         tally.add(&Event::Disconnected { reason: "timed out".to_owned(), retry_in_ms: 0 }, now);
         assert_eq!(tally.words(now), "waiting for the other machine to come back: timed out");

@@ -184,7 +184,7 @@ fn away(link: &Link) -> String {
         Link::Waiting { reason: Some(reason) } => {
             format!("waiting for the other machine to come back: {reason}")
         }
-        Link::Waiting { reason: None } => "waiting for the other machine".to_owned(),
+        Link::Waiting { reason: None } => "waiting for files to move".to_owned(),
         Link::Connecting | Link::Up => "connecting".to_owned(),
     }
 }

@@ -80,7 +80,7 @@ fn without_a_connection_nothing_else_is_said() {
     assert_eq!(words(&Situation { link: down(0), ..alone() }), "no connection: no answer, trying again");
     assert_eq!(words(&Situation::default()), "connecting");
     let waiting = |reason| Situation { link: Link::Waiting { reason }, ..alone() };
-    assert_eq!(words(&waiting(None)), "waiting for the other machine");
+    assert_eq!(words(&waiting(None)), "waiting for files to move");
     let gone = words(&waiting(Some("timed out".to_owned())));
     assert_eq!(gone, "waiting for the other machine to come back: timed out");
 }
