@@ -263,6 +263,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;doctor' {
+            [CompletionResult]::new('--ticket', '--ticket', [CompletionResultType]::ParameterName, 'The same; neither AFTERYOU_TICKET nor a file shows in `ps`')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: a JSON array, described below')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')

@@ -509,12 +509,16 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__doctor)
-            opts="-h --json --help"
+            opts="-h --ticket --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --ticket)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

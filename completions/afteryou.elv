@@ -236,6 +236,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --help 'Print help'
         }
         &'afteryou;doctor'= {
+            cand --ticket 'The same; neither AFTERYOU_TICKET nor a file shows in `ps`'
             cand --json 'For programs: a JSON array, described below'
             cand -h 'Print help'
             cand --help 'Print help'

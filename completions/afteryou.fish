@@ -177,6 +177,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l json -d 'For
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand list" -l json -d 'For programs: a JSON array, described below'
 complete -c afteryou -n "__fish_afteryou_using_subcommand list" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand doctor" -l ticket -d 'The same; neither AFTERYOU_TICKET nor a file shows in `ps`' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand doctor" -l json -d 'For programs: a JSON array, described below'
 complete -c afteryou -n "__fish_afteryou_using_subcommand doctor" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand completions" -s h -l help -d 'Print help'

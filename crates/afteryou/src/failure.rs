@@ -39,7 +39,7 @@ impl Failure {
 
     /// Says why on stderr.
     pub fn report(&self) -> ExitCode {
-        crate::output::complain_within(&format!("afteryou: {self}\n"), PATIENCE);
+        crate::output::complain_within(&format!("afteryou: {}\n", fit(&self.to_string())), PATIENCE);
         ExitCode::from(self.code())
     }
 }
@@ -55,6 +55,11 @@ impl fmt::Display for Failure {
             Failure::Failed(error) => f.write_str(&chain(error)),
         }
     }
+}
+
+/// Far ends and file names have their words in it; what the user's own file says may have lines.
+fn fit(text: &str) -> String {
+    text.split('\n').map(crate::output::printable).collect::<Vec<_>>().join("\n")
 }
 
 /// Each cause once: some errors have their cause in their own words already.

@@ -32,6 +32,18 @@ pub fn complain_within(text: &str, longest: Duration) {
     let _ = said.recv_timeout(longest);
 }
 
+/// Text from elsewhere, fit for a line of a terminal: no character moves the cursor, breaks the line or turns the
+/// direction of what follows, which lets a name look like another.
+pub fn printable(text: &str) -> String {
+    text.replace(is_steering, "\u{fffd}")
+}
+
+/// Control characters, separators of lines, and the marks of Unicode's bidirectional algorithm (UAX 9, section 2).
+fn is_steering(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// Columns for text: the terminal's, within reason.
 pub fn width() -> usize {
     if !io::stdout().is_terminal() {
@@ -51,6 +63,15 @@ fn print_to(out: &mut impl Write, text: &str) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_from_elsewhere_steers_nothing() {
+        assert_eq!(
+            printable("a\u{1b}[31m\u{202e}gpj.exe\u{2066}\n"),
+            "a\u{fffd}[31m\u{fffd}gpj.exe\u{fffd}\u{fffd}"
+        );
+        assert_eq!(printable("grüße 文件 שלום"), "grüße 文件 שלום");
+    }
 
     struct Refuses(ErrorKind);
 

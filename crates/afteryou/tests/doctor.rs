@@ -102,6 +102,19 @@ fn the_way_to_a_far_end_is_looked_at_and_the_address_that_is_silent_is_a_warning
 }
 
 #[test]
+fn a_ticket_may_lie_in_a_file_or_in_the_environment() {
+    let (folder, hole) = (tempfile::tempdir().unwrap(), UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
+    let ticket = ticket(&Identity::ephemeral().unwrap(), &[hole.local_addr().unwrap()]);
+    let file = folder.path().join("ticket");
+    std::fs::write(&file, &ticket).unwrap();
+    let name = format!("far end {}", hole.local_addr().unwrap());
+    assert_eq!(state(&checks(&doctor(&["--json", &format!("@{}", file.display())])), &name), "fail");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_afteryou"));
+    let output = command.args(["doctor", "--json"]).env("AFTERYOU_TICKET", &ticket).output().unwrap();
+    assert_eq!(state(&checks(&output), &name), "fail");
+}
+
+#[test]
 fn a_far_end_that_nobody_answers_for_is_a_failure_with_exit_code_1() {
     let hole = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let output = doctor(&[&ticket(&Identity::ephemeral().unwrap(), &[hole.local_addr().unwrap()])]);

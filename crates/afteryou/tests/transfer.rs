@@ -288,6 +288,8 @@ fn a_socket_whose_job_was_killed_is_cleaned_away() {
     let place = Place::new();
     let (receive, _) = place.listen(&["receive", "archive"]);
     place.wait_for(&receive, |_| true);
+    let socket = place.path(&format!("control/{}.sock", receive.child.id())).metadata().unwrap();
+    assert_eq!(std::os::unix::fs::MetadataExt::mode(&socket) & 0o777, 0o600);
     receive.kill();
     assert_eq!(fs::read_dir(place.path("control")).unwrap().count(), 1);
     assert_eq!(text(&place.run(&["ctl"]).stdout), "no job runs\n");
@@ -378,6 +380,53 @@ fn a_reader_that_stands_still_does_not_keep_a_job_alive() {
 }
 
 #[test]
+fn who_waits_for_one_job_and_is_ended_in_it_says_so() {
+    let place = Place::new();
+    place.file("large", 8_000_000);
+    let (receive, ticket) = place.listen(&["receive", "archive", "--once"]);
+    let send = place.start(&["send", "large", &ticket, "--max-rate", "4Mbit/s"]);
+    place.wait_for(&receive, |status| status["bytes_done"].as_u64() > Some(100_000));
+    receive.signal(rustix::process::Signal::TERM);
+    let (code, _, said) = receive.end();
+    assert_eq!(code, Some(130), "{said}");
+    assert!(said.contains("afteryou: stopped before a job was complete"), "{said}");
+    drop(send);
+}
+
+#[test]
+fn who_waits_for_ever_ends_well_whatever_failed_meanwhile() {
+    let place = Place::new();
+    place.file("a", 10);
+    fs::create_dir_all(place.path("archive/a/occupied")).unwrap();
+    let (receive, ticket) = place.listen(&["receive", "archive"]);
+    let output = place.run(&["send", "a", &ticket]);
+    assert_eq!(output.status.code(), Some(1), "a directory has its name: {}", text(&output.stderr));
+    receive.signal(rustix::process::Signal::TERM);
+    let (code, _, said) = receive.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("failed: a: "), "{said}");
+}
+
+/// As many files as the system lets us open.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_soft_limit_of_open_files_is_raised() {
+    let place = Place::new();
+    let mut command = Command::new("sh");
+    command.args([
+        "-c",
+        "ulimit -Sn 100 && ulimit -Hn 5000 && exec \"$0\" receive archive --listen 127.0.0.1:0",
+    ]);
+    command.arg(env!("CARGO_BIN_EXE_afteryou")).current_dir(place.0.path()).stdin(Stdio::null());
+    command.env("AFTERYOU_STATE", place.path("state")).env("AFTERYOU_CONTROL_DIR", place.path("control"));
+    let mut receive = Running::new(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    assert!(receive.line().starts_with("afteryou1"));
+    let limits = fs::read_to_string(format!("/proc/{}/limits", receive.child.id())).unwrap();
+    let line = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
+    assert_eq!(line.split_whitespace().nth(3), Some("5000"), "{line}");
+}
+
+#[test]
 fn a_ticket_that_nobody_reads_does_not_keep_its_process_alive() {
     let place = Place::new();
     let (stuck, _unread) = full();
@@ -425,6 +474,8 @@ fn words_that_make_no_sense_are_refused_before_anything_happens() {
     let place = Place::new();
     place.file("large", 1_000);
     for (words, expected) in [
+        (vec!["send", "--json"], "say what to send and where"),
+        (vec!["get", "--json"], "say what to get"),
         (vec!["send", "large"], "\"large\" is a path, and the last word should be a ticket"),
         (vec!["send", "large", "afteryou1abc"], "ticket"),
         (vec!["get", "afteryou1abc"], "ticket"),

@@ -202,10 +202,7 @@ fn arrival(path: &Path) -> Vec<Check> {
 
 /// What a far end says must not move the cursor.
 fn printable(text: &str) -> String {
-    text.chars()
-        .take(200)
-        .flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] })
-        .collect()
+    crate::output::printable(&text.chars().take(200).collect::<String>())
 }
 
 #[cfg(test)]

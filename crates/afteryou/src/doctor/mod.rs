@@ -13,17 +13,22 @@ mod report;
 
 use crate::failure::Failure;
 use crate::output;
-use afteryou_transfer::ticket::Ticket;
+use crate::transfer::args::read_ticket;
 use clap::Args;
 use serde::Serialize;
+use std::ffi::OsString;
 
 /// What `afteryou doctor` can be told.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct DoctorArgs {
-    /// Look at the way to this ticket's far end, too
-    #[arg(value_parser = str::parse::<Ticket>)]
-    pub ticket: Option<Ticket>,
+    /// Look at the way to this ticket's far end, too (or @FILE, a file that holds it)
+    #[arg(value_name = "TICKET")]
+    pub word: Option<OsString>,
+
+    /// The same; neither AFTERYOU_TICKET nor a file shows in `ps`
+    #[arg(long, env = "AFTERYOU_TICKET", hide_env_values = true)]
+    pub ticket: Option<OsString>,
 
     /// For programs: a JSON array, described below
     #[arg(long)]
@@ -33,7 +38,7 @@ pub struct DoctorArgs {
 const AFTER_HELP: &str = "\
 Examples:
   afteryou doctor
-  afteryou doctor afteryou1…       also what happens on the way to a far end that is listening
+  afteryou doctor @ticket.txt      also what happens on the way to a far end that is listening
 
 The JSON is an array of {name, state, seen, todo}; state is \"ok\", \"warn\" (transfers work, something could be better) or \
 \"fail\"; todo is null when there is nothing to do. The exit code is 1 if anything failed.";
@@ -79,9 +84,11 @@ impl Check {
 
 /// Looks and tells.
 pub fn run(args: &DoctorArgs) -> Result<(), Failure> {
+    // A word that is no ticket is said at once.
+    let far_end = args.word.as_ref().or(args.ticket.as_ref()).map(|word| read_ticket(word)).transpose()?;
     let mut checks = of_this_machine();
-    if let Some(ticket) = &args.ticket {
-        checks.extend(far::checks(ticket)?);
+    if let Some((ticket, _)) = far_end {
+        checks.extend(far::checks(&ticket)?);
     }
     output::print(&match args.json {
         true => serde_json::to_string_pretty(&checks)? + "\n",

@@ -41,7 +41,8 @@ pub async fn serve(args: &ServeArgs) -> Result<(), Failure> {
     let directory = &args.directory;
     if !directory.is_dir() {
         return Err(Failure::usage(format!(
-            "{directory:?} is no directory: name one whose files may be got"
+            "{} is no directory: name one whose files may be got",
+            super::args::repeated(directory.as_os_str())
         )));
     }
     let options = sources::options(&args.common, args.symlinks);
@@ -103,8 +104,15 @@ async fn run(
     let door = Guard::new(endpoint.clone(), limits).config_for(network::by_host(common, server));
     let outcome = job::listen(door, service, options, shutdown).await;
     network::leave(&endpoint).await;
+    let is_finished = stage.is_finished();
     stage.end();
-    match outcome?.failed {
+    let failed = outcome?.failed;
+    if !listening.once {
+        // What failed was said when it did, which may be weeks ago; to be ended is what it waited for.
+        return Ok(());
+    }
+    match failed {
+        _ if !is_finished => Err(Failure::Stopped("stopped before a job was complete".to_owned())),
         0 => Ok(()),
         failed => {
             let failed = super::figures::count(failed, "file");
@@ -185,18 +193,15 @@ async fn hand_over(ticket: String, listening: &Listening, common: &Common) -> Re
     tokio::task::spawn_blocking(move || output::print(&line)).await?
 }
 
-/// Never readable for others, whoever had the name before.
+/// Never readable for others, whoever had the name before, and never half a ticket.
 fn write_private(path: &Path, ticket: &str) -> io::Result<()> {
-    let new = path.with_extension("new");
-    let _ = std::fs::remove_file(&new);
-    let mut options = std::fs::OpenOptions::new();
-    options.create_new(true).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&new)?;
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    // Readable for its owner alone, under a name that nobody has.
+    let mut file = tempfile::NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))?;
     writeln!(file, "{ticket}")?;
-    file.sync_all()?;
-    std::fs::rename(&new, path)
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
 }
 
 /// Becomes true when somebody wants the end; for a far end of ssh that is also when ssh is gone.
@@ -247,7 +252,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ticket");
         std::fs::write(&path, "old").unwrap();
+        std::fs::write(path.with_extension("new"), "unrelated").unwrap();
         write_private(&path, "new").unwrap();
+        assert_eq!(std::fs::read_to_string(path.with_extension("new")).unwrap(), "unrelated");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing else is left");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "new\n");
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }

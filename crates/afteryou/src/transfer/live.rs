@@ -74,10 +74,5 @@ fn numbers(tally: &Tally) -> String {
     parts.join(", ")
 }
 
-/// File names come from elsewhere: no control character reaches a terminal.
-fn printable(text: &str) -> String {
-    text.replace(char::is_control, "\u{fffd}")
-}
-
 #[cfg(test)]
 mod tests;

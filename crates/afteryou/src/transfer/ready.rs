@@ -19,7 +19,7 @@ pub fn stopping() {
 
 /// A line break would begin another variable.
 fn one_line(text: &str) -> String {
-    text.replace(char::is_control, " ")
+    crate::output::printable(&text.replace(char::is_control, " "))
 }
 
 #[cfg(unix)]

@@ -29,6 +29,9 @@ pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
     if end.failed > 0 {
         parts.push(format!("{} failed", count(end.failed, "file")));
     }
+    if tally.skipped > 0 {
+        parts.push(format!("{} left out", tally.skipped));
+    }
     if moved > 0 {
         parts.extend(tally.yielded_percent().map(|percent| match percent {
             0 => "did not have to yield".to_owned(),
@@ -53,7 +56,7 @@ pub fn stopped(tally: &Tally) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_transfer::event::Event;
+    use afteryou_transfer::event::{Event, Outcome};
     use afteryou_transfer::pace::Pace;
 
     fn tally(bytes_done: u64, bytes_moved: u64) -> (Tally, Instant) {
@@ -71,9 +74,14 @@ mod tests {
         let expected =
             "sent 12 files, 3.1 GB in 4 min 12 s (98.4 Mbit/s); 1.2 GB were there already; 2 files failed";
         assert_eq!(summary("sent", end, &done, now), expected);
-        let (done, now) = tally(4_300_000_000, 0);
+        let (mut done, now) = tally(4_300_000_000, 0);
+        let reason = "it is a socket".to_owned();
+        done.add(&Event::File { path: "s".to_owned(), outcome: Outcome::Skipped(reason) }, now);
         let end = End { stored: 0, had: 12, failed: 0 };
-        assert_eq!(summary("sent", end, &done, now), "nothing had to be sent; 4.3 GB were there already");
+        assert_eq!(
+            summary("sent", end, &done, now),
+            "nothing had to be sent; 4.3 GB were there already; 1 left out"
+        );
     }
 
     #[test]

@@ -32,12 +32,16 @@ pub struct Tally {
     pub rate: u64,
     /// Entries that failed, in this run.
     pub failed: u64,
+    /// Entries that were left out.
+    pub skipped: u64,
     /// How it ended.
     pub end: Option<End>,
     link: Link,
     down_since: Option<Instant>,
     state: Option<(afteryou_transfer::wire::State, Instant)>,
     never_yields: Option<String>,
+    /// A file that another job is storing.
+    busy: Option<String>,
     pace: Pace,
     until: Option<String>,
     spent: Spent,
@@ -76,11 +80,13 @@ impl Tally {
             bytes_moved: 0,
             rate: 0,
             failed: 0,
+            skipped: 0,
             end: None,
             link: Link::Connecting,
             down_since: None,
             state: None,
             never_yields,
+            busy: None,
             pace,
             until: None,
             spent: Spent::default(),
@@ -132,7 +138,10 @@ impl Tally {
                 self.spend(now);
             }
             Event::File { outcome: Outcome::Failed(_), .. } => self.failed += 1,
-            Event::File { .. } | Event::Busy { .. } | Event::Group { .. } | Event::Pace { .. } => {}
+            Event::File { outcome: Outcome::Skipped(_), .. } => self.skipped += 1,
+            Event::File { path, .. } => self.busy = self.busy.take().filter(|busy| busy != path),
+            Event::Busy { path } => self.busy = Some(path.clone()),
+            Event::Group { .. } | Event::Pace { .. } => {}
             Event::Finished { stored, had, failed, bytes_moved } => {
                 self.end = Some(End { stored: *stored, had: *had, failed: *failed });
                 self.bytes_moved = *bytes_moved;
@@ -159,6 +168,7 @@ impl Tally {
             rate: self.rate,
             state: self.state.as_ref().filter(|(_, since)| fresh(since)).map(|(state, _)| state.clone()),
             never_yields: self.never_yields.clone(),
+            busy: self.busy.clone(),
         }
     }
 
@@ -316,7 +326,7 @@ mod tests {
     fn who_listens_waits_rather_than_tries() {
         let (tally, _, now) = tally();
         let mut tally = tally.listening();
-        assert_eq!(tally.words(now), "waiting for the other machine");
+        assert_eq!(tally.words(now), "waiting for files to move");
         tally.add(&Event::Connected { peer: "[::1]:4747".to_owned() }, now);
         tally.add(&Event::Disconnected { reason: "timed out".to_owned(), retry_in_ms: 0 }, now);
         assert_eq!(tally.words(now), "waiting for the other machine to come back: timed out");

@@ -79,6 +79,8 @@ pub struct Situation {
     pub state: Option<State>,
     /// Name of the controller, if it is one that never yields.
     pub never_yields: Option<String>,
+    /// A file that another job is storing.
+    pub busy: Option<String>,
 }
 
 /// What a job does, in one word.
@@ -151,8 +153,11 @@ pub fn words(situation: &Situation) -> String {
             queue => format!("yielding{queue}"),
         },
         Mood::Held => held(situation),
-        Mood::Still => match situation.rate {
-            0 => "nothing moves at the moment: files are being checked, or the path is silent".to_owned(),
+        Mood::Still => match (situation.rate, &situation.busy) {
+            (0, Some(path)) => format!("waiting for another job that is storing {path}"),
+            (0, None) => {
+                "nothing moves at the moment: files are being checked, or the path is silent".to_owned()
+            }
             _ => "moving".to_owned(),
         },
         Mood::FindingOut => format!("finding out how fast the path is{}", queue(&state)),
@@ -184,7 +189,7 @@ fn away(link: &Link) -> String {
         Link::Waiting { reason: Some(reason) } => {
             format!("waiting for the other machine to come back: {reason}")
         }
-        Link::Waiting { reason: None } => "waiting for the other machine".to_owned(),
+        Link::Waiting { reason: None } => "waiting for files to move".to_owned(),
         Link::Connecting | Link::Up => "connecting".to_owned(),
     }
 }

@@ -1,7 +1,7 @@
 //! `afteryou send` and `afteryou get`: the sides that connect.
 
 use super::common::{Common, Symlinks};
-use super::target::{looks_like_ticket, Target};
+use super::target::{looks_like_ticket, repeated, Target};
 use super::EXIT_CODES;
 use crate::failure::Failure;
 use crate::values;
@@ -161,12 +161,13 @@ impl SendArgs {
                  printed",
             )),
             Some(word) if std::fs::symlink_metadata(word).is_ok() => Err(Failure::usage(format!(
-                "{word:?} is a path, and the last word should be a ticket: `afteryou receive` on the other machine \
-                 prints one"
+                "{} is a path, and the last word should be a ticket: `afteryou receive` on the other machine prints one",
+                repeated(word)
             ))),
             Some(word) => Err(Failure::usage(format!(
-                "{word:?} is neither a ticket nor a file: the last word should be the ticket that `afteryou receive` \
-                 printed, or @FILE"
+                "{} is neither a ticket nor a file: the last word should be the ticket that `afteryou receive` printed, or \
+                 @FILE",
+                repeated(word)
             ))),
         }
     }
@@ -194,7 +195,9 @@ impl GetArgs {
             ));
         }
         match words.next() {
-            Some(extra) => Err(Failure::usage(format!("{extra:?} is one word too many: name one directory"))),
+            Some(extra) => {
+                Err(Failure::usage(format!("{} is one word too many: name one directory", repeated(extra))))
+            }
             None => Ok((target, directory.to_owned())),
         }
     }
@@ -243,6 +246,9 @@ impl Dialing {
 fn exists(path: &Path) -> Result<(), Failure> {
     match std::fs::symlink_metadata(path) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Failure::usage(format!("cannot read {path:?}: {}", values::reason(&error)))),
+        Err(error) => {
+            let path = repeated(path.as_os_str());
+            Err(Failure::usage(format!("cannot read {path}: {}", values::reason(&error))))
+        }
     }
 }

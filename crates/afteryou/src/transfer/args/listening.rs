@@ -1,7 +1,7 @@
 //! `afteryou receive` and `afteryou serve`: the sides that wait.
 
 use super::common::{Common, Symlinks};
-use super::EXIT_CODES;
+use super::LISTENING_EXIT_CODES;
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueHint};
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// What `afteryou receive` can be told.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = RECEIVE_HELP, after_long_help = format!("{RECEIVE_HELP}\n\n{EXIT_CODES}"))]
+#[command(after_help = RECEIVE_HELP, after_long_help = format!("{RECEIVE_HELP}\n\n{LISTENING_EXIT_CODES}"))]
 pub struct ReceiveArgs {
     /// Where to put what arrives; nothing is ever written outside
     #[arg(
@@ -32,7 +32,7 @@ pub struct ReceiveArgs {
 
 /// What `afteryou serve` can be told.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = SERVE_HELP, after_long_help = format!("{SERVE_HELP}\n\n{EXIT_CODES}"))]
+#[command(after_help = SERVE_HELP, after_long_help = format!("{SERVE_HELP}\n\n{LISTENING_EXIT_CODES}"))]
 pub struct ServeArgs {
     /// What can be got: this directory and what is below it
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath, env = "AFTERYOU_DIR", hide_env_values = true)]

@@ -11,15 +11,23 @@ mod target;
 pub use common::{Common, Symlinks};
 pub use dialing::{Dialing, GetArgs, SendArgs};
 pub use listening::{Listening, ReceiveArgs, ServeArgs};
-pub use target::{looks_like_ticket, Target};
+pub use target::{looks_like_ticket, read_ticket, repeated, Target};
 
-/// Words about exit codes that all of them share.
+/// Words about exit codes of the commands that connect.
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0    everything is stored at its place and verified
   1    something failed; the same command goes on from there
   2    the command line makes no sense
   130  Ctrl-C, SIGTERM or `afteryou ctl stop` ended it; so it does then";
+
+/// Words about exit codes of the commands that wait.
+pub const LISTENING_EXIT_CODES: &str = "\
+Exit codes:
+  0    Ctrl-C, SIGTERM or `afteryou ctl stop` ended it; with --once: a job is complete, and all of it stored and verified
+  1    it cannot wait here; with --once: something failed
+  2    the command line makes no sense
+  130  with --once: it was ended before a job was complete";
 
 #[cfg(test)]
 mod tests;

@@ -36,27 +36,49 @@ pub enum Target {
 /// Is `word` a ticket, or the name of a file with one, rather than a path?
 pub fn looks_like_ticket(word: &OsStr) -> bool {
     let text = word.to_string_lossy();
+    let text = bare(&text);
     // Mailers and phones change small letters to capital ones.
     let is_ticket = text.get(..PREFIX.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(PREFIX));
     is_ticket || (text.starts_with('@') && text.len() > 1)
 }
 
+/// Without the blanks and quotes that come along when a word is copied.
+fn bare(text: &str) -> &str {
+    text.trim_matches(|c: char| {
+        c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '“' | '”' | '„' | '‘' | '’')
+    })
+}
+
+/// `word` as a message may repeat it: not if there is a ticket in it, which is a secret.
+pub fn repeated(word: &OsStr) -> String {
+    match word.to_string_lossy().to_ascii_lowercase().contains(PREFIX) {
+        true => "a word with a ticket in it".to_owned(),
+        false => format!("{word:?}"),
+    }
+}
+
+/// A ticket of either role, with what stands behind a slash; or @FILE with that in it.
+pub fn read_ticket(word: &OsStr) -> Result<(Ticket, String), Failure> {
+    let text = word.to_string_lossy();
+    let text = match bare(&text).strip_prefix('@') {
+        Some(file) => read_file(file)?,
+        None => bare(&text).to_owned(),
+    };
+    let (ticket, path) = Ticket::with_path(&text).map_err(|error| match std::fs::symlink_metadata(word) {
+        Ok(_) => Failure::usage(format!(
+            "{} is a path where a ticket is expected: the other machine prints one",
+            repeated(word)
+        )),
+        // The word is not repeated: it might be a secret with a slip in it.
+        Err(_) => Failure::usage(error),
+    })?;
+    Ok((ticket, path.unwrap_or_default().to_owned()))
+}
+
 impl Target {
     /// A ticket for what a `role` does, a ticket with a path behind a slash, or @FILE with either in it.
     pub fn ticket(word: &OsStr, role: Role) -> Result<Target, Failure> {
-        let text = word.to_string_lossy();
-        let text = match text.strip_prefix('@') {
-            Some(file) => read_file(file)?,
-            None => text.into_owned(),
-        };
-        let (ticket, path) =
-            Ticket::with_path(&text).map_err(|error| match std::fs::symlink_metadata(word) {
-                Ok(_) => Failure::usage(format!(
-                    "{word:?} is a path where a ticket is expected: the other machine prints one"
-                )),
-                // The word is not repeated: it might be a secret with a slip in it.
-                Err(_) => Failure::usage(error),
-            })?;
+        let (ticket, path) = read_ticket(word)?;
         match (role, ticket.role) {
             (Role::Receive, Role::Serve) => Err(Failure::usage(
                 "this ticket is from `afteryou serve`: use it with `afteryou get`, or run `afteryou receive` there",
@@ -64,7 +86,7 @@ impl Target {
             (Role::Serve, Role::Receive) => Err(Failure::usage(
                 "this ticket is from `afteryou receive`: use it with `afteryou send`, or run `afteryou serve` there",
             )),
-            _ => Ok(Target::Ticket { ticket, path: path.unwrap_or_default().to_owned() }),
+            _ => Ok(Target::Ticket { ticket, path }),
         }
     }
 
@@ -148,6 +170,14 @@ mod tests {
         assert!(from_file("  \n").unwrap_err().to_string().ends_with("the file is empty"));
         let error = read("@/no/such/file").unwrap_err();
         assert_eq!(error.to_string(), "cannot read the ticket in \"/no/such/file\": there is no such file");
+    }
+
+    #[test]
+    fn blanks_and_quotes_around_a_ticket_do_no_harm() {
+        let ticket = line(Role::Serve);
+        for word in [format!("  {ticket} \n"), format!("\"{ticket}/x\""), format!("„{ticket}“")] {
+            assert!(looks_like_ticket(word.as_ref()) && read(&word).is_ok(), "{word}");
+        }
     }
 
     #[test]

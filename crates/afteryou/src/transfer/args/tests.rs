@@ -81,6 +81,18 @@ fn send_says_what_is_missing() {
 }
 
 #[test]
+fn a_ticket_with_a_slip_is_a_secret_still() {
+    let secret = "xafteryou1secret";
+    for said in [
+        refusal(send(&["/", secret]).paths_and_target()),
+        refusal(send(&["/", "xAFTERYOU1secret"]).paths_and_target()),
+        refusal(send(&["/", secret, &line(Role::Receive)]).paths_and_target()),
+    ] {
+        assert!(!said.contains("secret") && said.contains("a word with a ticket in it"), "{said}");
+    }
+}
+
+#[test]
 fn ssh_takes_the_place_of_a_ticket() {
     let (paths, target) = send(&["--via", "ssh", "me@host:dir", "."]).paths_and_target().unwrap();
     assert_eq!((paths, path(target).as_str()), (vec![PathBuf::from(".")], "ssh "));

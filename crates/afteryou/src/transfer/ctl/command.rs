@@ -90,7 +90,7 @@ pub fn run(args: &CtlArgs) -> Result<(), Failure> {
         text += &match args.json {
             true => serde_json::to_string(status)?,
             // What a job moves has names from elsewhere in it.
-            false => status.to_string().replace(char::is_control, "\u{fffd}"),
+            false => output::printable(&status.to_string()),
         };
         text.push('\n');
     }

@@ -45,6 +45,9 @@ impl Server {
         let _ = std::fs::remove_file(&socket);
         let listener =
             UnixListener::bind(&socket).with_context(|| format!("cannot listen at {}", socket.display()))?;
+        // A directory that the user names may be open to others.
+        std::fs::set_permissions(&socket, std::os::unix::fs::PermissionsExt::from_mode(0o600))
+            .with_context(|| format!("cannot close {} to others", socket.display()))?;
         let answerer = Answerer { job: Arc::new(job), tally, pace, stop };
         let task = tokio::spawn(async move {
             loop {

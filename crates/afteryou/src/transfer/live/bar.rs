@@ -5,8 +5,9 @@
 //!   yielding: queue is 148 ms over base 21 ms
 //! ```
 
-use super::{numbers, printable, remark, View};
+use super::{numbers, remark, View};
 use crate::live::cut;
+use crate::output::printable;
 use crate::transfer::tally::Tally;
 use afteryou_transfer::event::Event;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

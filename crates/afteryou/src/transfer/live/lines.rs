@@ -1,6 +1,7 @@
 //! Where there is no terminal: a line every ten seconds, and one at once where something needs attention.
 
-use super::{numbers, printable, remark, View};
+use super::{numbers, remark, View};
+use crate::output::printable;
 use crate::transfer::tally::Tally;
 use afteryou_transfer::event::Event;
 use std::io::Write;
@@ -13,12 +14,14 @@ const APART: Duration = Duration::from_secs(10);
 pub struct Lines<W> {
     out: W,
     next: Option<Instant>,
+    /// Of this job, that there is a connection was said.
+    said_connected: bool,
 }
 
 impl<W: Write + Send> Lines<W> {
     /// Nothing was said yet.
     pub fn new(out: W) -> Lines<W> {
-        Lines { out, next: None }
+        Lines { out, next: None, said_connected: false }
     }
 }
 
@@ -26,8 +29,11 @@ impl<W: Write + Send> View for Lines<W> {
     fn event(&mut self, event: &Event, _: &Tally, now: Instant) {
         match event {
             Event::Connected { .. } => self.next = Some(now + APART),
-            Event::Finished { .. } => self.next = None,
+            Event::Finished { .. } => (self.next, self.said_connected) = (None, false),
             _ => {}
+        }
+        if matches!(event, Event::Connected { .. }) && std::mem::replace(&mut self.said_connected, true) {
+            return;
         }
         if let Some(remark) = remark(event) {
             self.say(&remark);

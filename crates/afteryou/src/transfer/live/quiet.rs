@@ -1,7 +1,8 @@
 //! Nothing but what failed.
 
-use super::{printable, remark, View};
+use super::{remark, View};
 use crate::output::complain;
+use crate::output::printable;
 use crate::transfer::tally::Tally;
 use afteryou_transfer::event::{Event, Outcome};
 use std::time::Instant;

@@ -80,7 +80,7 @@ fn without_a_connection_nothing_else_is_said() {
     assert_eq!(words(&Situation { link: down(0), ..alone() }), "no connection: no answer, trying again");
     assert_eq!(words(&Situation::default()), "connecting");
     let waiting = |reason| Situation { link: Link::Waiting { reason }, ..alone() };
-    assert_eq!(words(&waiting(None)), "waiting for the other machine");
+    assert_eq!(words(&waiting(None)), "waiting for files to move");
     let gone = words(&waiting(Some("timed out".to_owned())));
     assert_eq!(gone, "waiting for the other machine to come back: timed out");
 }
@@ -162,4 +162,10 @@ fn a_controller_that_never_yields_is_never_said_to() {
             assert!(words(&situation).contains(entry.name));
         }
     }
+}
+
+#[test]
+fn a_file_that_another_job_is_storing_is_named() {
+    let busy = Situation { link: Link::Up, busy: Some("photos/a.jpg".to_owned()), ..Situation::default() };
+    assert_eq!(words(&busy), "waiting for another job that is storing photos/a.jpg");
 }
