@@ -316,7 +316,8 @@ async fn one_connection_of_many_may_do_all_of_the_job() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_gets_is_told_what_failed_and_what_was_left_out() {
     let pair = Pair::new();
-    pair.write("a", &content(3_000_000, 1));
+    // Long enough that "b" is not read before it is gone, also on a busy machine.
+    pair.write("a", &content(12_000_000, 1));
     pair.write("b", &content(1_000_000, 2));
     let _socket = std::os::unix::net::UnixListener::bind(pair.from().join("socket")).unwrap();
     let far = Far::serve(&pair);
@@ -324,7 +325,7 @@ async fn whoever_gets_is_told_what_failed_and_what_was_left_out() {
     let pace = options.pace.clone();
     pace.set(afteryou_transfer::pace::Owner::User, limit(2_000_000));
     let job = tokio::spawn(get(far.dialer(), Vec::new(), pair.store(), options));
-    events.until_moved(500_000).await;
+    events.until_moved(100_000).await;
     std::fs::remove_file(pair.from().join("b")).unwrap();
     pace.set(afteryou_transfer::pace::Owner::User, afteryou_transfer::pace::Limit::NONE);
     let summary = job.await.unwrap().unwrap();
