@@ -56,7 +56,7 @@ fn a_probe_on_an_empty_link_sees_propagation_and_its_own_serialisation_one_way()
     judged(measure, |ages| {
         let earliest = ages.iter().copied().fold(f64::INFINITY, f64::min);
         assert!(earliest >= 20.035, "{earliest} ms is faster than the link");
-        within("one way, ms", median(ages), 20.035, PROBE_TOLERANCE_MS)
+        undisturbed("one way, ms", ages, 20.035)
     });
 }
 
@@ -76,7 +76,16 @@ fn a_probe_on_an_empty_link_sees_its_round_trip_time_both_ways() {
         });
         (ages, late(&relay.stop().unwrap()))
     };
-    judged(measure, |ages| within("both ways, ms", median(ages), 40.070, PROBE_TOLERANCE_MS));
+    judged(measure, |ages| undisturbed("both ways, ms", ages, 40.070));
+}
+
+/// Every probe waits for threads to wake up, which on a machine with other work takes most of a millisecond for most of
+/// them. What the link itself does shows in those that hardly waited: the fastest tenth.
+fn undisturbed(what: &str, ages: &[f64], expected: f64) -> Result<(), String> {
+    let mut sorted = ages.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    within(what, sorted[sorted.len() / 10], expected, PROBE_TOLERANCE_MS)?;
+    within(what, median(ages), expected, 4.0 * PROBE_TOLERANCE_MS)
 }
 
 /// Sojourn times in ms of what left the queue after `from`.
