@@ -14,7 +14,7 @@
 //! [`STAGGER`] 250 ms, RFC 8305 §5. [`TIMEOUT`] 10 s for each address: three retransmissions of the first packet, at 1, 3 and 7 s.
 //!
 //! # Not implemented
-//! Names are looked up when their turn comes, by the system, and at most [`MAX_PER_NAME`] of their addresses are tried, one after the other.
+//! Names are looked up when their turn comes, by the system, and at most `MAX_PER_NAME` of their addresses are tried, one after the other.
 
 use crate::ticket::{Address, Fingerprint, Host, Role, Ticket};
 use crate::tls::{self, TlsError, ACCESS_DENIED, SERVER_NAME};

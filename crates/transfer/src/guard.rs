@@ -16,7 +16,7 @@
 //! switches", 1998, there for queues that share a memory.
 //!
 //! A handshake that failed leaves a connection that quinn keeps for three probe timeouts to answer late packets (RFC 9000 §10.2). These
-//! **lingering** ones are counted for [`LINGER`] and have places of their own, shared by the same rule.
+//! **lingering** ones are counted for `LINGER` and have places of their own, shared by the same rule.
 //!
 //! What is too many is ignored rather than refused: the client of a right ticket sends its first packet again after a second and gets in
 //! when there is room, while a refusal would end it. Packets of handshakes that were not taken yet wait in quinn's own

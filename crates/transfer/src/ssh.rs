@@ -14,7 +14,7 @@
 //! certificate made for this one job. Sending one the other way would add a message and prove nothing more.
 //!
 //! # Constants
-//! [`TICKET_TIMEOUT`] two minutes: ssh may be asking for a password meanwhile. [`MAX_BANNER_BYTES`] of other output (what a shell's
+//! [`TICKET_TIMEOUT`] two minutes: ssh may be asking for a password meanwhile. `MAX_BANNER_BYTES` of other output (what a shell's
 //! start-up files print) are skipped before the ticket.
 //!
 //! # Known limits

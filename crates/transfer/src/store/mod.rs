@@ -2,9 +2,9 @@
 //!
 //! # Rules
 //! - A final name only ever holds a complete, verified file that was on the disk before it got the name.
-//! - What was verified and written is not asked for again, whatever happened in between (see [`partial`]).
-//! - Nothing is read, written or changed outside the directory, or through a symbolic link inside it (see [`place`]);
-//!   what a peer may name at all, [`path`] says.
+//! - What was verified and written is not asked for again, whatever happened in between (see `partial`).
+//! - Nothing is read, written or changed outside the directory, or through a symbolic link inside it (see `place`);
+//!   what a peer may name at all, `path` says.
 //!
 //! # Directories
 //! A directory's mode and time are set when its entry comes. Entries below it may still be under way then: their arrival

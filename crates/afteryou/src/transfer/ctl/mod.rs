@@ -1,8 +1,8 @@
 //! `afteryou ctl`: jobs that run can be looked at, slowed down, paused and ended.
 //!
 //! # How
-//! Each job listens on a Unix socket `PID.sock` in a directory that only its user can enter ([`place`]). One connection
-//! carries one question and one answer, a JSON object in a line each ([`protocol`]). A socket whose job was killed is
+//! Each job listens on a Unix socket `PID.sock` in a directory that only its user can enter (`place`). One connection
+//! carries one question and one answer, a JSON object in a line each (`protocol`). A socket whose job was killed is
 //! removed by whoever finds that nobody answers.
 //!
 //! # Whose word counts
