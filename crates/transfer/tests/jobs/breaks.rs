@@ -32,6 +32,7 @@ async fn outage(pulled: bool, silence: Duration, back_within: Duration) {
     let far = if pulled { Far::serve(&pair) } else { Far::receive(&pair) };
     let way = Way::to(far.address).await;
     let (events, options) = options();
+    let options = JobOptions { give_up_after: None, ..options };
     let pace = options.pace.clone();
     pace.set(Owner::User, limit(4_000_000));
     let dialer = far.dialer_over(way.address, &client_endpoint());
