@@ -30,7 +30,7 @@ pub enum Owner {
 pub struct Limit {
     /// Bytes of content a second; None: no limit.
     pub max_rate: Option<u64>,
-    /// Nothing at all for now.
+    /// Nothing moves until somebody sets another limit.
     pub paused: bool,
 }
 
