@@ -1,35 +1,30 @@
 //! From a data stream to the sink's disk.
 //!
 //! # Model
-//! A small file is collected whole and then verified, written and given its name on a blocking thread: nothing waits for
-//! the network there. A large one has a thread of its own, to which what arrives is handed in order, as the network's own
-//! buffers. Few large files are decoded at a time; a source that keeps the order of the wants sends few.
+//! A file of one chunk group is collected and then verified, written and given its name on a blocking thread: nothing waits
+//! for the network there. A larger one has a thread of its own, which takes from the stream what it needs next and no more.
+//! So whatever has left the stream is on the disk, but for the group that is being received. Few large files are decoded
+//! at a time; a source that keeps the order of the wants sends few.
 //!
 //! # Bounds
-//! Files have places in the process's [room](super::room), so those that are collected are few, with 64 kB and some parents
-//! each. Large ones hold at most [`DECODERS`] x [`BATCHES`] x [`BATCH`]
-//! pieces of packets. What is beyond waits in quinn's receive window, and then at the source.
+//! Files have places in the process's [room](super::room), so those that are collected are few. Each file, small or large,
+//! holds a chunk group and some parents: that is what a kill costs. What is beyond waits in quinn's receive window, and then
+//! at the source.
 
 use crate::entry::{Wanted, GROUP_BYTES};
 use crate::job::on_thread;
 use crate::store::Reception;
 use crate::wire::Why;
-use bytes::{Buf, Bytes};
 use quinn::{ReadError, RecvStream, VarInt};
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;
-use tokio::sync::{mpsc, Semaphore};
+use tokio::runtime::Handle;
+use tokio::sync::{oneshot, Semaphore};
 
-/// Files up to so many wanted bytes are small.
-const SMALL: u64 = 64 * 1024;
-/// Large files that are decoded at a time.
-const DECODERS: usize = 8;
+/// Large files that are decoded at a time. Much of their time they wait for the disk.
+const DECODERS: usize = 16;
 /// Small files that are stored at a time. Most of their time they wait for the disk.
 const STORERS: usize = 16;
-/// Batches between the network and a decoder.
-const BATCHES: usize = 4;
-/// Pieces of packets in a batch.
-const BATCH: usize = 32;
 
 /// What the files of a session share.
 #[derive(Clone)]
@@ -67,7 +62,7 @@ impl Intake {
         reception: Reception,
         on_group: OnGroup,
     ) -> Received {
-        match reception.wanted().bytes() <= SMALL {
+        match reception.wanted().bytes() <= GROUP_BYTES {
             true => self.small(stream, reception, on_group).await,
             false => self.large(stream, reception, on_group).await,
         }
@@ -105,28 +100,27 @@ impl Intake {
         }
     }
 
-    async fn large(self, mut stream: RecvStream, reception: Reception, mut on_group: OnGroup) -> Received {
+    async fn large(self, stream: RecvStream, reception: Reception, mut on_group: OnGroup) -> Received {
         let _decoder = self.decoders.acquire().await;
-        let (sender, batches) = mpsc::channel(BATCHES);
-        let thread = on_thread("decode", move || {
-            let mut encoded =
-                Encoded { batches, current: Vec::new().into_iter(), chunk: Bytes::new(), ended: false };
-            reception.receive(&mut encoded, &mut on_group)
+        // Dropped with this future, however it ends.
+        let (_wanted, given_up) = oneshot::channel();
+        let mut encoded = Encoded { stream, runtime: Handle::current(), given_up, broke: None };
+        let decoded = on_thread("decode", move || {
+            let result = reception.receive(&mut encoded, &mut on_group);
+            (result, encoded.stream, encoded.broke)
         });
-        let passed = pass_on(&mut stream, sender).await;
-        let stored = thread.await;
-        match (passed, stored) {
-            // All of it came, whatever happened to the stream's end.
-            (Passed::All | Passed::Broken(_), Some(Ok(()))) => Received::Stored,
-            (Passed::Broken(error), _) => broken(error),
-            (Passed::Refused, Some(Ok(()))) => Received::Violation("a data stream has more than was wanted"),
-            (_, Some(Err(why))) => {
+        match decoded.await {
+            Some((Ok(()), mut stream, _)) => match stream.read(&mut [0]).await {
+                Ok(Some(_)) => Received::Violation("a data stream has more than was wanted"),
+                // All of it came, whatever happened to the stream's end.
+                Ok(None) | Err(_) => Received::Stored,
+            },
+            Some((Err(_), _, Some(error))) => broken(error),
+            Some((Err(why), mut stream, None)) => {
                 _ = stream.stop(VarInt::from_u32(super::STREAM_GIVEN_UP));
                 Received::Failed(why)
             }
-            (_, None) => {
-                Received::Failed(Why::Io("storing it failed; see the log of the receiving side".into()))
-            }
+            None => Received::Failed(Why::Io("storing it failed; see the log of the receiving side".into())),
         }
     }
 }
@@ -148,61 +142,34 @@ fn longest_encoding(wanted: &Wanted) -> usize {
     wanted.0.iter().map(of_range).fold(0, u64::saturating_add).min(usize::MAX as u64) as usize
 }
 
-/// How the way from a stream to its decoder ended.
-enum Passed {
-    /// To the stream's end.
-    All,
-    /// The decoder takes no more: it failed, or it has everything.
-    Refused,
-    Broken(ReadError),
-}
-
-/// Hands what arrives to the decoder. An empty batch is the end; a channel that ends without one is a broken stream.
-async fn pass_on(stream: &mut RecvStream, decoder: mpsc::Sender<Vec<Bytes>>) -> Passed {
-    loop {
-        let mut batch = vec![Bytes::new(); BATCH];
-        let read = match stream.read_chunks(&mut batch).await {
-            Ok(read) => read.unwrap_or(0),
-            Err(error) => return Passed::Broken(error),
-        };
-        batch.truncate(read);
-        match decoder.send(batch).await {
-            // A decoder that has everything need not have read the end.
-            Err(_) if read > 0 => return Passed::Refused,
-            _ if read == 0 => return Passed::All,
-            _ => {}
-        }
-    }
-}
-
-/// What arrives, for the decoder to read.
+/// What arrives, for a thread to read.
 struct Encoded {
-    batches: mpsc::Receiver<Vec<Bytes>>,
-    current: std::vec::IntoIter<Bytes>,
-    chunk: Bytes,
-    ended: bool,
+    stream: RecvStream,
+    runtime: Handle,
+    /// Ends when nobody waits for the file any more.
+    given_up: oneshot::Receiver<()>,
+    /// Why nothing comes any more.
+    broke: Option<ReadError>,
 }
 
 impl Read for Encoded {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while self.chunk.is_empty() {
-            if let Some(chunk) = self.current.next() {
-                self.chunk = chunk;
-                continue;
+        let Encoded { stream, runtime, given_up, broke } = self;
+        if broke.is_some() {
+            return Err(io::ErrorKind::ConnectionReset.into());
+        }
+        let read = runtime.block_on(async {
+            tokio::select! {
+                read = stream.read(out) => read,
+                _ = given_up => Err(ReadError::ClosedStream),
             }
-            if self.ended {
-                return Ok(0);
-            }
-            match self.batches.blocking_recv() {
-                Some(batch) => {
-                    self.ended = batch.is_empty();
-                    self.current = batch.into_iter();
-                }
-                None => return Err(io::ErrorKind::ConnectionReset.into()),
+        });
+        match read {
+            Ok(read) => Ok(read.unwrap_or(0)),
+            Err(error) => {
+                *broke = Some(error);
+                Err(io::ErrorKind::ConnectionReset.into())
             }
         }
-        let len = out.len().min(self.chunk.len());
-        self.chunk.copy_to_slice(&mut out[..len]);
-        Ok(len)
     }
 }

@@ -5,7 +5,7 @@ use super::common::{content, entry, file, link, names, Pair};
 use super::support::{options, Far};
 use afteryou_transfer::codec::{encode, Incoming};
 use afteryou_transfer::dial::Dialer;
-use afteryou_transfer::entry::{Entry, Kind, Wanted};
+use afteryou_transfer::entry::{Entry, Kind, Wanted, GROUP_BYTES};
 use afteryou_transfer::event::Event;
 use afteryou_transfer::job::{get, send, Dial};
 use afteryou_transfer::wire::{Answer, FromSink, FromSource, Greeting, Why, MAX_PATH, MAX_UNSETTLED};
@@ -72,11 +72,17 @@ impl Raw {
     }
 
     async fn data(&self, id: u64, encoded: &[u8]) {
-        // The connection may be closed before, or half-way.
-        let Ok(mut stream) = self.connection.open_uni().await else { return };
+        if let Some(mut stream) = self.some_data(id, encoded).await {
+            _ = stream.finish();
+        }
+    }
+
+    /// Data, of which more may come. The connection may be closed before, or half-way.
+    async fn some_data(&self, id: u64, encoded: &[u8]) -> Option<SendStream> {
+        let mut stream = self.connection.open_uni().await.ok()?;
         _ = stream.write_all(&id.to_be_bytes()).await;
         _ = stream.write_all(encoded).await;
-        _ = stream.finish();
+        Some(stream)
     }
 
     /// The reason with which the other side closes.
@@ -215,6 +221,39 @@ async fn data_that_does_not_verify_is_not_stored_and_others_are() {
     }
     drop(raw);
     victim.still_serves().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_came_is_on_the_disk_but_for_the_group_under_way() {
+    let victim = Victim::new();
+    let mut raw = victim.raw().await;
+    let mut streams = Vec::new();
+    for (id, size) in [20_000, 65_536, 100_000, 500_000].into_iter().enumerate() {
+        let (entry, encoded) = file(format!("{size}").as_bytes(), &content(size, id as u64));
+        raw.offer(id as u64, entry).await;
+        assert!(matches!(raw.answer().await, FromSink::Want { .. }));
+        let cut = encoded.len() - 1000;
+        streams.push(raw.some_data(id as u64, &encoded[..cut]).await.expect("goes out"));
+        let hashes = encoded.len() - size;
+        let least = cut - hashes - GROUP_BYTES as usize;
+        // The source falls silent, and nobody knows when this machine loses its power.
+        let written = async {
+            while longest_partial(&victim.pair) < least {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let longest = || longest_partial(&victim.pair);
+        timeout(SOON, written).await.unwrap_or_else(|_| panic!("{} of {cut} bytes are written", longest()));
+    }
+    raw.connection.close(0u32.into(), b"");
+    victim.still_serves().await;
+}
+
+/// Bytes of the longest partial file.
+fn longest_partial(pair: &Pair) -> usize {
+    let Ok(entries) = std::fs::read_dir(pair.to().join(".afteryou")) else { return 0 };
+    let parts = entries.flatten().filter(|entry| entry.path().extension().is_some_and(|end| end == "part"));
+    parts.map(|entry| entry.metadata().map_or(0, |metadata| metadata.len() as usize)).max().unwrap_or(0)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

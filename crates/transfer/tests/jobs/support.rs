@@ -53,6 +53,12 @@ impl Events {
         self.0.lock().unwrap().iter().map(bytes).sum()
     }
 
+    /// Did any chunk group of this file come off the wire?
+    pub fn has_moved_of(&self, file: &str) -> bool {
+        let all = self.0.lock().unwrap();
+        all.iter().any(|event| matches!(event, Event::Group { path, .. } if path == file))
+    }
+
     pub fn connections(&self) -> usize {
         self.0.lock().unwrap().iter().filter(|event| matches!(event, Event::Connected { .. })).count()
     }
