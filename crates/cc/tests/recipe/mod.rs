@@ -76,8 +76,9 @@ impl Recipe {
                 "--package",
                 &format!("afteryou-{}", self.package),
             ])
+            // One for all pages: what the crates depend on is built once.
             .arg("--target-dir")
-            .arg(copy.join("target"))
+            .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("how_to_add"))
             // Less time to compile than the optimised tests would save.
             .envs([("CARGO_PROFILE_TEST_OPT_LEVEL", "0"), ("CARGO_PROFILE_TEST_DEBUG", "0")])
             .current_dir(copy)
