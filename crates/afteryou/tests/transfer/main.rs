@@ -1,0 +1,8 @@
+//! The built command against itself on loopback: two processes, a ticket, and all that may happen to them.
+#![cfg(unix)]
+
+mod breaks;
+mod control;
+mod moves;
+mod support;
+mod waiting;
