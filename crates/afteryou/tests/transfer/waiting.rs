@@ -52,6 +52,37 @@ fn a_soft_limit_of_open_files_is_raised() {
 }
 
 #[test]
+fn a_ticket_is_no_directory() {
+    let place = Place::new();
+    fs::create_dir(place.path("photos")).unwrap();
+    let (_receive, to_send) = place.listen(&["receive", "archive"]);
+    let (_serve, to_get) = place.listen(&["serve", "photos"]);
+    fs::write(place.path("ticket"), &to_get).unwrap();
+    let before = fs::read_dir(place.path("")).unwrap().count();
+    for command in ["receive", "serve"] {
+        for (word, instead) in [
+            (to_send.as_str(), "to send files with it, type `afteryou send PATH... TICKET`"),
+            (to_get.as_str(), "to get files with it, type `afteryou get TICKET [DIR]`"),
+            ("@ticket", "to get files with it, type `afteryou get TICKET [DIR]`"),
+            ("afteryou1slip", "type `afteryou send PATH... TICKET` or `afteryou get TICKET [DIR]`"),
+        ] {
+            let output = place.run(&[command, word]);
+            let said = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{command} {word}: {said}");
+            assert!(
+                said.contains("a ticket where a directory is expected") && said.contains(instead),
+                "{said}"
+            );
+            assert!(!said.contains("afteryou1"), "a ticket is a secret: {said}");
+        }
+    }
+    assert_eq!(fs::read_dir(place.path("")).unwrap().count(), before, "nothing was made");
+
+    fs::create_dir(place.path("@home")).unwrap();
+    place.listen(&["receive", "@home"]);
+}
+
+#[test]
 fn words_that_make_no_sense_are_refused_before_anything_happens() {
     let place = Place::new();
     place.file("large", 1_000);
