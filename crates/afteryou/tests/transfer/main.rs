@@ -5,4 +5,5 @@ mod breaks;
 mod control;
 mod moves;
 mod support;
+mod timetable;
 mod waiting;

@@ -136,6 +136,16 @@ impl Drop for Running {
     }
 }
 
+/// Waits until this is so, and says how long it took.
+pub fn wait_until(what: &str, is: impl Fn() -> bool) -> Duration {
+    let began = Instant::now();
+    while !is() {
+        assert!(began.elapsed() < PATIENCE, "it is not so that {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    began.elapsed()
+}
+
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
