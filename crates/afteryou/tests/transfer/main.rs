@@ -4,6 +4,7 @@
 mod breaks;
 mod control;
 mod moves;
+mod sleep;
 mod support;
 mod timetable;
 mod waiting;
