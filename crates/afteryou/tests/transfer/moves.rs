@@ -6,8 +6,10 @@ use afteryou_bed::relay::{Config, Direction, Link, Relay};
 use afteryou_bed::Clock;
 use afteryou_cc::Span;
 use afteryou_scenario::{Buffer, Probability, Rate};
+use std::collections::HashMap;
 use std::fs;
 use std::net::{SocketAddr, UdpSocket};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -49,21 +51,97 @@ fn a_part_of_what_is_served_can_be_got_and_the_ticket_may_lie_in_a_file() {
     assert!(text(&output.stderr).contains("use it with `afteryou get`"), "{}", text(&output.stderr));
 }
 
-#[test]
-fn several_connections_are_one_job() {
+/// Bytes of each connection in each direction, by the connection IDs that anybody on the path can read.
+type Seen = Arc<Mutex<HashMap<(Towards, [u8; 8]), u64>>>;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Towards {
+    Server,
+    Client,
+}
+
+/// Passes datagrams on between `server` and one client, to the end of the process, and counts those of data.
+fn onlooker(server: SocketAddr) -> (SocketAddr, Seen) {
+    let near = Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap());
+    let far = Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap());
+    far.connect(server).unwrap();
+    let (address, seen, client) = (near.local_addr().unwrap(), Seen::default(), Arc::new(OnceLock::new()));
+    let pass_on = |towards: Towards, from: Arc<UdpSocket>, to: Arc<UdpSocket>| {
+        let (seen, client) = (seen.clone(), client.clone());
+        move || {
+            let mut buffer = [0; 65_536];
+            // What a port answers at which nobody listens yet or any more is an error here, and no end.
+            loop {
+                let Ok((length, source)) = from.recv_from(&mut buffer) else { continue };
+                let datagram = &buffer[..length];
+                // Short headers: not the handshake's.
+                if let [0x00..=0x7f, id @ ..] = datagram {
+                    if let Some(id) = id.first_chunk() {
+                        *seen.lock().unwrap().entry((towards, *id)).or_default() += length as u64;
+                    }
+                }
+                let _ = match (towards, client.get()) {
+                    (Towards::Server, _) => {
+                        client.get_or_init(|| source);
+                        to.send(datagram)
+                    }
+                    (Towards::Client, Some(client)) => to.send_to(datagram, client),
+                    (Towards::Client, None) => continue,
+                };
+            }
+        }
+    };
+    std::thread::spawn(pass_on(Towards::Server, near.clone(), far.clone()));
+    std::thread::spawn(pass_on(Towards::Client, far, near));
+    (address, seen)
+}
+
+/// Runs a job of three connections with a listening side, and looks at both and at what is between them.
+fn of_three_connections(listen: &[&str], connect: &[&str], towards: Towards, arrived: &str) {
+    const FILES: u64 = 12;
+    // A source offers 16 MiB ahead: a third of it to whoever connects first, and the whole job if it is no larger.
+    const BYTES: u64 = 2_000_000;
     let place = Place::new();
-    for name in ["a", "b", "c", "d"] {
-        place.file(&format!("photos/{name}"), 400_000);
+    for name in 0..FILES {
+        place.file(&format!("photos/{name}"), BYTES as usize);
     }
-    let (_receive, ticket) = place.listen(&["receive", "archive"]);
-    let output = place.run(&["send", "photos", &ticket, "--connections", "3"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let (_serve, ticket) = place.listen(&["serve", "archive"]);
-    let output = place.run(&["get", &ticket, "back", "--connections", "3"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    for name in ["a", "b", "c", "d"] {
-        assert!(same(&place.path(&format!("photos/{name}")), &place.path(&format!("back/photos/{name}"))));
+    let server = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (address, seen) = onlooker(server);
+    let (server, address) = (server.to_string(), address.to_string());
+    let there = ["--listen", &server, "--address", &address, "--ticket-file", "ticket", "--once", "--json"];
+    let listening = place.start(&[listen, &there].concat());
+    wait_until("there is a ticket", || place.path("ticket").exists());
+    // Slow enough that one connection is not done before the others stand.
+    let here = ["--connections", "3", "--max-rate", "64Mbit/s", "--json"];
+    let connecting = place.start(&[connect, &here].concat());
+    for side in [connecting, listening] {
+        let (code, stdout, stderr) = side.end();
+        assert_eq!(code, Some(0), "{stderr}");
+        let events = events(&stdout);
+        let count = |name: &str| events.iter().filter(|event| event["event"] == name).count();
+        assert_eq!((count("connected"), count("finished")), (3, 1), "{stdout}");
+        let end = finished(&stdout);
+        assert_eq!((&end["stored"], &end["bytes_moved"]), (&FILES.into(), &(FILES * BYTES).into()));
     }
+    let seen = seen.lock().unwrap();
+    let carried = seen.iter().filter(|((way, _), bytes)| *way == towards && **bytes > BYTES).count();
+    assert_eq!(carried, 3, "each connection carries a file at least");
+    for name in 0..FILES {
+        let (sent, arrived) = (format!("photos/{name}"), format!("{arrived}/{name}"));
+        assert!(same(&place.path(&sent), &place.path(&arrived)), "{name}");
+    }
+}
+
+#[test]
+fn several_connections_that_send_are_one_job_and_all_carry_content() {
+    let (listen, connect) = (["receive", "arrived"], ["send", "photos", "@ticket"]);
+    of_three_connections(&listen, &connect, Towards::Server, "arrived/photos");
+}
+
+#[test]
+fn several_connections_that_get_are_one_job_and_all_carry_content() {
+    let (listen, connect) = (["serve", "photos"], ["get", "@ticket", "arrived"]);
+    of_three_connections(&listen, &connect, Towards::Client, "arrived");
 }
 
 /// A script in ssh's place runs the far end's command here.
