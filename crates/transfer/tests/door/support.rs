@@ -163,7 +163,8 @@ impl Forwarder {
                 tokio::select! {
                     Ok((length, from)) = near.recv_from(&mut outward) => {
                         client = Some(from);
-                        let Some((datagram, is_changed)) = through(Towards::Server, &outward[..length]) else { continue };
+                        let through = through(Towards::Server, &outward[..length]);
+                        let Some((datagram, is_changed)) = through else { continue };
                         if far.send(&datagram).await.is_ok() {
                             count.fetch_add(is_changed, Ordering::Relaxed);
                         }
