@@ -39,6 +39,7 @@ pub async fn receive(args: &ReceiveArgs) -> Result<(), Failure> {
 /// `afteryou serve`.
 pub async fn serve(args: &ServeArgs) -> Result<(), Failure> {
     let directory = &args.directory;
+    sources::refuse_ticket(directory)?;
     if !directory.is_dir() {
         return Err(Failure::usage(format!(
             "{} is no directory: name one whose files may be got",

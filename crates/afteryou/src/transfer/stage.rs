@@ -58,7 +58,8 @@ impl Stage {
         tokio::spawn(signals::watch(stop.clone()));
         let mut tasks = Vec::new();
         if let Some(max_rate) = &common.max_rate {
-            let task = timetable::follow(max_rate.clone(), job.direction, pace.clone(), tally.clone());
+            let clock = timetable::SystemClock;
+            let task = timetable::follow(max_rate.clone(), job.direction, clock, pace.clone(), tally.clone());
             tasks.push(tokio::spawn(task));
         }
         #[cfg(unix)]

@@ -7,6 +7,7 @@ use super::tally::Tally;
 use afteryou_rate::{Limits, Timetable, WeekTime};
 use afteryou_transfer::pace::{Limit, Owner, Pace};
 use jiff::{SignedDuration, Zoned};
+use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -22,13 +23,42 @@ pub enum Direction {
     Down,
 }
 
+/// Tells the local time, and lets it pass.
+pub trait Clock {
+    /// The time now.
+    fn now(&self) -> Zoned;
+
+    /// Returns when the clock has gone on by `time`.
+    fn pass(&self, time: Duration) -> impl Future<Output = ()> + Send;
+}
+
+/// This machine's clock.
+#[derive(Clone, Copy, Debug)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Zoned {
+        Zoned::now()
+    }
+
+    fn pass(&self, time: Duration) -> impl Future<Output = ()> + Send {
+        tokio::time::sleep(time)
+    }
+}
+
 /// Sets the pace now, and at each change for as long as the task runs.
-pub async fn follow(timetable: Timetable, direction: Direction, pace: Pace, tally: Arc<Mutex<Tally>>) {
+pub async fn follow(
+    timetable: Timetable,
+    direction: Direction,
+    clock: impl Clock,
+    pace: Pace,
+    tally: Arc<Mutex<Tally>>,
+) {
     let mut said = None;
     loop {
-        let now = Zoned::now();
+        let now = clock.now();
         let (limits, wait) = at(&timetable, &now);
-        let until = wait.map(|wait| clock(&now, wait));
+        let until = wait.map(|wait| time_of_day(&now, wait));
         tally.lock().unwrap_or_else(PoisonError::into_inner).set_until(until);
         let rate = rate(limits, direction);
         if said != Some(rate) {
@@ -36,7 +66,7 @@ pub async fn follow(timetable: Timetable, direction: Direction, pace: Pace, tall
             said = Some(rate);
         }
         let Some(wait) = wait else { return };
-        tokio::time::sleep(wait.min(LOOK_AGAIN)).await;
+        clock.pass(wait.min(LOOK_AGAIN)).await;
     }
 }
 
@@ -62,7 +92,7 @@ fn set(pace: &Pace, max_rate: Option<u64>, changes: bool) {
 }
 
 /// The time of day after `wait`, with the day if that is not today's or tonight's.
-fn clock(now: &Zoned, wait: Duration) -> String {
+fn time_of_day(now: &Zoned, wait: Duration) -> String {
     let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::MAX);
     let format = if wait.as_hours() < 24 { "%H:%M" } else { "%a %H:%M" };
     // The seconds of now are in it, and a minute begins at 0.
@@ -88,10 +118,10 @@ mod tests {
         let (limits, wait) = at(&timetable, &wednesday(8, 0));
         assert_eq!(rate(limits, Direction::Up), Some(512 * 1024));
         assert_eq!(wait, Some(Duration::from_secs(10 * 3600 - 30)));
-        assert_eq!(clock(&wednesday(8, 0), wait.unwrap()), "18:00");
+        assert_eq!(time_of_day(&wednesday(8, 0), wait.unwrap()), "18:00");
         let (limits, wait) = at(&timetable, &wednesday(18, 0));
         assert_eq!(
-            (rate(limits, Direction::Up), clock(&wednesday(18, 0), wait.unwrap()).as_str()),
+            (rate(limits, Direction::Up), time_of_day(&wednesday(18, 0), wait.unwrap()).as_str()),
             (None, "08:00")
         );
     }
@@ -100,7 +130,7 @@ mod tests {
     fn a_change_on_another_day_is_named_with_it() {
         let timetable: Timetable = "Wed-00:00,512k Sat-06:30,off".parse().unwrap();
         let (_, wait) = at(&timetable, &wednesday(12, 0));
-        assert_eq!(clock(&wednesday(12, 0), wait.unwrap()), "Sat 06:30");
+        assert_eq!(time_of_day(&wednesday(12, 0), wait.unwrap()), "Sat 06:30");
     }
 
     #[test]
@@ -127,7 +157,7 @@ mod tests {
     async fn one_limit_for_all_times_is_the_command_lines() {
         let pace = Pace::new();
         let tally = Arc::new(Mutex::new(Tally::new(pace.clone(), None, std::time::Instant::now())));
-        follow("5Mbit/s".parse().unwrap(), Direction::Up, pace.clone(), tally).await;
+        follow("5Mbit/s".parse().unwrap(), Direction::Up, SystemClock, pace.clone(), tally).await;
         assert_eq!(pace.of(Owner::User).max_rate, Some(625_000));
     }
 }

@@ -1,13 +1,12 @@
 //! Pull: the side that connects is the sink.
 
 use super::lane::Lane;
-use super::send::tell_pace;
 use super::tally::Tally;
 use super::{new_id, Dial, JobOptions, Lanes, Summary};
 use crate::error::Error;
 use crate::session::{self, sink, End};
 use crate::store::Store;
-use crate::wire::{Answer, Greeting, Why};
+use crate::wire::{Greeting, Why};
 use std::sync::Arc;
 
 /// A name that the other side made up would otherwise replace whatever has it in the store's directory.
@@ -32,7 +31,7 @@ pub async fn get(
 ) -> Result<Summary, Error> {
     let tally = Arc::new(Tally::new(options.listener.clone(), options.groups_in_events));
     let job = new_id()?;
-    let lanes = options.connections.clamp(1, usize::from(super::MAX_LANES)) as u16;
+    let lanes = options.lanes();
     path.truncate(path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1));
     let consider = only_below(&path, store);
     let mut running = Lanes::new();
@@ -47,21 +46,12 @@ pub async fn get(
             keeper.keep(|connection| pull(connection, greeting(), role())).await
         });
     }
-    tokio::select! {
-        result = running.finish() => result?,
-        () = tally.report() => {}
-        () = tell_pace(&options.pace, &tally) => {}
-    }
-    Ok(tally.finish())
+    running.settle(&tally, &options.pace).await
 }
 
 async fn pull(connection: quinn::Connection, greeting: Greeting, role: sink::Role) -> Result<(), End> {
-    let result = match session::greet(&connection, &greeting).await {
-        Ok((control, Answer::Welcome)) => sink::run(&connection, control, role).await,
-        Ok((_, Answer::Refused { reason })) => {
-            Err(End::Failed(Error::Refused(session::printable(&reason, 500))))
-        }
-        Ok((_, Answer::Probed { .. })) => Err(End::violation("an answer to another question")),
+    let result = match session::admitted(&connection, &greeting).await {
+        Ok(control) => sink::run(&connection, control, role).await,
         Err(end) => Err(end),
     };
     session::close(&connection, &result);

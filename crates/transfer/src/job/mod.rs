@@ -13,7 +13,7 @@ pub use send::send;
 
 use crate::dial::{self, Dialer};
 use crate::error::Error;
-use crate::event::Listener;
+use crate::event::{Event, Listener};
 use crate::pace::Pace;
 use crate::session::{self, End};
 use crate::wire::{Answer, Greeting, State};
@@ -21,6 +21,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tally::Tally;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -105,6 +106,12 @@ impl Default for JobOptions {
     }
 }
 
+impl JobOptions {
+    fn lanes(&self) -> u16 {
+        self.connections.clamp(1, usize::from(MAX_LANES)) as u16
+    }
+}
+
 /// What came of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
@@ -166,6 +173,16 @@ impl Lanes {
         self.0.spawn(lane);
     }
 
+    /// Runs them until all of the job is settled, and tells where it stands meanwhile.
+    async fn settle(mut self, tally: &Tally, pace: &Pace) -> Result<Summary, Error> {
+        tokio::select! {
+            result = self.finish() => result?,
+            () = tally.report() => {}
+            () = tell_pace(pace, tally) => {}
+        }
+        Ok(tally.finish())
+    }
+
     /// Waits for the first that ends. If it ends well, all of the job is settled: the others get [`GRACE`] to hear of it
     /// themselves. Those without a connection would look for one for ever.
     async fn finish(&mut self) -> Result<(), Error> {
@@ -175,6 +192,18 @@ impl Lanes {
         first.map_err(failed)??;
         _ = timeout(GRACE, async { while self.0.join_next().await.is_some() {} }).await;
         Ok(())
+    }
+}
+
+/// Tells of each change of the pace, for ever.
+async fn tell_pace(pace: &Pace, tally: &Tally) {
+    let mut changed = pace.changed();
+    loop {
+        let limit = *changed.borrow_and_update();
+        tally.tell(Event::Pace { max_rate: limit.max_rate, paused: limit.paused });
+        if changed.changed().await.is_err() {
+            return std::future::pending().await;
+        }
     }
 }
 

@@ -5,11 +5,9 @@ use super::tally::Tally;
 use super::work::Work;
 use super::{new_id, Dial, JobOptions, Lanes, Summary};
 use crate::error::Error;
-use crate::event::Event;
-use crate::pace::Pace;
 use crate::session::{self, source, End};
 use crate::source::Source;
-use crate::wire::{Answer, Greeting};
+use crate::wire::Greeting;
 use std::sync::Arc;
 
 /// Sends files and directories, and returns when all are settled. Dropping the future gives the job up; what arrived
@@ -18,7 +16,7 @@ pub async fn send(dial: Arc<dyn Dial>, source: Source, options: JobOptions) -> R
     let tally = Arc::new(Tally::new(options.listener.clone(), options.groups_in_events));
     let work = Arc::new(Work::start(source, tally.clone())?);
     let job = new_id()?;
-    let lanes = options.connections.clamp(1, usize::from(super::MAX_LANES)) as u16;
+    let lanes = options.lanes();
     let mut running = Lanes::new();
     for lane in 0..lanes {
         let keeper = Lane::new(dial.clone(), tally.clone(), &options);
@@ -35,35 +33,14 @@ pub async fn send(dial: Arc<dyn Dial>, source: Source, options: JobOptions) -> R
             keeper.keep(|connection| push(connection, Greeting::Push { job, lane }, role())).await
         });
     }
-    tokio::select! {
-        result = running.finish() => result?,
-        () = tally.report() => {}
-        () = tell_pace(&options.pace, &tally) => {}
-    }
-    Ok(tally.finish())
+    running.settle(&tally, &options.pace).await
 }
 
 async fn push(connection: quinn::Connection, greeting: Greeting, role: source::Role) -> Result<(), End> {
-    let result = match session::greet(&connection, &greeting).await {
-        Ok((control, Answer::Welcome)) => source::run(&connection, control, role).await,
-        Ok((_, Answer::Refused { reason })) => {
-            Err(End::Failed(Error::Refused(session::printable(&reason, 500))))
-        }
-        Ok((_, Answer::Probed { .. })) => Err(End::violation("an answer to another question")),
+    let result = match session::admitted(&connection, &greeting).await {
+        Ok(control) => source::run(&connection, control, role).await,
         Err(end) => Err(end),
     };
     session::close(&connection, &result);
     result
-}
-
-/// Tells of each change of the pace, for ever.
-pub(super) async fn tell_pace(pace: &Pace, tally: &Tally) {
-    let mut changed = pace.changed();
-    loop {
-        let limit = *changed.borrow_and_update();
-        tally.tell(Event::Pace { max_rate: limit.max_rate, paused: limit.paused });
-        if changed.changed().await.is_err() {
-            return std::future::pending().await;
-        }
-    }
 }

@@ -179,6 +179,15 @@ pub(crate) async fn greet(
     }
 }
 
+/// Greets with a request for a session, and returns when it was granted.
+pub(crate) async fn admitted(connection: &quinn::Connection, greeting: &Greeting) -> Result<Control, End> {
+    match greet(connection, greeting).await? {
+        (control, Answer::Welcome) => Ok(control),
+        (_, Answer::Refused { reason }) => Err(End::Failed(Error::Refused(printable(&reason, 500)))),
+        (_, Answer::Probed { .. }) => Err(End::violation("an answer to another question")),
+    }
+}
+
 /// Waits for the control stream and the greeting.
 pub(crate) async fn greeted(connection: &quinn::Connection) -> Result<(Control, Greeting), End> {
     let listen = async {

@@ -7,6 +7,7 @@ use afteryou_transfer::ticket::{Address, Role, Secret, Ticket};
 use afteryou_transfer::tls::{self, Admission};
 use quinn::{Endpoint, EndpointConfig, TokioRuntime};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
@@ -129,6 +130,8 @@ type Tamper = Box<dyn FnMut(Towards, Vec<u8>) -> Option<Vec<u8>> + Send>;
 pub struct Forwarder {
     pub address: SocketAddr,
     pub seen: Seen,
+    /// How many datagrams went on to where they should other than they came.
+    pub changed: Arc<AtomicUsize>,
     task: JoinHandle<()>,
 }
 
@@ -145,8 +148,14 @@ impl Forwarder {
         let far = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         far.connect(server).await.unwrap();
         let address = near.local_addr().unwrap();
-        let seen = Seen::default();
-        let book = seen.clone();
+        let (seen, changed) = (Seen::default(), Arc::new(AtomicUsize::new(0)));
+        let (book, count) = (seen.clone(), changed.clone());
+        let mut through = move |towards, datagram: &[u8]| {
+            book.lock().unwrap().push((towards, datagram.to_vec()));
+            let after = tamper(towards, datagram.to_vec())?;
+            let is_changed = usize::from(after != datagram);
+            Some((after, is_changed))
+        };
         let task = tokio::spawn(async move {
             let (mut outward, mut inward) = ([0; 65536], [0; 65536]);
             let mut client = None;
@@ -154,22 +163,23 @@ impl Forwarder {
                 tokio::select! {
                     Ok((length, from)) = near.recv_from(&mut outward) => {
                         client = Some(from);
-                        book.lock().unwrap().push((Towards::Server, outward[..length].to_vec()));
-                        if let Some(changed) = tamper(Towards::Server, outward[..length].to_vec()) {
-                            let _ = far.send(&changed).await;
+                        let through = through(Towards::Server, &outward[..length]);
+                        let Some((datagram, is_changed)) = through else { continue };
+                        if far.send(&datagram).await.is_ok() {
+                            count.fetch_add(is_changed, Ordering::Relaxed);
                         }
                     }
                     Ok(length) = far.recv(&mut inward) => {
-                        book.lock().unwrap().push((Towards::Client, inward[..length].to_vec()));
-                        let changed = tamper(Towards::Client, inward[..length].to_vec());
-                        if let (Some(changed), Some(client)) = (changed, client) {
-                            let _ = near.send_to(&changed, client).await;
+                        let through = through(Towards::Client, &inward[..length]);
+                        let (Some((datagram, is_changed)), Some(client)) = (through, client) else { continue };
+                        if near.send_to(&datagram, client).await.is_ok() {
+                            count.fetch_add(is_changed, Ordering::Relaxed);
                         }
                     }
                 }
             }
         });
-        Forwarder { address, seen, task }
+        Forwarder { address, seen, changed, task }
     }
 
     pub async fn honest(server: SocketAddr) -> Forwarder {

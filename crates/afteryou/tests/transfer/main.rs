@@ -1,0 +1,10 @@
+//! The built command against itself on loopback: two processes, a ticket, and all that may happen to them.
+#![cfg(unix)]
+
+mod breaks;
+mod control;
+mod moves;
+mod sleep;
+mod support;
+mod timetable;
+mod waiting;
