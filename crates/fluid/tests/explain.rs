@@ -212,9 +212,14 @@ fn ledbats_of_one_target_divide_the_link_by_how_they_began() {
 #[test]
 fn doubts_are_named_where_there_are_any_and_nothing_is_said_beside_losses() {
     let pair = |second: &str| flows(&[(1, "ledbat,target=60ms", 50), (1, second, 50)]);
-    assert!(says(&explained("400 ms", pair("ledbat++")), "wins in them"));
-    assert!(says(&explained("400 ms", pair("ledbat++,slowdowns=false")), "up to minutes"));
-    assert!(!says(&explained("400 ms", pair("ledbat++,target=50ms")), "of the same target"));
+    assert!(says(&explained("400 ms", pair("ledbat++")), "wins in slowdowns"));
+    assert!(!says(&explained("400 ms", pair("ledbat++,slowdowns=false")), "wins in slowdowns"));
+    assert!(!says(&explained("400 ms", pair("ledbat++,target=50ms")), "wins in slowdowns"));
+    // LEDBAT++ is a fifth of a packet above its target, fLEDBAT with ζ = 0.1 five packets.
+    assert!(says(&explained("400 ms", pair("ledbat++,slowdowns=false")), "single packets decide"));
+    assert!(!says(&explained("400 ms", pair("fledbat,target=60ms,zeta=0.1")), "single packets decide"));
+    let paths = flows(&[(1, "ledbat++", 100), (1, "ledbat++", 200)]);
+    assert!(says(&explained("400 ms", paths), "single packets decide"));
     let mut late = pair("ledbat++");
     late[1].start = ms(5_000);
     assert!(says(&explained("400 ms", late.clone()), "this is for flows that know the path"));

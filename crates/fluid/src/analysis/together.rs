@@ -26,7 +26,7 @@ pub fn explain(groups: &[Group], network: &Network, analysis: &mut Analysis) {
         .notes
         .push(format!("together: expect about {:.0} ms of delay for everybody", rest.queuing_s * 1e3));
     shares(groups, &parties, &rest, network, analysis);
-    doubts(groups, &parties, network, analysis);
+    doubts(groups, &parties, &rest, network, analysis);
 }
 
 /// The part of the link that constant rates take.
@@ -103,7 +103,7 @@ fn shares(groups: &[Group], parties: &[Party], rest: &Together, network: &Networ
 }
 
 /// What these statements leave out.
-fn doubts(groups: &[Group], parties: &[Party], network: &Network, analysis: &mut Analysis) {
+fn doubts(groups: &[Group], parties: &[Party], rest: &Together, network: &Network, analysis: &mut Analysis) {
     let mut doubt = |sentence: &str| analysis.notes.push(format!("together: {sentence}"));
     let yields = |group: &&Group| group.constant_rate().is_none();
     let starts: Vec<_> = groups.iter().filter(yields).map(Group::common_start).collect();
@@ -111,26 +111,42 @@ fn doubts(groups: &[Group], parties: &[Party], network: &Network, analysis: &mut
         && starts.iter().any(|start| start.is_none() || *start != starts[0])
     {
         doubt(
-            "this is for flows that know the path; who begins while others hold a queue takes it for the path, and \
-             wants its target on top",
+            "this is for flows that know the path; who begins while others hold a queue takes it for the path until it sees \
+             it empty, and wants its target on top",
         );
     }
     let slows_down = groups.iter().any(Group::slows_down);
     if slows_down {
         doubt("this holds between slowdowns; what a slowdown leaves free others take for a while");
     }
-    let targets_of = |is: fn(&Law) -> Option<f64>| parties.iter().filter_map(move |party| is(&party.law));
-    let at = |law: &Law| if let Law::At(target_s) = law { Some(*target_s) } else { None };
-    let above = |law: &Law| if let Law::Above { target_s, .. } = law { Some(*target_s) } else { None };
-    let same = |target_s: f64| targets_of(above).any(|other_s| other_s == target_s);
-    if !targets_of(at).any(same) {
-        return;
+    if parties.iter().enumerate().any(|(i, party)| hangs_on_packets(i, party, parties, rest, network)) {
+        doubt(
+            "what holds the queue above its target is less than a packet: single packets decide the shares, and may keep up a \
+             flow that should sink",
+        );
     }
-    doubt(if slows_down {
-        "LEDBAT beside LEDBAT++ of the same target loses between slowdowns, slowly, and wins in them: neither share nor time \
-         follows from the rules at rest"
-    } else {
-        "LEDBAT sinks beside a rule of the same target that always adds: the less that one holds above the target, the \
-         longer it takes, up to minutes"
-    });
+    let wins = |target_s: f64| parties.iter().any(|party| party.law == Law::At(target_s));
+    if slows_down && parties.iter().any(|party| party.always_adds().is_some_and(wins)) {
+        doubt(
+            "LEDBAT loses to a rule of the same target that always adds, but wins in slowdowns: shares do not follow from the \
+             rest",
+        );
+    }
+}
+
+/// Does the party share with others by an excess over its target that is less than a packet?
+fn hangs_on_packets(
+    index: usize,
+    party: &Party,
+    parties: &[Party],
+    rest: &Together,
+    network: &Network,
+) -> bool {
+    let Some(target_s) = party.always_adds() else { return false };
+    let is_fine = (rest.queuing_s - target_s) * network.capacity < party.size;
+    let shares = |(other, (party, share)): (usize, (&Party, &Share))| {
+        let has_window = party.always_adds().is_some() && matches!(share, Share::Window(_));
+        other != index && (has_window || party.law == Law::At(target_s))
+    };
+    is_fine && parties.iter().zip(&rest.shares).enumerate().any(shares)
 }
