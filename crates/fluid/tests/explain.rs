@@ -309,4 +309,8 @@ fn together_parties_ask_for_just_what_the_link_carries() {
     let bounded = Party { most: 20.0, ..party(2, Law::At(0.1)) };
     assert_eq!(taken(&[bounded]), (0.0, 800.0));
     assert_eq!(Together::of(&[party(1, Law::Constant(833.0)), bounded], capacity), None);
+    // Next to nothing left: smallest windows take a queue without end.
+    let almost = Law::Constant(833.0 * (1.0 - f64::EPSILON));
+    let rest = Together::of(&[party(1, almost), party(1, above(0.025, 0.1))], capacity).unwrap();
+    assert!(rest.queuing_s > 1e6 && rest.shares[1] == Share::Floor(2.0), "{rest:?}");
 }

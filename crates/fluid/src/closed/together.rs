@@ -91,7 +91,11 @@ impl Party {
 
     /// What of the link its flows take at this queuing delay.
     fn demand(&self, queuing_s: f64) -> f64 {
-        f64::from(self.flows) * self.size * self.window(queuing_s) / (self.rtt_s + queuing_s)
+        let rate = match self.law {
+            Law::Constant(rate) => rate,
+            _ => self.window(queuing_s) / (self.rtt_s + queuing_s),
+        };
+        f64::from(self.flows) * self.size * rate
     }
 }
 
@@ -117,6 +121,8 @@ pub struct Together {
     pub left_over: f64,
 }
 
+/// Constant rates that leave next to nothing have no rest worth looking for beyond this queue, s.
+const LONGEST_S: f64 = 1e9;
 /// Halvings of the interval that holds the delay: down to the last bit.
 const ROUNDS: u32 = 200;
 
@@ -133,7 +139,7 @@ impl Together {
         let (mut low, mut high) = (0.0, 0.0);
         if !fits(0.0) {
             high = 1.0;
-            while !fits(high) {
+            while !fits(high) && high < LONGEST_S {
                 (low, high) = (high, 2.0 * high);
             }
             for _ in 0..ROUNDS {
