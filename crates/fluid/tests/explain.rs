@@ -309,6 +309,9 @@ fn together_parties_ask_for_just_what_the_link_carries() {
     let bounded = Party { most: 20.0, ..party(2, Law::At(0.1)) };
     assert_eq!(taken(&[bounded]), (0.0, 800.0));
     assert_eq!(Together::of(&[party(1, Law::Constant(833.0)), bounded], capacity), None);
+    // A window that is bounded below the smallest is no sign of starvation.
+    let tiny = Party { most: 1.0, ..party(2, Law::At(0.1)) };
+    assert_eq!(Together::of(&[tiny], capacity).unwrap().shares, [Share::Window(1.0)]);
     // Next to nothing left: smallest windows take a queue without end.
     let almost = Law::Constant(833.0 * (1.0 - f64::EPSILON));
     let rest = Together::of(&[party(1, almost), party(1, above(0.025, 0.1))], capacity).unwrap();

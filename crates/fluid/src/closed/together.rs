@@ -152,7 +152,7 @@ impl Together {
         }
         let share = |party: &Party| match party.law {
             Law::At(target_s) if low < high && (low..=high).contains(&target_s) => Share::Rest,
-            _ if party.window(high) <= party.floor => Share::Floor(party.floor),
+            _ if party.floor < party.most && party.window(high) <= party.floor => Share::Floor(party.floor),
             _ => Share::Window(party.window(high)),
         };
         let shares: Vec<Share> = parties.iter().map(share).collect();
