@@ -7,15 +7,18 @@
 //! and measured base delays. Compared are means over the time after what dies away has died away: of all flows together, of
 //! each, of the queue. Points are put into classes before they are run, by the closed forms alone:
 //!
-//! - *stable, roomy*: the delayed loop is stable, and the equilibrium's queue fits into the buffer;
+//! - *stable, roomy*: the delayed loop is stable, the equilibrium's queue fits into the buffer, and every flow has twenty packets
+//!   or more in flight there;
+//! - *small windows*: the same with fewer packets in flight;
 //! - *unstable*: the delayed loop is unstable, so that the equilibrium is left for a limit cycle;
 //! - *slowdowns*: LEDBAT++ as it is, which never settles;
 //! - *small buffer*: the equilibrium's queue does not fit, so that losses rule;
 //! - *losses*: controllers that know nothing else.
 //!
-//! The total agrees if it is within 5 %, the queue within 5 % or a packet, a single flow within 5 % or a packet in a round trip.
-//! Why packets: a sender has whole ones in flight, the equations have parts of them; with four packets in flight one is a quarter
-//! of the rate, and LEDBAT keeps it for ever, since nothing brings its shares back. uTP acknowledges every packet here: with
+//! In the first class everything must be within 5 %: the total, the queue, every single flow. Why twenty packets: a sender has
+//! whole packets in flight, the equations have parts of them, and two flows that begin alike may end with one packet more and
+//! one less. LEDBAT keeps that for ever, since nothing brings its shares back; in twenty it is 5 %. The second class shows it:
+//! shares there differ by more than 5 %, and by less than a packet in a round trip. uTP acknowledges every packet here: with
 //! every second one a window moves by two.
 //!
 //! `--check`: exit 1 if a point of the first class does not agree. `--all` prints every point.
@@ -29,6 +32,8 @@ use std::process::ExitCode;
 
 const TOLERANCE: f64 = 0.05;
 const TOLERANCE_PACKETS: f64 = 1.0;
+/// From this window on a packet is no more than the tolerance, packets.
+const LARGE_WINDOW: f64 = TOLERANCE_PACKETS / TOLERANCE;
 /// A large buffer; one for those that fill it; one that is too small for a target of 100 ms. ms.
 const ROOMY_MS: u64 = 400;
 const FILLED_MS: u64 = 100;
@@ -58,18 +63,21 @@ enum Rule {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Stable,
+    SmallWindows,
     Unstable,
     Slowdowns,
     SmallBuffer,
     Losses,
 }
 
-const KINDS: [Kind; 5] = [Kind::Stable, Kind::Unstable, Kind::Slowdowns, Kind::SmallBuffer, Kind::Losses];
+const KINDS: [Kind; 6] =
+    [Kind::Stable, Kind::SmallWindows, Kind::Unstable, Kind::Slowdowns, Kind::SmallBuffer, Kind::Losses];
 
 impl Kind {
     fn name(self) -> &'static str {
         match self {
             Kind::Stable => "stable, roomy",
+            Kind::SmallWindows => "small windows",
             Kind::Unstable => "unstable",
             Kind::Slowdowns => "slowdowns",
             Kind::SmallBuffer => "small buffer",
@@ -81,6 +89,7 @@ impl Kind {
     fn explanation(self) -> &'static str {
         match self {
             Kind::Stable => "whole packets in flight: half a packet less per flow than its window, in the mean",
+            Kind::SmallWindows => "a packet in flight more or less is more than 5 % of a flow",
             Kind::Unstable => {
                 "a limit cycle: both go round it, the simulator less far; there a smaller window shows on the wire only as \
                  acknowledgements come, here at once"
@@ -151,9 +160,9 @@ fn grid() -> Vec<Point> {
         }
     };
     for target_ms in [25, 100] {
-        add(Rule::Ledbat { target_ms }, &[1, 2, 5], &[5, 20], ROOMY_MS);
+        add(Rule::Ledbat { target_ms }, &[1, 2, 5], &[5, 20, 50], ROOMY_MS);
         for zeta in [0.01, 0.1, 0.5] {
-            add(Rule::Fledbat { target_ms, zeta }, &[2, 5, 10], &[10], ROOMY_MS);
+            add(Rule::Fledbat { target_ms, zeta }, &[2, 5, 10], &[10, 20], ROOMY_MS);
         }
     }
     for slowdowns in [false, true] {
@@ -198,18 +207,18 @@ impl Point {
     fn expected(&self) -> Result<Option<Expected>, Box<dyn Error>> {
         let rtt_s = self.rtt_ms as f64 / 1e3;
         let at = Symmetric { flows: self.flows, capacity: self.capacity()?, rtt_s };
-        let (target_s, alpha, zeta) = match self.rule {
+        let closed = match self.rule {
             Rule::Ledbat { target_ms } => {
                 let closed = ledbat::Closed { at, target_s: target_ms as f64 / 1e3, gain: 1.0 };
                 let (settled, delayed) = (closed.equilibrium_with_queue(), closed.delayed_with_queue());
                 return Ok(Some(Expected { settled, delayed, differences: None }));
             }
-            Rule::Fledbat { target_ms, zeta } => (target_ms as f64 / 1e3, 1.0, zeta),
-            // Between slowdowns its rule is fLEDBAT's, with GAIN for α and Constant for ζ.
-            Rule::LedbatPp { .. } => (TARGET_S, LedbatPp::new(TARGET_S).gain(rtt_s), 1.0),
+            Rule::Fledbat { target_ms, zeta } => {
+                fledbat::Closed { at, target_s: target_ms as f64 / 1e3, alpha: 1.0, zeta }
+            }
+            Rule::LedbatPp { .. } => fledbat::Closed::between_slowdowns(at, &LedbatPp::new(TARGET_S)),
             Rule::NewReno | Rule::Cubic => return Ok(None),
         };
-        let closed = fledbat::Closed { at, target_s, alpha, zeta };
         let (settled, delayed) = (closed.equilibrium_with_queue(), closed.delayed_with_queue());
         Ok(Some(Expected { settled, delayed, differences: Some(closed.a_with_queue()) }))
     }
@@ -219,6 +228,7 @@ impl Point {
             (_, None) => Kind::Losses,
             (_, Some(of)) if of.settled.queuing_s * 1e3 >= self.buffer_ms as f64 => Kind::SmallBuffer,
             (Rule::LedbatPp { slowdowns: true }, _) => Kind::Slowdowns,
+            (_, Some(of)) if of.delayed.is_stable() && of.settled.window < LARGE_WINDOW => Kind::SmallWindows,
             (_, Some(of)) if of.delayed.is_stable() => Kind::Stable,
             _ => Kind::Unstable,
         }
@@ -344,26 +354,17 @@ impl Compared {
         })
     }
 
-    fn total_agrees(&self) -> bool {
-        self.total_off.abs() <= TOLERANCE
-    }
-
-    fn queue_agrees(&self) -> bool {
-        let packets = (self.fluid.queue - self.simulated.queue).abs();
-        self.queue_off.abs() <= TOLERANCE || packets <= TOLERANCE_PACKETS
-    }
-
-    fn flows_agree(&self) -> bool {
-        self.flow_off.abs() <= TOLERANCE || self.flow_off_packets.abs() <= TOLERANCE_PACKETS
-    }
-
+    /// The total, the queue and every flow.
     fn agrees(&self) -> bool {
-        self.total_agrees() && self.queue_agrees() && self.flows_agree()
+        self.worst() <= TOLERANCE
     }
 
-    /// In parts alone.
-    fn agrees_strictly(&self) -> bool {
-        [self.total_off, self.queue_off, self.flow_off].iter().all(|off| off.abs() <= TOLERANCE)
+    /// The same, but for a packet in the queue and a packet of a flow in a round trip.
+    fn agrees_but_for_a_packet(&self) -> bool {
+        let queue = (self.fluid.queue - self.simulated.queue).abs();
+        self.total_off.abs() <= TOLERANCE
+            && (self.queue_off.abs() <= TOLERANCE || queue <= TOLERANCE_PACKETS)
+            && (self.flow_off.abs() <= TOLERANCE || self.flow_off_packets.abs() <= TOLERANCE_PACKETS)
     }
 
     /// How far apart the engines are.
@@ -408,7 +409,7 @@ fn summary(name: &str, class: &[&Compared]) -> String {
         "{name:<24} {:>6} {:>7} {:>9} {:>9.1} % {:>9.1} % {:>9.1} %",
         class.len(),
         count(Compared::agrees),
-        count(Compared::agrees_strictly),
+        count(Compared::agrees_but_for_a_packet),
         most(|one| one.total_off),
         most(|one| one.flow_off),
         most(|one| one.queue_off)
@@ -432,7 +433,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
     println!(
         "\n{:<24} {:>6} {:>7} {:>9} {:>11} {:>11} {:>11}",
-        "", "points", "agree", "strictly", "most: total", "worst flow", "queue"
+        "", "points", "agree", "or packet", "most: total", "worst flow", "queue"
     );
     for kind in KINDS {
         let class = of_kind(kind);
@@ -446,7 +447,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
     let stable = of_kind(Kind::Stable);
     let agree = stable.iter().filter(|one| one.agrees()).count();
-    println!("\n{agree} of {} stable, roomy points agree.", stable.len());
+    println!(
+        "\n{agree} of {} stable, roomy points agree within {:.0} %: total, queue and every flow.",
+        stable.len(),
+        TOLERANCE * 100.0
+    );
     let fails = asks("--check") && (agree < stable.len() || stable.is_empty());
     Ok(if fails { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

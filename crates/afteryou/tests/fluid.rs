@@ -1,5 +1,6 @@
 //! `afteryou fluid` as people run it.
 
+use afteryou_fluid::{explain, Analysis, Options};
 use afteryou_scenario::Outcome;
 use std::process::{Command, Output};
 
@@ -10,11 +11,15 @@ const TWO: &str = "name = \"two\"\nduration = \"60 s\"\n[link]\nrate = \"10 Mbit
     window = { uniform = [\"1 packet\", \"60 packets\"] }\n";
 
 fn fluid(text: &str, words: &[&str]) -> Output {
+    run("fluid", text, words)
+}
+
+fn run(engine: &str, text: &str, words: &[&str]) -> Output {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("two.toml");
     std::fs::write(&path, text).expect("written");
     let path = path.display().to_string();
-    Command::new(env!("CARGO_BIN_EXE_afteryou")).arg("fluid").args(words).arg(path).output().expect("it runs")
+    Command::new(env!("CARGO_BIN_EXE_afteryou")).arg(engine).args(words).arg(path).output().expect("it runs")
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -77,4 +82,84 @@ fn explain_says_who_steps_aside_and_who_cannot() {
     let (roomy, tight) = (mixed("\"500 packets\""), mixed("\"20 packets\""));
     assert!(roomy.contains("expect it to step aside") && !roomy.contains("as TCP does"), "{roomy}");
     assert!(tight.contains("as TCP does") && !tight.contains("step aside"), "{tight}");
+}
+
+/// Flows on 10 Mbit/s in packets of 1500 bytes, on paths of 50 ms, the first of them as often as said: rates in packets per second,
+/// mean delay in ms of the last ten seconds of a minute and a half in the simulator, and what is said of them.
+fn simulated(count: u32, flows: [&str; 2]) -> (Vec<f64>, f64, Analysis) {
+    let one = |name: &str, words: &str| {
+        format!(
+            "[[flow]]\nname = \"{name}\"\nrole = \"background\"\nrtt = \"50 ms\"\n\
+             packet = {{ payload = \"1400 B\", overhead = \"100 B\" }}\n{words}\n"
+        )
+    };
+    let first = format!("count = {count}\n{}", flows[0]);
+    let file = format!(
+        "name = \"together\"\nduration = \"90 s\"\nmeasure = {{ from = \"80 s\" }}\n[link]\nrate = \"10 Mbit/s\"\n\
+         buffer = \"400 ms\"\n{}{}",
+        one("a", &first),
+        one("b", flows[1])
+    );
+    let output = run("sim", &file, &["--json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let outcome: Outcome = serde_json::from_str(&text(&output.stdout)).expect("an outcome");
+    let window = &outcome.run.windows[0];
+    let rates = window.flows.iter().map(|flow| flow.goodput_bit_s / 8.0 / 1400.0).collect();
+    let analysis = explain(&outcome.scenario, &Options::default()).expect("closed forms");
+    (rates, window.queuing_delay.expect("a delay").mean_ms, analysis)
+}
+
+fn controlled(controller: &str) -> String {
+    format!("controller = \"{controller}\"\ntransport = {{ kind = \"utp\", ack = \"every packet\" }}")
+}
+
+/// The rate that is said of a flow of the group whose name begins so.
+fn said_of(analysis: &Analysis, group: &str) -> f64 {
+    let of = analysis
+        .quantities
+        .iter()
+        .find(|quantity| quantity.what == "rate of a flow, together" && quantity.of.starts_with(group));
+    of.unwrap_or_else(|| panic!("{group} in {analysis:?}")).value
+}
+
+#[test]
+fn what_is_said_of_two_delay_based_flows_is_what_the_simulator_shows() {
+    for (first, second) in [
+        ("ledbat,target=100ms", "ledbat++"),
+        ("ledbat,target=25ms", "ledbat++,slowdowns=false"),
+        ("ledbat,target=25ms", "fledbat,target=100ms,zeta=0.1"),
+        ("ledbat,target=25ms", "fledbat,target=25ms,zeta=0.1"),
+        ("ledbat,target=100ms", "fledbat,target=25ms,zeta=0.01"),
+        ("fledbat,target=60ms,zeta=0.1", "ledbat++"),
+    ] {
+        let (rates, delay_ms, analysis) = simulated(1, [&controlled(first), &controlled(second)]);
+        let said_ms = analysis.value("together", "delay at rest").expect("a delay");
+        assert!((said_ms / delay_ms - 1.0).abs() < 0.02, "{first}, {second}: {said_ms}, {delay_ms} ms");
+        for (controller, rate) in [first, second].iter().zip(&rates) {
+            let said = said_of(&analysis, controller.split(',').next().unwrap_or_default());
+            // Within a twentieth, or half a packet in a round trip.
+            let packets = (said - rate) * (0.050 + delay_ms / 1e3);
+            assert!((said / rate - 1.0).abs() < 0.05 || packets.abs() < 0.5, "{controller}: {said}, {rate}");
+        }
+    }
+}
+
+#[test]
+fn what_is_said_beside_constant_rates_is_what_the_simulator_shows() {
+    let stream = |kbit: u32| {
+        format!("traffic = {{ cbr = \"{kbit} kbit/s\", payload = \"1400 B\" }}\ntransport = \"udp\"")
+    };
+    // 4 Mbit/s with headers.
+    let (rates, delay_ms, analysis) =
+        simulated(2, [&controlled("fledbat,target=25ms,zeta=0.1"), &stream(3_733)]);
+    let said_ms = analysis.value("together", "delay at rest").expect("a delay");
+    assert!((said_ms / delay_ms - 1.0).abs() < 0.05, "{said_ms}, {delay_ms} ms");
+    let said = said_of(&analysis, "fledbat");
+    for rate in &rates[..2] {
+        assert!((said / rate - 1.0).abs() < 0.05, "{said}, {rates:?}");
+    }
+    // 12 Mbit/s: nothing is left, and the buffer is full.
+    let (rates, delay_ms, analysis) = simulated(1, [&controlled("ledbat++"), &stream(11_200)]);
+    assert!(analysis.notes.iter().any(|note| note.contains("nothing is left over")), "{:?}", analysis.notes);
+    assert!(rates[0] < 0.01 * 833.0 && delay_ms > 0.99 * 400.0, "{rates:?}, {delay_ms} ms");
 }

@@ -5,6 +5,8 @@
 
 mod expect;
 mod groups;
+mod says;
+mod together;
 
 use crate::closed::Link;
 use crate::error::Error;
@@ -44,6 +46,10 @@ impl Analysis {
         let found = self.quantities.iter().find(|quantity| quantity.of == of && quantity.what == what);
         found.map(|quantity| quantity.value)
     }
+
+    fn add(&mut self, of: &str, what: &'static str, value: f64, unit: &'static str, formula: &'static str) {
+        self.quantities.push(Quantity { of: of.to_owned(), what, value, unit, formula });
+    }
 }
 
 /// Computes every closed form that applies to `scenario`.
@@ -63,17 +69,25 @@ pub fn explain(scenario: &Scenario, options: &Options) -> Result<Analysis, Error
         rtt_s,
     };
     let all = link(packet_bytes, 0.0);
-    let mut add = |what: &'static str, value: f64, unit: &'static str, formula: &'static str| {
-        analysis.quantities.push(Quantity { of: "link".to_owned(), what, value, unit, formula });
-    };
+    let mut add = |what, value, unit, formula| analysis.add("link", what, value, unit, formula);
     add("capacity", all.capacity(), "packets/s", "C = rate / packet");
     add("buffer", all.buffer, "packets", "B");
     add("buffer as a delay", all.buffer_s() * 1e3, "ms", "B/C");
+    let load = together::constant_load(&groups, &network);
+    if load > 0.0 {
+        let left_over = (1.0 - load).max(0.0) * all.bits_per_second / 1e6;
+        add("left over by constant rates", left_over, "Mbit/s", "C less constant rates");
+    }
     for group in &groups {
         group.explain(&link(group.sender.size, group.sender.rtt_s), options, &mut analysis);
     }
     let of = |group: &groups::Group| link(group.sender.size, group.sender.rtt_s);
-    analysis.notes.extend(expect::expect(&groups, network.loss, of));
+    if load >= 1.0 {
+        together::nothing_left(&groups, load, &network, &mut analysis);
+    } else {
+        analysis.notes.extend(expect::expect(&groups, network.loss, of));
+        together::explain(&groups, &network, &mut analysis);
+    }
     if network.loss > 0.0 {
         analysis.notes.push(format!(
             "the numbers leave random loss out: by itself it keeps a window that halves at some {:.0} packets",
@@ -82,7 +96,9 @@ pub fn explain(scenario: &Scenario, options: &Options) -> Result<Analysis, Error
     }
     if groups.len() > 1 {
         analysis.notes.push(
-            "there are flows of several kinds: the numbers of each hold for it alone on the link".to_owned(),
+            "there are flows of several kinds: but for what is said of them together, the numbers of each hold for it alone on \
+             the link"
+                .to_owned(),
         );
     }
     Ok(analysis)

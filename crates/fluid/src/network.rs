@@ -22,6 +22,12 @@
 //! # Known bad cases
 //! The right-hand side has a kink where a queue crosses a target (order two across it) and jumps where the queue becomes
 //! empty or full (order one).
+//!
+//! The packet that leaves the queue at t came to it at the e with `e + q(e) = t`. Taken is `t − q(t)`: right where the queue
+//! stands still, too early where it grows. Beside runs that solve for e, nothing changes at a stable rest. Mean delays
+//! are off by 0.1 % on limit cycles, by up to 1.7 % with slowdowns of several LEDBAT++ and with NewReno, rates by
+//! less than 0.7 %, at the floor 1.8 %. Slow start feels it: LEDBAT++'s first peak, on 20 Mbit/s and 100 ms, is 151 ms where it
+//! should be 135, and the mean of its first ten seconds is higher by a half.
 
 use crate::history::{History, Spot};
 use crate::integrator::System;

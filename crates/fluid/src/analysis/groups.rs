@@ -1,8 +1,10 @@
 //! Closed forms of a group of flows.
 
-use super::{Analysis, Quantity};
-use crate::closed::ledbatpp::{share_at_equal_loss, Alone, LongPath, Ramp, Root, Wait};
-use crate::closed::{fledbat, ledbat, DelayLoop, Equilibrium, Link, Symmetric};
+use super::says::Says;
+use super::Analysis;
+use crate::closed::ledbatpp::{share_at_equal_loss, Alone, LongPath, Ramp, Root, Slowdown, Wait};
+use crate::closed::together::{Law, Party};
+use crate::closed::{fledbat, ledbat, Equilibrium, Link, Symmetric};
 use crate::model::{Cubic, Decrease, Fledbat, Ledbat, LedbatPp, Model, Slowdowns};
 use crate::network::Sender;
 use crate::options::{Base, Options};
@@ -69,13 +71,48 @@ impl Group {
     pub fn rest_s(&self, link: &Link) -> Option<f64> {
         let steered_s = match &self.sender.model {
             Model::Ledbat(rule) => rule.target_s,
-            Model::LedbatPp(rule) => rule.target_s,
+            Model::LedbatPp(rule) => {
+                fledbat::Closed::between_slowdowns(self.at(link), rule).equilibrium_with_queue().queuing_s
+            }
             Model::Fledbat(rule) => {
                 fledbat::Closed::of(self.at(link), rule).equilibrium_with_queue().queuing_s
             }
             Model::NewReno(_) | Model::Cubic(_) | Model::Constant(_) => return None,
         };
         Some(steered_s.max(self.floor_s(link)))
+    }
+
+    /// What of the link a group without a rule takes.
+    pub fn constant_rate(&self) -> Option<f64> {
+        let Model::Constant(rate) = self.sender.model else { return None };
+        Some(f64::from(self.flows) * rate * self.sender.size)
+    }
+
+    /// As one that comes to rest beside others; none if it rests on losses.
+    pub fn party(&self) -> Option<Party> {
+        let Sender { model, rtt_s, size, most } = self.sender.clone();
+        let law = match &model {
+            Model::Ledbat(rule) => Law::At(rule.target_s),
+            Model::Fledbat(Fledbat { target_s, alpha, zeta, .. }) => {
+                Law::Above { target_s: *target_s, alpha: *alpha, zeta: *zeta }
+            }
+            Model::LedbatPp(rule) => {
+                Law::Above { target_s: rule.target_s, alpha: rule.gain(rtt_s), zeta: rule.constant }
+            }
+            Model::Constant(rate) => Law::Constant(*rate),
+            Model::NewReno(_) | Model::Cubic(_) => return None,
+        };
+        Some(Party { flows: self.flows, rtt_s, size, floor: model.floor(), most, law })
+    }
+
+    /// When all of its flows start, if that is one time.
+    pub fn common_start(&self) -> Option<Duration> {
+        self.together.then_some(self.start)
+    }
+
+    /// Does it slow down now and then?
+    pub fn slows_down(&self) -> bool {
+        matches!(&self.sender.model, Model::LedbatPp(rule) if rule.slowdowns != Slowdowns::None)
     }
 
     /// The queue that the smallest windows of all its flows keep, s; nothing if the path holds them.
@@ -113,7 +150,7 @@ impl Group {
         match &self.sender.model {
             Model::Fledbat(rule) => self.fledbat(rule, link, options, &mut says),
             Model::Ledbat(rule) => self.ledbat(rule, link, options, &mut says),
-            Model::LedbatPp(rule) => self.ledbatpp(rule, link, &mut says),
+            Model::LedbatPp(rule) => self.ledbatpp(rule, link, options, &mut says),
             Model::NewReno(_) => self.newreno(link, &mut says),
             Model::Cubic(rule) => self.cubic(rule, link, &mut says),
             Model::Constant(rate) => {
@@ -128,10 +165,16 @@ impl Group {
     }
 
     fn fledbat(&self, rule: &Fledbat, link: &Link, options: &Options, says: &mut Says<'_>) {
-        let closed = fledbat::Closed::of(self.at(link), rule);
         self.latecomers(rule.target_s, link, options, says);
+        self.settles(&fledbat::Closed::of(self.at(link), rule), link, says);
+    }
+
+    /// What fLEDBAT's law does, with whatever α and ζ.
+    fn settles(&self, closed: &fledbat::Closed, link: &Link, says: &mut Says<'_>) {
         says.at_rest(&closed.equilibrium(), &closed.equilibrium_with_queue());
         says.number("damping of differences, a", closed.a(), "1/s", "N·α/(C·R²)");
+        let formula = "ζ·(q/τ − 1)/(R + q)";
+        says.number("damping of differences, R + q", closed.a_with_queue(), "1/s", formula);
         says.number("ζ*", closed.critical_zeta(), "", "N²·α²·τ/(4·C²·R³): below it nothing oscillates");
         says.number("slowest rate of approach", closed.rate(), "1/s", "Θ of λ² + a·λ + ζ/(R·τ)");
         if let Some(period_s) = closed.pair().period_s() {
@@ -169,7 +212,8 @@ impl Group {
         let fit = link.targets_in_buffer(target_s);
         says.number("target", link.packets_in(target_s), "packets", "C·τ");
         says.number("targets in the buffer", fit, "", "B/(C·τ)");
-        let mistaken = options.base == Base::Measured && !self.together;
+        // Slowdowns show the path sooner or later.
+        let mistaken = options.base == Base::Measured && !self.together && !self.slows_down();
         if mistaken && self.flows > 1 && f64::from(self.flows) < fit {
             says.note(
                 "they start at different times and the buffer holds a target for each: latecomers take the queue for \
@@ -194,11 +238,11 @@ impl Group {
         true
     }
 
-    fn ledbatpp(&self, rule: &LedbatPp, link: &Link, says: &mut Says<'_>) {
+    fn ledbatpp(&self, rule: &LedbatPp, link: &Link, options: &Options, says: &mut Says<'_>) {
         let gain = rule.gain(link.rtt_s);
         let queuing_s = rule.target_s.min(link.buffer_s());
         let alone = Alone { capacity: link.capacity(), rtt_s: link.rtt_s, queuing_s };
-        says.number("target", link.packets_in(rule.target_s), "packets", "C·TARGET");
+        self.latecomers(rule.target_s, link, options, says);
         says.number("GAIN", gain, "packets per round trip", "1/min(16, ⌈2·TARGET/R⌉)");
         says.number("rate beside Reno at equal loss", share_at_equal_loss(gain), "", "√GAIN");
         let nine = "(4 + 2·W + 9·(T + 2)·W)/(2·C·R + T·W + 9·(T + 2)·W), T = log₂(W/2), W = C·(R + q)";
@@ -223,7 +267,40 @@ impl Group {
                  a part of the link unused",
             );
         }
-        self.can_rest(rule.target_s, link, says);
+        let closed = fledbat::Closed::between_slowdowns(self.at(link), rule);
+        self.settles(&closed, link, says);
+        if rule.slowdowns == Slowdowns::None {
+            return;
+        }
+        says.note("what is said of its rest holds between slowdowns, with GAIN for α and Constant for ζ");
+        if self.flows > 1 {
+            self.slowdowns(gain, &closed.equilibrium_with_queue(), says);
+        }
+    }
+
+    /// What slowdowns do to several that hold a queue together.
+    fn slowdowns(&self, gain: f64, settled: &Equilibrium, says: &mut Says<'_>) {
+        let slowdown = Slowdown {
+            window: settled.window,
+            round_trip_s: self.rtt.as_secs_f64() + settled.queuing_s,
+            gain,
+        };
+        let formula = "(2 + ln(W/2)/ln(1 + GAIN))·(R + q)";
+        says.number("length of a slowdown", slowdown.length_s(), "s", formula);
+        says.number("taken out of the queue by one", slowdown.taken(), "packets", "W − 2");
+        let covers = if slowdown.taken() <= settled.queue {
+            "the queue covers that, and the link stays full unless several fall together"
+        } else {
+            "that is more than the queue holds, and a part of the link is unused until it is back"
+        };
+        says.note(format!(
+            "every flow slows down for {:.1} s in some {:.0} s, and takes {:.0} of {:.0} packets out of the queue: {covers}; \
+             meanwhile each of the others grows by {gain:.2} packets in a round trip",
+            slowdown.length_s(),
+            slowdown.period_s(),
+            slowdown.taken(),
+            settled.queue
+        ));
     }
 
     fn newreno(&self, link: &Link, says: &mut Says<'_>) {
@@ -255,60 +332,4 @@ fn long_path(rule: &LedbatPp, link: &Link) -> Option<Root> {
     let path = LongPath { capacity: link.capacity(), target_s: rule.target_s, ramp: Ramp::FromTwo };
     let octave = libm::log2(link.capacity() * (link.rtt_s + rule.target_s)).max(1.0) as u32;
     path.root(octave).filter(|root| root.is_bounded())
-}
-
-/// Where numbers and sentences about a group go.
-struct Says<'a> {
-    of: String,
-    analysis: &'a mut Analysis,
-}
-
-impl Says<'_> {
-    fn number(&mut self, what: &'static str, value: f64, unit: &'static str, formula: &'static str) {
-        // A window of nothing has no logarithm: where a form does not apply there is no number.
-        if value.is_finite() {
-            self.analysis.quantities.push(Quantity { of: self.of.clone(), what, value, unit, formula });
-        }
-    }
-
-    fn note(&mut self, sentence: &str) {
-        self.analysis.notes.push(format!("{}: {sentence}", self.of));
-    }
-
-    fn at_rest(&mut self, constant: &Equilibrium, with_queue: &Equilibrium) {
-        self.number("rate of a flow", constant.rate, "packets/s", "C/N");
-        let formula = "Q*, as in the paper";
-        self.number("queue at rest, constant round trips", constant.queue, "packets", formula);
-        self.number("delay at rest, constant round trips", constant.queuing_s * 1e3, "ms", "Q*/C");
-        let formula = "Q* with R + q for R";
-        self.number("queue at rest", with_queue.queue, "packets", formula);
-        self.number("delay at rest", with_queue.queuing_s * 1e3, "ms", "Q*/C");
-        self.number("window at rest", with_queue.window, "packets", "C/N·(R + q)");
-    }
-
-    /// What the delay does to the loop; in words only if the queue `rests`.
-    fn delayed(&mut self, constant: &DelayLoop, with_queue: &DelayLoop, rests: bool) {
-        let at_once = constant.margin_at_once();
-        let margins = [
-            ("phase margin with feedback at once", at_once, "π − ∠, constant round trips"),
-            ("phase margin with delay", constant.phase_margin(), "less ω_c·R, constant round trips"),
-            ("phase margin with delay, R + q", with_queue.phase_margin(), "less ω_c·(R + q)"),
-        ];
-        for (what, margin, formula) in margins {
-            if let Some(margin) = margin {
-                self.number(what, margin, "rad", formula);
-            }
-        }
-        if !rests {
-            return;
-        }
-        if !with_queue.is_stable() {
-            self.note("with its delay the loop is unstable: expect a limit cycle around the queue at rest");
-        } else if !constant.is_stable() {
-            self.note(
-                "with its delay the loop is stable only because a longer queue thins out the rate; with constant round \
-                 trips it would circle around the queue at rest",
-            );
-        }
-    }
 }

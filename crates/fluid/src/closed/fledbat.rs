@@ -34,7 +34,7 @@
 
 use super::linear::{polynomial, Matrix};
 use super::{DelayLoop, Equilibrium, Pair, Symmetric};
-use crate::model::Fledbat;
+use crate::model::{Fledbat, LedbatPp};
 
 /// fLEDBAT flows at a bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +53,12 @@ impl Closed {
     /// Flows with this rule.
     pub fn of(at: Symmetric, rule: &Fledbat) -> Closed {
         Closed { at, target_s: rule.target_s, alpha: rule.alpha, zeta: rule.zeta }
+    }
+
+    /// LEDBAT++ flows between slowdowns: their rule is this one, with GAIN for α and Constant for ζ. Its bound of half a window
+    /// on a decrease is never met at rest, where the decrease is GAIN.
+    pub fn between_slowdowns(at: Symmetric, rule: &LedbatPp) -> Closed {
+        Closed { at, target_s: rule.target_s, alpha: rule.gain(at.rtt_s), zeta: rule.constant }
     }
 
     /// Eq. 10: where it settles with constant round trips.

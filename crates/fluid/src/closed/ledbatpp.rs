@@ -92,6 +92,35 @@ impl Alone {
     }
 }
 
+/// A slowdown of one flow while others keep the queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slowdown {
+    /// Its window before, packets.
+    pub window: f64,
+    /// A round trip with the queue, s.
+    pub round_trip_s: f64,
+    /// GAIN.
+    pub gain: f64,
+}
+
+impl Slowdown {
+    /// Two round trips at the floor and the ramp, s.
+    pub fn length_s(&self) -> f64 {
+        let ramp = libm::log((self.window / FLOOR).max(1.0)) / libm::log1p(self.gain);
+        (FREEZE_ROUNDS + ramp) * self.round_trip_s
+    }
+
+    /// From one to the next, s.
+    pub fn period_s(&self) -> f64 {
+        (WAIT + 1.0) * self.length_s()
+    }
+
+    /// What it takes out of the queue, packets: all in flight beyond the path is queued.
+    pub fn taken(&self) -> f64 {
+        (self.window - FLOOR).max(0.0)
+    }
+}
+
 /// Long paths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LongPath {

@@ -9,10 +9,12 @@ pub mod ledbatpp;
 pub mod linear;
 pub mod link;
 pub mod lyapunov;
+pub mod together;
 
 pub use delay_loop::DelayLoop;
 pub use linear::{Complex, Pair};
 pub use link::Link;
+pub use together::Together;
 
 /// Flows of one kind and one round trip at a bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq)]
