@@ -25,8 +25,8 @@
 //! room in a buffer of little more than a target: with 1.4 targets and a path of 50 ms LEDBAT has 1.4 % of 10 Mbit/s here and 11 %
 //! in the simulator with a target of 100 ms, 3 % and 55 % of 20 Mbit/s with one of 25 ms.
 //!
-//! LEDBAT++'s ramps on paths beyond 300 ms overshoot in bursts that a fluid has not. What slow start leaves in the queue is seen a
-//! little late (`network.rs` has the numbers). Everything that single packets decide is missing: bursts, recovery, timeouts, delayed acks.
+//! LEDBAT++'s ramps on paths beyond 300 ms overshoot in bursts that a fluid has not. Everything that single packets decide is
+//! missing: bursts, recovery, timeouts, delayed acks.
 //!
 //! # Example
 //! ```
@@ -53,6 +53,7 @@
 
 mod analysis;
 pub mod closed;
+mod entry;
 mod error;
 mod history;
 mod integrator;

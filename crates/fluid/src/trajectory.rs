@@ -26,15 +26,30 @@ impl Trajectory {
     }
 
     /// A network with this queue, all of whose flows are in congestion avoidance with these windows, and always were.
-    pub fn running(mut network: Network, queue: f64, windows: &[f64], step_s: f64) -> Trajectory {
-        let mut y = vec![queue];
-        for ((sender, flow), window) in network.senders.iter().zip(&mut network.flows).zip(windows) {
+    pub fn running(network: Network, queue: f64, windows: &[f64], step_s: f64) -> Trajectory {
+        let windows = windows.to_vec();
+        Trajectory::continuing(network, step_s, move |_| queue, move |_, flow| windows[flow])
+    }
+
+    /// A network all of whose flows are in congestion avoidance, and were before time zero: with this queue at a time up to
+    /// zero, and this window at a time of a flow, packets.
+    pub fn continuing(
+        mut network: Network,
+        step_s: f64,
+        queue: impl Fn(f64) -> f64 + 'static,
+        window: impl Fn(f64, usize) -> f64 + 'static,
+    ) -> Trajectory {
+        for flow in &mut network.flows {
             *flow = FlowState::off();
             flow.phase = Phase::Avoidance;
-            y.extend(sender.model.with_window(*window));
         }
-        let always = y.clone();
-        Trajectory::new(network, y, step_s, Box::new(move |_, component| always[component]))
+        let models: Vec<Model> = network.senders.iter().map(|sender| sender.model.clone()).collect();
+        let past = move |t_s: f64, component: usize| match component.checked_sub(1) {
+            None => queue(t_s),
+            Some(of) => models[of / 2].with_window(window(t_s, of / 2))[of % 2],
+        };
+        let y = (0..1 + 2 * network.senders.len()).map(|component| past(0.0, component)).collect();
+        Trajectory::new(network, y, step_s, Box::new(past))
     }
 
     fn new(network: Network, y: Vec<f64>, step_s: f64, past: crate::history::Past) -> Trajectory {
