@@ -60,6 +60,9 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
+    /// A queuing delay as a function of time.
+    type Queue = fn(f64) -> f64;
+
     /// The moment, and how often it looked.
     fn found(left_s: f64, queuing_s: impl Fn(f64) -> f64) -> (f64, usize) {
         let looks = Cell::new(0);
@@ -80,7 +83,7 @@ mod tests {
     #[test]
     fn the_moment_is_exact_however_a_queue_moves() {
         // Slow start fills it with twice the rate of the link and more, silence empties it.
-        let queues: [(&str, fn(f64) -> f64); 6] = [
+        let queues: [(&str, Queue); 6] = [
             ("grows", |t| 0.3 * t),
             ("grows with the link's own rate", |t| t),
             ("grows exponentially", |t| (0.01 * libm::exp(4.0 * t)).min(0.5)),

@@ -43,7 +43,7 @@ impl Trajectory {
             *flow = FlowState::off();
             flow.phase = Phase::Avoidance;
         }
-        let models: Vec<Model> = network.senders.iter().map(|sender| sender.model.clone()).collect();
+        let models: Vec<Model> = network.senders.iter().map(|sender| sender.model).collect();
         let past = move |t_s: f64, component: usize| match component.checked_sub(1) {
             None => queue(t_s),
             Some(of) => models[of / 2].with_window(window(t_s, of / 2))[of % 2],
