@@ -1,14 +1,16 @@
 //! Whole scenarios on real sockets, in short.
 
+use afteryou_aqm::list::{Entry, QUEUES};
 use afteryou_bed::run::{run, Baseline, Options, Source};
 use afteryou_scenario::scenario::{Flow, Link, Role, Scenario, Window};
 use afteryou_scenario::{Algorithm, Buffer, Duration, Outcome, Rate, Size};
 use afteryou_scenario::{Traffic, Transport};
 use std::io::Write;
-use std::sync::Mutex;
+use std::sync::{PoisonError, RwLock};
+use std::thread;
 
-/// Runs take turns: they measure time, and there may be two cores.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+/// Runs that measure time have the machine to themselves: there may be two cores. Those that count bytes share it.
+static MACHINE: RwLock<()> = RwLock::new(());
 
 fn seconds(s: f64) -> Duration {
     Duration::from_secs_f64(s)
@@ -50,7 +52,16 @@ fn short(background: Traffic) -> Scenario {
 }
 
 fn run_with(scenario: &Scenario, baseline: Baseline, sources: &[(&str, Source)]) -> Outcome {
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _alone = MACHINE.write().unwrap_or_else(PoisonError::into_inner);
+    observed(scenario, baseline, sources)
+}
+
+fn run_beside_others(scenario: &Scenario) -> Outcome {
+    let _beside_others = MACHINE.read().unwrap_or_else(PoisonError::into_inner);
+    observed(scenario, Baseline::After, &[])
+}
+
+fn observed(scenario: &Scenario, baseline: Baseline, sources: &[(&str, Source)]) -> Outcome {
     let sources = sources.iter().map(|(name, source)| ((*name).to_owned(), source.clone())).collect();
     let mut seen = 0;
     let outcome = run(scenario, &Options { sources, baseline }, &mut |_| seen += 1).unwrap();
@@ -104,18 +115,19 @@ fn a_file_is_sent_to_its_end_and_both_ends_agree() {
 
 #[test]
 fn with_five_per_cent_of_loss_the_bytes_are_the_same_and_nothing_hangs() {
-    for seed in 1..=4 {
+    let with = |seed: u64| {
         // The upload is cut off at 2.2 s: its handshake, or the word that it is gone, may get lost.
         let mut scenario = short(Traffic::Size(Size::from_bytes(300_000)));
         (scenario.seed, scenario.duration) = (seed, seconds(60.0));
         (scenario.flow[1].start, scenario.flow[1].stop) = (seconds(1.2), Some(seconds(2.2)));
         scenario.link.loss = "5%".parse().unwrap();
         let begun = std::time::Instant::now();
-        let outcome = run_with(&scenario, Baseline::After, &[]);
+        let outcome = run_beside_others(&scenario);
         assert!(outcome.transfers.len() == 1 && outcome.transfers[0].identical(), "{:?}", outcome.transfers);
         assert!(outcome.run.packets.lost > 0);
         assert!(begun.elapsed().as_secs_f64() < 30.0, "seed {seed}: {:?}", begun.elapsed());
-    }
+    };
+    thread::scope(|scope| (1..=4).for_each(|seed| _ = scope.spawn(move || with(seed))));
 }
 
 #[test]
@@ -134,7 +146,7 @@ fn a_transfer_that_does_not_end_in_time_is_named() {
     (scenario.baseline, scenario.duration) = (false, seconds(2.0));
     scenario.measure.clear();
     scenario.flow[1].stop = None;
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _alone = MACHINE.write().unwrap_or_else(PoisonError::into_inner);
     let error = run(&scenario, &Options::default(), &mut |_| ()).unwrap_err().to_string();
     assert_eq!(error, "flow \"backup\" was not finished after 2 s: give it more time or less to send");
 }
@@ -173,7 +185,7 @@ fn background_packets_are_marked_lower_effort_and_foreground_packets_are_not() {
 
 #[test]
 fn every_queue_discipline_runs_on_real_sockets() {
-    for entry in afteryou_aqm::list::QUEUES {
+    let in_place = |entry: &Entry| {
         let plain = short(Traffic::Bulk);
         let scenario = Scenario {
             measure: vec![Window { name: "all".to_owned(), from: seconds(0.5), to: seconds(1.5) }],
@@ -183,7 +195,7 @@ fn every_queue_discipline_runs_on_real_sockets() {
             link: Link { queue: Algorithm::named(entry.name), ..plain.link },
             ..plain
         };
-        let outcome = run_with(&scenario, Baseline::After, &[]);
+        let outcome = run_beside_others(&scenario);
         let queue = &outcome.run.queues[0];
         assert_eq!(queue.discipline, entry.name);
         let classes: Vec<&str> = queue.classes.iter().map(|class| class.class.as_str()).collect();
@@ -197,5 +209,11 @@ fn every_queue_discipline_runs_on_real_sockets() {
         let backup = &outcome.run.windows[0].flows[1];
         assert!(backup.share_of_payload_capacity > 0.2, "{}: {backup:?}", entry.name);
         assert!(outcome.transfers.iter().all(|transfer| transfer.identical()), "{}", entry.name);
-    }
+    };
+    thread::scope(|scope| {
+        // Three at a time are no load that a machine would feel.
+        for every_third in 0..3 {
+            scope.spawn(move || QUEUES.iter().skip(every_third).step_by(3).for_each(in_place));
+        }
+    });
 }
