@@ -108,16 +108,18 @@ fn ledbat_plus_plus_keeps_its_target_alone_and_gives_way_to_cubic() {
         return;
     }
     let mut outcome = runtime().block_on(run());
-    if outcome.spoiled {
+    for _ in 0..2 {
         // Once more; if the machine stays that busy, the figures are judged all the same.
-        outcome = runtime().block_on(run());
+        if outcome.spoiled {
+            outcome = runtime().block_on(run());
+        }
     }
     let Outcome { alone, alone_queue_ms, background, foreground, spoiled } = outcome;
     println!("alone: {alone:.3} of the link, {alone_queue_ms:.1} ms queue");
     println!("beside CUBIC: {background:.3} and {foreground:.3}; spoiled: {spoiled}");
     // A slowdown costs a tenth of the time at most, and the target is 60 ms.
     assert!(alone > 0.75, "{alone}");
-    assert!((10.0..70.0).contains(&alone_queue_ms), "{alone_queue_ms} ms");
+    assert!((20.0..70.0).contains(&alone_queue_ms), "{alone_queue_ms} ms");
     assert!(background < 0.1, "{background}");
     assert!(foreground > 0.8, "{foreground}");
 }
