@@ -25,6 +25,9 @@
 //! room in a buffer of little more than a target: with 1.4 targets and a path of 50 ms LEDBAT has 1.4 % of 10 Mbit/s here and 11 %
 //! in the simulator with a target of 100 ms, 3 % and 55 % of 20 Mbit/s with one of 25 ms.
 //!
+//! What is in flight on the wire is the window; here the queue follows the rate, and that the window. A flow whose slow start
+//! overshoots falls deeper than in truth, to nothing instead of 41 ms of queue in `scenarios/home-uplink.toml`.
+//!
 //! LEDBAT++'s ramps on paths beyond 300 ms overshoot in bursts that a fluid has not. Everything that single packets decide is
 //! missing: bursts, recovery, timeouts, delayed acks.
 //!
