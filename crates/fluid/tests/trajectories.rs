@@ -228,7 +228,7 @@ fn the_paper_s_loop_with_delay_ends_in_a_limit_cycle() {
 #[test]
 fn every_start_comes_to_the_equilibrium() {
     let mut draws = Draws(1);
-    for _ in 0..200 {
+    for _ in 0..1000 {
         let flows = 1 + (draws.next() * 10.0) as u32;
         let zeta = libm::pow(10.0, -2.0 + 2.0 * draws.next());
         let (network, closed) = fledbats(flows, zeta, Options::PAPERS);
