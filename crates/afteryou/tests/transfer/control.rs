@@ -55,6 +55,26 @@ fn a_socket_whose_job_was_killed_is_cleaned_away() {
 }
 
 #[test]
+fn what_is_no_socket_of_ours_survives_ctl() {
+    let place = Place::new();
+    let control = place.path("control");
+    fs::create_dir(&control).unwrap();
+    let precious = place.file("precious", 1_000);
+    for file in ["1.sock", "4711.sock"] {
+        fs::copy(&precious, control.join(file)).unwrap();
+    }
+    drop(std::os::unix::net::UnixListener::bind(place.path("elsewhere")).unwrap());
+    std::os::unix::fs::symlink(place.path("elsewhere"), control.join("2.sock")).unwrap();
+    std::os::unix::fs::symlink(&precious, control.join("3.sock")).unwrap();
+    let listed = place.run(&["ctl"]);
+    assert_eq!((text(&listed.stdout).as_str(), text(&listed.stderr).as_str()), ("no job runs\n", ""));
+    assert_eq!(place.run(&["ctl", "--job", "4711", "stop"]).status.code(), Some(1));
+    assert!(same(&precious, &control.join("1.sock")) && same(&precious, &control.join("4711.sock")));
+    assert!(same(&precious, &control.join("3.sock")));
+    assert!(control.join("2.sock").is_symlink() && place.path("elsewhere").exists());
+}
+
+#[test]
 fn events_are_lines_of_json_and_a_limit_is_kept() {
     let place = Place::new();
     place.file("large", 2_000_000);

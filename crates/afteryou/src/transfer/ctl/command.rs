@@ -154,7 +154,7 @@ fn running(directory: &std::path::Path) -> Result<Vec<Status>, Failure> {
     for (_, socket) in super::place::jobs(directory)? {
         match ask(&socket, Question::Status) {
             Ok(status) => running.push(status),
-            Err(error) if is_gone(&error) => drop(std::fs::remove_file(&socket)),
+            Err(error) if is_gone(&error) => super::place::remove_stale(&socket),
             // It ended meanwhile, or is too busy to be asked.
             Err(error) => output::complain(&format!("afteryou: {}: {error:#}\n", socket.display())),
         }

@@ -18,6 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A socket that is answered; it is gone with this.
 pub struct Server {
     socket: PathBuf,
+    /// None if it went at once.
+    identity: Option<place::Identity>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -42,9 +44,10 @@ impl Server {
         let directory = place::directory(directory)?;
         let socket = place::socket(&directory, std::process::id());
         // A job that was killed had the same number.
-        let _ = std::fs::remove_file(&socket);
+        place::remove_stale(&socket);
         let listener =
             UnixListener::bind(&socket).with_context(|| format!("cannot listen at {}", socket.display()))?;
+        let identity = place::identity_of(&socket);
         // A directory that the user names may be open to others.
         std::fs::set_permissions(&socket, std::os::unix::fs::PermissionsExt::from_mode(0o600))
             .with_context(|| format!("cannot close {} to others", socket.display()))?;
@@ -58,14 +61,16 @@ impl Server {
                 }
             }
         });
-        Ok(Server { socket, task })
+        Ok(Server { socket, identity, task })
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
         self.task.abort();
-        let _ = std::fs::remove_file(&self.socket);
+        if let Some(identity) = self.identity {
+            place::remove(&self.socket, identity);
+        }
     }
 }
 
