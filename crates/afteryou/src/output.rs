@@ -1,6 +1,7 @@
 //! Standard output and standard error, whose readers may go away at any time.
 
 use crate::failure::Failure;
+use afteryou_transfer::ticket::redact;
 use anyhow::Context;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::mpsc;
@@ -14,9 +15,9 @@ pub fn print(text: &str) -> Result<(), Failure> {
     print_to(&mut io::stdout().lock(), text)
 }
 
-/// Writes `text` to stderr. If nobody reads it there is nobody to tell.
+/// Writes `text` to stderr, without the secret of a ticket that may be in it. If nobody reads it there is nobody to tell.
 pub fn complain(text: &str) {
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+    let _ = io::stderr().lock().write_all(redact(text).as_bytes());
 }
 
 /// The same, and goes on after `longest` if the reader stands still: a terminal after Ctrl-S, a pipe that is full.
