@@ -175,7 +175,9 @@ fn is_yielding(state: &State) -> bool {
     }
     let at_floor = state.cwnd <= FLOOR_BYTES && !state.phase.ends_with("slow start");
     match (state.queue_us, state.target_us) {
-        (Some(queue), Some(target)) => queue > target + target / 4 || (at_floor && queue > target / 2),
+        (Some(queue), Some(target)) => {
+            queue > target.saturating_add(target / 4) || (at_floor && queue > target / 2)
+        }
         _ => at_floor,
     }
 }
