@@ -13,12 +13,14 @@
 //! ```text
 //!   connect: SynSent ──ST_STATE──▶ Connected ──both FINs delivered──▶ Lingering ──▶ Closed
 //!   accept:  SynReceived ──any packet──▶ Connected
-//!   a reset, an abort, or no progress for the configured patience leads to Closed from anywhere
+//!   a reset, an abort, no progress for the configured patience, or a peer that answers nothing leads to Closed from
+//!   anywhere
 //! ```
 //! The two directions end independently (half-close).
 
 pub mod bit_ring;
 mod input;
+mod liveness;
 mod output;
 pub mod pacer;
 pub mod receiver;
@@ -81,6 +83,7 @@ pub struct Connection {
     rto: Rto,
     pacer: Pacer,
     timers: timers::Timers,
+    liveness: liveness::Liveness,
     round_end: u64,
     app_limited_until: u64,
     statistics: Statistics,
@@ -205,6 +208,7 @@ impl Connection {
             rto: Rto::new(config.min_rto),
             pacer: Pacer::default(),
             timers: timers::Timers::default(),
+            liveness: liveness::Liveness::default(),
             round_end: 0,
             app_limited_until: 0,
             statistics: Statistics::default(),

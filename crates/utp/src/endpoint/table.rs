@@ -24,6 +24,8 @@ pub(super) struct Handle {
 const BATCH: usize = 64;
 /// Free send buffer worth waking a writer for, bytes.
 const WORTH_WAKING: usize = 16 << 10;
+/// Below this many places the table does not shrink.
+const MIN_CAPACITY: usize = 256;
 /// A connection id that libutp resets: its partner id would not fit in 16 bits.
 const UNUSABLE_ID: u16 = u16::MAX;
 
@@ -44,7 +46,7 @@ pub(super) struct Entry {
 /// The table.
 #[derive(Default)]
 pub(super) struct Table {
-    entries: HashMap<Key, Entry>,
+    entries: HashMap<Key, Box<Entry>>,
     deadlines: BTreeSet<(Time, Key)>,
     /// Connections that may have something to send.
     busy: VecDeque<Key>,
@@ -75,7 +77,8 @@ impl Table {
     }
 
     pub(super) fn entry(&mut self, handle: Handle) -> Option<&mut Entry> {
-        self.entries.get_mut(&handle.key).filter(|entry| entry.generation == handle.generation)
+        let entry = self.entries.get_mut(&handle.key)?;
+        (entry.generation == handle.generation).then_some(entry)
     }
 
     /// Adds a connection of ours under a free id.
@@ -105,7 +108,7 @@ impl Table {
         let (reader, writer, deadline, queued, detached) = (None, None, None, false, None);
         self.entries.insert(
             key,
-            Entry { connection, reader, writer, generation, deadline, queued, half_open, detached },
+            Box::new(Entry { connection, reader, writer, generation, deadline, queued, half_open, detached }),
         );
         self.half_open += usize::from(half_open);
         self.touch(key);
@@ -291,8 +294,16 @@ impl Table {
             });
         }
         if closed && entry.detached.is_some() {
-            self.entries.remove(&key);
+            self.remove(key);
             self.closer.take().into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// Forgets a connection. After a crowd has left, the table shrinks, too.
+    fn remove(&mut self, key: Key) {
+        self.entries.remove(&key);
+        if self.entries.capacity() > MIN_CAPACITY.max(4 * self.entries.len()) {
+            self.entries.shrink_to(2 * self.entries.len());
         }
     }
 
@@ -352,23 +363,4 @@ fn reset_for(header: &Header) -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_handle_kept_after_its_connection_does_not_reach_the_next_one_under_the_same_key() {
-        let config = EndpointConfig::foreground();
-        let (mut table, mut out) = (Table::default(), Vec::new());
-        let peer = SocketAddr::from(([127, 0, 0, 1], 1));
-        let old = table.open(&config, Time::ZERO, peer, || 7).unwrap();
-        table.entry(old).unwrap().connection.abort();
-        table.detach(Time::ZERO, old);
-        table.transmit(&config, Time::ZERO, &mut out);
-        assert!(table.entries.is_empty());
-        let new = table.open(&config, Time::ZERO, peer, || 7).unwrap();
-        assert_eq!(old.key, new.key);
-        assert!(table.entry(old).is_none() && table.entry(new).is_some());
-        table.detach(Time::ZERO, old);
-        assert!(table.entry(new).unwrap().detached.is_none());
-    }
-}
+mod tests;
