@@ -118,6 +118,9 @@ impl Connection {
         };
         let progress = self.board.acknowledge(now, header.ack_nr, packet.sack, covers, self.rtt.min());
         if progress.packets == 0 {
+            if header.kind == Kind::State && self.board.is_newest_ack(header.ack_nr) {
+                self.board.acknowledged_again();
+            }
             if self.config.recovery.judges_repetitions() {
                 self.find_losses(now);
             }

@@ -12,6 +12,7 @@
 mod libutp_scan;
 mod losses;
 mod order;
+mod probes;
 mod segment;
 mod sending;
 
@@ -22,6 +23,7 @@ use afteryou_cc::{DeliveryRate, Span, Time};
 use bytes::Bytes;
 use libutp_scan::Scan;
 use order::Order;
+use probes::Probe;
 use segment::{Delivered, Flight, Segment, Status};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -119,6 +121,8 @@ pub struct Scoreboard {
     /// Packets that were acknowledged out of order.
     sacked: BitRing,
     order: Order,
+    /// Probes of which it is not known yet whether they repaired a loss.
+    probes: Vec<Probe>,
     /// How losses are found, if not by the order of transmissions.
     scan: Option<Scan>,
     in_flight: u64,
@@ -157,6 +161,7 @@ impl Scoreboard {
             set_aside: BTreeSet::new(),
             sacked: BitRing::default(),
             order: Order::default(),
+            probes: Vec::new(),
             scan: Scan::of(recovery),
             in_flight: 0,
             in_flight_packets: 0,
@@ -233,6 +238,11 @@ impl Scoreboard {
         let newest = self.next_seq().wrapping_sub(1);
         let behind = newest.wrapping_sub(ack_nr);
         behind <= (self.segments.len() as u16).saturating_add(slack)
+    }
+
+    /// Does `ack_nr` end right before the oldest unacknowledged packet?
+    pub fn is_newest_ack(&self, ack_nr: u16) -> bool {
+        ack_nr == self.first_seq.wrapping_sub(1)
     }
 
     /// Takes in an acknowledgement that [`accepts`](Self::accepts) has let through.
@@ -327,6 +337,7 @@ impl Scoreboard {
         let earlier = segment.transmissions > 1 && min_rtt.is_some_and(|min_rtt| elapsed * 2 < min_rtt);
         taken.spurious |= segment.declared_lost && (segment.status == Status::Lost || earlier);
         taken.ambiguous |= segment.transmissions > 1;
+        self.note_arrival(segment.newest.packet_number, earlier);
         if earlier || segment.status == Status::Lost {
             return; // it says nothing about when its newest transmission arrived
         }
