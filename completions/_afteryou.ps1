@@ -41,7 +41,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;send' {
-            [CompletionResult]::new('--symlinks', '--symlinks', [CompletionResultType]::ParameterName, 'What becomes of symbolic links')
+            [CompletionResult]::new('--symlinks', '--symlinks', [CompletionResultType]::ParameterName, 'Choose how symbolic links are handled. `follow` may leave PATH: what a link leads to is sent wherever it lies')
             [CompletionResult]::new('--via', '--via', [CompletionResultType]::ParameterName, 'Start the far end over ssh, as scp does, instead of using a ticket')
             [CompletionResult]::new('--ssh-command', '--ssh-command', [CompletionResultType]::ParameterName, 'The ssh program of --via, with its arguments: "ssh -p 2222"')
             [CompletionResult]::new('--far-command', '--far-command', [CompletionResultType]::ParameterName, 'How --via finds afteryou on the other machine')
@@ -82,7 +82,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;serve' {
-            [CompletionResult]::new('--symlinks', '--symlinks', [CompletionResultType]::ParameterName, 'What becomes of symbolic links')
+            [CompletionResult]::new('--symlinks', '--symlinks', [CompletionResultType]::ParameterName, 'Choose how symbolic links are handled. `follow` never leaves DIR')
             [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'The UDP address and port to wait at; port 0 is that of the last time, or any if somebody else has that')
             [CompletionResult]::new('--address', '--address', [CompletionResultType]::ParameterName, 'Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated')
             [CompletionResult]::new('--ticket-file', '--ticket-file', [CompletionResultType]::ParameterName, 'Write the ticket into this file, which only its owner may read, instead of printing it')

@@ -37,7 +37,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'afteryou;send'= {
-            cand --symlinks 'What becomes of symbolic links'
+            cand --symlinks 'Choose how symbolic links are handled. `follow` may leave PATH: what a link leads to is sent wherever it lies'
             cand --via 'Start the far end over ssh, as scp does, instead of using a ticket'
             cand --ssh-command 'The ssh program of --via, with its arguments: "ssh -p 2222"'
             cand --far-command 'How --via finds afteryou on the other machine'
@@ -76,7 +76,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'afteryou;serve'= {
-            cand --symlinks 'What becomes of symbolic links'
+            cand --symlinks 'Choose how symbolic links are handled. `follow` never leaves DIR'
             cand --listen 'The UDP address and port to wait at; port 0 is that of the last time, or any if somebody else has that'
             cand --address 'Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated'
             cand --ticket-file 'Write the ticket into this file, which only its owner may read, instead of printing it'

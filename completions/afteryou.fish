@@ -39,7 +39,7 @@ complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "doctor" -d 'What 
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "completions" -d 'What a shell has to know to complete words'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "man" -d 'Manual pages'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l symlinks -d 'What becomes of symbolic links' -r -f -a "keep\t'They arrive as links, if they stay within what is sent'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l symlinks -d 'Choose how symbolic links are handled. `follow` may leave PATH: what a link leads to is sent wherever it lies' -r -f -a "keep\t'They arrive as links, if they stay within what is sent'
 skip\t'They are left out'
 follow\t'What they point to arrives instead'"
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l via -d 'Start the far end over ssh, as scp does, instead of using a ticket' -r
@@ -72,7 +72,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l json -d 'F
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s q -l quiet -d 'Say nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l json-groups -d 'An event for each chunk group that comes off the wire'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l symlinks -d 'What becomes of symbolic links' -r -f -a "keep\t'They arrive as links, if they stay within what is sent'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l symlinks -d 'Choose how symbolic links are handled. `follow` never leaves DIR' -r -f -a "keep\t'They arrive as links, if they stay within what is sent'
 skip\t'They are left out'
 follow\t'What they point to arrives instead'"
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l listen -d 'The UDP address and port to wait at; port 0 is that of the last time, or any if somebody else has that' -r

@@ -1,6 +1,8 @@
 //! The two disks against each other, without a network: a source encodes, a store decodes.
 
 mod common;
+#[cfg(target_os = "linux")]
+mod exchanged;
 mod hostile;
 mod interrupted;
 #[cfg(unix)]
