@@ -58,6 +58,17 @@ pub enum Greeting {
     Probe,
 }
 
+impl Greeting {
+    /// "push", "pull" or "probe".
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Greeting::Push { .. } => "push",
+            Greeting::Pull { .. } => "pull",
+            Greeting::Probe => "probe",
+        }
+    }
+}
+
 /// What the side that listens says to a greeting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {

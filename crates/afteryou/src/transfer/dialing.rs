@@ -80,10 +80,12 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
         let (ticket, path, far_end) = match target {
             Target::Ticket { ticket, path } => (ticket, path, None),
             Target::Ssh { via, path } => {
+                tracing::info!("starting the far end over ssh");
                 let far_end = via.start(role).await?;
                 (far_end.ticket().clone(), path, Some(far_end))
             }
         };
+        tracing::info!(path, fingerprint = %ticket.fingerprint, "connecting with {ticket}");
         let dial = Dialer::new(endpoint.clone(), &ticket, network::transport(common, many)?)?;
         beside(far_end, begin(Arc::new(dial), path, options)).await
     };

@@ -77,7 +77,10 @@ async fn run(
     let endpoint = network::endpoint(&socket, Some(server.clone()))?;
     let local = endpoint.local_addr()?;
     let addresses = in_ticket(&listening.addresses, local)?;
-    let ticket = Ticket { role, fingerprint: identity.fingerprint(), secret, addresses }.to_line()?;
+    let ticket = Ticket { role, fingerprint: identity.fingerprint(), secret, addresses };
+    // Its words for people, without the secret.
+    tracing::info!(%local, fingerprint = %ticket.fingerprint, "waiting with {ticket}");
+    let ticket = ticket.to_line()?;
 
     let stage = Stage::start(&quiet_for_ssh(listening, common), job, false)?;
     let handed_over = tokio::select! {

@@ -3,6 +3,7 @@
 
 mod breaks;
 mod control;
+mod logs;
 mod moves;
 mod sleep;
 mod support;

@@ -31,6 +31,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{timeout, Instant};
+use tracing::{debug, info, info_span, warn, Instrument};
 
 /// Sessions at a time: the connections of the largest job. Each may hold 16 MiB that its peer sent.
 const MAX_SESSIONS: usize = MAX_LANES as usize;
@@ -120,8 +121,14 @@ pub async fn listen(
     loop {
         tokio::select! {
             connection = door.accept() => match connection {
-                Some(connection) if sessions.len() < MAX_SESSIONS => _ = sessions.spawn(host.clone().welcome(connection)),
-                Some(connection) => connection.close(VarInt::from_u32(session::SHUTDOWN), b"too many sessions"),
+                Some(connection) if sessions.len() < MAX_SESSIONS => {
+                    let span = info_span!("session", peer = session::peer(&connection));
+                    _ = sessions.spawn(host.clone().welcome(connection).instrument(span));
+                }
+                Some(connection) => {
+                    warn!(peer = session::peer(&connection), "too many sessions at a time: {MAX_SESSIONS} are open");
+                    connection.close(VarInt::from_u32(session::SHUTDOWN), b"too many sessions");
+                }
                 None => break,
             },
             Some(ended) = sessions.join_next() => {
@@ -229,10 +236,12 @@ impl Host {
         let (mut control, greeting) = match greeted {
             Ok(greeted) => greeted,
             Err(end) => {
+                info!(?end, "no greeting");
                 session::close(&connection, &Err(end));
                 return None;
             }
         };
+        debug!(greeting = greeting.name(), "greeted");
         let answered = match greeting {
             Greeting::Probe => Err(self.probed(&connection)),
             Greeting::Push { job, lane } => self.push(job).map(|found| (job, lane, 1, found)),
@@ -243,6 +252,7 @@ impl Host {
         match answered {
             Ok((id, lane, lanes, job)) => self.run(connection, control, id, (lane, lanes), job).await,
             Err(answer) => {
+                info!(?answer, "no session for this greeting");
                 if session::answer(&mut control, &answer).await.is_ok() {
                     _ = control.send.finish();
                     _ = timeout(GOODBYE_TIMEOUT, connection.closed()).await;
@@ -311,7 +321,9 @@ impl Host {
     ) -> Option<JobDone> {
         let (ending, ended) = watch::channel(());
         let Entered { serial, older, late } = self.enter(id, lane, &job, connection.clone(), ended)?;
+        info!(job = number(&id), lane, late, "a session begins");
         if let Some(mut older) = older {
+            info!("it takes the place of an older one");
             older.connection.close(VarInt::from_u32(session::REPLACED), b"");
             // Ends when the older session drops its half.
             _ = timeout(REPLACE_TIMEOUT, async { while older.ended.changed().await.is_ok() {} }).await;
@@ -325,6 +337,7 @@ impl Host {
             Err(end) => Err(end),
         };
         session::close(&connection, &result);
+        info!(?result, "the session ended");
         if !late {
             self.tell_end(&job, &result);
         }
@@ -459,6 +472,11 @@ impl Books {
             self.total = self.total.and(entry.job.tally.summary());
         }
     }
+}
+
+/// A job's number, as far as it tells jobs apart.
+fn number(id: &[u8; 16]) -> String {
+    id[..4].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn refused(reason: &str) -> Answer {

@@ -218,9 +218,18 @@ pub(crate) fn on_thread<T: Send + 'static>(
         // Whoever waited may be gone.
         _ = done.send(work());
     };
-    // Without a thread `done` is dropped, and the result says so.
-    _ = start_thread(name, run);
-    async { result.await.ok() }
+    let name = name.to_owned();
+    if let Err(error) = start_thread(&name, run) {
+        // `done` was dropped, and the result says so.
+        tracing::error!(thread = name, %error, "no thread");
+    }
+    async move {
+        let result = result.await.ok();
+        if result.is_none() {
+            tracing::error!(thread = name, "a thread ended without a result: a mistake in afteryou");
+        }
+        result
+    }
 }
 
 /// Starts a thread for which nobody waits.

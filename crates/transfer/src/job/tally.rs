@@ -88,6 +88,7 @@ impl Tally {
         if !self.count(path, size, &outcome) {
             return;
         }
+        tracing::debug!(%path, size, ?outcome, "settled");
         self.tell(Event::File { path: shown(path), outcome });
     }
 
@@ -167,6 +168,7 @@ impl Tally {
     pub(crate) fn finish(&self) -> Summary {
         self.progress(&mut VecDeque::new());
         let Summary { stored, had, failed, bytes_moved, .. } = self.summary();
+        tracing::info!(stored, had, failed, bytes_moved, "the job is complete");
         self.tell(Event::Finished { stored, had, failed, bytes_moved });
         self.summary()
     }

@@ -94,7 +94,8 @@ impl Intake {
             (_, Some(error)) => broken(error),
             (Ok((Ok(()), false)), None) => Received::Violation("a data stream has more than was wanted"),
             (Ok((Err(why), _)), None) => Received::Failed(why),
-            (Err(_), None) => {
+            (Err(error), None) => {
+                tracing::error!(%error, "storing a file failed");
                 Received::Failed(Why::Io("storing it failed; see the log of the receiving side".into()))
             }
         }

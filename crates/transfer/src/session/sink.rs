@@ -202,8 +202,10 @@ impl Session {
             let (consider, entry) = (self.role.consider.clone(), open.entry.clone());
             self.tasks.spawn(async move {
                 let verdict = tokio::task::spawn_blocking(move || consider(&entry)).await;
-                let failed =
-                    |_| Err(Why::Io("looking at the disk failed; see the log of the receiving side".into()));
+                let failed = |error| {
+                    tracing::error!(%error, "looking at the disk failed");
+                    Err(Why::Io("looking at the disk failed; see the log of the receiving side".into()))
+                };
                 Done::Considered(id, verdict.unwrap_or_else(failed), place)
             });
         }
@@ -344,6 +346,7 @@ impl Session {
                 open.credited.store(had, Ordering::Relaxed);
                 self.role.tally.credit(had);
                 open.stage = Stage::Wanted(reception, place);
+                tracing::debug!(path = %open.entry.path, wanted = ranges.bytes(), of = size_of(&open.entry), "wants");
                 Some(FromSink::Want { id, ranges })
             }
         }
@@ -457,5 +460,6 @@ fn short(why: Why) -> Why {
 }
 
 fn task_failed() -> Error {
+    tracing::error!("a task of the session panicked: a mistake in afteryou");
     Error::FarEnd("a task failed; this is a mistake in afteryou, see its log".into())
 }

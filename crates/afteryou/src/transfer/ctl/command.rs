@@ -2,6 +2,7 @@
 
 use super::protocol::{Answer, Question, Status};
 use crate::failure::Failure;
+use crate::log::{self, LogArgs};
 use crate::output;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -21,6 +22,10 @@ pub struct CtlArgs {
     /// For programs: one JSON object in a line for each job
     #[arg(long, global = true)]
     pub json: bool,
+
+    /// How much is logged.
+    #[command(flatten)]
+    pub log: LogArgs,
 
     /// Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR
     #[arg(long, value_name = "DIR", global = true, env = "AFTERYOU_CONTROL_DIR", hide_env_values = true)]
@@ -84,6 +89,7 @@ impl What {
 
 /// `afteryou ctl`.
 pub fn run(args: &CtlArgs) -> Result<(), Failure> {
+    log::start(&args.log, false);
     let answers = answers(args)?;
     let mut text = String::new();
     for status in &answers {
@@ -177,6 +183,7 @@ fn ask(socket: &std::path::Path, question: Question) -> anyhow::Result<Status> {
     /// A job that does not answer within this hangs.
     const PATIENCE: Duration = Duration::from_secs(3);
 
+    tracing::debug!(socket = %socket.display(), ?question, "asking");
     let mut stream = std::os::unix::net::UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;

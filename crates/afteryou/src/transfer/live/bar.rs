@@ -30,6 +30,8 @@ pub type Place = Box<dyn Fn() -> (ProgressDrawTarget, u16) + Send>;
 /// A bar on a terminal.
 pub struct Bar {
     place: Place,
+    /// Every file is named.
+    list: bool,
     /// There is one while a job runs.
     bar: Option<ProgressBar>,
     drawn: Option<Instant>,
@@ -44,8 +46,8 @@ pub fn stderr() -> Place {
 
 impl Bar {
     /// A bar at once, or when there is a connection.
-    pub fn new(at_once: bool, place: Place) -> Bar {
-        let mut bar = Bar { place, bar: None, drawn: None };
+    pub fn new(at_once: bool, list: bool, place: Place) -> Bar {
+        let mut bar = Bar { place, list, bar: None, drawn: None };
         if at_once {
             bar.begin();
         }
@@ -87,7 +89,7 @@ impl View for Bar {
             // The line below the bar says it, and counts down.
             Event::Connected { .. } | Event::Disconnected { .. } => {}
             _ => {
-                if let Some(remark) = remark(event) {
+                if let Some(remark) = remark(event, self.list) {
                     self.say(&remark);
                 }
             }
@@ -110,6 +112,10 @@ impl View for Bar {
             Some(bar) => bar.println(line),
             None => crate::output::complain(&format!("{line}\n")),
         }
+    }
+
+    fn log(&mut self, line: &str) {
+        self.say(line);
     }
 
     fn finish(&mut self) {

@@ -13,6 +13,8 @@ const APART: Duration = Duration::from_secs(10);
 /// Lines on `out`.
 pub struct Lines<W> {
     out: W,
+    /// Every file is named.
+    list: bool,
     next: Option<Instant>,
     /// Of this job, that there is a connection was said.
     said_connected: bool,
@@ -20,8 +22,8 @@ pub struct Lines<W> {
 
 impl<W: Write + Send> Lines<W> {
     /// Nothing was said yet.
-    pub fn new(out: W) -> Lines<W> {
-        Lines { out, next: None, said_connected: false }
+    pub fn new(list: bool, out: W) -> Lines<W> {
+        Lines { out, list, next: None, said_connected: false }
     }
 }
 
@@ -35,7 +37,7 @@ impl<W: Write + Send> View for Lines<W> {
         if matches!(event, Event::Connected { .. }) && std::mem::replace(&mut self.said_connected, true) {
             return;
         }
-        if let Some(remark) = remark(event) {
+        if let Some(remark) = remark(event, self.list) {
             self.say(&remark);
         }
     }
@@ -51,6 +53,10 @@ impl<W: Write + Send> View for Lines<W> {
     fn say(&mut self, sentence: &str) {
         // If nobody reads it there is nobody to tell.
         let _ = writeln!(self.out, "{}", printable(sentence));
+    }
+
+    fn log(&mut self, line: &str) {
+        self.say(line);
     }
 
     fn finish(&mut self) {

@@ -13,7 +13,7 @@ pub struct Quiet;
 impl View for Quiet {
     fn event(&mut self, event: &Event, _: &Tally, _: Instant) {
         if let Event::File { outcome: Outcome::Failed(_), .. } = event {
-            complain(&format!("{}\n", printable(&remark(event).unwrap_or_default())));
+            complain(&format!("{}\n", printable(&remark(event, false).unwrap_or_default())));
         }
     }
 

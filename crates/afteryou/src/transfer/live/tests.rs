@@ -49,11 +49,22 @@ fn show(view: &mut dyn View, events: &[Event]) -> Tally {
     tally
 }
 
+#[test]
+fn a_line_of_the_log_stands_above_the_bar() {
+    let (terminal, mut bar) = on_terminal(80, &[connected(), plan(), progress()]);
+    bar.log("WARN a line of the log");
+    bar.tick(&Tally::new(Pace::new(), None, Instant::now()), Instant::now());
+    let shown = terminal.contents();
+    assert!(shown.starts_with("WARN a line of the log\n"), "{shown}");
+    assert!(shown.contains("12 of 340 files"), "{shown}");
+    bar.finish();
+}
+
 fn on_terminal(columns: u16, events: &[Event]) -> (InMemoryTerm, Bar) {
     let terminal = InMemoryTerm::new(24, columns);
     let target = terminal.clone();
     let place = move || (ProgressDrawTarget::term_like(Box::new(target.clone())), columns);
-    let mut bar = Bar::new(false, Box::new(place));
+    let mut bar = Bar::new(false, false, Box::new(place));
     show(&mut bar, events);
     (terminal, bar)
 }
@@ -91,7 +102,7 @@ fn a_narrow_terminal_gets_less_and_nothing_wraps() {
 #[test]
 fn without_a_terminal_there_is_a_line_every_ten_seconds() {
     let mut out = Vec::new();
-    let mut lines = Lines::new(&mut out);
+    let mut lines = Lines::new(false, &mut out);
     let mut events = vec![connected(), plan(), progress()];
     events.extend((0..9).map(|_| state()));
     events.push(failed());
@@ -106,13 +117,13 @@ fn without_a_terminal_there_is_a_line_every_ten_seconds() {
 fn a_job_of_many_connections_says_once_that_there_is_one() {
     let mut out = Vec::new();
     let end = Event::Finished { stored: 1, had: 0, failed: 0, bytes_moved: 1 };
-    show(&mut Lines::new(&mut out), &[connected(), connected(), end, connected()]);
+    show(&mut Lines::new(false, &mut out), &[connected(), connected(), end, connected()]);
     assert_eq!(String::from_utf8(out).unwrap(), "connected to [2001:db8::7]:4747\n".repeat(2));
 }
 
 #[test]
 fn what_is_still_being_counted_is_said_to_be() {
-    let mut tally = show(&mut Lines::new(Vec::new()), &[connected(), progress()]);
+    let mut tally = show(&mut Lines::new(false, Vec::new()), &[connected(), progress()]);
     tally.add(&Event::Plan { files: 340, bytes: 3_100_000_000, complete: false }, Instant::now());
     assert_eq!(numbers(&tally), "1.3 GB of 3.1 GB or more, 18.3 Mbit/s, 12 of 340 files or more");
 }
@@ -137,7 +148,7 @@ fn programs_get_one_object_in_a_line_with_the_same_words() {
 
 #[test]
 fn a_limit_is_seen_at_once() {
-    let mut tally = show(&mut Lines::new(Vec::new()), &[connected(), progress()]);
+    let mut tally = show(&mut Lines::new(false, Vec::new()), &[connected(), progress()]);
     let pace = Pace::new();
     let now = Instant::now();
     let mut slower = Tally::new(pace.clone(), None, now);
