@@ -45,6 +45,14 @@ fn is_steering(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Columns for tables of figures: the terminal's. A pipe has no width, and a program that reads there needs every cell whole.
+pub fn table_width() -> usize {
+    match io::stdout().is_terminal() {
+        true => width(),
+        false => usize::MAX,
+    }
+}
+
 /// Columns for text: the terminal's, within reason.
 pub fn width() -> usize {
     if !io::stdout().is_terminal() {

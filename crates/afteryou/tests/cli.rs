@@ -202,7 +202,8 @@ fn examples(package: &std::path::Path) -> Vec<String> {
 #[test]
 fn no_two_examples_of_the_workspace_overwrite_each_other() {
     let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let packages = std::fs::read_dir(crates).expect("the crates").map(|entry| entry.expect("readable").path());
+    let packages =
+        std::fs::read_dir(crates).expect("the crates").map(|entry| entry.expect("readable").path());
     let mut names: Vec<String> = packages.flat_map(|package| examples(&package)).collect();
     names.sort();
     let twice: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();
