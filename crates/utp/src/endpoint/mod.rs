@@ -1,6 +1,7 @@
 //! Many connections over one UDP socket, as tokio streams.
 
 mod driver;
+mod places;
 mod resets;
 mod socket;
 mod stream;
@@ -42,9 +43,11 @@ pub struct EndpointConfig {
     pub dscp: u8,
     /// Do connections come in, too?
     pub accepts: bool,
-    /// Most connections at a time.
+    /// Most connections at a time. Of those that come in, one IPv4 address or IPv6 /64 gets no more than stay free, so half
+    /// of them at most.
     pub max_connections: usize,
-    /// Most connections that have not finished their handshake.
+    /// Most connections that come in and have not finished their handshake. Beyond that, each newcomer takes the place of the oldest
+    /// one from the address or /64 that has most of them.
     pub max_half_open: usize,
     /// Most connections waiting for [`Endpoint::accept`].
     pub backlog: usize,

@@ -1,5 +1,6 @@
 //! All connections of an endpoint: who they are, when they want attention, who waits for them.
 
+use super::places::{Places, Prefix};
 use super::resets::Resets;
 use super::EndpointConfig;
 use crate::connection::Connection;
@@ -17,7 +18,7 @@ pub(super) type Key = (SocketAddr, u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Handle {
     pub key: Key,
-    generation: u64,
+    pub generation: u64,
 }
 
 /// Datagrams made in one go before the lock is released.
@@ -37,6 +38,8 @@ pub(super) struct Entry {
     generation: u64,
     deadline: Option<Time>,
     queued: bool,
+    /// Came in, so it has one of the [`Places`].
+    incoming: bool,
     /// Came in and has not been handed to [`accept`](super::Endpoint::accept) yet.
     half_open: bool,
     /// Nobody holds a stream any more since then.
@@ -55,7 +58,7 @@ pub(super) struct Table {
     accepted: VecDeque<Handle>,
     /// Connections so far.
     generations: u64,
-    half_open: usize,
+    places: Places,
     resets: Resets,
     pub acceptor: Option<Waker>,
     pub driver: Option<Waker>,
@@ -102,17 +105,31 @@ impl Table {
         Ok(self.insert((peer, recv_id), connection, false))
     }
 
-    fn insert(&mut self, key: Key, connection: Connection, half_open: bool) -> Handle {
+    fn insert(&mut self, key: Key, connection: Connection, incoming: bool) -> Handle {
         self.generations += 1;
         let generation = self.generations;
         let (reader, writer, deadline, queued, detached) = (None, None, None, false, None);
+        let half_open = incoming;
         self.entries.insert(
             key,
-            Box::new(Entry { connection, reader, writer, generation, deadline, queued, half_open, detached }),
+            Box::new(Entry {
+                connection,
+                reader,
+                writer,
+                generation,
+                deadline,
+                queued,
+                incoming,
+                half_open,
+                detached,
+            }),
         );
-        self.half_open += usize::from(half_open);
+        let handle = Handle { key, generation };
+        if incoming {
+            self.places.enter(handle);
+        }
         self.touch(key);
-        Handle { key, generation }
+        handle
     }
 
     /// The connection may have something to send: the driver shall look.
@@ -157,16 +174,29 @@ impl Table {
         if self.entries.contains_key(&key) {
             return self.deliver(now, key, packet);
         }
-        let full = self.entries.len() >= config.max_connections
-            || self.half_open >= config.max_half_open
-            || self.accepted.len() >= config.backlog;
+        let accepts = config.accepts && !self.closing && self.accepted.len() < config.backlog;
         // Silence, not a reset: the peer asks again, and by then there may be room.
-        if self.closing || full || !config.accepts || packet.header.connection_id == UNUSABLE_ID {
+        if !accepts || packet.header.connection_id == UNUSABLE_ID || !self.make_room(config, peer.into()) {
             return;
         }
         let controller = (config.controller)(config.connection.payload);
         let connection = Connection::accept(config.connection.clone(), controller, now, packet, random());
         self.insert(key, connection, true);
+    }
+
+    /// Finds a place for a newcomer, by displacing another if it must.
+    fn make_room(&mut self, config: &EndpointConfig, prefix: Prefix) -> bool {
+        let crowded =
+            self.entries.len() >= config.max_connections || self.places.half_open() >= config.max_half_open;
+        let displaced = self.places.displaced_by(prefix).filter(|_| crowded);
+        let taken = self.entries.len() - usize::from(displaced.is_some());
+        if (crowded && displaced.is_none())
+            || !self.places.admits(prefix, config.max_connections.saturating_sub(taken))
+        {
+            return false;
+        }
+        displaced.into_iter().for_each(|handle| self.remove(handle.key));
+        true
     }
 
     /// A reset may carry either of the two ids.
@@ -268,11 +298,11 @@ impl Table {
         }
         if entry.half_open && (entry.connection.is_connected() || entry.connection.is_closed()) {
             entry.half_open = false;
-            self.half_open -= 1;
+            let handle = Handle { key, generation: entry.generation };
+            self.places.establish(handle);
             if entry.connection.is_closed() {
                 entry.detached = Some(now);
             } else {
-                let handle = Handle { key, generation: entry.generation };
                 if self.closing {
                     return self.detach(now, handle); // nobody accepts it any more
                 }
@@ -301,7 +331,13 @@ impl Table {
 
     /// Forgets a connection. After a crowd has left, the table shrinks, too.
     fn remove(&mut self, key: Key) {
-        self.entries.remove(&key);
+        let Some(entry) = self.entries.remove(&key) else { return };
+        if entry.incoming {
+            self.places.leave(Handle { key, generation: entry.generation });
+        }
+        if let Some(at) = entry.deadline {
+            self.deadlines.remove(&(at, key));
+        }
         if self.entries.capacity() > MIN_CAPACITY.max(4 * self.entries.len()) {
             self.entries.shrink_to(2 * self.entries.len());
         }

@@ -62,6 +62,10 @@ impl Host {
         self.streams.extend(std::iter::from_fn(|| self.table.take_accepted()));
         for handle in std::mem::take(&mut self.streams) {
             let Some(entry) = self.table.entry(handle) else { continue };
+            if !entry.connection.is_readable() && !entry.connection.is_closed() {
+                self.streams.push(handle);
+                continue;
+            }
             let read = entry.connection.read(self.now, &mut [0; 10_000]);
             match read {
                 Ok(0) => {}
@@ -134,4 +138,81 @@ fn ninety_seconds_after_three_thousand_peers_have_vanished_a_new_one_is_served_a
     assert!(table.connect(host(5000), 1));
     assert_eq!((table.streams.len(), table.table.entries.len()), (1, 1));
     assert!(table.table.entries.capacity() <= MIN_CAPACITY);
+}
+
+/// SYNs of 48 bytes on the wire at 55 kbit/s, for a minute, each from the host that `from` names, while once a second a peer with a
+/// round trip of 200 ms connects. How many of those get in.
+fn connected_beside_a_flood(from: impl Fn(u32) -> SocketAddr) -> usize {
+    let mut table = Host::new();
+    let apart = Span::from_secs(1) * (48 * 8) / 55_000;
+    let mut connected = 0;
+    let mut sent = 0;
+    for second in 0..60 {
+        let peer = host(0x10_0000 + second);
+        let begin = Time::from_millis(u64::from(second) * 1000);
+        let (confirms_at, end) = (begin + Span::from_millis(200), begin + Span::from_secs(1));
+        let answered = table.syn(peer, 7);
+        let mut confirmed = None;
+        while table.now < end {
+            table.syn(from(sent), (sent * 2) as u16 & 0x7FFF);
+            sent += 1;
+            table.pass(apart);
+            if confirmed.is_none() && table.now >= confirms_at {
+                table.answers(peer, &packet(Kind::State, 8, 2, 999));
+                confirmed = Some(table.table.entries.get(&(peer, 8)).is_some_and(|entry| !entry.half_open));
+            }
+        }
+        connected += usize::from(answered && confirmed == Some(true));
+    }
+    connected
+}
+
+#[test]
+fn syns_of_one_prefix_or_of_forged_addresses_keep_nobody_out() {
+    assert_eq!(connected_beside_a_flood(|_| host(1)), 60, "one address");
+    assert_eq!(
+        connected_beside_a_flood(|i| SocketAddr::new(host(1).ip(), i as u16 | 1)),
+        60,
+        "one address, many ports"
+    );
+    assert_eq!(connected_beside_a_flood(|i| SocketAddr::new(v6(1, i), 1)), 60, "one IPv6 network");
+    assert_eq!(
+        connected_beside_a_flood(|i| host(i.wrapping_mul(2_654_435_761) >> 12)),
+        60,
+        "forged addresses"
+    );
+}
+
+/// Host `i` of network `n`.
+fn v6(n: u16, i: u32) -> std::net::IpAddr {
+    std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, n, (i >> 16) as u16, 7, 0, i as u16).into()
+}
+
+#[test]
+fn two_hundred_peers_behind_one_address_connect_at_once_while_another_address_takes_what_it_can() {
+    let mut table = Host::new();
+    (0..3000).for_each(|id| assert_eq!(table.connect(host(1), 2 * id), id <= 1500));
+    let peer = |i: u16| SocketAddr::new(host(2).ip(), 1000 + i);
+    assert!((0..200).all(|i| table.syn(peer(i), 5)));
+    (0..200).for_each(|i| drop(table.answers(peer(i), &packet(Kind::State, 6, 2, 999))));
+    assert_eq!(table.streams.iter().filter(|handle| handle.key.0.ip() == host(2).ip()).count(), 200);
+}
+
+#[test]
+fn one_address_or_network_gets_half_of_the_places_and_the_next_ones_get_what_they_ask_for() {
+    let mut table = Host::new();
+    let addresses: [fn(u16) -> SocketAddr; 2] =
+        [|id| SocketAddr::new(host(1).ip(), 1 + id % 7), |id| SocketAddr::new(v6(1, id.into()), 1)];
+    let places = addresses.map(|of| (0..4000).filter(|id| table.connect(of(*id), 2 * id)).count());
+    assert_eq!(places, [1501, 750]);
+    assert!(table.connect(SocketAddr::new(v6(2, 0), 1), 1) && table.connect(host(2), 1));
+}
+
+#[test]
+fn a_small_limit_is_for_one_peer_too() {
+    for max_connections in [1, 2] {
+        let mut table = Host::with(EndpointConfig { max_connections, ..EndpointConfig::foreground() });
+        let taken = (0..3).filter(|i| table.connect(host(1), 2 * i)).count();
+        assert_eq!(taken, max_connections);
+    }
 }
