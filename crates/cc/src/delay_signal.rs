@@ -36,23 +36,29 @@ impl DelaySignal {
         }
     }
 
-    /// The ack's sample, if it has the one wanted. The flag says that the samples so far were of another kind and must be
-    /// forgotten.
-    pub fn sample(&mut self, ack: &Ack) -> (Option<u32>, bool) {
-        let forget = *self == DelaySignal::OneWayAwaited && ack.one_way_delay.is_some();
+    /// The ack's sample, if it has the one wanted; `one_way_us` is its one-way delay, corrected or not. The flag says that
+    /// the samples so far were of another kind and must be forgotten.
+    pub fn sample(&mut self, ack: &Ack, one_way_us: Option<u32>) -> (Option<u32>, bool) {
+        let forget = *self == DelaySignal::OneWayAwaited && one_way_us.is_some();
         if forget {
             *self = DelaySignal::OneWay;
         }
         let sample = match self {
             DelaySignal::Rtt | DelaySignal::OneWayAwaited => rtt_us(ack),
-            DelaySignal::OneWay => ack.one_way_delay,
+            DelaySignal::OneWay => one_way_us,
         };
         (sample, forget)
     }
 
     /// Takes the ack's sample, if it has the one wanted, into both histories, and returns it.
-    pub fn measure(&mut self, ack: &Ack, base: &mut BaseDelay, current: &mut CurrentDelay) -> Option<u32> {
-        let (sample, forget) = self.sample(ack);
+    pub fn measure(
+        &mut self,
+        ack: &Ack,
+        one_way_us: Option<u32>,
+        base: &mut BaseDelay,
+        current: &mut CurrentDelay,
+    ) -> Option<u32> {
+        let (sample, forget) = self.sample(ack, one_way_us);
         if forget {
             base.clear();
             current.clear();
@@ -89,7 +95,7 @@ mod tests {
     fn after(word: &str, acks: &[Ack]) -> (Option<u32>, Option<u32>, DelaySignal) {
         let mut signal = DelaySignal::named(word);
         let (mut base, mut current) = (BaseDelay::new(10), CurrentDelay::new(4));
-        acks.iter().for_each(|ack| _ = signal.measure(ack, &mut base, &mut current));
+        acks.iter().for_each(|ack| _ = signal.measure(ack, ack.one_way_delay, &mut base, &mut current));
         let queuing = base.get().and_then(|us| current.queuing_us(us, Time::from_millis(100), Span::MAX));
         (base.get(), queuing, signal)
     }

@@ -41,7 +41,7 @@
 //! smoothed delay remembers a queue that has long gone. And a queue below `noise` is nobody's.
 //!
 //! # Not implemented
-//! The estimate of the far clock's rate: the signal comes in µs.
+//! The estimate of the far clock's unit: the signal comes in µs. Its skew is corrected, see [`crate::clock_drift`].
 //!
 //! # Known bad cases
 //! Its initial slow start fills the buffer, as NewReno's does, and a flow that is too short or too limited to fill it never
@@ -50,6 +50,7 @@
 
 use crate::ack_habit::AckHabit;
 use crate::base_delay::difference;
+use crate::clock_drift::{ClockDrift, Gain};
 use crate::controller::{Controller, Snapshot};
 use crate::delay_signal::DelaySignal;
 use crate::event::{Ack, Idle, Loss, Timeout};
@@ -95,41 +96,54 @@ pub const ENTRY: Entry = Entry {
 /// The delays that a flow has seen, µs, counted from its first sample: the clocks' offset does not matter.
 #[derive(Clone, Copy, Debug)]
 struct Delays {
-    /// The newest sample as it came, as it is counted, and within its bound.
+    /// The newest sample as it came, and as it is counted.
     raw: u32,
-    counted: i64,
     newest: i64,
     min: i64,
+    min_at: Time,
     max: i64,
     /// The largest; the range ends at the one before.
     reserve: i64,
+    max_at: Time,
     /// Eight times the smoothed delay.
     smoothed8: i64,
 }
 
 impl Delays {
-    fn first(raw: u32) -> Delays {
-        Delays { raw, counted: 0, newest: 0, min: 0, max: 0, reserve: 0, smoothed8: 0 }
+    fn first(now: Time, raw: u32) -> Delays {
+        Delays { raw, newest: 0, min: 0, min_at: now, max: 0, reserve: 0, max_at: now, smoothed8: 0 }
     }
 
-    /// Takes in a sample that lies at most `bound` over the smallest.
-    fn update(&mut self, raw: u32, bound: i64) {
-        self.counted = self.counted.saturating_add(i64::from(difference(raw, self.raw)));
-        self.raw = raw;
-        let sample = self.counted.min(self.min.saturating_add(bound));
-        self.newest = sample;
-        self.min = self.min.min(sample);
+    /// Takes in a sample.
+    fn update(&mut self, now: Time, raw: u32) {
+        let sample = self.counted(raw);
+        (self.raw, self.newest) = (raw, sample);
+        if sample < self.min {
+            (self.min, self.min_at) = (sample, now);
+        }
         if sample > self.reserve {
-            (self.max, self.reserve) = (self.reserve, sample);
+            (self.max, self.reserve, self.max_at) = (self.reserve, sample, now);
         } else if sample > self.max {
-            self.max = sample;
+            (self.max, self.max_at) = (sample, now);
         }
         self.smoothed8 = self.smoothed8.saturating_add(sample - self.smoothed8 / WEIGHT);
     }
 
     /// Does the sample lie above the smoothed delay?
     fn would_rise(&self, raw: u32) -> bool {
-        self.counted.saturating_add(i64::from(difference(raw, self.raw))) > self.smoothed()
+        self.counted(raw) > self.smoothed()
+    }
+
+    fn counted(&self, raw: u32) -> i64 {
+        self.newest.saturating_add(i64::from(difference(raw, self.raw)))
+    }
+
+    /// The far clock has gained `change` more than was thought since the range was seen.
+    fn carry(&mut self, now: Time, change: Gain) {
+        let [min_us, max_us] = [self.min_at, self.max_at].map(|at| change.over(now.since(at)));
+        self.min = self.min.saturating_add(min_us);
+        self.max = self.max.saturating_add(max_us);
+        self.reserve = self.reserve.saturating_add(max_us);
     }
 
     fn smoothed(&self) -> i64 {
@@ -137,11 +151,12 @@ impl Delays {
     }
 
     /// The range starts anew at the smoothed delay; `path_us` is what of the delay is no queue.
-    fn learn_anew(&mut self, path_us: i64) {
+    fn learn_anew(&mut self, now: Time, path_us: i64) {
         let delay = self.smoothed().saturating_sub(self.min).saturating_add(path_us);
         self.min = self.smoothed();
         self.max = self.min.saturating_add(delay);
         self.reserve = self.max;
+        (self.min_at, self.max_at) = (now, now);
     }
 }
 
@@ -153,6 +168,7 @@ pub struct TcpLp {
     inference_rtts: u64,
     learns_anew: bool,
     signal: DelaySignal,
+    clock: ClockDrift,
     mss: u32,
     reno: NewReno,
     habit: AckHabit,
@@ -173,6 +189,7 @@ impl TcpLp {
             inference_rtts: settings.count("inference"),
             learns_anew: settings.choice("memory") == "linux",
             signal: DelaySignal::named(settings.choice("signal")),
+            clock: ClockDrift::default(),
             mss,
             reno: NewReno::new(settings, mss),
             habit: AckHabit::default(),
@@ -189,18 +206,20 @@ impl TcpLp {
         if let Some(rtt) = ack.rtt {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
         }
-        let (sample, forget) = self.signal.sample(ack);
+        let (one_way_us, change) = self.clock.correct(ack);
+        let (sample, forget) = self.signal.sample(ack, one_way_us);
         if forget {
             self.delays = None;
         }
+        if let (Some(delays), Some(change), false) = (&mut self.delays, change, self.signal.is_rtt()) {
+            delays.carry(ack.now, change);
+        }
         let may_have_waited = self.habit.may_have_waited(ack, self.mss);
-        let (Some(raw), Some(rtt)) = (sample, ack.rtt) else { return false };
-        // One clock bounds what two that do not run alike may pretend (see crate::clock_skew).
-        let bound = self.min_rtt.map_or(0, |min| (rtt - min).as_micros().min(1 << 40) as i64);
+        let (Some(raw), Some(_)) = (sample, ack.rtt) else { return false };
         match &mut self.delays {
             Some(delays) if may_have_waited && delays.would_rise(raw) => {}
-            Some(delays) => delays.update(raw, bound),
-            None => self.delays = Some(Delays::first(raw)),
+            Some(delays) => delays.update(ack.now, raw),
+            None => self.delays = Some(Delays::first(ack.now, raw)),
         }
         !may_have_waited
     }
@@ -239,7 +258,7 @@ impl TcpLp {
         self.reacted_at = Some(now);
         let path_us = self.min_rtt.map_or(0, |rtt| (rtt.as_micros() / 2).min(1 << 32) as i64);
         if let (true, Some(delays)) = (self.learns_anew, &mut self.delays) {
-            delays.learn_anew(path_us);
+            delays.learn_anew(now, path_us);
         }
     }
 }
@@ -323,11 +342,12 @@ mod tests {
         let smoothed = smoothed_ms * 1000;
         lp.delays = Some(Delays {
             raw: smoothed as u32,
-            counted: smoothed,
             newest: smoothed,
             min: 20_000,
+            min_at: Time::ZERO,
             max: 120_000,
             reserve: 120_000,
+            max_at: Time::ZERO,
             smoothed8: 8 * smoothed,
         });
         lp
@@ -383,10 +403,10 @@ mod tests {
 
     #[test]
     fn the_largest_delay_counts_only_once_it_is_confirmed() {
-        let mut delays = Delays::first(100);
+        let mut delays = Delays::first(Time::ZERO, 100);
         let mut seen = vec![(delays.max, delays.reserve)];
         for sample in [200, 150, 250, 120] {
-            delays.update(sample, 1000);
+            delays.update(Time::ZERO, sample);
             seen.push((delays.max, delays.reserve));
         }
         let absolute: Vec<_> = seen.iter().map(|(max, reserve)| (max + 100, reserve + 100)).collect();
@@ -436,13 +456,19 @@ mod tests {
 
     #[test]
     fn a_far_clock_that_gains_is_no_queue() {
-        let mut lp = lp("lifetime", 20);
-        for minute in 0..10 {
-            let drift_ms = 12 * minute;
-            let rtt = Some(BASE_RTT);
-            lp.on_ack(&Ack { rtt, ..ack(1000 + 60_000 * u64::from(minute), 20 + drift_ms) });
+        for ppm in [-200, 200] {
+            let mut lp = lp("lifetime", 20);
+            for second in 0..600i32 {
+                let gained_us = ppm * second;
+                let now = Time::from_millis(1000 * second as u64);
+                let one_way_delay = Some((20_000 + gained_us) as u32);
+                let reverse_delay = Some((20_000 - gained_us) as u32);
+                lp.on_ack(&Ack { now, one_way_delay, reverse_delay, ..ack(0, 20) });
+            }
+            let delays = lp.delays.unwrap();
+            assert!(lp.cwnd() > 20_000 && (delays.smoothed() - delays.min).abs() < 300, "{delays:?}");
+            assert!((delays.max - delays.min - 100_000).abs() < 300, "{delays:?}");
         }
-        assert!(lp.cwnd() > 20_000 && lp.delays.unwrap().smoothed() == 20_000);
     }
 
     #[test]
