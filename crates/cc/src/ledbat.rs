@@ -56,6 +56,7 @@ use crate::loss_gate::LossGate;
 use crate::param::{Param, Settings};
 use crate::route_change::ROUTE_CHANGE;
 use crate::units::{Span, Time};
+use crate::window_use::WindowUse;
 
 /// The row `signal` of a parameter table whose default is one-way delays.
 pub const SIGNAL: Param = Param::choice("signal", "one-way", &["one-way", "rtt"])
@@ -73,7 +74,10 @@ pub const PARAMS: &[Param] = &[
         "RFC 6817 §2.4.2; xnu-11417 tcp_ledbat.c",
     ),
     Param::count("allowed_increase", "packets", 1, (1, 1000))
-        .explained("how far the window may exceed what is in flight; Apple: 8", "RFC 6817 §2.5"),
+        .explained(
+            "how far an application-limited window may exceed what was in flight; Apple: 8",
+            "RFC 6817 §2.5",
+        ),
     Param::count("tether", "times flightsize", 1, (1, 16))
         .explained("what is in flight counts so many times in that bound; Apple: 2", "xnu-11417 tcp_ledbat.c"),
     HISTORY,
@@ -117,6 +121,7 @@ pub struct Ledbat {
     gate: LossGate,
     /// Eighths once per round trip.
     eighth_gate: LossGate,
+    window_use: WindowUse,
 }
 
 impl Ledbat {
@@ -138,6 +143,7 @@ impl Ledbat {
             meter: DelayMeter::new(settings),
             gate: LossGate::default(),
             eighth_gate: LossGate::default(),
+            window_use: WindowUse::default(),
         }
     }
 
@@ -169,6 +175,13 @@ impl Ledbat {
         self.cwnd = self.cwnd.minus(step);
     }
 
+    /// §2.4.2, `max_allowed_cwnd`: an application-limited window does not run away. §2.5: it is limited by the flight size
+    /// "in the previous RTT".
+    fn most_allowed(&self) -> Bytes16 {
+        let tethered = self.window_use.most_in_flight().saturating_mul(self.tether);
+        Bytes16::from_bytes(tethered.saturating_add(self.allowed_increase * self.mss))
+    }
+
     /// §2.4.2: halve, but never let a small window grow by it.
     fn reduce(&mut self, now: Time) {
         self.eighth_gate.close(now);
@@ -189,6 +202,7 @@ pub(crate) fn max_age(ack: &Ack) -> Span {
 impl Controller for Ledbat {
     fn on_ack(&mut self, ack: &Ack) {
         self.meter.measure(ack, max_age(ack), self.cwnd <= self.floor());
+        self.window_use.on_ack(ack, self.cwnd.to_bytes(), self.mss);
         if ack.ce_marks > 0 && self.gate.admit(ack.sent_at, ack.now) {
             self.reduce(ack.now); // §1.3: a mark is a loss
             return;
@@ -200,10 +214,10 @@ impl Controller for Ledbat {
             Some(queuing_us) => self.steer(ack, u64::from(queuing_us)),
             None => {} // no fresh sample: skip the delay-based step
         }
-        // §2.4.2: an application-limited window does not run away.
-        let tethered = ack.flightsize.saturating_mul(self.tether);
-        let allowed = Bytes16::from_bytes(tethered.saturating_add(self.allowed_increase * self.mss));
-        self.cwnd = self.cwnd.min(allowed).max(self.floor());
+        if self.window_use.is_app_limited() {
+            self.cwnd = self.cwnd.min(self.most_allowed());
+        }
+        self.cwnd = self.cwnd.max(self.floor());
     }
 
     fn on_loss(&mut self, loss: &Loss) {

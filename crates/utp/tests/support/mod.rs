@@ -56,6 +56,8 @@ pub struct Plan {
     pub server: Option<Config>,
     /// Bytes per second that the receiving application reads; none: all at once.
     pub read_rate: Option<u64>,
+    /// The sender's host reads its socket, and sends, no more often than this; zero: at every datagram.
+    pub look_us: u64,
     /// Payloads have content; if not, they are zeros that no connection ever sees.
     pub content: bool,
 }
@@ -73,6 +75,7 @@ impl Plan {
             config: Config::default(),
             server: None,
             read_rate: None,
+            look_us: 0,
             content: true,
         }
     }
@@ -116,6 +119,8 @@ pub struct Flow {
     /// (time, bytes received in order since the previous entry).
     deliveries: Vec<(Time, u64)>,
     deadlines: [Option<Time>; 2],
+    /// Datagrams in the sender's socket that its host has not read.
+    unread: Vec<Vec<u8>>,
     pub corrupt: bool,
 }
 
@@ -149,6 +154,7 @@ enum Event {
     Arrive(usize, Side, Vec<u8>),
     Deadline(usize, Side),
     Read(usize),
+    Look(usize),
 }
 
 /// Decides about each datagram before it enters the network: true lets it through.
@@ -205,6 +211,7 @@ impl World {
                 acknowledged_at: None,
                 deliveries: Vec::new(),
                 deadlines: [None; 2],
+                unread: Vec::new(),
                 corrupt: false,
             });
         }
@@ -268,7 +275,19 @@ impl World {
                 self.busy = false;
                 self.start_link();
             }
-            Event::Arrive(i, side, datagram) => self.arrive(i, side, &datagram),
+            Event::Arrive(i, Side::Client, datagram) if self.flows[i].plan.look_us > 0 => {
+                self.wait_in_socket(i, datagram);
+            }
+            Event::Arrive(i, side, datagram) => {
+                self.handle(i, side, &datagram);
+                self.service(i, side);
+            }
+            Event::Look(i) => {
+                for datagram in std::mem::take(&mut self.flows[i].unread) {
+                    self.handle(i, Side::Client, &datagram);
+                }
+                self.service(i, Side::Client);
+            }
             Event::Deadline(i, side) => {
                 let slot = &mut self.flows[i].deadlines[side as usize];
                 if *slot != Some(self.now) {
@@ -288,7 +307,17 @@ impl World {
         }
     }
 
-    fn arrive(&mut self, i: usize, side: Side, datagram: &[u8]) {
+    /// Until the sender's host looks at its socket.
+    fn wait_in_socket(&mut self, i: usize, datagram: Vec<u8>) {
+        let flow = &mut self.flows[i];
+        flow.unread.push(datagram);
+        if flow.unread.len() == 1 {
+            let us = self.now.as_micros().next_multiple_of(flow.plan.look_us);
+            self.schedule(Time::from_micros(us).max(self.now), Event::Look(i));
+        }
+    }
+
+    fn handle(&mut self, i: usize, side: Side, datagram: &[u8]) {
         let packet = Packet::decode(datagram).expect("our own packets are well-formed");
         let now = self.now;
         let flow = &mut self.flows[i];
@@ -312,7 +341,6 @@ impl World {
         if side == Side::Server && self.flows[i].plan.read_rate.is_none() {
             self.read(i);
         }
-        self.service(i, side);
     }
 
     fn read(&mut self, i: usize) {
