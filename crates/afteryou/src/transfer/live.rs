@@ -52,6 +52,9 @@ fn remark(event: &Event) -> Option<String> {
         Event::File { path, outcome: Outcome::Skipped(reason) } => {
             Some(format!("left out: {path}: {reason}"))
         }
+        Event::File { path, outcome: Outcome::Incomplete(reason) } => {
+            Some(format!("without mode or time: {path}: {reason}"))
+        }
         _ => None,
     }
 }

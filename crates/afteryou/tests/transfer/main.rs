@@ -3,6 +3,7 @@
 
 mod breaks;
 mod control;
+mod incomplete;
 mod moves;
 mod sleep;
 mod support;

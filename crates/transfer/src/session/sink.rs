@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::event::{shown, Event, Outcome};
 use crate::job::tally::Tally;
 use crate::pace::Pace;
-use crate::store::{Reception, Verdict};
+use crate::store::{Kept, Reception, Verdict};
 use crate::wire::{FromSink, FromSource, State, Why, MAX_DATA_STREAMS, MAX_PATH, MAX_UNSETTLED};
 use quinn::{RecvStream, VarInt};
 use std::collections::{HashMap, VecDeque};
@@ -41,6 +41,8 @@ const STATE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Bytes of a path that is too long that are shown.
 const SHOWN: usize = 200;
+/// Characters of a reason that the source is told.
+const REASON: usize = 1000;
 
 /// Looks at the disk: what is to be done about an entry. The [store](crate::store::Store), or a stand-in of a test.
 pub(crate) type Consider = Arc<dyn Fn(&Entry) -> Result<Verdict, Why> + Send + Sync>;
@@ -178,8 +180,8 @@ impl Session {
     /// The connection is closed: every task comes to its end, and lets go of its partial file.
     async fn wind_up(&mut self) {
         while let Some(done) = self.tasks.join_next().await {
-            if let Ok(Done::Received(id, Received::Stored)) = done {
-                self.settle(id, Ok(Outcome::Stored));
+            if let Ok(Done::Received(id, Received::Stored(kept))) = done {
+                self.settle(id, Ok(outcome(kept, Outcome::Stored)));
             }
         }
         for (_, open) in self.open.drain() {
@@ -337,7 +339,7 @@ impl Session {
                 None
             }
             Err(why) => self.settle(id, Err(why)),
-            Ok(Verdict::Have) => self.settle(id, Ok(Outcome::Had)),
+            Ok(Verdict::Have(kept)) => self.settle(id, Ok(outcome(kept, Outcome::Had))),
             Ok(Verdict::Want(reception)) => {
                 let ranges = reception.wanted().clone();
                 let had = size_of(&open.entry).saturating_sub(ranges.bytes());
@@ -383,7 +385,7 @@ impl Session {
     fn received(&mut self, id: u64, received: Received) -> Result<Option<FromSink>, End> {
         let Some(open) = self.open.get_mut(&id) else { return Ok(None) };
         Ok(match received {
-            Received::Stored => self.settle(id, Ok(Outcome::Stored)),
+            Received::Stored(kept) => self.settle(id, Ok(outcome(kept, Outcome::Stored))),
             Received::Reset if !open.withdrawn => {
                 open.stage = Stage::Reset;
                 None
@@ -404,12 +406,15 @@ impl Session {
         let size = size_of(&open.entry);
         Some(match result {
             Ok(outcome) => {
-                let stored = outcome == Outcome::Stored;
+                let answer = match &outcome {
+                    Outcome::Stored => FromSink::Stored { id },
+                    Outcome::Incomplete(reason) => {
+                        FromSink::Incomplete { id, reason: printable(reason, REASON) }
+                    }
+                    _ => FromSink::Have { id },
+                };
                 tally.settled(&open.entry.path, size, outcome);
-                match stored {
-                    true => FromSink::Stored { id },
-                    false => FromSink::Have { id },
-                }
+                answer
             }
             Err(why) => {
                 // A withdrawn one comes again, or the source says that it failed.
@@ -419,6 +424,13 @@ impl Session {
                 FromSink::Failed { id, why: short(why) }
             }
         })
+    }
+}
+
+fn outcome(kept: Kept, all: Outcome) -> Outcome {
+    match kept {
+        Kept::All => all,
+        Kept::ContentOnly(reason) => Outcome::Incomplete(reason),
     }
 }
 
@@ -450,8 +462,8 @@ fn size_of(entry: &Entry) -> u64 {
 /// A reason that repeats a long path would not fit a message. Both sides show the path beside it.
 fn short(why: Why) -> Why {
     match why {
-        Why::Refused(reason) => Why::Refused(printable(&reason, 1000)),
-        Why::Io(reason) => Why::Io(printable(&reason, 1000)),
+        Why::Refused(reason) => Why::Refused(printable(&reason, REASON)),
+        Why::Io(reason) => Why::Io(printable(&reason, REASON)),
         why => why,
     }
 }
