@@ -50,6 +50,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), Failure> {
 
 fn run(job: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     open_files::raise_limit();
+    open_files::check()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.context("cannot start the threads that a job needs")?;
     let outcome = runtime.block_on(job);

@@ -6,6 +6,8 @@ mod control;
 mod incomplete;
 mod moves;
 mod sleep;
+#[cfg(target_os = "linux")]
+mod starved;
 mod support;
 mod timetable;
 mod waiting;

@@ -3,7 +3,8 @@
 //! # Model
 //! Each offer goes through: queued, considered (a blocking thread looks at the disk), then settled or wanted; a wanted one
 //! is received on its data stream and then settled. Several are considered and stored at a time. A file that another
-//! session is receiving is asked about again each second, beside all others. Every offer gets exactly one answer that
+//! session is receiving is asked about again each second, beside all others; so is one for which the system has no descriptor,
+//! until the session is [starved](STARVED). Every offer gets exactly one answer that
 //! settles it, also one that is withdrawn.
 //!
 //! # Bounds
@@ -36,6 +37,8 @@ const OUTGOING: usize = 256 * 1024;
 /// When to ask again about a file that another session is receiving.
 const BUSY_RETRY: Duration = Duration::from_secs(1);
 const BUSY_TICK: Duration = Duration::from_millis(100);
+/// A session that gets no descriptor for so long, and holds none that it could close, ends.
+const STARVED: Duration = Duration::from_secs(3);
 /// The source's words reach the listener at most so often.
 const STATE_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -98,6 +101,7 @@ pub(crate) async fn run(connection: &quinn::Connection, control: Control, role: 
         intake: Intake::new(),
         room: Room::new(),
         state_told: None,
+        starved_since: None,
     };
     let result = session.talk(connection, control).await;
     super::close(connection, &result);
@@ -116,6 +120,8 @@ struct Session {
     intake: Intake,
     room: Room,
     state_told: Option<Instant>,
+    /// Since when the system has opened no file for it.
+    starved_since: Option<Instant>,
 }
 
 impl Session {
@@ -151,6 +157,7 @@ impl Session {
                 }
                 () = self.room.changed(), if waits_for_room => None,
                 _ = busy.tick() => {
+                    self.check_descriptors()?;
                     self.ask_again();
                     None
                 }
@@ -218,6 +225,19 @@ impl Session {
                 open.stage = Stage::Queued;
                 self.queue.push_back(*id);
             }
+        }
+    }
+
+    /// Waiting for descriptors helps as long as somebody may close some.
+    fn check_descriptors(&mut self) -> Result<(), End> {
+        let now = Instant::now();
+        let holds = |open: &Open| matches!(open.stage, Stage::Wanted(..) | Stage::Receiving);
+        if self.open.values().any(holds) {
+            self.starved_since = self.starved_since.map(|_| now);
+        }
+        match self.starved_since {
+            Some(since) if now - since >= STARVED => Err(End::Failed(Error::TooManyFiles)),
+            _ => Ok(()),
         }
     }
 
@@ -321,12 +341,16 @@ impl Session {
     }
 
     fn considered(&mut self, id: u64, verdict: Result<Verdict, Why>, place: Place) -> Option<FromSink> {
+        self.starved_since = match verdict {
+            Err(Why::TooManyFiles) => self.starved_since.or(Some(Instant::now())),
+            _ => None,
+        };
         let open = self.open.get_mut(&id)?;
         if open.withdrawn {
             return self.settle(id, Err(Why::Withdrawn));
         }
         match verdict {
-            // Others close theirs.
+            // Others may close theirs.
             Err(Why::TooManyFiles) => {
                 open.stage = Stage::Busy(Instant::now() + BUSY_RETRY);
                 None
