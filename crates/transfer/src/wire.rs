@@ -9,7 +9,7 @@ use crate::entry::{Entry, EntryPath, Wanted};
 use serde::{Deserialize, Serialize};
 
 /// Application protocol of the TLS handshake. Changes with every change that an older side would not understand.
-pub const ALPN: &[u8] = b"afteryou/1";
+pub const ALPN: &[u8] = b"afteryou/2";
 
 /// Longest control message, bytes. A sink that wants more ranges than fit asks for them merged.
 pub const MAX_MESSAGE: usize = 64 * 1024;
@@ -204,6 +204,13 @@ pub enum FromSink {
     },
     /// All offers are settled; the source may close.
     Finished,
+    /// It lies there, verified, but its mode or time could not be set.
+    Incomplete {
+        /// Number of the offer.
+        id: u64,
+        /// One sentence.
+        reason: String,
+    },
 }
 
 /// A congestion controller's state in few numbers, in microseconds and bytes.

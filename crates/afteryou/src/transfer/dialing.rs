@@ -98,12 +98,7 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
     let tally = stage.end();
     match outcome? {
         None => Err(Failure::Stopped(summary::stopped(&tally))),
-        Some(summary) if summary.failed > 0 => {
-            let failed = super::figures::count(summary.failed, "file");
-            let hint = "what went wrong stands above; the same command tries them again";
-            Err(anyhow::anyhow!("{failed} failed: {hint}").into())
-        }
-        Some(_) => Ok(()),
+        Some(summary) => summary::verdict(&summary, "the same command tries them again"),
     }
 }
 

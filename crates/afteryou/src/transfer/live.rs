@@ -61,6 +61,9 @@ fn remark(event: &Event, list: bool) -> Option<String> {
         Event::File { path, outcome: Outcome::Skipped(reason) } => {
             Some(format!("left out: {path}: {reason}"))
         }
+        Event::File { path, outcome: Outcome::Incomplete(reason) } => {
+            Some(format!("without mode or time: {path}: {reason}"))
+        }
         _ => None,
     }
 }

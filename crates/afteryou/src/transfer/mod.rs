@@ -52,6 +52,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), Failure> {
 fn run(common: &Common, job: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     log::start(&common.log, common.quiet);
     open_files::raise_limit();
+    open_files::check()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.context("cannot start the threads that a job needs")?;
     let outcome = runtime.block_on(job);

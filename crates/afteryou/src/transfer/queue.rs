@@ -112,7 +112,14 @@ mod tests {
         let (sender, receiver) = queue();
         (0..LONGEST + 5).for_each(|_| sender.send(file()));
         (0..5).for_each(|_| sender.send(progress()));
-        sender.send(Message::Event(Event::Finished { stored: 1, had: 0, failed: 0, bytes_moved: 1 }));
+        sender.send(Message::Event(Event::Finished {
+            stored: 1,
+            had: 0,
+            skipped: 0,
+            incomplete: 0,
+            failed: 0,
+            bytes_moved: 1,
+        }));
         sender.send(Message::End);
         assert_eq!(receiver.missed(), None, "it is told when there is nothing else to tell");
         let all: Vec<_> = std::iter::from_fn(|| receiver.next(Duration::ZERO).ok()).collect();

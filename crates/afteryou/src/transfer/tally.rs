@@ -32,8 +32,6 @@ pub struct Tally {
     pub rate: u64,
     /// Entries that failed, in this run.
     pub failed: u64,
-    /// Entries that were left out.
-    pub skipped: u64,
     /// How it ended.
     pub end: Option<End>,
     link: Link,
@@ -55,6 +53,10 @@ pub struct End {
     pub stored: u64,
     /// Files that were there already.
     pub had: u64,
+    /// Entries that were left out.
+    pub skipped: u64,
+    /// Entries without their mode or time.
+    pub incomplete: u64,
     /// Entries that failed.
     pub failed: u64,
 }
@@ -80,7 +82,6 @@ impl Tally {
             bytes_moved: 0,
             rate: 0,
             failed: 0,
-            skipped: 0,
             end: None,
             link: Link::Connecting,
             down_since: None,
@@ -138,13 +139,12 @@ impl Tally {
                 self.spend(now);
             }
             Event::File { outcome: Outcome::Failed(_), .. } => self.failed += 1,
-            Event::File { outcome: Outcome::Skipped(_), .. } => self.skipped += 1,
             Event::File { path, .. } => self.busy = self.busy.take().filter(|busy| busy != path),
             Event::Busy { path } => self.busy = Some(path.clone()),
             Event::Group { .. } | Event::Pace { .. } => {}
-            Event::Finished { stored, had, failed, bytes_moved } => {
-                self.end = Some(End { stored: *stored, had: *had, failed: *failed });
-                self.bytes_moved = *bytes_moved;
+            &Event::Finished { stored, had, skipped, incomplete, failed, bytes_moved } => {
+                self.end = Some(End { stored, had, skipped, incomplete, failed });
+                self.bytes_moved = bytes_moved;
                 if self.listens {
                     self.link = Link::Waiting { reason: None };
                 }
@@ -303,8 +303,11 @@ mod tests {
     fn the_next_job_begins_at_nothing() {
         let (mut tally, _, now) = tally();
         tally.add(&progress(400, 100), now);
-        tally.add(&Event::Finished { stored: 3, had: 1, failed: 0, bytes_moved: 500 }, now);
-        assert_eq!((tally.bytes_moved, tally.end), (500, Some(End { stored: 3, had: 1, failed: 0 })));
+        let finished =
+            Event::Finished { stored: 3, had: 1, skipped: 2, incomplete: 1, failed: 0, bytes_moved: 500 };
+        tally.add(&finished, now);
+        let end = End { stored: 3, had: 1, skipped: 2, incomplete: 1, failed: 0 };
+        assert_eq!((tally.bytes_moved, tally.end), (500, Some(end)));
         tally.add(&Event::Connected { peer: "[::1]:4748".to_owned() }, now);
         assert_eq!((tally.bytes_moved, tally.bytes_done, tally.end), (0, 0, None));
     }

@@ -121,6 +121,8 @@ pub struct Summary {
     pub had: u64,
     /// Entries left out.
     pub skipped: u64,
+    /// Entries whose content is there, stored or had, and whose mode or time could not be set.
+    pub incomplete: u64,
     /// Entries that failed.
     pub failed: u64,
     /// Bytes of content moved in this run.
@@ -134,6 +136,7 @@ impl Summary {
             had: self.had + other.had,
             // A peer may have told of any number.
             skipped: self.skipped.saturating_add(other.skipped),
+            incomplete: self.incomplete + other.incomplete,
             failed: self.failed.saturating_add(other.failed),
             bytes_moved: self.bytes_moved + other.bytes_moved,
         }

@@ -258,7 +258,7 @@ impl Shared {
         match &outcome {
             Outcome::Failed(reason) => self.state().failed.add(path, &printable(reason, REASON)),
             Outcome::Skipped(reason) => self.state().skipped.add(path, &printable(reason, REASON)),
-            Outcome::Stored | Outcome::Had => {}
+            Outcome::Stored | Outcome::Had | Outcome::Incomplete(_) => {}
         }
         self.tally.settled(path, 0, outcome);
     }

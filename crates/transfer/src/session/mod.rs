@@ -27,6 +27,8 @@ pub(crate) const REPLACED: u32 = 5;
 pub(crate) const BROKEN: u32 = 6;
 /// A data stream is given up; the control stream says why.
 pub(crate) const STREAM_GIVEN_UP: u32 = 7;
+/// The sink can open no more files.
+pub(crate) const TOO_MANY_FILES: u32 = 8;
 
 /// How long a peer may take to greet, or to answer a greeting.
 pub(crate) const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
@@ -94,6 +96,7 @@ impl From<ConnectionError> for End {
                 match u32::try_from(close.error_code.into_inner()) {
                     Ok(VIOLATION) => End::Failed(Error::Protocol(reason)),
                     Ok(DISK_FULL) => End::Failed(Error::DiskFull),
+                    Ok(TOO_MANY_FILES) => End::Failed(Error::TooManyFiles),
                     Ok(BROKEN) => End::Failed(Error::FarEnd(reason)),
                     Ok(SHUTDOWN) => End::Lost("the other side was shut down".into()),
                     Ok(REPLACED) => End::Lost("a newer connection took its place".into()),
@@ -214,6 +217,7 @@ pub(crate) fn close(connection: &quinn::Connection, result: &Result<(), End>) {
         Err(End::Lost(reason)) => (SHUTDOWN, reason.clone()),
         Err(End::Failed(Error::Protocol(what))) => (VIOLATION, what.clone()),
         Err(End::Failed(Error::DiskFull)) => (DISK_FULL, "no space left on the disk".into()),
+        Err(End::Failed(Error::TooManyFiles)) => (TOO_MANY_FILES, "too many open files".into()),
         Err(End::Failed(error)) => (BROKEN, error.to_string()),
     };
     connection.close(VarInt::from_u32(code), reason.as_bytes());

@@ -3,7 +3,8 @@
 //! # Model
 //! Each offer goes through: queued, considered (a blocking thread looks at the disk), then settled or wanted; a wanted one
 //! is received on its data stream and then settled. Several are considered and stored at a time. A file that another
-//! session is receiving is asked about again each second, beside all others. Every offer gets exactly one answer that
+//! session is receiving is asked about again each second, beside all others; so is one for which the system has no descriptor,
+//! until the session is [starved](STARVED). Every offer gets exactly one answer that
 //! settles it, also one that is withdrawn.
 //!
 //! # Bounds
@@ -19,7 +20,7 @@ use crate::error::Error;
 use crate::event::{shown, Event, Outcome};
 use crate::job::tally::Tally;
 use crate::pace::Pace;
-use crate::store::{Reception, Verdict};
+use crate::store::{Kept, Reception, Verdict};
 use crate::wire::{FromSink, FromSource, State, Why, MAX_DATA_STREAMS, MAX_PATH, MAX_UNSETTLED};
 use quinn::{RecvStream, VarInt};
 use std::collections::{HashMap, VecDeque};
@@ -36,11 +37,15 @@ const OUTGOING: usize = 256 * 1024;
 /// When to ask again about a file that another session is receiving.
 const BUSY_RETRY: Duration = Duration::from_secs(1);
 const BUSY_TICK: Duration = Duration::from_millis(100);
+/// A session that gets no descriptor for so long, and holds none that it could close, ends.
+const STARVED: Duration = Duration::from_secs(3);
 /// The source's words reach the listener at most so often.
 const STATE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Bytes of a path that is too long that are shown.
 const SHOWN: usize = 200;
+/// Characters of a reason that the source is told.
+const REASON: usize = 1000;
 
 /// Looks at the disk: what is to be done about an entry. The [store](crate::store::Store), or a stand-in of a test.
 pub(crate) type Consider = Arc<dyn Fn(&Entry) -> Result<Verdict, Why> + Send + Sync>;
@@ -96,6 +101,7 @@ pub(crate) async fn run(connection: &quinn::Connection, control: Control, role: 
         intake: Intake::new(),
         room: Room::new(),
         state_told: None,
+        starved_since: None,
     };
     let result = session.talk(connection, control).await;
     super::close(connection, &result);
@@ -114,6 +120,8 @@ struct Session {
     intake: Intake,
     room: Room,
     state_told: Option<Instant>,
+    /// Since when the system has opened no file for it.
+    starved_since: Option<Instant>,
 }
 
 impl Session {
@@ -149,6 +157,7 @@ impl Session {
                 }
                 () = self.room.changed(), if waits_for_room => None,
                 _ = busy.tick() => {
+                    self.check_descriptors()?;
                     self.ask_again();
                     None
                 }
@@ -178,8 +187,8 @@ impl Session {
     /// The connection is closed: every task comes to its end, and lets go of its partial file.
     async fn wind_up(&mut self) {
         while let Some(done) = self.tasks.join_next().await {
-            if let Ok(Done::Received(id, Received::Stored)) = done {
-                self.settle(id, Ok(Outcome::Stored));
+            if let Ok(Done::Received(id, Received::Stored(kept))) = done {
+                self.settle(id, Ok(outcome(kept, Outcome::Stored)));
             }
         }
         for (_, open) in self.open.drain() {
@@ -218,6 +227,19 @@ impl Session {
                 open.stage = Stage::Queued;
                 self.queue.push_back(*id);
             }
+        }
+    }
+
+    /// Waiting for descriptors helps as long as somebody may close some.
+    fn check_descriptors(&mut self) -> Result<(), End> {
+        let now = Instant::now();
+        let holds = |open: &Open| matches!(open.stage, Stage::Wanted(..) | Stage::Receiving);
+        if self.open.values().any(holds) {
+            self.starved_since = self.starved_since.map(|_| now);
+        }
+        match self.starved_since {
+            Some(since) if now - since >= STARVED => Err(End::Failed(Error::TooManyFiles)),
+            _ => Ok(()),
         }
     }
 
@@ -321,12 +343,16 @@ impl Session {
     }
 
     fn considered(&mut self, id: u64, verdict: Result<Verdict, Why>, place: Place) -> Option<FromSink> {
+        self.starved_since = match verdict {
+            Err(Why::TooManyFiles) => self.starved_since.or(Some(Instant::now())),
+            _ => None,
+        };
         let open = self.open.get_mut(&id)?;
         if open.withdrawn {
             return self.settle(id, Err(Why::Withdrawn));
         }
         match verdict {
-            // Others close theirs.
+            // Others may close theirs.
             Err(Why::TooManyFiles) => {
                 open.stage = Stage::Busy(Instant::now() + BUSY_RETRY);
                 None
@@ -339,7 +365,7 @@ impl Session {
                 None
             }
             Err(why) => self.settle(id, Err(why)),
-            Ok(Verdict::Have) => self.settle(id, Ok(Outcome::Had)),
+            Ok(Verdict::Have(kept)) => self.settle(id, Ok(outcome(kept, Outcome::Had))),
             Ok(Verdict::Want(reception)) => {
                 let ranges = reception.wanted().clone();
                 let had = size_of(&open.entry).saturating_sub(ranges.bytes());
@@ -386,7 +412,7 @@ impl Session {
     fn received(&mut self, id: u64, received: Received) -> Result<Option<FromSink>, End> {
         let Some(open) = self.open.get_mut(&id) else { return Ok(None) };
         Ok(match received {
-            Received::Stored => self.settle(id, Ok(Outcome::Stored)),
+            Received::Stored(kept) => self.settle(id, Ok(outcome(kept, Outcome::Stored))),
             Received::Reset if !open.withdrawn => {
                 open.stage = Stage::Reset;
                 None
@@ -407,12 +433,15 @@ impl Session {
         let size = size_of(&open.entry);
         Some(match result {
             Ok(outcome) => {
-                let stored = outcome == Outcome::Stored;
+                let answer = match &outcome {
+                    Outcome::Stored => FromSink::Stored { id },
+                    Outcome::Incomplete(reason) => {
+                        FromSink::Incomplete { id, reason: printable(reason, REASON) }
+                    }
+                    _ => FromSink::Have { id },
+                };
                 tally.settled(&open.entry.path, size, outcome);
-                match stored {
-                    true => FromSink::Stored { id },
-                    false => FromSink::Have { id },
-                }
+                answer
             }
             Err(why) => {
                 // A withdrawn one comes again, or the source says that it failed.
@@ -422,6 +451,13 @@ impl Session {
                 FromSink::Failed { id, why: short(why) }
             }
         })
+    }
+}
+
+fn outcome(kept: Kept, all: Outcome) -> Outcome {
+    match kept {
+        Kept::All => all,
+        Kept::ContentOnly(reason) => Outcome::Incomplete(reason),
     }
 }
 
@@ -453,8 +489,8 @@ fn size_of(entry: &Entry) -> u64 {
 /// A reason that repeats a long path would not fit a message. Both sides show the path beside it.
 fn short(why: Why) -> Why {
     match why {
-        Why::Refused(reason) => Why::Refused(printable(&reason, 1000)),
-        Why::Io(reason) => Why::Io(printable(&reason, 1000)),
+        Why::Refused(reason) => Why::Refused(printable(&reason, REASON)),
+        Why::Io(reason) => Why::Io(printable(&reason, REASON)),
         why => why,
     }
 }

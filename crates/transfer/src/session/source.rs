@@ -12,7 +12,7 @@
 //! The sink is told that the offer is withdrawn, its answer settles it, and the file is prepared and offered again.
 
 use super::encoder::{self, Note, Order};
-use super::{say, Control, End};
+use super::{printable, say, Control, End};
 use crate::entry::{Kind, Wanted, GROUP_BYTES};
 use crate::error::Error;
 use crate::event::{Event, Outcome};
@@ -175,6 +175,9 @@ impl Session {
             FromSink::Want { id, ranges } => self.wanted(id, ranges),
             FromSink::Have { id } => self.settle(id, Outcome::Had),
             FromSink::Stored { id } => self.settle(id, Outcome::Stored),
+            FromSink::Incomplete { id, reason } => {
+                self.settle(id, Outcome::Incomplete(printable(&reason, 500)))
+            }
             FromSink::Failed { id, why: Why::DiskFull } => {
                 self.settle(id, Outcome::Failed(say(&Why::DiskFull)))?;
                 Err(End::Failed(Error::DiskFull))

@@ -5,7 +5,7 @@
 //! is a link is followed: the user named what it leads to. Links found below it obey [`Symlinks`].
 //!
 //! # Others who write there
-//! Each PATH is opened once. Unless links are followed, everything below is reached from there through directories only, so
+//! The directory that a PATH lies in is opened once. Unless links are followed, everything is reached from there through directories only, so
 //! nobody can lead a source elsewhere by putting a link in a directory's place. A served directory is never left, with links
 //! followed neither.
 //!
@@ -36,7 +36,7 @@ use crate::entry::EntryPath;
 use crate::error::Error;
 use crate::store::{components, STATE};
 use cap_std::fs::Dir;
-use place::Place;
+use place::{Opened, Place};
 pub use prepare::{EncodeError, Prepared};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -119,13 +119,14 @@ impl Source {
     pub fn of(paths: &[PathBuf], options: SourceOptions) -> Result<Self, Error> {
         let mut tops = Vec::new();
         let mut names = HashSet::new();
+        let mut opened = Opened::new();
         for path in paths {
             let failed = |source| Error::File {
                 doing: "read",
                 path: EntryPath(bytes(path.as_os_str())).to_string(),
                 source,
             };
-            let place = Place::named(path, options.symlinks).map_err(failed)?;
+            let place = Place::named(path, options.symlinks, &mut opened).map_err(failed)?;
             place.facts(true).map_err(failed)?;
             // "." and ".." have a name of their own.
             let name = match path.file_name() {
@@ -158,7 +159,8 @@ impl Source {
     /// outside the directory, whatever path and links say.
     pub fn below(served: &Path, path: &[u8], options: SourceOptions) -> Result<Self, Error> {
         let shown = EntryPath(path.to_vec());
-        let failed = |source| Error::File { doing: "read", path: shown.to_string(), source };
+        let named = if path.is_empty() { "what is served".to_owned() } else { shown.to_string() };
+        let failed = |source| Error::File { doing: "read", path: named.clone(), source };
         let dir = Dir::open_ambient_dir(served, cap_std::ambient_authority())
             .map_err(|source| Error::File { doing: "open", path: served.display().to_string(), source })?;
         if path.is_empty() {

@@ -11,6 +11,7 @@ use crate::entry::Mtime;
 use crate::store::MODE_BITS;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::Dir;
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -38,6 +39,9 @@ enum Reach {
     /// All of them.
     Anywhere,
 }
+
+/// Directories that are open, by their paths without links.
+pub(super) type Opened = HashMap<PathBuf, Arc<Dir>>;
 
 /// What kind of thing it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,19 +97,26 @@ impl Facts {
 }
 
 impl Place {
-    /// Named by the user, who may read what they may read. What a link leads to is meant.
-    pub(super) fn named(path: &Path, symlinks: Symlinks) -> io::Result<Self> {
+    /// Named by the user, who may read what they may read. What a link leads to is meant. `opened` has the directories
+    /// that are open already: thousands of names may lie in one.
+    pub(super) fn named(path: &Path, symlinks: Symlinks, opened: &mut Opened) -> io::Result<Self> {
         if symlinks == Symlinks::Follow {
             return Ok(Self { reach: Reach::Anywhere, path: path.to_path_buf() });
         }
         let path = path.canonicalize()?;
-        // The directory itself; of anything else the directory that it lies in.
-        let (dir, rest) = match (path.is_dir(), path.parent(), path.file_name()) {
-            (false, Some(parent), Some(name)) => (parent, Path::new(name)),
+        let (parent, name) = match (path.parent(), path.file_name()) {
+            (Some(parent), Some(name)) => (parent, Path::new(name)),
             _ => (&*path, Path::new(".")),
         };
-        let dir = Dir::open_ambient_dir(dir, cap_std::ambient_authority())?;
-        Ok(Self { reach: Reach::Directories(Arc::new(dir)), path: rest.to_path_buf() })
+        let dir = match opened.get(parent) {
+            Some(dir) => dir.clone(),
+            None => {
+                let dir = Arc::new(Dir::open_ambient_dir(parent, cap_std::ambient_authority())?);
+                opened.insert(parent.to_path_buf(), dir.clone());
+                dir
+            }
+        };
+        Ok(Self { reach: Reach::Directories(dir), path: name.to_path_buf() })
     }
 
     /// Inside a served directory, by the words of a peer. A link in them is followed as long as it stays there.

@@ -57,6 +57,7 @@ impl Yard {
         symlink("##", base.join("beside/link")).expect("a link");
         symlink(base.join("beside"), base.join("swap")).expect("a link");
         symlink("../../beside", base.join("swap-relative")).expect("a link");
+        symlink("../beside", base.join("swap-tree")).expect("a link");
         Yard(pair)
     }
 
@@ -82,6 +83,11 @@ impl Yard {
             for _ in 0..2 {
                 exchange(&sub, &base.join("swap-relative"));
                 pause(count + 7);
+            }
+            // The tree itself, too.
+            for _ in 0..2 {
+                exchange(&self.tree(), &base.join("swap-tree"));
+                pause(count + 11);
             }
             rename(&inner, &away);
             pause(count + 3);
