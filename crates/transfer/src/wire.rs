@@ -213,6 +213,9 @@ pub enum FromSink {
     },
 }
 
+/// [`State::phase`] of a source that its own side has paused.
+pub const PAUSED: &str = "paused";
+
 /// A congestion controller's state in few numbers, in microseconds and bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
@@ -224,6 +227,6 @@ pub struct State {
     pub target_us: Option<u64>,
     /// Window, bytes.
     pub cwnd: u64,
-    /// Where in its state diagram the controller is.
+    /// Where in its state diagram the controller is, or [`PAUSED`].
     pub phase: String,
 }

@@ -68,6 +68,16 @@ fn remark(event: &Event, list: bool) -> Option<String> {
     }
 }
 
+/// What is printed when a job is paused or goes on, once each; while it is paused, `again` if that is to be repeated.
+fn pause(said: &mut bool, again: bool, tally: &Tally, now: Instant) -> Option<String> {
+    let paused = tally.pause(now);
+    let before = std::mem::replace(said, paused.is_some());
+    match paused {
+        Some(sentence) => (!before || again).then_some(sentence),
+        None => before.then(|| "no longer paused".to_owned()),
+    }
+}
+
 /// "42 %, 1.3 GB of 3.1 GB, 18.3 Mbit/s, 13 min left, 12 of 340 files", without what is not known.
 fn numbers(tally: &Tally) -> String {
     let mut parts = Vec::new();

@@ -14,7 +14,7 @@
 
 use super::tally::Tally;
 use super::work::Work;
-use super::{on_thread, StateOf, Summary, MAX_LANES};
+use super::{on_thread, tell_pace, StateOf, Summary, MAX_LANES};
 use crate::error::Error;
 use crate::event::{Event, Listener};
 use crate::guard::Guard;
@@ -43,6 +43,8 @@ const FINISHED: Duration = Duration::from_secs(30);
 /// ([`session::GREETING_TIMEOUT`]); a file that the older one still holds is busy then.
 const REPLACE_TIMEOUT: Duration = Duration::from_secs(7);
 const _: () = assert!(REPLACE_TIMEOUT.as_secs() < session::GREETING_TIMEOUT.as_secs());
+/// How long a ping may take to be answered, beside four round trips: QUIC sends it three times meanwhile.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long a probed side may take to go.
 const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -118,6 +120,10 @@ pub async fn listen(
     let host =
         Arc::new(Host { service, options, books: Mutex::default(), closing: watch::Sender::new(false) });
     let mut sessions = JoinSet::new();
+    let listener = host.options.listener.clone();
+    let pace = host.options.pace.clone();
+    let pacing = tell_pace(&pace, |event| listener(event));
+    tokio::pin!(pacing);
     loop {
         tokio::select! {
             connection = door.accept() => match connection {
@@ -136,6 +142,7 @@ pub async fn listen(
                     break;
                 }
             }
+            () = &mut pacing => {}
             _ = shutdown.wait_for(|ended| *ended) => break,
         }
     }
@@ -322,6 +329,7 @@ impl Host {
         let (ending, ended) = watch::channel(());
         let Entered { serial, older, late } = self.enter(id, lane, &job, connection.clone(), ended)?;
         info!(job = number(&id), lane, late, "a session begins");
+        tokio::spawn(end_silent(self.others(id)).in_current_span());
         if let Some(mut older) = older {
             info!("it takes the place of an older one");
             older.connection.close(VarInt::from_u32(session::REPLACED), b"");
@@ -365,6 +373,13 @@ impl Host {
         let entry = books.jobs.entry(id).or_insert_with(|| Entry::of(job.clone()));
         let older = entry.lanes.insert(lane, Running { serial, connection, ended });
         Some(Entered { serial, older, late: entry.told.is_some() })
+    }
+
+    /// Connections of all other jobs.
+    fn others(&self, id: [u8; 16]) -> Vec<Connection> {
+        let books = self.books();
+        let others = books.jobs.iter().filter(|(other, _)| **other != id).map(|(_, entry)| entry);
+        others.flat_map(|entry| entry.lanes.values()).map(|running| running.connection.clone()).collect()
     }
 
     async fn session(
@@ -449,6 +464,28 @@ impl Host {
         tally.finish();
         Some(JobDone)
     }
+}
+
+/// Closes those of `connections` whose peers are gone without a word. A sender that was killed holds its files until its
+/// connection has been idle for [`session::IDLE_TIMEOUT`], and the one that was started in its place would wait for them. A
+/// peer that lives answers a ping; if an outage kept it from that, it connects again and goes on.
+async fn end_silent(connections: Vec<Connection>) {
+    let mut pinged = JoinSet::new();
+    for connection in connections {
+        pinged.spawn(async move {
+            let heard = connection.stats().udp_rx.datagrams;
+            session::ping(&connection);
+            tokio::time::sleep(ANSWER_TIMEOUT + 4 * connection.rtt()).await;
+            if connection.stats().udp_rx.datagrams == heard {
+                info!(
+                    peer = session::peer(&connection),
+                    "gone without a word: its files are free for others"
+                );
+                connection.close(VarInt::from_u32(session::REPLACED), b"");
+            }
+        });
+    }
+    while pinged.join_next().await.is_some() {}
 }
 
 impl Books {

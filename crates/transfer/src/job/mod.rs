@@ -181,7 +181,7 @@ impl Lanes {
         tokio::select! {
             result = self.finish() => result?,
             () = tally.report() => {}
-            () = tell_pace(pace, tally) => {}
+            () = tell_pace(pace, |event| tally.tell(event)) => {}
         }
         Ok(tally.finish())
     }
@@ -199,11 +199,11 @@ impl Lanes {
 }
 
 /// Tells of each change of the pace, for ever.
-async fn tell_pace(pace: &Pace, tally: &Tally) {
+async fn tell_pace(pace: &Pace, tell: impl Fn(Event)) {
     let mut changed = pace.changed();
     loop {
         let limit = *changed.borrow_and_update();
-        tally.tell(Event::Pace { max_rate: limit.max_rate, paused: limit.paused });
+        tell(Event::Pace { max_rate: limit.max_rate, paused: limit.paused });
         if changed.changed().await.is_err() {
             return std::future::pending().await;
         }

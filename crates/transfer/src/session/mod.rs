@@ -37,7 +37,7 @@ const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A path on which nothing arrives for so long is dead: five missed keep-alives. Whoever was killed without a word holds
 /// what it was receiving or sending for so long, and the job that goes on in its place waits.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Each side is heard from so often: silence beyond this means something.
 const KEEP_ALIVE: Duration = Duration::from_secs(2);
 /// 1 Gbit/s over 60 ms.
@@ -64,6 +64,12 @@ pub fn transport() -> quinn::TransportConfig {
         .send_fairness(false)
         .datagram_receive_buffer_size(None);
     config
+}
+
+/// Sends something that the peer must acknowledge. quinn has no ping, but announces a window that grows.
+pub(crate) fn ping(connection: &quinn::Connection) {
+    connection.set_receive_window(VarInt::from_u32(CONNECTION_WINDOW + 1));
+    connection.set_receive_window(VarInt::from_u32(CONNECTION_WINDOW));
 }
 
 /// The other side's address as people write it: an IPv4 address that reached a socket for both kinds is one.

@@ -20,7 +20,7 @@ use crate::job::work::{Offer, Plan, Work};
 use crate::job::StateOf;
 use crate::pace::{Limit, Owner, Pace};
 use crate::source::EncodeError;
-use crate::wire::{FromSink, FromSource, Why, MAX_RANGES, MAX_UNSETTLED};
+use crate::wire::{FromSink, FromSource, Why, MAX_RANGES, MAX_UNSETTLED, PAUSED};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -265,8 +265,12 @@ impl Session {
         if self.role.lane != 0 {
             return None;
         }
-        let state = (self.role.state_of)(connection)?;
+        let mut state = (self.role.state_of)(connection)?;
         self.role.work.tally().tell(Event::State(state.clone()));
+        // The sink paused nothing and would see a job that hangs.
+        if self.role.paces.iter().any(|pace| pace.without(Owner::FarEnd).paused) {
+            state.phase = PAUSED.into();
+        }
         Some(FromSource::State(state))
     }
 

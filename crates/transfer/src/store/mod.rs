@@ -25,6 +25,7 @@ mod place;
 pub(crate) mod ranges;
 mod reception;
 mod sync;
+mod valid;
 
 use crate::entry::{Entry, EntryPath, Kind};
 use crate::error::Error;

@@ -5,7 +5,7 @@
 //!   yielding: queue is 148 ms over base 21 ms
 //! ```
 
-use super::{numbers, remark, View};
+use super::{numbers, pause, remark, View};
 use crate::live::cut;
 use crate::output::printable;
 use crate::transfer::tally::Tally;
@@ -35,6 +35,7 @@ pub struct Bar {
     /// There is one while a job runs.
     bar: Option<ProgressBar>,
     drawn: Option<Instant>,
+    said_paused: bool,
 }
 
 /// Standard error.
@@ -47,7 +48,7 @@ pub fn stderr() -> Place {
 impl Bar {
     /// A bar at once, or when there is a connection.
     pub fn new(at_once: bool, list: bool, place: Place) -> Bar {
-        let mut bar = Bar { place, list, bar: None, drawn: None };
+        let mut bar = Bar { place, list, bar: None, drawn: None, said_paused: false };
         if at_once {
             bar.begin();
         }
@@ -82,10 +83,17 @@ fn bar(part: u64, whole: u64, columns: usize) -> String {
 }
 
 impl View for Bar {
-    fn event(&mut self, event: &Event, _: &Tally, _: Instant) {
+    fn event(&mut self, event: &Event, tally: &Tally, now: Instant) {
         match event {
             Event::Connected { .. } if self.bar.is_none() => self.begin(),
             Event::Finished { .. } => self.finish(),
+            Event::Pace { .. } => {
+                let sentence = pause(&mut self.said_paused, false, tally, now);
+                // The line below the bar says it, where there is one.
+                if let (Some(sentence), None) = (sentence, &self.bar) {
+                    self.say(&sentence);
+                }
+            }
             // The line below the bar says it, and counts down.
             Event::Connected { .. } | Event::Disconnected { .. } => {}
             _ => {

@@ -22,6 +22,11 @@ fn progress() -> Event {
     Event::Progress { files_done: 12, bytes_done: 1_300_000_000, bytes_moved: 1_000_000, rate }
 }
 
+/// Long enough for a rate that says how long the rest takes.
+fn steady() -> Vec<Event> {
+    vec![progress(); 4]
+}
+
 fn state() -> Event {
     Event::State(State {
         base_us: Some(21_000),
@@ -71,7 +76,8 @@ fn on_terminal(columns: u16, events: &[Event]) -> (InMemoryTerm, Bar) {
 
 #[test]
 fn a_terminal_shows_a_bar_the_numbers_and_what_it_does() {
-    let (terminal, mut bar) = on_terminal(110, &[connected(), plan(), progress(), state()]);
+    let (terminal, mut bar) =
+        on_terminal(110, &[vec![connected(), plan()], steady(), vec![state()]].concat());
     let expected = "\
 ━━━━━━━━━━━━━━━━╸·······················  41 %, 1.3 GB of 3.1 GB, 18.3 Mbit/s, 13 min left, 12 of 340 files
 yielding: queue is 148 ms over base 21 ms";
@@ -103,7 +109,7 @@ fn a_narrow_terminal_gets_less_and_nothing_wraps() {
 fn without_a_terminal_there_is_a_line_every_ten_seconds() {
     let mut out = Vec::new();
     let mut lines = Lines::new(false, &mut out);
-    let mut events = vec![connected(), plan(), progress()];
+    let mut events = [vec![connected(), plan()], steady()].concat();
     events.extend((0..9).map(|_| state()));
     events.push(failed());
     show(&mut lines, &events);
@@ -158,4 +164,27 @@ fn a_limit_is_seen_at_once() {
     assert_eq!(slower.words(now), "held to 20 Mbit/s by ctl");
     tally.add(&state(), now);
     assert_eq!(tally.words(now), "yielding: queue is 148 ms over base 21 ms");
+}
+
+#[test]
+fn a_pause_is_told_at_once_and_again_to_whoever_comes() {
+    let mut out = Vec::new();
+    let (pace, now) = (Pace::new(), Instant::now());
+    let mut tally = Tally::new(pace.clone(), None, now).listening();
+    let mut lines = Lines::new(false, &mut out);
+    let mut happens = |event: Event| {
+        tally.add(&event, now);
+        lines.event(&event, &tally, now);
+    };
+    let paused = |paused| Event::Pace { max_rate: None, paused };
+    happens(paused(false));
+    pace.set(Owner::Control, Limit { max_rate: None, paused: true });
+    happens(paused(true));
+    happens(paused(true));
+    happens(connected());
+    pace.set(Owner::Control, Limit::NONE);
+    happens(paused(false));
+    let said = "paused by ctl: `afteryou ctl resume` goes on\n";
+    let expected = format!("{said}connected to [2001:db8::7]:4747\n{said}no longer paused\n");
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
 }

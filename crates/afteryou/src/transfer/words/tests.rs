@@ -72,6 +72,12 @@ fn pauses_name_who_made_them() {
 }
 
 #[test]
+fn a_sender_that_is_paused_over_there_is_seen_here() {
+    assert_eq!(words(&with("paused", Some(0), 100_000)), "paused by the far end");
+    assert_eq!(mood(&with("paused", Some(0), 100_000)), Mood::Paused);
+}
+
+#[test]
 fn without_a_connection_nothing_else_is_said() {
     let reason = "no answer".to_owned();
     let down = |s| Link::Down { reason: reason.clone(), retry_in: Duration::from_secs(s) };
