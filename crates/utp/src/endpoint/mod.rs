@@ -132,8 +132,8 @@ impl Endpoint {
     /// What the system says of the socket.
     pub fn bind(addr: SocketAddr, config: EndpointConfig) -> io::Result<Endpoint> {
         let (socket, dscp_is_set) = socket::bind(addr, config.dscp)?;
-        let socket = tokio::net::UdpSocket::from_std(socket)?;
         let local_addr = socket.local_addr()?;
+        let socket = socket::Socket::new(socket)?;
         let inner = Arc::new(Inner {
             config,
             epoch: Instant::now(),
