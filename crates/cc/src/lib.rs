@@ -9,7 +9,7 @@
 //!   [`vegas`], [`cubic`], [`newreno`].
 //! - Orthogonal parts are files of their own and shared: [`delay_meter`] puts together [`delay_signal`], [`base_delay`],
 //!   [`current_delay`], [`clock_skew`] and [`route_change`]; then [`slow_start`], [`hystart`], [`slowdown`], [`restart`],
-//!   [`loss_gate`], [`ack_habit`], [`window_use`], [`rtt`].
+//!   [`loss_gate`], [`undo`], [`ack_habit`], [`window_use`], [`rtt`].
 //! - [`group`] lets several connections share one controller.
 //! - [`list`] finds a controller by name and makes it from its [parameter table](param).
 #![cfg_attr(not(test), no_std)]
@@ -50,6 +50,7 @@ pub mod rtt;
 pub mod slow_start;
 pub mod slowdown;
 pub mod tcp_lp;
+pub mod undo;
 pub mod units;
 pub mod vegas;
 pub mod window_use;
