@@ -113,7 +113,7 @@ impl Sender {
             consecutive: self.timers.backoff,
         });
         self.board.lose_everything();
-        self.begin_episode(None);
+        self.begin_episode(None, None);
         self.reset_pacer(now);
         self.timers.reordering = Time::NEVER;
         self.timers.probe = Time::NEVER;
