@@ -20,11 +20,11 @@ mod sources;
 mod stage;
 mod summary;
 pub mod tally;
+mod threads;
 pub mod timetable;
 pub mod words;
 
 use crate::failure::Failure;
-use anyhow::Context;
 use args::{GetArgs, ReceiveArgs, SendArgs, ServeArgs};
 use std::future::Future;
 
@@ -51,8 +51,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), Failure> {
 fn run(job: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     open_files::raise_limit();
     open_files::check()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.context("cannot start the threads that a job needs")?;
+    let runtime = threads::runtime()?;
     let outcome = runtime.block_on(job);
     // A thread that reads standard input, or a file that is being hashed, is not waited for.
     runtime.shutdown_background();
