@@ -297,9 +297,8 @@ impl Host {
             on_thread("look", move || Source::below(&dir, &path, options)).await
         };
         match looked {
-            Some(Ok(source)) => self.job(id, Some((path, source))),
-            Some(Err(error)) => Err(refused(&error.to_string())),
-            None => Err(refused("the served directory cannot be read; see the log of the other side")),
+            Ok(Ok(source)) => self.job(id, Some((path, source))),
+            Ok(Err(error)) | Err(error) => Err(refused(&error.to_string())),
         }
     }
 
