@@ -1,8 +1,9 @@
 //! All connections of an endpoint: who they are, when they want attention, who waits for them.
 
+use super::budget::{Budget, CONNECTION, STALE};
 use super::places::{Places, Prefix};
 use super::resets::Resets;
-use super::EndpointConfig;
+use super::{EndpointConfig, EndpointStatistics};
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::packet::{Header, Kind, Packet};
@@ -23,8 +24,6 @@ pub(super) struct Handle {
 
 /// Datagrams made in one go before the lock is released.
 const BATCH: usize = 64;
-/// Free send buffer worth waking a writer for, bytes.
-const WORTH_WAKING: usize = 16 << 10;
 /// Below this many places the table does not shrink.
 const MIN_CAPACITY: usize = 256;
 /// A connection id that libutp resets: its partner id would not fit in 16 bits.
@@ -36,6 +35,8 @@ pub(super) struct Entry {
     pub reader: Option<Waker>,
     pub writer: Option<Waker>,
     generation: u64,
+    /// Memory that it is charged with, bytes.
+    memory: u64,
     deadline: Option<Time>,
     queued: bool,
     /// Came in, so it has one of the [`Places`].
@@ -59,6 +60,7 @@ pub(super) struct Table {
     /// Connections so far.
     generations: u64,
     places: Places,
+    budget: Budget,
     resets: Resets,
     pub acceptor: Option<Waker>,
     pub driver: Option<Waker>,
@@ -70,8 +72,23 @@ pub(super) struct Table {
 }
 
 impl Table {
+    /// An empty table for connections that take `memory` bytes at most.
+    pub(super) fn new(memory: u64) -> Table {
+        Table { budget: Budget::new(memory), ..Table::default() }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.stray.is_empty()
+    }
+
+    /// What can be counted here.
+    pub(super) fn statistics(&self) -> EndpointStatistics {
+        EndpointStatistics {
+            connections: self.entries.len(),
+            half_open: self.places.half_open(),
+            memory: self.budget.taken(),
+            memory_limit: self.budget.limit(),
+        }
     }
 
     /// Is there something to send at once?
@@ -81,6 +98,7 @@ impl Table {
 
     pub(super) fn entry(&mut self, handle: Handle) -> Option<&mut Entry> {
         let entry = self.entries.get_mut(&handle.key)?;
+        entry.connection.set_share(self.budget.share());
         (entry.generation == handle.generation).then_some(entry)
     }
 
@@ -95,7 +113,7 @@ impl Table {
         if self.closing || self.dead {
             return Err(Error::EndpointClosed);
         }
-        if self.entries.len() >= config.max_connections {
+        if self.entries.len() >= config.max_connections || !self.budget.admits_connection() {
             return Err(Error::TooMany);
         }
         let free = |id: &u16| *id != UNUSABLE_ID && !self.entries.contains_key(&(peer, *id));
@@ -109,7 +127,7 @@ impl Table {
         self.generations += 1;
         let generation = self.generations;
         let (reader, writer, deadline, queued, detached) = (None, None, None, false, None);
-        let half_open = incoming;
+        let (half_open, memory) = (incoming, CONNECTION);
         self.entries.insert(
             key,
             Box::new(Entry {
@@ -117,6 +135,7 @@ impl Table {
                 reader,
                 writer,
                 generation,
+                memory,
                 deadline,
                 queued,
                 incoming,
@@ -124,6 +143,7 @@ impl Table {
                 detached,
             }),
         );
+        self.budget.change(0, memory);
         let handle = Handle { key, generation };
         if incoming {
             self.places.enter(handle);
@@ -132,11 +152,13 @@ impl Table {
         handle
     }
 
-    /// The connection may have something to send: the driver shall look.
+    /// The connection has changed and may have something to send: the driver shall look.
     pub(super) fn touch(&mut self, key: Key) {
-        if let Some(entry) = self.entries.get_mut(&key).filter(|entry| !entry.queued) {
-            entry.queued = true;
-            self.busy.push_back(key);
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.charge(&mut self.budget);
+            if !std::mem::replace(&mut entry.queued, true) {
+                self.busy.push_back(key);
+            }
         }
         if let Some(driver) = self.driver.take() {
             driver.wake();
@@ -159,6 +181,9 @@ impl Table {
             Kind::Syn => self.receive_syn(config, now, peer, &packet, random),
             Kind::Reset => self.receive_reset(now, peer, &packet),
             _ => self.receive_other(now, peer, &packet),
+        }
+        if self.budget.searches(now) {
+            self.drop_stale(now);
         }
     }
 
@@ -186,13 +211,13 @@ impl Table {
 
     /// Finds a place for a newcomer, by displacing another if it must.
     fn make_room(&mut self, config: &EndpointConfig, prefix: Prefix) -> bool {
-        let crowded =
-            self.entries.len() >= config.max_connections || self.places.half_open() >= config.max_half_open;
+        let crowded = self.entries.len() >= config.max_connections
+            || self.places.half_open() >= config.max_half_open
+            || !self.budget.admits_connection();
         let displaced = self.places.displaced_by(prefix).filter(|_| crowded);
         let taken = self.entries.len() - usize::from(displaced.is_some());
-        if (crowded && displaced.is_none())
-            || !self.places.admits(prefix, config.max_connections.saturating_sub(taken))
-        {
+        let free = config.max_connections.saturating_sub(taken);
+        if (crowded && displaced.is_none()) || !self.places.admits(prefix, free) {
             return false;
         }
         displaced.into_iter().for_each(|handle| self.remove(handle.key));
@@ -221,8 +246,24 @@ impl Table {
 
     fn deliver(&mut self, now: Time, key: Key, packet: &Packet<'_>) {
         if let Some(entry) = self.entries.get_mut(&key) {
+            entry.connection.set_share(self.budget.share());
             entry.connection.handle(now, packet);
             self.touch(key);
+        }
+    }
+
+    /// Drops connections that hold out-of-order data of long ago, until others have enough memory.
+    fn drop_stale(&mut self, now: Time) {
+        let stale =
+            |(key, entry): (&Key, &Box<Entry>)| Some((entry.connection.stale_memory(now, STALE)?, *key));
+        let mut stale: Vec<_> = self.entries.iter().filter_map(stale).collect();
+        stale.sort_unstable();
+        while self.budget.is_used_up() {
+            let Some((_, key)) = stale.pop() else { return };
+            if let Some(entry) = self.entries.get_mut(&key) {
+                entry.connection.give_up_memory();
+                self.touch(key);
+            }
         }
     }
 
@@ -272,6 +313,7 @@ impl Table {
         while out.len() < BATCH {
             let Some(key) = self.busy.pop_front() else { return };
             let Some(entry) = self.entries.get_mut(&key) else { continue };
+            entry.connection.set_share(self.budget.share());
             let mut datagram = Vec::with_capacity(entry.connection.max_datagram());
             if entry.connection.poll_transmit(now, &mut datagram) {
                 out.push((key.0, datagram));
@@ -310,6 +352,7 @@ impl Table {
                 self.acceptor.take().into_iter().for_each(Waker::wake);
             }
         }
+        entry.charge(&mut self.budget);
         entry.wake();
         let closed = entry.connection.is_closed();
         let deadlines = [entry.connection.deadline(), entry.given_up_at(config)];
@@ -332,6 +375,7 @@ impl Table {
     /// Forgets a connection. After a crowd has left, the table shrinks, too.
     fn remove(&mut self, key: Key) {
         let Some(entry) = self.entries.remove(&key) else { return };
+        self.budget.change(entry.memory, 0);
         if entry.incoming {
             self.places.leave(Handle { key, generation: entry.generation });
         }
@@ -370,14 +414,19 @@ impl Entry {
         Some(since.max(self.connection.last_acknowledged()) + config.connection.patience)
     }
 
+    /// Charges the budget with what the connection takes now.
+    fn charge(&mut self, budget: &mut Budget) {
+        let memory = CONNECTION + self.connection.memory();
+        budget.change(std::mem::replace(&mut self.memory, memory), memory);
+    }
+
     fn wake(&mut self) {
         let closed = self.connection.is_closed();
         if closed || self.connection.is_readable() {
             self.reader.take().into_iter().for_each(Waker::wake);
         }
-        let connected = self.connection.is_connected();
-        let has_room = self.connection.writable() >= WORTH_WAKING;
-        if closed || (connected && has_room) || self.connection.is_finish_acknowledged() {
+        let has_room = self.connection.has_room_worth_waking();
+        if closed || has_room || self.connection.is_finish_acknowledged() {
             self.writer.take().into_iter().for_each(Waker::wake);
         }
     }
