@@ -19,6 +19,7 @@
 //! The two directions end independently (half-close).
 
 pub mod bit_ring;
+pub(crate) mod farewell;
 mod input;
 mod liveness;
 mod output;
@@ -428,8 +429,7 @@ impl Connection {
     }
 
     fn timestamp(&self, now: Time) -> u32 {
-        let us = now.as_micros_on_clock(self.config.clock_skew_ppm) as u32;
-        us.wrapping_add(self.config.clock_offset_us)
+        timestamp(now, self.config.clock_skew_ppm, self.config.clock_offset_us)
     }
 
     /// What every packet of the peer tells: its clock, its window, what it reads.
@@ -452,6 +452,11 @@ impl Connection {
             ack_nr: self.receiver.ack_nr(),
         }
     }
+}
+
+/// What our clock shows, µs.
+fn timestamp(now: Time, skew_ppm: i32, offset_us: u32) -> u32 {
+    (now.as_micros_on_clock(skew_ppm) as u32).wrapping_add(offset_us)
 }
 
 /// A receiver that expects the packet after `ack_nr` next.

@@ -21,8 +21,8 @@ use super::table::Entry;
 use crate::connection::receiver::ALWAYS_TAKEN;
 use afteryou_cc::{Span, Time};
 
-/// A connection's share of what is left is one part in so many.
-const PARTS: u64 = 8;
+/// A connection's share of what is left is one part in so many: alone with the defaults it has a window of 8 MiB.
+const PARTS: u64 = 6;
 /// One part in so many is kept for connections.
 const RESERVED: u64 = 4;
 /// What a connection may hold in each direction out of half of that, bytes.

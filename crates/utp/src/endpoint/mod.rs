@@ -2,6 +2,7 @@
 
 mod budget;
 mod driver;
+mod farewells;
 mod places;
 mod resets;
 mod socket;
@@ -44,7 +45,7 @@ pub struct EndpointConfig {
     pub dscp: u8,
     /// Do connections come in, too?
     pub accepts: bool,
-    /// Most connections at a time. Of those that come in, one IPv4 address or IPv6 /64 gets no more than stay free, so half
+    /// Most connections at a time; those that linger do not count. Of those that come in, one IPv4 address or IPv6 /64 gets no more than stay free, so half
     /// of them at most.
     pub max_connections: usize,
     /// Most connections that come in and have not finished their handshake. Beyond that, each newcomer takes the place of the oldest
@@ -60,8 +61,10 @@ pub struct EndpointConfig {
 /// How an endpoint is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndpointStatistics {
-    /// Connections, those that are being opened included.
+    /// Connections, those that are being opened included, those that linger not.
     pub connections: usize,
+    /// Connections that are over and still answer a peer that has missed the last acknowledgement.
+    pub lingering: usize,
     /// Connections that came in and have not finished their handshake.
     pub half_open: usize,
     /// Memory that connections take, bytes: payload received and not read, written and not acknowledged, with what is kept

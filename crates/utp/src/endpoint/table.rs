@@ -1,6 +1,7 @@
 //! All connections of an endpoint: who they are, when they want attention, who waits for them.
 
 use super::budget::{Budget, CONNECTION, STALE};
+use super::farewells::Farewells;
 use super::places::{Places, Prefix};
 use super::resets::Resets;
 use super::{EndpointConfig, EndpointStatistics};
@@ -60,6 +61,7 @@ pub(super) struct Table {
     /// Connections so far.
     generations: u64,
     places: Places,
+    farewells: Farewells,
     budget: Budget,
     resets: Resets,
     pub acceptor: Option<Waker>,
@@ -78,13 +80,14 @@ impl Table {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty() && self.stray.is_empty()
+        self.entries.is_empty() && self.stray.is_empty() && self.farewells.is_empty()
     }
 
     /// What can be counted here.
     pub(super) fn statistics(&self) -> EndpointStatistics {
         EndpointStatistics {
             connections: self.entries.len(),
+            lingering: self.farewells.len(),
             half_open: self.places.half_open(),
             memory: self.budget.taken(),
             memory_limit: self.budget.limit(),
@@ -116,7 +119,8 @@ impl Table {
         if self.entries.len() >= config.max_connections || !self.budget.admits_connection() {
             return Err(Error::TooMany);
         }
-        let free = |id: &u16| *id != UNUSABLE_ID && !self.entries.contains_key(&(peer, *id));
+        let is_free = |key: &Key| !self.entries.contains_key(key) && self.farewells.get(key).is_none();
+        let free = |id: &u16| *id != UNUSABLE_ID && is_free(&(peer, *id));
         let recv_id = std::iter::repeat_with(&mut random).take(64).find(free).ok_or(Error::TooMany)?;
         let controller = (config.controller)(config.connection.payload);
         let connection = Connection::connect(config.connection.clone(), controller, now, recv_id, random());
@@ -206,6 +210,7 @@ impl Table {
         }
         let controller = (config.controller)(config.connection.payload);
         let connection = Connection::accept(config.connection.clone(), controller, now, packet, random());
+        self.farewells.remove(&key);
         self.insert(key, connection, true);
     }
 
@@ -239,6 +244,10 @@ impl Table {
         if self.entries.contains_key(&key) {
             return self.deliver(now, key, packet);
         }
+        if let Some(farewell) = self.farewells.get(&key) {
+            self.stray.extend(farewell.answer(now, packet).map(|datagram| (peer, datagram)));
+            return;
+        }
         if self.resets.admit(now, peer, packet.header.connection_id) {
             self.stray.push_back((peer, reset_for(&packet.header)));
         }
@@ -252,10 +261,13 @@ impl Table {
         }
     }
 
-    /// Drops connections that hold out-of-order data of long ago, until others have enough memory.
+    /// Drops connections that linger or hold out-of-order data of long ago, until others have enough memory.
     fn drop_stale(&mut self, now: Time) {
         let stale =
             |(key, entry): (&Key, &Box<Entry>)| Some((entry.connection.stale_memory(now, STALE)?, *key));
+        while self.budget.is_used_up() && !self.farewells.is_empty() {
+            self.with_farewells(|farewells| farewells.remove_oldest());
+        }
         let mut stale: Vec<_> = self.entries.iter().filter_map(stale).collect();
         stale.sort_unstable();
         while self.budget.is_used_up() {
@@ -284,6 +296,9 @@ impl Table {
 
     /// Time has passed.
     pub(super) fn run_deadlines(&mut self, now: Time) {
+        if self.farewells.next_deadline().is_some_and(|at| at <= now) {
+            self.with_farewells(|farewells| farewells.end(now));
+        }
         while let Some((at, key)) = self.deadlines.first().copied() {
             if at > now {
                 return;
@@ -299,7 +314,8 @@ impl Table {
 
     /// When [`run_deadlines`](Table::run_deadlines) has something to do.
     pub(super) fn next_deadline(&self) -> Option<Time> {
-        self.deadlines.first().map(|(at, _)| *at)
+        let first = self.deadlines.first().map(|(at, _)| *at);
+        first.into_iter().chain(self.farewells.next_deadline()).min()
     }
 
     /// Fills `out` with datagrams to send; what is left over is found the next time.
@@ -352,6 +368,10 @@ impl Table {
                 self.acceptor.take().into_iter().for_each(Waker::wake);
             }
         }
+        if let Some(farewell) = entry.detached.and_then(|_| entry.connection.farewell(now)) {
+            self.remove(key);
+            return self.with_farewells(|farewells| farewells.insert(key, farewell));
+        }
         entry.charge(&mut self.budget);
         entry.wake();
         let closed = entry.connection.is_closed();
@@ -368,6 +388,16 @@ impl Table {
         }
         if closed && entry.detached.is_some() {
             self.remove(key);
+            self.closer.take().into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// Changes who lingers, and what that costs.
+    fn with_farewells(&mut self, change: impl FnOnce(&mut Farewells)) {
+        let before = self.farewells.memory();
+        change(&mut self.farewells);
+        self.budget.change(before, self.farewells.memory());
+        if self.farewells.is_empty() {
             self.closer.take().into_iter().for_each(Waker::wake);
         }
     }

@@ -80,7 +80,10 @@ impl Host {
             }
             let read = entry.connection.read(self.now, &mut [0; 10_000]);
             match read {
-                Ok(0) => {}
+                Ok(0) if entry.connection.is_at_end() => {
+                    self.table.detach(self.now, handle);
+                    continue;
+                }
                 Ok(n) => {
                     self.read += n as u64;
                     self.table.touch(handle.key);
@@ -359,4 +362,79 @@ fn when_the_budget_is_used_up_gaps_that_stay_open_give_way_and_reset_their_peers
     assert!(after.memory < before.memory - (2 << 20), "{after:?}");
     assert_eq!(300 - after.connections, resets);
     assert!((1..20).contains(&resets), "{resets} resets for what a few hold");
+}
+
+/// A peer opens connection `id`, both sides end it, and the last acknowledgement has come; did the peer get all it waited for?
+fn short_connection(table: &mut Host, peer: SocketAddr, id: u16) -> bool {
+    if !table.connect(peer, id) {
+        return false;
+    }
+    let answers = table.answers(peer, &packet(Kind::Fin, id.wrapping_add(1), 2, 999));
+    let fin = answers.iter().map(|datagram| header(datagram)).find(|header| header.kind == Kind::Fin);
+    table.answers(peer, &packet(Kind::State, id.wrapping_add(1), 3, 1000));
+    fin.is_some_and(|fin| (fin.ack_nr, fin.seq_nr) == (2, 1000))
+}
+
+#[test]
+fn five_thousand_short_connections_a_second_from_one_address_all_succeed() {
+    let mut table = Host::new();
+    for i in 0..30_000 {
+        assert!(
+            short_connection(&mut table, host(1), 2 * i),
+            "connection {i}: {:?}",
+            table.table.statistics()
+        );
+        table.pass(Span::from_micros(200));
+    }
+    let statistics = table.table.statistics();
+    assert!(statistics.connections < 200, "{statistics:?}");
+    assert!(statistics.memory < 8 << 20, "{statistics:?}");
+    table.pass(Span::from_secs(4));
+    assert_eq!((table.table.statistics().memory, table.table.is_empty()), (0, true));
+}
+
+#[test]
+fn a_connection_that_is_over_repeats_its_last_acknowledgement_for_as_long_as_it_lingers() {
+    let mut table = Host::new();
+    assert!(short_connection(&mut table, host(1), 1));
+    assert!(!table.table.is_empty(), "it does not linger");
+    table.pass(Span::from_millis(2900));
+    for kind in [Kind::Fin, Kind::Data] {
+        let answers = table.answers(host(1), &packet(kind, 2, 2, 1000));
+        let answer = header(&answers[0]);
+        assert_eq!((answer.kind, answer.connection_id), (Kind::State, 1));
+        assert_eq!((answer.ack_nr, answer.seq_nr), (2, 1001));
+        assert_eq!(answer.timestamp_us, 2_900_000);
+    }
+    assert!(
+        table.answers(host(1), &packet(Kind::State, 2, 2, 1000)).is_empty(),
+        "acknowledges an acknowledgement"
+    );
+    table.pass(Span::from_millis(300));
+    let answers = table.answers(host(1), &packet(Kind::Fin, 2, 2, 1000));
+    assert_eq!(header(&answers[0]).kind, Kind::Reset);
+}
+
+#[test]
+fn a_peer_may_use_an_id_again_while_its_last_connection_lingers() {
+    let mut table = Host::new();
+    assert!((0..3).all(|_| short_connection(&mut table, host(1), 1)));
+    table.pass(Span::from_secs(4));
+    assert!(table.table.is_empty());
+}
+
+#[test]
+fn an_id_of_ours_stays_taken_while_its_connection_lingers() {
+    let mut table = Host::new();
+    let handle = table.table.open(&table.config, table.now, host(1), || 7).unwrap();
+    table.transmit();
+    table.answers(host(1), &packet(Kind::State, 7, 500, 7));
+    assert!(table.table.entry(handle).unwrap().connection.is_connected());
+    table.table.detach(table.now, handle);
+    table.transmit();
+    table.answers(host(1), &packet(Kind::Fin, 7, 500, 8));
+    assert_eq!(table.table.statistics().connections, 0);
+    assert_eq!(table.table.open(&table.config, table.now, host(1), || 7).err(), Some(Error::TooMany));
+    table.pass(Span::from_secs(4));
+    assert!(table.table.open(&table.config, table.now, host(1), || 7).is_ok());
 }
