@@ -118,7 +118,6 @@ impl Sender {
         self.timers.reordering = Time::NEVER;
         self.timers.probe = Time::NEVER;
         self.timers.probe_due = false;
-        self.tail.cancel();
         self.timers.retransmit = now + self.timers.rto(&self.rtt, &self.options);
     }
 }
