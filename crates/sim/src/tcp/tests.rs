@@ -336,3 +336,18 @@ fn a_needless_probe_is_no_loss() {
         assert_eq!(sender.reordering_window(), window, "a probe's D-SACK says nothing about reordering");
     }
 }
+
+#[test]
+fn a_timeout_marks_the_first_segment_and_what_is_older_than_a_round_trip_and_the_reordering_window() {
+    // RFC 8985 §6.3; RACK.rtt 100 ms, reordering window 25 ms. 1, 2 and 3 left at 100 ms, 4 and 5 at 200 ms.
+    for (ms, left) in [(210, 4), (224, 4), (225, 2), (324, 2), (325, 0)] {
+        let mut sender = sender(Transport::tcp(), 4);
+        ack(&mut sender, 2 * RTT, 1, &[]);
+        assert_eq!(drain(&mut sender, 2 * RTT), [Some(4), Some(5)]);
+        sender.timers.probe = Time::NEVER;
+        sender.timers.retransmit = Time::from_millis(ms);
+        sender.on_timer(Time::from_millis(ms));
+        assert_eq!(sender.board.in_flight(), left * u64::from(MSS), "{ms} ms");
+        assert_eq!(drain(&mut sender, ms), [Some(1)], "{ms} ms");
+    }
+}
