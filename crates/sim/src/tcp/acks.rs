@@ -2,6 +2,7 @@
 
 use super::board::Progress;
 use super::prr::{AckInRecovery, Prr};
+use super::rack::{Answer, TailAck};
 use super::sender::{Doubts, Sender, State};
 use crate::packet::{expand, Sack, DSACK, ECE, SACK_BLOCKS};
 use afteryou_cc::{Ack, Loss, Span, Time};
@@ -53,16 +54,20 @@ impl Sender {
         let echoed = self.echoed_time(now, incoming.tsecr);
         let progress =
             self.board.acknowledge(now, cumulative, &blocks[..count], Some(echoed), self.rtt.min());
+        let says_nothing_new = progress.segments == 0 && !progress.advanced;
         let dsack = incoming.flags & DSACK != 0;
-        if dsack {
+        let is_bare_duplicate = says_nothing_new && incoming.sack.is_none();
+        let tail = self.tail.on_ack(TailAck { cumulative, dsack, is_bare_duplicate });
+        // A probe is sent by a timer: that it came twice says nothing about reordering or losses (as in Linux).
+        if dsack && tail != Answer::Twice {
             self.take_dsack(now, &progress);
         }
-        if progress.segments == 0 && !progress.advanced {
+        if says_nothing_new {
             return;
         }
         self.take_progress(now, incoming, &progress, (flightsize, in_flight, echoed));
         self.end_episode(cumulative);
-        if self.tail.repaired(cumulative, dsack) {
+        if tail == Answer::Repaired {
             self.answer_repaired_tail(now, flightsize);
         }
         let delivered = progress.newly_acked + progress.newly_sacked;

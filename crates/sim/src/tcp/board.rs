@@ -457,8 +457,21 @@ impl Board {
 
     /// Takes everything in flight for lost: the retransmission timer expired.
     pub fn lose_everything(&mut self) {
+        self.lose_where(|_, _| true);
+    }
+
+    /// RFC 8985 §6.3: the retransmission timer expired, so the first segment is lost, and what was sent longer ago than the
+    /// round-trip time of the newest transmission that has arrived and `reordering`. The rest may still be on its way.
+    pub fn lose_first_and_old(&mut self, now: Time, reordering: Span) {
+        let patience = self.rack.map_or(Span::ZERO, |(_, rtt)| rtt) + reordering;
+        let first = self.una as u32;
+        self.lose_where(|seq, sent_at| seq == first || sent_at + patience <= now);
+    }
+
+    fn lose_where(&mut self, is_lost: impl Fn(u32, Time) -> bool) {
         for index in 0..self.sent.len() {
-            if !self.is_settled(index) {
+            let Transmission { sent_at, seq, .. } = self.sent[index];
+            if !self.is_settled(index) && is_lost(seq, sent_at) {
                 self.lose(index);
             }
         }

@@ -448,6 +448,7 @@ impl Sender {
     }
 
     pub(super) fn begin_episode(&mut self, prr: Option<Prr>, doubts: Option<Doubts>) {
+        self.tail.cancel(); // one answer to what the probe repairs and what it shows (as in Linux)
         let point = self.board.next_seq();
         self.episode = Some(Episode { point, prr, doubts, rescued: false, began: false });
     }

@@ -293,3 +293,61 @@ fn a_lost_ack_is_no_reordering() {
     ack(&mut sender, 2 * RTT, 0, &[(2, 4), (5, 6)]);
     assert!(sender.reordering.seen, "2 came after 5");
 }
+
+/// One packet of which a probe was sent, and when.
+fn probed() -> (Sender, Arc<Mutex<Heard>>, u64) {
+    let (mut sender, heard) = recorded(1);
+    let (ms, sent) = wait(&mut sender);
+    assert_eq!((sender.counters().probes, sent), (1, vec![Some(0)]));
+    (sender, heard, ms)
+}
+
+/// Sends another packet, whose ack goes beyond the end of the probe.
+fn go_on(sender: &mut Sender, ms: u64) {
+    sender.give(u64::from(MSS));
+    assert_eq!(drain(sender, ms), [Some(1)]);
+    ack(sender, ms + RTT, 2, &[]);
+}
+
+#[test]
+fn a_probe_that_repaired_a_loss_shows_when_later_data_is_acknowledged() {
+    // RFC 8985 §7.4.2: an ack at TLP.end_seq is that of the segment or of its probe.
+    let (mut sender, heard, ms) = probed();
+    echo(&mut sender, ms + RTT, ms, 1, &[], 0);
+    assert_eq!((sender.counters().losses, heard.lock().unwrap().losses), (0, 0));
+    go_on(&mut sender, ms + RTT);
+    assert_eq!((sender.counters().losses, heard.lock().unwrap().losses), (1, 1));
+    sender.give(u64::from(MSS));
+    assert_eq!(drain(&mut sender, ms + 2 * RTT), [Some(2)]);
+    ack(&mut sender, ms + 3 * RTT, 3, &[]);
+    assert_eq!(heard.lock().unwrap().losses, 1, "once");
+}
+
+#[test]
+fn a_needless_probe_is_no_loss() {
+    // Case 1 is a receiver with D-SACK, case 2 one without.
+    for flags in [DSACK, 0] {
+        let (mut sender, heard, ms) = probed();
+        let window = sender.reordering_window();
+        echo(&mut sender, ms + 10, RTT, 1, &[], 0);
+        echo(&mut sender, ms + RTT, RTT, 1, &[], flags);
+        go_on(&mut sender, ms + RTT);
+        assert_eq!((sender.counters().losses, heard.lock().unwrap().losses), (0, 0), "flags {flags}");
+        assert_eq!(sender.reordering_window(), window, "a probe's D-SACK says nothing about reordering");
+    }
+}
+
+#[test]
+fn a_timeout_marks_the_first_segment_and_what_is_older_than_a_round_trip_and_the_reordering_window() {
+    // RFC 8985 §6.3; RACK.rtt 100 ms, reordering window 25 ms. 1, 2 and 3 left at 100 ms, 4 and 5 at 200 ms.
+    for (ms, left) in [(210, 4), (224, 4), (225, 2), (324, 2), (325, 0)] {
+        let mut sender = sender(Transport::tcp(), 4);
+        ack(&mut sender, 2 * RTT, 1, &[]);
+        assert_eq!(drain(&mut sender, 2 * RTT), [Some(4), Some(5)]);
+        sender.timers.probe = Time::NEVER;
+        sender.timers.retransmit = Time::from_millis(ms);
+        sender.on_timer(Time::from_millis(ms));
+        assert_eq!(sender.board.in_flight(), left * u64::from(MSS), "{ms} ms");
+        assert_eq!(drain(&mut sender, ms), [Some(1)], "{ms} ms");
+    }
+}
