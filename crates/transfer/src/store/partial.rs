@@ -358,8 +358,9 @@ fn names(dir: &Dir, name: &str, file: &File) -> io::Result<bool> {
     Ok(place::identity(&named) == place::identity(&held))
 }
 
+/// False if another has locked it.
 #[cfg(unix)]
-fn lock(file: &File) -> io::Result<bool> {
+pub(crate) fn lock(file: &File) -> io::Result<bool> {
     use rustix::fs::{flock, FlockOperation};
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(true),
@@ -375,7 +376,7 @@ fn unlock(file: &File) {
 }
 
 #[cfg(not(unix))]
-fn lock(_file: &File) -> io::Result<bool> {
+pub(crate) fn lock(_file: &File) -> io::Result<bool> {
     Ok(true)
 }
 
