@@ -225,6 +225,11 @@ impl Connection {
         self.recv_id
     }
 
+    /// Is `id` in the packets of either direction?
+    pub(crate) fn uses_id(&self, id: u16) -> bool {
+        id == self.recv_id || id == self.send_id
+    }
+
     /// Length of a full packet without extensions, bytes.
     pub fn max_datagram(&self) -> usize {
         crate::packet::HEADER_LEN + self.config.payload as usize

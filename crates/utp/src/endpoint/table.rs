@@ -229,12 +229,18 @@ impl Table {
         true
     }
 
-    /// A reset may carry either of the two ids.
+    /// A reset may carry either of the two ids, and up to three connections to that peer use it. Which one is meant, the number that
+    /// it answers says.
     fn receive_reset(&mut self, now: Time, peer: SocketAddr, packet: &Packet<'_>) {
         let id = packet.header.connection_id;
         for key in [(peer, id), (peer, id.wrapping_add(1)), (peer, id.wrapping_sub(1))] {
-            if self.entries.contains_key(&key) {
-                return self.deliver(now, key, packet);
+            let uses_id = |entry: &&Box<Entry>| entry.connection.uses_id(id) && !entry.connection.is_closed();
+            if self.entries.get(&key).filter(uses_id).is_none() {
+                continue;
+            }
+            self.deliver(now, key, packet);
+            if self.entries.get(&key).is_none_or(|entry| entry.connection.is_closed()) {
+                return;
             }
         }
     }
