@@ -225,9 +225,9 @@ impl Connection {
         self.recv_id
     }
 
-    /// Is `id` in the packets of either direction?
-    pub(crate) fn uses_id(&self, id: u16) -> bool {
-        id == self.recv_id || id == self.send_id
+    /// May a reset under `id` be for this connection? Either direction's id will do.
+    pub(crate) fn may_be_reset_by(&self, id: u16) -> bool {
+        (id == self.recv_id || id == self.send_id) && !self.is_closed()
     }
 
     /// Length of a full packet without extensions, bytes.
