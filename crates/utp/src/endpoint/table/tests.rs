@@ -297,6 +297,7 @@ fn three_hundred_strangers_stay_within_the_budget_and_an_honest_stream_completes
         (200, 1, |n| 16_000 - 80 * n),
         (40, 60_000, |n| n + 1),
     ];
+    println!("alone: {:.1} s", transfer(&mut Host::new(), 3_000_000));
     for (packets, len, ahead) in out_of_order {
         let mut table = Host::new();
         for i in 0..300 {
