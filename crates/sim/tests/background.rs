@@ -2,7 +2,7 @@
 
 mod support;
 
-use afteryou_scenario::{Flow, Scenario};
+use afteryou_scenario::{Flow, Scenario, Size, Traffic};
 use support::*;
 
 /// Both transports with this controller.
@@ -19,6 +19,25 @@ fn ledbat_alone_holds_its_target_within_a_tenth() {
             let delay = outcome.window("all").queuing_delay.expect("packets").mean_ms;
             println!("{transport}, target {target_ms} ms: {delay} ms");
             assert!((delay / target_ms - 1.0).abs() <= 0.1, "{transport}, target {target_ms} ms: {delay} ms");
+        }
+    }
+}
+
+#[test]
+fn ledbat_keeps_its_window_from_chunk_to_chunk() {
+    // A chunk takes the link so many times its round-trip time, and between two of them one passes in silence.
+    for (chunk_bytes, rtt_ms) in [(250_000, 50), (1_000_000, 50), (1_000_000, 135)] {
+        for flow in both("alone", "ledbat", rtt_ms) {
+            let payload = flow.packet_format().payload.bytes() as f64;
+            let transport = flow.transport.clone();
+            let traffic = Traffic::Chunk(Size::from_bytes(chunk_bytes));
+            let outcome =
+                run(&scenario(link("10 Mbit/s", "500 ms"), 120.0, 60.0, vec![Flow { traffic, ..flow }]));
+            let share = outcome.window("all").flows[0].goodput_bit_s / 10e6;
+            let busy_s = chunk_bytes as f64 * (payload + 52.0) / payload * 8.0 / 10e6;
+            let possible = chunk_bytes as f64 * 8.0 / 10e6 / (busy_s + rtt_ms as f64 / 1e3);
+            println!("{transport}, {chunk_bytes} B, {rtt_ms} ms: {share:.3} of {possible:.3}");
+            assert!(share >= 0.85 * possible, "{transport}, {rtt_ms} ms: {share:.3} of {possible:.3}");
         }
     }
 }
