@@ -18,6 +18,7 @@
 //! The two directions end independently (half-close).
 
 pub mod bit_ring;
+mod doubts;
 mod input;
 mod output;
 pub mod pacer;
@@ -83,6 +84,7 @@ pub struct Connection {
     timers: timers::Timers,
     round_end: u64,
     app_limited_until: u64,
+    doubts: doubts::Doubts,
     statistics: Statistics,
 }
 
@@ -207,6 +209,7 @@ impl Connection {
             timers: timers::Timers::default(),
             round_end: 0,
             app_limited_until: 0,
+            doubts: doubts::Doubts::default(),
             statistics: Statistics::default(),
             config,
         }
