@@ -189,13 +189,17 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__ctl)
-            opts="-h --job --json --control-dir --help status pause resume rate off stop help"
+            opts="-v -h --job --json --verbose --log --control-dir --help status pause resume rate off stop help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --job)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -323,13 +327,17 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__ctl__subcmd__off)
-            opts="-h --job --json --control-dir --help"
+            opts="-v -h --job --json --verbose --log --control-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --job)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -345,13 +353,17 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__ctl__subcmd__pause)
-            opts="-h --job --json --control-dir --help"
+            opts="-v -h --job --json --verbose --log --control-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --job)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -367,13 +379,17 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__ctl__subcmd__rate)
-            opts="-h --job --json --control-dir --help"
+            opts="-v -h --job --json --verbose --log --control-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --job)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -389,13 +405,17 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__ctl__subcmd__resume)
-            opts="-h --job --json --control-dir --help"
+            opts="-v -h --job --json --verbose --log --control-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --job)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -411,13 +431,17 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__ctl__subcmd__status)
-            opts="-h --job --json --control-dir --help"
+            opts="-v -h --job --json --verbose --log --control-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --job)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -433,13 +457,17 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__ctl__subcmd__stop)
-            opts="-h --job --json --control-dir --help"
+            opts="-v -h --job --json --verbose --log --control-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --job)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -561,7 +589,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__get)
-            opts="-q -h --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --quiet --state --control-dir --json-groups --help"
+            opts="-v -q -h --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -600,6 +628,10 @@ _afteryou() {
                     return 0
                     ;;
                 --dscp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -931,7 +963,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__receive)
-            opts="-q -h --listen --address --once --ticket-only --ticket-file --new-ticket --max-rate --controller --dscp --json --quiet --state --control-dir --json-groups --help"
+            opts="-v -q -h --listen --address --once --ticket-only --ticket-file --new-ticket --max-rate --controller --dscp --json --list --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -961,6 +993,10 @@ _afteryou() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --state)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -977,7 +1013,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__send)
-            opts="-q -h --symlinks --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --quiet --state --control-dir --json-groups --help"
+            opts="-v -q -h --symlinks --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1023,6 +1059,10 @@ _afteryou() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --state)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1039,7 +1079,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__serve)
-            opts="-q -h --symlinks --listen --address --once --ticket-only --ticket-file --new-ticket --max-rate --controller --dscp --json --quiet --state --control-dir --json-groups --help"
+            opts="-v -q -h --symlinks --listen --address --once --ticket-only --ticket-file --new-ticket --max-rate --controller --dscp --json --list --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1070,6 +1110,10 @@ _afteryou() {
                     return 0
                     ;;
                 --dscp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -39,7 +39,7 @@ complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "doctor" -d 'What 
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "completions" -d 'What a shell has to know to complete words'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "man" -d 'Manual pages'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l symlinks -d 'What becomes of symbolic links' -r -f -a "keep\t'They arrive as links, if they stay within what is sent'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l symlinks -d 'Choose how symbolic links are handled. `follow` may leave PATH: what a link leads to is sent wherever it lies' -r -f -a "keep\t'They arrive as links, if they stay within what is sent'
 skip\t'They are left out'
 follow\t'What they point to arrives instead'"
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l via -d 'Start the far end over ssh, as scp does, instead of using a ticket' -r
@@ -51,10 +51,13 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l give-up-after
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l max-rate -d 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l controller -d 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l dscp -d 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l state -d 'Where this machine\'s key is kept; usually ~/.local/state/afteryou' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l control-dir -d 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s q -l quiet -d 'Say nothing but errors'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l list -d 'Print the name of each file when it is done, and what became of it'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s q -l quiet -d 'Print nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l json-groups -d 'An event for each chunk group that comes off the wire'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l listen -d 'The UDP address and port to wait at; port 0 is that of the last time, or any if somebody else has that' -r
@@ -63,16 +66,19 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l ticket-fil
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l max-rate -d 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l controller -d 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l dscp -d 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l state -d 'Where this machine\'s key is kept; usually ~/.local/state/afteryou' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l control-dir -d 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l once -d 'End after the first job that is complete'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l ticket-only -d 'For scripts and ssh: print the ticket and nothing else, with a key that is kept nowhere, and end with standard input'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l new-ticket -d 'Make a new secret: tickets printed so far are void'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
-complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s q -l quiet -d 'Say nothing but errors'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l list -d 'Print the name of each file when it is done, and what became of it'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s q -l quiet -d 'Print nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l json-groups -d 'An event for each chunk group that comes off the wire'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l symlinks -d 'What becomes of symbolic links' -r -f -a "keep\t'They arrive as links, if they stay within what is sent'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l symlinks -d 'Choose how symbolic links are handled. `follow` never leaves DIR' -r -f -a "keep\t'They arrive as links, if they stay within what is sent'
 skip\t'They are left out'
 follow\t'What they point to arrives instead'"
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l listen -d 'The UDP address and port to wait at; port 0 is that of the last time, or any if somebody else has that' -r
@@ -81,13 +87,16 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l ticket-file 
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l max-rate -d 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l controller -d 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l dscp -d 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l state -d 'Where this machine\'s key is kept; usually ~/.local/state/afteryou' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l control-dir -d 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l once -d 'End after the first job that is complete'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l ticket-only -d 'For scripts and ssh: print the ticket and nothing else, with a key that is kept nowhere, and end with standard input'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l new-ticket -d 'Make a new secret: tickets printed so far are void'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
-complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s q -l quiet -d 'Say nothing but errors'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l list -d 'Print the name of each file when it is done, and what became of it'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s q -l quiet -d 'Print nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l json-groups -d 'An event for each chunk group that comes off the wire'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l via -d 'Start the far end over ssh, as scp does, instead of using a ticket' -r
@@ -99,16 +108,21 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l give-up-after 
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l max-rate -d 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l controller -d 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l dscp -d 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l state -d 'Where this machine\'s key is kept; usually ~/.local/state/afteryou' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l control-dir -d 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
-complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s q -l quiet -d 'Say nothing but errors'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l list -d 'Print the name of each file when it is done, and what became of it'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s q -l quiet -d 'Print nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l json-groups -d 'An event for each chunk group that comes off the wire'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -l json -d 'For programs: one JSON object in a line for each job'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "status" -d 'Say how it goes'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "pause" -d 'Let it stand still; its connection stays'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "resume" -d 'Let it go on'
@@ -117,29 +131,41 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_se
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "stop" -d 'End it; what arrived stays, and the same command goes on from there'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -l json -d 'For programs: one JSON object in a line for each job'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -l json -d 'For programs: one JSON object in a line for each job'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -l json -d 'For programs: one JSON object in a line for each job'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -l json -d 'For programs: one JSON object in a line for each job'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -l json -d 'For programs: one JSON object in a line for each job'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -l json -d 'For programs: one JSON object in a line for each job'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "status" -d 'Say how it goes'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "pause" -d 'Let it stand still; its connection stays'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "resume" -d 'Let it go on'

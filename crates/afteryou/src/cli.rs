@@ -10,11 +10,13 @@ use crate::transfer::args::{GetArgs, ReceiveArgs, SendArgs, ServeArgs};
 use crate::transfer::ctl::{self, CtlArgs};
 use crate::transfer::manual::{self, CompletionsArgs, ManArgs};
 
-use crate::{demo, list, transfer};
+use crate::{demo, list, output, transfer};
 use afteryou_cc::list::Entry;
 use afteryou_scenario::catalogue;
+use afteryou_transfer::ticket::redact;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
+use std::borrow::Cow;
 use std::error::Error;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -138,7 +140,12 @@ fn refused(error: &clap::Error) -> ExitCode {
     if let Some(failure) = refused_value(error) {
         return failure.report();
     }
-    let _ = error.print();
+    let text = error.render().to_string();
+    match redact(&text) {
+        Cow::Borrowed(_) => drop(error.print()),
+        // A ticket in the wrong place. Without colours, which matter less.
+        Cow::Owned(text) => output::complain(&text),
+    }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 

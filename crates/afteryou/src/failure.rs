@@ -14,6 +14,8 @@ pub enum Failure {
     Usage(String),
     /// It made sense and went wrong: exit code 1.
     Failed(anyhow::Error),
+    /// All that could be moved is there, and something is missing of what was named: exit code 3.
+    Incomplete(String),
     /// Somebody pressed Ctrl-C: exit code 130, as shells have it.
     Interrupted,
     /// Somebody ended it before its end: the same code, and where it stood.
@@ -28,10 +30,11 @@ impl Failure {
         Failure::Usage(reason.to_string())
     }
 
-    /// 2 for what makes no sense, 130 for an interruption, otherwise 1.
+    /// 2 for what makes no sense, 3 for an end with something left out, 130 for an interruption, otherwise 1.
     pub fn code(&self) -> u8 {
         match self {
             Failure::Usage(_) => 2,
+            Failure::Incomplete(_) => 3,
             Failure::Interrupted | Failure::Stopped(_) => 130,
             Failure::Failed(_) | Failure::Verdict(_) => 1,
         }
@@ -49,9 +52,10 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Interrupted => f.write_str("interrupted"),
-            Failure::Usage(reason) | Failure::Verdict(reason) | Failure::Stopped(reason) => {
-                f.write_str(reason)
-            }
+            Failure::Usage(reason)
+            | Failure::Verdict(reason)
+            | Failure::Incomplete(reason)
+            | Failure::Stopped(reason) => f.write_str(reason),
             Failure::Failed(error) => f.write_str(&chain(error)),
         }
     }

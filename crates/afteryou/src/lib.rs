@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod failure;
 pub mod list;
 pub mod live;
+pub mod log;
 pub mod output;
 pub mod run_args;
 pub mod runs;

@@ -1,6 +1,7 @@
 //! Standard output and standard error, whose readers may go away at any time.
 
 use crate::failure::Failure;
+use afteryou_transfer::ticket::redact;
 use anyhow::Context;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::mpsc;
@@ -14,22 +15,27 @@ pub fn print(text: &str) -> Result<(), Failure> {
     print_to(&mut io::stdout().lock(), text)
 }
 
-/// Writes `text` to stderr. If nobody reads it there is nobody to tell.
+/// Writes `text` to stderr, without the secret of a ticket that may be in it. If nobody reads it there is nobody to tell.
 pub fn complain(text: &str) {
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+    let _ = io::stderr().lock().write_all(redact(text).as_bytes());
 }
 
 /// The same, and goes on after `longest` if the reader stands still: a terminal after Ctrl-S, a pipe that is full.
 pub fn complain_within(text: &str, longest: Duration) {
     let text = text.to_owned();
     let (saying, said) = mpsc::channel::<()>();
-    let say = move || {
-        complain(&text);
-        drop(saying);
+    let say = {
+        let text = text.clone();
+        move || {
+            complain(&text);
+            drop(saying);
+        }
     };
-    // Without a thread `saying` is dropped, and nobody is told.
-    let _ = std::thread::Builder::new().spawn(say);
-    let _ = said.recv_timeout(longest);
+    match std::thread::Builder::new().spawn(say) {
+        Ok(_) => _ = said.recv_timeout(longest),
+        // Rather wait for the reader than be silent.
+        Err(_) => complain(&text),
+    }
 }
 
 /// Text from elsewhere, fit for a line of a terminal: no character moves the cursor, breaks the line or turns the
@@ -42,6 +48,14 @@ pub fn printable(text: &str) -> String {
 fn is_steering(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Columns for tables of figures: the terminal's. A pipe has no width, and a program that reads there needs every cell whole.
+pub fn table_width() -> usize {
+    match io::stdout().is_terminal() {
+        true => width(),
+        false => usize::MAX,
+    }
 }
 
 /// Columns for text: the terminal's, within reason.

@@ -186,3 +186,26 @@ fn a_reader_who_has_seen_enough_is_no_failure() {
         assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""), "{words:?}");
     }
 }
+
+/// Names of the examples of a package: files and folders in `examples/`, and what its manifest adds.
+fn examples(package: &std::path::Path) -> Vec<String> {
+    let manifest = std::fs::read_to_string(package.join("Cargo.toml")).expect("a manifest");
+    let sections = manifest.split("[[example]]").skip(1);
+    let named = sections.map(|section| section.split('"').nth(1).expect("a name").to_owned());
+    let files = std::fs::read_dir(package.join("examples")).into_iter().flatten();
+    let stem = |file: std::io::Result<std::fs::DirEntry>| {
+        file.expect("readable").path().file_stem().expect("a name").to_string_lossy().into_owned()
+    };
+    named.chain(files.map(stem)).collect()
+}
+
+#[test]
+fn no_two_examples_of_the_workspace_overwrite_each_other() {
+    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let packages =
+        std::fs::read_dir(crates).expect("the crates").map(|entry| entry.expect("readable").path());
+    let mut names: Vec<String> = packages.flat_map(|package| examples(&package)).collect();
+    names.sort();
+    let twice: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+    assert!(names.contains(&"speed".to_owned()) && twice.is_empty(), "{twice:?}");
+}

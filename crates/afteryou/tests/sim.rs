@@ -67,7 +67,7 @@ fn the_same_file_and_seed_give_the_same_bytes() {
         let out = folder.path().join(name);
         let output = sim(&[&example("latecomer"), "--out", out.to_str().unwrap(), "--jobs", jobs]);
         assert!(output.status.success(), "{}", stderr(&output));
-        let run = files(&out).into_iter().find(|name| name.starts_with("2-")).expect("the second run");
+        let run = files(&out).into_iter().find(|name| name.starts_with("10-")).expect("the last run");
         std::fs::read(out.join(run).join("result.json")).unwrap()
     };
     let first = result("first", "1");
@@ -110,20 +110,20 @@ fn settings_are_replaced_and_many_files_get_a_folder_each() {
 fn a_sweep_gives_a_page_a_table_and_a_folder_for_each_run() {
     let (folder, path) = small("sweep.\"link.rate\" = [\"1 Mbit/s\", \"2 Mbit/s\"]");
     let out = folder.path().join("out");
-    let output = sim(&[&path, "--repeat", "2", "--out", out.to_str().unwrap()]);
+    let output = sim(&[&path, "--repeat", "3", "--out", out.to_str().unwrap()]);
     let text = stdout(&output);
     assert!(
-        text.contains("4 runs")
+        text.contains("6 runs")
             && text.contains("\n  rate ")
             && text.contains("\n  1 Mbit/s ")
             && text.contains('±'),
         "{text}"
     );
     let names = files(&out);
-    assert_eq!(names.len(), 6, "{names:?}");
+    assert_eq!(names.len(), 8, "{names:?}");
     assert_eq!(names[0], "1-link.rate-1-mbit-s-seed-1");
     let csv = std::fs::read_to_string(out.join("runs.csv")).unwrap();
-    assert_eq!(csv.lines().count(), 5);
+    assert_eq!(csv.lines().count(), 7);
     assert!(csv.starts_with("link.rate,run,repetition,seed,window,"), "{csv}");
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("href=\"1-link.rate-1-mbit-s-seed-1/report.html\""));

@@ -67,8 +67,10 @@ const WEIGHTS: i64 = 1_000_000;
 
 /// Parameters.
 pub const PARAMS: &[Param] = &[
-    Param::millis("target", 15, (1, 1000))
-        .explained("delay of the classic queue that p' is steered to", "RFC 9332 App. A"),
+    Param::millis("target", 15, (1, 1000)).explained(
+        "delay that p' is steered to: the longer one of the two queues",
+        "RFC 9332 App. A, Linux sch_dualpi2",
+    ),
     Param::millis("tupdate", 16, (1, 1000)).explained("time between updates of p'", "RFC 9332 App. A"),
     Param::number("alpha", "Hz", 0.16, (0.001, 100.0))
         .explained("gain of the distance from the target", "RFC 9332 App. A"),

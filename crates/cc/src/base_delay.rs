@@ -23,7 +23,8 @@ const MINUTE: Span = Span::from_secs(60);
 /// Per-minute minima, newest last.
 #[derive(Clone, Debug)]
 pub struct BaseDelay {
-    bins: [Option<u32>; MAX_BINS],
+    /// Each minute's smallest sample, and when it was taken.
+    bins: [Option<(Time, u32)>; MAX_BINS],
     len: usize,
     step: Step,
     /// The smallest of the bins: it is asked for with every ack, and changes its bin once a minute.
@@ -63,12 +64,20 @@ impl BaseDelay {
             self.bins[self.len - 1] = None;
         }
         if new_bins > 0 {
-            self.min = self.bins[..self.len].iter().flatten().copied().reduce(smaller);
+            self.min = self.smallest();
         }
-        let with = |min: Option<u32>| Some(min.map_or(delay_us, |min| smaller(min, delay_us)));
+        let is_smaller = |than: u32| difference(delay_us, than) < 0;
         let newest = &mut self.bins[self.len - 1];
-        *newest = with(*newest);
-        self.min = with(self.min);
+        if newest.is_none_or(|(_, min)| is_smaller(min)) {
+            *newest = Some((now, delay_us));
+        }
+        if self.min.is_none_or(is_smaller) {
+            self.min = Some(delay_us);
+        }
+    }
+
+    fn smallest(&self) -> Option<u32> {
+        self.bins[..self.len].iter().flatten().map(|(_, us)| *us).reduce(smaller)
     }
 
     /// How many bins begin with a sample at `now`.
@@ -99,7 +108,15 @@ impl BaseDelay {
 
     /// Raises all that is remembered by `us` µs: the clock that the samples come from has gained that much.
     pub fn shift(&mut self, us: u32) {
-        self.bins.iter_mut().chain([&mut self.min]).flatten().for_each(|bin| *bin = bin.wrapping_add(us));
+        self.shift_by_age(Time::ZERO, |_| us);
+    }
+
+    /// Raises what is remembered by `us` of its age at `now`, modulo 2^32: what a clock has gained since.
+    pub fn shift_by_age(&mut self, now: Time, us: impl Fn(Span) -> u32) {
+        for (at, bin) in self.bins.iter_mut().flatten() {
+            *bin = bin.wrapping_add(us(now.since(*at)));
+        }
+        self.min = self.smallest();
     }
 
     /// Forgets everything.
@@ -134,7 +151,7 @@ mod tests {
         base.update(at(0), 50_000);
         base.update(at(30), 45_000);
         base.update(at(61), 70_000);
-        assert_eq!(base.bins[8..10], [Some(45_000), Some(70_000)]);
+        assert_eq!(base.bins[8..10], [Some((at(30), 45_000)), Some((at(61), 70_000))]);
         assert_eq!(base.get(), Some(45_000));
         for minute in 2..12 {
             base.update(at(minute * 60 + 1), 80_000);
@@ -159,7 +176,7 @@ mod tests {
         base.update(at(90), 60_000); // exactly 60 s: the same bin
         assert_eq!(base.bins[..13].iter().flatten().count(), 1);
         base.update(at(91), 70_000);
-        assert_eq!(base.bins[11..13], [Some(50_000), Some(70_000)]);
+        assert_eq!(base.bins[11..13], [Some((at(30), 50_000)), Some((at(91), 70_000))]);
         base.update(at(7200), 80_000);
         assert_eq!(base.get(), Some(50_000), "two hours of silence are one step");
         (0..11).for_each(|i| base.update(at(7261 + 61 * i), 90_000));
@@ -173,6 +190,20 @@ mod tests {
         base.update(at(3600), 60_000);
         base.update(at(10800), 70_000);
         assert_eq!(base.get(), Some(70_000));
+    }
+
+    #[test]
+    fn what_a_clock_has_gained_raises_the_older_minutes_more() {
+        let mut base = BaseDelay::new(BASE_HISTORY);
+        base.update(at(10), 50_000);
+        base.update(at(130), 60_000);
+        let per_minute = |us: i64| move |age: Span| (age.as_micros() as i64 / 60_000_000 * us) as u32;
+        base.shift_by_age(at(130), per_minute(4_000));
+        assert_eq!(base.get(), Some(58_000));
+        base.shift_by_age(at(130), per_minute(2_000));
+        assert_eq!(base.get(), Some(60_000), "the younger one is the smaller now");
+        base.shift_by_age(at(130), per_minute(-10_000));
+        assert_eq!(base.get(), Some(42_000));
     }
 
     #[test]

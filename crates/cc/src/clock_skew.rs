@@ -4,14 +4,11 @@
 //! does not. If the far clock runs 100 ppm fast, the delays that it measures rise by 6 ms a minute, which looks like a
 //! queue that nobody can drain; if it runs slow they fall, and the base follows by itself.
 //!
-//! # By the round trip (ours, the default of LEDBAT and fLEDBAT)
-//! Round-trip times are read from one clock. No packet waits in the forward queue for longer than its round trip took
-//! more than the shortest one, so that difference bounds the queuing delay:
+//! # By the slope of the reverse path's delays (ours, the default)
+//! See [`crate::clock_drift`]: an estimate over minutes, for clocks that run fast and for such that run slow.
 //!
-//! ```text
-//!   queuing delay = min(one-way delay − its base, RTT − its base)
-//! ```
-//! Without a skew the bound is never the smaller one, but for the receiver's own waiting.
+//! Round-trip times are read from one clock, and it is tempting to take `RTT − base RTT` for an upper bound of the queuing
+//! delay. It is none: with a reverse queue in the base RTT that has gone since, the bound is too small by that queue.
 //!
 //! # By the reverse direction (libutp)
 //! The two directions drift in opposite ways. When the smallest delay of the *reverse* direction falls, the far clock
@@ -33,8 +30,8 @@
 //!
 //! Source: libutp 2b364cb, `utp_internal.cpp` (read for facts). RFC 6817 §A.2 names the problem and leaves the cure open.
 //!
-//! Known bad cases. Nothing here helps against a far clock that runs slow under a queue that never empties: delays fall, the
-//! base follows, and the queue grows by what the clock loses (12 ms a minute at 200 ppm) until it empties once. To libutp, a
+//! Known bad cases of libutp's. It does not help against a far clock that runs slow under a queue that never empties: delays
+//! fall, the base follows, and the queue grows by what the clock loses (12 ms a minute at 200 ppm) until it empties once. A
 //! reverse queue that drains slowly looks like a drift, and all of it is added to the base.
 
 use crate::base_delay::{difference, BaseDelay};
@@ -52,10 +49,12 @@ pub const TOLERATED_US: i32 = 200_000;
 pub const PENALTY_DIVISOR: i32 = 7;
 
 /// The row `clock_skew` of a parameter table.
-pub const CLOCK_SKEW: Param = Param::choice("clock_skew", "rtt", &["rtt", "libutp", "none"]).explained(
-    "what keeps a fast far clock from looking like a queue: the RTT, the reverse direction's base delay, or nothing",
-    "afteryou; libutp 2b364cb; RFC 6817 §A.2",
-);
+pub const CLOCK_SKEW: Param = Param::choice("clock_skew", "estimated", &["estimated", "libutp", "none"])
+    .explained(
+        "what keeps a receiver's clock that runs fast or slow from looking like a queue: the slope of the reverse path's \
+         delays, the fall of their minimum, or nothing",
+        "afteryou; libutp 2b364cb; RFC 6817 §A.2",
+    );
 
 /// Raises the base delay as the far clock gains on ours.
 #[derive(Clone, Debug)]

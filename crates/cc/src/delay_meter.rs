@@ -5,14 +5,16 @@
 //!                     └──────▶ current filter          queuing delay = current − base
 //! ```
 //! Each part is a file of its own: [`crate::delay_signal`], [`crate::base_delay`], [`crate::current_delay`],
-//! [`crate::clock_skew`], [`crate::route_change`].
+//! [`crate::clock_drift`] and [`crate::clock_skew`], [`crate::route_change`]. One-way delays are blind to the reverse path:
+//! nothing that a round trip shows bounds them.
 //!
 //! Source: RFC 6817 §2.4.2, §2.5.
 
-use crate::base_delay::{difference, BaseDelay, BASE_HISTORY, MAX_BINS};
+use crate::base_delay::{BaseDelay, BASE_HISTORY, MAX_BINS};
+use crate::clock_drift::ClockDrift;
 use crate::clock_skew::ClockSkew;
 use crate::current_delay::{CurrentDelay, CURRENT_FILTER, MAX_SAMPLES};
-use crate::delay_signal::{rtt_us, DelaySignal};
+use crate::delay_signal::{one_way_us, DelaySignal};
 use crate::event::Ack;
 use crate::param::{Param, Settings};
 use crate::route_change::RouteChange;
@@ -30,9 +32,8 @@ pub const FILTER: Param =
 #[derive(Clone, Debug)]
 enum Skew {
     None,
-    ByReverse(ClockSkew),
-    /// The base of the round-trip times, and the newest one's excess over it, µs.
-    ByRtt(BaseDelay, u32),
+    Libutp(ClockSkew),
+    Estimated(ClockDrift),
 }
 
 /// Measures the queuing delay.
@@ -53,8 +54,8 @@ impl DelayMeter {
         DelayMeter {
             signal: DelaySignal::named(settings.choice("signal")),
             skew: match settings.choice("clock_skew") {
-                "rtt" => Skew::ByRtt(base.clone(), u32::MAX),
-                "libutp" => Skew::ByReverse(ClockSkew::like(&base)),
+                "estimated" => Skew::Estimated(ClockDrift::default()),
+                "libutp" => Skew::Libutp(ClockSkew::like(&base)),
                 _ => Skew::None,
             },
             route: settings.flag("route_change").then(RouteChange::default),
@@ -66,30 +67,30 @@ impl DelayMeter {
 
     /// Takes in an ack. Samples older than `max_age` no longer count; `at_floor`: the window is at its floor.
     pub fn measure(&mut self, ack: &Ack, max_age: Span, at_floor: bool) {
-        self.correct(ack);
-        let sample = self.signal.measure(ack, &mut self.base, &mut self.current);
+        let one_way_us = self.correct(ack);
+        let sample = self.signal.measure(ack, one_way_us, &mut self.base, &mut self.current);
         if let (Some(route), Some(delay_us)) = (&mut self.route, sample) {
             route.update(ack.now, delay_us, at_floor, &mut self.base);
         }
-        let queuing_us = self.base.get().and_then(|base| self.current.queuing_us(base, ack.now, max_age));
-        self.queuing_us = match self.skew {
-            Skew::ByRtt(_, bound_us) if !self.signal.is_rtt() => queuing_us.map(|us| us.min(bound_us)),
-            _ => queuing_us,
-        };
+        self.queuing_us = self.base.get().and_then(|base| self.current.queuing_us(base, ack.now, max_age));
     }
 
-    /// Makes up for clocks that do not run alike.
-    fn correct(&mut self, ack: &Ack) {
+    /// The ack's one-way delay. Makes up for clocks that do not run alike, in that delay or in the base.
+    fn correct(&mut self, ack: &Ack) -> Option<u32> {
         match &mut self.skew {
+            _ if self.signal == DelaySignal::Rtt => {}
             Skew::None => {}
-            Skew::ByReverse(_) if self.signal.is_rtt() => {}
-            Skew::ByReverse(skew) => skew.correct(ack, &mut self.base),
-            Skew::ByRtt(base, bound_us) => {
-                let Some(rtt_us) = rtt_us(ack) else { return };
-                base.update(ack.now, rtt_us);
-                *bound_us = base.get().map_or(u32::MAX, |base| difference(rtt_us, base).max(0) as u32);
+            Skew::Libutp(_) if self.signal.is_rtt() => {}
+            Skew::Libutp(skew) => skew.correct(ack, &mut self.base),
+            Skew::Estimated(drift) => {
+                let (one_way_us, change) = drift.correct(ack);
+                if let Some(change) = change {
+                    self.base.shift_by_age(ack.now, |age| change.over(age) as u32);
+                }
+                return one_way_us;
             }
         }
+        one_way_us(ack)
     }
 
     /// The queuing delay in µs, if there is a sample fresh enough.

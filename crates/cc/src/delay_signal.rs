@@ -9,10 +9,14 @@
 //!
 //! After that an ack without a one-way sample adds nothing.
 //!
+//! Over TCP the one-way sample may be older than its ack: the ack of several paced packets echoes the first one's timestamp,
+//! which waited for the last one, and that of a packet out of order echoes the last one in order (RFC 7323 §4.3). The age of the
+//! echo less the newest packet's round-trip time is that waiting, whatever clocks and the reverse path do, and is taken off.
+//!
 //! Source: RFC 6817 §2.3 and draft-irtf-iccrg-ledbat-plus-plus-01 §4.5 name the signals; neither says what to do where
 //! one-way samples are missing, so the fallback is ours.
 
-use crate::base_delay::BaseDelay;
+use crate::base_delay::{difference, BaseDelay};
 use crate::current_delay::CurrentDelay;
 use crate::event::Ack;
 
@@ -36,23 +40,29 @@ impl DelaySignal {
         }
     }
 
-    /// The ack's sample, if it has the one wanted. The flag says that the samples so far were of another kind and must be
-    /// forgotten.
-    pub fn sample(&mut self, ack: &Ack) -> (Option<u32>, bool) {
-        let forget = *self == DelaySignal::OneWayAwaited && ack.one_way_delay.is_some();
+    /// The ack's sample, if it has the one wanted; `one_way_us` is its one-way delay, corrected or not. The flag says that
+    /// the samples so far were of another kind and must be forgotten.
+    pub fn sample(&mut self, ack: &Ack, one_way_us: Option<u32>) -> (Option<u32>, bool) {
+        let forget = *self == DelaySignal::OneWayAwaited && one_way_us.is_some();
         if forget {
             *self = DelaySignal::OneWay;
         }
         let sample = match self {
             DelaySignal::Rtt | DelaySignal::OneWayAwaited => rtt_us(ack),
-            DelaySignal::OneWay => ack.one_way_delay,
+            DelaySignal::OneWay => one_way_us,
         };
         (sample, forget)
     }
 
     /// Takes the ack's sample, if it has the one wanted, into both histories, and returns it.
-    pub fn measure(&mut self, ack: &Ack, base: &mut BaseDelay, current: &mut CurrentDelay) -> Option<u32> {
-        let (sample, forget) = self.sample(ack);
+    pub fn measure(
+        &mut self,
+        ack: &Ack,
+        one_way_us: Option<u32>,
+        base: &mut BaseDelay,
+        current: &mut CurrentDelay,
+    ) -> Option<u32> {
+        let (sample, forget) = self.sample(ack, one_way_us);
         if forget {
             base.clear();
             current.clear();
@@ -75,10 +85,32 @@ pub fn rtt_us(ack: &Ack) -> Option<u32> {
     ack.rtt.map(|rtt| rtt.as_micros().min(u64::from(u32::MAX >> 1)) as u32)
 }
 
+/// The one-way delay of the newest packet that the ack covers, µs.
+pub fn one_way_us(ack: &Ack) -> Option<u32> {
+    let sample = ack.one_way_delay?;
+    let (Some(rtt_us), Some(reverse)) = (rtt_us(ack), ack.reverse_delay) else { return Some(sample) };
+    let echo_age = sample.wrapping_add(reverse);
+    let waited = difference(echo_age, rtt_us).max(0) as u32;
+    Some(sample.wrapping_sub(waited))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::units::{Span, Time};
+
+    #[test]
+    fn what_the_echoed_packet_waited_for_the_newest_one_is_no_delay() {
+        // A queue of 10 ms there and 30 ms back over 25 ms each way, and 36 ms between the two packets.
+        for offset in [0u32, 7_000_000, 0x8000_0000] {
+            let there = |us: u32| Some(us.wrapping_add(offset));
+            let reverse_delay = Some(55_000u32.wrapping_sub(offset));
+            let spaced = Ack { reverse_delay, ..ack(Some(90), there(71_000)) };
+            assert_eq!(one_way_us(&spaced), there(35_000));
+            assert_eq!(one_way_us(&Ack { reverse_delay, ..ack(Some(90), there(35_000)) }), there(35_000));
+            assert_eq!(one_way_us(&ack(Some(90), there(71_000))), there(71_000));
+        }
+    }
 
     fn ack(rtt_ms: Option<u64>, one_way_us: Option<u32>) -> Ack {
         let now = Time::from_millis(100);
@@ -89,7 +121,7 @@ mod tests {
     fn after(word: &str, acks: &[Ack]) -> (Option<u32>, Option<u32>, DelaySignal) {
         let mut signal = DelaySignal::named(word);
         let (mut base, mut current) = (BaseDelay::new(10), CurrentDelay::new(4));
-        acks.iter().for_each(|ack| _ = signal.measure(ack, &mut base, &mut current));
+        acks.iter().for_each(|ack| _ = signal.measure(ack, ack.one_way_delay, &mut base, &mut current));
         let queuing = base.get().and_then(|us| current.queuing_us(us, Time::from_millis(100), Span::MAX));
         (base.get(), queuing, signal)
     }

@@ -30,7 +30,7 @@
 //! | INIT_CWND, MIN_CWND | 2 packets | §2.5 |
 //! | slow start | none | §2.2 makes it optional; the conservative sender starts at INIT_CWND |
 //! | decrease, tether, ALLOWED_INCREASE | as above, 1, 1 | Apple's first LEDBAT: `eighth`, 2, 8, with a target of 40 ms |
-//! | clock skew | bounded by the RTT | the RFC leaves it open (§A.2); see [`crate::clock_skew`] |
+//! | clock skew | estimated, corrected | the RFC leaves it open (§A.2); see [`crate::clock_drift`] |
 //! | route change | off | the RFC waits for the history; see [`crate::route_change`] |
 //!
 //! # Source

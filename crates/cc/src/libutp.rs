@@ -154,7 +154,7 @@ impl Libutp {
 
     /// The queuing delay in µs, if the ack brings a sample.
     fn measure(&mut self, ack: &Ack) -> Option<u32> {
-        let (sample, forget) = self.signal.sample(ack);
+        let (sample, forget) = self.signal.sample(ack, ack.one_way_delay);
         if forget {
             self.base.clear();
             self.recent_us = [0; FILTER];

@@ -12,9 +12,9 @@
 //!
 //! # States
 //! ```text
-//!   initial slow start ──loss──▶ as NewReno ──ECI: halve──▶ inference: no growth
-//!                                    ▲                        │  ▲      │
-//!                                    └──3 RTT without ECI─────┘  └──────┘ ECI: one packet
+//!   initial slow start ──loss, or 3 RTT without growth──▶ as NewReno ──ECI: halve──▶ inference: no growth
+//!                                                             ▲                        │  ▲      │
+//!                                                             └──3 RTT without ECI─────┘  └──────┘ ECI: one packet
 //! ```
 //! Losses and timeouts are NewReno's. The initial slow start learns the range of delays: there is no ECI in it.
 //!
@@ -35,21 +35,24 @@
 //! then spans as much as the delay itself, and has no such gate: a second ECI may follow with the next ack. Linux doubles
 //! the absolute delay, in which the clocks' offset is; here half the smallest round-trip time stands for the path's part.
 //!
-//! Three things are ours, since without them the flow lies at one packet for minutes on lossy or short paths. Delays that
-//! may have a receiver's waiting in them may lower the smoothed delay and not raise it, nor are they an occasion to react
-//! (see [`crate::ack_habit`]). A newest delay below the threshold is none either: with few packets in a round trip the
+//! Four things are ours. The paper's flow has a range from its first loss on, Linux' from its first sample on; here it is
+//! used, too, once something else (a receive window, the application) has kept the window from growing for three round trips,
+//! since such a flow may never see a loss. The other three keep it from lying at one packet for minutes on lossy or short
+//! paths. Delays that may have a receiver's waiting in them may lower the smoothed delay and not raise it, nor are they an
+//! occasion to react (see [`crate::ack_habit`]). A newest delay below the threshold is none either: with few packets in a round trip the
 //! smoothed delay remembers a queue that has long gone. And a queue below `noise` is nobody's.
 //!
 //! # Not implemented
-//! The estimate of the far clock's rate: the signal comes in µs.
+//! The estimate of the far clock's unit: the signal comes in µs. Its skew is corrected, see [`crate::clock_drift`].
 //!
 //! # Known bad cases
-//! Its initial slow start fills the buffer, as NewReno's does, and a flow that is too short or too limited to fill it never
-//! learns to yield. It reacts to 15 % of the largest queue ever seen: where that was large, it is not so early. A longer route
-//! looks like a queue for ever.
+//! Its initial slow start fills the buffer, as NewReno's does, and a flow that is too short to fill it never learns to yield.
+//! It reacts to 15 % of the largest queue ever seen: where that was large, it is not so early, and an AQM that keeps the queue
+//! below that keeps it from yielding at all; `memory = linux` yields there. A longer route looks like a queue indefinitely.
 
 use crate::ack_habit::AckHabit;
 use crate::base_delay::difference;
+use crate::clock_drift::{ClockDrift, Gain};
 use crate::controller::{Controller, Snapshot};
 use crate::delay_signal::DelaySignal;
 use crate::event::{Ack, Idle, Loss, Timeout};
@@ -95,41 +98,54 @@ pub const ENTRY: Entry = Entry {
 /// The delays that a flow has seen, µs, counted from its first sample: the clocks' offset does not matter.
 #[derive(Clone, Copy, Debug)]
 struct Delays {
-    /// The newest sample as it came, as it is counted, and within its bound.
+    /// The newest sample as it came, and as it is counted.
     raw: u32,
-    counted: i64,
     newest: i64,
     min: i64,
+    min_at: Time,
     max: i64,
     /// The largest; the range ends at the one before.
     reserve: i64,
+    max_at: Time,
     /// Eight times the smoothed delay.
     smoothed8: i64,
 }
 
 impl Delays {
-    fn first(raw: u32) -> Delays {
-        Delays { raw, counted: 0, newest: 0, min: 0, max: 0, reserve: 0, smoothed8: 0 }
+    fn first(now: Time, raw: u32) -> Delays {
+        Delays { raw, newest: 0, min: 0, min_at: now, max: 0, reserve: 0, max_at: now, smoothed8: 0 }
     }
 
-    /// Takes in a sample that lies at most `bound` over the smallest.
-    fn update(&mut self, raw: u32, bound: i64) {
-        self.counted = self.counted.saturating_add(i64::from(difference(raw, self.raw)));
-        self.raw = raw;
-        let sample = self.counted.min(self.min.saturating_add(bound));
-        self.newest = sample;
-        self.min = self.min.min(sample);
+    /// Takes in a sample.
+    fn update(&mut self, now: Time, raw: u32) {
+        let sample = self.counted(raw);
+        (self.raw, self.newest) = (raw, sample);
+        if sample < self.min {
+            (self.min, self.min_at) = (sample, now);
+        }
         if sample > self.reserve {
-            (self.max, self.reserve) = (self.reserve, sample);
+            (self.max, self.reserve, self.max_at) = (self.reserve, sample, now);
         } else if sample > self.max {
-            self.max = sample;
+            (self.max, self.max_at) = (sample, now);
         }
         self.smoothed8 = self.smoothed8.saturating_add(sample - self.smoothed8 / WEIGHT);
     }
 
     /// Does the sample lie above the smoothed delay?
     fn would_rise(&self, raw: u32) -> bool {
-        self.counted.saturating_add(i64::from(difference(raw, self.raw))) > self.smoothed()
+        self.counted(raw) > self.smoothed()
+    }
+
+    fn counted(&self, raw: u32) -> i64 {
+        self.newest.saturating_add(i64::from(difference(raw, self.raw)))
+    }
+
+    /// The far clock has gained `change` more than was thought since the range was seen.
+    fn carry(&mut self, now: Time, change: Gain) {
+        let [min_us, max_us] = [self.min_at, self.max_at].map(|at| change.over(now.since(at)));
+        self.min = self.min.saturating_add(min_us);
+        self.max = self.max.saturating_add(max_us);
+        self.reserve = self.reserve.saturating_add(max_us);
     }
 
     fn smoothed(&self) -> i64 {
@@ -137,11 +153,12 @@ impl Delays {
     }
 
     /// The range starts anew at the smoothed delay; `path_us` is what of the delay is no queue.
-    fn learn_anew(&mut self, path_us: i64) {
+    fn learn_anew(&mut self, now: Time, path_us: i64) {
         let delay = self.smoothed().saturating_sub(self.min).saturating_add(path_us);
         self.min = self.smoothed();
         self.max = self.min.saturating_add(delay);
         self.reserve = self.max;
+        (self.min_at, self.max_at) = (now, now);
     }
 }
 
@@ -153,11 +170,15 @@ pub struct TcpLp {
     inference_rtts: u64,
     learns_anew: bool,
     signal: DelaySignal,
+    clock: ClockDrift,
     mss: u32,
     reno: NewReno,
     habit: AckHabit,
     delays: Option<Delays>,
     min_rtt: Option<Span>,
+    /// Window at the start of the round, and rounds in a row that it has not grown in.
+    round_cwnd: f64,
+    still_rounds: u64,
     /// The latest indication.
     indicated_at: Option<Time>,
     /// The latest indication or loss.
@@ -173,11 +194,14 @@ impl TcpLp {
             inference_rtts: settings.count("inference"),
             learns_anew: settings.choice("memory") == "linux",
             signal: DelaySignal::named(settings.choice("signal")),
+            clock: ClockDrift::default(),
             mss,
             reno: NewReno::new(settings, mss),
             habit: AckHabit::default(),
             delays: None,
             min_rtt: None,
+            round_cwnd: 0.0,
+            still_rounds: 0,
             indicated_at: None,
             reacted_at: None,
         }
@@ -189,18 +213,20 @@ impl TcpLp {
         if let Some(rtt) = ack.rtt {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
         }
-        let (sample, forget) = self.signal.sample(ack);
+        let (one_way_us, change) = self.clock.correct(ack);
+        let (sample, forget) = self.signal.sample(ack, one_way_us);
         if forget {
             self.delays = None;
         }
+        if let (Some(delays), Some(change), false) = (&mut self.delays, change, self.signal.is_rtt()) {
+            delays.carry(ack.now, change);
+        }
         let may_have_waited = self.habit.may_have_waited(ack, self.mss);
-        let (Some(raw), Some(rtt)) = (sample, ack.rtt) else { return false };
-        // One clock bounds what two that do not run alike may pretend (see crate::clock_skew).
-        let bound = self.min_rtt.map_or(0, |min| (rtt - min).as_micros().min(1 << 40) as i64);
+        let (Some(raw), Some(_)) = (sample, ack.rtt) else { return false };
         match &mut self.delays {
             Some(delays) if may_have_waited && delays.would_rise(raw) => {}
-            Some(delays) => delays.update(raw, bound),
-            None => self.delays = Some(Delays::first(raw)),
+            Some(delays) => delays.update(ack.now, raw),
+            None => self.delays = Some(Delays::first(ack.now, raw)),
         }
         !may_have_waited
     }
@@ -218,9 +244,18 @@ impl TcpLp {
         self.indicated_at.is_some_and(|at| now.since(at) < rtt * self.inference_rtts)
     }
 
-    /// The range is learnt in the initial slow start, which ends with a loss: before that, "15 % of the way" means nothing.
+    /// Counts the rounds in which the window does not grow.
+    fn note_round(&mut self) {
+        let cwnd = self.reno.window.cwnd;
+        self.still_rounds = if cwnd > self.round_cwnd { 0 } else { self.still_rounds + 1 };
+        self.round_cwnd = cwnd;
+    }
+
+    /// The range is learnt in the initial slow start: before it ends, "15 % of the way" means nothing. It ends with a loss,
+    /// or where something else keeps the window from growing: such a flow may never see a loss.
     fn knows_range(&self) -> bool {
-        self.learns_anew || self.reno.window.ssthresh.is_finite()
+        let is_limited = self.still_rounds >= self.inference_rtts;
+        self.learns_anew || is_limited || self.reno.window.ssthresh.is_finite()
     }
 
     /// RFC 6297 §2.3: at most one reaction in a round trip, so that it takes two to get down to one packet.
@@ -239,7 +274,7 @@ impl TcpLp {
         self.reacted_at = Some(now);
         let path_us = self.min_rtt.map_or(0, |rtt| (rtt.as_micros() / 2).min(1 << 32) as i64);
         if let (true, Some(delays)) = (self.learns_anew, &mut self.delays) {
-            delays.learn_anew(path_us);
+            delays.learn_anew(now, path_us);
         }
     }
 }
@@ -247,6 +282,9 @@ impl TcpLp {
 impl Controller for TcpLp {
     fn on_ack(&mut self, ack: &Ack) {
         let may_react = self.measure(ack);
+        if ack.round_start {
+            self.note_round();
+        }
         if !self.reno.may_grow(ack) {
             return;
         }
@@ -323,11 +361,12 @@ mod tests {
         let smoothed = smoothed_ms * 1000;
         lp.delays = Some(Delays {
             raw: smoothed as u32,
-            counted: smoothed,
             newest: smoothed,
             min: 20_000,
+            min_at: Time::ZERO,
             max: 120_000,
             reserve: 120_000,
+            max_at: Time::ZERO,
             smoothed8: 8 * smoothed,
         });
         lp
@@ -383,10 +422,10 @@ mod tests {
 
     #[test]
     fn the_largest_delay_counts_only_once_it_is_confirmed() {
-        let mut delays = Delays::first(100);
+        let mut delays = Delays::first(Time::ZERO, 100);
         let mut seen = vec![(delays.max, delays.reserve)];
         for sample in [200, 150, 250, 120] {
-            delays.update(sample, 1000);
+            delays.update(Time::ZERO, sample);
             seen.push((delays.max, delays.reserve));
         }
         let absolute: Vec<_> = seen.iter().map(|(max, reserve)| (max + 100, reserve + 100)).collect();
@@ -436,13 +475,55 @@ mod tests {
 
     #[test]
     fn a_far_clock_that_gains_is_no_queue() {
-        let mut lp = lp("lifetime", 20);
-        for minute in 0..10 {
-            let drift_ms = 12 * minute;
-            let rtt = Some(BASE_RTT);
-            lp.on_ack(&Ack { rtt, ..ack(1000 + 60_000 * u64::from(minute), 20 + drift_ms) });
+        for ppm in [-200, 200] {
+            let mut lp = lp("lifetime", 20);
+            for second in 0..600i32 {
+                let gained_us = ppm * second;
+                let now = Time::from_millis(1000 * second as u64);
+                let one_way_delay = Some((20_000 + gained_us) as u32);
+                let reverse_delay = Some((20_000 - gained_us) as u32);
+                lp.on_ack(&Ack { now, one_way_delay, reverse_delay, ..ack(0, 20) });
+            }
+            let delays = lp.delays.unwrap();
+            assert!(lp.cwnd() > 20_000 && (delays.smoothed() - delays.min).abs() < 300, "{delays:?}");
+            assert!((delays.max - delays.min - 100_000).abs() < 300, "{delays:?}");
         }
-        assert!(lp.cwnd() > 20_000 && lp.delays.unwrap().smoothed() == 20_000);
+    }
+
+    /// A flow whose window has not grown for `rounds` round trips of its initial slow start sees 30 ms more delay.
+    fn after_limited_rounds(rounds: u64) -> TcpLp {
+        let mut lp = TcpLp::new(&Settings::defaults(PARAMS), MSS);
+        lp.habit = AckHabit::every_packet();
+        let round = |round: u64, delay_ms| Ack {
+            round_start: true,
+            app_limited: true,
+            ..ack(1000 + 130 * round, delay_ms)
+        };
+        (0..=rounds).for_each(|i| lp.on_ack(&round(i, 20)));
+        (0..8).for_each(|_| lp.on_ack(&Ack { round_start: false, ..round(rounds, 50) }));
+        lp
+    }
+
+    #[test]
+    fn a_flow_that_something_else_limits_does_not_wait_for_a_loss_to_yield() {
+        let initial = TcpLp::new(&Settings::defaults(PARAMS), MSS).cwnd();
+        assert_eq!(after_limited_rounds(2).cwnd(), initial, "it may grow yet");
+        assert_eq!(after_limited_rounds(3).cwnd(), initial / 2);
+    }
+
+    #[test]
+    fn a_packet_that_waited_for_the_next_one_shows_no_queue() {
+        let mut lp = lp("linux", 20);
+        // The second packet was sent 36 ms after the first, whose timestamp is echoed.
+        let spaced = |ms| Ack {
+            newly_acked: 2000,
+            one_way_delay: Some(56_000),
+            reverse_delay: Some(80_000),
+            rtt: Some(BASE_RTT),
+            ..ack(ms, 20)
+        };
+        (0..20).for_each(|i| lp.on_ack(&spaced(1000 + 50 * i)));
+        assert!(lp.cwnd() > 20_000 && lp.delays.unwrap().smoothed() == 20_000, "{:?}", lp.delays);
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod expect;
 mod groups;
 mod says;
 mod together;
+mod transfers;
 
 use crate::closed::Link;
 use crate::error::Error;
@@ -86,7 +87,9 @@ pub fn explain(scenario: &Scenario, options: &Options) -> Result<Analysis, Error
         together::nothing_left(&groups, load, &network, &mut analysis);
     } else {
         analysis.notes.extend(expect::expect(&groups, network.loss, of));
-        together::explain(&groups, &network, &mut analysis);
+        if groups.iter().all(|group| group.passing_load(&of(group)).is_none()) {
+            together::explain(&groups, &network, &mut analysis);
+        }
     }
     if network.loss > 0.0 {
         analysis.notes.push(format!(
@@ -113,7 +116,7 @@ fn groups(scenario: &Scenario, network: &Network) -> Vec<Group> {
         };
         match groups.iter_mut().find(|group| same(&group.sender)) {
             Some(group) => group.join(flow),
-            None => groups.push(Group::new(flow, sender.clone())),
+            None => groups.push(Group::new(flow, sender.clone(), network.options)),
         }
     }
     let names: Vec<String> = groups.iter().map(Group::name).collect();
@@ -126,7 +129,8 @@ fn groups(scenario: &Scenario, network: &Network) -> Vec<Group> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_scenario::{Duration, Flow, Role, Size};
+    use crate::options::{Feedback, RoundTrip};
+    use afteryou_scenario::{Duration, Flow, Role, Size, Traffic};
 
     fn scenario(controllers: &[&str], buffer: &str) -> Scenario {
         let link = afteryou_scenario::Link::new("10 Mbit/s".parse().unwrap(), buffer.parse().unwrap());
@@ -217,10 +221,88 @@ mod tests {
             long.flow[0].rtt = Duration::from_millis(rtt_ms);
             explain(&long, &Options::default()).unwrap().notes.join("\n")
         };
-        assert!(notes(300, "ledbat++").contains("92 % of the link"));
-        let beyond = notes(400, "ledbat++");
-        assert!(beyond.contains("unused") && !beyond.contains("% of the link"), "{beyond}");
+        assert!(notes(150, "ledbat++").contains("92 % of the link"));
+        for rtt_ms in [250, 300, 400, 600, 1000] {
+            let beyond = notes(rtt_ms, "ledbat++");
+            assert!(beyond.contains("unused") && !beyond.contains("% of the link"), "{rtt_ms} ms: {beyond}");
+        }
         assert!(!notes(400, "ledbat++,slowdowns=false").contains("unused"));
+    }
+
+    #[test]
+    fn on_a_path_that_is_too_long_the_least_that_ledbatpp_uses_is_named_in_place_of_nine_tenths() {
+        // The simulator over TCP without pacing, 300 s to 900 s of a lone flow.
+        for (mbit, rtt_ms, simulated) in [
+            (20, 250, 0.827),
+            (20, 300, 0.686),
+            (20, 400, 0.515),
+            (20, 600, 0.347),
+            (20, 1000, 0.207),
+            (100, 300, 0.574),
+            (100, 500, 0.346),
+        ] {
+            let mut long = scenario(&["ledbat++"], "500 ms");
+            long.link.rate = format!("{mbit} Mbit/s").parse().unwrap();
+            long.flow[0].rtt = Duration::from_millis(rtt_ms);
+            let analysis = explain(&long, &Options::default()).unwrap();
+            let of = |what: &str| analysis.value(&format!("ledbat++ × 1, {}", long.flow[0].rtt), what);
+            assert_eq!((of("utilisation alone"), of("utilisation alone, the 9/10 model")), (None, None));
+            let least = of("least utilisation alone").unwrap();
+            assert!((0.8..=1.0).contains(&(least / simulated)), "{mbit} Mbit/s, {rtt_ms} ms: {least}");
+        }
+    }
+
+    #[test]
+    fn constant_round_trips_are_promised_what_their_equations_do() {
+        let notes = |controller: &str, feedback: Feedback, round_trip: RoundTrip| {
+            let mut one = scenario(&[controller], "500 ms");
+            one.link.rate = "20 Mbit/s".parse().unwrap();
+            let options = Options { feedback, round_trip, ..Options::default() };
+            explain(&one, &options).unwrap().notes.join("\n")
+        };
+        let with_queue = |controller| notes(controller, Feedback::Delayed, RoundTrip::WithQueue);
+        assert!(with_queue("fledbat").contains("about 27 ms"), "{}", with_queue("fledbat"));
+        assert!(with_queue("ledbat++").contains("94 % of the link"), "{}", with_queue("ledbat++"));
+        // The engine: 28 ms to the digit at once; between nothing and 46 ms with its delay.
+        let at_once = |controller| notes(controller, Feedback::AtOnce, RoundTrip::Constant);
+        assert!(at_once("fledbat").contains("about 28 ms"), "{}", at_once("fledbat"));
+        assert!(!at_once("fledbat").contains("limit cycle"), "{}", at_once("fledbat"));
+        let delayed = notes("fledbat", Feedback::Delayed, RoundTrip::Constant);
+        assert!(
+            delayed.contains("limit cycle") && delayed.contains("swing from little to 28 ms"),
+            "{delayed}"
+        );
+        // Nothing damps LEDBAT, and LEDBAT++ uses 82 % of the link at a mean of 7 ms.
+        assert!(at_once("ledbat").contains("swing from little to 100 ms"), "{}", at_once("ledbat"));
+        let ledbatpp = notes("ledbat++", Feedback::Delayed, RoundTrip::Constant);
+        assert!(!ledbatpp.contains("% of the link") && !ledbatpp.contains("about 60 ms"), "{ledbatpp}");
+    }
+
+    #[test]
+    fn short_transfers_are_not_said_to_fill_the_buffer() {
+        let transfers = |n: u64, bytes: u64, every_ms: u64| {
+            let mut some = scenario(&vec!["cubic"; n as usize], "500 ms");
+            some.link.rate = "20 Mbit/s".parse().unwrap();
+            for (flow, i) in some.flow.iter_mut().zip(0..) {
+                flow.start = Duration::from_millis(i * every_ms);
+                flow.traffic = Traffic::Size(Size::from_bytes(bytes));
+            }
+            some
+        };
+        let says = |scenario: &Scenario, words: &str| {
+            explain(scenario, &Options::default()).unwrap().notes.iter().any(|note| note.contains(words))
+        };
+        let few = transfers(100, 200_000, 560);
+        assert!(
+            says(&few, "15 % of the link") && says(&few, "not modelled") && !says(&few, "fill the buffer")
+        );
+        // A load beyond the link, and transfers that are no short ones, fill it.
+        assert!(says(&transfers(100, 200_000, 10), "fill the buffer"));
+        assert!(says(&transfers(2, 100_000_000, 50_000), "fill the buffer"));
+        let mut beside = few;
+        beside.flow.push(scenario(&["ledbat++"], "500 ms").flow.remove(0));
+        beside.flow[100].name = "backup".to_owned();
+        assert!(!says(&beside, "step aside") && says(&beside, "while nobody else sends"));
     }
 
     #[test]

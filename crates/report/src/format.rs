@@ -96,6 +96,11 @@ pub fn ms(value: f64) -> String {
     with_unit(&number(value), "ms")
 }
 
+/// A time given in s.
+pub fn seconds(value: f64) -> String {
+    with_unit(&format!("{value:.3}"), "s")
+}
+
 /// A difference given in ms, with its sign.
 pub fn signed_ms(value: f64) -> String {
     let text = ms(value);

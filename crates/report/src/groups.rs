@@ -1,20 +1,28 @@
 //! Runs with too many flows to list: flows that were written together are shown together.
 
 use afteryou_scenario::outcome::{Comparison, FlowFigures, Outcome, Totals};
-use afteryou_scenario::{Role, Scenario};
+use afteryou_scenario::{Flow, Role, Scenario};
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// More flows than this are shown as groups.
 pub const MOST_ROWS: usize = 24;
 
-/// Under which name a flow is shown.
-fn shown_as<'a>(scenario: &'a Scenario, name: &'a str) -> &'a str {
-    let flow = scenario.flow.iter().find(|flow| flow.name == name);
-    match flow.map(|flow| (flow.group.as_deref(), flow.role)) {
-        Some((Some(group), _)) => group,
-        Some((None, Role::Foreground)) => "foreground",
-        Some((None, Role::Background)) => "background",
-        None => name,
+/// Under which name each flow of a scenario is shown with others.
+struct Names<'a>(HashMap<&'a str, &'a str>);
+
+impl<'a> Names<'a> {
+    fn of(scenario: &'a Scenario) -> Names<'a> {
+        let shown = |flow: &'a Flow| match (flow.group.as_deref(), flow.role) {
+            (Some(group), _) => group,
+            (None, Role::Foreground) => "foreground",
+            (None, Role::Background) => "background",
+        };
+        Names(scenario.flow.iter().map(|flow| (flow.name.as_str(), shown(flow))).collect())
+    }
+
+    fn shown_as(&self, flow: &'a str) -> &'a str {
+        self.0.get(flow).copied().unwrap_or(flow)
     }
 }
 
@@ -24,12 +32,20 @@ fn grouped<'a, T>(
     items: &'a [T],
     name: fn(&T) -> &str,
 ) -> Vec<(&'a str, Vec<&'a T>)> {
+    let names = Names::of(scenario);
+    members(items, |item| names.shown_as(name(item)))
+}
+
+/// Items of one name together, in the order of their first members.
+pub fn members<'a, T>(items: &'a [T], name: impl Fn(&'a T) -> &'a str) -> Vec<(&'a str, Vec<&'a T>)> {
     let mut groups: Vec<(&str, Vec<&T>)> = Vec::new();
+    let mut places = HashMap::new();
     for item in items {
-        let shown = shown_as(scenario, name(item));
-        match groups.iter_mut().find(|(known, _)| *known == shown) {
+        let name = name(item);
+        let place = *places.entry(name).or_insert(groups.len());
+        match groups.get_mut(place) {
             Some((_, members)) => members.push(item),
-            None => groups.push((shown, vec![item])),
+            None => groups.push((name, vec![item])),
         }
     }
     groups
@@ -50,7 +66,7 @@ pub fn figures<'a>(scenario: &'a Scenario, flows: &'a [FlowFigures]) -> Cow<'a, 
     grouped(scenario, flows, |flow| &flow.flow).into_iter().map(sum).collect()
 }
 
-/// What flows did in all, or groups of them: everything is summed but the time to completion, which is the longest.
+/// What flows did in all, or groups of them: sums. Completion times have a table of their own.
 pub fn totals<'a>(scenario: &'a Scenario, totals: &'a [Totals]) -> Cow<'a, [Totals]> {
     if totals.len() <= MOST_ROWS {
         return Cow::Borrowed(totals);
@@ -65,7 +81,7 @@ pub fn totals<'a>(scenario: &'a Scenario, totals: &'a [Totals]) -> Cow<'a, [Tota
             spurious: of(|totals| totals.spurious),
             timeouts: of(|totals| totals.timeouts),
             received_bytes: of(|totals| totals.received_bytes),
-            completed_in_s: members.iter().filter_map(|totals| totals.completed_in_s).max_by(f64::total_cmp),
+            completed_in_s: None,
         }
     };
     grouped(scenario, totals, |totals| &totals.flow).into_iter().map(sum).collect()
@@ -101,7 +117,7 @@ pub fn comparison(outcome: &Outcome) -> Cow<'_, [Comparison]> {
 mod tests {
     use super::*;
     use afteryou_scenario::outcome::Run;
-    use afteryou_scenario::{Buffer, Duration, Flow, Link, Rate};
+    use afteryou_scenario::{Buffer, Duration, Link, Rate};
 
     /// So many uploads of one table of the file, held against runs without background in two windows.
     fn outcome(uploads: usize) -> Outcome {

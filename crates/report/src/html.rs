@@ -10,7 +10,7 @@ use crate::palette::{Colour, Style};
 use crate::plan::{Plan, Surroundings, SURROUNDINGS};
 use crate::svg::svg;
 use crate::table::{Cell, Column, Table, Tone};
-use crate::{groups, queues, scenario_tables, tables, totals};
+use crate::{completions, groups, queues, scenario_tables, tables, totals};
 use afteryou_scenario::outcome::{Outcome, Verdict};
 use serde::Serialize;
 
@@ -107,6 +107,7 @@ fn warning(outcome: &Outcome) -> String {
 fn figures(outcome: &Outcome) -> String {
     let shown = [
         tables::comparison(outcome),
+        completions::table_of(outcome),
         tables::flows(outcome),
         tables::links(outcome),
         queues::classes(outcome),

@@ -17,6 +17,7 @@
 //! | an outcome from a file | [`read`] |
 
 mod batch;
+mod completions;
 mod error;
 mod escape;
 mod folder;

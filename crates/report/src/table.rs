@@ -29,6 +29,8 @@ pub struct Column {
     pub number: bool,
     /// A narrow terminal does without it.
     pub spare: bool,
+    /// Its cells are never cut.
+    pub whole: bool,
 }
 
 /// What a cell says beyond its text.
@@ -61,17 +63,17 @@ pub struct Cell {
 impl Column {
     /// A column of words.
     pub const fn words(name: &'static str) -> Column {
-        Column { name: Cow::Borrowed(name), number: false, spare: false }
+        Column { name: Cow::Borrowed(name), number: false, spare: false, whole: false }
     }
 
-    /// A column of words whose head comes from a file, in which control characters are replaced.
-    pub fn named(name: &str) -> Column {
-        Column { name: Cow::Owned(plain(name).into_owned()), number: false, spare: false }
+    /// A column of values of a setting, which tell rows apart. Control characters in the setting's name are replaced.
+    pub fn setting(name: &str) -> Column {
+        Column { name: Cow::Owned(plain(name).into_owned()), whole: true, ..Column::words("") }
     }
 
     /// A column of numbers.
     pub const fn numbers(name: &'static str) -> Column {
-        Column { name: Cow::Borrowed(name), number: true, spare: false }
+        Column { name: Cow::Borrowed(name), number: true, spare: false, whole: false }
     }
 
     /// The same, but dispensable.

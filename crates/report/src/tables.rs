@@ -235,8 +235,8 @@ pub fn comparison(outcome: &Outcome) -> Option<Table> {
         Column::numbers("added delay, mean"),
         Column::numbers("p95"),
     ]);
-    let note = "Kept: goodput with the background over goodput without it. \
-                Added delay: delay with the background minus delay without it.";
+    let note = "Kept: goodput with the background over goodput without it; none for a flow that is absent from the window, or \
+                has sent all it had before the window ends. Added delay: delay with the background minus delay without it.";
     grouped(1, table("What the background cost", note, &columns, rows.collect()))
 }
 

@@ -1,15 +1,18 @@
 //! The outcome for a terminal: the verdict, the checks, the windows.
 
-use crate::batch::{summary, Brief};
+use crate::batch::{remarks, tables as batch_tables, Brief};
 use crate::escape::{cut, plain};
 use crate::scenario_tables::{engine_in_words, link_in_words, point, title};
 use crate::table::{Cell, Column, Table, Tone};
-use crate::{queues, tables, totals};
+use crate::{completions, queues, tables, totals};
 use afteryou_scenario::outcome::{Outcome, Verdict};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Columns never get narrower than this.
 const NARROWEST: usize = 6;
+/// Longest line of prose, columns: longer lines are hard to read.
+const PROSE: usize = 110;
 const INDENT: &str = "  ";
 const APART: &str = "  ";
 
@@ -19,7 +22,9 @@ const BOLD: &str = "\u{1b}[1m";
 
 /// `outcome` in words for a terminal of `width` columns, with colours if `colour` says so.
 ///
-/// A narrow terminal gets fewer columns and shorter names; below 40 columns lines may be longer than asked for.
+/// A narrow terminal gets fewer columns and shorter names. Names that would look alike stay as long as it takes to tell them
+/// apart, and below 40 columns lines may be longer than asked for. What is not for a terminal has no width: `usize::MAX`
+/// cuts nothing.
 pub fn text(outcome: &Outcome, width: usize, colour: bool) -> String {
     let page = Page { width: width.max(40), colour };
     let mut blocks = vec![page.head(outcome)];
@@ -28,6 +33,7 @@ pub fn text(outcome: &Outcome, width: usize, colour: bool) -> String {
     let shown = [
         tables::checks(outcome),
         tables::comparison(outcome),
+        completions::table_of(outcome),
         tables::flows(outcome),
         tables::links(outcome),
         queues::classes(outcome),
@@ -44,7 +50,11 @@ pub fn text(outcome: &Outcome, width: usize, colour: bool) -> String {
 pub fn batch_text(title: &str, briefs: &[Brief], width: usize, colour: bool) -> String {
     let page = Page { width: width.max(40), colour };
     let name: Vec<_> = page.wrapped(title, "").iter().map(|line| page.painted(line, BOLD)).collect();
-    format!("{}\n{} runs\n\n{}", name.join("\n"), briefs.len(), page.table(&summary(briefs)))
+    let mut blocks = vec![format!("{}\n{} runs\n", name.join("\n"), briefs.len())];
+    let said: String = remarks(briefs).iter().map(|said| page.wrapped(said, "").join("\n") + "\n").collect();
+    blocks[0].push_str(&said);
+    blocks.extend(batch_tables(briefs).iter().map(|table| page.table(table)));
+    blocks.join("\n")
 }
 
 /// What text is fitted to.
@@ -129,11 +139,16 @@ impl Page {
         table
     }
 
-    /// Widths at which the table fits: words give way, the widest first; numbers never do.
+    /// Widths at which the table fits: words give way, the widest first, as long as no two that differ become alike;
+    /// numbers never do.
     fn widths(&self, table: &Table) -> Vec<usize> {
         let mut widths = natural_widths(table);
+        if total(&widths) <= self.width {
+            return widths;
+        }
+        let least: Vec<usize> = (0..widths.len()).map(|i| narrowest(table, i)).collect();
         while total(&widths) > self.width {
-            let words = (0..widths.len()).filter(|i| !table.columns[*i].number && widths[*i] > NARROWEST);
+            let words = (0..widths.len()).filter(|i| !table.columns[*i].number && widths[*i] > least[*i]);
             let Some(widest) = words.max_by_key(|i| widths[*i]) else {
                 break;
             };
@@ -161,7 +176,7 @@ impl Page {
 
     /// `text` in lines that fit, each after `indent`. A word that is longer than a line is broken.
     fn wrapped(&self, text: &str, indent: &str) -> Vec<String> {
-        let room = self.width - indent.len();
+        let room = self.width.min(PROSE) - indent.len();
         let text = plain(text);
         let mut lines = vec![String::new()];
         for word in text.split(' ').filter(|word| !word.is_empty()) {
@@ -201,6 +216,20 @@ fn natural_widths(table: &Table) -> Vec<usize> {
         cells.chain([column.name.chars().count()]).max().unwrap_or(0)
     };
     table.columns.iter().enumerate().map(|(i, column)| width(i, column)).collect()
+}
+
+/// The least width of column `i` at which no two different cells look alike.
+fn narrowest(table: &Table, i: usize) -> usize {
+    let cells: BTreeSet<String> =
+        table.rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.marked()).collect();
+    let widest = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0).max(NARROWEST);
+    if table.columns[i].whole {
+        return widest;
+    }
+    let are_distinct = |width: &usize| {
+        cells.iter().map(|cell| cut(cell, *width)).collect::<BTreeSet<_>>().len() == cells.len()
+    };
+    (NARROWEST..widest).find(are_distinct).unwrap_or(widest)
 }
 
 fn total(widths: &[usize]) -> usize {

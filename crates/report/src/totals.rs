@@ -1,6 +1,6 @@
 //! What a simulator counts beyond what a real network shows: shares, totals of flows, and its books.
 
-use crate::format::{count, moment, percent, size};
+use crate::format::{count, percent, size};
 use crate::groups;
 use crate::table::{Cell, Column, Table, Tone};
 use crate::tables::{flow_cell, grouped, runs, table, window_pairs, RUN};
@@ -8,8 +8,10 @@ use afteryou_scenario::outcome::{Ledger, Outcome, Run, Totals, WindowFigures};
 
 /// Who got what of the link in every window.
 pub fn shares(outcome: &Outcome) -> Option<Table> {
+    let index = |index| format!("{index:.4}");
     let told = |window: &WindowFigures| {
-        window.fairness.is_some() || window.harvest.is_some() || window.foreground_share.is_some()
+        let figures = [window.fairness, window.foreground_fairness, window.harvest, window.foreground_share];
+        figures.iter().any(Option::is_some)
     };
     let row = |(run, window): (&str, &WindowFigures)| {
         vec![
@@ -17,18 +19,22 @@ pub fn shares(outcome: &Outcome) -> Option<Table> {
             Cell::new(run),
             Cell::maybe(window.foreground_share, percent),
             Cell::maybe(window.harvest, percent),
-            Cell::maybe(window.fairness, |index| format!("{index:.4}")),
+            Cell::maybe(window.foreground_fairness, index),
+            Cell::maybe(window.fairness, index),
         ]
     };
+    let mut windows = window_pairs(outcome).map(|(_, window)| window);
+    let several = windows.any(|window| window.foreground_fairness.is_some());
     let columns = [
         (Column::words("window"), true),
         (RUN, outcome.baseline.is_some()),
         (Column::numbers("foreground's share"), true),
         (Column::numbers("harvest"), true),
-        (Column::numbers("fairness"), true),
+        (Column::numbers("foreground's fairness"), several),
+        (Column::numbers("background's"), true),
     ];
     let note = "Foreground's share: of all goodput. Harvest: the background's goodput over what the foreground left of the \
-                link. Fairness: Jain's index among background flows.";
+                link. Fairness: Jain's index among the flows that have a controller.";
     let rows = window_pairs(outcome).filter(|(_, window)| told(window)).map(row).collect();
     grouped(1, table("Shares in each window", note, &columns, rows))
 }
@@ -36,8 +42,6 @@ pub fn shares(outcome: &Outcome) -> Option<Table> {
 /// What each flow did in all.
 pub fn totals(outcome: &Outcome) -> Option<Table> {
     let rows = runs(outcome).flat_map(|(run, figures)| of_run(outcome, run, figures)).collect();
-    let completed =
-        runs(outcome).flat_map(|(_, run)| &run.totals).any(|totals| totals.completed_in_s.is_some());
     let columns = [
         (Column::words("flow"), true),
         (RUN, outcome.baseline.is_some()),
@@ -47,7 +51,6 @@ pub fn totals(outcome: &Outcome) -> Option<Table> {
         (Column::numbers("taken for lost").spare(), true),
         (Column::numbers("wrongly").spare(), true),
         (Column::numbers("timeouts"), true),
-        (Column::numbers("complete after"), completed),
     ];
     table("Flows in the whole run", "", &columns, rows)
 }
@@ -63,7 +66,6 @@ fn of_run(outcome: &Outcome, run: &str, figures: &Run) -> Vec<Vec<Cell>> {
             Cell::new(count(totals.losses)),
             Cell::new(count(totals.spurious)),
             Cell::new(count(totals.timeouts)),
-            Cell::maybe(totals.completed_in_s, |s| format!("{} s", moment(s))),
         ]
     };
     groups::totals(&outcome.scenario, &figures.totals).iter().map(row).collect()

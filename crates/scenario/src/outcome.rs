@@ -4,14 +4,16 @@
 //! again. Times are seconds since the start of the run, rates bit/s of payload, delays ms; every field says so in its
 //! name.
 
+mod compare;
 mod queues;
 
+pub use compare::Comparison;
 pub use queues::{class_name, ClassCounts, ClassFigures, QueueFigures};
 
 use crate::scenario::{Role, Scenario};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Version of this format. Readers refuse a larger one.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -140,9 +142,12 @@ pub struct WindowFigures {
     /// Each class at the bottleneck, in scenarios with flows of both.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub classes: Vec<ClassFigures>,
-    /// Jain's index of the background flows' goodput, where there are two or more.
+    /// Jain's index of the goodput of background flows with a controller, where there are two or more.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fairness: Option<f64>,
+    /// The same index of foreground flows.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub foreground_fairness: Option<f64>,
     /// Goodput of the background over what the foreground left of the payload capacity; none if less than 5 % was left.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub harvest: Option<f64>,
@@ -167,18 +172,26 @@ const LEAST_LEFT_OVER: f64 = 0.05;
 
 impl WindowFigures {
     /// Fills in what follows from the flows' figures.
-    pub fn derive(&mut self) {
+    pub fn derive(&mut self, scenario: &Scenario) {
         let of = |role: Role| self.flows.iter().filter(move |flow| flow.role == role);
         // From +0: the empty sum is −0, which would show.
         let share = |role| of(role).fold(0.0, |sum, flow| sum + flow.share_of_payload_capacity);
         let goodput = |role| of(role).fold(0.0, |sum, flow| sum + flow.goodput_bit_s);
-        let background: Vec<f64> = of(Role::Background).map(|flow| flow.goodput_bit_s).collect();
+        // A constant rate is no share of anything: the application set it.
+        let elastic = scenario.flow.iter().filter(|flow| flow.controller.is_some());
+        let elastic: HashSet<&str> = elastic.map(|flow| flow.name.as_str()).collect();
+        let fairness = |role| {
+            let competing = of(role).filter(|flow| elastic.contains(flow.flow.as_str()));
+            let rates: Vec<f64> = competing.map(|flow| flow.goodput_bit_s).collect();
+            (rates.len() > 1).then(|| round(jain(&rates), 4))
+        };
         let left_over = 1.0 - share(Role::Foreground);
-        let harvests = !background.is_empty() && left_over >= LEAST_LEFT_OVER;
+        let harvests = of(Role::Background).next().is_some() && left_over >= LEAST_LEFT_OVER;
         let all = goodput(Role::Foreground) + goodput(Role::Background);
         let (harvest, foreground_share) =
             (share(Role::Background) / left_over, goodput(Role::Foreground) / all);
-        self.fairness = (background.len() > 1).then(|| round(jain(&background), 4));
+        let (of_foreground, of_background) = (fairness(Role::Foreground), fairness(Role::Background));
+        (self.foreground_fairness, self.fairness) = (of_foreground, of_background);
         self.harvest = harvests.then(|| round(harvest, 4));
         self.foreground_share = (all > 0.0).then(|| round(foreground_share, 4));
     }
@@ -303,21 +316,6 @@ impl Lateness {
     }
 }
 
-/// A foreground flow in one window, with the background and without.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Comparison {
-    /// The window.
-    pub window: String,
-    /// The flow.
-    pub flow: String,
-    /// Its goodput with the background over its goodput without; none if it sent nothing without.
-    pub kept: Option<f64>,
-    /// Its p95 delay with the background minus without, ms, for flows that measure delay.
-    pub added_delay_p95_ms: Option<f64>,
-    /// The same of the mean.
-    pub added_delay_mean_ms: Option<f64>,
-}
-
 /// A transfer whose two ends were compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transfer {
@@ -382,7 +380,7 @@ impl Outcome {
     /// What `engine` of version `version` made of `scenario`; the comparison follows from the two runs.
     pub fn new(engine: &str, version: &str, scenario: Scenario, run: Run, baseline: Option<Run>) -> Outcome {
         let comparison =
-            baseline.as_ref().map(|baseline| Outcome::compare(&run, baseline)).unwrap_or_default();
+            baseline.as_ref().map(|baseline| Outcome::compare(&scenario, &run, baseline)).unwrap_or_default();
         Outcome {
             schema_version: SCHEMA_VERSION,
             afteryou_version: version.to_owned(),
@@ -398,35 +396,13 @@ impl Outcome {
             verdict: None,
         }
     }
-
-    /// Holds `run` against `baseline` for every window that both have.
-    pub fn compare(run: &Run, baseline: &Run) -> Vec<Comparison> {
-        let mut comparison = Vec::new();
-        for with in &run.windows {
-            let Some(without) = baseline.windows.iter().find(|other| other.window == with.window) else {
-                continue;
-            };
-            for flow in with.flows.iter().filter(|flow| flow.role == Role::Foreground) {
-                let Some(alone) = without.flows.iter().find(|other| other.flow == flow.flow) else {
-                    continue;
-                };
-                let delays = flow.queuing_delay.zip(alone.queuing_delay);
-                comparison.push(Comparison {
-                    window: with.window.clone(),
-                    flow: flow.flow.clone(),
-                    kept: (alone.goodput_bit_s > 0.0).then(|| flow.goodput_bit_s / alone.goodput_bit_s),
-                    added_delay_p95_ms: delays.map(|(with, without)| with.p95_ms - without.p95_ms),
-                    added_delay_mean_ms: delays.map(|(with, without)| with.mean_ms - without.mean_ms),
-                });
-            }
-        }
-        comparison
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::{Buffer, Duration, Rate, Size};
+    use crate::{Flow, Link};
 
     #[test]
     fn quantiles_are_nearest_rank() {
@@ -448,18 +424,53 @@ mod tests {
         assert_eq!(index(&[0.0, 0.0]), 1.0);
     }
 
-    #[test]
-    fn a_harvest_is_what_the_background_takes_of_what_is_left() {
-        let flow = |role, share: f64| FlowFigures {
-            flow: String::new(),
+    fn figures(flow: &str, role: Role, share: f64) -> FlowFigures {
+        FlowFigures {
+            flow: flow.to_owned(),
             role,
             goodput_bit_s: share * 1e7,
             share_of_payload_capacity: share,
             queuing_delay: None,
-        };
+        }
+    }
+
+    /// Flows with a controller.
+    fn scenario(flows: &[(&str, Role)]) -> Scenario {
+        let rtt = Duration::from_millis(40);
+        let flow = flows.iter().map(|(name, role)| Flow::new(*name, *role, "cubic", rtt)).collect();
+        let link = Link::new(Rate::from_mbit(10), Buffer::Time(rtt));
+        Scenario { flow, ..Scenario::new("", rtt, link) }
+    }
+
+    #[test]
+    fn foreground_flows_have_an_index_of_their_own_and_constant_rates_are_in_none() {
+        let (front, back) = (Role::Foreground, Role::Background);
+        let mut scenario = scenario(&[("one", front), ("two", front), ("backup", back)]);
+        let flows = vec![
+            figures("one", front, 0.6),
+            figures("two", front, 0.2),
+            figures("call", front, 0.01),
+            figures("backup", back, 0.1),
+        ];
+        let call = Flow::cbr(
+            "call",
+            front,
+            Rate::from_bits(64_000),
+            Size::from_bytes(160),
+            Duration::from_millis(40),
+        );
+        scenario.flow.push(call);
+        let mut derived = WindowFigures { flows, ..WindowFigures::default() };
+        derived.derive(&scenario);
+        assert_eq!((derived.foreground_fairness, derived.fairness), (Some(0.8), None));
+    }
+
+    #[test]
+    fn a_harvest_is_what_the_background_takes_of_what_is_left() {
+        let flow = |role, share| figures("", role, share);
         let derived = |flows| {
             let mut figures = WindowFigures { flows, ..WindowFigures::default() };
-            figures.derive();
+            figures.derive(&scenario(&[("", Role::Background)]));
             (figures.harvest, figures.fairness, figures.foreground_share)
         };
         let (front, back) = (Role::Foreground, Role::Background);

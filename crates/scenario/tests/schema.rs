@@ -125,3 +125,17 @@ fn a_result_fits_its_schema() {
     let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}");
 }
+
+#[test]
+fn every_example_in_which_something_is_random_is_repeated_five_times() {
+    for path in examples() {
+        let experiment = Experiment::read(&path, &[]).unwrap();
+        let planned = experiment.runs(Some(1), Some(2)).unwrap();
+        let (first, second) = (&planned[0].scenario, &planned[1].scenario);
+        let is_random = first.flow != second.flow || first.link.loss.ratio() > 0.0;
+        let runs = experiment.runs(None, None).unwrap();
+        let repetitions = runs.iter().map(|run| run.repetition + 1).max();
+        // What draws nothing would be run five times for the same numbers.
+        assert_eq!(repetitions, Some(if is_random { 5 } else { 1 }), "{}", path.display());
+    }
+}

@@ -27,6 +27,7 @@ use std::time::Duration;
 use thiserror::Error;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout, Instant};
+use tracing::debug;
 
 /// Between the beginnings of two attempts.
 pub const STAGGER: Duration = Duration::from_millis(250);
@@ -187,7 +188,15 @@ impl Dialer {
     }
 
     async fn attempt_named(self, address: Address) -> (Address, Result<Connection, Failure>) {
+        debug!(%address, "trying");
         let result = self.attempt(&address).await;
+        match &result {
+            Ok(connection) => {
+                let (rtt, remote) = (connection.rtt(), connection.remote_address());
+                debug!(%address, %remote, ?rtt, "connected; both sides are authenticated");
+            }
+            Err(failure) => debug!(%address, %failure, "no connection"),
+        }
         (address, result)
     }
 
@@ -267,6 +276,7 @@ async fn resolve(address: &Address) -> Result<Vec<SocketAddr>, Failure> {
             let mut found: Vec<SocketAddr> =
                 found.map_err(|error| Failure::Name(error.to_string()))?.collect();
             found.truncate(MAX_PER_NAME);
+            debug!(name, ?found, "looked up");
             Ok(found)
         }
     }

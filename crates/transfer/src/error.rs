@@ -53,6 +53,11 @@ pub enum Error {
         "no space left on the disk of the receiving side; free some and start again, what arrived is kept"
     )]
     DiskFull,
+    /// The sink's system opens no more files, and nothing of this session will close any.
+    #[error(
+        "the receiving side can open no more files; raise its limit (ulimit -n) and start again, what arrived is kept"
+    )]
+    TooManyFiles,
     /// The other side cannot go on.
     #[error("the other side cannot go on: {0}")]
     FarEnd(String),

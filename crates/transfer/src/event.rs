@@ -76,6 +76,10 @@ pub enum Event {
         stored: u64,
         /// Files that were there already.
         had: u64,
+        /// Entries that were left out.
+        skipped: u64,
+        /// Entries without their mode or time.
+        incomplete: u64,
         /// Entries that failed.
         failed: u64,
         /// Bytes of content moved in this run.
@@ -91,6 +95,8 @@ pub enum Outcome {
     Stored,
     /// It was there already.
     Had,
+    /// It has its final name and its content; its mode or time could not be set.
+    Incomplete(String),
     /// It was left out: a socket, a device, a link that the policy excludes.
     Skipped(String),
     /// It could not be moved.

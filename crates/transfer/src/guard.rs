@@ -293,6 +293,7 @@ impl Guard {
             Ended::Admitted(connection) => {
                 self.counters.admitted += 1;
                 self.release(guest);
+                tracing::debug!(peer = %connection.remote_address(), "handshake complete, the ticket's key is right");
                 return Some(connection);
             }
             Ended::Failed => self.counters.failed += 1,
@@ -331,6 +332,7 @@ impl Guard {
         let (last, known) = self.reported;
         if self.counters.turned_away() > known && last.elapsed() >= REPORT_EVERY {
             self.reported = (Instant::now(), self.counters.turned_away());
+            tracing::info!("turned away some who knocked; so far {}", self.counters);
             (self.on_refusals)(&self.counters);
         }
     }

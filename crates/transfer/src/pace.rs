@@ -95,6 +95,7 @@ impl Pace {
         if all == self.current() {
             return;
         }
+        tracing::info!(by = ?owner, max_rate = all.max_rate, paused = all.paused, "another pace, bytes a second");
         locked(&self.0.limiter).set_pace(all.pace(), now());
         self.0.current.send_replace(all);
     }

@@ -19,6 +19,10 @@
 //! The secret has 128 bits. Nobody can try secrets offline: only the listening side, after it has proven to be the
 //! one with the pinned certificate, ever sees something derived from it (`tls.rs`).
 
+mod redact;
+
+pub use redact::redact;
+
 use data_encoding::BASE32_NOPAD;
 use serde::{Deserialize, Serialize};
 use std::fmt;

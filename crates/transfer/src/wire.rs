@@ -9,7 +9,7 @@ use crate::entry::{Entry, EntryPath, Wanted};
 use serde::{Deserialize, Serialize};
 
 /// Application protocol of the TLS handshake. Changes with every change that an older side would not understand.
-pub const ALPN: &[u8] = b"afteryou/1";
+pub const ALPN: &[u8] = b"afteryou/2";
 
 /// Longest control message, bytes. A sink that wants more ranges than fit asks for them merged.
 pub const MAX_MESSAGE: usize = 64 * 1024;
@@ -56,6 +56,17 @@ pub enum Greeting {
     },
     /// `doctor`: it wants to know how its packets arrive.
     Probe,
+}
+
+impl Greeting {
+    /// "push", "pull" or "probe".
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Greeting::Push { .. } => "push",
+            Greeting::Pull { .. } => "pull",
+            Greeting::Probe => "probe",
+        }
+    }
 }
 
 /// What the side that listens says to a greeting.
@@ -193,7 +204,17 @@ pub enum FromSink {
     },
     /// All offers are settled; the source may close.
     Finished,
+    /// It lies there, verified, but its mode or time could not be set.
+    Incomplete {
+        /// Number of the offer.
+        id: u64,
+        /// One sentence.
+        reason: String,
+    },
 }
+
+/// [`State::phase`] of a source that its own side has paused.
+pub const PAUSED: &str = "paused";
 
 /// A congestion controller's state in few numbers, in microseconds and bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -206,6 +227,6 @@ pub struct State {
     pub target_us: Option<u64>,
     /// Window, bytes.
     pub cwnd: u64,
-    /// Where in its state diagram the controller is.
+    /// Where in its state diagram the controller is, or [`PAUSED`].
     pub phase: String,
 }

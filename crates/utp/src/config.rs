@@ -28,9 +28,11 @@ pub struct Config {
     pub ack_delay: Span,
     /// A packet that is not full waits while others are unacknowledged (until flushed).
     pub nagle: bool,
-    /// Without any progress for this long the connection fails.
+    /// Without any progress for this long the connection fails. So it does if the peer is silent for the time of
+    /// [`keepalive`](Config::keepalive) and then answers no question for this long: 89 s with the defaults.
     pub patience: Span,
-    /// Something is sent at least this often, for the sake of address translators.
+    /// Something is sent at least this often, for the sake of address translators. A peer that is silent for longer is
+    /// asked whether it is there.
     pub keepalive: Span,
     /// How long a finished connection answers a peer that has missed the last acknowledgement.
     pub linger: Span,

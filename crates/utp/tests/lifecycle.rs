@@ -210,14 +210,106 @@ fn a_peer_that_vanishes_is_given_up_after_the_patience() {
     assert!(sent.len() < 40, "{} packets into the void", sent.len());
 }
 
+/// Runs one connection alone, whose application reads what comes, until it is closed; s.
+fn reads_until_closed(connection: &mut Connection, mut now: Time) -> f64 {
+    for _ in 0..1_000 {
+        transmit(connection, now);
+        let Some(at) = connection.deadline() else { return now.as_secs_f64() };
+        now = at;
+        connection.handle_deadline(now);
+        read_all_or_error(connection, now);
+    }
+    panic!("it never ends: {connection:?}");
+}
+
+fn read_all_or_error(connection: &mut Connection, now: Time) {
+    let _ = connection.read(now, &mut [0; 1000]);
+}
+
+#[test]
+fn a_reader_learns_within_90_s_that_its_peer_is_gone_whatever_was_said_before() {
+    let silent: fn(&mut Connection, &mut Connection) = |_, _| {};
+    let spoken: fn(&mut Connection, &mut Connection) = |a, b| {
+        b.write(&[1; 5000]).unwrap();
+        exchange(Time::ZERO, a, b);
+    };
+    let half_closed: fn(&mut Connection, &mut Connection) = |a, b| {
+        a.finish();
+        exchange(Time::ZERO, a, b);
+    };
+    let with_a_gap: fn(&mut Connection, &mut Connection) = |a, b| {
+        b.write(&[1; 5000]).unwrap();
+        let sent = transmit(b, Time::ZERO);
+        sent.iter().skip(1).for_each(|datagram| a.handle(Time::ZERO, &Packet::decode(datagram).unwrap()));
+    };
+    for before in [silent, spoken, half_closed, with_a_gap] {
+        let (mut a, mut b) = pair(Config::default());
+        before(&mut a, &mut b);
+        let closed = reads_until_closed(&mut a, Time::ZERO);
+        assert_eq!(a.error(), Some(Error::TimedOut));
+        assert!((60.0..=90.0).contains(&closed), "{closed} s");
+    }
+}
+
+/// One that sends nothing of its own accord: libtorrent, or a libutp that has sent its FIN.
+#[test]
+fn a_peer_without_keepalives_is_asked_and_kept_while_it_answers_every_third_time() {
+    let (mut a, mut b) = pair(Config::default());
+    let (mut asked, mut now) = (0, Time::ZERO);
+    while now < Time::from_millis(3_600_000) {
+        for datagram in transmit(&mut a, now) {
+            b.handle(now, &Packet::decode(&datagram).unwrap());
+            let answers = transmit(&mut b, now);
+            asked += answers.len();
+            let heard = asked % 3 == 0;
+            answers.iter().filter(|_| heard).for_each(|ack| a.handle(now, &Packet::decode(ack).unwrap()));
+        }
+        now = a.deadline().unwrap();
+        a.handle_deadline(now);
+        assert_eq!(a.error(), None, "{} s", now.as_secs_f64());
+    }
+    assert!((60..300).contains(&asked), "{asked} questions in an hour");
+}
+
+#[test]
+fn two_idle_ends_need_no_questions() {
+    let (mut a, mut b) = pair(Config::default());
+    for s in 0..600 {
+        let now = Time::from_millis(s * 1000);
+        a.handle_deadline(now);
+        b.handle_deadline(now);
+        exchange(now, &mut a, &mut b);
+    }
+    assert_eq!((a.error(), b.error()), (None, None));
+    let duplicates = a.statistics().duplicates_received + b.statistics().duplicates_received;
+    assert_eq!((duplicates, a.statistics().data_packets_sent), (0, 0));
+}
+
+#[test]
+fn a_clock_that_jumps_ahead_ends_no_connection_before_the_peer_was_asked() {
+    let (mut a, mut b) = pair(Config::default());
+    let now = Time::from_millis(3_600_000);
+    a.handle_deadline(now);
+    exchange(now, &mut a, &mut b);
+    let soon = now + Span::from_secs(30);
+    a.handle_deadline(soon);
+    exchange(soon, &mut a, &mut b);
+    assert_eq!((a.error(), b.error()), (None, None));
+}
+
 #[test]
 fn an_idle_connection_shows_itself_every_29_s() {
-    let (mut a, _) = pair(Config::default());
+    let (mut a, mut b) = pair(Config::default());
     let mut sent = Vec::new();
     for s in 0..100 {
         let now = Time::from_millis(s * 1000);
         a.handle_deadline(now);
-        sent.extend(transmit(&mut a, now).iter().map(|_| s));
+        b.handle_deadline(now);
+        for datagram in transmit(&mut a, now) {
+            b.handle(now, &Packet::decode(&datagram).unwrap());
+            sent.push(s);
+        }
+        transmit(&mut b, now).iter().for_each(|ack| a.handle(now, &Packet::decode(ack).unwrap()));
     }
     assert!(sent.ends_with(&[29, 58, 87]) || sent.ends_with(&[30, 59, 88]) || sent.len() <= 7, "{sent:?}");
     assert!(sent.iter().any(|s| *s >= 80));

@@ -5,10 +5,17 @@
 #[path = "../../../fuzz/src/bodies/connection.rs"]
 mod connection;
 
-use afteryou_utp::packet::Kind;
+use afteryou_cc::Span;
+use afteryou_utp::packet::{Header, Kind, Packet};
+use afteryou_utp::{Endpoint, EndpointConfig};
 use connection::{forged, Forged, Machine, Number, Op, Setup, Start, MAX_PAYLOAD};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::net::UdpSocket;
+use tokio::time::timeout;
 
 thread_local! {
     static HELD: Cell<isize> = const { Cell::new(0) };
@@ -103,4 +110,108 @@ fn a_sender_whose_peer_keeps_the_first_packet_holds_no_more_than_its_scoreboard(
     let held = (HELD.get() - before).max(0) as u64;
     let unsent = machine.connection.writable() as u64 + (16 << 20);
     assert!(held < 8192 * (1352 + 256) + 2 * unsent, "{held} bytes");
+}
+
+/// A peer that knows just enough to complete a handshake. It may have thousands of connections.
+struct Peer {
+    socket: UdpSocket,
+    to: SocketAddr,
+}
+
+impl Peer {
+    async fn new(to: SocketAddr) -> Peer {
+        Peer { socket: UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap(), to }
+    }
+
+    async fn send(&self, kind: Kind, connection_id: u16, seq_nr: u16, ack_nr: u16) {
+        self.send_data(kind, connection_id, seq_nr, ack_nr, &[]).await;
+    }
+
+    async fn send_data(&self, kind: Kind, connection_id: u16, seq_nr: u16, ack_nr: u16, payload: &[u8]) {
+        let (wnd_size, timestamp_us, timestamp_difference_us) = (1 << 20, 1, 1);
+        let header =
+            Header { kind, connection_id, timestamp_us, timestamp_difference_us, wnd_size, seq_nr, ack_nr };
+        let mut datagram = Vec::new();
+        Packet { header, sack: None, payload }.encode(&mut datagram);
+        self.socket.send_to(&datagram, self.to).await.unwrap();
+    }
+
+    /// Opens connection `id`, as often as it takes until somebody answers; the first sequence number there.
+    async fn connect(&self, id: u16) -> u16 {
+        let mut buf = [0; 2000];
+        loop {
+            self.send(Kind::Syn, id, 1, 0).await;
+            while let Ok(received) = timeout(Duration::from_millis(300), self.socket.recv(&mut buf)).await {
+                let Header { connection_id, seq_nr, .. } =
+                    Packet::decode(&buf[..received.unwrap()]).unwrap().header;
+                if connection_id == id {
+                    self.send(Kind::State, id + 1, 2, seq_nr.wrapping_sub(1)).await;
+                    return seq_nr;
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_vanished_peers_held_is_freed_and_a_new_one_is_served() {
+    let mut config = EndpointConfig::foreground();
+    (config.connection.keepalive, config.connection.patience) = (Span::from_secs(1), Span::from_secs(1));
+    config.max_connections = 6000;
+    let endpoint = Endpoint::bind((Ipv4Addr::LOCALHOST, 0).into(), config).unwrap();
+    let before = HELD.get();
+    let to = endpoint.local_addr();
+    let application = tokio::spawn(async move {
+        let mut failed = Vec::new();
+        while failed.len() < 2000 {
+            let mut stream = endpoint.accept().await.unwrap();
+            failed.push(tokio::spawn(async move { stream.read(&mut [0; 10]).await.is_err() }));
+        }
+        for stream in failed {
+            assert!(stream.await.unwrap(), "it waits for a peer that is gone");
+        }
+        endpoint
+    });
+    let crowd = Peer::new(to).await;
+    for id in 0..2000 {
+        crowd.connect(2 * id).await;
+    }
+    let most = HELD.get() - before;
+    drop(crowd);
+    let endpoint = timeout(Duration::from_secs(60), application).await.expect("nobody is given up").unwrap();
+    tokio::time::sleep(Duration::from_millis(100)).await; // the driver's turn
+    let left = HELD.get() - before;
+    assert!(left * 10 < most, "{left} of {most} bytes are still held");
+    timeout(Duration::from_secs(1), Peer::new(to).await.connect(1)).await.expect("no room");
+    timeout(Duration::from_secs(1), endpoint.accept()).await.expect("no stream").unwrap();
+}
+
+#[tokio::test]
+async fn strangers_that_leave_gaps_hold_no_more_than_the_budget() {
+    const BUDGET: u64 = 32 << 20;
+    type Attack = (u16, usize, fn(u16) -> u16);
+    let attacks: [Attack; 4] =
+        [(150, 1352, |n| 3 + n), (100, 1, |n| 16_000 - 100 * n), (100, 1, |n| 3 + n), (4, 60_000, |n| 3 + n)];
+    for (packets, len, seq_nr) in attacks {
+        let mut config = EndpointConfig::foreground();
+        config.memory = BUDGET;
+        let endpoint = Endpoint::bind((Ipv4Addr::LOCALHOST, 0).into(), config).unwrap();
+        let before = HELD.get();
+        let strangers = Peer::new(endpoint.local_addr()).await;
+        let (mut streams, payload) = (Vec::new(), vec![1; len]);
+        for id in (0..600).step_by(2) {
+            let connecting = timeout(Duration::from_secs(30), strangers.connect(id));
+            let ack_nr = connecting.await.expect("no place").wrapping_sub(1);
+            streams.push(timeout(Duration::from_secs(30), endpoint.accept()).await.unwrap().unwrap());
+            for n in 0..packets {
+                strangers.send_data(Kind::Data, id + 1, seq_nr(n), ack_nr, &payload).await;
+                tokio::task::yield_now().await;
+            }
+        }
+        let (held, statistics) = ((HELD.get() - before) as u64, endpoint.statistics());
+        println!("{packets} packets of {len} bytes: {held} bytes are held, {statistics:?}");
+        assert_eq!((statistics.connections, statistics.memory_limit), (300, BUDGET));
+        assert!(held <= BUDGET, "{held} bytes");
+        assert!(held <= statistics.memory, "{held} bytes, {statistics:?}");
+    }
 }

@@ -18,7 +18,7 @@ pub fn run(data: &[u8]) {
     if let Ok(outcome) = serde_json::from_slice::<Outcome>(data) {
         let _ = outcome.scenario.check();
         if let Some(baseline) = &outcome.baseline {
-            Outcome::compare(&outcome.run, baseline);
+            Outcome::compare(&outcome.scenario, &outcome.run, baseline);
         }
         let written = serde_json::to_vec(&outcome).expect("an outcome can be written");
         serde_json::from_slice::<Outcome>(&written).expect("a written outcome can be read");

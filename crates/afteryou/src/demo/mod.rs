@@ -56,13 +56,13 @@ fn tell(
     no_color: bool,
 ) -> Result<(), Failure> {
     let colour = |is_terminal: bool| is_terminal && !no_color;
-    let width = crate::output::width();
     let files = format!("\nReport: {}\n", written.report.display());
     if !args.json {
+        let width = output::table_width();
         let text = report::text(outcome, width, colour(std::io::stdout().is_terminal()));
         return output::print(&format!("{text}{files}"));
     }
-    let text = report::text(outcome, width, colour(std::io::stderr().is_terminal()));
+    let text = report::text(outcome, output::width(), colour(std::io::stderr().is_terminal()));
     output::complain(&format!("{text}{files}"));
     let json = serde_json::to_string_pretty(outcome)?;
     output::print(&format!("{json}\n"))

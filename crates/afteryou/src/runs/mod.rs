@@ -128,8 +128,8 @@ fn tell(
     }
     let colour = std::io::stdout().is_terminal() && !live::no_color();
     let text = match alone {
-        Some(outcome) => report::text(outcome, output::width(), colour),
-        None => report::batch_text(&job.name, briefs, output::width(), colour),
+        Some(outcome) => report::text(outcome, output::table_width(), colour),
+        None => report::batch_text(&job.name, briefs, output::table_width(), colour),
     };
     let report = written.map(|path| format!("\nReport: {}\n", path.display())).unwrap_or_default();
     output::print(&format!("{text}{report}"))

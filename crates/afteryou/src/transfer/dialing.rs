@@ -80,10 +80,12 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
         let (ticket, path, far_end) = match target {
             Target::Ticket { ticket, path } => (ticket, path, None),
             Target::Ssh { via, path } => {
+                tracing::info!("starting the far end over ssh");
                 let far_end = via.start(role).await?;
                 (far_end.ticket().clone(), path, Some(far_end))
             }
         };
+        tracing::info!(path, fingerprint = %ticket.fingerprint, "connecting with {ticket}");
         let dial = Dialer::new(endpoint.clone(), &ticket, network::transport(common, many)?)?;
         beside(far_end, begin(Arc::new(dial), path, options)).await
     };
@@ -96,12 +98,7 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
     let tally = stage.end();
     match outcome? {
         None => Err(Failure::Stopped(summary::stopped(&tally))),
-        Some(summary) if summary.failed > 0 => {
-            let failed = super::figures::count(summary.failed, "file");
-            let hint = "what went wrong stands above; the same command tries them again";
-            Err(anyhow::anyhow!("{failed} failed: {hint}").into())
-        }
-        Some(_) => Ok(()),
+        Some(summary) => summary::verdict(&summary, "the same command tries them again"),
     }
 }
 

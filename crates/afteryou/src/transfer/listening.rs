@@ -4,7 +4,7 @@ use super::args::{Common, Listening, ReceiveArgs, ServeArgs};
 use super::ctl::Job;
 use super::stage::Stage;
 use super::timetable::Direction;
-use super::{network, ready, sources};
+use super::{network, ready, sources, summary};
 use crate::failure::Failure;
 use crate::output;
 use afteryou_quic::Socket;
@@ -77,7 +77,10 @@ async fn run(
     let endpoint = network::endpoint(&socket, Some(server.clone()))?;
     let local = endpoint.local_addr()?;
     let addresses = in_ticket(&listening.addresses, local)?;
-    let ticket = Ticket { role, fingerprint: identity.fingerprint(), secret, addresses }.to_line()?;
+    let ticket = Ticket { role, fingerprint: identity.fingerprint(), secret, addresses };
+    // Its words for people, without the secret.
+    tracing::info!(%local, fingerprint = %ticket.fingerprint, "waiting with {ticket}");
+    let ticket = ticket.to_line()?;
 
     let stage = Stage::start(&quiet_for_ssh(listening, common), job, false)?;
     let handed_over = tokio::select! {
@@ -107,21 +110,14 @@ async fn run(
     network::leave(&endpoint).await;
     let is_finished = stage.is_finished();
     stage.end();
-    let failed = outcome?.failed;
+    let summary = outcome?;
     if !listening.once {
         // What failed was said when it did, which may be weeks ago; to be ended is what it waited for.
         return Ok(());
     }
-    match failed {
-        _ if !is_finished => Err(Failure::Stopped("stopped before a job was complete".to_owned())),
-        0 => Ok(()),
-        failed => {
-            let failed = super::figures::count(failed, "file");
-            Err(anyhow::anyhow!(
-                "{failed} failed: what went wrong stands above; sending them again tries again"
-            )
-            .into())
-        }
+    match is_finished {
+        false => Err(Failure::Stopped("stopped before a job was complete".to_owned())),
+        true => summary::verdict(&summary, "sending them again tries again"),
     }
 }
 

@@ -8,9 +8,11 @@ mod json;
 mod lines;
 mod quiet;
 
+use super::args::Common;
 use super::figures::{count, percent, rate, size, time};
 use super::tally::Tally;
 use crate::live;
+use crate::output::complain;
 use afteryou_transfer::event::{Event, Outcome};
 use std::io::IsTerminal;
 use std::time::Instant;
@@ -23,6 +25,10 @@ pub trait View: Send {
     fn tick(&mut self, tally: &Tally, now: Instant);
     /// A sentence that stays.
     fn say(&mut self, sentence: &str);
+    /// A line of the log.
+    fn log(&mut self, line: &str) {
+        complain(&format!("{line}\n"));
+    }
     /// So many files were settled without being told of, since whoever reads was too slow.
     fn missed(&mut self, files: u64) {
         self.say(&format!("{} more: too many to tell of each", count(files, "file")));
@@ -32,27 +38,43 @@ pub trait View: Send {
 }
 
 /// The view that was asked for; `at_once` if a job begins now rather than when somebody connects.
-pub fn view(json: bool, quiet: bool, at_once: bool) -> Box<dyn View> {
-    match (json, quiet) {
+pub fn view(common: &Common, at_once: bool) -> Box<dyn View> {
+    let list = common.list;
+    match (common.json, common.quiet) {
         (true, _) => Box::new(json::Json::new(std::io::stdout())),
         (false, true) => Box::new(quiet::Quiet),
         (false, false) if std::io::stderr().is_terminal() && !live::is_dumb() => {
-            Box::new(bar::Bar::new(at_once, bar::stderr()))
+            Box::new(bar::Bar::new(at_once, list, bar::stderr()))
         }
-        (false, false) => Box::new(lines::Lines::new(std::io::stderr())),
+        (false, false) => Box::new(lines::Lines::new(list, std::io::stderr())),
     }
 }
 
-/// What is said of an event at once, for people: what needs their attention, and no more.
-fn remark(event: &Event) -> Option<String> {
+/// What is printed of an event at once, for people: what needs their attention, and with `list` every file.
+fn remark(event: &Event, list: bool) -> Option<String> {
     match event {
+        Event::File { path, outcome: Outcome::Stored } if list => Some(format!("done: {path}")),
+        Event::File { path, outcome: Outcome::Had } if list => Some(format!("there already: {path}")),
         Event::Connected { peer } => Some(format!("connected to {peer}")),
         Event::Disconnected { reason, .. } => Some(format!("no connection: {reason}")),
         Event::File { path, outcome: Outcome::Failed(reason) } => Some(format!("failed: {path}: {reason}")),
         Event::File { path, outcome: Outcome::Skipped(reason) } => {
             Some(format!("left out: {path}: {reason}"))
         }
+        Event::File { path, outcome: Outcome::Incomplete(reason) } => {
+            Some(format!("without mode or time: {path}: {reason}"))
+        }
         _ => None,
+    }
+}
+
+/// What is printed when a job is paused or goes on, once each; while it is paused, `again` if that is to be repeated.
+fn pause(said: &mut bool, again: bool, tally: &Tally, now: Instant) -> Option<String> {
+    let paused = tally.pause(now);
+    let before = std::mem::replace(said, paused.is_some());
+    match paused {
+        Some(sentence) => (!before || again).then_some(sentence),
+        None => before.then(|| "no longer paused".to_owned()),
     }
 }
 

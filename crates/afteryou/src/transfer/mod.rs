@@ -13,45 +13,47 @@ mod live;
 pub mod manual;
 mod network;
 mod open_files;
-mod queue;
+pub(crate) mod queue;
 mod ready;
 mod signals;
 mod sources;
 mod stage;
 mod summary;
 pub mod tally;
+mod threads;
 pub mod timetable;
 pub mod words;
 
 use crate::failure::Failure;
-use anyhow::Context;
-use args::{GetArgs, ReceiveArgs, SendArgs, ServeArgs};
+use crate::log;
+use args::{Common, GetArgs, ReceiveArgs, SendArgs, ServeArgs};
 use std::future::Future;
 
 /// `afteryou send`.
 pub fn send(args: &SendArgs) -> Result<(), Failure> {
-    run(dialing::send(args))
+    run(&args.common, dialing::send(args))
 }
 
 /// `afteryou get`.
 pub fn get(args: &GetArgs) -> Result<(), Failure> {
-    run(dialing::get(args))
+    run(&args.common, dialing::get(args))
 }
 
 /// `afteryou receive`.
 pub fn receive(args: &ReceiveArgs) -> Result<(), Failure> {
-    run(listening::receive(args))
+    run(&args.common, listening::receive(args))
 }
 
 /// `afteryou serve`.
 pub fn serve(args: &ServeArgs) -> Result<(), Failure> {
-    run(listening::serve(args))
+    run(&args.common, listening::serve(args))
 }
 
-fn run(job: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+fn run(common: &Common, job: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    log::start(&common.log, common.quiet);
     open_files::raise_limit();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.context("cannot start the threads that a job needs")?;
+    open_files::check()?;
+    let runtime = threads::runtime()?;
     let outcome = runtime.block_on(job);
     // A thread that reads standard input, or a file that is being hashed, is not waited for.
     runtime.shutdown_background();

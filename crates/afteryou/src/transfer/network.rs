@@ -33,7 +33,10 @@ pub fn socket(common: &Common, address: SocketAddr) -> Result<Arc<Socket>, Failu
         }
         bound => bound,
     };
-    Ok(bound.with_context(|| format!("cannot listen at {address}: choose another with --listen"))?)
+    let socket =
+        bound.with_context(|| format!("cannot listen at {address}: choose another with --listen"))?;
+    tracing::debug!(%address, dscp = ?common.dscp, "opened a UDP socket");
+    Ok(socket)
 }
 
 /// Somebody else has the port.
@@ -100,6 +103,7 @@ pub fn by_host(common: &Common, server: ServerConfig) -> ConfigFor {
             // Their connections keep what they have; new ones begin anew.
             hosts.clear();
         }
+        tracing::debug!(%host, "a window for a new host");
         // It worked when the service began.
         let Ok(transport) = transport(&common, true) else { return usual.clone() };
         let mut config = ServerConfig::clone(&usual);

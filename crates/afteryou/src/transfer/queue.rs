@@ -1,8 +1,8 @@
 //! What waits to be shown.
 //!
 //! Whoever reads may stand still: a terminal after Ctrl-S, a pipe that nobody empties. The job goes on meanwhile, so what
-//! waits is bounded: above [`LONGEST`] messages, what the next one says again (progress, state) is left out, and files
-//! are counted instead of told. The rest is rare and waits up to twice as long a queue; the end always finds room.
+//! waits is bounded: above [`LONGEST`] messages, what the next one says again (progress, state) is left out, and so is the
+//! log; files are counted instead of told. The rest is rare and waits up to twice as long a queue; the end always finds room.
 
 use afteryou_transfer::event::Event;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -19,6 +19,8 @@ pub enum Message {
     Event(Event),
     /// A sentence.
     Say(String),
+    /// A line of the log.
+    Log(String),
     /// Nothing more will come.
     End,
 }
@@ -70,7 +72,8 @@ fn room(message: &Message) -> usize {
         Message::End => usize::MAX,
         Message::Event(
             Event::Progress { .. } | Event::State(_) | Event::File { .. } | Event::Group { .. },
-        ) => LONGEST,
+        )
+        | Message::Log(_) => LONGEST,
         Message::Event(_) | Message::Say(_) => 2 * LONGEST,
     }
 }
@@ -109,7 +112,14 @@ mod tests {
         let (sender, receiver) = queue();
         (0..LONGEST + 5).for_each(|_| sender.send(file()));
         (0..5).for_each(|_| sender.send(progress()));
-        sender.send(Message::Event(Event::Finished { stored: 1, had: 0, failed: 0, bytes_moved: 1 }));
+        sender.send(Message::Event(Event::Finished {
+            stored: 1,
+            had: 0,
+            skipped: 0,
+            incomplete: 0,
+            failed: 0,
+            bytes_moved: 1,
+        }));
         sender.send(Message::End);
         assert_eq!(receiver.missed(), None, "it is told when there is nothing else to tell");
         let all: Vec<_> = std::iter::from_fn(|| receiver.next(Duration::ZERO).ok()).collect();

@@ -15,6 +15,7 @@ pub async fn watch(stop: watch::Sender<bool>) {
         return;
     };
     signals.next().await;
+    tracing::info!("a signal asks the job to end");
     stop.send_replace(true);
     signals.next().await;
     complain_within("\nafteryou: ended at once\n", LAST_WORDS);

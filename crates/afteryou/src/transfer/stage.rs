@@ -9,10 +9,12 @@ use super::summary::summary;
 use super::tally::Tally;
 use super::{ready, signals, timetable};
 use crate::failure::Failure;
+use crate::log;
 use crate::output::{self, complain};
 use afteryou_cc::list::Class;
 use afteryou_transfer::event::{Event, Listener};
 use afteryou_transfer::pace::Pace;
+use anyhow::Context;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -65,14 +67,25 @@ impl Stage {
         #[cfg(unix)]
         let server = server(common, job.clone(), &tally, &pace, &stop);
 
-        let view = live::view(common.json, common.quiet, at_once);
+        tracing::info!(
+            version = env!("CARGO_PKG_VERSION"),
+            command = job.command,
+            what = job.what,
+            controller = controller.name,
+            "the job begins"
+        );
+        let view = live::view(common, at_once);
         let (messages, received) = queue::queue();
+        log::show_in(messages.clone());
         let (showing, shown) = mpsc::channel();
         let their_tally = tally.clone();
-        std::thread::Builder::new().name("view".to_owned()).spawn(move || {
-            show(view, &their_tally, &received);
-            drop(showing);
-        })?;
+        std::thread::Builder::new()
+            .name("view".to_owned())
+            .spawn(move || {
+                show(view, &their_tally, &received);
+                drop(showing);
+            })
+            .context("cannot start a thread, raise the limit of processes (ulimit -u)")?;
         Ok(Stage {
             pace,
             tally,
@@ -170,6 +183,7 @@ fn show(mut view: Box<dyn View>, tally: &Mutex<Tally>, messages: &queue::Receive
         match message {
             Ok(Message::Event(event)) => view.event(&event, &tally, now),
             Ok(Message::Say(sentence)) => view.say(&sentence),
+            Ok(Message::Log(line)) => view.log(&line),
             Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {}
         }

@@ -2,6 +2,8 @@
 
 use super::figures::{count, rate, short_time, size};
 use super::tally::{End, Tally};
+use crate::failure::Failure;
+use afteryou_transfer::job::Summary;
 use std::time::{Duration, Instant};
 
 /// The rate of less says nothing.
@@ -29,9 +31,7 @@ pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
     if end.failed > 0 {
         parts.push(format!("{} failed", count(end.failed, "file")));
     }
-    if tally.skipped > 0 {
-        parts.push(format!("{} left out", tally.skipped));
-    }
+    parts.extend(shortfall(end.skipped, end.incomplete));
     if moved > 0 {
         parts.extend(tally.yielded_percent().map(|percent| match percent {
             0 => "did not have to yield".to_owned(),
@@ -39,6 +39,30 @@ pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
         }));
     }
     parts.join("; ")
+}
+
+/// What a job that is over means for the exit code; `again` says how what failed is tried once more.
+pub fn verdict(summary: &Summary, again: &str) -> Result<(), Failure> {
+    if summary.failed > 0 {
+        let failed = count(summary.failed, "file");
+        return Err(anyhow::anyhow!("{failed} failed: what went wrong stands above; {again}").into());
+    }
+    match shortfall(summary.skipped, summary.incomplete) {
+        Some(shortfall) => Err(Failure::Incomplete(format!("complete, but {shortfall}: see above"))),
+        None => Ok(()),
+    }
+}
+
+/// "3 entries left out, 1 without its mode or time".
+fn shortfall(skipped: u64, incomplete: u64) -> Option<String> {
+    let entries = |count| match count {
+        1 => "1 entry".to_owned(),
+        count => format!("{count} entries"),
+    };
+    let left_out = (skipped > 0).then(|| format!("{} left out", entries(skipped)));
+    let without = (incomplete > 0).then(|| format!("{} stored without mode or time", entries(incomplete)));
+    let both: Vec<_> = left_out.into_iter().chain(without).collect();
+    (!both.is_empty()).then(|| both.join(" and "))
 }
 
 /// What is said when somebody ended it before its end.
@@ -56,7 +80,7 @@ pub fn stopped(tally: &Tally) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_transfer::event::{Event, Outcome};
+    use afteryou_transfer::event::Event;
     use afteryou_transfer::pace::Pace;
 
     fn tally(bytes_done: u64, bytes_moved: u64) -> (Tally, Instant) {
@@ -70,18 +94,35 @@ mod tests {
     #[test]
     fn the_sentence_says_what_moved_and_what_did_not_have_to() {
         let (done, now) = tally(4_300_000_000, 3_100_000_000);
-        let end = End { stored: 12, had: 1, failed: 2 };
+        let end = End { stored: 12, had: 1, failed: 2, ..End::default() };
         let expected =
             "sent 12 files, 3.1 GB in 4 min 12 s (98.4 Mbit/s); 1.2 GB were there already; 2 files failed";
         assert_eq!(summary("sent", end, &done, now), expected);
-        let (mut done, now) = tally(4_300_000_000, 0);
-        let reason = "it is a socket".to_owned();
-        done.add(&Event::File { path: "s".to_owned(), outcome: Outcome::Skipped(reason) }, now);
-        let end = End { stored: 0, had: 12, failed: 0 };
+        let (done, now) = tally(4_300_000_000, 0);
+        let end = End { had: 12, skipped: 1, ..End::default() };
         assert_eq!(
             summary("sent", end, &done, now),
-            "nothing had to be sent; 4.3 GB were there already; 1 left out"
+            "nothing had to be sent; 4.3 GB were there already; 1 entry left out"
         );
+    }
+
+    #[test]
+    fn what_is_missing_decides_the_exit_code() {
+        let code = |summary: Summary| match verdict(&summary, "try again") {
+            Ok(()) => (0, String::new()),
+            Err(failure) => (failure.code(), failure.to_string()),
+        };
+        let done = Summary { stored: 5, ..Summary::default() };
+        assert_eq!(code(done), (0, String::new()));
+        let (three, said) = code(Summary { skipped: 2, incomplete: 1, ..done });
+        assert_eq!(three, 3);
+        assert_eq!(
+            said,
+            "complete, but 2 entries left out and 1 entry stored without mode or time: see above"
+        );
+        assert_eq!(code(Summary { incomplete: 1, ..done }).0, 3);
+        let (one, said) = code(Summary { failed: 1, skipped: 2, ..done });
+        assert!(one == 1 && said.starts_with("1 file failed") && said.ends_with("try again"), "{said}");
     }
 
     #[test]

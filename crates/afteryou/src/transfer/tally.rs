@@ -11,6 +11,13 @@ const OWNERS: [Owner; 4] = [Owner::User, Owner::Timetable, Owner::Control, Owner
 /// A state that is older than this says nothing about now. They come five times a second.
 const STATE_LASTS: Duration = Duration::from_secs(3);
 
+/// The rate must have been above nothing for so long before it says how long the rest takes: longer than the two seconds it
+/// is measured over, in which the first packets of a slow start, or a small file before a large one, count for little.
+const STEADY_AFTER: Duration = Duration::from_secs(3);
+
+/// The rate that the time left is computed from follows the present one with this time constant.
+const SMOOTHED_OVER: Duration = Duration::from_secs(10);
+
 /// Where a job stands.
 #[derive(Clone)]
 pub struct Tally {
@@ -30,10 +37,9 @@ pub struct Tally {
     pub bytes_moved: u64,
     /// Bytes a second, lately.
     pub rate: u64,
+    steady: Option<Steady>,
     /// Entries that failed, in this run.
     pub failed: u64,
-    /// Entries that were left out.
-    pub skipped: u64,
     /// How it ended.
     pub end: Option<End>,
     link: Link,
@@ -55,8 +61,38 @@ pub struct End {
     pub stored: u64,
     /// Files that were there already.
     pub had: u64,
+    /// Entries that were left out.
+    pub skipped: u64,
+    /// Entries without their mode or time.
+    pub incomplete: u64,
     /// Entries that failed.
     pub failed: u64,
+}
+
+/// The rate since something began to move.
+#[derive(Clone, Copy, Debug)]
+struct Steady {
+    since: Instant,
+    at: Instant,
+    /// Bytes a second.
+    rate: f64,
+}
+
+impl Steady {
+    /// What `last` becomes when it moves at `rate` now.
+    fn after(last: Option<Steady>, rate: u64, now: Instant) -> Option<Steady> {
+        let rate = (rate > 0).then_some(rate as f64)?;
+        let Some(last) = last else { return Some(Steady { since: now, at: now, rate }) };
+        let weight = match last.is_settled() {
+            true => now.saturating_duration_since(last.at).as_secs_f64() / SMOOTHED_OVER.as_secs_f64(),
+            false => 1.0,
+        };
+        Some(Steady { at: now, rate: last.rate + (rate - last.rate) * weight.min(1.0), ..last })
+    }
+
+    fn is_settled(&self) -> bool {
+        self.at.saturating_duration_since(self.since) >= STEADY_AFTER
+    }
 }
 
 /// How long the controller was seen doing what.
@@ -79,8 +115,8 @@ impl Tally {
             bytes_done: 0,
             bytes_moved: 0,
             rate: 0,
+            steady: None,
             failed: 0,
-            skipped: 0,
             end: None,
             link: Link::Connecting,
             down_since: None,
@@ -121,6 +157,7 @@ impl Tally {
                     false => Link::Down { reason, retry_in },
                 };
                 (self.state, self.rate, self.down_since) = (None, 0, Some(now));
+                self.steady = None;
             }
             Event::Plan { files, bytes, complete } => {
                 (self.files, self.bytes, self.is_plan_complete) = (*files, *bytes, *complete);
@@ -132,19 +169,19 @@ impl Tally {
                 }
                 (self.files_done, self.bytes_done) = (*files_done, *bytes_done);
                 (self.bytes_moved, self.rate) = (*bytes_moved, *rate);
+                self.steady = Steady::after(self.steady, *rate, now);
             }
             Event::State(state) => {
                 self.state = Some((state.clone(), now));
                 self.spend(now);
             }
             Event::File { outcome: Outcome::Failed(_), .. } => self.failed += 1,
-            Event::File { outcome: Outcome::Skipped(_), .. } => self.skipped += 1,
             Event::File { path, .. } => self.busy = self.busy.take().filter(|busy| busy != path),
             Event::Busy { path } => self.busy = Some(path.clone()),
             Event::Group { .. } | Event::Pace { .. } => {}
-            Event::Finished { stored, had, failed, bytes_moved } => {
-                self.end = Some(End { stored: *stored, had: *had, failed: *failed });
-                self.bytes_moved = *bytes_moved;
+            &Event::Finished { stored, had, skipped, incomplete, failed, bytes_moved } => {
+                self.end = Some(End { stored, had, skipped, incomplete, failed });
+                self.bytes_moved = bytes_moved;
                 if self.listens {
                     self.link = Link::Waiting { reason: None };
                 }
@@ -184,10 +221,17 @@ impl Tally {
             .then(|| super::figures::percent(ms(self.spent.yielding), ms(self.spent.seen)))
     }
 
-    /// Time left at the present rate.
+    /// Time left at the rate of the last seconds; None until there is one that means something.
     pub fn time_left(&self) -> Option<Duration> {
+        let steady = self.steady.filter(|steady| self.is_plan_complete && steady.is_settled())?;
         let left = self.bytes.saturating_sub(self.bytes_done);
-        (self.is_plan_complete && self.rate > 0).then(|| Duration::from_secs(left.div_ceil(self.rate)))
+        Some(Duration::from_secs((left as f64 / steady.rate.max(1.0)).ceil() as u64))
+    }
+
+    /// That it is paused and by whom, in plain words.
+    pub fn pause(&self, now: Instant) -> Option<String> {
+        let situation = self.situation(now);
+        situation.paused_by.is_some().then(|| words::paused(&situation))
     }
 
     /// Bytes that were there before this run.
@@ -255,10 +299,46 @@ mod tests {
     fn what_is_left_takes_its_time_at_the_present_rate() {
         let (mut tally, _, now) = tally();
         assert_eq!(tally.time_left(), None);
-        tally.add(&progress(400, 100), now);
+        for s in 0..4 {
+            tally.add(&progress(400, 100), now + Duration::from_secs(s));
+        }
         assert_eq!((tally.time_left(), tally.resumed()), (Some(Duration::from_secs(6)), 200));
         tally.add(&Event::Plan { files: 5, bytes: 2_000, complete: false }, now);
         assert_eq!(tally.time_left(), None, "nobody knows yet");
+    }
+
+    #[test]
+    fn the_first_packets_say_nothing_about_the_time_left() {
+        let (mut tally, _, now) = tally();
+        tally.add(&Event::Plan { files: 4, bytes: 3_100_000_000, complete: true }, now);
+        let at = |tenths: u64| now + Duration::from_millis(100 * tenths);
+        // A file of 36 bytes goes at once; the next one is hashed for a while.
+        for tenths in (0..20).step_by(2) {
+            tally.add(&progress(36, 18), at(tenths));
+            assert_eq!(tally.time_left(), None, "not 1966 days");
+        }
+        tally.add(&progress(36, 0), at(20));
+        // Slow start, as the mean over two seconds shows it, and then 2 MB/s.
+        for tenths in (22..200).step_by(2) {
+            tally.add(&progress(36, (100_000 * (tenths - 20)).min(2_000_000)), at(tenths));
+            let left = tally.time_left().map_or(1_550, |left| left.as_secs());
+            assert!((1_500..2_500).contains(&left), "{left} s at {tenths}");
+        }
+        // It yields for a moment: the time left does not jump to days.
+        tally.add(&progress(36, 2_000), at(202));
+        assert!(tally.time_left().unwrap() < Duration::from_secs(2_000));
+    }
+
+    #[test]
+    fn a_pause_is_told_while_nobody_is_there() {
+        let (tally, pace, now) = tally();
+        let mut tally = tally.listening();
+        pace.set(Owner::Control, Limit { max_rate: None, paused: true });
+        let expected = "paused by ctl: `afteryou ctl resume` goes on; waiting for files to move";
+        assert_eq!(tally.words(now), expected);
+        tally.add(&Event::Connected { peer: "[::1]:4747".to_owned() }, now);
+        assert_eq!(tally.words(now), "paused by ctl: `afteryou ctl resume` goes on");
+        assert_eq!(tally.pause(now), Some(tally.words(now)));
     }
 
     #[test]
@@ -303,8 +383,11 @@ mod tests {
     fn the_next_job_begins_at_nothing() {
         let (mut tally, _, now) = tally();
         tally.add(&progress(400, 100), now);
-        tally.add(&Event::Finished { stored: 3, had: 1, failed: 0, bytes_moved: 500 }, now);
-        assert_eq!((tally.bytes_moved, tally.end), (500, Some(End { stored: 3, had: 1, failed: 0 })));
+        let finished =
+            Event::Finished { stored: 3, had: 1, skipped: 2, incomplete: 1, failed: 0, bytes_moved: 500 };
+        tally.add(&finished, now);
+        let end = End { stored: 3, had: 1, skipped: 2, incomplete: 1, failed: 0 };
+        assert_eq!((tally.bytes_moved, tally.end), (500, Some(end)));
         tally.add(&Event::Connected { peer: "[::1]:4748".to_owned() }, now);
         assert_eq!((tally.bytes_moved, tally.bytes_done, tally.end), (0, 0, None));
     }

@@ -3,7 +3,7 @@
 //! # The rule
 //! The first that holds is said:
 //!
-//! 1. *no connection*, or *paused*: there is nothing else to say.
+//! 1. *no connection*, or *paused*: there is nothing else to say. A side that waits says both.
 //! 2. *measuring*: LEDBAT++ is in a slowdown, which it makes now and then so that the queue empties.
 //! 3. *yielding*: somebody else fills the queue. That is so
 //!    - if the queuing delay is more than a quarter above the controller's target. Alone, the controller holds the delay
@@ -25,7 +25,7 @@
 
 use super::figures::{delay, rate, time};
 use afteryou_transfer::pace::Owner;
-use afteryou_transfer::wire::State;
+use afteryou_transfer::wire::{State, PAUSED};
 use std::time::Duration;
 
 /// Two of the largest packets that Ethernet carries.
@@ -111,10 +111,10 @@ pub fn mood(situation: &Situation) -> Mood {
     if situation.link != Link::Up {
         return Mood::Away;
     }
-    if situation.paused_by.is_some() {
+    let state = situation.state.as_ref();
+    if situation.paused_by.is_some() || state.is_some_and(|state| state.phase == PAUSED) {
         return Mood::Paused;
     }
-    let state = situation.state.as_ref();
     if situation.never_yields.is_none() {
         if state.is_some_and(|state| state.phase.starts_with("slowdown")) {
             return Mood::Measuring;
@@ -142,6 +142,9 @@ pub fn mood(situation: &Situation) -> Mood {
 pub fn words(situation: &Situation) -> String {
     let state = situation.state.clone().unwrap_or_default();
     match mood(situation) {
+        Mood::Away if matches!(situation.link, Link::Waiting { .. }) && situation.paused_by.is_some() => {
+            format!("{}; {}", paused(situation), away(&situation.link))
+        }
         Mood::Away => away(&situation.link),
         Mood::Paused => paused(situation),
         Mood::Measuring if state.phase == "slowdown freeze" => {
@@ -175,7 +178,9 @@ fn is_yielding(state: &State) -> bool {
     }
     let at_floor = state.cwnd <= FLOOR_BYTES && !state.phase.ends_with("slow start");
     match (state.queue_us, state.target_us) {
-        (Some(queue), Some(target)) => queue > target + target / 4 || (at_floor && queue > target / 2),
+        (Some(queue), Some(target)) => {
+            queue > target.saturating_add(target / 4) || (at_floor && queue > target / 2)
+        }
         _ => at_floor,
     }
 }
@@ -194,9 +199,10 @@ fn away(link: &Link) -> String {
     }
 }
 
-fn paused(situation: &Situation) -> String {
+/// Who paused it. Without an owner here it was the sender at the far end.
+pub fn paused(situation: &Situation) -> String {
     match situation.paused_by {
-        Some(Owner::FarEnd) => "paused by the far end".to_owned(),
+        None | Some(Owner::FarEnd) => "paused by the far end".to_owned(),
         Some(Owner::Timetable) => format!("paused by the timetable{}", until(situation)),
         _ => "paused by ctl: `afteryou ctl resume` goes on".to_owned(),
     }

@@ -41,6 +41,46 @@ fn a_job_can_be_slowed_paused_and_stopped_from_outside() {
 }
 
 #[test]
+fn a_receiver_that_is_paused_while_idle_says_so_and_so_does_whoever_comes() {
+    let place = Place::new();
+    place.file("a", 100_000);
+    let (receive, ticket) = place.listen(&["receive", "archive"]);
+    let name = format!("{} receive into archive: ", receive.child.id());
+    let waits = "paused by ctl: `afteryou ctl resume` goes on; waiting for files to move\n";
+    assert_eq!(place.ctl(&receive, &["pause"]), format!("{name}paused; {waits}"));
+    assert_eq!(place.ctl(&receive, &["pause"]), format!("{name}was paused already; {waits}"));
+    assert_eq!(place.ctl(&receive, &["status"]), format!("{name}{waits}"));
+    let send = place.start(&["send", "a", &ticket]);
+    place.wait_for(&send, |status| status["words"] == "paused by the far end");
+    assert!(place.ctl(&receive, &["resume"]).starts_with(&format!("{name}resumed; ")));
+    let (code, _, said) = send.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("\npaused by the far end\n") && said.contains("\nno longer paused\n"), "{said}");
+    assert!(place.ctl(&receive, &["resume"]).starts_with(&format!("{name}was not paused; ")));
+    assert!(place.ctl(&receive, &["rate", "5Mbit/s"]).starts_with(&format!("{name}limited to 5 Mbit/s; ")));
+    assert!(place.ctl(&receive, &["off"]).starts_with(&format!("{name}all limits and pauses lifted; ")));
+    let stopped = place.ctl(&receive, &["stop"]);
+    assert!(stopped.starts_with(&format!("{name}ends now; what arrived stays")), "{stopped}");
+    let (code, _, said) = receive.end();
+    assert_eq!(code, Some(0), "{said}");
+    let paused = "paused by ctl: `afteryou ctl resume` goes on\n";
+    assert_eq!(said.matches(paused).count(), 2, "when it was paused, and when a job came: {said}");
+}
+
+#[test]
+fn a_server_that_is_paused_is_seen_at_the_far_end() {
+    let place = Place::new();
+    place.file("photos/a", 100_000);
+    let (serve, ticket) = place.listen(&["serve", "photos"]);
+    place.ctl(&serve, &["pause"]);
+    let get = place.start(&["get", &ticket, "album"]);
+    place.wait_for(&get, |status| status["words"] == "paused by the far end");
+    place.ctl(&serve, &["resume"]);
+    let (code, _, said) = get.end();
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
 fn a_socket_whose_job_was_killed_is_cleaned_away() {
     let place = Place::new();
     let (receive, _) = place.listen(&["receive", "archive"]);
@@ -52,6 +92,26 @@ fn a_socket_whose_job_was_killed_is_cleaned_away() {
     assert_eq!(text(&place.run(&["ctl"]).stdout), "no job runs\n");
     assert_eq!(fs::read_dir(place.path("control")).unwrap().count(), 0);
     assert_eq!(place.run(&["ctl", "pause"]).status.code(), Some(1));
+}
+
+#[test]
+fn what_is_no_socket_of_ours_survives_ctl() {
+    let place = Place::new();
+    let control = place.path("control");
+    fs::create_dir(&control).unwrap();
+    let precious = place.file("precious", 1_000);
+    for file in ["1.sock", "4711.sock"] {
+        fs::copy(&precious, control.join(file)).unwrap();
+    }
+    drop(std::os::unix::net::UnixListener::bind(place.path("elsewhere")).unwrap());
+    std::os::unix::fs::symlink(place.path("elsewhere"), control.join("2.sock")).unwrap();
+    std::os::unix::fs::symlink(&precious, control.join("3.sock")).unwrap();
+    let listed = place.run(&["ctl"]);
+    assert_eq!((text(&listed.stdout).as_str(), text(&listed.stderr).as_str()), ("no job runs\n", ""));
+    assert_eq!(place.run(&["ctl", "--job", "4711", "stop"]).status.code(), Some(1));
+    assert!(same(&precious, &control.join("1.sock")) && same(&precious, &control.join("4711.sock")));
+    assert!(same(&precious, &control.join("3.sock")));
+    assert!(control.join("2.sock").is_symlink() && place.path("elsewhere").exists());
 }
 
 #[test]

@@ -3,8 +3,12 @@
 
 mod breaks;
 mod control;
+mod incomplete;
+mod logs;
 mod moves;
 mod sleep;
+#[cfg(target_os = "linux")]
+mod starved;
 mod support;
 mod timetable;
 mod waiting;

@@ -220,3 +220,25 @@ fn a_transfer_says_that_it_yields_while_somebody_else_is_there() {
     assert!(share(end - 2_000, end) > 0.6, "{words:#?}");
     assert!(share(0, 3_000) < 0.3, "{words:#?}");
 }
+
+#[test]
+fn a_path_behind_the_ticket_of_a_receiver_is_refused_and_nothing_is_sent() {
+    let place = Place::new();
+    place.file("a", 1_000);
+    let (_receive, ticket) = place.listen(&["receive", "archive"]);
+    let word = format!("{ticket}/sub");
+    fs::write(place.path("ticket"), &word).unwrap();
+    let mut by_variable = place.command(&["send", "a"]);
+    by_variable.env("AFTERYOU_TICKET", &word);
+    for output in [
+        place.run(&["send", "a", &word]),
+        place.run(&["send", "a", "@ticket"]),
+        place.run(&["send", "a", "--ticket", &word]),
+        by_variable.output().unwrap(),
+    ] {
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("not in \"sub\" below it"), "{said}");
+    }
+    assert!(!place.path("archive/a").exists());
+}

@@ -105,6 +105,8 @@ fn the_longer_delay_steers_be_it_that_of_the_l_queue() {
     }
     let of_l = dropped.iter().filter(|dropped| matches!(dropped.packet.ecn, Ecn::Ect1)).count();
     assert!(of_l > 100, "{of_l}: only overload drops what understands marks");
+    let target = PARAMS.iter().find(|param| param.name == "target").unwrap();
+    assert!(target.help.contains("the longer one of the two queues"), "{}", target.help);
 }
 
 #[test]

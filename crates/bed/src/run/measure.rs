@@ -165,7 +165,7 @@ impl Raw<'_> {
             classes: if self.link.is_mixed { classes(passed) } else { Vec::new() },
             ..WindowFigures::default()
         };
-        figures.derive();
+        figures.derive(self.scenario);
         Some(figures)
     }
 

@@ -1,6 +1,6 @@
 //! What to expect of a scenario, in plain words.
 
-use super::groups::Group;
+use super::groups::{Group, Rest};
 use crate::closed::Link;
 
 /// A buffer must be so much longer than the delay that a flow steers to for it to see others before they overflow.
@@ -8,18 +8,35 @@ const ROOM: f64 = 1.5;
 
 /// A sentence or two for each group; `loss` is random, `link` that of a group.
 pub fn expect(groups: &[Group], loss: f64, link: impl Fn(&Group) -> Link) -> Vec<String> {
-    let filler = groups.iter().find(|group| group.fills_buffer(&link(group), loss));
+    let stays = |group: &&Group| group.passing_load(&link(group)).is_none();
+    let filler = groups.iter().filter(stays).find(|group| group.fills_buffer(&link(group), loss));
     let mut sentences = Vec::new();
     for group in groups {
         let (link, name) = (link(group), group.name());
+        if let Some(load) = group.passing_load(&link) {
+            sentences.push(format!(
+                "{name}: transfers that end, {:.0} % of the link while they start: what they do to the queue as they come and go is \
+                 not modelled",
+                load * 100.0
+            ));
+            continue;
+        }
         if group.fills_buffer(&link, loss) {
             sentences.push(format!(
                 "{name}: expect it to fill the buffer again and again: up to {:.0} ms of delay for everybody",
                 link.buffer_s() * 1e3
             ));
         }
-        let Some(rest_s) = group.rest_s(&link) else { continue };
-        if rest_s < link.buffer_s() && !group.path_is_too_long(&link) {
+        let Some(Rest { queuing_s: rest_s, is_reached }) = group.rest(&link) else { continue };
+        let fits = rest_s < link.buffer_s() && !group.path_is_too_long(&link);
+        if fits && !is_reached {
+            sentences.push(format!(
+                "{name}: while nobody else sends, expect the delay to swing from little to {:.0} ms and more: with constant round \
+                 trips nothing makes it settle",
+                rest_s * 1e3
+            ));
+        }
+        if fits && is_reached {
             let use_of_link = group.utilisation_alone(&link).map_or_else(String::new, |utilisation| {
                 format!(", and {:.0} % of the link", utilisation * 100.0)
             });

@@ -1,13 +1,14 @@
 //! Closed forms of a group of flows.
 
 use super::says::Says;
+use super::transfers::Transfers;
 use super::Analysis;
 use crate::closed::ledbatpp::{share_at_equal_loss, Alone, LongPath, Ramp, Root, Slowdown, Wait};
 use crate::closed::together::{Law, Party};
 use crate::closed::{fledbat, ledbat, Equilibrium, Link, Symmetric};
 use crate::model::{Cubic, Decrease, Fledbat, Ledbat, LedbatPp, Model, Slowdowns};
 use crate::network::Sender;
-use crate::options::{Base, Options};
+use crate::options::{Base, Feedback, Options, RoundTrip};
 use afteryou_scenario::{Duration, Flow};
 
 /// Flows of one rule, one round trip and one packet size.
@@ -23,6 +24,18 @@ pub struct Group {
     first: String,
     /// Another group has the same kind, number and round trip: its first flow tells it apart.
     pub has_namesake: bool,
+    /// What its flows have to send, if all of them have an end.
+    transfers: Option<Transfers>,
+    options: Options,
+}
+
+/// Where the delay goes that a group steers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rest {
+    /// The queuing delay at rest, s.
+    pub queuing_s: f64,
+    /// Does it get there? If not, it swings around it.
+    pub is_reached: bool,
 }
 
 /// Round trip from which LEDBAT++'s ramps overshoot: GAIN is 1 from twice TARGET on.
@@ -35,7 +48,7 @@ pub fn reno_window(loss: f64) -> f64 {
 
 impl Group {
     /// A group of one.
-    pub fn new(flow: &Flow, sender: Sender) -> Group {
+    pub fn new(flow: &Flow, sender: Sender, options: Options) -> Group {
         let kind = flow.controller.as_ref().map_or("cbr", |controller| &controller.kind);
         let (rtt, start) = (flow.rtt, flow.start);
         let first = flow.group.as_ref().unwrap_or(&flow.name).clone();
@@ -48,6 +61,8 @@ impl Group {
             together: true,
             first,
             has_namesake: false,
+            transfers: Transfers::of(flow),
+            options,
         }
     }
 
@@ -55,6 +70,17 @@ impl Group {
     pub fn join(&mut self, flow: &Flow) {
         self.flows += 1;
         self.together &= flow.start == self.start;
+        self.transfers = self.transfers.zip(Transfers::of(flow)).map(|(all, one)| all.and(one));
+    }
+
+    /// The load of transfers that come and go, as a part of the link: too short and too few to fill it all the time. The closed
+    /// forms are for flows that always have something to send, and say nothing of them.
+    pub fn passing_load(&self, link: &Link) -> Option<f64> {
+        self.transfers.and_then(|transfers| transfers.passing_load(link))
+    }
+
+    fn has_constant_round_trips(&self) -> bool {
+        self.options.round_trip == RoundTrip::Constant
     }
 
     /// Does it fill the buffer although packets are lost at random with this probability?
@@ -64,22 +90,39 @@ impl Group {
             Model::Cubic(rule) => rule.window_at(loss, link.rtt_s).max(reno_window(loss)),
             _ => return false,
         };
-        f64::from(self.flows) * window > link.buffer + link.bdp()
+        // A queue that lengthens no round trip thins out no rate: any window above the path fills it in the end.
+        let room = if self.has_constant_round_trips() { link.bdp() } else { link.buffer + link.bdp() };
+        f64::from(self.flows) * window > room
     }
 
-    /// The queuing delay that it comes to rest at, s; none if it steers to none.
-    pub fn rest_s(&self, link: &Link) -> Option<f64> {
-        let steered_s = match &self.sender.model {
-            Model::Ledbat(rule) => rule.target_s,
-            Model::LedbatPp(rule) => {
-                fledbat::Closed::between_slowdowns(self.at(link), rule).equilibrium_with_queue().queuing_s
-            }
-            Model::Fledbat(rule) => {
-                fledbat::Closed::of(self.at(link), rule).equilibrium_with_queue().queuing_s
-            }
+    /// Where the queuing delay goes; none if it steers to none.
+    pub fn rest(&self, link: &Link) -> Option<Rest> {
+        let (steered_s, is_reached) = match &self.sender.model {
+            // Without the queue in the round trip nothing damps it.
+            Model::Ledbat(rule) => (rule.target_s, !self.has_constant_round_trips()),
+            Model::LedbatPp(rule) => self.rest_of(&fledbat::Closed::between_slowdowns(self.at(link), rule)),
+            Model::Fledbat(rule) => self.rest_of(&fledbat::Closed::of(self.at(link), rule)),
             Model::NewReno(_) | Model::Cubic(_) | Model::Constant(_) => return None,
         };
-        Some(steered_s.max(self.floor_s(link)))
+        Some(Rest { queuing_s: steered_s.max(self.floor_s(link)), is_reached })
+    }
+
+    /// The delay at rest, s, and whether it is reached. With the queue in the round trip a limit cycle is small; with constant
+    /// round trips it empties the queue.
+    fn rest_of(&self, closed: &fledbat::Closed) -> (f64, bool) {
+        let at_once = self.options.feedback == Feedback::AtOnce;
+        let is_reached = !self.has_constant_round_trips() || at_once || closed.delayed().is_stable();
+        (
+            self.equilibrium(closed).queuing_s,
+            is_reached && !(self.has_constant_round_trips() && self.slows_down()),
+        )
+    }
+
+    fn equilibrium(&self, closed: &fledbat::Closed) -> Equilibrium {
+        match self.options.round_trip {
+            RoundTrip::Constant => closed.equilibrium(),
+            RoundTrip::WithQueue => closed.equilibrium_with_queue(),
+        }
     }
 
     /// What of the link a group without a rule takes.
@@ -118,17 +161,25 @@ impl Group {
     /// The queue that the smallest windows of all its flows keep, s; nothing if the path holds them.
     fn floor_s(&self, link: &Link) -> f64 {
         let packets = f64::from(self.flows) * self.sender.model.floor();
-        (packets / link.capacity() - link.rtt_s).max(0.0)
+        let beyond_s = packets / link.capacity() - link.rtt_s;
+        match self.has_constant_round_trips() && beyond_s > 0.0 {
+            true => link.buffer_s(),
+            false => beyond_s.max(0.0),
+        }
     }
 
-    /// The part of the link that a lone flow uses, where that is less than all.
+    /// The part of the link that a lone flow uses, where that is less than all and the closed form holds: the queue is part of
+    /// the round trip, and the path not too long.
     pub fn utilisation_alone(&self, link: &Link) -> Option<f64> {
         let Model::LedbatPp(rule) = &self.sender.model else { return None };
+        if self.has_constant_round_trips() || self.path_is_too_long(link) {
+            return None;
+        }
         let alone = Alone { capacity: link.capacity(), rtt_s: link.rtt_s, queuing_s: rule.target_s };
         (self.flows == 1).then(|| alone.utilisation(rule)).filter(|utilisation| utilisation.is_finite())
     }
 
-    /// Do LEDBAT++'s ramps end its growth before the link is full?
+    /// May LEDBAT++'s ramps end its growth before the link is full?
     pub fn path_is_too_long(&self, link: &Link) -> bool {
         let Model::LedbatPp(rule) = &self.sender.model else { return false };
         self.flows == 1 && long_path(rule, link).is_some_and(|root| link.rtt_s > root.threshold_s)
@@ -147,6 +198,10 @@ impl Group {
     pub fn explain(&self, link: &Link, options: &Options, analysis: &mut Analysis) {
         let mut says = Says { of: self.name(), analysis };
         says.number("bandwidth-delay product", link.bdp(), "packets", "C·R");
+        if let Some(load) = self.passing_load(link) {
+            says.number("load", load, "", "bytes of all transfers/(C·time in which they start)");
+            return;
+        }
         match &self.sender.model {
             Model::Fledbat(rule) => self.fledbat(rule, link, options, &mut says),
             Model::Ledbat(rule) => self.ledbat(rule, link, options, &mut says),
@@ -181,8 +236,8 @@ impl Group {
             says.number("period", period_s, "s", "2π/√(ζ/(R·τ) − a²/4)");
         }
         says.number("damping ratio", closed.pair().damping(), "", "a/(2·ω₀)");
-        let rests = self.can_rest(closed.equilibrium_with_queue().queuing_s, link, says);
-        says.delayed(&closed.delayed(), &closed.delayed_with_queue(), rests);
+        let rests = self.can_rest(self.equilibrium(closed).queuing_s, link, says);
+        says.delayed(&closed.delayed(), &closed.delayed_with_queue(), rests, &self.options);
     }
 
     fn ledbat(&self, rule: &Ledbat, link: &Link, options: &Options, says: &mut Says<'_>) {
@@ -199,7 +254,7 @@ impl Group {
             "of λ² + λ/(R + τ) + N·GAIN/(C·τ·(R + τ)²)",
         );
         let rests = self.can_rest(rule.target_s, link, says);
-        says.delayed(&closed.delayed(), &closed.delayed_with_queue(), rests);
+        says.delayed(&closed.delayed(), &closed.delayed_with_queue(), rests, &self.options);
         if self.flows > 1 {
             says.note("windows never forget what they differ by: there is no force towards equal shares");
         }
@@ -248,9 +303,12 @@ impl Group {
         let nine = "(4 + 2·W + 9·(T + 2)·W)/(2·C·R + T·W + 9·(T + 2)·W), T = log₂(W/2), W = C·(R + q)";
         // Ramps shorter than a round trip are not in the model: it says then that more than all is used, or less than nothing.
         let used = Some(alone.nine_tenths(Wait::Slowdown)).filter(|used| (0.0..=1.0).contains(used));
-        says.number("utilisation alone, the 9/10 model", used.unwrap_or(f64::NAN), "", nine);
-        let covered = "1 − lost/(10·length·C), with GAIN's ramp and what the queue covers";
-        says.number("utilisation alone", alone.utilisation(rule), "", covered);
+        let holds = !self.path_is_too_long(link) && !self.has_constant_round_trips();
+        if holds {
+            says.number("utilisation alone, the 9/10 model", used.unwrap_or(f64::NAN), "", nine);
+            let covered = "1 − lost/(10·length·C), with GAIN's ramp and what the queue covers";
+            says.number("utilisation alone", alone.utilisation(rule), "", covered);
+        }
         if let Some(root) = long_path(rule, link) {
             says.number(
                 "window that slowdowns return to",
@@ -261,11 +319,14 @@ impl Group {
             let threshold = "β·s/C: the link is filled up to this round trip";
             says.number("longest round trip that is filled", root.threshold_s * 1e3, "ms", threshold);
         }
-        if self.path_is_too_long(link) {
-            says.note(
-                "the path is so long that the ramps' own queue ends the growth before the link is full: alone it leaves \
-                 a part of the link unused",
-            );
+        if let Some(root) = long_path(rule, link).filter(|_| self.path_is_too_long(link)) {
+            let least = root.utilisation(link.bdp());
+            says.number("least utilisation alone", least, "", "0.9·(1 + β)/2·s/(C·R)");
+            says.note(format!(
+                "the path is so long that the ramps' own queue may end the growth before the link is full: alone it may leave a \
+                 part of the link unused, and use as little as {:.0} % where its ramps are not paced",
+                least * 100.0
+            ));
         }
         let closed = fledbat::Closed::between_slowdowns(self.at(link), rule);
         self.settles(&closed, link, says);
@@ -274,17 +335,15 @@ impl Group {
         }
         says.note("what is said of its rest holds between slowdowns, with GAIN for α and Constant for ζ");
         if self.flows > 1 {
-            self.slowdowns(gain, &closed.equilibrium_with_queue(), says);
+            self.slowdowns(gain, &self.equilibrium(&closed), says);
         }
     }
 
     /// What slowdowns do to several that hold a queue together.
     fn slowdowns(&self, gain: f64, settled: &Equilibrium, says: &mut Says<'_>) {
-        let slowdown = Slowdown {
-            window: settled.window,
-            round_trip_s: self.rtt.as_secs_f64() + settled.queuing_s,
-            gain,
-        };
+        let queued_s = if self.has_constant_round_trips() { 0.0 } else { settled.queuing_s };
+        let slowdown =
+            Slowdown { window: settled.window, round_trip_s: self.rtt.as_secs_f64() + queued_s, gain };
         let formula = "(2 + ln(W/2)/ln(1 + GAIN))·(R + q)";
         says.number("length of a slowdown", slowdown.length_s(), "s", formula);
         says.number("taken out of the queue by one", slowdown.taken(), "packets", "W − 2");
@@ -324,12 +383,12 @@ impl Group {
     }
 }
 
-/// The window that LEDBAT++'s slowdowns return to on a long path: the root in the octave of the window before a slowdown.
+/// The window that LEDBAT++'s slowdowns return to on a long path, in the lowest octave that a flow which grows cannot leave.
+/// One that its initial slow start takes further rests higher.
 fn long_path(rule: &LedbatPp, link: &Link) -> Option<Root> {
     if rule.slowdowns == Slowdowns::None || link.rtt_s < LONG_PATH * rule.target_s {
         return None;
     }
     let path = LongPath { capacity: link.capacity(), target_s: rule.target_s, ramp: Ramp::FromTwo };
-    let octave = libm::log2(link.capacity() * (link.rtt_s + rule.target_s)).max(1.0) as u32;
-    path.root(octave).filter(|root| root.is_bounded())
+    path.root(path.lowest_trap()?).filter(Root::is_bounded)
 }

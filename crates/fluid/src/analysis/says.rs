@@ -2,6 +2,7 @@
 
 use super::Analysis;
 use crate::closed::{DelayLoop, Equilibrium};
+use crate::options::{Feedback, Options, RoundTrip};
 use std::fmt::Display;
 
 /// Where numbers and sentences about a group go.
@@ -37,8 +38,8 @@ impl Says<'_> {
         self.number("window at rest", with_queue.window, "packets", "C/N·(R + q)");
     }
 
-    /// What the delay does to the loop; in words only if the queue `rests`.
-    pub fn delayed(&mut self, constant: &DelayLoop, with_queue: &DelayLoop, rests: bool) {
+    /// What the delay does to the loop; in words only if the queue `rests`, and of the loop that `options` have.
+    pub fn delayed(&mut self, constant: &DelayLoop, with_queue: &DelayLoop, rests: bool, options: &Options) {
         let at_once = constant.margin_at_once();
         let margins = [
             ("phase margin with feedback at once", at_once, "π − ∠, constant round trips"),
@@ -50,7 +51,13 @@ impl Says<'_> {
                 self.number(what, margin, "rad", formula);
             }
         }
-        if !rests {
+        if !rests || options.feedback == Feedback::AtOnce {
+            return;
+        }
+        if options.round_trip == RoundTrip::Constant {
+            if !constant.is_stable() {
+                self.note("with its delay and constant round trips the loop is unstable: expect a limit cycle that empties the queue");
+            }
             return;
         }
         if !with_queue.is_stable() {

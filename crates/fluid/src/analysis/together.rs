@@ -4,10 +4,14 @@ use super::groups::Group;
 use super::Analysis;
 use crate::closed::together::{Law, Party, Share, Together};
 use crate::network::Network;
-use crate::options::Base;
+use crate::options::{Base, RoundTrip};
 
 /// Where several groups come to rest together.
 pub fn explain(groups: &[Group], network: &Network, analysis: &mut Analysis) {
+    // The rest of several is a matter of what the queue adds to their round trips.
+    if network.options.round_trip == RoundTrip::Constant {
+        return;
+    }
     let Some(parties) = groups.iter().map(Group::party).collect::<Option<Vec<_>>>() else { return };
     let steered = parties.iter().filter(|party| !matches!(party.law, Law::Constant(_))).count();
     if parties.len() < 2 || steered == 0 {

@@ -28,6 +28,11 @@
 //! The left side starts anew with each power of two, so there is a root in every octave; which one a flow settles at depends
 //! on the window it had before. The link is not filled where `β·s·packet < C·R`.
 //!
+//! A flow that grows from below stays in the lowest octave that it cannot cross (ours). Up to `w = 2^k + C·TARGET` it loses
+//! nothing, so one wait takes it to `w + 9·log₂ w` at most; below `2^(k+1)` that octave is a trap, whatever the round trip.
+//! The simulator without pacing at 20 Mbit/s: some 345 packets on all paths of 300 ms to 1 s, where k = 8 and s = 374. With
+//! pacing, and at rates where the initial slow start goes further, a flow rests in a higher octave.
+//!
 //! # Source
 //! Bagnulo and García-Martínez, "An experimental evaluation of LEDBAT++", 2022, appendix. Its A.1 counts the ramp from two
 //! packets and its A.2 from one ([`Ramp`]); its eq. 11 drops GAIN and the bound of W/2 on a decrease, which roots with
@@ -148,16 +153,19 @@ impl Root {
     pub fn is_bounded(&self) -> bool {
         self.beta >= 0.5
     }
+
+    /// Part of a link with this bandwidth-delay product that it uses, if it does not fill it: its window swings between β·s and
+    /// s, and slowdowns take a tenth.
+    pub fn utilisation(&self, bdp: f64) -> f64 {
+        0.9 * (1.0 + self.beta) / 2.0 * self.window / bdp
+    }
 }
 
 impl LongPath {
     /// The root in the octave from 2^`octave` packets, if there is one.
     pub fn root(&self, octave: u32) -> Option<Root> {
-        let from = (0..octave).fold(1.0, |power, _| 2.0 * power);
-        let skipped = match self.ramp {
-            Ramp::FromOne => 0.0,
-            Ramp::FromTwo => 1.0,
-        };
+        let from = power_of_two(octave);
+        let skipped = self.skipped();
         let over = |s: f64| (s - from) / self.capacity / self.target_s - 1.0;
         // s·(1 − β) − 9·log₂ s, which rises throughout the octave as far as it is positive.
         let left_over = |s: f64| s * over(s) - WAIT * (libm::log2(s) - skipped);
@@ -181,10 +189,32 @@ impl LongPath {
         (beta > 0.0).then(|| Root { window: low, beta, threshold_s: beta * low / self.capacity })
     }
 
+    /// The lowest octave that a flow which grows cannot leave.
+    pub fn lowest_trap(&self) -> Option<u32> {
+        let is_trap = |octave: &u32| {
+            let unharmed = power_of_two(*octave) + self.capacity * self.target_s;
+            let largest = unharmed + WAIT * (libm::log2(unharmed) - self.skipped());
+            largest < power_of_two(octave + 1)
+        };
+        (1..30).find(is_trap)
+    }
+
+    /// Doublings of a ramp that it does without.
+    fn skipped(&self) -> f64 {
+        match self.ramp {
+            Ramp::FromOne => 0.0,
+            Ramp::FromTwo => 1.0,
+        }
+    }
+
     /// All roots with windows up to 2^30 packets, ascending.
     pub fn roots(&self) -> Vec<Root> {
         (1..30).filter_map(|octave| self.root(octave)).collect()
     }
+}
+
+fn power_of_two(exponent: u32) -> f64 {
+    (0..exponent).fold(1.0, |power, _| 2.0 * power)
 }
 
 /// Long-run share of one of two flows, as its gain and another's at equal loss: √GAIN (draft-01 §4.2). 1 is Reno's.

@@ -1,9 +1,9 @@
 //! Figures for other programs: tidy CSV, one observation in a line.
 
 use super::Brief;
-use afteryou_scenario::outcome::{Outcome, Quantiles, Run};
+use afteryou_scenario::outcome::{Comparison, Outcome, Quantiles, Run};
 use afteryou_scenario::Role;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// A field: quoted where it has to be. What a spreadsheet would take for a formula gets an apostrophe before it.
@@ -75,6 +75,7 @@ const HEADS: &[&str] = &[
     "queue_max_ms",
     "queue_packets",
     "fairness",
+    "foreground_fairness",
     "harvest",
     "foreground_share",
     "flow",
@@ -87,6 +88,8 @@ const HEADS: &[&str] = &[
     "kept",
     "added_delay_mean_ms",
     "added_delay_p95_ms",
+    "completed_in_s",
+    "completed_in_s_without",
 ];
 
 /// A line for each window and flow.
@@ -106,15 +109,17 @@ fn lines(brief: &Brief) -> Vec<Vec<String>> {
             delay(|q| q.max_ms),
             number(window.queue_packets),
             number(window.fairness),
+            number(window.foreground_fairness),
             number(window.harvest),
             number(window.foreground_share),
         ];
+        let of_window = brief.comparison.iter().filter(|compared| compared.window == window.window);
+        let compared: BTreeMap<&str, &Comparison> =
+            of_window.map(|compared| (compared.flow.as_str(), compared)).collect();
         for flow in &window.flows {
             let delay = |of: fn(&Quantiles) -> f64| number(flow.queuing_delay.as_ref().map(of));
-            let compared = brief
-                .comparison
-                .iter()
-                .find(|other| other.window == window.window && other.flow == flow.flow);
+            let compared = compared.get(flow.flow.as_str());
+            let [completed_in_s, without] = brief.completed_in_s.get(&flow.flow).copied().unwrap_or_default();
             let role = if flow.role == Role::Foreground { "foreground" } else { "background" };
             let mut line = of_link.clone();
             line.extend([
@@ -128,6 +133,8 @@ fn lines(brief: &Brief) -> Vec<Vec<String>> {
                 number(compared.and_then(|compared| compared.kept)),
                 number(compared.and_then(|compared| compared.added_delay_mean_ms)),
                 number(compared.and_then(|compared| compared.added_delay_p95_ms)),
+                number(completed_in_s),
+                number(without),
             ]);
             lines.push(line);
         }

@@ -1,6 +1,6 @@
 //! The page of many runs: the table of all, and a link to each.
 
-use super::{summary, Brief};
+use super::{remarks, tables, Brief};
 use crate::escape;
 use crate::html::{markup, CSS};
 use std::fmt::Write;
@@ -19,6 +19,11 @@ pub fn index_html(title: &str, briefs: &[Brief]) -> String {
         );
     }
     let links = if links.is_empty() { links } else { format!("<h2>Each run</h2>\n<ol>\n{links}</ol>\n") };
+    let engine =
+        briefs.first().map(|brief| format!(" · {}", escape::html(&brief.engine))).unwrap_or_default();
+    let remarks: String =
+        remarks(briefs).iter().map(|said| format!("<p>{}</p>\n", escape::html(said))).collect();
+    let tables: String = tables(briefs).iter().map(markup).collect();
     let version = env!("CARGO_PKG_VERSION");
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -26,9 +31,8 @@ pub fn index_html(title: &str, briefs: &[Brief]) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <title>{title}</title>\n<style>\n{CSS}\n</style>\n</head>\n<body>\n<main>\n<header>\n<h1>{title}</h1>\n\
-         <p class=\"subtitle\">{} runs · packet simulation · afteryou {version}</p>\n</header>\n{}{links}\
+         <p class=\"subtitle\">{} runs{engine} · afteryou {version}</p>\n{remarks}</header>\n{tables}{links}\
          <footer><p><span>Every number of this page is in runs.csv.</span></p></footer>\n</main>\n</body>\n</html>\n",
         briefs.len(),
-        markup(&summary(briefs)),
     )
 }

@@ -7,8 +7,10 @@ const T_95: [f64; 30] = [
 ];
 /// The same with no end of them.
 const Z_95: f64 = 1.960;
+/// An interval of two values is 12.7 standard errors wide: it says nothing.
+const FEWEST_FOR_AN_INTERVAL: usize = 3;
 
-/// A mean, and half the width of its 95 % interval where there are two values or more.
+/// A mean, and half the width of its 95 % interval where there are enough values and they differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Estimate {
     mean: f64,
@@ -18,12 +20,12 @@ pub(super) struct Estimate {
 impl Estimate {
     /// Of nothing there is none.
     pub(super) fn of(values: &[f64]) -> Option<Estimate> {
-        let n = values.len();
-        if n == 0 {
-            return None;
+        let (n, first) = (values.len(), *values.first()?);
+        if values.iter().all(|value| *value == first) {
+            return Some(Estimate { mean: first, half_width: None });
         }
         let mean = values.iter().sum::<f64>() / n as f64;
-        let half_width = (n > 1).then(|| {
+        let half_width = (n >= FEWEST_FOR_AN_INTERVAL).then(|| {
             let variance =
                 values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (n - 1) as f64;
             T_95.get(n - 2).unwrap_or(&Z_95) * (variance / n as f64).sqrt()
@@ -34,7 +36,9 @@ impl Estimate {
     /// "96.1 ± 0.3 %": the unit once.
     pub(super) fn written(&self, write: fn(f64) -> String) -> String {
         let mean = write(self.mean);
-        let Some(half_width) = self.half_width.map(write) else { return mean };
+        // Differences carry a sign; widths have none.
+        let width = |width| at_least_its_last_digit(write(width).trim_start_matches('+'));
+        let Some(half_width) = self.half_width.map(width) else { return mean };
         let apart = |text| str::split_once(text, char::is_whitespace);
         match (apart(&mean), apart(&half_width)) {
             (Some((value, unit)), Some((width, other))) if unit == other => {
@@ -45,9 +49,20 @@ impl Estimate {
     }
 }
 
+/// "<0.01 ms" for "0.00 ms": values that differ have no interval of nothing.
+fn at_least_its_last_digit(width: &str) -> String {
+    let digits = width.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(width.len());
+    let (number, unit) = width.split_at(digits);
+    match number.strip_suffix('0') {
+        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => format!("<{rest}1{unit}"),
+        _ => width.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::ms;
 
     #[test]
     fn the_interval_is_students() {
@@ -59,5 +74,21 @@ mod tests {
         assert_eq!(Estimate::of(&[]), None);
         let many = Estimate::of(&[0.0, 2.0].repeat(50)).unwrap();
         assert!((many.half_width.unwrap() - 1.96 * (1.0101f64 / 100.0).sqrt()).abs() < 1e-3);
+    }
+
+    #[test]
+    fn fewer_than_three_values_or_equal_ones_have_no_interval() {
+        for values in [&[1.0, 3.0][..], &[0.1, 0.1, 0.1][..]] {
+            assert_eq!(Estimate::of(values).unwrap().half_width, None, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn values_that_differ_never_have_an_interval_of_nothing() {
+        let written = |values: &[f64]| Estimate::of(values).unwrap().written(ms).replace('\u{a0}', " ");
+        assert_eq!(written(&[20.0, 20.0, 20.001]), "20.0 ± <0.01 ms");
+        assert_eq!(written(&[20.0, 20.0, 20.0]), "20.0 ms");
+        assert_eq!(written(&[20.0, 30.0]), "25.0 ms");
+        assert_eq!(written(&[20.0, 21.0, 22.0]), "21.0 ± 2.48 ms");
     }
 }

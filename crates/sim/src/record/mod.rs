@@ -184,7 +184,7 @@ impl<'a> Recorder<'a> {
             flows: figures.collect(),
             ..WindowFigures::default()
         };
-        figures.derive();
+        figures.derive(self.scenario);
         figures
     }
 }

@@ -8,6 +8,7 @@ use crate::session::{self, sink, End};
 use crate::store::Store;
 use crate::wire::{Greeting, Why};
 use std::sync::Arc;
+use tracing::{info_span, Instrument};
 
 /// A name that the other side made up would otherwise replace whatever has it in the store's directory.
 fn only_below(path: &[u8], store: Store) -> sink::Consider {
@@ -39,12 +40,19 @@ pub async fn get(
         let keeper = Lane::new(dial.clone(), tally.clone(), &options);
         let (tally, pace, consider, path) =
             (tally.clone(), options.pace.clone(), consider.clone(), path.clone());
-        running.spawn(async move {
-            let role =
-                || sink::Role { consider: consider.clone(), tally: tally.clone(), pace: pace.clone(), lane };
-            let greeting = || Greeting::Pull { job, lane, lanes, path: path.clone() };
-            keeper.keep(|connection| pull(connection, greeting(), role())).await
-        });
+        running.spawn(
+            async move {
+                let role = || sink::Role {
+                    consider: consider.clone(),
+                    tally: tally.clone(),
+                    pace: pace.clone(),
+                    lane,
+                };
+                let greeting = || Greeting::Pull { job, lane, lanes, path: path.clone() };
+                keeper.keep(|connection| pull(connection, greeting(), role())).await
+            }
+            .instrument(info_span!("connection", lane)),
+        );
     }
     running.settle(&tally, &options.pace).await
 }

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{timeout, Instant, MissedTickBehavior};
+use tracing::{debug, info};
 
 const BACKOFF_FIRST: Duration = Duration::from_millis(500);
 const BACKOFF_LAST: Duration = Duration::from_secs(10);
@@ -59,20 +60,26 @@ impl Lane {
                 Some(connection) => connection,
                 None => self.connect(&mut backoff, alone_since).await?,
             };
+            info!(peer = session::peer(&connection), "connected");
             self.tally.tell(Event::Connected { peer: session::peer(&connection) });
             let started = Instant::now();
             let running = session(connection.clone());
             tokio::pin!(running);
+            // Dropped before the session is, if the job is given up.
+            let leaving = Leaving(&connection);
             let result = tokio::select! {
                 result = &mut running => result,
                 next = self.successor(&connection) => {
+                    info!("nothing came from the far end for a while; a new connection takes the old one's place");
                     successor = Some(next);
                     connection.close(VarInt::from_u32(session::REPLACED), b"");
                     // It lets go of its files before the next begins.
                     running.await
                 }
             };
+            drop(leaving);
             alone_since = Instant::now();
+            debug!(seconds = started.elapsed().as_secs(), ?result, "the session ended");
             match result {
                 Ok(()) => return Ok(()),
                 Err(End::Failed(error)) => return Err(error),
@@ -103,9 +110,11 @@ impl Lane {
     async fn pause(&self, backoff: &mut Backoff, alone_since: Instant, reason: String) -> Result<(), Error> {
         let tried = alone_since.elapsed();
         if self.give_up_after.is_some_and(|limit| tried >= limit) {
+            info!(seconds = tried.as_secs(), reason, "giving up");
             return Err(Error::GaveUp { seconds: tried.as_secs(), reason });
         }
         let pause = backoff.next();
+        info!(reason, retry_in = ?pause, "no connection");
         self.tally.tell(Event::Disconnected { reason, retry_in_ms: pause.as_millis() as u64 });
         tokio::time::sleep(pause).await;
         Ok(())
@@ -134,9 +143,19 @@ impl Lane {
                 continue;
             }
             attempted_at = now;
+            debug!(silent_for = ?(now - heard_at), "trying a new connection beside the silent one");
             let dial = self.dial.clone();
             attempts.spawn(async move { timeout(COMPANION_TIMEOUT, dial.dial()).await.ok()?.ok() });
         }
+    }
+}
+
+/// Closes the connection when dropped: its streams would end in the middle of a session otherwise.
+struct Leaving<'a>(&'a Connection);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.close(VarInt::from_u32(session::SHUTDOWN), b"");
     }
 }
 

@@ -14,7 +14,7 @@
 
 use super::tally::Tally;
 use super::work::Work;
-use super::{on_thread, StateOf, Summary, MAX_LANES};
+use super::{on_thread, tell_pace, StateOf, Summary, MAX_LANES};
 use crate::error::Error;
 use crate::event::{Event, Listener};
 use crate::guard::Guard;
@@ -23,7 +23,7 @@ use crate::session::{self, sink, source, Control, End};
 use crate::source::{Source, SourceOptions};
 use crate::store::Store;
 use crate::wire::{Answer, Greeting};
-use quinn::{Connection, VarInt};
+use quinn::{Connection, ConnectionError, VarInt};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -31,6 +31,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{timeout, Instant};
+use tracing::{debug, info, info_span, warn, Instrument};
 
 /// Sessions at a time: the connections of the largest job. Each may hold 16 MiB that its peer sent.
 const MAX_SESSIONS: usize = MAX_LANES as usize;
@@ -42,6 +43,8 @@ const FINISHED: Duration = Duration::from_secs(30);
 /// ([`session::GREETING_TIMEOUT`]); a file that the older one still holds is busy then.
 const REPLACE_TIMEOUT: Duration = Duration::from_secs(7);
 const _: () = assert!(REPLACE_TIMEOUT.as_secs() < session::GREETING_TIMEOUT.as_secs());
+/// How long a ping may take to be answered, beside four round trips: QUIC sends it three times meanwhile.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long a probed side may take to go.
 const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -117,11 +120,21 @@ pub async fn listen(
     let host =
         Arc::new(Host { service, options, books: Mutex::default(), closing: watch::Sender::new(false) });
     let mut sessions = JoinSet::new();
+    let listener = host.options.listener.clone();
+    let pace = host.options.pace.clone();
+    let pacing = tell_pace(&pace, |event| listener(event));
+    tokio::pin!(pacing);
     loop {
         tokio::select! {
             connection = door.accept() => match connection {
-                Some(connection) if sessions.len() < MAX_SESSIONS => _ = sessions.spawn(host.clone().welcome(connection)),
-                Some(connection) => connection.close(VarInt::from_u32(session::SHUTDOWN), b"too many sessions"),
+                Some(connection) if sessions.len() < MAX_SESSIONS => {
+                    let span = info_span!("session", peer = session::peer(&connection));
+                    _ = sessions.spawn(host.clone().welcome(connection).instrument(span));
+                }
+                Some(connection) => {
+                    warn!(peer = session::peer(&connection), "too many sessions at a time: {MAX_SESSIONS} are open");
+                    connection.close(VarInt::from_u32(session::SHUTDOWN), b"too many sessions");
+                }
                 None => break,
             },
             Some(ended) = sessions.join_next() => {
@@ -129,6 +142,7 @@ pub async fn listen(
                     break;
                 }
             }
+            () = &mut pacing => {}
             _ = shutdown.wait_for(|ended| *ended) => break,
         }
     }
@@ -229,10 +243,12 @@ impl Host {
         let (mut control, greeting) = match greeted {
             Ok(greeted) => greeted,
             Err(end) => {
+                info!(?end, "no greeting");
                 session::close(&connection, &Err(end));
                 return None;
             }
         };
+        debug!(greeting = greeting.name(), "greeted");
         let answered = match greeting {
             Greeting::Probe => Err(self.probed(&connection)),
             Greeting::Push { job, lane } => self.push(job).map(|found| (job, lane, 1, found)),
@@ -243,6 +259,7 @@ impl Host {
         match answered {
             Ok((id, lane, lanes, job)) => self.run(connection, control, id, (lane, lanes), job).await,
             Err(answer) => {
+                info!(?answer, "no session for this greeting");
                 if session::answer(&mut control, &answer).await.is_ok() {
                     _ = control.send.finish();
                     _ = timeout(GOODBYE_TIMEOUT, connection.closed()).await;
@@ -280,9 +297,8 @@ impl Host {
             on_thread("look", move || Source::below(&dir, &path, options)).await
         };
         match looked {
-            Some(Ok(source)) => self.job(id, Some((path, source))),
-            Some(Err(error)) => Err(refused(&error.to_string())),
-            None => Err(refused("the served directory cannot be read; see the log of the other side")),
+            Ok(Ok(source)) => self.job(id, Some((path, source))),
+            Ok(Err(error)) | Err(error) => Err(refused(&error.to_string())),
         }
     }
 
@@ -311,7 +327,10 @@ impl Host {
     ) -> Option<JobDone> {
         let (ending, ended) = watch::channel(());
         let Entered { serial, older, late } = self.enter(id, lane, &job, connection.clone(), ended)?;
+        info!(job = number(&id), lane, late, "a session begins");
+        tokio::spawn(end_silent(self.others(id)).in_current_span());
         if let Some(mut older) = older {
+            info!("it takes the place of an older one");
             older.connection.close(VarInt::from_u32(session::REPLACED), b"");
             // Ends when the older session drops its half.
             _ = timeout(REPLACE_TIMEOUT, async { while older.ended.changed().await.is_ok() {} }).await;
@@ -324,7 +343,9 @@ impl Host {
             Ok(()) => self.session(&connection, control, &job, (lane, lanes), reports).await,
             Err(end) => Err(end),
         };
+        let result = self.explained(&connection, result);
         session::close(&connection, &result);
+        info!(?result, "the session ended");
         if !late {
             self.tell_end(&job, &result);
         }
@@ -352,6 +373,13 @@ impl Host {
         let entry = books.jobs.entry(id).or_insert_with(|| Entry::of(job.clone()));
         let older = entry.lanes.insert(lane, Running { serial, connection, ended });
         Some(Entered { serial, older, late: entry.told.is_some() })
+    }
+
+    /// Connections of all other jobs.
+    fn others(&self, id: [u8; 16]) -> Vec<Connection> {
+        let books = self.books();
+        let others = books.jobs.iter().filter(|(other, _)| **other != id).map(|(_, entry)| entry);
+        others.flat_map(|entry| entry.lanes.values()).map(|running| running.connection.clone()).collect()
     }
 
     async fn session(
@@ -401,6 +429,20 @@ impl Host {
         }
     }
 
+    /// Why this side closed the connection, if it did.
+    fn explained(&self, connection: &Connection, result: Result<(), End>) -> Result<(), End> {
+        match (result, connection.close_reason()) {
+            (Err(End::Lost(_)), Some(ConnectionError::LocallyClosed)) => Err(End::Lost(
+                match self.books().closing {
+                    true => "this side is being shut down",
+                    false => "it was silent, and a newer connection came",
+                }
+                .into(),
+            )),
+            (result, _) => result,
+        }
+    }
+
     fn tell_end(&self, job: &Job, result: &Result<(), End>) {
         let reason = match result {
             Ok(()) => return,
@@ -438,6 +480,28 @@ impl Host {
     }
 }
 
+/// Closes those of `connections` whose peers are gone without a word. A sender that was killed holds its files until its
+/// connection has been idle for [`session::IDLE_TIMEOUT`], and the one that was started in its place would wait for them. A
+/// peer that lives answers a ping; if an outage kept it from that, it connects again and goes on.
+async fn end_silent(connections: Vec<Connection>) {
+    let mut pinged = JoinSet::new();
+    for connection in connections {
+        pinged.spawn(async move {
+            let heard = connection.stats().udp_rx.datagrams;
+            session::ping(&connection);
+            tokio::time::sleep(ANSWER_TIMEOUT + 4 * connection.rtt()).await;
+            if connection.stats().udp_rx.datagrams == heard {
+                info!(
+                    peer = session::peer(&connection),
+                    "gone without a word: its files are free for others"
+                );
+                connection.close(VarInt::from_u32(session::REPLACED), b"");
+            }
+        });
+    }
+    while pinged.join_next().await.is_some() {}
+}
+
 impl Books {
     /// Forgets jobs that finished long ago, and keeps the number of those without sessions bounded.
     fn forget_oldest(&mut self) {
@@ -459,6 +523,11 @@ impl Books {
             self.total = self.total.and(entry.job.tally.summary());
         }
     }
+}
+
+/// A job's number, as far as it tells jobs apart.
+fn number(id: &[u8; 16]) -> String {
+    id[..4].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn refused(reason: &str) -> Answer {

@@ -121,6 +121,8 @@ pub struct Summary {
     pub had: u64,
     /// Entries left out.
     pub skipped: u64,
+    /// Entries whose content is there, stored or had, and whose mode or time could not be set.
+    pub incomplete: u64,
     /// Entries that failed.
     pub failed: u64,
     /// Bytes of content moved in this run.
@@ -134,6 +136,7 @@ impl Summary {
             had: self.had + other.had,
             // A peer may have told of any number.
             skipped: self.skipped.saturating_add(other.skipped),
+            incomplete: self.incomplete + other.incomplete,
             failed: self.failed.saturating_add(other.failed),
             bytes_moved: self.bytes_moved + other.bytes_moved,
         }
@@ -178,7 +181,7 @@ impl Lanes {
         tokio::select! {
             result = self.finish() => result?,
             () = tally.report() => {}
-            () = tell_pace(pace, tally) => {}
+            () = tell_pace(pace, |event| tally.tell(event)) => {}
         }
         Ok(tally.finish())
     }
@@ -196,11 +199,11 @@ impl Lanes {
 }
 
 /// Tells of each change of the pace, for ever.
-async fn tell_pace(pace: &Pace, tally: &Tally) {
+async fn tell_pace(pace: &Pace, tell: impl Fn(Event)) {
     let mut changed = pace.changed();
     loop {
         let limit = *changed.borrow_and_update();
-        tally.tell(Event::Pace { max_rate: limit.max_rate, paused: limit.paused });
+        tell(Event::Pace { max_rate: limit.max_rate, paused: limit.paused });
         if changed.changed().await.is_err() {
             return std::future::pending().await;
         }
@@ -208,23 +211,27 @@ async fn tell_pace(pace: &Pace, tally: &Tally) {
 }
 
 /// Runs `work` on a thread of its own, at once: it may wait for the network, which tokio's blocking threads should not
-/// do, and nothing waits for it when the program ends. None if it panicked or the system has no thread.
+/// do, and nothing waits for it when the program ends. An error if the system has no thread, or the work panicked.
 pub(crate) fn on_thread<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
-) -> impl Future<Output = Option<T>> {
+) -> impl Future<Output = Result<T, Error>> {
     let (done, result) = oneshot::channel();
     let run = move || {
         // Whoever waited may be gone.
         _ = done.send(work());
     };
-    // Without a thread `done` is dropped, and the result says so.
-    _ = start_thread(name, run);
-    async { result.await.ok() }
+    let started = start_thread(name, run);
+    async {
+        started?;
+        let panicked = |_| std::io::Error::other("it panicked, which is a mistake in afteryou");
+        result.await.map_err(panicked).map_err(|source| Error::Io { doing: "finish a thread", source })
+    }
 }
 
 /// Starts a thread for which nobody waits.
 pub(crate) fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
     let started = std::thread::Builder::new().name(format!("afteryou-{name}")).spawn(work);
-    started.map(drop).map_err(|source| Error::Io { doing: "start a thread", source })
+    let doing = "start a thread, raise the limit of processes (ulimit -u)";
+    started.map(drop).map_err(|source| Error::Io { doing, source })
 }

@@ -9,6 +9,7 @@ use crate::session::{self, source, End};
 use crate::source::Source;
 use crate::wire::Greeting;
 use std::sync::Arc;
+use tracing::{info_span, Instrument};
 
 /// Sends files and directories, and returns when all are settled. Dropping the future gives the job up; what arrived
 /// is kept by the other side.
@@ -21,17 +22,20 @@ pub async fn send(dial: Arc<dyn Dial>, source: Source, options: JobOptions) -> R
     for lane in 0..lanes {
         let keeper = Lane::new(dial.clone(), tally.clone(), &options);
         let (work, pace, state_of) = (work.clone(), options.pace.clone(), options.state_of.clone());
-        running.spawn(async move {
-            let role = || source::Role {
-                work: work.clone(),
-                paces: vec![pace.clone()],
-                far_end: pace.clone(),
-                state_of: state_of.clone(),
-                lane,
-                lanes,
-            };
-            keeper.keep(|connection| push(connection, Greeting::Push { job, lane }, role())).await
-        });
+        running.spawn(
+            async move {
+                let role = || source::Role {
+                    work: work.clone(),
+                    paces: vec![pace.clone()],
+                    far_end: pace.clone(),
+                    state_of: state_of.clone(),
+                    lane,
+                    lanes,
+                };
+                keeper.keep(|connection| push(connection, Greeting::Push { job, lane }, role())).await
+            }
+            .instrument(info_span!("connection", lane)),
+        );
     }
     running.settle(&tally, &options.pace).await
 }

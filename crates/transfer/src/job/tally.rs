@@ -88,13 +88,14 @@ impl Tally {
         if !self.count(path, size, &outcome) {
             return;
         }
+        tracing::debug!(%path, size, ?outcome, "settled");
         self.tell(Event::File { path: shown(path), outcome });
     }
 
     /// False if it was counted before.
     fn count(&self, path: &EntryPath, size: u64, outcome: &Outcome) -> bool {
         let mut counts = self.counts();
-        if matches!(outcome, Outcome::Stored | Outcome::Had) {
+        if matches!(outcome, Outcome::Stored | Outcome::Had | Outcome::Incomplete(_)) {
             if !counts.seen.insert(self.hasher.hash_one(path)) {
                 return false;
             }
@@ -105,6 +106,7 @@ impl Tally {
         match outcome {
             Outcome::Stored => summary.stored += 1,
             Outcome::Had => summary.had += 1,
+            Outcome::Incomplete(_) => summary.incomplete += 1,
             Outcome::Skipped(_) => summary.skipped = summary.skipped.saturating_add(1),
             Outcome::Failed(_) => summary.failed = summary.failed.saturating_add(1),
         }
@@ -166,9 +168,11 @@ impl Tally {
     /// Tells the last progress and the end.
     pub(crate) fn finish(&self) -> Summary {
         self.progress(&mut VecDeque::new());
-        let Summary { stored, had, failed, bytes_moved, .. } = self.summary();
-        self.tell(Event::Finished { stored, had, failed, bytes_moved });
-        self.summary()
+        let summary = self.summary();
+        let Summary { stored, had, skipped, incomplete, failed, bytes_moved } = summary;
+        tracing::info!(stored, had, skipped, incomplete, failed, bytes_moved, "the job is complete");
+        self.tell(Event::Finished { stored, had, skipped, incomplete, failed, bytes_moved });
+        summary
     }
 }
 

@@ -102,6 +102,7 @@ impl Work {
             if stopper.is_stopped() {
                 return;
             }
+            tracing::debug!(files, bytes, "looked through everything");
             tally.tell(Event::Plan { files, bytes, complete: true });
             _ = plan.send(Plan { files, bytes, complete: true });
         })?;
@@ -156,6 +157,7 @@ impl Work {
 
     /// The connection broke; another may try.
     pub(crate) fn give_back(&self, offer: Offer) {
+        tracing::debug!(path = %offer.path(), "not settled when its connection ended: another may take it");
         self.shared.state().ready.push_front(offer);
         self.shared.wake.notify_waiters();
     }
@@ -163,6 +165,7 @@ impl Work {
     /// The file is not what was offered any more: it is looked at again.
     pub(crate) fn changed(&self, offer: Offer) {
         let Offer { serial, tries, prepared } = offer;
+        tracing::debug!(path = %prepared.entry().path, tries, "it changed while it was being sent");
         if tries >= AGAIN {
             let reason = "it changes while it is being sent; send it again when it holds still".into();
             return self.shared.fail(serial, &prepared.entry().path, reason);
@@ -255,7 +258,7 @@ impl Shared {
         match &outcome {
             Outcome::Failed(reason) => self.state().failed.add(path, &printable(reason, REASON)),
             Outcome::Skipped(reason) => self.state().skipped.add(path, &printable(reason, REASON)),
-            Outcome::Stored | Outcome::Had => {}
+            Outcome::Stored | Outcome::Had | Outcome::Incomplete(_) => {}
         }
         self.tally.settled(path, 0, outcome);
     }
@@ -308,6 +311,7 @@ struct Exhausted<'a>(&'a Shared);
 impl Drop for Exhausted<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
+            tracing::error!("the thread that looks for files panicked: a mistake in afteryou");
             let reason = "looking for files failed; this is a mistake in afteryou, see its log".into();
             self.0.leave_out(&EntryPath::default(), Outcome::Failed(reason));
         }

@@ -13,7 +13,7 @@
 
 use crate::entry::{Wanted, GROUP_BYTES};
 use crate::job::on_thread;
-use crate::store::Reception;
+use crate::store::{Kept, Reception};
 use crate::wire::Why;
 use quinn::{ReadError, RecvStream, VarInt};
 use std::io::{self, Cursor, Read};
@@ -36,7 +36,7 @@ pub(super) struct Intake {
 /// What became of a data stream.
 pub(super) enum Received {
     /// The file has its name.
-    Stored,
+    Stored(Kept),
     /// It was not stored.
     Failed(Why),
     /// The source gave the stream up; the control stream says why.
@@ -90,11 +90,12 @@ impl Intake {
         };
         // Also what came before the stream broke: its groups need not come again.
         match (tokio::task::spawn_blocking(store).await, broke) {
-            (Ok((Ok(()), true)), _) => Received::Stored,
+            (Ok((Ok(kept), true)), _) => Received::Stored(kept),
             (_, Some(error)) => broken(error),
-            (Ok((Ok(()), false)), None) => Received::Violation("a data stream has more than was wanted"),
+            (Ok((Ok(_), false)), None) => Received::Violation("a data stream has more than was wanted"),
             (Ok((Err(why), _)), None) => Received::Failed(why),
-            (Err(_), None) => {
+            (Err(error), None) => {
+                tracing::error!(%error, "storing a file failed");
                 Received::Failed(Why::Io("storing it failed; see the log of the receiving side".into()))
             }
         }
@@ -110,17 +111,17 @@ impl Intake {
             (result, encoded.stream, encoded.broke)
         });
         match decoded.await {
-            Some((Ok(()), mut stream, _)) => match stream.read(&mut [0]).await {
+            Ok((Ok(kept), mut stream, _)) => match stream.read(&mut [0]).await {
                 Ok(Some(_)) => Received::Violation("a data stream has more than was wanted"),
                 // All of it came, whatever happened to the stream's end.
-                Ok(None) | Err(_) => Received::Stored,
+                Ok(None) | Err(_) => Received::Stored(kept),
             },
-            Some((Err(_), _, Some(error))) => broken(error),
-            Some((Err(why), mut stream, None)) => {
+            Ok((Err(_), _, Some(error))) => broken(error),
+            Ok((Err(why), mut stream, None)) => {
                 _ = stream.stop(VarInt::from_u32(super::STREAM_GIVEN_UP));
                 Received::Failed(why)
             }
-            None => Received::Failed(Why::Io("storing it failed; see the log of the receiving side".into())),
+            Err(error) => Received::Failed(Why::Io(error.to_string())),
         }
     }
 }

@@ -27,6 +27,8 @@ pub(crate) const REPLACED: u32 = 5;
 pub(crate) const BROKEN: u32 = 6;
 /// A data stream is given up; the control stream says why.
 pub(crate) const STREAM_GIVEN_UP: u32 = 7;
+/// The sink can open no more files.
+pub(crate) const TOO_MANY_FILES: u32 = 8;
 
 /// How long a peer may take to greet, or to answer a greeting.
 pub(crate) const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
@@ -35,7 +37,7 @@ const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A path on which nothing arrives for so long is dead: five missed keep-alives. Whoever was killed without a word holds
 /// what it was receiving or sending for so long, and the job that goes on in its place waits.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Each side is heard from so often: silence beyond this means something.
 const KEEP_ALIVE: Duration = Duration::from_secs(2);
 /// 1 Gbit/s over 60 ms.
@@ -62,6 +64,12 @@ pub fn transport() -> quinn::TransportConfig {
         .send_fairness(false)
         .datagram_receive_buffer_size(None);
     config
+}
+
+/// Sends something that the peer must acknowledge. quinn has no ping, but announces a window that grows.
+pub(crate) fn ping(connection: &quinn::Connection) {
+    connection.set_receive_window(VarInt::from_u32(CONNECTION_WINDOW + 1));
+    connection.set_receive_window(VarInt::from_u32(CONNECTION_WINDOW));
 }
 
 /// The other side's address as people write it: an IPv4 address that reached a socket for both kinds is one.
@@ -94,6 +102,7 @@ impl From<ConnectionError> for End {
                 match u32::try_from(close.error_code.into_inner()) {
                     Ok(VIOLATION) => End::Failed(Error::Protocol(reason)),
                     Ok(DISK_FULL) => End::Failed(Error::DiskFull),
+                    Ok(TOO_MANY_FILES) => End::Failed(Error::TooManyFiles),
                     Ok(BROKEN) => End::Failed(Error::FarEnd(reason)),
                     Ok(SHUTDOWN) => End::Lost("the other side was shut down".into()),
                     Ok(REPLACED) => End::Lost("a newer connection took its place".into()),
@@ -140,7 +149,8 @@ impl From<CodecError> for End {
     }
 }
 
-/// The control stream of a session.
+/// The control stream of a session. The connection is [closed](close) before this is dropped: a stream that ends first reads as
+/// a broken protocol.
 pub(crate) struct Control {
     pub(crate) send: quinn::SendStream,
     pub(crate) incoming: Incoming<quinn::RecvStream>,
@@ -214,6 +224,7 @@ pub(crate) fn close(connection: &quinn::Connection, result: &Result<(), End>) {
         Err(End::Lost(reason)) => (SHUTDOWN, reason.clone()),
         Err(End::Failed(Error::Protocol(what))) => (VIOLATION, what.clone()),
         Err(End::Failed(Error::DiskFull)) => (DISK_FULL, "no space left on the disk".into()),
+        Err(End::Failed(Error::TooManyFiles)) => (TOO_MANY_FILES, "too many open files".into()),
         Err(End::Failed(error)) => (BROKEN, error.to_string()),
     };
     connection.close(VarInt::from_u32(code), reason.as_bytes());

@@ -3,7 +3,8 @@
 //! # Model
 //! Each offer goes through: queued, considered (a blocking thread looks at the disk), then settled or wanted; a wanted one
 //! is received on its data stream and then settled. Several are considered and stored at a time. A file that another
-//! session is receiving is asked about again each second, beside all others. Every offer gets exactly one answer that
+//! session is receiving is asked about again each second, beside all others; so is one for which the system has no descriptor,
+//! until the session is [starved](STARVED). Every offer gets exactly one answer that
 //! settles it, also one that is withdrawn.
 //!
 //! # Bounds
@@ -19,7 +20,7 @@ use crate::error::Error;
 use crate::event::{shown, Event, Outcome};
 use crate::job::tally::Tally;
 use crate::pace::Pace;
-use crate::store::{Reception, Verdict};
+use crate::store::{Kept, Reception, Verdict};
 use crate::wire::{FromSink, FromSource, State, Why, MAX_DATA_STREAMS, MAX_PATH, MAX_UNSETTLED};
 use quinn::{RecvStream, VarInt};
 use std::collections::{HashMap, VecDeque};
@@ -36,11 +37,15 @@ const OUTGOING: usize = 256 * 1024;
 /// When to ask again about a file that another session is receiving.
 const BUSY_RETRY: Duration = Duration::from_secs(1);
 const BUSY_TICK: Duration = Duration::from_millis(100);
+/// A session that gets no descriptor for so long, and holds none that it could close, ends.
+const STARVED: Duration = Duration::from_secs(3);
 /// The source's words reach the listener at most so often.
 const STATE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Bytes of a path that is too long that are shown.
 const SHOWN: usize = 200;
+/// Characters of a reason that the source is told.
+const REASON: usize = 1000;
 
 /// Looks at the disk: what is to be done about an entry. The [store](crate::store::Store), or a stand-in of a test.
 pub(crate) type Consider = Arc<dyn Fn(&Entry) -> Result<Verdict, Why> + Send + Sync>;
@@ -83,7 +88,7 @@ enum Done {
 }
 
 /// Runs the session to its end. Returns when no task of it touches the disk any more.
-pub(crate) async fn run(connection: &quinn::Connection, control: Control, role: Role) -> Result<(), End> {
+pub(crate) async fn run(connection: &quinn::Connection, mut control: Control, role: Role) -> Result<(), End> {
     connection.set_max_concurrent_uni_streams(VarInt::from_u32(MAX_DATA_STREAMS));
     let mut session = Session {
         role,
@@ -96,9 +101,11 @@ pub(crate) async fn run(connection: &quinn::Connection, control: Control, role: 
         intake: Intake::new(),
         room: Room::new(),
         state_told: None,
+        starved_since: None,
     };
-    let result = session.talk(connection, control).await;
+    let result = session.talk(connection, &mut control).await;
     super::close(connection, &result);
+    drop(control);
     session.wind_up().await;
     result
 }
@@ -114,10 +121,12 @@ struct Session {
     intake: Intake,
     room: Room,
     state_told: Option<Instant>,
+    /// Since when the system has opened no file for it.
+    starved_since: Option<Instant>,
 }
 
 impl Session {
-    async fn talk(&mut self, connection: &quinn::Connection, mut control: Control) -> Result<(), End> {
+    async fn talk(&mut self, connection: &quinn::Connection, control: &mut Control) -> Result<(), End> {
         let mut pace = self.role.pace.changed();
         pace.mark_changed();
         let mut busy = tokio::time::interval(BUSY_TICK);
@@ -125,7 +134,7 @@ impl Session {
         while !(self.ended && self.open.is_empty()) {
             self.consider_next();
             let waits_for_room = self.may_consider();
-            let Control { send, incoming, outgoing } = &mut control;
+            let Control { send, incoming, outgoing } = &mut *control;
             let answer = tokio::select! {
                 Some(done) = self.tasks.join_next() => {
                     self.done(done.map_err(|_| End::Failed(task_failed()))?)?
@@ -149,6 +158,7 @@ impl Session {
                 }
                 () = self.room.changed(), if waits_for_room => None,
                 _ = busy.tick() => {
+                    self.check_descriptors()?;
                     self.ask_again();
                     None
                 }
@@ -164,7 +174,11 @@ impl Session {
     }
 
     /// Everything is settled. The source closes; if it does not, nothing is lost.
-    async fn say_goodbye(&mut self, connection: &quinn::Connection, mut control: Control) -> Result<(), End> {
+    async fn say_goodbye(
+        &mut self,
+        connection: &quinn::Connection,
+        control: &mut Control,
+    ) -> Result<(), End> {
         control.outgoing.push(&FromSink::Finished)?;
         let goodbye = async {
             if control.outgoing.flush(&mut control.send).await.is_ok() {
@@ -178,8 +192,8 @@ impl Session {
     /// The connection is closed: every task comes to its end, and lets go of its partial file.
     async fn wind_up(&mut self) {
         while let Some(done) = self.tasks.join_next().await {
-            if let Ok(Done::Received(id, Received::Stored)) = done {
-                self.settle(id, Ok(Outcome::Stored));
+            if let Ok(Done::Received(id, Received::Stored(kept))) = done {
+                self.settle(id, Ok(outcome(kept, Outcome::Stored)));
             }
         }
         for (_, open) in self.open.drain() {
@@ -202,8 +216,10 @@ impl Session {
             let (consider, entry) = (self.role.consider.clone(), open.entry.clone());
             self.tasks.spawn(async move {
                 let verdict = tokio::task::spawn_blocking(move || consider(&entry)).await;
-                let failed =
-                    |_| Err(Why::Io("looking at the disk failed; see the log of the receiving side".into()));
+                let failed = |error| {
+                    tracing::error!(%error, "looking at the disk failed");
+                    Err(Why::Io("looking at the disk failed; see the log of the receiving side".into()))
+                };
                 Done::Considered(id, verdict.unwrap_or_else(failed), place)
             });
         }
@@ -216,6 +232,19 @@ impl Session {
                 open.stage = Stage::Queued;
                 self.queue.push_back(*id);
             }
+        }
+    }
+
+    /// Waiting for descriptors helps as long as somebody may close some.
+    fn check_descriptors(&mut self) -> Result<(), End> {
+        let now = Instant::now();
+        let holds = |open: &Open| matches!(open.stage, Stage::Wanted(..) | Stage::Receiving);
+        if self.open.values().any(holds) {
+            self.starved_since = self.starved_since.map(|_| now);
+        }
+        match self.starved_since {
+            Some(since) if now - since >= STARVED => Err(End::Failed(Error::TooManyFiles)),
+            _ => Ok(()),
         }
     }
 
@@ -319,12 +348,16 @@ impl Session {
     }
 
     fn considered(&mut self, id: u64, verdict: Result<Verdict, Why>, place: Place) -> Option<FromSink> {
+        self.starved_since = match verdict {
+            Err(Why::TooManyFiles) => self.starved_since.or(Some(Instant::now())),
+            _ => None,
+        };
         let open = self.open.get_mut(&id)?;
         if open.withdrawn {
             return self.settle(id, Err(Why::Withdrawn));
         }
         match verdict {
-            // Others close theirs.
+            // Others may close theirs.
             Err(Why::TooManyFiles) => {
                 open.stage = Stage::Busy(Instant::now() + BUSY_RETRY);
                 None
@@ -337,13 +370,14 @@ impl Session {
                 None
             }
             Err(why) => self.settle(id, Err(why)),
-            Ok(Verdict::Have) => self.settle(id, Ok(Outcome::Had)),
+            Ok(Verdict::Have(kept)) => self.settle(id, Ok(outcome(kept, Outcome::Had))),
             Ok(Verdict::Want(reception)) => {
                 let ranges = reception.wanted().clone();
                 let had = size_of(&open.entry).saturating_sub(ranges.bytes());
                 open.credited.store(had, Ordering::Relaxed);
                 self.role.tally.credit(had);
                 open.stage = Stage::Wanted(reception, place);
+                tracing::debug!(path = %open.entry.path, wanted = ranges.bytes(), of = size_of(&open.entry), "wants");
                 Some(FromSink::Want { id, ranges })
             }
         }
@@ -383,7 +417,7 @@ impl Session {
     fn received(&mut self, id: u64, received: Received) -> Result<Option<FromSink>, End> {
         let Some(open) = self.open.get_mut(&id) else { return Ok(None) };
         Ok(match received {
-            Received::Stored => self.settle(id, Ok(Outcome::Stored)),
+            Received::Stored(kept) => self.settle(id, Ok(outcome(kept, Outcome::Stored))),
             Received::Reset if !open.withdrawn => {
                 open.stage = Stage::Reset;
                 None
@@ -404,12 +438,15 @@ impl Session {
         let size = size_of(&open.entry);
         Some(match result {
             Ok(outcome) => {
-                let stored = outcome == Outcome::Stored;
+                let answer = match &outcome {
+                    Outcome::Stored => FromSink::Stored { id },
+                    Outcome::Incomplete(reason) => {
+                        FromSink::Incomplete { id, reason: printable(reason, REASON) }
+                    }
+                    _ => FromSink::Have { id },
+                };
                 tally.settled(&open.entry.path, size, outcome);
-                match stored {
-                    true => FromSink::Stored { id },
-                    false => FromSink::Have { id },
-                }
+                answer
             }
             Err(why) => {
                 // A withdrawn one comes again, or the source says that it failed.
@@ -419,6 +456,13 @@ impl Session {
                 FromSink::Failed { id, why: short(why) }
             }
         })
+    }
+}
+
+fn outcome(kept: Kept, all: Outcome) -> Outcome {
+    match kept {
+        Kept::All => all,
+        Kept::ContentOnly(reason) => Outcome::Incomplete(reason),
     }
 }
 
@@ -450,12 +494,13 @@ fn size_of(entry: &Entry) -> u64 {
 /// A reason that repeats a long path would not fit a message. Both sides show the path beside it.
 fn short(why: Why) -> Why {
     match why {
-        Why::Refused(reason) => Why::Refused(printable(&reason, 1000)),
-        Why::Io(reason) => Why::Io(printable(&reason, 1000)),
+        Why::Refused(reason) => Why::Refused(printable(&reason, REASON)),
+        Why::Io(reason) => Why::Io(printable(&reason, REASON)),
         why => why,
     }
 }
 
 fn task_failed() -> Error {
+    tracing::error!("a task of the session panicked: a mistake in afteryou");
     Error::FarEnd("a task failed; this is a mistake in afteryou, see its log".into())
 }

@@ -12,7 +12,7 @@
 //! The sink is told that the offer is withdrawn, its answer settles it, and the file is prepared and offered again.
 
 use super::encoder::{self, Note, Order};
-use super::{say, Control, End};
+use super::{printable, say, Control, End};
 use crate::entry::{Kind, Wanted, GROUP_BYTES};
 use crate::error::Error;
 use crate::event::{Event, Outcome};
@@ -20,7 +20,7 @@ use crate::job::work::{Offer, Plan, Work};
 use crate::job::StateOf;
 use crate::pace::{Limit, Owner, Pace};
 use crate::source::EncodeError;
-use crate::wire::{FromSink, FromSource, Why, MAX_RANGES, MAX_UNSETTLED};
+use crate::wire::{FromSink, FromSource, Why, MAX_RANGES, MAX_UNSETTLED, PAUSED};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,21 +70,25 @@ struct Open {
 }
 
 /// Runs the session to its end.
-pub(crate) async fn run(connection: &quinn::Connection, control: Control, role: Role) -> Result<(), End> {
+pub(crate) async fn run(connection: &quinn::Connection, mut control: Control, role: Role) -> Result<(), End> {
     let (orders, ordered) = mpsc::unbounded_channel();
     let (note, notes) = mpsc::unbounded_channel();
     let writer = encoder::run(connection, ordered, note, role.paces.clone());
     let mut session = Session { role, open: BTreeMap::new(), next_id: 0, unsent: 0, orders, ended: false };
+    tokio::pin!(writer);
     let result = tokio::select! {
-        result = session.talk(connection, control, notes) => result,
-        Err(end) = writer => Err(end),
+        result = session.talk(connection, &mut control, notes) => result,
+        Err(end) = &mut writer => Err(end),
     };
     session.give_back();
-    match result {
+    let result = match result {
         // Everything was settled: what the sink could still say changes nothing.
         Err(End::Lost(_)) if session.ended => Ok(()),
         result => result,
-    }
+    };
+    super::close(connection, &result);
+    drop(control);
+    result
 }
 
 struct Session {
@@ -102,7 +106,7 @@ impl Session {
     async fn talk(
         &mut self,
         connection: &quinn::Connection,
-        mut control: Control,
+        control: &mut Control,
         mut notes: mpsc::UnboundedReceiver<Note>,
     ) -> Result<(), End> {
         let work = self.role.work.clone();
@@ -111,7 +115,7 @@ impl Session {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let Control { send, incoming, outgoing } = &mut control;
+            let Control { send, incoming, outgoing } = &mut *control;
             let may_offer = self.may_offer() && outgoing.len() < OUTGOING;
             tokio::select! {
                 biased;
@@ -175,6 +179,9 @@ impl Session {
             FromSink::Want { id, ranges } => self.wanted(id, ranges),
             FromSink::Have { id } => self.settle(id, Outcome::Had),
             FromSink::Stored { id } => self.settle(id, Outcome::Stored),
+            FromSink::Incomplete { id, reason } => {
+                self.settle(id, Outcome::Incomplete(printable(&reason, 500)))
+            }
             FromSink::Failed { id, why: Why::DiskFull } => {
                 self.settle(id, Outcome::Failed(say(&Why::DiskFull)))?;
                 Err(End::Failed(Error::DiskFull))
@@ -262,8 +269,12 @@ impl Session {
         if self.role.lane != 0 {
             return None;
         }
-        let state = (self.role.state_of)(connection)?;
+        let mut state = (self.role.state_of)(connection)?;
         self.role.work.tally().tell(Event::State(state.clone()));
+        // The sink paused nothing and would see a job that hangs.
+        if self.role.paces.iter().any(|pace| pace.without(Owner::FarEnd).paused) {
+            state.phase = PAUSED.into();
+        }
         Some(FromSource::State(state))
     }
 

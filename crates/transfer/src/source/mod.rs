@@ -4,6 +4,11 @@
 //! As with scp and rsync each PATH arrives under its own last component, a directory with everything in it. A PATH that
 //! is a link is followed: the user named what it leads to. Links found below it obey [`Symlinks`].
 //!
+//! # Others who write there
+//! The directory that a PATH lies in is opened once. Unless links are followed, everything is reached from there through directories only, so
+//! nobody can lead a source elsewhere by putting a link in a directory's place. A served directory is never left, with links
+//! followed neither.
+//!
 //! # Order
 //! Sorted by name, a directory after its content, so that a sink can set its time when nothing will change it any more.
 //!
@@ -19,6 +24,7 @@
 //! # Not implemented
 //! Hard links travel as separate files. Owners, access lists, extended attributes and holes are not kept.
 
+mod beneath;
 mod cache;
 mod place;
 mod prepare;
@@ -30,7 +36,7 @@ use crate::entry::EntryPath;
 use crate::error::Error;
 use crate::store::{components, STATE};
 use cap_std::fs::Dir;
-use place::Place;
+use place::{Opened, Place};
 pub use prepare::{EncodeError, Prepared};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -113,13 +119,14 @@ impl Source {
     pub fn of(paths: &[PathBuf], options: SourceOptions) -> Result<Self, Error> {
         let mut tops = Vec::new();
         let mut names = HashSet::new();
+        let mut opened = Opened::new();
         for path in paths {
             let failed = |source| Error::File {
                 doing: "read",
                 path: EntryPath(bytes(path.as_os_str())).to_string(),
                 source,
             };
-            let place = Place::ambient(path);
+            let place = Place::named(path, options.symlinks, &mut opened).map_err(failed)?;
             place.facts(true).map_err(failed)?;
             // "." and ".." have a name of their own.
             let name = match path.file_name() {
@@ -152,12 +159,13 @@ impl Source {
     /// outside the directory, whatever path and links say.
     pub fn below(served: &Path, path: &[u8], options: SourceOptions) -> Result<Self, Error> {
         let shown = EntryPath(path.to_vec());
-        let failed = |source| Error::File { doing: "read", path: shown.to_string(), source };
+        let named = if path.is_empty() { "what is served".to_owned() } else { shown.to_string() };
+        let failed = |source| Error::File { doing: "read", path: named.clone(), source };
         let dir = Dir::open_ambient_dir(served, cap_std::ambient_authority())
             .map_err(|source| Error::File { doing: "open", path: served.display().to_string(), source })?;
-        let dir = Arc::new(dir);
         if path.is_empty() {
-            let top = Top { place: Place::within(dir, PathBuf::from(".")), path: EntryPath::default() };
+            let place = Place::within(dir, PathBuf::from("."), options.symlinks).map_err(failed)?;
+            let top = Top { place, path: EntryPath::default() };
             return Ok(Self { tops: vec![top], names: None, options, stopper: Stopper::default() });
         }
         let steps = components(&shown).map_err(|reason| Error::Path { path: shown.to_string(), reason })?;
@@ -168,7 +176,7 @@ impl Source {
         if name.eq_ignore_ascii_case(STATE.as_bytes()) {
             return Err(Error::Path { path: shown.to_string(), reason: "partial files are not served" });
         }
-        let place = Place::within(dir, steps.iter().collect());
+        let place = Place::within(dir, steps.iter().collect(), options.symlinks).map_err(failed)?;
         place.facts(true).map_err(failed)?;
         let names = Some(Arc::new(HashSet::from([name.clone()])));
         let tops = vec![Top { place, path: EntryPath(name) }];

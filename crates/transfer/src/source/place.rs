@@ -1,10 +1,17 @@
-//! Something on the disk: by the user's own authority, or inside a served directory that it cannot lead out of.
+//! Something on the disk, and how it is reached whatever others do to the directories above it meanwhile.
+//!
+//! # Model
+//! Unless links are followed, a place is a directory that stays open and a path of directories below it, so an exchange of
+//! one of them for a link leads nowhere (see `beneath`). With links followed, `serve` resolves them inside the served
+//! directory: `cap-std` does that, with `openat2` on Linux and component by component elsewhere. `send` resolves them as any
+//! program does, and may leave the directory that the user named.
 
-use super::bytes;
+use super::{beneath, bytes, Symlinks};
 use crate::entry::Mtime;
 use crate::store::MODE_BITS;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::Dir;
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -18,12 +25,23 @@ const SETTLED: Duration = Duration::from_secs(2);
 /// A name on the disk.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    /// The sandbox; None: the whole file system.
-    within: Option<Arc<Dir>>,
-    pub(super) path: PathBuf,
-    /// Links are followed.
-    follow: bool,
+    reach: Reach,
+    path: PathBuf,
 }
+
+/// Which symbolic links are followed on the way there. Directories are opened when a job begins and stay open.
+#[derive(Clone, Debug)]
+enum Reach {
+    /// None: directories below this one.
+    Directories(Arc<Dir>),
+    /// Those that stay below this one.
+    Below(Arc<Dir>),
+    /// All of them.
+    Anywhere,
+}
+
+/// Directories that are open, by their paths without links.
+pub(super) type Opened = HashMap<PathBuf, Arc<Dir>>;
 
 /// What kind of thing it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,40 +97,70 @@ impl Facts {
 }
 
 impl Place {
-    /// Named by the user, who may read what they may read. A link is followed.
-    pub(super) fn ambient(path: &Path) -> Self {
-        Self { within: None, path: path.to_path_buf(), follow: true }
+    /// Named by the user, who may read what they may read. What a link leads to is meant. `opened` has the directories
+    /// that are open already: thousands of names may lie in one.
+    pub(super) fn named(path: &Path, symlinks: Symlinks, opened: &mut Opened) -> io::Result<Self> {
+        if symlinks == Symlinks::Follow {
+            return Ok(Self { reach: Reach::Anywhere, path: path.to_path_buf() });
+        }
+        let path = path.canonicalize()?;
+        let (parent, name) = match (path.parent(), path.file_name()) {
+            (Some(parent), Some(name)) => (parent, Path::new(name)),
+            _ => (&*path, Path::new(".")),
+        };
+        let dir = match opened.get(parent) {
+            Some(dir) => dir.clone(),
+            None => {
+                let dir = Arc::new(Dir::open_ambient_dir(parent, cap_std::ambient_authority())?);
+                opened.insert(parent.to_path_buf(), dir.clone());
+                dir
+            }
+        };
+        Ok(Self { reach: Reach::Directories(dir), path: name.to_path_buf() })
     }
 
-    /// Inside a served directory. A link is followed as long as it stays there.
-    pub(super) fn within(dir: Arc<Dir>, path: PathBuf) -> Self {
-        Self { within: Some(dir), path, follow: true }
+    /// Inside a served directory, by the words of a peer. A link in them is followed as long as it stays there.
+    pub(super) fn within(dir: Dir, path: PathBuf, symlinks: Symlinks) -> io::Result<Self> {
+        let dir = Arc::new(dir);
+        Ok(match symlinks {
+            Symlinks::Follow => Self { reach: Reach::Below(dir), path },
+            _ => Self { path: dir.canonicalize(path)?, reach: Reach::Directories(dir) },
+        })
     }
 
     /// What lies in this directory under a name.
-    pub(super) fn join(&self, name: &OsStr, follow: bool) -> Self {
-        Self { within: self.within.clone(), path: self.path.join(name), follow }
+    pub(super) fn join(&self, name: &OsStr) -> Self {
+        Self { reach: self.reach.clone(), path: self.path.join(name) }
     }
 
-    /// `follow`: of what a link leads to.
+    /// `follow`: of what a link leads to, if links are followed at all.
     pub(super) fn facts(&self, follow: bool) -> io::Result<Facts> {
-        match (&self.within, follow) {
-            (None, true) => std::fs::metadata(&self.path).map(|metadata| from_std(&metadata)),
-            (None, false) => std::fs::symlink_metadata(&self.path).map(|metadata| from_std(&metadata)),
-            (Some(dir), true) => dir.metadata(&self.path).map(|metadata| from_cap(&metadata)),
-            (Some(dir), false) => dir.symlink_metadata(&self.path).map(|metadata| from_cap(&metadata)),
+        match (&self.reach, follow) {
+            (Reach::Directories(top), _) => match self.path.file_name() {
+                None => top.dir_metadata(),
+                Some(name) => self.parent(top)?.symlink_metadata(name),
+            }
+            .map(|metadata| from_cap(&metadata)),
+            (Reach::Below(dir), true) => dir.metadata(&self.path).map(|metadata| from_cap(&metadata)),
+            (Reach::Below(dir), false) => {
+                dir.symlink_metadata(&self.path).map(|metadata| from_cap(&metadata))
+            }
+            (Reach::Anywhere, true) => std::fs::metadata(&self.path).map(|metadata| from_std(&metadata)),
+            (Reach::Anywhere, false) => {
+                std::fs::symlink_metadata(&self.path).map(|metadata| from_std(&metadata))
+            }
         }
     }
 
     /// Names in a directory, sorted by their bytes.
     pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
-        let mut names: Vec<OsString> = match &self.within {
-            None => std::fs::read_dir(&self.path)?
+        let of = |dir: cap_std::fs::ReadDir| dir.map(|entry| Ok(entry?.file_name())).collect();
+        let mut names: Vec<OsString> = match &self.reach {
+            Reach::Directories(top) => beneath::open(top, &self.path)?.entries().and_then(of)?,
+            Reach::Below(dir) => dir.read_dir(&self.path).and_then(of)?,
+            Reach::Anywhere => std::fs::read_dir(&self.path)?
                 .map(|entry| Ok(entry?.file_name()))
                 .collect::<io::Result<_>>()?,
-            Some(dir) => {
-                dir.read_dir(&self.path)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?
-            }
         };
         names.sort_unstable_by(|a, b| a.as_encoded_bytes().cmp(b.as_encoded_bytes()));
         Ok(names)
@@ -120,36 +168,46 @@ impl Place {
 
     /// What is written in a link.
     pub(super) fn link(&self) -> io::Result<Vec<u8>> {
-        let target = match &self.within {
-            None => std::fs::read_link(&self.path)?,
-            Some(dir) => dir.read_link_contents(&self.path)?,
+        let target = match &self.reach {
+            Reach::Directories(top) => self.parent(top)?.read_link_contents(self.name())?,
+            Reach::Below(dir) => dir.read_link_contents(&self.path)?,
+            Reach::Anywhere => std::fs::read_link(&self.path)?,
         };
         Ok(bytes(target.as_os_str()))
     }
 
     /// Opens a file for reading. Does not wait if a pipe lies there by now.
     pub(super) fn open(&self) -> io::Result<File> {
-        match &self.within {
-            None => {
-                let mut options = std::fs::OpenOptions::new();
-                options.read(true);
-                #[cfg(unix)]
-                {
-                    use rustix::fs::OFlags;
-                    use std::os::unix::fs::OpenOptionsExt;
-                    let follow = if self.follow { OFlags::empty() } else { OFlags::NOFOLLOW };
-                    options.custom_flags((follow | OFlags::NONBLOCK).bits() as i32);
-                }
-                options.open(&self.path)
-            }
-            Some(dir) => {
-                let mut options = cap_std::fs::OpenOptions::new();
-                let follow = if self.follow { FollowSymlinks::Yes } else { FollowSymlinks::No };
-                options.read(true).nonblock(true).follow(follow);
-                dir.open_with(&self.path, &options).map(cap_std::fs::File::into_std)
-            }
+        let open = |dir: &Dir, path: &Path, follow| {
+            let mut options = cap_std::fs::OpenOptions::new();
+            options.read(true).nonblock(true).follow(follow);
+            dir.open_with(path, &options).map(cap_std::fs::File::into_std)
+        };
+        match &self.reach {
+            Reach::Directories(top) => open(&self.parent(top)?, self.name(), FollowSymlinks::No),
+            Reach::Below(dir) => open(dir, &self.path, FollowSymlinks::Yes),
+            Reach::Anywhere => open_anywhere(&self.path),
         }
     }
+
+    fn parent(&self, top: &Dir) -> io::Result<Dir> {
+        beneath::open(top, self.path.parent().unwrap_or(Path::new("")))
+    }
+
+    fn name(&self) -> &Path {
+        Path::new(self.path.file_name().unwrap_or_default())
+    }
+}
+
+fn open_anywhere(path: &Path) -> io::Result<File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    }
+    options.open(path)
 }
 
 fn from_std(metadata: &std::fs::Metadata) -> Facts {

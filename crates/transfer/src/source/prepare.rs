@@ -130,8 +130,11 @@ impl Prepared {
         out: impl Write,
     ) -> Result<(), EncodeError> {
         let tree = BaoTree::new(size, GROUP);
-        // A cache that was tidied away: hash again.
-        let data = self.hashes.open().map_err(|_| EncodeError::Changed)?;
+        let data = self.hashes.open().map_err(|error| match error.kind() {
+            // A cache that was tidied away: hash again.
+            io::ErrorKind::NotFound => EncodeError::Changed,
+            _ => EncodeError::Io(error),
+        })?;
         let outboard = PreOrderOutboard { root: root.into(), tree, data };
         match encode_ranges_validated(file, outboard, ranges, out) {
             Ok(()) => Ok(()),

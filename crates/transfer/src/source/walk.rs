@@ -143,7 +143,7 @@ impl Iterator for Walk {
                 }
                 Some(level) => match level.names.next() {
                     Some(name) => {
-                        let place = level.place.join(&name, self.symlinks == Symlinks::Follow);
+                        let place = level.place.join(&name);
                         let path = level.path.join(&bytes(&name));
                         match name.as_encoded_bytes().eq_ignore_ascii_case(STATE.as_bytes()) {
                             true => self.state(path, place),

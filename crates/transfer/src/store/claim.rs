@@ -124,5 +124,5 @@ impl Drop for Claim {
 
 fn set(root: &Dir, directory: &EntryPath, attributes: Attributes) -> Option<()> {
     let steps = super::path::components(directory).ok()?;
-    attributes.apply_to_directory(&place::find(root, &steps).ok()??).ok()
+    attributes.apply_to_directory(&place::find(root, &steps).ok()??).ok().map(drop)
 }

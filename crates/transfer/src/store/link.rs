@@ -2,7 +2,7 @@
 
 use super::path::link_stays_inside;
 use super::place::{self, refused, why, Attributes};
-use super::{partial, Store, Target};
+use super::{partial, Kept, Store, Target};
 use crate::wire::Why;
 use cap_std::fs::Dir;
 use std::ffi::{OsStr, OsString};
@@ -10,7 +10,7 @@ use std::io;
 use std::path::PathBuf;
 
 /// Makes the link unless it is there. What is not a directory gives way to it.
-pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<(), Why> {
+pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<Kept, Why> {
     link_stays_inside(target.parents.len(), to).map_err(|reason| refused(&target.path, reason))?;
     let to = native(to).map_err(|reason| refused(&target.path, reason))?;
     let claim = store.claim(&target.path);
@@ -21,11 +21,10 @@ pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<(), 
     if parent.symlink_metadata(&target.name).is_ok_and(|there| there.is_dir()) {
         return Err(target.is_directory());
     }
-    if parent.read_link_contents(&target.name).is_ok_and(|there| there.as_os_str() == to) {
-        return set_time(&parent, &target.name, target.attributes)
-            .map_err(|error| why("set the time of a link", error));
+    if !parent.read_link_contents(&target.name).is_ok_and(|there| there.as_os_str() == to) {
+        place_atomically(claim.root(), target, &to, &parent).map_err(|error| why("make the link", error))?;
     }
-    place_atomically(claim.root(), target, &to, &parent).map_err(|error| why("make the link", error))
+    place::kept(set_time(&parent, &target.name, target.attributes))
 }
 
 /// True if the target passes a link of the user's own that leads outside. (A peer's links cannot.)
@@ -46,7 +45,6 @@ fn place_atomically(root: &Dir, target: &Target, to: &OsStr, parent: &Dir) -> io
     loop {
         let state = partial::state(root)?;
         let made = symlink(to, &state, &name)
-            .and_then(|()| set_time(&state, name.as_ref(), target.attributes))
             .and_then(|()| place::writable(parent, || state.rename(&name, parent, &target.name)));
         attempts -= 1;
         match made {

@@ -5,11 +5,13 @@
 //! - What was verified and written is not asked for again, whatever happened in between (see `partial`).
 //! - Nothing is read, written or changed outside the directory, or through a symbolic link inside it (see `place`);
 //!   what a peer may name at all, `path` says.
+//! - An entry whose mode or time cannot be set is stored all the same, and its answer says so ([`Kept`]).
 //!
 //! # Directories
 //! A directory's mode and time are set when its entry comes. Entries below it may still be under way then: their arrival
 //! would change the time, and the mode might forbid it. So they are set when the last reception below it is over. The
-//! caller's part: consider a directory only after every entry below it that was offered before it.
+//! caller's part: consider a directory only after every entry below it that was offered before it. Attributes that cannot be
+//! set that late go unreported.
 //!
 //! # Not implemented
 //! Directories and links are not forced to the disk one by one; a power cut may lose them, and the next run makes them
@@ -23,6 +25,7 @@ mod place;
 pub(crate) mod ranges;
 mod reception;
 mod sync;
+mod valid;
 
 use crate::entry::{Entry, EntryPath, Kind};
 use crate::error::Error;
@@ -56,12 +59,21 @@ pub struct Store {
 /// What the sink says to an entry.
 #[derive(Debug)]
 pub enum Verdict {
-    /// It is there, as offered.
-    Have,
+    /// It is there.
+    Have(Kept),
     /// Another session is receiving the same file here: ask again in a second.
     Busy,
     /// These ranges are wanted.
     Want(Reception),
+}
+
+/// How much of an entry lies at its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// All that was offered.
+    All,
+    /// Everything but its mode or time, which could not be set, and why.
+    ContentOnly(String),
 }
 
 struct Inner {
@@ -128,20 +140,20 @@ impl Store {
     pub fn consider(&self, entry: &Entry) -> Result<Verdict, Why> {
         let target = Target::of(entry)?;
         match &entry.kind {
-            Kind::Directory => self.directory(&target).map(|()| Verdict::Have),
-            Kind::Symlink { target: to } => link::consider(self, &target, to).map(|()| Verdict::Have),
+            Kind::Directory => self.directory(&target).map(Verdict::Have),
+            Kind::Symlink { target: to } => link::consider(self, &target, to).map(Verdict::Have),
             Kind::File { size, root } => self.file(target, Content { size: *size, root: *root }),
         }
     }
 
-    fn directory(&self, target: &Target) -> Result<(), Why> {
+    fn directory(&self, target: &Target) -> Result<Kept, Why> {
         let mut steps = target.parents.clone();
         steps.push(target.name.clone());
         let dir = place::make(&self.inner.root, &steps, &mut Vec::new())?;
         if self.inner.active().postpone(&target.path, target.attributes) {
-            return Ok(());
+            return Ok(Kept::All);
         }
-        target.attributes.apply_to_directory(&dir).map_err(|error| why("set mode and time", error))
+        target.attributes.apply_to_directory(&dir)
     }
 
     fn file(&self, target: Target, content: Content) -> Result<Verdict, Why> {
@@ -156,8 +168,10 @@ impl Store {
                 if there.is_dir() {
                     return Err(target.is_directory());
                 }
-                if there.is_file() && there.len() == content.size && has(parent, &target, content)? {
-                    return Ok(Verdict::Have);
+                if there.is_file() && there.len() == content.size {
+                    if let Some(kept) = has(parent, &target, content)? {
+                        return Ok(Verdict::Have(kept));
+                    }
                 }
             }
             let partial = Partial::open(&self.inner.root, &target.path, content, private)
@@ -174,7 +188,7 @@ impl Store {
             let complete = wanted.0.is_empty();
             let reception = Reception::new(partial, wanted, target, claim);
             return match complete {
-                true => reception.finish().map(|()| Verdict::Have),
+                true => reception.finish().map(Verdict::Have),
                 false => Ok(Verdict::Want(reception)),
             };
         }
@@ -206,16 +220,14 @@ fn probe(root: &Dir) -> io::Result<()> {
     Ok(())
 }
 
-/// True if the file that lies there is the one that is offered. Its mode and time are put right then. What cannot be
-/// read is not there.
-fn has(parent: &Dir, target: &Target, content: Content) -> Result<bool, Why> {
+/// Puts mode and time right if the file that lies there is the one that is offered. What cannot be read is not there.
+fn has(parent: &Dir, target: &Target, content: Content) -> Result<Option<Kept>, Why> {
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
-    let Ok(file) = parent.open_with(&target.name, &options) else { return Ok(false) };
+    let Ok(file) = parent.open_with(&target.name, &options) else { return Ok(None) };
     let file = file.into_std();
     if !partial::hash(&file, content.size).is_ok_and(|root| root == Some(content.root)) {
-        return Ok(false);
+        return Ok(None);
     }
-    target.attributes.apply(&file).map_err(|error| why("set mode and time", error))?;
-    Ok(true)
+    target.attributes.apply(&file).map(Some)
 }

@@ -16,18 +16,17 @@
 //! is found out when it is verified. Holes in the source's file are not kept.
 
 use super::path::STATE;
+use super::valid::valid_ranges;
 use super::{place, ranges};
 use crate::entry::{EntryPath, Wanted, GROUP};
-use bao_tree::io::outboard::PreOrderOutboard;
-use bao_tree::io::sync::{valid_ranges, WriteAt};
+use bao_tree::io::sync::WriteAt;
 use bao_tree::io::Parent;
-use bao_tree::{BaoTree, ChunkRanges};
+use bao_tree::BaoTree;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, OpenOptions};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::ops::Range;
 
 /// Ends of the two files' names.
 const PART: &str = ".part";
@@ -151,21 +150,9 @@ impl Partial {
         if length == 0 {
             return Ok(ranges::missing(&[], size));
         }
-        let mut have: Vec<Range<u64>> = Vec::new();
-        let all = ChunkRanges::all();
-        let outboard = PreOrderOutboard {
-            root: self.content.root.into(),
-            tree: self.content.tree(),
-            data: self.hashes.as_ref().unwrap_or(&self.file),
-        };
-        for range in valid_ranges(outboard, &self.file, &all) {
-            let range = range?;
-            let (from, to) = (range.start.to_bytes(), range.end.to_bytes().min(size));
-            match have.last_mut() {
-                Some(last) if last.end == from => last.end = to,
-                _ => have.push(from..to),
-            }
-        }
+        // A file of one group has no parents, and none are read.
+        let parents = self.hashes.as_ref().unwrap_or(&self.file);
+        let have = valid_ranges(&self.file, parents, size, &self.content.root)?;
         // A kill between the last two steps of a reception leaves the content without its tree.
         if have.is_empty() && length == size && hash(&self.file, size)? == Some(self.content.root) {
             return Ok(Wanted(Vec::new()));

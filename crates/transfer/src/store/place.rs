@@ -8,6 +8,7 @@
 //! its mode back. A run that was cut short leaves such directories, and nothing on the disk tells them from one that the
 //! user protected himself: that one is written to as well.
 
+use super::Kept;
 use crate::entry::{EntryPath, Mtime};
 use crate::wire::Why;
 use cap_fs_ext::DirExt;
@@ -150,25 +151,50 @@ pub(crate) struct Attributes {
 
 impl Attributes {
     /// Gives them to a directory where they differ.
-    pub(crate) fn apply_to_directory(&self, dir: &Dir) -> io::Result<()> {
-        self.apply(&dir.open(".")?.into_std())
+    pub(crate) fn apply_to_directory(&self, dir: &Dir) -> Result<Kept, Why> {
+        kept(dir.open(".").and_then(|dir| self.set(&dir.into_std())))
     }
 
-    /// Gives them to an open file or directory where they differ.
-    pub(crate) fn apply(&self, file: &File) -> io::Result<()> {
+    /// Gives them to an open file where they differ.
+    pub(crate) fn apply(&self, file: &File) -> Result<Kept, Why> {
+        kept(self.set(file))
+    }
+
+    /// Sets both, whether or not the first can be set.
+    fn set(&self, file: &File) -> io::Result<()> {
         let metadata = file.metadata()?;
+        self.set_mode(file, &metadata).and(self.set_time(file, &metadata))
+    }
+
+    fn set_mode(&self, file: &File, metadata: &std::fs::Metadata) -> io::Result<()> {
         #[cfg(unix)]
         if let Some(mode) = self.mode {
             use std::os::unix::fs::PermissionsExt;
             if metadata.permissions().mode() & 0o7777 != mode & MODE_BITS {
-                file.set_permissions(std::fs::Permissions::from_mode(mode & MODE_BITS))?;
+                return file.set_permissions(std::fs::Permissions::from_mode(mode & MODE_BITS));
             }
         }
-        let Some(modified) = self.mtime.to_system() else { return Ok(()) };
-        if metadata.modified().ok() != Some(modified) {
-            file.set_times(FileTimes::new().set_modified(modified))?;
-        }
+        #[cfg(not(unix))]
+        let _ = (file, metadata);
         Ok(())
+    }
+
+    fn set_time(&self, file: &File, metadata: &std::fs::Metadata) -> io::Result<()> {
+        match self.mtime.to_system() {
+            Some(modified) if metadata.modified().ok() != Some(modified) => {
+                file.set_times(FileTimes::new().set_modified(modified))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Some file systems have no modes, and only its owner may change those of a file: that is no reason not to store it.
+pub(super) fn kept(set: io::Result<()>) -> Result<Kept, Why> {
+    match set.map_err(|error| why("set its mode and time", error)) {
+        Ok(()) => Ok(Kept::All),
+        Err(Why::Io(reason)) => Ok(Kept::ContentOnly(reason)),
+        Err(why) => Err(why),
     }
 }
 

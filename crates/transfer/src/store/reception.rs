@@ -3,7 +3,7 @@
 use super::partial::Partial;
 use super::place::{self, why, Attributes};
 use super::ranges;
-use super::{Claim, Target};
+use super::{Claim, Kept, Target};
 use crate::entry::Wanted;
 use crate::wire::Why;
 use bao_tree::io::sync::DecodeResponseIter;
@@ -35,7 +35,7 @@ impl Reception {
     /// Takes the encoding of the wanted ranges, writes what verifies and gives the file its final name. `on_group` is
     /// called with offset and length of each group that came in and verified, before it is written. What was written
     /// stays for the next time if something goes wrong.
-    pub fn receive(mut self, encoded: impl Read, on_group: &mut dyn FnMut(u64, u64)) -> Result<(), Why> {
+    pub fn receive(mut self, encoded: impl Read, on_group: &mut dyn FnMut(u64, u64)) -> Result<Kept, Why> {
         let content = self.partial.content;
         let Some(chunks) = ranges::to_chunks(&self.wanted, content.size) else {
             return Err(Why::Io("the partial file changed under our hands".into()));
@@ -55,14 +55,14 @@ impl Reception {
     }
 
     /// Everything was verified, in this run or at its beginning, under one lock: to the disk, then to its name.
-    pub(super) fn finish(mut self) -> Result<(), Why> {
+    pub(super) fn finish(mut self) -> Result<Kept, Why> {
         let file = &self.partial.file;
         let length = file.metadata().map_err(|error| why("look at the partial file", error))?.len();
         if length != self.partial.content.size {
             return Err(Why::Io("the partial file was changed by somebody else; send it again".into()));
         }
         let attributes: Attributes = self.target.attributes;
-        attributes.apply(file).map_err(|error| why("set mode and time", error))?;
+        let kept = attributes.apply(file)?;
         if let Err(error) = file.sync_all() {
             // The system may now believe that pages are on the disk which are not. Only new ones can be trusted.
             _ = self.partial.remove(self.claim.root());
@@ -83,7 +83,7 @@ impl Reception {
             // Whether they are gone does not matter to this file.
             _ = self.partial.remove_older(self.claim.root(), &self.target.path);
         }
-        Ok(())
+        Ok(kept)
     }
 
     fn rename_to(&self, parent: &Dir) -> io::Result<()> {

@@ -3,7 +3,7 @@
 
 use afteryou_transfer::entry::{Entry, EntryPath, Kind, Wanted};
 use afteryou_transfer::source::{Item, Prepared, Source, SourceOptions};
-use afteryou_transfer::store::{Store, StoreOptions, Verdict};
+use afteryou_transfer::store::{Kept, Store, StoreOptions, Verdict};
 use afteryou_transfer::wire::Why;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -116,6 +116,7 @@ pub fn tree(dir: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
 pub enum Outcome {
     Stored,
     Had,
+    Incomplete,
     Busy,
     Skipped(String),
     Failed(Why),
@@ -138,12 +139,14 @@ pub fn move_all(source: &Source, store: &Store) -> Vec<(String, Outcome)> {
 pub fn move_one(prepared: &Prepared, store: &Store) -> Outcome {
     match store.consider(prepared.entry()) {
         Err(why) => Outcome::Failed(why),
-        Ok(Verdict::Have) => Outcome::Had,
+        Ok(Verdict::Have(Kept::All)) => Outcome::Had,
+        Ok(Verdict::Have(Kept::ContentOnly(_))) => Outcome::Incomplete,
         Ok(Verdict::Busy) => Outcome::Busy,
         Ok(Verdict::Want(reception)) => {
             let encoded = encode(prepared, reception.wanted());
             match reception.receive(&encoded[..], &mut |_, _| {}) {
-                Ok(()) => Outcome::Stored,
+                Ok(Kept::All) => Outcome::Stored,
+                Ok(Kept::ContentOnly(_)) => Outcome::Incomplete,
                 Err(why) => Outcome::Failed(why),
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::common::{content, entry, file, link, tree, Pair};
 use afteryou_transfer::entry::{Entry, EntryPath, Kind, Mtime, GROUP_BYTES};
-use afteryou_transfer::store::{Store, Verdict};
+use afteryou_transfer::store::{Kept, Store, Verdict};
 use afteryou_transfer::wire::Why;
 use proptest::prelude::*;
 
@@ -15,10 +15,10 @@ fn refused(store: &Store, entry: &Entry) -> String {
     }
 }
 
-fn stored(store: &Store, path: &[u8], bytes: &[u8]) -> Result<(), Why> {
+fn stored(store: &Store, path: &[u8], bytes: &[u8]) -> Result<Kept, Why> {
     let (offered, encoded) = file(path, bytes);
     match store.consider(&offered)? {
-        Verdict::Have => Ok(()),
+        Verdict::Have(kept) => Ok(kept),
         Verdict::Busy => panic!("busy"),
         Verdict::Want(reception) => reception.receive(&encoded[..], &mut |_, _| {}),
     }
@@ -77,14 +77,14 @@ fn links_that_lead_outside_are_refused_by_whatever_way() {
         refused(&store, &link(path, target));
     }
     // Each is harmless alone; together they would lead outside.
-    assert!(matches!(store.consider(&link(b"x/y/up", b"../..")), Ok(Verdict::Have)));
+    assert!(matches!(store.consider(&link(b"x/y/up", b"../..")), Ok(Verdict::Have(Kept::All))));
     refused(&store, &link(b"x/y/out", b"up/../beside"));
     refused(&store, &link(b"x/y/out", b"up/../../beside"));
     // By way of a link that the sink's user made.
     std::os::unix::fs::symlink(pair.base.path().join("beside"), pair.to().join("mine")).expect("a link");
     refused(&store, &link(b"out", b"mine/canary"));
     refused(&store, &link(b"out", b"mine"));
-    assert!(matches!(store.consider(&link(b"x/fine", b"../not/there/yet")), Ok(Verdict::Have)));
+    assert!(matches!(store.consider(&link(b"x/fine", b"../not/there/yet")), Ok(Verdict::Have(Kept::All))));
     pair.assert_canary();
 }
 
@@ -94,7 +94,7 @@ fn nothing_is_stored_through_a_link() {
     let pair = Pair::new();
     let store = pair.store();
     assert!(stored(&store, b"dir/inside", b"inside").is_ok());
-    assert!(matches!(store.consider(&link(b"l", b"dir")), Ok(Verdict::Have)));
+    assert!(matches!(store.consider(&link(b"l", b"dir")), Ok(Verdict::Have(Kept::All))));
     assert!(matches!(stored(&store, b"l/inside", b"changed"), Err(Why::Refused(_))));
     // Nor is what lies behind it taken for the file itself, though it is the same.
     refused(&store, &file(b"l/inside", b"inside").0);
@@ -180,22 +180,22 @@ fn links_are_kept_replaced_and_left_alone_when_they_are_right() {
     let read = || std::fs::read_link(pair.to().join("l")).expect("a link");
     let mut first = link(b"l", b"one");
     first.mtime = Mtime { seconds: 1_000_000_000, nanos: 7 };
-    assert!(matches!(store.consider(&first), Ok(Verdict::Have)));
+    assert!(matches!(store.consider(&first), Ok(Verdict::Have(Kept::All))));
     assert_eq!(read().as_os_str(), "one");
     let metadata = pair.to().join("l").symlink_metadata().expect("metadata");
     assert_eq!(
         metadata.modified().ok(),
         Some(std::time::UNIX_EPOCH + std::time::Duration::new(1_000_000_000, 7))
     );
-    assert!(matches!(store.consider(&link(b"l", b"two")), Ok(Verdict::Have)));
+    assert!(matches!(store.consider(&link(b"l", b"two")), Ok(Verdict::Have(Kept::All))));
     assert_eq!(read().as_os_str(), "two");
     let inode =
         || std::os::unix::fs::MetadataExt::ino(&pair.to().join("l").symlink_metadata().expect("metadata"));
     let before = inode();
-    assert!(matches!(store.consider(&link(b"l", b"two")), Ok(Verdict::Have)));
+    assert!(matches!(store.consider(&link(b"l", b"two")), Ok(Verdict::Have(Kept::All))));
     assert_eq!(inode(), before);
     assert!(stored(&store, b"f", b"file").is_ok());
-    assert!(matches!(store.consider(&link(b"f", b"l")), Ok(Verdict::Have)));
+    assert!(matches!(store.consider(&link(b"f", b"l")), Ok(Verdict::Have(Kept::All))));
     assert!(pair.to().join("f").is_symlink());
     assert!(!pair.to().join(".afteryou").exists());
 }

@@ -3,7 +3,7 @@
 use crate::common::{content, encode, file, move_all, names, single, Outcome, Pair};
 use afteryou_transfer::entry::{Kind, GROUP_BYTES};
 use afteryou_transfer::source::{EncodeError, Item, Prepared, Source, SourceOptions};
-use afteryou_transfer::store::{Reception, Verdict};
+use afteryou_transfer::store::{Kept, Reception, Verdict};
 use afteryou_transfer::wire::Why;
 use proptest::prelude::*;
 use std::io::{self, Read, Write};
@@ -64,7 +64,7 @@ fn spoil(path: &std::path::Path, at: u32) {
 /// What receives the rest; None: it is there. Nobody else receives it, so it is never busy.
 fn lacking(pair: &Pair, prepared: &Prepared) -> Option<Reception> {
     match pair.store().consider(prepared.entry()) {
-        Ok(Verdict::Have) => None,
+        Ok(Verdict::Have(Kept::All)) => None,
         Ok(Verdict::Want(reception)) => Some(reception),
         other => panic!("{other:?}"),
     }
@@ -122,7 +122,7 @@ proptest! {
         if let Some(reception) = lacking(&pair, &prepared) {
             let encoded = encode(&prepared, reception.wanted());
             let result = reception.receive(&encoded[..], &mut |_, bytes| received += bytes);
-            prop_assert_eq!(result, Ok(()));
+            prop_assert_eq!(result, Ok(Kept::All));
         }
         let twice = received - size as u64;
         prop_assert!(anything || twice <= bound, "{} bytes came twice, allowed are {}", twice, bound);
@@ -147,7 +147,7 @@ fn a_whole_file_without_its_name_is_not_received_again() {
         if without_tree {
             std::fs::remove_file(pair.to().join(".afteryou").join(tree)).expect("removes");
         }
-        assert!(matches!(pair.store().consider(&offered), Ok(Verdict::Have)));
+        assert!(matches!(pair.store().consider(&offered), Ok(Verdict::Have(Kept::All))));
         assert!(std::fs::read(pair.to().join("file")).expect("it is there") == bytes);
         assert!(!pair.to().join(".afteryou").exists());
     }
@@ -162,7 +162,7 @@ fn a_second_sender_of_the_same_file_waits_and_then_finds_it_there() {
     let Ok(Verdict::Want(first)) = pair.store().consider(&offered) else { panic!("wanted") };
     assert!(matches!(pair.store().consider(&offered), Ok(Verdict::Busy)));
     first.receive(&encoded[..], &mut |_, _| {}).expect("stored");
-    assert!(matches!(pair.store().consider(&offered), Ok(Verdict::Have)));
+    assert!(matches!(pair.store().consider(&offered), Ok(Verdict::Have(Kept::All))));
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn many_sessions_race_for_the_same_files_and_each_file_is_received_once() {
                 for (offered, encoded) in &files {
                     loop {
                         match store.consider(offered).expect("a verdict") {
-                            Verdict::Have => break,
+                            Verdict::Have(_) => break,
                             Verdict::Busy => std::thread::yield_now(),
                             Verdict::Want(reception) => {
                                 let mut count = |_, bytes| {

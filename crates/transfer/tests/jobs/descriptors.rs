@@ -3,6 +3,7 @@
 use super::common::{content, file, Pair};
 use super::support::{options, Far};
 use afteryou_transfer::job::{send, JobOptions};
+use afteryou_transfer::source::{Source, SourceOptions};
 use afteryou_transfer::store::Verdict;
 use afteryou_transfer::wire::Why;
 use std::fs::File;
@@ -57,4 +58,25 @@ fn all_descriptors_are_taken() {
     drop(taken);
     assert!(matches!(verdict, Err(Why::TooManyFiles)), "{verdict:?}");
     assert!(matches!(store.consider(&entry), Ok(Verdict::Want(_))));
+}
+
+#[test]
+fn names_in_one_directory_are_sent_with_few_descriptors() {
+    with_limit(64, "hundreds_of_names");
+}
+
+#[test]
+#[ignore = "called by the test above"]
+fn hundreds_of_names() {
+    let pair = Pair::new();
+    let paths: Vec<_> = (0..300)
+        .map(|i| {
+            let (file, directory) = (format!("file-{i}"), format!("directory-{i}"));
+            pair.write(&file, b"content");
+            pair.write(&format!("{directory}/file"), b"content");
+            [pair.from().join(file), pair.from().join(directory)]
+        })
+        .collect();
+    let source = Source::of(&paths.concat(), SourceOptions::default()).expect("a source");
+    assert_eq!(source.scan().entries, 900);
 }

@@ -71,6 +71,7 @@ impl Connection {
         // Tells the peer that its answer has arrived, so that it may speak first.
         self.receiver.acknowledge_now(now);
         self.timers.connected(now);
+        self.watch_peer(now);
         self.timers.confirm(now, self.rto.get());
     }
 
@@ -82,8 +83,10 @@ impl Connection {
             self.state = State::Connected;
             self.pacer.reset(now);
             self.timers.connected(now);
+            self.watch_peer(now);
         }
         self.timers.heard();
+        self.liveness.heard(now);
         self.note_peer(now, packet);
         if self.peer_window < u64::from(self.config.payload) {
             self.timers.peer_is_full(now);
@@ -115,6 +118,9 @@ impl Connection {
         };
         let progress = self.board.acknowledge(now, header.ack_nr, packet.sack, covers, self.rtt.min());
         if progress.packets == 0 {
+            if header.kind == Kind::State && self.board.is_newest_ack(header.ack_nr) {
+                self.board.acknowledged_again();
+            }
             if self.config.recovery.judges_repetitions() {
                 self.find_losses(now);
             }

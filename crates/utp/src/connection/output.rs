@@ -69,6 +69,9 @@ impl Connection {
                 return Some((header, None));
             }
         }
+        if self.liveness.take_question() {
+            return Some((self.emit(now, out, Kind::Data, self.acknowledged_seq(), None), None));
+        }
         let Some(transmission) = self.next_transmission(now) else {
             return self.poll_ack(now, out).map(|header| (header, None));
         };
@@ -76,6 +79,7 @@ impl Connection {
             Body::Data(_) | Body::Zeros(_) => Kind::Data,
             Body::Fin => Kind::Fin,
         };
+        self.statistics.data_packets_sent += u64::from(kind == Kind::Data);
         let header = self.emit(now, out, kind, transmission.seq_nr, None);
         Some((header, Some(transmission.body)))
     }
@@ -108,7 +112,6 @@ impl Connection {
         Packet { header, sack, payload: &[] }.encode(out);
         self.receiver.acknowledged();
         self.statistics.packets_sent += 1;
-        self.statistics.data_packets_sent += u64::from(kind == Kind::Data);
         self.timers.sent(now, self.config.keepalive);
         header
     }

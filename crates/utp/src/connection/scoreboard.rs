@@ -12,6 +12,7 @@
 mod libutp_scan;
 mod losses;
 mod order;
+mod probes;
 mod segment;
 mod sending;
 
@@ -22,11 +23,17 @@ use afteryou_cc::{DeliveryRate, Span, Time};
 use bytes::Bytes;
 use libutp_scan::Scan;
 use order::Order;
+use probes::Probe;
 use segment::{Delivered, Flight, Segment, Status};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Transmissions that may overtake one another before a packet counts as lost (RFC 9002 §6.1.1).
 pub const PACKET_THRESHOLD: u64 = 3;
+
+/// Places for packets that stay when nothing is outstanding.
+const SPARE_SEGMENTS: usize = 64;
+/// What a packet takes in the list of transmissions, and its payload beyond its bytes, bytes.
+const ORDER: usize = 64;
 
 /// What a packet carries.
 #[derive(Clone, Debug)]
@@ -119,6 +126,8 @@ pub struct Scoreboard {
     /// Packets that were acknowledged out of order.
     sacked: BitRing,
     order: Order,
+    /// Probes of which it is not known yet whether they repaired a loss.
+    probes: Vec<Probe>,
     /// How losses are found, if not by the order of transmissions.
     scan: Option<Scan>,
     in_flight: u64,
@@ -157,6 +166,7 @@ impl Scoreboard {
             set_aside: BTreeSet::new(),
             sacked: BitRing::default(),
             order: Order::default(),
+            probes: Vec::new(),
             scan: Scan::of(recovery),
             in_flight: 0,
             in_flight_packets: 0,
@@ -205,6 +215,11 @@ impl Scoreboard {
         self.outstanding
     }
 
+    /// Memory in use, bytes, as far as it grows with what is outstanding.
+    pub fn memory(&self) -> u64 {
+        self.outstanding + (self.segments.capacity() * (size_of::<Segment>() + ORDER)) as u64
+    }
+
     /// Bytes delivered so far.
     pub fn delivered(&self) -> u64 {
         self.delivered
@@ -233,6 +248,11 @@ impl Scoreboard {
         let newest = self.next_seq().wrapping_sub(1);
         let behind = newest.wrapping_sub(ack_nr);
         behind <= (self.segments.len() as u16).saturating_add(slack)
+    }
+
+    /// Does `ack_nr` end right before the oldest unacknowledged packet?
+    pub fn is_newest_ack(&self, ack_nr: u16) -> bool {
+        ack_nr == self.first_seq.wrapping_sub(1)
     }
 
     /// Takes in an acknowledgement that [`accepts`](Self::accepts) has let through.
@@ -278,6 +298,9 @@ impl Scoreboard {
 
     fn take_oldest(&mut self, now: Time, min_rtt: Option<Span>, taken: &mut Taken) {
         let Some(segment) = self.segments.pop_front() else { return };
+        if self.segments.is_empty() {
+            self.segments.shrink_to(SPARE_SEGMENTS);
+        }
         match segment.status {
             Status::Lost => self.forget_lost(self.popped),
             Status::Sacked => self.sacked.remove(self.popped),
@@ -327,6 +350,7 @@ impl Scoreboard {
         let earlier = segment.transmissions > 1 && min_rtt.is_some_and(|min_rtt| elapsed * 2 < min_rtt);
         taken.spurious += u64::from(segment.declared_lost && (segment.status == Status::Lost || earlier));
         taken.ambiguous |= segment.transmissions > 1;
+        self.note_arrival(segment.newest.packet_number, earlier);
         if earlier || segment.status == Status::Lost {
             return; // it says nothing about when its newest transmission arrived
         }

@@ -173,7 +173,8 @@ impl Connection {
             _ => {
                 let wants_to_send = !self.board.is_empty() || self.timers.pacing.is_some();
                 let wake = self.controller_wake().filter(|_| wants_to_send);
-                let earliest = self.timers.next().min(earliest([self.receiver.ack_at(), wake]));
+                let others = earliest([self.receiver.ack_at(), wake, self.liveness.look_at()]);
+                let earliest = self.timers.next().min(others);
                 (earliest < Time::NEVER).then_some(earliest)
             }
         }
@@ -208,6 +209,9 @@ impl Connection {
         if expired(&mut self.timers.window_probe, now) {
             self.rto.back_off();
             self.timers.window_probe_due = true;
+        }
+        if self.liveness.look_at().is_some_and(|at| at <= now) {
+            self.look_for_peer(now);
         }
         // While the SYN is unanswered there is nothing to acknowledge, and nothing that would take the ack off again.
         let opening = matches!(self.state, State::SynSent { .. });

@@ -1,13 +1,16 @@
 //! The task that moves datagrams between the socket and the connections.
 
+use super::socket::Socket;
 use super::Inner;
+use afteryou_cc::Time;
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::{pin, Pin};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
-use tokio::net::UdpSocket;
+use tokio::time::Sleep;
 
 /// Datagrams read before sending gets its turn.
 const READ_BATCH: usize = 64;
@@ -29,10 +32,13 @@ enum Reading {
 }
 
 /// Runs until the endpoint is dropped and its last connection has ended.
-pub(super) async fn drive(inner: Arc<Inner>, socket: UdpSocket) {
+pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
     let mut buf = vec![0; MAX_DATAGRAM];
     let mut out = Vec::new();
+    let mut alarm = pin!(tokio::time::sleep(Duration::ZERO));
     loop {
+        // Awake already: a task that wakes itself up makes the runtime rouse another worker, for nothing.
+        inner.table().driver = None;
         let reading = receive(&inner, |buf| socket.try_recv_from(buf), &mut buf);
         let deadline = loop {
             let now = inner.now();
@@ -70,7 +76,7 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: UdpSocket) {
                     return;
                 }
             }
-            () = until(&inner, deadline) => {}
+            () = until(&inner, alarm.as_mut(), deadline) => {}
             () = touched(&inner) => {}
         }
     }
@@ -101,17 +107,20 @@ fn receive(
 }
 
 /// Sends everything in `out`. What the system refuses is lost, as it might be anywhere on the way.
-async fn send(socket: &UdpSocket, out: &mut Vec<(SocketAddr, Vec<u8>)>) {
+async fn send(socket: &Socket, out: &mut Vec<(SocketAddr, Vec<u8>)>) {
     for (peer, datagram) in out.drain(..) {
         let _ = socket.send_to(&datagram, peer).await;
     }
 }
 
-async fn until(inner: &Inner, deadline: Option<afteryou_cc::Time>) {
-    match deadline {
-        Some(at) => tokio::time::sleep_until(inner.instant(at)).await,
-        None => std::future::pending().await,
+/// Completes at the deadline. One alarm serves for all: to put it off costs next to nothing, to set up another one rouses
+/// whoever waits for events.
+async fn until(inner: &Inner, mut alarm: Pin<&mut Sleep>, deadline: Option<Time>) {
+    let Some(at) = deadline.map(|at| inner.instant(at)) else { return std::future::pending().await };
+    if alarm.deadline() != at {
+        alarm.as_mut().reset(at);
     }
+    alarm.await;
 }
 
 /// Completes when somebody has touched a connection since the driver last looked.

@@ -1,7 +1,10 @@
 //! All connections of an endpoint: who they are, when they want attention, who waits for them.
 
+use super::budget::{Budget, CONNECTION, STALE};
+use super::farewells::Farewells;
+use super::places::{Places, Prefix};
 use super::resets::Resets;
-use super::EndpointConfig;
+use super::{EndpointConfig, EndpointStatistics};
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::packet::{Header, Kind, Packet};
@@ -17,13 +20,13 @@ pub(super) type Key = (SocketAddr, u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Handle {
     pub key: Key,
-    generation: u64,
+    pub generation: u64,
 }
 
 /// Datagrams made in one go before the lock is released.
 const BATCH: usize = 64;
-/// Free send buffer worth waking a writer for, bytes.
-const WORTH_WAKING: usize = 16 << 10;
+/// Below this many places the table does not shrink.
+const MIN_CAPACITY: usize = 256;
 /// A connection id that libutp resets: its partner id would not fit in 16 bits.
 const UNUSABLE_ID: u16 = u16::MAX;
 
@@ -33,8 +36,12 @@ pub(super) struct Entry {
     pub reader: Option<Waker>,
     pub writer: Option<Waker>,
     generation: u64,
+    /// Memory that it is charged with, bytes.
+    memory: u64,
     deadline: Option<Time>,
     queued: bool,
+    /// Came in, so it has one of the [`Places`].
+    incoming: bool,
     /// Came in and has not been handed to [`accept`](super::Endpoint::accept) yet.
     half_open: bool,
     /// Nobody holds a stream any more since then.
@@ -44,7 +51,7 @@ pub(super) struct Entry {
 /// The table.
 #[derive(Default)]
 pub(super) struct Table {
-    entries: HashMap<Key, Entry>,
+    entries: HashMap<Key, Box<Entry>>,
     deadlines: BTreeSet<(Time, Key)>,
     /// Connections that may have something to send.
     busy: VecDeque<Key>,
@@ -53,7 +60,9 @@ pub(super) struct Table {
     accepted: VecDeque<Handle>,
     /// Connections so far.
     generations: u64,
-    half_open: usize,
+    places: Places,
+    farewells: Farewells,
+    budget: Budget,
     resets: Resets,
     pub acceptor: Option<Waker>,
     pub driver: Option<Waker>,
@@ -65,8 +74,24 @@ pub(super) struct Table {
 }
 
 impl Table {
+    /// An empty table for connections that take `memory` bytes at most.
+    pub(super) fn new(memory: u64) -> Table {
+        Table { budget: Budget::new(memory), ..Table::default() }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty() && self.stray.is_empty()
+        self.entries.is_empty() && self.stray.is_empty() && self.farewells.is_empty()
+    }
+
+    /// What can be counted here.
+    pub(super) fn statistics(&self) -> EndpointStatistics {
+        EndpointStatistics {
+            connections: self.entries.len(),
+            lingering: self.farewells.len(),
+            half_open: self.places.half_open(),
+            memory: self.budget.taken(),
+            memory_limit: self.budget.limit(),
+        }
     }
 
     /// Is there something to send at once?
@@ -75,7 +100,9 @@ impl Table {
     }
 
     pub(super) fn entry(&mut self, handle: Handle) -> Option<&mut Entry> {
-        self.entries.get_mut(&handle.key).filter(|entry| entry.generation == handle.generation)
+        let entry = self.entries.get_mut(&handle.key)?;
+        entry.connection.set_share(self.budget.share());
+        (entry.generation == handle.generation).then_some(entry)
     }
 
     /// Adds a connection of ours under a free id.
@@ -89,34 +116,53 @@ impl Table {
         if self.closing || self.dead {
             return Err(Error::EndpointClosed);
         }
-        if self.entries.len() >= config.max_connections {
+        if self.entries.len() >= config.max_connections || !self.budget.admits_connection() {
             return Err(Error::TooMany);
         }
-        let free = |id: &u16| *id != UNUSABLE_ID && !self.entries.contains_key(&(peer, *id));
+        let is_free = |key: &Key| !self.entries.contains_key(key) && self.farewells.get(key).is_none();
+        let free = |id: &u16| *id != UNUSABLE_ID && is_free(&(peer, *id));
         let recv_id = std::iter::repeat_with(&mut random).take(64).find(free).ok_or(Error::TooMany)?;
         let controller = (config.controller)(config.connection.payload);
         let connection = Connection::connect(config.connection.clone(), controller, now, recv_id, random());
         Ok(self.insert((peer, recv_id), connection, false))
     }
 
-    fn insert(&mut self, key: Key, connection: Connection, half_open: bool) -> Handle {
+    fn insert(&mut self, key: Key, connection: Connection, incoming: bool) -> Handle {
         self.generations += 1;
         let generation = self.generations;
         let (reader, writer, deadline, queued, detached) = (None, None, None, false, None);
+        let (half_open, memory) = (incoming, CONNECTION);
         self.entries.insert(
             key,
-            Entry { connection, reader, writer, generation, deadline, queued, half_open, detached },
+            Box::new(Entry {
+                connection,
+                reader,
+                writer,
+                generation,
+                memory,
+                deadline,
+                queued,
+                incoming,
+                half_open,
+                detached,
+            }),
         );
-        self.half_open += usize::from(half_open);
+        self.budget.change(0, memory);
+        let handle = Handle { key, generation };
+        if incoming {
+            self.places.enter(handle);
+        }
         self.touch(key);
-        Handle { key, generation }
+        handle
     }
 
-    /// The connection may have something to send: the driver shall look.
+    /// The connection has changed and may have something to send: the driver shall look.
     pub(super) fn touch(&mut self, key: Key) {
-        if let Some(entry) = self.entries.get_mut(&key).filter(|entry| !entry.queued) {
-            entry.queued = true;
-            self.busy.push_back(key);
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.charge(&mut self.budget);
+            if !std::mem::replace(&mut entry.queued, true) {
+                self.busy.push_back(key);
+            }
         }
         if let Some(driver) = self.driver.take() {
             driver.wake();
@@ -140,6 +186,9 @@ impl Table {
             Kind::Reset => self.receive_reset(now, peer, &packet),
             _ => self.receive_other(now, peer, &packet),
         }
+        if self.budget.searches(now) {
+            self.drop_stale(now);
+        }
     }
 
     fn receive_syn(
@@ -154,16 +203,30 @@ impl Table {
         if self.entries.contains_key(&key) {
             return self.deliver(now, key, packet);
         }
-        let full = self.entries.len() >= config.max_connections
-            || self.half_open >= config.max_half_open
-            || self.accepted.len() >= config.backlog;
+        let accepts = config.accepts && !self.closing && self.accepted.len() < config.backlog;
         // Silence, not a reset: the peer asks again, and by then there may be room.
-        if self.closing || full || !config.accepts || packet.header.connection_id == UNUSABLE_ID {
+        if !accepts || packet.header.connection_id == UNUSABLE_ID || !self.make_room(config, peer.into()) {
             return;
         }
         let controller = (config.controller)(config.connection.payload);
         let connection = Connection::accept(config.connection.clone(), controller, now, packet, random());
+        self.farewells.remove(&key);
         self.insert(key, connection, true);
+    }
+
+    /// Finds a place for a newcomer, by displacing another if it must.
+    fn make_room(&mut self, config: &EndpointConfig, prefix: Prefix) -> bool {
+        let crowded = self.entries.len() >= config.max_connections
+            || self.places.half_open() >= config.max_half_open
+            || !self.budget.admits_connection();
+        let displaced = self.places.displaced_by(prefix).filter(|_| crowded);
+        let taken = self.entries.len() - usize::from(displaced.is_some());
+        let free = config.max_connections.saturating_sub(taken);
+        if (crowded && displaced.is_none()) || !self.places.admits(prefix, free) {
+            return false;
+        }
+        displaced.into_iter().for_each(|handle| self.remove(handle.key));
+        true
     }
 
     /// A reset may carry either of the two ids.
@@ -181,6 +244,10 @@ impl Table {
         if self.entries.contains_key(&key) {
             return self.deliver(now, key, packet);
         }
+        if let Some(farewell) = self.farewells.get(&key) {
+            self.stray.extend(farewell.answer(now, packet).map(|datagram| (peer, datagram)));
+            return;
+        }
         if self.resets.admit(now, peer, packet.header.connection_id) {
             self.stray.push_back((peer, reset_for(&packet.header)));
         }
@@ -188,8 +255,27 @@ impl Table {
 
     fn deliver(&mut self, now: Time, key: Key, packet: &Packet<'_>) {
         if let Some(entry) = self.entries.get_mut(&key) {
+            entry.connection.set_share(self.budget.share());
             entry.connection.handle(now, packet);
             self.touch(key);
+        }
+    }
+
+    /// Drops connections that linger or hold out-of-order data of long ago, until others have enough memory.
+    fn drop_stale(&mut self, now: Time) {
+        let stale =
+            |(key, entry): (&Key, &Box<Entry>)| Some((entry.connection.stale_memory(now, STALE)?, *key));
+        while self.budget.is_used_up() && !self.farewells.is_empty() {
+            self.with_farewells(|farewells| farewells.remove_oldest());
+        }
+        let mut stale: Vec<_> = self.entries.iter().filter_map(stale).collect();
+        stale.sort_unstable();
+        while self.budget.is_used_up() {
+            let Some((_, key)) = stale.pop() else { return };
+            if let Some(entry) = self.entries.get_mut(&key) {
+                entry.connection.give_up_memory();
+                self.touch(key);
+            }
         }
     }
 
@@ -210,6 +296,9 @@ impl Table {
 
     /// Time has passed.
     pub(super) fn run_deadlines(&mut self, now: Time) {
+        if self.farewells.next_deadline().is_some_and(|at| at <= now) {
+            self.with_farewells(|farewells| farewells.end(now));
+        }
         while let Some((at, key)) = self.deadlines.first().copied() {
             if at > now {
                 return;
@@ -225,7 +314,8 @@ impl Table {
 
     /// When [`run_deadlines`](Table::run_deadlines) has something to do.
     pub(super) fn next_deadline(&self) -> Option<Time> {
-        self.deadlines.first().map(|(at, _)| *at)
+        let first = self.deadlines.first().map(|(at, _)| *at);
+        first.into_iter().chain(self.farewells.next_deadline()).min()
     }
 
     /// Fills `out` with datagrams to send; what is left over is found the next time.
@@ -239,6 +329,7 @@ impl Table {
         while out.len() < BATCH {
             let Some(key) = self.busy.pop_front() else { return };
             let Some(entry) = self.entries.get_mut(&key) else { continue };
+            entry.connection.set_share(self.budget.share());
             let mut datagram = Vec::with_capacity(entry.connection.max_datagram());
             if entry.connection.poll_transmit(now, &mut datagram) {
                 out.push((key.0, datagram));
@@ -265,11 +356,11 @@ impl Table {
         }
         if entry.half_open && (entry.connection.is_connected() || entry.connection.is_closed()) {
             entry.half_open = false;
-            self.half_open -= 1;
+            let handle = Handle { key, generation: entry.generation };
+            self.places.establish(handle);
             if entry.connection.is_closed() {
                 entry.detached = Some(now);
             } else {
-                let handle = Handle { key, generation: entry.generation };
                 if self.closing {
                     return self.detach(now, handle); // nobody accepts it any more
                 }
@@ -277,6 +368,11 @@ impl Table {
                 self.acceptor.take().into_iter().for_each(Waker::wake);
             }
         }
+        if let Some(farewell) = entry.detached.and_then(|_| entry.connection.farewell(now)) {
+            self.remove(key);
+            return self.with_farewells(|farewells| farewells.insert(key, farewell));
+        }
+        entry.charge(&mut self.budget);
         entry.wake();
         let closed = entry.connection.is_closed();
         let deadlines = [entry.connection.deadline(), entry.given_up_at(config)];
@@ -291,8 +387,33 @@ impl Table {
             });
         }
         if closed && entry.detached.is_some() {
-            self.entries.remove(&key);
+            self.remove(key);
             self.closer.take().into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// Changes who lingers, and what that costs.
+    fn with_farewells(&mut self, change: impl FnOnce(&mut Farewells)) {
+        let before = self.farewells.memory();
+        change(&mut self.farewells);
+        self.budget.change(before, self.farewells.memory());
+        if self.farewells.is_empty() {
+            self.closer.take().into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// Forgets a connection. After a crowd has left, the table shrinks, too.
+    fn remove(&mut self, key: Key) {
+        let Some(entry) = self.entries.remove(&key) else { return };
+        self.budget.change(entry.memory, 0);
+        if entry.incoming {
+            self.places.leave(Handle { key, generation: entry.generation });
+        }
+        if let Some(at) = entry.deadline {
+            self.deadlines.remove(&(at, key));
+        }
+        if self.entries.capacity() > MIN_CAPACITY.max(4 * self.entries.len()) {
+            self.entries.shrink_to(2 * self.entries.len());
         }
     }
 
@@ -323,14 +444,19 @@ impl Entry {
         Some(since.max(self.connection.last_acknowledged()) + config.connection.patience)
     }
 
+    /// Charges the budget with what the connection takes now.
+    fn charge(&mut self, budget: &mut Budget) {
+        let memory = CONNECTION + self.connection.memory();
+        budget.change(std::mem::replace(&mut self.memory, memory), memory);
+    }
+
     fn wake(&mut self) {
         let closed = self.connection.is_closed();
         if closed || self.connection.is_readable() {
             self.reader.take().into_iter().for_each(Waker::wake);
         }
-        let connected = self.connection.is_connected();
-        let has_room = self.connection.writable() >= WORTH_WAKING;
-        if closed || (connected && has_room) || self.connection.is_finish_acknowledged() {
+        let has_room = self.connection.has_room_worth_waking();
+        if closed || has_room || self.connection.is_finish_acknowledged() {
             self.writer.take().into_iter().for_each(Waker::wake);
         }
     }
@@ -352,23 +478,4 @@ fn reset_for(header: &Header) -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_handle_kept_after_its_connection_does_not_reach_the_next_one_under_the_same_key() {
-        let config = EndpointConfig::foreground();
-        let (mut table, mut out) = (Table::default(), Vec::new());
-        let peer = SocketAddr::from(([127, 0, 0, 1], 1));
-        let old = table.open(&config, Time::ZERO, peer, || 7).unwrap();
-        table.entry(old).unwrap().connection.abort();
-        table.detach(Time::ZERO, old);
-        table.transmit(&config, Time::ZERO, &mut out);
-        assert!(table.entries.is_empty());
-        let new = table.open(&config, Time::ZERO, peer, || 7).unwrap();
-        assert_eq!(old.key, new.key);
-        assert!(table.entry(old).is_none() && table.entry(new).is_some());
-        table.detach(Time::ZERO, old);
-        assert!(table.entry(new).unwrap().detached.is_none());
-    }
-}
+mod tests;

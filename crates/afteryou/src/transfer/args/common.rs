@@ -1,5 +1,6 @@
 //! What every job can be told.
 
+use crate::log::LogArgs;
 use crate::values;
 use afteryou_rate::Timetable;
 use afteryou_scenario::{Algorithm, Dscp};
@@ -45,7 +46,20 @@ pub struct Common {
     )]
     pub json: bool,
 
-    /// Say nothing but errors
+    /// Print the name of each file when it is done, and what became of it
+    #[arg(
+        long,
+        env = "AFTERYOU_LIST",
+        hide_env_values = true,
+        value_parser = BoolishValueParser::new()
+    )]
+    pub list: bool,
+
+    /// How much is logged.
+    #[command(flatten)]
+    pub log: LogArgs,
+
+    /// Print nothing but errors
     #[arg(
         long,
         short,

@@ -23,7 +23,7 @@ pub struct SendArgs {
     #[arg(value_name = "PATH... TICKET", value_hint = ValueHint::AnyPath)]
     pub words: Vec<OsString>,
 
-    /// What becomes of symbolic links
+    /// Choose how symbolic links are handled. `follow` may leave PATH: what a link leads to is sent wherever it lies
     #[arg(long, value_enum, default_value = "keep", env = "AFTERYOU_SYMLINKS", hide_env_values = true)]
     pub symlinks: Symlinks,
 

@@ -38,7 +38,7 @@ pub struct ServeArgs {
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath, env = "AFTERYOU_DIR", hide_env_values = true)]
     pub directory: PathBuf,
 
-    /// What becomes of symbolic links
+    /// Choose how symbolic links are handled. `follow` never leaves DIR
     #[arg(long, value_enum, default_value = "keep", env = "AFTERYOU_SYMLINKS", hide_env_values = true)]
     pub symlinks: Symlinks,
 

@@ -19,6 +19,8 @@ Exit codes:
   0    everything is stored at its place and verified
   1    something failed; the same command goes on from there
   2    the command line makes no sense
+  3    complete, but entries were left out (sockets, devices, links that lead outside or that --symlinks skip
+       excludes), or stored without their mode or time; each is named
   130  Ctrl-C, SIGTERM or `afteryou ctl stop` ended it; so it does then";
 
 /// Words about exit codes of the commands that wait.
@@ -27,6 +29,7 @@ Exit codes:
   0    Ctrl-C, SIGTERM or `afteryou ctl stop` ended it; with --once: a job is complete, and all of it stored and verified
   1    it cannot wait here; with --once: something failed
   2    the command line makes no sense
+  3    with --once: the job is complete, but entries were left out, or stored without their mode or time
   130  with --once: it was ended before a job was complete";
 
 #[cfg(test)]

@@ -86,6 +86,11 @@ impl Target {
             (Role::Serve, Role::Receive) => Err(Failure::usage(
                 "this ticket is from `afteryou receive`: use it with `afteryou send`, or run `afteryou serve` there",
             )),
+            // The receiving side alone says where things go.
+            (Role::Receive, Role::Receive) if !path.trim_matches('/').is_empty() => Err(Failure::usage(format!(
+                "what is sent arrives in the directory of `afteryou receive`, not in {path:?} below it: leave that out \
+                 behind the ticket, or run `afteryou receive` there for that directory",
+            ))),
             _ => Ok(Target::Ticket { ticket, path }),
         }
     }
@@ -193,6 +198,19 @@ mod tests {
         let error = read(&line(Role::Receive)).unwrap_err();
         assert_eq!(error.code(), 2);
         assert!(error.to_string().contains("use it with `afteryou send`"), "{error}");
+    }
+
+    #[test]
+    fn where_things_arrive_is_not_the_senders_to_say() {
+        let ticket = line(Role::Receive);
+        let send = |text: &str| Target::ticket(text.as_ref(), Role::Receive);
+        assert!(send(&ticket).is_ok() && send(&format!("{ticket}/")).is_ok());
+        for path in ["sub", "/sub", "a/b/"] {
+            let error = send(&format!("{ticket}/{path}")).unwrap_err();
+            let said = error.to_string();
+            assert_eq!(error.code(), 2);
+            assert!(said.contains(&format!("not in {path:?} below it: leave that out")), "{said}");
+        }
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use super::protocol::{Answer, Question, Status};
 use crate::failure::Failure;
+use crate::log::{self, LogArgs};
 use crate::output;
+use crate::transfer::figures;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -21,6 +23,10 @@ pub struct CtlArgs {
     /// For programs: one JSON object in a line for each job
     #[arg(long, global = true)]
     pub json: bool,
+
+    /// How much is logged.
+    #[command(flatten)]
+    pub log: LogArgs,
 
     /// Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR
     #[arg(long, value_name = "DIR", global = true, env = "AFTERYOU_CONTROL_DIR", hide_env_values = true)]
@@ -82,15 +88,77 @@ impl What {
     }
 }
 
+/// What a job answered.
+#[derive(serde::Serialize)]
+struct Answered {
+    #[serde(flatten)]
+    status: Status,
+    /// What it did, if it was to do something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    did: Option<String>,
+    #[serde(skip)]
+    ends: bool,
+}
+
+impl Answered {
+    fn status(status: Status) -> Answered {
+        Answered { status, did: None, ends: false }
+    }
+}
+
+/// "4711 send photos: paused; 42 % of …". A job that ends has nothing more to say.
+impl std::fmt::Display for Answered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Answered { status, did, ends } = self;
+        write!(f, "{}: ", status.name())?;
+        match did {
+            Some(did) if *ends => f.write_str(did),
+            Some(did) => write!(f, "{did}; {}", status.course()),
+            None => f.write_str(&status.course()),
+        }
+    }
+}
+
+impl What {
+    /// What a job did that was `before` like this and is `after` like that; None if it was only asked.
+    fn done(self, before: &Status, after: &Status) -> Option<String> {
+        let did = match self {
+            What::Status => return None,
+            What::Pause if before.paused => "was paused already".to_owned(),
+            What::Pause => "paused".to_owned(),
+            What::Resume if !before.paused => "was not paused".to_owned(),
+            What::Resume if after.paused => "no longer paused by this side".to_owned(),
+            What::Resume => "resumed".to_owned(),
+            What::Rate { max_rate } => match after.max_rate {
+                Some(smaller) if smaller < max_rate => {
+                    format!(
+                        "limited to {}, and by the far end to {}",
+                        figures::rate(max_rate),
+                        figures::rate(smaller)
+                    )
+                }
+                _ => format!("limited to {}", figures::rate(max_rate)),
+            },
+            What::Off if after.paused || after.max_rate.is_some() => {
+                "limits and pauses of this side lifted, not those of the far end".to_owned()
+            }
+            What::Off => "all limits and pauses lifted".to_owned(),
+            What::Stop => "ends now; what arrived stays, and the same command goes on from there".to_owned(),
+        };
+        Some(did)
+    }
+}
+
 /// `afteryou ctl`.
 pub fn run(args: &CtlArgs) -> Result<(), Failure> {
+    log::start(&args.log, false);
     let answers = answers(args)?;
     let mut text = String::new();
-    for status in &answers {
+    for answered in &answers {
         text += &match args.json {
-            true => serde_json::to_string(status)?,
+            true => serde_json::to_string(answered)?,
             // What a job moves has names from elsewhere in it.
-            false => output::printable(&status.to_string()),
+            false => output::printable(&answered.to_string()),
         };
         text.push('\n');
     }
@@ -101,7 +169,7 @@ pub fn run(args: &CtlArgs) -> Result<(), Failure> {
 }
 
 #[cfg(not(unix))]
-fn answers(_: &CtlArgs) -> Result<Vec<Status>, Failure> {
+fn answers(_: &CtlArgs) -> Result<Vec<Answered>, Failure> {
     Err(anyhow::anyhow!(
         "jobs can only be controlled on systems with Unix sockets; here, end them and begin anew"
     )
@@ -110,7 +178,7 @@ fn answers(_: &CtlArgs) -> Result<Vec<Status>, Failure> {
 
 /// Of the job that was meant, or of all.
 #[cfg(unix)]
-fn answers(args: &CtlArgs) -> Result<Vec<Status>, Failure> {
+fn answers(args: &CtlArgs) -> Result<Vec<Answered>, Failure> {
     let directory = super::place::directory(args.control_dir.as_deref())?;
     let running = running(&directory)?;
     let Some(what) = args.what else {
@@ -118,12 +186,15 @@ fn answers(args: &CtlArgs) -> Result<Vec<Status>, Failure> {
         let found: Vec<_> = running.into_iter().filter(wanted).collect();
         return match args.job {
             Some(pid) if found.is_empty() => Err(no_job(pid)),
-            _ => Ok(found),
+            _ => Ok(found.into_iter().map(Answered::status).collect()),
         };
     };
     let pid = choose(args.job, &running)?;
     let socket = super::place::socket(&directory, pid);
-    Ok(vec![ask(&socket, what.question())?])
+    let status = ask(&socket, what.question())?;
+    let before = running.iter().find(|status| status.pid == pid);
+    let did = before.and_then(|before| what.done(before, &status));
+    Ok(vec![Answered { status, did, ends: what == What::Stop }])
 }
 
 /// The job that is meant.
@@ -154,7 +225,7 @@ fn running(directory: &std::path::Path) -> Result<Vec<Status>, Failure> {
     for (_, socket) in super::place::jobs(directory)? {
         match ask(&socket, Question::Status) {
             Ok(status) => running.push(status),
-            Err(error) if is_gone(&error) => drop(std::fs::remove_file(&socket)),
+            Err(error) if is_gone(&error) => super::place::remove_stale(&socket),
             // It ended meanwhile, or is too busy to be asked.
             Err(error) => output::complain(&format!("afteryou: {}: {error:#}\n", socket.display())),
         }
@@ -177,6 +248,7 @@ fn ask(socket: &std::path::Path, question: Question) -> anyhow::Result<Status> {
     /// A job that does not answer within this hangs.
     const PATIENCE: Duration = Duration::from_secs(3);
 
+    tracing::debug!(socket = %socket.display(), ?question, "asking");
     let mut stream = std::os::unix::net::UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
@@ -196,6 +268,33 @@ mod tests {
 
     fn job(pid: u32) -> Status {
         Status { pid, command: "send".to_owned(), what: "photos".to_owned(), ..Status::default() }
+    }
+
+    #[test]
+    fn every_verb_reports_what_it_did() {
+        let paused = |paused, max_rate| Status { paused, max_rate, ..job(7) };
+        let (runs, stands) = (paused(false, None), paused(true, None));
+        let rate = What::Rate { max_rate: 625_000 };
+        for (what, before, after, expected) in [
+            (What::Pause, &runs, &stands, "paused"),
+            (What::Pause, &stands, &stands, "was paused already"),
+            (What::Resume, &stands, &runs, "resumed"),
+            (What::Resume, &runs, &runs, "was not paused"),
+            (What::Resume, &stands, &stands, "no longer paused by this side"),
+            (rate, &runs, &paused(false, Some(625_000)), "limited to 5 Mbit/s"),
+            (
+                rate,
+                &runs,
+                &paused(false, Some(125_000)),
+                "limited to 5 Mbit/s, and by the far end to 1 Mbit/s",
+            ),
+            (What::Off, &stands, &runs, "all limits and pauses lifted"),
+            (What::Off, &stands, &stands, "limits and pauses of this side lifted, not those of the far end"),
+        ] {
+            assert_eq!(what.done(before, after).as_deref(), Some(expected), "{what:?}");
+        }
+        assert!(What::Stop.done(&runs, &runs).unwrap().starts_with("ends now"));
+        assert_eq!(What::Status.done(&runs, &runs), None);
     }
 
     #[test]

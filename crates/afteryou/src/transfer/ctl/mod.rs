@@ -3,7 +3,7 @@
 //! # How
 //! Each job listens on a Unix socket `PID.sock` in a directory that only its user can enter (`place`). One connection
 //! carries one question and one answer, a JSON object in a line each (`protocol`). A socket whose job was killed is
-//! removed by whoever finds that nobody answers.
+//! removed by the next `ctl` of the same user; nothing that is no such socket is touched.
 //!
 //! # Whose word counts
 //! The last. `ctl rate` and `ctl off` replace what --max-rate said and what the timetable says now; the timetable speaks

@@ -3,10 +3,15 @@
 //! `$XDG_RUNTIME_DIR/afteryou`, which systemd makes for every user that logs in; under systemd itself
 //! `$RUNTIME_DIRECTORY`; otherwise `afteryou-UID` in the directory for temporary files. That one is shared with
 //! everybody, so what lies there under our name counts only if it is a directory, ours, and closed to others.
+//!
+//! A directory that the user names may hold anything. Only a socket counts as one, links are not followed, and nothing is
+//! removed but a socket of this user at which nobody listens any more.
 
 use anyhow::{bail, Context};
-use std::fs;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::fs::{self, Metadata};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 /// The directory, made if it is not there. `chosen` is what the user says.
@@ -27,8 +32,43 @@ pub fn jobs(directory: &Path) -> anyhow::Result<Vec<(u32, PathBuf)>> {
     let pid = |path: &Path| path.file_name()?.to_str()?.strip_suffix(".sock")?.parse().ok();
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let mut jobs: Vec<_> = paths.filter_map(|path| Some((pid(&path)?, path))).collect();
+    // "007.sock" is a number, too, and no job's name.
+    jobs.retain(|(pid, path)| *path == socket(directory, *pid) && found(path).is_some());
     jobs.sort_unstable();
     Ok(jobs)
+}
+
+/// Removes the socket of a job that was killed. Whatever else has that name stays.
+pub fn remove_stale(socket: &Path) {
+    let Some(before) = found(socket).filter(|found| found.uid() == user()) else { return };
+    let is_refused = |error: std::io::Error| error.kind() == ErrorKind::ConnectionRefused;
+    if UnixStream::connect(socket).is_err_and(is_refused) {
+        remove(socket, identity(&before));
+    }
+}
+
+/// Removes the socket if it is still this one.
+pub fn remove(socket: &Path, this: Identity) {
+    if found(socket).is_some_and(|found| identity(&found) == this) {
+        let _ = fs::remove_file(socket);
+    }
+}
+
+/// Device and inode: the same socket, whatever its name.
+pub type Identity = (u64, u64);
+
+/// The identity of the socket with this name.
+pub fn identity_of(socket: &Path) -> Option<Identity> {
+    found(socket).map(|found| identity(&found))
+}
+
+fn identity(found: &Metadata) -> Identity {
+    (found.dev(), found.ino())
+}
+
+/// What is known of a socket; None for everything else, links to sockets included.
+fn found(socket: &Path) -> Option<Metadata> {
+    fs::symlink_metadata(socket).ok().filter(|found| found.file_type().is_socket())
 }
 
 /// The socket of a job.
@@ -91,13 +131,39 @@ mod tests {
         assert!(error.contains("belongs to somebody else"), "{error}");
     }
 
+    fn dead(path: &Path) {
+        drop(std::os::unix::net::UnixListener::bind(path).unwrap());
+    }
+
     #[test]
-    fn sockets_are_found_by_their_names() {
+    fn only_sockets_with_a_jobs_name_are_jobs() {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["12.sock", "7.sock", "x.sock", "7.lock", "-1.sock"] {
-            fs::write(folder.path().join(name), "").unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["12.sock", "7.sock", "x.sock", "7.lock", "-1.sock", "007.sock", "+7.sock"] {
+            dead(&at(name));
         }
+        fs::write(at("13.sock"), "a file of the user's").unwrap();
+        fs::create_dir(at("14.sock")).unwrap();
+        std::os::unix::fs::symlink(at("7.sock"), at("15.sock")).unwrap();
         let pids: Vec<u32> = jobs(folder.path()).unwrap().into_iter().map(|(pid, _)| pid).collect();
         assert_eq!(pids, [7, 12]);
+    }
+
+    #[test]
+    fn nothing_is_removed_but_a_socket_at_which_nobody_listens() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        dead(&at("1.sock"));
+        let _live = std::os::unix::net::UnixListener::bind(at("2.sock")).unwrap();
+        fs::write(at("3.sock"), "a file of the user's").unwrap();
+        dead(&at("elsewhere"));
+        std::os::unix::fs::symlink(at("elsewhere"), at("4.sock")).unwrap();
+        for name in ["1.sock", "2.sock", "3.sock", "4.sock", "5.sock"] {
+            remove_stale(&at(name));
+        }
+        let left = ["1.sock", "2.sock", "3.sock", "4.sock", "elsewhere"]
+            .map(|name| at(name).symlink_metadata().is_ok());
+        assert_eq!(left, [false, true, true, true, true]);
+        assert_eq!(fs::read_to_string(at("3.sock")).unwrap(), "a file of the user's");
     }
 }

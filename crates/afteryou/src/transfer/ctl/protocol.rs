@@ -107,16 +107,20 @@ impl Status {
     }
 }
 
-/// "4711  send photos: 42 %, 12 of 340 files, 3.1 GB; yielding: queue is …".
-impl std::fmt::Display for Status {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {} {}: ", self.pid, self.command, self.what)?;
-        if self.files > 0 {
-            let (done, files) = (self.files_done, count(self.files, "file"));
-            let percent = percent(self.bytes_done, self.bytes);
-            write!(f, "{percent} % of {}, {done} of {files}; ", size(self.bytes))?;
+impl Status {
+    /// "4711 send photos".
+    pub fn name(&self) -> String {
+        format!("{} {} {}", self.pid, self.command, self.what)
+    }
+
+    /// "42 % of 3.1 GB, 12 of 340 files; yielding: queue is …".
+    pub fn course(&self) -> String {
+        if self.files == 0 {
+            return self.words.clone();
         }
-        f.write_str(&self.words)
+        let (done, files) = (self.files_done, count(self.files, "file"));
+        let percent = percent(self.bytes_done, self.bytes);
+        format!("{percent} % of {}, {done} of {files}; {}", size(self.bytes), self.words)
     }
 }
 

@@ -18,6 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A socket that is answered; it is gone with this.
 pub struct Server {
     socket: PathBuf,
+    /// None if it went at once.
+    identity: Option<place::Identity>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -42,9 +44,10 @@ impl Server {
         let directory = place::directory(directory)?;
         let socket = place::socket(&directory, std::process::id());
         // A job that was killed had the same number.
-        let _ = std::fs::remove_file(&socket);
+        place::remove_stale(&socket);
         let listener =
             UnixListener::bind(&socket).with_context(|| format!("cannot listen at {}", socket.display()))?;
+        let identity = place::identity_of(&socket);
         // A directory that the user names may be open to others.
         std::fs::set_permissions(&socket, std::os::unix::fs::PermissionsExt::from_mode(0o600))
             .with_context(|| format!("cannot close {} to others", socket.display()))?;
@@ -58,14 +61,16 @@ impl Server {
                 }
             }
         });
-        Ok(Server { socket, task })
+        Ok(Server { socket, identity, task })
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
         self.task.abort();
-        let _ = std::fs::remove_file(&self.socket);
+        if let Some(identity) = self.identity {
+            place::remove(&self.socket, identity);
+        }
     }
 }
 
@@ -74,21 +79,28 @@ async fn answer(stream: UnixStream, answerer: Answerer) {
     let mut line = String::new();
     let mut read = BufReader::new(read.take(LONGEST));
     let Ok(Ok(_)) = tokio::time::timeout(PATIENCE, read.read_line(&mut line)).await else { return };
-    let answer = match serde_json::from_str(&line) {
-        Ok(question) => answerer.obey(question),
+    let question = serde_json::from_str(&line);
+    let answer = match &question {
+        Ok(question) => answerer.obey(*question),
         Err(error) => Answer::Refused { reason: format!("the job does not understand: {error}") },
     };
-    let Ok(mut text) = serde_json::to_string(&answer) else { return };
-    text.push('\n');
-    let _ = tokio::time::timeout(PATIENCE, write.write_all(text.as_bytes())).await;
+    if let Ok(mut text) = serde_json::to_string(&answer) {
+        text.push('\n');
+        let _ = tokio::time::timeout(PATIENCE, write.write_all(text.as_bytes())).await;
+    }
+    // After the answer, which would be lost with the process.
+    if question.is_ok_and(|question| question == Question::Stop) {
+        answerer.stop.send_replace(true);
+    }
 }
 
 impl Answerer {
     fn obey(&self, question: Question) -> Answer {
-        obey(question, &self.pace);
-        if question == Question::Stop {
-            self.stop.send_replace(true);
+        match question {
+            Question::Status => tracing::trace!("ctl asks for the status"),
+            _ => tracing::info!(?question, "ctl"),
         }
+        obey(question, &self.pace);
         let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
         Answer::Status(Status::of(&self.job, &tally, &self.pace, Instant::now()))
     }

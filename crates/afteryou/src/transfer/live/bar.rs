@@ -5,7 +5,7 @@
 //!   yielding: queue is 148 ms over base 21 ms
 //! ```
 
-use super::{numbers, remark, View};
+use super::{numbers, pause, remark, View};
 use crate::live::cut;
 use crate::output::printable;
 use crate::transfer::tally::Tally;
@@ -30,9 +30,12 @@ pub type Place = Box<dyn Fn() -> (ProgressDrawTarget, u16) + Send>;
 /// A bar on a terminal.
 pub struct Bar {
     place: Place,
+    /// Every file is named.
+    list: bool,
     /// There is one while a job runs.
     bar: Option<ProgressBar>,
     drawn: Option<Instant>,
+    said_paused: bool,
 }
 
 /// Standard error.
@@ -44,8 +47,8 @@ pub fn stderr() -> Place {
 
 impl Bar {
     /// A bar at once, or when there is a connection.
-    pub fn new(at_once: bool, place: Place) -> Bar {
-        let mut bar = Bar { place, bar: None, drawn: None };
+    pub fn new(at_once: bool, list: bool, place: Place) -> Bar {
+        let mut bar = Bar { place, list, bar: None, drawn: None, said_paused: false };
         if at_once {
             bar.begin();
         }
@@ -80,14 +83,21 @@ fn bar(part: u64, whole: u64, columns: usize) -> String {
 }
 
 impl View for Bar {
-    fn event(&mut self, event: &Event, _: &Tally, _: Instant) {
+    fn event(&mut self, event: &Event, tally: &Tally, now: Instant) {
         match event {
             Event::Connected { .. } if self.bar.is_none() => self.begin(),
             Event::Finished { .. } => self.finish(),
+            Event::Pace { .. } => {
+                let sentence = pause(&mut self.said_paused, false, tally, now);
+                // The line below the bar says it, where there is one.
+                if let (Some(sentence), None) = (sentence, &self.bar) {
+                    self.say(&sentence);
+                }
+            }
             // The line below the bar says it, and counts down.
             Event::Connected { .. } | Event::Disconnected { .. } => {}
             _ => {
-                if let Some(remark) = remark(event) {
+                if let Some(remark) = remark(event, self.list) {
                     self.say(&remark);
                 }
             }
@@ -110,6 +120,10 @@ impl View for Bar {
             Some(bar) => bar.println(line),
             None => crate::output::complain(&format!("{line}\n")),
         }
+    }
+
+    fn log(&mut self, line: &str) {
+        self.say(line);
     }
 
     fn finish(&mut self) {

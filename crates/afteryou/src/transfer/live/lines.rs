@@ -1,6 +1,6 @@
 //! Where there is no terminal: a line every ten seconds, and one at once where something needs attention.
 
-use super::{numbers, remark, View};
+use super::{numbers, pause, remark, View};
 use crate::output::printable;
 use crate::transfer::tally::Tally;
 use afteryou_transfer::event::Event;
@@ -13,20 +13,23 @@ const APART: Duration = Duration::from_secs(10);
 /// Lines on `out`.
 pub struct Lines<W> {
     out: W,
+    /// Every file is named.
+    list: bool,
     next: Option<Instant>,
     /// Of this job, that there is a connection was said.
     said_connected: bool,
+    said_paused: bool,
 }
 
 impl<W: Write + Send> Lines<W> {
     /// Nothing was said yet.
-    pub fn new(out: W) -> Lines<W> {
-        Lines { out, next: None, said_connected: false }
+    pub fn new(list: bool, out: W) -> Lines<W> {
+        Lines { out, list, next: None, said_connected: false, said_paused: false }
     }
 }
 
 impl<W: Write + Send> View for Lines<W> {
-    fn event(&mut self, event: &Event, _: &Tally, now: Instant) {
+    fn event(&mut self, event: &Event, tally: &Tally, now: Instant) {
         match event {
             Event::Connected { .. } => self.next = Some(now + APART),
             Event::Finished { .. } => (self.next, self.said_connected) = (None, false),
@@ -35,8 +38,15 @@ impl<W: Write + Send> View for Lines<W> {
         if matches!(event, Event::Connected { .. }) && std::mem::replace(&mut self.said_connected, true) {
             return;
         }
-        if let Some(remark) = remark(event) {
+        if let Some(remark) = remark(event, self.list) {
             self.say(&remark);
+        }
+        // Whoever comes now waits for the end of a pause, and is to be seen waiting.
+        if let Event::Connected { .. } | Event::Pace { .. } = event {
+            let again = matches!(event, Event::Connected { .. });
+            if let Some(sentence) = pause(&mut self.said_paused, again, tally, now) {
+                self.say(&sentence);
+            }
         }
     }
 
@@ -51,6 +61,10 @@ impl<W: Write + Send> View for Lines<W> {
     fn say(&mut self, sentence: &str) {
         // If nobody reads it there is nobody to tell.
         let _ = writeln!(self.out, "{}", printable(sentence));
+    }
+
+    fn log(&mut self, line: &str) {
+        self.say(line);
     }
 
     fn finish(&mut self) {

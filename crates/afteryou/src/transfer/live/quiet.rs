@@ -1,4 +1,4 @@
-//! Nothing but what failed.
+//! Nothing but what failed, was left out or is incomplete.
 
 use super::{remark, View};
 use crate::output::complain;
@@ -7,13 +7,17 @@ use crate::transfer::tally::Tally;
 use afteryou_transfer::event::{Event, Outcome};
 use std::time::Instant;
 
-/// Nothing but what failed.
+/// Nothing but what failed, was left out or is incomplete.
 pub struct Quiet;
 
 impl View for Quiet {
     fn event(&mut self, event: &Event, _: &Tally, _: Instant) {
-        if let Event::File { outcome: Outcome::Failed(_), .. } = event {
-            complain(&format!("{}\n", printable(&remark(event).unwrap_or_default())));
+        if let Event::File {
+            outcome: Outcome::Failed(_) | Outcome::Skipped(_) | Outcome::Incomplete(_),
+            ..
+        } = event
+        {
+            complain(&format!("{}\n", printable(&remark(event, false).unwrap_or_default())));
         }
     }
 

@@ -22,6 +22,11 @@ fn progress() -> Event {
     Event::Progress { files_done: 12, bytes_done: 1_300_000_000, bytes_moved: 1_000_000, rate }
 }
 
+/// Long enough for a rate that says how long the rest takes.
+fn steady() -> Vec<Event> {
+    vec![progress(); 4]
+}
+
 fn state() -> Event {
     Event::State(State {
         base_us: Some(21_000),
@@ -49,18 +54,30 @@ fn show(view: &mut dyn View, events: &[Event]) -> Tally {
     tally
 }
 
+#[test]
+fn a_line_of_the_log_stands_above_the_bar() {
+    let (terminal, mut bar) = on_terminal(80, &[connected(), plan(), progress()]);
+    bar.log("WARN a line of the log");
+    bar.tick(&Tally::new(Pace::new(), None, Instant::now()), Instant::now());
+    let shown = terminal.contents();
+    assert!(shown.starts_with("WARN a line of the log\n"), "{shown}");
+    assert!(shown.contains("12 of 340 files"), "{shown}");
+    bar.finish();
+}
+
 fn on_terminal(columns: u16, events: &[Event]) -> (InMemoryTerm, Bar) {
     let terminal = InMemoryTerm::new(24, columns);
     let target = terminal.clone();
     let place = move || (ProgressDrawTarget::term_like(Box::new(target.clone())), columns);
-    let mut bar = Bar::new(false, Box::new(place));
+    let mut bar = Bar::new(false, false, Box::new(place));
     show(&mut bar, events);
     (terminal, bar)
 }
 
 #[test]
 fn a_terminal_shows_a_bar_the_numbers_and_what_it_does() {
-    let (terminal, mut bar) = on_terminal(110, &[connected(), plan(), progress(), state()]);
+    let (terminal, mut bar) =
+        on_terminal(110, &[vec![connected(), plan()], steady(), vec![state()]].concat());
     let expected = "\
 ━━━━━━━━━━━━━━━━╸·······················  41 %, 1.3 GB of 3.1 GB, 18.3 Mbit/s, 13 min left, 12 of 340 files
 yielding: queue is 148 ms over base 21 ms";
@@ -91,8 +108,8 @@ fn a_narrow_terminal_gets_less_and_nothing_wraps() {
 #[test]
 fn without_a_terminal_there_is_a_line_every_ten_seconds() {
     let mut out = Vec::new();
-    let mut lines = Lines::new(&mut out);
-    let mut events = vec![connected(), plan(), progress()];
+    let mut lines = Lines::new(false, &mut out);
+    let mut events = [vec![connected(), plan()], steady()].concat();
     events.extend((0..9).map(|_| state()));
     events.push(failed());
     show(&mut lines, &events);
@@ -105,14 +122,14 @@ fn without_a_terminal_there_is_a_line_every_ten_seconds() {
 #[test]
 fn a_job_of_many_connections_says_once_that_there_is_one() {
     let mut out = Vec::new();
-    let end = Event::Finished { stored: 1, had: 0, failed: 0, bytes_moved: 1 };
-    show(&mut Lines::new(&mut out), &[connected(), connected(), end, connected()]);
+    let end = Event::Finished { stored: 1, had: 0, skipped: 0, incomplete: 0, failed: 0, bytes_moved: 1 };
+    show(&mut Lines::new(false, &mut out), &[connected(), connected(), end, connected()]);
     assert_eq!(String::from_utf8(out).unwrap(), "connected to [2001:db8::7]:4747\n".repeat(2));
 }
 
 #[test]
 fn what_is_still_being_counted_is_said_to_be() {
-    let mut tally = show(&mut Lines::new(Vec::new()), &[connected(), progress()]);
+    let mut tally = show(&mut Lines::new(false, Vec::new()), &[connected(), progress()]);
     tally.add(&Event::Plan { files: 340, bytes: 3_100_000_000, complete: false }, Instant::now());
     assert_eq!(numbers(&tally), "1.3 GB of 3.1 GB or more, 18.3 Mbit/s, 12 of 340 files or more");
 }
@@ -137,7 +154,7 @@ fn programs_get_one_object_in_a_line_with_the_same_words() {
 
 #[test]
 fn a_limit_is_seen_at_once() {
-    let mut tally = show(&mut Lines::new(Vec::new()), &[connected(), progress()]);
+    let mut tally = show(&mut Lines::new(false, Vec::new()), &[connected(), progress()]);
     let pace = Pace::new();
     let now = Instant::now();
     let mut slower = Tally::new(pace.clone(), None, now);
@@ -147,4 +164,27 @@ fn a_limit_is_seen_at_once() {
     assert_eq!(slower.words(now), "held to 20 Mbit/s by ctl");
     tally.add(&state(), now);
     assert_eq!(tally.words(now), "yielding: queue is 148 ms over base 21 ms");
+}
+
+#[test]
+fn a_pause_is_told_at_once_and_again_to_whoever_comes() {
+    let mut out = Vec::new();
+    let (pace, now) = (Pace::new(), Instant::now());
+    let mut tally = Tally::new(pace.clone(), None, now).listening();
+    let mut lines = Lines::new(false, &mut out);
+    let mut happens = |event: Event| {
+        tally.add(&event, now);
+        lines.event(&event, &tally, now);
+    };
+    let paused = |paused| Event::Pace { max_rate: None, paused };
+    happens(paused(false));
+    pace.set(Owner::Control, Limit { max_rate: None, paused: true });
+    happens(paused(true));
+    happens(paused(true));
+    happens(connected());
+    pace.set(Owner::Control, Limit::NONE);
+    happens(paused(false));
+    let said = "paused by ctl: `afteryou ctl resume` goes on\n";
+    let expected = format!("{said}connected to [2001:db8::7]:4747\n{said}no longer paused\n");
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
 }

@@ -72,6 +72,12 @@ fn pauses_name_who_made_them() {
 }
 
 #[test]
+fn a_sender_that_is_paused_over_there_is_seen_here() {
+    assert_eq!(words(&with("paused", Some(0), 100_000)), "paused by the far end");
+    assert_eq!(mood(&with("paused", Some(0), 100_000)), Mood::Paused);
+}
+
+#[test]
 fn without_a_connection_nothing_else_is_said() {
     let reason = "no answer".to_owned();
     let down = |s| Link::Down { reason: reason.clone(), retry_in: Duration::from_secs(s) };
@@ -168,4 +174,27 @@ fn a_controller_that_never_yields_is_never_said_to() {
 fn a_file_that_another_job_is_storing_is_named() {
     let busy = Situation { link: Link::Up, busy: Some("photos/a.jpg".to_owned()), ..Situation::default() };
     assert_eq!(words(&busy), "waiting for another job that is storing photos/a.jpg");
+}
+
+#[test]
+fn a_peers_numbers_may_be_any() {
+    // The state of whoever sends comes off the wire.
+    let values = [None, Some(0), Some(1), Some(u64::MAX / 2), Some(u64::MAX)];
+    let phases =
+        [AVOIDANCE, "slow start", "slowdown freeze", "slowdown ramp", "stalled", "", "no such phase"];
+    let all = |values: [Option<u64>; 3], cwnd, phase: &str| {
+        let [base_us, queue_us, target_us] = values;
+        let state = State { base_us, queue_us, target_us, cwnd, phase: phase.to_owned() };
+        let hold = Some(Hold { max_rate: cwnd, owner: Owner::FarEnd });
+        Situation { state: Some(state), hold, rate: cwnd, link: Link::Up, ..Situation::default() }
+    };
+    for [base, queue, target, cwnd] in
+        (0..625).map(|n| [n, n / 5, n / 25, n / 125].map(|digit| values[digit % 5]))
+    {
+        for phase in phases {
+            assert!(!words(&all([base, queue, target], cwnd.unwrap_or(2_400), phase)).is_empty());
+        }
+    }
+    let huge = all([None, Some(1), Some(u64::MAX)], 100_000, AVOIDANCE);
+    assert_eq!(mood(&huge), Mood::Held, "far below that target nobody yields");
 }

@@ -10,7 +10,7 @@ use afteryou_cc::{Span, Time};
 
 impl Scoreboard {
     /// Finds what is lost by now among the packets that the newest bitmap speaks of; `reordering` is how long after its
-    /// sending a packet may still come. Also returns when to look again.
+    /// sending a packet may still come. Adds what probes have repaired. Also returns when to look again.
     pub fn detect_losses(&mut self, now: Time, reordering: Span) -> (Vec<LostPacket>, Option<Time>) {
         if self.scan.is_some() {
             return (self.scan_losses(), None);
@@ -23,7 +23,10 @@ impl Scoreboard {
         self.judge_overtaken((largest + 1).saturating_sub(PACKET_THRESHOLD), &mut lost);
         let look_again = self.judge_late(now, reordering, largest, &mut lost);
         lost.sort_unstable(); // in the packets' own order
-        (lost.into_iter().map(|index| self.declare_lost(index, true)).collect(), look_again)
+        let mut lost: Vec<LostPacket> =
+            lost.into_iter().map(|index| self.declare_lost(index, true)).collect();
+        lost.extend(self.take_repaired(largest));
+        (lost, look_again)
     }
 
     /// What could not be seen when it was overtaken can be seen now.
@@ -102,12 +105,9 @@ impl Scoreboard {
         self.lost.insert(index);
         let segment = &mut self.segments[(index - self.popped) as usize];
         segment.declared_lost = known_missing;
-        LostPacket {
-            bytes: segment.body.payload_len(),
-            sent_at: segment.newest.sent_at,
-            packet_number: segment.newest.packet_number,
-            is_signal: true,
-        }
+        let lost = LostPacket::from(&*segment);
+        self.take_probe(lost.packet_number); // reported now
+        lost
     }
 
     /// A missing packet no longer counts as being in the network.

@@ -33,6 +33,7 @@ impl Scoreboard {
             true => self.segments.iter().rposition(missing)?,
             false => self.segments.iter().position(missing)?,
         };
+        self.note_probe(at);
         self.forget_lost(self.popped + at as u64);
         Some(self.send_again(now, at))
     }

@@ -1,10 +1,12 @@
 //! The queue of transmissions finds what a look at the whole window would find.
 
 use super::*;
+use crate::connection::scoreboard::probes::Probe;
 use crate::connection::scoreboard::{Body, Segment};
 use crate::recovery::Recovery;
 use crate::sack::Sack;
 use proptest::prelude::*;
+use std::collections::HashSet;
 
 #[derive(Clone, Debug)]
 enum Op {
@@ -13,6 +15,7 @@ enum Op {
     Ack(u8, Option<Vec<u8>>, bool),
     Resend,
     Probe(bool),
+    AckAgain,
     Timeout,
 }
 
@@ -31,6 +34,7 @@ fn ops() -> impl Strategy<Value = Op> {
         8 => (0u8..30, masks(), any::<bool>()).prop_map(|(n, mask, all)| Op::Ack(n, mask, all)),
         8 => Just(Op::Resend),
         2 => any::<bool>().prop_map(Op::Probe),
+        1 => Just(Op::AckAgain),
         1 => Just(Op::Timeout),
     ]
 }
@@ -67,6 +71,12 @@ fn lost_by_status(board: &Scoreboard) -> impl Iterator<Item = u64> + '_ {
         .map(|(index, _)| index)
 }
 
+/// What a probe repaired, and whether it did is known by now.
+fn repaired(board: &Scoreboard) -> Vec<LostPacket> {
+    let is_judged = |probe: &&Probe| probe.arrived && Some(probe.packet_number) < board.largest_delivered;
+    board.probes.iter().filter(is_judged).map(|probe| probe.repeats).collect()
+}
+
 fn run(board: &mut Scoreboard, now: Time, op: &Op) {
     match op {
         Op::Send(n) => {
@@ -82,6 +92,7 @@ fn run(board: &mut Scoreboard, now: Time, op: &Op) {
             board.acknowledge(now, ack_nr, sack, covers, Some(Span::from_millis(3)));
         }
         Op::Resend => _ = board.send_lost(now),
+        Op::AckAgain => board.acknowledged_again(),
         Op::Probe(newest) => _ = board.send_probe(now, *newest),
         Op::Timeout => board.declare_all_lost(),
     }
@@ -95,11 +106,16 @@ proptest! {
     ) {
         let mut board = Scoreboard::new(first_seq, Recovery::Modern);
         let (mut now, reordering) = (Time::from_millis(10), Span::from_millis(9));
+        let mut reported = HashSet::new();
         for (op, pass, looks) in ops {
             now += Span::from_millis(pass);
             run(&mut board, now, &op);
             if looks {
-                let (lost, look_again, in_flight) = whole_window(&board, now, reordering);
+                let (mut lost, look_again, in_flight) = whole_window(&board, now, reordering);
+                lost.extend(repaired(&board));
+                for packet in &lost {
+                    prop_assert!(reported.insert(packet.packet_number), "reported twice: {:?}", packet);
+                }
                 prop_assert_eq!(board.detect_losses(now, reordering), (lost, look_again));
                 prop_assert_eq!(board.in_flight(), in_flight);
             }

@@ -1,6 +1,6 @@
 //! How fast the answers are, on one core: closed forms per second, trajectories per second.
 //!
-//! `cargo run --release -p afteryou-fluid --example speed`
+//! `cargo run --release -p afteryou-fluid --example fluid_speed`
 
 use afteryou_fluid::closed::{fledbat, Symmetric};
 use afteryou_fluid::model::{Fledbat, Model};

@@ -1,0 +1,133 @@
+//! A ticket in the wrong place is never printed back: every subcommand, every word and every option that takes a value,
+//! found in the command line's own description.
+
+use afteryou::cli::Cli;
+use afteryou_transfer::ticket::{Address, Fingerprint, Role, Secret, Ticket};
+use clap::{Arg, Command, CommandFactory};
+use std::path::Path;
+use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// What takes the ticket and runs with it (a directory of that name, say) is ended after this.
+const LONG_ENOUGH: Duration = Duration::from_secs(3);
+
+/// So many characters in a row of a ticket are more than chance.
+const PIECE: usize = 10;
+
+fn ticket() -> String {
+    let address = Address::parse("127.0.0.1", 4747).unwrap();
+    let secret = Secret::new(std::array::from_fn(|index| 0x5a ^ (index as u8 * 11)));
+    let fingerprint = Fingerprint(std::array::from_fn(|index| index as u8 * 7));
+    Ticket { role: Role::Receive, fingerprint, secret, addresses: vec![address] }.to_line().unwrap()
+}
+
+/// The built command, where it can create nothing.
+fn run(words: &[String], variable: Option<(&str, &str)>) -> Output {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_afteryou"));
+    command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).envs(variable);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let nowhere = Path::new("/proc");
+    command.current_dir(if nowhere.is_dir() { nowhere } else { elsewhere.path() });
+    command.env("XDG_RUNTIME_DIR", elsewhere.path()).env("XDG_STATE_HOME", elsewhere.path());
+    let mut child = command.spawn().unwrap();
+    let began = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if began.elapsed() > LONG_ENOUGH {
+            child.kill().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.wait_with_output().unwrap()
+}
+
+/// The pieces of the ticket that the command printed.
+fn assert_hidden(output: &Output, ticket: &str, what: &str) {
+    let said =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let content = ticket.strip_prefix("afteryou1").unwrap();
+    let low = said.to_ascii_lowercase();
+    let piece = (0..=content.len() - PIECE).find(|at| low.contains(&content[*at..at + PIECE]));
+    assert_eq!(piece, None, "{what} prints a ticket back:\n{said}");
+}
+
+/// Every command and its subcommands, with the words that lead there.
+fn each(command: &Command, words: &[String], visit: &mut impl FnMut(&Command, &[String])) {
+    visit(command, words);
+    for subcommand in command.get_subcommands() {
+        let deeper = [words, &[subcommand.get_name().to_owned()]].concat();
+        each(subcommand, &deeper, visit);
+    }
+}
+
+fn takes_values(arg: &Arg) -> bool {
+    arg.get_num_args().is_some_and(|count| count.takes_values())
+}
+
+/// `--option TICKET`, `--option=TICKET`, and what else may stand there.
+fn places(arg: &Arg, ticket: &str) -> Vec<Vec<String>> {
+    let Some(long) = arg.get_long() else { return vec![vec![ticket.to_owned()]] };
+    let values = arg.get_num_args().map_or(1, |count| count.min_values().max(1));
+    let option = |value: &str| [vec![format!("--{long}")], vec![value.to_owned(); values]].concat();
+    vec![
+        option(ticket),
+        option(&format!("{ticket}/photos")),
+        option(&format!("x={ticket}")),
+        vec![format!("--{long}={ticket}")],
+    ]
+}
+
+#[test]
+fn a_ticket_in_the_wrong_place_is_not_printed_back() {
+    let ticket = ticket();
+    let mut command = Cli::command();
+    command.build();
+    let mut tried = 0;
+    each(&command, &[], &mut |command, words| {
+        let mut tries = vec![
+            vec![ticket.clone()],
+            vec![format!("--{ticket}")],
+            vec![ticket.to_uppercase(), "x".to_owned()],
+        ];
+        let args: Vec<&Arg> = command.get_arguments().filter(|arg| takes_values(arg)).collect();
+        tries.extend(args.iter().flat_map(|arg| places(arg, &ticket)));
+        // A flag that is given a value.
+        let flags = command.get_arguments().filter(|arg| !takes_values(arg));
+        tries.extend(flags.filter_map(|arg| Some(vec![format!("--{}={ticket}", arg.get_long()?)])));
+        for words in tries.iter().map(|last| [words, last].concat()) {
+            assert_hidden(&run(&words, None), &ticket, &words.join(" "));
+            tried += 1;
+        }
+        for variable in
+            args.iter().filter_map(|arg| arg.get_env()?.to_str()).filter(|name| *name != "AFTERYOU_TICKET")
+        {
+            assert_hidden(
+                &run(words, Some((variable, &ticket))),
+                &ticket,
+                &format!("{variable} {}", words.join(" ")),
+            );
+            tried += 1;
+        }
+    });
+    assert!(tried > 300, "{tried}");
+}
+
+#[test]
+fn a_ticket_with_a_slip_in_it_is_not_printed_back() {
+    let ticket = ticket();
+    let slips = [
+        ticket.replace("afteryou1", "aftreyou1"),
+        ticket[3..].to_owned(),
+        ticket.replace("afteryou1", "afteryou2"),
+    ];
+    for slip in slips {
+        for words in [
+            vec![slip.as_str()],
+            vec!["send", "/proc/version", &slip],
+            vec!["get", &slip],
+            vec!["demo", "--rate", &slip],
+        ] {
+            let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+            assert_hidden(&run(&words, None), &ticket, &words.join(" "));
+        }
+    }
+}

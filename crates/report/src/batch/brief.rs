@@ -1,0 +1,136 @@
+//! What is kept of a run when its curves have been written.
+
+use super::short_name;
+use crate::completions::{completions, shown_as, Completion};
+use crate::groups::members;
+use crate::scenario_tables::engine_in_words;
+use afteryou_scenario::outcome::{Comparison, FlowFigures, Outcome, Run, WindowFigures};
+use afteryou_scenario::{Flow, Role};
+use std::collections::{BTreeMap, HashMap};
+
+/// What is kept of a run when its curves have been written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Brief {
+    /// The scenario's name.
+    pub name: String,
+    /// What ran it, in words.
+    pub engine: String,
+    /// Where its files are, relative to the page; empty if there are none.
+    pub folder: String,
+    /// Where in the sweep it is.
+    pub point: BTreeMap<String, String>,
+    /// Which repetition, from 0.
+    pub repetition: u32,
+    /// Its seed.
+    pub seed: u64,
+    /// Figures of each window.
+    pub windows: Vec<WindowFigures>,
+    /// Held against its baseline.
+    pub comparison: Vec<Comparison>,
+    /// When each transfer with an end was complete, s: in the run, in the baseline.
+    pub completed_in_s: BTreeMap<String, [Option<f64>; 2]>,
+    /// Each flow in each window, those of one table of the file together.
+    pub(super) flows: Vec<FlowBrief>,
+    /// Completion times, those of one table of the file together.
+    pub(super) completions: Vec<Completion>,
+}
+
+/// A flow in a window, or flows that were written together: sums of goodput, means of the rest.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct FlowBrief {
+    pub(super) window: String,
+    /// The flow, or the name that several flows have in common.
+    pub(super) flow: String,
+    /// How many flows there are, if they were written together.
+    pub(super) count: Option<usize>,
+    pub(super) role: Role,
+    pub(super) goodput_bit_s: f64,
+    pub(super) kept: Option<f64>,
+    pub(super) added_delay_mean_ms: Option<f64>,
+    pub(super) added_delay_p95_ms: Option<f64>,
+}
+
+impl Brief {
+    /// The figures of `outcome`, whose files are in `folder`.
+    pub fn of(outcome: &Outcome, folder: &str) -> Brief {
+        Brief {
+            name: outcome.scenario.name.clone(),
+            engine: engine_in_words(outcome).to_owned(),
+            folder: folder.to_owned(),
+            point: outcome.point.clone(),
+            repetition: outcome.repetition,
+            seed: outcome.scenario.seed,
+            windows: outcome.run.windows.clone(),
+            comparison: outcome.comparison.clone(),
+            completed_in_s: completed(outcome),
+            flows: flows(outcome),
+            completions: completions(outcome, true),
+        }
+    }
+
+    /// The point in words: "rtt 20 ms, upload none".
+    pub(super) fn setting(&self) -> String {
+        let names: Vec<&str> = self.point.keys().map(String::as_str).collect();
+        let word = |(name, value): (&&str, &String)| format!("{} {value}", short_name(name, &names));
+        match self.point.is_empty() {
+            true => "all".to_owned(),
+            false => names.iter().zip(self.point.values()).map(word).collect::<Vec<_>>().join(", "),
+        }
+    }
+
+    pub(super) fn window(&self, name: &str) -> Option<&WindowFigures> {
+        self.windows.iter().find(|window| window.window == name)
+    }
+
+    /// Did both measure the same to the last digit?
+    pub(super) fn measured_as(&self, other: &Brief) -> bool {
+        self.windows == other.windows
+            && self.comparison == other.comparison
+            && self.completed_in_s == other.completed_in_s
+    }
+}
+
+fn completed(outcome: &Outcome) -> BTreeMap<String, [Option<f64>; 2]> {
+    let mut completed: BTreeMap<String, [Option<f64>; 2]> = BTreeMap::new();
+    let runs: [Option<&Run>; 2] = [Some(&outcome.run), outcome.baseline.as_ref()];
+    for (place, run) in runs.into_iter().enumerate() {
+        for totals in run.into_iter().flat_map(|run| &run.totals) {
+            if totals.completed_in_s.is_some() {
+                completed.entry(totals.flow.clone()).or_default()[place] = totals.completed_in_s;
+            }
+        }
+    }
+    completed
+}
+
+fn flows(outcome: &Outcome) -> Vec<FlowBrief> {
+    let known: HashMap<&str, &Flow> =
+        outcome.scenario.flow.iter().map(|flow| (flow.name.as_str(), flow)).collect();
+    let shown = |name| known.get(name).map_or(name, |flow| shown_as(flow, true));
+    let mut briefs = Vec::new();
+    for window in &outcome.run.windows {
+        let of_window = outcome.comparison.iter().filter(|compared| compared.window == window.window);
+        let compared: HashMap<&str, &Comparison> =
+            of_window.map(|compared| (compared.flow.as_str(), compared)).collect();
+        let brief = |(name, members): (&str, Vec<&FlowFigures>)| {
+            let mean = |pick: fn(&Comparison) -> Option<f64>| {
+                let of = |flow: &&FlowFigures| compared.get(flow.flow.as_str()).and_then(|of| pick(of));
+                let values: Vec<f64> = members.iter().filter_map(of).collect();
+                (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+            };
+            let is_group = known.get(members[0].flow.as_str()).is_some_and(|flow| flow.group.is_some());
+            FlowBrief {
+                window: window.window.clone(),
+                flow: name.to_owned(),
+                count: is_group.then_some(members.len()),
+                role: members[0].role,
+                goodput_bit_s: members.iter().map(|flow| flow.goodput_bit_s).sum(),
+                kept: mean(|compared| compared.kept),
+                added_delay_mean_ms: mean(|compared| compared.added_delay_mean_ms),
+                added_delay_p95_ms: mean(|compared| compared.added_delay_p95_ms),
+            }
+        };
+        briefs.extend(members(&window.flows, |flow| shown(&flow.flow)).into_iter().map(brief));
+    }
+    briefs
+}

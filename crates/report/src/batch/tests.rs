@@ -1,0 +1,200 @@
+use super::*;
+use crate::table::Table;
+use afteryou_scenario::outcome::{Comparison, FlowFigures, Outcome, Run, Totals, WindowFigures};
+use afteryou_scenario::{Buffer, Duration, Flow, Link, Rate, Role, Scenario, Size, Traffic, Window};
+
+/// A run at a point of a sweep without flows.
+fn brief(point: &[(&str, &str)], utilisation: f64) -> Brief {
+    let window = WindowFigures { window: "all".to_owned(), utilisation, ..WindowFigures::default() };
+    at(point, scenario(Vec::new()), Run { windows: vec![window], ..Run::default() }, None)
+}
+
+fn at(point: &[(&str, &str)], scenario: Scenario, run: Run, baseline: Option<Run>) -> Brief {
+    let mut outcome = Outcome::new("sim", "1", scenario, run, baseline);
+    outcome.point = point.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    Brief::of(&outcome, "")
+}
+
+fn scenario(flow: Vec<Flow>) -> Scenario {
+    let second = Duration::from_millis(1000);
+    let link = Link::new(Rate::from_mbit(10), Buffer::Time(second));
+    let measure = vec![Window { name: "all".to_owned(), from: Duration::default(), to: second }];
+    Scenario { flow, measure, ..Scenario::new("", second, link) }
+}
+
+fn flow(name: &str, role: Role) -> Flow {
+    Flow::new(name, role, "cubic", Duration::from_millis(40))
+}
+
+/// A run in which these flows have so many Mbit/s, and took so long if their transfers ended.
+fn run(flows: &[(&Flow, f64, Option<f64>)]) -> Run {
+    let figures = |(flow, mbit, _): &(&Flow, f64, _)| FlowFigures {
+        flow: flow.name.clone(),
+        role: flow.role,
+        goodput_bit_s: mbit * 1e6,
+        share_of_payload_capacity: mbit / 10.0,
+        queuing_delay: None,
+    };
+    let totals = |(flow, _, completed_in_s): &(&Flow, f64, Option<f64>)| Totals {
+        flow: flow.name.clone(),
+        completed_in_s: *completed_in_s,
+        ..Totals::default()
+    };
+    let flows_of_window = flows.iter().map(figures).collect();
+    let window =
+        WindowFigures { window: "all".to_owned(), flows: flows_of_window, ..WindowFigures::default() };
+    Run { windows: vec![window], totals: flows.iter().map(totals).collect(), ..Run::default() }
+}
+
+/// The lines of the table called `title`, their cells between bars.
+fn table(briefs: &[Brief], title: &str) -> Vec<String> {
+    let table = tables(briefs).into_iter().find(|table| table.title == title);
+    table.map(|table| told(&table)).unwrap_or_default()
+}
+
+fn told(table: &Table) -> Vec<String> {
+    let heads = table.columns.iter().map(|column| column.name.as_ref()).collect::<Vec<_>>().join("|");
+    let words = |row: &Vec<Cell>| row.iter().map(|cell| cell.text.as_str()).collect::<Vec<_>>().join("|");
+    let lines = std::iter::once(heads).chain(table.rows.iter().map(words));
+    lines.map(|line| line.replace('\u{a0}', " ")).collect()
+}
+
+#[test]
+fn settings_have_columns_of_their_own_the_slowest_first() {
+    let at = |rtt, rate, utilisation| brief(&[("flow.a.rtt", rtt), ("link.rate", rate)], utilisation);
+    let briefs = [at("1 ms", "5", 0.5), at("2 ms", "5", 0.6), at("1 ms", "9", 0.7), at("2 ms", "9", 0.8)];
+    let expected = [
+        "rate|rtt|runs|utilisation",
+        "5|1 ms|1|50.0 %",
+        "5|2 ms|1|60.0 %",
+        "9|1 ms|1|70.0 %",
+        "9|2 ms|1|80.0 %",
+    ];
+    assert_eq!(table(&briefs, "Runs"), expected);
+    assert_eq!(tables(&briefs)[0].grouped, 2);
+}
+
+#[test]
+fn settings_with_the_same_last_word_keep_the_whole_name() {
+    let briefs = [brief(&[("flow.a.rtt", "1 ms"), ("flow.b.rtt", "1 ms")], 1.0)];
+    assert_eq!(table(&briefs, "Runs")[0], "flow.a.rtt|flow.b.rtt|runs|utilisation");
+}
+
+#[test]
+fn repetitions_have_an_interval_from_three_on() {
+    let briefs = [brief(&[], 0.4), brief(&[], 0.5), brief(&[], 0.6)];
+    assert_eq!(table(&briefs, "Runs"), ["runs|utilisation", "3|50.0 ± 24.8 %"]);
+    assert_eq!(remarks(&briefs), ["± is the 95 % interval of the mean over the repetitions."]);
+    assert_eq!(table(&briefs[..2], "Runs"), ["runs|utilisation", "2|45.0 %"]);
+    assert!(remarks(&briefs[..2])[0].contains("repeat three times"), "{:?}", remarks(&briefs[..2]));
+    assert!(table(&[], "Runs").len() == 1 && remarks(&[]).is_empty());
+}
+
+#[test]
+fn repetitions_that_differ_in_nothing_are_called_identical() {
+    let briefs = [brief(&[], 0.5), brief(&[], 0.5), brief(&[], 0.5)];
+    assert_eq!(table(&briefs, "Runs"), ["runs|utilisation", "3 identical|50.0 %"]);
+    assert_eq!(
+        remarks(&briefs),
+        ["All repetitions gave identical results: nothing random made a difference."]
+    );
+    let other = |utilisation| brief(&[("rtt", "1 ms")], utilisation);
+    let mixed = [&briefs[..], &[other(0.1), other(0.2), other(0.3)]].concat();
+    assert!(remarks(&mixed)[0].contains("1 of 2 points"), "{:?}", remarks(&mixed));
+    assert!(table(&mixed, "Runs").iter().all(|line| !line.contains("± 0")));
+}
+
+#[test]
+fn long_values_of_settings_that_differ_at_their_end_differ_in_the_table() {
+    let values = [
+        "{ controller = \"ledbat\", target = \"60 ms\" }",
+        "{ controller = \"ledbat\", target = \"25 ms\" }",
+    ];
+    let briefs = values.map(|value| brief(&[("flow.backup", value)], 0.5));
+    for width in [40, usize::MAX] {
+        let text = crate::batch_text("", &briefs, width, false);
+        assert_eq!(text.matches("60 ms").count() + text.matches("25 ms").count(), 2, "{text}");
+    }
+}
+
+#[test]
+fn every_flow_has_a_row_and_one_that_is_absent_keeps_nothing() {
+    let (upload, call) = (flow("upload", Role::Foreground), flow("call", Role::Foreground));
+    let backup = flow("backup", Role::Background);
+    let with = |flows: &[(&Flow, f64, Option<f64>)], alone: &[(&Flow, f64, Option<f64>)], point| {
+        let written = flows.iter().map(|(flow, ..)| (*flow).clone()).collect();
+        at(&[("flow.upload", point)], scenario(written), run(flows), Some(run(alone)))
+    };
+    let briefs = [
+        with(&[(&call, 1.0, None), (&backup, 8.0, None)], &[(&call, 1.0, None)], "none"),
+        with(
+            &[(&upload, 4.0, None), (&call, 1.0, None), (&backup, 4.0, None)],
+            &[(&upload, 8.0, None), (&call, 1.0, None)],
+            "there",
+        ),
+    ];
+    let expected = [
+        "upload|flow|role|goodput|kept",
+        "none|call|foreground|1.00 Mbit/s|100 %",
+        "none|backup|background|8.00 Mbit/s|–",
+        "none|upload|foreground|–|–",
+        "there|call|foreground|1.00 Mbit/s|100 %",
+        "there|backup|background|4.00 Mbit/s|–",
+        "there|upload|foreground|4.00 Mbit/s|50.0 %",
+    ];
+    assert_eq!(table(&briefs, "Flows"), expected);
+}
+
+#[test]
+fn downloads_that_end_have_completion_times_together_and_keep_no_rate() {
+    let download = |i: usize| Flow {
+        group: Some("download".to_owned()),
+        traffic: Traffic::Size(Size::from_bytes(200_000)),
+        ..flow(&format!("download-{i}"), Role::Foreground)
+    };
+    let downloads: Vec<Flow> = (0..4).map(download).collect();
+    let backup = flow("backup", Role::Background);
+    let taking = |times: [Option<f64>; 4]| -> Vec<(&Flow, f64, Option<f64>)> {
+        downloads.iter().zip(times).map(|(flow, time)| (flow, 1.0, time)).collect()
+    };
+    let alone = taking([Some(0.2), Some(0.2), Some(0.3), Some(0.4)]);
+    let with = [taking([Some(0.9), Some(1.5), Some(1.6), None]), vec![(&backup, 5.0, None)]].concat();
+    let written = downloads.iter().chain([&backup]).cloned().collect();
+    let briefs = [at(&[], scenario(written), run(&with), Some(run(&alone)))];
+    assert_eq!(
+        table(&briefs, "Completion times"),
+        [
+            "flow|complete|median|without|without|without",
+            "download (4 flows)|75.0 %|1.500 s|0.200 s|0.400 s|0.400 s"
+        ]
+    );
+    assert_eq!(table(&briefs, "Flows")[1], "download (4 flows)|foreground|4.00 Mbit/s");
+    let csv = runs_csv(&briefs);
+    let (head, line) = (csv.lines().next().unwrap(), csv.lines().nth(2).unwrap());
+    let place = |name: &str| head.split(',').position(|head| head == name).unwrap();
+    let cells: Vec<&str> = line.split(',').collect();
+    assert_eq!(cells[place("flow")], "download-1");
+    assert_eq!((cells[place("completed_in_s")], cells[place("completed_in_s_without")]), ("1.5", "0.2"));
+    assert_eq!(cells[place("kept")], "");
+}
+
+#[test]
+fn added_delays_have_a_column_where_they_are_measured() {
+    let call = flow("call", Role::Foreground);
+    let mut brief = at(&[], scenario(vec![call.clone()]), run(&[(&call, 1.0, None)]), None);
+    let delayed = Comparison {
+        window: "all".to_owned(),
+        flow: "call".to_owned(),
+        kept: Some(1.0),
+        added_delay_p95_ms: Some(60.0),
+        added_delay_mean_ms: Some(50.0),
+    };
+    brief.flows[0].kept = delayed.kept;
+    brief.flows[0].added_delay_mean_ms = delayed.added_delay_mean_ms;
+    brief.flows[0].added_delay_p95_ms = delayed.added_delay_p95_ms;
+    let expected = [
+        "flow|role|goodput|kept|added delay, mean|p95",
+        "call|foreground|1.00 Mbit/s|100 %|+50.0 ms|+60.0 ms",
+    ];
+    assert_eq!(table(&[brief], "Flows"), expected);
+}

@@ -1,0 +1,166 @@
+//! What the background cost the foreground: each flow with the background and without.
+
+use super::{FlowFigures, Outcome, Run, Totals, WindowFigures};
+use crate::scenario::{Flow, Role, Scenario, Window};
+use crate::traffic::Traffic;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// A foreground flow in one window, with the background and without.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// The window.
+    pub window: String,
+    /// The flow.
+    pub flow: String,
+    /// Its goodput with the background over its goodput without. None if it sent nothing without, if it is absent from the
+    /// window, or if it had sent all it had before the window's end: completion times then say what the background cost.
+    pub kept: Option<f64>,
+    /// Its p95 delay with the background minus without, ms, for flows that measure delay.
+    pub added_delay_p95_ms: Option<f64>,
+    /// The same of the mean.
+    pub added_delay_mean_ms: Option<f64>,
+}
+
+impl Outcome {
+    /// Compares `run` with `baseline` for every window that both have. Without background flows in the scenario there is
+    /// nothing to compare: the two are the same run.
+    pub fn compare(scenario: &Scenario, run: &Run, baseline: &Run) -> Vec<Comparison> {
+        if scenario.flow.iter().all(|flow| flow.role == Role::Foreground) {
+            return Vec::new();
+        }
+        let known = Known::of(scenario, baseline);
+        let mut comparison = Vec::new();
+        for with in &run.windows {
+            if let Some(without) = baseline.windows.iter().find(|other| other.window == with.window) {
+                let window = scenario.measure.iter().find(|window| window.name == with.window);
+                comparison.extend(known.compare(window, with, without));
+            }
+        }
+        comparison
+    }
+}
+
+/// What decides whether a flow's goodput in a window can be compared.
+struct Known<'a> {
+    flows: HashMap<&'a str, &'a Flow>,
+    /// When each transfer with an end came to it in the run without background, s.
+    ends_s: HashMap<&'a str, f64>,
+}
+
+impl<'a> Known<'a> {
+    fn of(scenario: &'a Scenario, baseline: &'a Run) -> Known<'a> {
+        let flows: HashMap<&str, &Flow> =
+            scenario.flow.iter().map(|flow| (flow.name.as_str(), flow)).collect();
+        let end_s = |totals: &'a Totals| {
+            let flow = flows.get(totals.flow.as_str())?;
+            let is_sized = matches!(flow.traffic, Traffic::Size(_));
+            let took_s = totals.completed_in_s.filter(|_| is_sized)?;
+            Some((totals.flow.as_str(), flow.start.as_secs_f64() + took_s))
+        };
+        let ends_s = baseline.totals.iter().filter_map(end_s).collect();
+        Known { flows, ends_s }
+    }
+
+    /// Each foreground flow of a window; `window` is none where the scenario does not have it.
+    fn compare(
+        &self,
+        window: Option<&Window>,
+        with: &WindowFigures,
+        without: &WindowFigures,
+    ) -> Vec<Comparison> {
+        let alone: HashMap<&str, &FlowFigures> =
+            without.flows.iter().map(|flow| (flow.flow.as_str(), flow)).collect();
+        let foreground = with.flows.iter().filter(|flow| flow.role == Role::Foreground);
+        let compared = |flow: &FlowFigures| {
+            let alone = alone.get(flow.flow.as_str())?;
+            let is_absent = window.is_some_and(|window| self.is_absent(&flow.flow, window));
+            let has_ended = window.is_some_and(|window| self.has_ended(&flow.flow, window));
+            let delays = flow.queuing_delay.zip(alone.queuing_delay).filter(|_| !is_absent);
+            let is_a_rate = alone.goodput_bit_s > 0.0 && !is_absent && !has_ended;
+            Some(Comparison {
+                window: with.window.clone(),
+                flow: flow.flow.clone(),
+                kept: is_a_rate.then(|| flow.goodput_bit_s / alone.goodput_bit_s),
+                added_delay_p95_ms: delays.map(|(with, without)| with.p95_ms - without.p95_ms),
+                added_delay_mean_ms: delays.map(|(with, without)| with.mean_ms - without.mean_ms),
+            })
+        };
+        foreground.filter_map(compared).collect()
+    }
+
+    /// Does the flow have no part in `window`? What the queue still holds after a flow's end is none.
+    fn is_absent(&self, flow: &str, window: &Window) -> bool {
+        let is_there =
+            |flow: &&Flow| flow.start < window.to && flow.stop.is_none_or(|stop| stop > window.from);
+        !self.flows.get(flow).is_none_or(is_there)
+    }
+
+    /// Has the flow sent all that it has before the end of `window`, without the background? Its goodput there says how much
+    /// it had to send, not how fast it was.
+    fn has_ended(&self, flow: &str, window: &Window) -> bool {
+        self.ends_s.get(flow).is_some_and(|end_s| *end_s <= window.to.as_secs_f64())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::{Buffer, Duration, Rate, Size};
+    use crate::Link;
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    /// A run in whose only window the upload has so many bit/s; its transfer took so long, if it ended.
+    fn run(goodput_bit_s: f64, completed_in_s: Option<f64>) -> Run {
+        let upload = FlowFigures {
+            flow: "upload".to_owned(),
+            role: Role::Foreground,
+            goodput_bit_s,
+            share_of_payload_capacity: 0.0,
+            queuing_delay: None,
+        };
+        let window =
+            WindowFigures { window: "all".to_owned(), flows: vec![upload], ..WindowFigures::default() };
+        let totals = Totals { flow: "upload".to_owned(), completed_in_s, ..Totals::default() };
+        Run { windows: vec![window], totals: vec![totals], ..Run::default() }
+    }
+
+    /// What an upload from 1 s on keeps in the window from 2 s to 10 s when its 8 Mbit/s become 4.
+    fn kept(completed_in_s: Option<f64>, change: impl Fn(&mut Scenario)) -> Option<f64> {
+        let link = Link::new(Rate::from_mbit(10), Buffer::Time(ms(100)));
+        let flow = |name, role| Flow { start: ms(1000), ..Flow::new(name, role, "cubic", ms(40)) };
+        let mut scenario = Scenario {
+            flow: vec![flow("upload", Role::Foreground), flow("backup", Role::Background)],
+            measure: vec![Window { name: "all".to_owned(), from: ms(2000), to: ms(10_000) }],
+            ..Scenario::new("", ms(10_000), link)
+        };
+        change(&mut scenario);
+        let (with, without) = (run(4e6, None), run(8e6, completed_in_s));
+        Outcome::compare(&scenario, &with, &without).first().and_then(|compared| compared.kept)
+    }
+
+    #[test]
+    fn a_flow_that_is_there_keeps_part_of_its_goodput_and_one_that_is_absent_keeps_nothing_to_name() {
+        assert_eq!(kept(None, |_| ()), Some(0.5));
+        // Its last packets are in the window; it is not.
+        assert_eq!(kept(None, |scenario| scenario.flow[0].stop = Some(ms(2000))), None);
+        assert_eq!(kept(None, |scenario| scenario.flow[0].start = ms(10_000)), None);
+    }
+
+    #[test]
+    fn without_a_background_flow_nothing_is_compared() {
+        assert_eq!(kept(None, |scenario| drop(scenario.flow.pop())), None);
+    }
+
+    #[test]
+    fn a_transfer_that_ends_within_the_window_has_a_completion_time_instead() {
+        let sized = |scenario: &mut Scenario| scenario.flow[0].traffic = Traffic::Size(Size::from_bytes(1));
+        assert_eq!(kept(Some(9.0), sized), None);
+        assert_eq!(kept(Some(9.1), sized), Some(0.5));
+        assert_eq!(kept(None, sized), Some(0.5));
+    }
+}

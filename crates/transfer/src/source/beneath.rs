@@ -1,0 +1,111 @@
+//! Directories below an open one, reached through directories only.
+//!
+//! # Model
+//! On Linux the kernel resolves the whole path in one call and refuses links (`openat2`, since 5.6). Elsewhere, and where
+//! a sandbox forbids that call, each component is opened by itself and must be a directory: what was opened stays what it
+//! was, so a link that takes its place in between changes nothing. No path has `..` in it. So a directory that is
+//! exchanged for a link, or renamed away, is not found, and nothing outside is.
+
+use cap_fs_ext::DirExt;
+use cap_std::fs::Dir;
+use std::io;
+use std::path::{Component, Path};
+
+/// Opens the directory at `path` below `top`; the empty path is `top` itself.
+pub(super) fn open(top: &Dir, path: &Path) -> io::Result<Dir> {
+    #[cfg(target_os = "linux")]
+    if let Ok(dir) = at_once(top, path) {
+        return Ok(dir);
+    }
+    step_by_step(top, path)
+}
+
+#[cfg(target_os = "linux")]
+fn at_once(top: &Dir, path: &Path) -> io::Result<Dir> {
+    use rustix::fs::{openat2, Mode, OFlags, ResolveFlags};
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let only_directories = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    Ok(openat2(top, path, flags, Mode::empty(), only_directories)?.into())
+}
+
+fn step_by_step(top: &Dir, path: &Path) -> io::Result<Dir> {
+    let mut dir = top.try_clone()?;
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => dir = dir.open_dir_nofollow(name)?,
+            Component::CurDir => {}
+            _ => return Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+    Ok(dir)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use rustix::fs::{renameat_with, RenameFlags, CWD};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    const EXCHANGES: usize = 10_000;
+
+    /// A `top` with `a/b` below, and an `outside` with a `b` that has another file in it.
+    fn yard() -> tempfile::TempDir {
+        let yard = tempfile::tempdir().expect("a directory");
+        for path in ["top/a/b/inside", "outside/b/outside"] {
+            std::fs::create_dir_all(yard.path().join(path)).expect("a directory");
+        }
+        std::os::unix::fs::symlink(yard.path().join("outside"), yard.path().join("link")).expect("a link");
+        yard
+    }
+
+    fn top(yard: &tempfile::TempDir) -> Dir {
+        Dir::open_ambient_dir(yard.path().join("top"), cap_std::ambient_authority()).expect("opens")
+    }
+
+    #[test]
+    fn both_ways_find_directories_and_nothing_else() {
+        let yard = yard();
+        let top = top(&yard);
+        std::fs::write(yard.path().join("top/file"), b"").expect("a file");
+        std::os::unix::fs::symlink("a", yard.path().join("top/inside-link")).expect("a link");
+        for way in [at_once, step_by_step] {
+            assert!(way(&top, "a/b".as_ref()).expect("a directory").exists("inside"));
+            for path in ["inside-link", "inside-link/b", "file", "file/b", "nothing", "..", "a/../..", "/"] {
+                assert!(way(&top, path.as_ref()).is_err(), "{path}");
+            }
+        }
+        assert!(open(&top, "".as_ref()).expect("itself").exists("a"));
+    }
+
+    #[test]
+    fn neither_way_leaves_through_a_directory_that_becomes_a_link_or_is_renamed_away() {
+        for way in [at_once, step_by_step] {
+            let yard = yard();
+            let (top, done) = (top(&yard), AtomicBool::new(false));
+            let [a, link, away] = ["top/a", "link", "away"].map(|name| yard.path().join(name));
+            let (mut found, mut missed) = (0, 0);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    for _ in 0..EXCHANGES / 2 {
+                        for _ in 0..2 {
+                            renameat_with(CWD, &a, CWD, &link, RenameFlags::EXCHANGE).expect("exchanges");
+                        }
+                        std::fs::rename(&a, &away).expect("renames");
+                        std::fs::rename(&away, &a).expect("renames");
+                    }
+                    done.store(true, Ordering::Relaxed);
+                });
+                while !done.load(Ordering::Relaxed) {
+                    match way(&top, "a/b".as_ref()) {
+                        Ok(dir) => {
+                            assert!(dir.exists("inside") && !dir.exists("outside"));
+                            found += 1;
+                        }
+                        Err(_) => missed += 1,
+                    }
+                }
+            });
+            assert!(found > 0 && missed > 0, "nothing was tried: {found} found, {missed} missed");
+        }
+    }
+}

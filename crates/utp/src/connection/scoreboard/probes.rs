@@ -1,0 +1,74 @@
+//! Whether a probe has repaired a loss: RFC 8985 §7.4.
+//!
+//! A probe repeats a packet that may only be late. If both copies arrive, the peer acknowledges the second one without
+//! any news. uTP has no D-SACK, so that acknowledgement is the only sign that the probe was needless. If a packet sent
+//! after the probe is acknowledged first, the probe has repaired a loss, and the loss is reported.
+//!
+//! Known bad cases, as in the RFC: the second acknowledgement is lost, is joined with the first, or travels on a packet of
+//! data. The loss is reported then although there was none.
+
+use super::segment::Segment;
+use super::{LostPacket, Scoreboard};
+
+/// A probe of a packet that was not known to be lost.
+#[derive(Debug)]
+pub(super) struct Probe {
+    /// Number of its transmission.
+    pub packet_number: u64,
+    /// The transmission that it repeats, lost if the probe was needed.
+    pub repeats: LostPacket,
+    /// The packet has arrived.
+    pub arrived: bool,
+}
+
+impl Scoreboard {
+    /// The packet at `at` is about to be sent again as a probe.
+    pub(super) fn note_probe(&mut self, at: usize) {
+        let segment = &self.segments[at];
+        if !segment.is_missing() {
+            return; // its loss has been reported
+        }
+        let mut repeats = LostPacket::from(segment);
+        if let Some(earlier) = self.take_probe(repeats.packet_number) {
+            repeats = earlier.repeats; // probed for the second time, and the first transmission is not judged yet
+        }
+        self.probes.push(Probe { packet_number: self.next_packet_number, repeats, arrived: false });
+    }
+
+    /// The packet whose newest transmission is `packet_number` has arrived; `earlier` if by an earlier transmission.
+    pub(super) fn note_arrival(&mut self, packet_number: u64, earlier: bool) {
+        if let Some(probe) = self.take_probe(packet_number).filter(|_| !earlier) {
+            self.probes.push(Probe { arrived: true, ..probe });
+        }
+    }
+
+    /// The peer acknowledges a packet without any news: both copies of what was probed have arrived.
+    pub fn acknowledged_again(&mut self) {
+        if let Some(at) = self.probes.iter().position(|probe| probe.arrived) {
+            self.probes.remove(at);
+        }
+    }
+
+    /// Forgets a probe, if transmission `packet_number` was one.
+    pub(super) fn take_probe(&mut self, packet_number: u64) -> Option<Probe> {
+        let at = self.probes.iter().position(|probe| probe.packet_number == packet_number)?;
+        Some(self.probes.remove(at))
+    }
+
+    /// Takes the losses that probes have repaired, now that transmission `largest` has arrived.
+    pub(super) fn take_repaired(&mut self, largest: u64) -> impl Iterator<Item = LostPacket> + '_ {
+        let is_judged = move |probe: &mut Probe| probe.arrived && probe.packet_number < largest;
+        self.probes.extract_if(.., is_judged).map(|probe| probe.repeats)
+    }
+}
+
+impl From<&Segment> for LostPacket {
+    fn from(segment: &Segment) -> LostPacket {
+        LostPacket {
+            bytes: segment.body.payload_len(),
+            sent_at: segment.newest.sent_at,
+            packet_number: segment.newest.packet_number,
+            is_signal: true,
+        }
+    }
+}

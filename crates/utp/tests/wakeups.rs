@@ -1,0 +1,78 @@
+//! A stream keeps one worker of a runtime busy and leaves the others alone.
+#![cfg(target_has_atomic = "64")] // runtimes count parked workers only there
+
+use afteryou_cc::{Ack, Controller, Loss, Snapshot, Timeout};
+use afteryou_utp::{Endpoint, EndpointConfig};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::runtime::{Builder, Runtime};
+
+/// The stream's rate: each packet finds both ends waiting.
+const BYTES_PER_SECOND: u64 = 2_500_000;
+/// An idle worker wakes up less often for a packet.
+const MOST_WAKEUPS: f64 = 0.1;
+
+/// A rate that nothing changes.
+#[derive(Debug)]
+struct Steady;
+
+impl Controller for Steady {
+    fn on_ack(&mut self, _: &Ack) {}
+    fn on_loss(&mut self, _: &Loss) {}
+    fn on_timeout(&mut self, _: &Timeout) {}
+    fn on_mtu(&mut self, _: u32) {}
+    fn cwnd(&self) -> u64 {
+        4 << 20
+    }
+    fn pacing_rate(&self) -> Option<u64> {
+        Some(BYTES_PER_SECOND)
+    }
+    fn in_slow_start(&self) -> bool {
+        false
+    }
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::default()
+    }
+}
+
+fn bind() -> Endpoint {
+    let config = EndpointConfig::new(Arc::new(|_| Box::new(Steady)), 0);
+    Endpoint::bind(SocketAddr::from(([127, 0, 0, 1], 0)), config).unwrap()
+}
+
+fn two_workers() -> Runtime {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+/// How often each worker has waited so far: what it waited for woke it up.
+fn waits(runtime: &Runtime) -> [u64; 2] {
+    [0, 1].map(|worker| runtime.metrics().worker_park_count(worker))
+}
+
+#[test]
+fn a_worker_with_nothing_to_do_is_not_woken_for_packets() {
+    let [sending, receiving] = [(); 2].map(|()| two_workers());
+    let receiver = receiving.block_on(async { bind() });
+    let to = receiver.local_addr();
+    let reading = receiving.spawn(async move {
+        let mut all = Vec::new();
+        receiver.accept().await.unwrap().read_to_end(&mut all).await.unwrap();
+        all.len() as u64
+    });
+    let before = [waits(&sending), waits(&receiving)];
+    let writing = sending.spawn(async move {
+        let mut stream = bind().connect(to).await.unwrap();
+        stream.write_all(&vec![7; BYTES_PER_SECOND as usize]).await.unwrap();
+        stream.shutdown().await.unwrap();
+        stream.statistics()
+    });
+    let statistics = sending.block_on(writing).unwrap();
+    assert_eq!(receiving.block_on(reading).unwrap(), BYTES_PER_SECOND);
+    for (runtime, before) in [&sending, &receiving].into_iter().zip(before) {
+        let after = waits(runtime);
+        let woken = [0, 1].map(|worker| after[worker] - before[worker]);
+        let per_packet = woken.map(|count| count as f64 / statistics.data_packets_sent as f64);
+        assert!(per_packet.iter().any(|idle| *idle < MOST_WAKEUPS), "{per_packet:?}, {statistics:?}");
+    }
+}
