@@ -24,6 +24,25 @@ fn ledbat_alone_holds_its_target_within_a_tenth() {
 }
 
 #[test]
+fn ledbat_keeps_its_window_from_chunk_to_chunk() {
+    // A chunk takes the link so many times its round-trip time, and between two of them one passes in silence.
+    for (chunk_bytes, rtt_ms) in [(250_000, 50), (1_000_000, 50), (1_000_000, 135)] {
+        for flow in both("alone", "ledbat", rtt_ms) {
+            let payload = flow.packet_format().payload.bytes() as f64;
+            let transport = flow.transport.clone();
+            let traffic = Traffic::Chunk(Size::from_bytes(chunk_bytes));
+            let outcome =
+                run(&scenario(link("10 Mbit/s", "500 ms"), 120.0, 60.0, vec![Flow { traffic, ..flow }]));
+            let share = outcome.window("all").flows[0].goodput_bit_s / 10e6;
+            let busy_s = chunk_bytes as f64 * (payload + 52.0) / payload * 8.0 / 10e6;
+            let possible = chunk_bytes as f64 * 8.0 / 10e6 / (busy_s + rtt_ms as f64 / 1e3);
+            println!("{transport}, {chunk_bytes} B, {rtt_ms} ms: {share:.3} of {possible:.3}");
+            assert!(share >= 0.85 * possible, "{transport}, {rtt_ms} ms: {share:.3} of {possible:.3}");
+        }
+    }
+}
+
+#[test]
 fn a_latecomer_starves_the_first_ledbat_flow() {
     // RFC 6817 §A.1 and fLEDBAT §3: the second flow takes the first one's queue for the path. It comes when the first one
     // has had the time to build that queue, a packet in each round trip.

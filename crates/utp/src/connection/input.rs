@@ -126,8 +126,9 @@ impl Connection {
             }
             return;
         }
-        self.statistics.spurious_losses += u64::from(progress.spurious);
+        self.statistics.spurious_losses += progress.spurious;
         self.take_progress(now, packet, &progress, flightsize, in_flight);
+        self.doubts.advance(self.board.next_seq().wrapping_sub(self.board.packets() as u16));
         if self.fin == Fin::Sent && self.board.is_empty() {
             self.fin = Fin::Acknowledged;
         }
@@ -149,7 +150,7 @@ impl Connection {
         if let Some(rtt) = progress.rtt {
             self.take_rtt(rtt);
         }
-        if progress.spurious {
+        if progress.spurious > 0 && self.doubts.arrive(progress.spurious) {
             self.controller.on_spurious_loss(now);
         }
         let Some((packet_number, sent_at)) = progress.newest else {
@@ -196,6 +197,7 @@ impl Connection {
         let (lost, look_again) = self.board.detect_losses(now, rtt + rtt / 8);
         self.timers.look_for_losses_at(look_again);
         self.statistics.losses += lost.len() as u64;
+        self.doubts.lose(lost.len() as u64, self.board.next_seq());
         for packet in lost.iter().filter(|packet| packet.is_signal) {
             self.controller.on_loss(&Loss {
                 now,

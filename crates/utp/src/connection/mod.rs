@@ -19,6 +19,7 @@
 //! The two directions end independently (half-close).
 
 pub mod bit_ring;
+mod doubts;
 pub(crate) mod farewell;
 mod input;
 mod liveness;
@@ -89,6 +90,7 @@ pub struct Connection {
     liveness: liveness::Liveness,
     round_end: u64,
     app_limited_until: u64,
+    doubts: doubts::Doubts,
     statistics: Statistics,
 }
 
@@ -215,6 +217,7 @@ impl Connection {
             liveness: liveness::Liveness::default(),
             round_end: 0,
             app_limited_until: 0,
+            doubts: doubts::Doubts::default(),
             statistics: Statistics::default(),
             config,
         }

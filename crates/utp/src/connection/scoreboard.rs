@@ -105,8 +105,8 @@ pub struct Progress {
     pub delivery: Option<DeliveryRate>,
     /// The newest of them was sent while the application limited the sender.
     pub app_limited: bool,
-    /// A packet that had been declared lost arrived without being sent again.
-    pub spurious: bool,
+    /// Packets that had been declared lost and arrived without being sent again.
+    pub spurious: u64,
 }
 
 /// Packets from the oldest unacknowledged one on.
@@ -348,7 +348,7 @@ impl Scoreboard {
         // Faster than the path allows: it was an earlier transmission that arrived (RFC 8985 §6.2 step 2). By half, since
         // a lone retransmission easily beats the packets that were acknowledged in pairs or stood in a queue.
         let earlier = segment.transmissions > 1 && min_rtt.is_some_and(|min_rtt| elapsed * 2 < min_rtt);
-        taken.spurious |= segment.declared_lost && (segment.status == Status::Lost || earlier);
+        taken.spurious += u64::from(segment.declared_lost && (segment.status == Status::Lost || earlier));
         taken.ambiguous |= segment.transmissions > 1;
         self.note_arrival(segment.newest.packet_number, earlier);
         if earlier || segment.status == Status::Lost {
@@ -404,7 +404,7 @@ struct Taken {
     packets: u64,
     newest: Option<Flight>,
     ambiguous: bool,
-    spurious: bool,
+    spurious: u64,
 }
 
 #[cfg(test)]

@@ -271,6 +271,7 @@ impl Connection {
             consecutive: self.timers.timeouts,
         });
         self.board.declare_all_lost();
+        self.doubts.forget();
         self.rto.back_off();
         self.pacer.reset(now);
         self.timers.losses = None;
