@@ -5,7 +5,7 @@ mod closed_loop;
 
 use afteryou_cc::param::Value;
 use afteryou_cc::Span;
-use closed_loop::{Loop, Path};
+use closed_loop::{Loop, Path, ReverseMs};
 
 const TARGET_MS: f64 = 100.0;
 const ONE_WAY_RULES: [&str; 3] = ["ledbat", "fledbat", "tcp-lp"];
@@ -58,7 +58,7 @@ fn a_reverse_queue_that_comes_later_moves_no_forward_queue() {
 
 #[test]
 fn a_reverse_queue_that_moves_is_taken_for_no_clock() {
-    let moves: [(&str, fn(f64) -> f64); 3] = [
+    let moves: [(&str, ReverseMs); 3] = [
         ("comes and goes", |s| if s % 90.0 > 45.0 { 100.0 } else { 0.0 }),
         ("saw-tooth of 8 s", |s| 30.0 + 10.0 * (s % 8.0)),
         ("saw-tooth of 50 s", |s| 30.0 + 1.5 * (s % 50.0)),

@@ -16,12 +16,14 @@ const BITS_PER_S: u64 = 20_000_000;
 const ONE_WAY: Span = Span::from_millis(25);
 const BUFFER: Span = Span::from_millis(400);
 
+/// The reverse path's queuing delay, ms, at a time in seconds.
+pub type ReverseMs = fn(f64) -> f64;
+
 /// What the test decides.
 pub struct Path {
     /// The receiver's clock runs so many ppm fast.
     pub skew_ppm: i32,
-    /// The reverse path's queuing delay by time, ms.
-    pub reverse_ms: fn(f64) -> f64,
+    pub reverse_ms: ReverseMs,
 }
 
 impl Path {
