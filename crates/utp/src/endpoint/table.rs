@@ -2,6 +2,7 @@
 
 use super::places::{Places, Prefix};
 use super::resets::Resets;
+use super::socket_buffer::{Activity, SocketBuffer};
 use super::EndpointConfig;
 use crate::connection::Connection;
 use crate::error::Error;
@@ -36,6 +37,7 @@ pub(super) struct Entry {
     pub reader: Option<Waker>,
     pub writer: Option<Waker>,
     generation: u64,
+    activity: Activity,
     deadline: Option<Time>,
     queued: bool,
     /// Came in, so it has one of the [`Places`].
@@ -60,6 +62,7 @@ pub(super) struct Table {
     generations: u64,
     places: Places,
     resets: Resets,
+    pub socket_buffer: SocketBuffer,
     pub acceptor: Option<Waker>,
     pub driver: Option<Waker>,
     pub closer: Option<Waker>,
@@ -105,11 +108,12 @@ impl Table {
         Ok(self.insert((peer, recv_id), connection, false))
     }
 
-    fn insert(&mut self, key: Key, connection: Connection, incoming: bool) -> Handle {
+    fn insert(&mut self, key: Key, mut connection: Connection, incoming: bool) -> Handle {
         self.generations += 1;
         let generation = self.generations;
         let (reader, writer, deadline, queued, detached) = (None, None, None, false, None);
         let half_open = incoming;
+        self.socket_buffer.newcomers_share().into_iter().for_each(|share| connection.set_socket_share(share));
         self.entries.insert(
             key,
             Box::new(Entry {
@@ -117,6 +121,7 @@ impl Table {
                 reader,
                 writer,
                 generation,
+                activity: Activity::default(),
                 deadline,
                 queued,
                 incoming,
@@ -221,6 +226,11 @@ impl Table {
 
     fn deliver(&mut self, now: Time, key: Key, packet: &Packet<'_>) {
         if let Some(entry) = self.entries.get_mut(&key) {
+            if let (Kind::Data, Some(share)) =
+                (packet.header.kind, self.socket_buffer.share(now, &mut entry.activity))
+            {
+                entry.connection.set_socket_share(share);
+            }
             entry.connection.handle(now, packet);
             self.touch(key);
         }
