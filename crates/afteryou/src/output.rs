@@ -24,13 +24,18 @@ pub fn complain(text: &str) {
 pub fn complain_within(text: &str, longest: Duration) {
     let text = text.to_owned();
     let (saying, said) = mpsc::channel::<()>();
-    let say = move || {
-        complain(&text);
-        drop(saying);
+    let say = {
+        let text = text.clone();
+        move || {
+            complain(&text);
+            drop(saying);
+        }
     };
-    // Without a thread `saying` is dropped, and nobody is told.
-    let _ = std::thread::Builder::new().spawn(say);
-    let _ = said.recv_timeout(longest);
+    match std::thread::Builder::new().spawn(say) {
+        Ok(_) => _ = said.recv_timeout(longest),
+        // Rather wait for the reader than be silent.
+        Err(_) => complain(&text),
+    }
 }
 
 /// Text from elsewhere, fit for a line of a terminal: no character moves the cursor, breaks the line or turns the

@@ -34,6 +34,7 @@
 //! 300 ppm for minutes looks like a slow clock.
 
 use crate::base_delay::difference;
+use crate::delay_signal::one_way_us;
 use crate::event::Ack;
 use crate::units::{Span, Time};
 
@@ -126,7 +127,7 @@ impl ClockDrift {
     /// estimate has changed, if it has: the caller raises the delays that it remembers by what their age has gained.
     pub fn correct(&mut self, ack: &Ack) -> (Option<u32>, Option<Gain>) {
         let change = ack.reverse_delay.and_then(|reverse_us| self.update(ack.now, reverse_us));
-        (ack.one_way_delay.map(|delay_us| delay_us.wrapping_sub(self.gained(ack.now))), change)
+        (one_way_us(ack).map(|delay_us| delay_us.wrapping_sub(self.gained(ack.now))), change)
     }
 
     /// Takes in an ack's own one-way delay. Returns by how much the estimate has changed, if it has.

@@ -29,7 +29,8 @@ pub trait Controller: Debug + Send {
     /// A packet was found lost.
     fn on_loss(&mut self, loss: &Loss);
 
-    /// The loss that caused the latest reduction was no loss: the packet has arrived after all.
+    /// The losses that caused the latest reduction were none: every packet that was reported lost in this recovery has arrived
+    /// after all. Not called once the recovery is over.
     fn on_spurious_loss(&mut self, _now: Time) {}
 
     /// The retransmission timer expired.

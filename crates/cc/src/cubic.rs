@@ -63,6 +63,7 @@ use crate::list::{Class, Entry};
 use crate::loss_gate::LossGate;
 use crate::param::{Param, Settings};
 use crate::slow_start::{Window, FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
+use crate::undo::Undo;
 use crate::units::{Span, Time};
 
 /// The window may not be told to grow beyond this many times itself in a round trip (§4.2).
@@ -130,8 +131,7 @@ pub struct Cubic {
     gate: LossGate,
     /// No packet sent after the latest reduction has been acknowledged yet.
     recovering: bool,
-    /// State before the latest reduction, as long as nothing but acks came after it.
-    undo: Option<(Window, Curve, LossGate)>,
+    undo: Undo<(Window, Curve, LossGate)>,
 }
 
 impl Cubic {
@@ -148,7 +148,7 @@ impl Cubic {
             curve: Curve { w_max: None, cwnd_prior: 0.0, epoch: None },
             gate: LossGate::default(),
             recovering: false,
-            undo: None,
+            undo: Undo::default(),
         }
     }
 
@@ -208,11 +208,9 @@ impl Cubic {
 
     /// Loss or mark of a packet sent at `sent_at`; counts once per round trip.
     fn congestion(&mut self, sent_at: Time, now: Time, flightsize: u64, floor_packets: f64) -> bool {
-        let before = (self.window, self.curve, self.gate);
         if !self.gate.admit(sent_at, now) {
             return false;
         }
-        self.undo = Some(before);
         self.recovering = true;
         let cwnd = self.window.cwnd;
         // §4.7: a window that did not reach its last maximum again meets more flows than before.
@@ -228,12 +226,13 @@ impl Cubic {
         self.curve.w_max = None;
         self.curve.epoch = None;
         self.recovering = false;
-        self.undo = None;
+        self.undo.forget();
     }
 }
 
 impl Controller for Cubic {
     fn on_ack(&mut self, ack: &Ack) {
+        self.undo.on_ack(ack);
         let marked = ack.ce_marks > 0;
         if marked && self.congestion(ack.sent_at, ack.now, ack.flightsize, ECE_FLOOR_PACKETS) {
             return;
@@ -252,7 +251,10 @@ impl Controller for Cubic {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.congestion(loss.sent_at, loss.now, loss.flightsize, FLOOR_PACKETS);
+        let before = (self.window, self.curve, self.gate);
+        if self.congestion(loss.sent_at, loss.now, loss.flightsize, FLOOR_PACKETS) {
+            self.undo.keep(before);
+        }
         if loss.persistent {
             self.window.cwnd = self.window.cwnd.min(self.packets(FLOOR_PACKETS));
             self.forget();
@@ -289,7 +291,7 @@ impl Controller for Cubic {
         if idle.idle_for > idle.rto {
             self.window.restart(self.mss);
             self.curve.epoch = None;
-            self.undo = None;
+            self.undo.forget();
         }
         if let Some(epoch) = &mut self.curve.epoch {
             epoch.counted_to = idle.now; // §5.8: idle time is application-limited time
@@ -300,7 +302,7 @@ impl Controller for Cubic {
         self.mss = mss;
         self.window.grow_to(f64::from(mss));
         self.curve.epoch = None; // K was made for the old packet
-        self.undo = None;
+        self.undo.forget();
     }
 
     fn cwnd(&self) -> u64 {

@@ -14,7 +14,7 @@ use crate::base_delay::{BaseDelay, BASE_HISTORY, MAX_BINS};
 use crate::clock_drift::ClockDrift;
 use crate::clock_skew::ClockSkew;
 use crate::current_delay::{CurrentDelay, CURRENT_FILTER, MAX_SAMPLES};
-use crate::delay_signal::DelaySignal;
+use crate::delay_signal::{one_way_us, DelaySignal};
 use crate::event::Ack;
 use crate::param::{Param, Settings};
 use crate::route_change::RouteChange;
@@ -90,7 +90,7 @@ impl DelayMeter {
                 return one_way_us;
             }
         }
-        ack.one_way_delay
+        one_way_us(ack)
     }
 
     /// The queuing delay in µs, if there is a sample fresh enough.

@@ -9,10 +9,14 @@
 //!
 //! After that an ack without a one-way sample adds nothing.
 //!
+//! Over TCP the one-way sample may be older than its ack: the ack of several paced packets echoes the first one's timestamp,
+//! which waited for the last one, and that of a packet out of order echoes the last one in order (RFC 7323 §4.3). The age of the
+//! echo less the newest packet's round-trip time is that waiting, whatever clocks and the reverse path do, and is taken off.
+//!
 //! Source: RFC 6817 §2.3 and draft-irtf-iccrg-ledbat-plus-plus-01 §4.5 name the signals; neither says what to do where
 //! one-way samples are missing, so the fallback is ours.
 
-use crate::base_delay::BaseDelay;
+use crate::base_delay::{difference, BaseDelay};
 use crate::current_delay::CurrentDelay;
 use crate::event::Ack;
 
@@ -81,10 +85,32 @@ pub fn rtt_us(ack: &Ack) -> Option<u32> {
     ack.rtt.map(|rtt| rtt.as_micros().min(u64::from(u32::MAX >> 1)) as u32)
 }
 
+/// The one-way delay of the newest packet that the ack covers, µs.
+pub fn one_way_us(ack: &Ack) -> Option<u32> {
+    let sample = ack.one_way_delay?;
+    let (Some(rtt_us), Some(reverse)) = (rtt_us(ack), ack.reverse_delay) else { return Some(sample) };
+    let echo_age = sample.wrapping_add(reverse);
+    let waited = difference(echo_age, rtt_us).max(0) as u32;
+    Some(sample.wrapping_sub(waited))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::units::{Span, Time};
+
+    #[test]
+    fn what_the_echoed_packet_waited_for_the_newest_one_is_no_delay() {
+        // A queue of 10 ms there and 30 ms back over 25 ms each way, and 36 ms between the two packets.
+        for offset in [0u32, 7_000_000, 0x8000_0000] {
+            let there = |us: u32| Some(us.wrapping_add(offset));
+            let reverse_delay = Some(55_000u32.wrapping_sub(offset));
+            let spaced = Ack { reverse_delay, ..ack(Some(90), there(71_000)) };
+            assert_eq!(one_way_us(&spaced), there(35_000));
+            assert_eq!(one_way_us(&Ack { reverse_delay, ..ack(Some(90), there(35_000)) }), there(35_000));
+            assert_eq!(one_way_us(&ack(Some(90), there(71_000))), there(71_000));
+        }
+    }
 
     fn ack(rtt_ms: Option<u64>, one_way_us: Option<u32>) -> Ack {
         let now = Time::from_millis(100);

@@ -111,7 +111,7 @@ pub struct Loss {
 pub struct Timeout {
     /// When.
     pub now: Time,
-    /// FlightSize as in [`Ack::flightsize`], before everything in flight is declared lost.
+    /// FlightSize as in [`Ack::flightsize`], before anything in flight is declared lost.
     pub flightsize: u64,
     /// 1 for the first expiry since an ack made progress, 2 for the next, and so on.
     pub consecutive: u32,

@@ -58,14 +58,14 @@ impl SlowStart {
         (self.ssthresh != u64::MAX).then_some(self.ssthresh)
     }
 
-    /// The window after an ack of `acked` bytes in slow start: each byte adds a byte (RFC 5681 §3.1).
+    /// The window after an ack of `acked` bytes in slow start: each byte adds a byte, up to ssthresh (RFC 5681 §3.1).
     pub fn grow(&mut self, cwnd: Bytes16, acked: u64, queuing_us: Option<u32>) -> Bytes16 {
         let queue_stands = queuing_us.is_some_and(|queuing| u64::from(queuing) > self.exit_us);
         if self.policy == Policy::DelayExit && queue_stands {
             self.end(cwnd);
             return cwnd;
         }
-        let grown = cwnd.plus(Bytes16::from_bytes(acked));
+        let grown = cwnd.plus(Bytes16::from_bytes(acked)).min(cwnd.max(Bytes16::from_bytes(self.ssthresh)));
         self.is_on = grown.to_bytes() < self.ssthresh;
         grown
     }
@@ -83,5 +83,29 @@ impl SlowStart {
             self.ssthresh = (flightsize / 2).max(2 * mss);
         }
         self.is_on = self.policy != Policy::None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledbat::PARAMS;
+    use crate::param::Value;
+
+    #[test]
+    fn slow_start_ends_at_ssthresh_and_not_beyond() {
+        let overrides = [("slow_start", Value::Choice("rfc5681"))];
+        let mut slow_start = SlowStart::new(&Settings::new(PARAMS, &overrides).unwrap());
+        slow_start.begin_again(1, 40_000, 1000);
+        let bytes = Bytes16::from_bytes;
+        assert_eq!(slow_start.grow(bytes(1000), 18_000, None), bytes(19_000));
+        assert!(slow_start.is_on());
+        assert_eq!(slow_start.grow(bytes(19_000), 30_000, None), bytes(20_000));
+        assert!(!slow_start.is_on());
+        assert_eq!(
+            slow_start.grow(bytes(25_000), 1000, None),
+            bytes(25_000),
+            "nor does it take anything away"
+        );
     }
 }

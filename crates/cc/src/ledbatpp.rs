@@ -15,7 +15,8 @@
 //! everybody can measure the base delay anew; nine tenths of the time it works.
 //!
 //! The rule is per round trip; here each ack applies its share, `delta · acked / W`, with `W` frozen at the start of
-//! the round so that the shares add up to the rule.
+//! the round so that the shares add up to the rule. They never add up to more: a round counts W bytes at most, however many
+//! one ack covers, and after a loss the half window counts what was left of the rule.
 //!
 //! # States
 //! ```text
@@ -159,6 +160,8 @@ pub struct LedbatPp {
     slowdowns: u32,
     /// Window at the start of the round: the rule's W.
     round_cwnd: Bytes16,
+    /// What the round has left of it: bytes that may still count.
+    round_left: Bytes16,
     meter: DelayMeter,
     /// Base round-trip time in µs; GAIN needs one even when the signal is one-way.
     base_rtt: BaseDelay,
@@ -218,6 +221,7 @@ impl LedbatPp {
             slowdown: Slowdown::Unscheduled,
             slowdowns: 0,
             round_cwnd: cwnd,
+            round_left: cwnd,
             meter: DelayMeter::new(settings),
             base_rtt: BaseDelay::new(settings.count("base_history") as usize),
             smoothed_rtt: Span::ZERO,
@@ -268,30 +272,38 @@ impl LedbatPp {
                 return;
             }
         }
-        self.cwnd = self.cwnd.plus(Bytes16::from_bytes(acked).times(1, self.gain_divisor()));
+        let grown = self.cwnd.plus(Bytes16::from_bytes(acked).times(1, self.gain_divisor()));
+        self.cwnd = grown.min(self.cwnd.max(self.ssthresh));
         if self.cwnd >= self.ssthresh {
             self.enter_avoidance(now);
         }
     }
 
-    /// Of `acked` bytes, those that the rule is applied for now.
-    fn counted(&mut self, acked: u64) -> u64 {
+    /// The rule's W is the window now.
+    fn begin_round(&mut self) {
+        self.round_cwnd = self.cwnd;
+        self.round_left = self.cwnd;
+    }
+
+    /// Of `acked` bytes, those that the rule is applied for now: no more than a window in a round.
+    fn counted(&mut self, acked: u64) -> Bytes16 {
         if !self.options.once_a_round {
-            return acked;
+            let counted = Bytes16::from_bytes(acked).min(self.round_left);
+            self.round_left = self.round_left.minus(counted);
+            return counted;
         }
         self.accumulated = self.accumulated.saturating_add(acked);
-        let window = self.round_cwnd.to_bytes();
-        if self.accumulated < window {
-            return 0;
+        if self.accumulated < self.round_cwnd.to_bytes() {
+            return Bytes16::ZERO;
         }
         self.accumulated = 0;
-        window
+        self.round_cwnd
     }
 
     /// §4.2, §4.3: this ack's share of the round's change.
     fn steer(&mut self, now: Time, acked: u64, queuing_us: u64) {
-        let acked = self.counted(acked);
-        let share = |change: Bytes16| change.times(acked << 16, self.round_cwnd.0);
+        let counted = self.counted(acked);
+        let share = |change: Bytes16| change.times(counted.0, self.round_cwnd.0);
         let divisor = if self.options.whole_packets { 1 } else { self.gain_divisor() };
         let increase = Bytes16::from_bytes(self.mss).times(1, divisor);
         if queuing_us <= self.target_us {
@@ -327,7 +339,7 @@ impl LedbatPp {
     /// Slow start, a ramp or a timeout's climb is over.
     fn enter_avoidance(&mut self, now: Time) {
         self.growth = Growth::Avoidance;
-        self.round_cwnd = self.cwnd;
+        self.begin_round();
         self.accumulated = 0;
         if self.options.ignore_after_restore && self.slowdown.is_under_way() {
             self.meter.forget_present();
@@ -410,7 +422,9 @@ impl LedbatPp {
         }
         self.cwnd = self.cwnd.min(Bytes16(self.cwnd.0 / 2).max(self.floor()));
         self.ssthresh = self.cwnd;
-        self.round_cwnd = self.cwnd;
+        let left = self.round_left.times(self.cwnd.0, self.round_cwnd.0);
+        self.begin_round();
+        self.round_left = left.min(self.cwnd);
         if self.growth != Growth::Avoidance {
             self.enter_avoidance(now);
         }
@@ -431,7 +445,7 @@ impl Controller for LedbatPp {
             self.slowdown = Slowdown::Ramping { began: quiet_since };
         }
         if ack.round_start {
-            self.round_cwnd = self.cwnd;
+            self.begin_round();
         }
         if self.is_frozen() {
             return;
@@ -466,7 +480,7 @@ impl Controller for LedbatPp {
                 Bytes16::from_bytes(timeout.flightsize.min(self.cwnd.to_bytes()) / 2).max(self.floor());
         }
         self.cwnd = Bytes16::from_bytes(self.mss);
-        self.round_cwnd = self.cwnd;
+        self.begin_round();
         self.restored_at = None;
         self.growth = Growth::SlowStart { delay_exit: false };
         self.slowdown = Slowdown::Unscheduled;

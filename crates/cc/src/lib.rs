@@ -8,8 +8,8 @@
 //! - One file per algorithm: [`ledbatpp`], [`ledbat`], [`fledbat`], [`libutp`], [`libutp_mod`], [`tcp_lp`], [`nice`],
 //!   [`vegas`], [`cubic`], [`newreno`].
 //! - Orthogonal parts are files of their own and shared: [`delay_meter`] puts together [`delay_signal`], [`base_delay`],
-//!   [`current_delay`], [`clock_drift`], [`clock_skew`] and [`route_change`]; then [`slow_start`], [`hystart`], [`slowdown`], [`restart`],
-//!   [`loss_gate`], [`ack_habit`], [`window_use`], [`rtt`].
+//!   [`current_delay`], [`clock_drift`], [`clock_skew`] and [`route_change`]; then [`slow_start`], [`hystart`], [`slowdown`],
+//!   [`restart`], [`loss_gate`], [`undo`], [`ack_habit`], [`window_use`], [`rtt`].
 //! - [`group`] lets several connections share one controller.
 //! - [`list`] finds a controller by name and makes it from its [parameter table](param).
 #![cfg_attr(not(test), no_std)]
@@ -51,6 +51,7 @@ pub mod rtt;
 pub mod slow_start;
 pub mod slowdown;
 pub mod tcp_lp;
+pub mod undo;
 pub mod units;
 pub mod vegas;
 pub mod window_use;

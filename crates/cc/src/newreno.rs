@@ -50,6 +50,7 @@ use crate::list::{Class, Entry};
 use crate::loss_gate::LossGate;
 use crate::param::{Param, Settings};
 use crate::slow_start::{Window, FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
+use crate::undo::Undo;
 use crate::units::Time;
 
 /// Parameters.
@@ -74,8 +75,7 @@ pub struct NewReno {
     gate: LossGate,
     /// No packet sent after the latest reduction has been acknowledged yet.
     recovering: bool,
-    /// State before the latest reduction, as long as nothing but acks came after it.
-    undo: Option<(Window, LossGate)>,
+    undo: Undo<(Window, LossGate)>,
 }
 
 impl NewReno {
@@ -86,7 +86,7 @@ impl NewReno {
             window: Window::new(settings, mss),
             gate: LossGate::default(),
             recovering: false,
-            undo: None,
+            undo: Undo::default(),
         }
     }
 
@@ -101,11 +101,9 @@ impl NewReno {
 
     /// Loss or mark of a packet sent at `sent_at`; counts once per round trip.
     fn congestion(&mut self, sent_at: Time, now: Time, flightsize: u64) -> bool {
-        let before = (self.window, self.gate);
         if !self.gate.admit(sent_at, now) {
             return false;
         }
-        self.undo = Some(before);
         self.recovering = true;
         self.window.reduce(self.halved(flightsize), self.floor(), self.mss);
         true
@@ -113,6 +111,7 @@ impl NewReno {
 
     /// Takes in an ack's marks and what it says about recovery; false while the window must stand still.
     pub(crate) fn may_grow(&mut self, ack: &Ack) -> bool {
+        self.undo.on_ack(ack);
         // RFC 3168 §6.1.2: a mark is a loss.
         if ack.ce_marks > 0 && self.congestion(ack.sent_at, ack.now, ack.flightsize) {
             return false;
@@ -141,7 +140,7 @@ impl NewReno {
     pub(crate) fn shrink_to(&mut self, cwnd: f64) {
         self.window.cwnd = cwnd;
         self.window.ssthresh = self.window.ssthresh.min(cwnd);
-        self.undo = None; // the window of before is no longer wanted
+        self.undo.forget(); // the window of before is no longer wanted
     }
 
     /// §3.1: a window's worth of acknowledged bytes adds a packet; one ack adds at most one.
@@ -159,11 +158,14 @@ impl Controller for NewReno {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.congestion(loss.sent_at, loss.now, loss.flightsize);
+        let before = (self.window, self.gate);
+        if self.congestion(loss.sent_at, loss.now, loss.flightsize) {
+            self.undo.keep(before);
+        }
         if loss.persistent {
             self.window.cwnd = self.window.cwnd.min(self.floor());
             self.recovering = false;
-            self.undo = None;
+            self.undo.forget();
         }
     }
 
@@ -185,21 +187,21 @@ impl Controller for NewReno {
         self.window.collapse(is_news.then(|| self.halved(timeout.flightsize)), self.mss);
         self.gate.close(timeout.now);
         self.recovering = false;
-        self.undo = None;
+        self.undo.forget();
     }
 
     fn on_idle(&mut self, idle: &Idle) {
         self.recovering = false; // nothing is in flight that could still belong to it
         if idle.idle_for > idle.rto {
             self.window.restart(self.mss);
-            self.undo = None;
+            self.undo.forget();
         }
     }
 
     fn on_mtu(&mut self, mss: u32) {
         self.mss = mss;
         self.window.grow_to(f64::from(mss));
-        self.undo = None;
+        self.undo.forget();
     }
 
     fn cwnd(&self) -> u64 {

@@ -12,9 +12,9 @@
 //!
 //! # States
 //! ```text
-//!   initial slow start ──loss──▶ as NewReno ──ECI: halve──▶ inference: no growth
-//!                                    ▲                        │  ▲      │
-//!                                    └──3 RTT without ECI─────┘  └──────┘ ECI: one packet
+//!   initial slow start ──loss, or 3 RTT without growth──▶ as NewReno ──ECI: halve──▶ inference: no growth
+//!                                                             ▲                        │  ▲      │
+//!                                                             └──3 RTT without ECI─────┘  └──────┘ ECI: one packet
 //! ```
 //! Losses and timeouts are NewReno's. The initial slow start learns the range of delays: there is no ECI in it.
 //!
@@ -35,18 +35,20 @@
 //! then spans as much as the delay itself, and has no such gate: a second ECI may follow with the next ack. Linux doubles
 //! the absolute delay, in which the clocks' offset is; here half the smallest round-trip time stands for the path's part.
 //!
-//! Three things are ours, since without them the flow lies at one packet for minutes on lossy or short paths. Delays that
-//! may have a receiver's waiting in them may lower the smoothed delay and not raise it, nor are they an occasion to react
-//! (see [`crate::ack_habit`]). A newest delay below the threshold is none either: with few packets in a round trip the
+//! Four things are ours. The paper's flow has a range from its first loss on, Linux' from its first sample on; here it is
+//! used, too, once something else (a receive window, the application) has kept the window from growing for three round trips,
+//! since such a flow may never see a loss. The other three keep it from lying at one packet for minutes on lossy or short
+//! paths. Delays that may have a receiver's waiting in them may lower the smoothed delay and not raise it, nor are they an
+//! occasion to react (see [`crate::ack_habit`]). A newest delay below the threshold is none either: with few packets in a round trip the
 //! smoothed delay remembers a queue that has long gone. And a queue below `noise` is nobody's.
 //!
 //! # Not implemented
 //! The estimate of the far clock's unit: the signal comes in µs. Its skew is corrected, see [`crate::clock_drift`].
 //!
 //! # Known bad cases
-//! Its initial slow start fills the buffer, as NewReno's does, and a flow that is too short or too limited to fill it never
-//! learns to yield. It reacts to 15 % of the largest queue ever seen: where that was large, it is not so early. A longer route
-//! looks like a queue for ever.
+//! Its initial slow start fills the buffer, as NewReno's does, and a flow that is too short to fill it never learns to yield.
+//! It reacts to 15 % of the largest queue ever seen: where that was large, it is not so early, and an AQM that keeps the queue
+//! below that keeps it from yielding at all; `memory = linux` yields there. A longer route looks like a queue indefinitely.
 
 use crate::ack_habit::AckHabit;
 use crate::base_delay::difference;
@@ -174,6 +176,9 @@ pub struct TcpLp {
     habit: AckHabit,
     delays: Option<Delays>,
     min_rtt: Option<Span>,
+    /// Window at the start of the round, and rounds in a row that it has not grown in.
+    round_cwnd: f64,
+    still_rounds: u64,
     /// The latest indication.
     indicated_at: Option<Time>,
     /// The latest indication or loss.
@@ -195,6 +200,8 @@ impl TcpLp {
             habit: AckHabit::default(),
             delays: None,
             min_rtt: None,
+            round_cwnd: 0.0,
+            still_rounds: 0,
             indicated_at: None,
             reacted_at: None,
         }
@@ -237,9 +244,18 @@ impl TcpLp {
         self.indicated_at.is_some_and(|at| now.since(at) < rtt * self.inference_rtts)
     }
 
-    /// The range is learnt in the initial slow start, which ends with a loss: before that, "15 % of the way" means nothing.
+    /// Counts the rounds in which the window does not grow.
+    fn note_round(&mut self) {
+        let cwnd = self.reno.window.cwnd;
+        self.still_rounds = if cwnd > self.round_cwnd { 0 } else { self.still_rounds + 1 };
+        self.round_cwnd = cwnd;
+    }
+
+    /// The range is learnt in the initial slow start: before it ends, "15 % of the way" means nothing. It ends with a loss,
+    /// or where something else keeps the window from growing: such a flow may never see a loss.
     fn knows_range(&self) -> bool {
-        self.learns_anew || self.reno.window.ssthresh.is_finite()
+        let is_limited = self.still_rounds >= self.inference_rtts;
+        self.learns_anew || is_limited || self.reno.window.ssthresh.is_finite()
     }
 
     /// RFC 6297 §2.3: at most one reaction in a round trip, so that it takes two to get down to one packet.
@@ -266,6 +282,9 @@ impl TcpLp {
 impl Controller for TcpLp {
     fn on_ack(&mut self, ack: &Ack) {
         let may_react = self.measure(ack);
+        if ack.round_start {
+            self.note_round();
+        }
         if !self.reno.may_grow(ack) {
             return;
         }
@@ -469,6 +488,42 @@ mod tests {
             assert!(lp.cwnd() > 20_000 && (delays.smoothed() - delays.min).abs() < 300, "{delays:?}");
             assert!((delays.max - delays.min - 100_000).abs() < 300, "{delays:?}");
         }
+    }
+
+    /// A flow whose window has not grown for `rounds` round trips of its initial slow start sees 30 ms more delay.
+    fn after_limited_rounds(rounds: u64) -> TcpLp {
+        let mut lp = TcpLp::new(&Settings::defaults(PARAMS), MSS);
+        lp.habit = AckHabit::every_packet();
+        let round = |round: u64, delay_ms| Ack {
+            round_start: true,
+            app_limited: true,
+            ..ack(1000 + 130 * round, delay_ms)
+        };
+        (0..=rounds).for_each(|i| lp.on_ack(&round(i, 20)));
+        (0..8).for_each(|_| lp.on_ack(&Ack { round_start: false, ..round(rounds, 50) }));
+        lp
+    }
+
+    #[test]
+    fn a_flow_that_something_else_limits_does_not_wait_for_a_loss_to_yield() {
+        let initial = TcpLp::new(&Settings::defaults(PARAMS), MSS).cwnd();
+        assert_eq!(after_limited_rounds(2).cwnd(), initial, "it may grow yet");
+        assert_eq!(after_limited_rounds(3).cwnd(), initial / 2);
+    }
+
+    #[test]
+    fn a_packet_that_waited_for_the_next_one_shows_no_queue() {
+        let mut lp = lp("linux", 20);
+        // The second packet was sent 36 ms after the first, whose timestamp is echoed.
+        let spaced = |ms| Ack {
+            newly_acked: 2000,
+            one_way_delay: Some(56_000),
+            reverse_delay: Some(80_000),
+            rtt: Some(BASE_RTT),
+            ..ack(ms, 20)
+        };
+        (0..20).for_each(|i| lp.on_ack(&spaced(1000 + 50 * i)));
+        assert!(lp.cwnd() > 20_000 && lp.delays.unwrap().smoothed() == 20_000, "{:?}", lp.delays);
     }
 
     #[test]

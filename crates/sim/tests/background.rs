@@ -2,7 +2,7 @@
 
 mod support;
 
-use afteryou_scenario::{Flow, Scenario};
+use afteryou_scenario::{Algorithm, Flow, Link, Scenario, Transport};
 use support::*;
 
 /// Both transports with this controller.
@@ -130,5 +130,51 @@ fn background_gives_way_to_loss_based_foreground_on_every_path() {
                 assert!(kept >= 1.0 - most, "{controller} over {transport}, {rtt_ms} ms: kept {kept:.3}");
             }
         }
+    }
+}
+
+/// Shares of a foreground flow and of TCP-LP on 20 Mbit/s, 50 ms, from 40 s to 120 s; they start at `starts_s`.
+fn beside_tcp_lp(link: Link, foreground: Flow, tcp_lp: Flow, starts_s: [f64; 2]) -> [f64; 2] {
+    let [start, lp_start] = starts_s.map(seconds);
+    let flows = vec![Flow { start, ..foreground }, Flow { start: lp_start, ..tcp_lp }];
+    let outcome = run(&scenario(link, 120.0, 40.0, flows));
+    ["foreground", "lp"].map(|name| of(outcome.window("all"), name).share_of_payload_capacity)
+}
+
+#[test]
+fn tcp_lp_yields_to_a_window_limited_foreground_though_neither_ever_sees_a_loss() {
+    for (rwnd, starts_s) in
+        [("125 kB", [0.0, 10.0]), ("125 kB", [20.0, 0.0]), ("250 kB", [0.0, 10.0]), ("250 kB", [20.0, 0.0])]
+    {
+        let limited = |flow: Flow| Flow { transport: Transport::tcp().with("rwnd", rwnd), ..flow };
+        let (foreground, lp) = (limited(flow("foreground", "cubic", 50)), limited(flow("lp", "tcp-lp", 50)));
+        let [kept, taken] = beside_tcp_lp(link("20 Mbit/s", "500 ms"), foreground, lp, starts_s);
+        println!("windows of {rwnd}, starts at {starts_s:?} s: {kept:.3}, TCP-LP {taken:.3}");
+        assert!(kept > 0.85 && taken < 0.15, "{rwnd}, {starts_s:?}: {kept}, {taken}");
+    }
+}
+
+#[test]
+fn an_aqm_below_the_lifetimes_range_keeps_tcp_lp_from_yielding_and_linuxs_memory_does_yield() {
+    for queue in ["codel", "pie"] {
+        let kept = ["lifetime", "linux"].map(|memory| {
+            let link = Link { queue: Algorithm::named(queue), ..link("20 Mbit/s", "300 ms") };
+            let lp = flow("lp", &format!("tcp-lp,memory={memory}"), 50);
+            let [kept, taken] = beside_tcp_lp(link, flow("foreground", "newreno", 50), lp, [20.0, 0.0]);
+            println!("{queue}, memory = {memory}: {kept:.3}, TCP-LP {taken:.3}");
+            kept / (kept + taken)
+        });
+        assert!(kept[0] < 0.6 && kept[1] > 0.7, "{queue}: {kept:?}");
+    }
+}
+
+#[test]
+fn tcp_lp_with_linuxs_memory_fills_most_of_an_empty_link_whether_acks_are_delayed_or_not() {
+    for ack in ["delayed", "every packet"] {
+        let lp =
+            Flow { transport: Transport::tcp().with("ack", ack), ..flow("lp", "tcp-lp,memory=linux", 50) };
+        let outcome = run(&scenario(link("20 Mbit/s", "100 ms"), 120.0, 40.0, vec![lp]));
+        let share = of(outcome.window("all"), "lp").share_of_payload_capacity;
+        assert!(share > 0.75, "{ack}: {share}");
     }
 }

@@ -22,6 +22,11 @@ pub enum Error {
     /// This side has dropped the connection.
     #[error("the connection was aborted on this side")]
     Aborted,
+    /// The endpoint is short of memory, and the peer has left a gap open.
+    #[error(
+        "the endpoint is short of memory and the peer does not repair its losses: raise the endpoint's limit"
+    )]
+    OutOfMemory,
     /// Written to after the end was announced.
     #[error("this direction is finished: nothing more can be written")]
     Finished,
@@ -40,6 +45,7 @@ impl From<Error> for io::Error {
             Error::Refused => io::ErrorKind::ConnectionRefused,
             Error::Reset => io::ErrorKind::ConnectionReset,
             Error::Aborted => io::ErrorKind::ConnectionAborted,
+            Error::OutOfMemory => io::ErrorKind::OutOfMemory,
             Error::Finished => io::ErrorKind::BrokenPipe,
             Error::EndpointClosed | Error::TooMany => io::ErrorKind::Other,
         };

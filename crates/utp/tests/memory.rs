@@ -124,16 +124,20 @@ impl Peer {
     }
 
     async fn send(&self, kind: Kind, connection_id: u16, seq_nr: u16, ack_nr: u16) {
+        self.send_data(kind, connection_id, seq_nr, ack_nr, &[]).await;
+    }
+
+    async fn send_data(&self, kind: Kind, connection_id: u16, seq_nr: u16, ack_nr: u16, payload: &[u8]) {
         let (wnd_size, timestamp_us, timestamp_difference_us) = (1 << 20, 1, 1);
         let header =
             Header { kind, connection_id, timestamp_us, timestamp_difference_us, wnd_size, seq_nr, ack_nr };
         let mut datagram = Vec::new();
-        Packet { header, sack: None, payload: &[] }.encode(&mut datagram);
+        Packet { header, sack: None, payload }.encode(&mut datagram);
         self.socket.send_to(&datagram, self.to).await.unwrap();
     }
 
-    /// Opens connection `id`, as often as it takes until somebody answers.
-    async fn connect(&self, id: u16) {
+    /// Opens connection `id`, as often as it takes until somebody answers; the first sequence number there.
+    async fn connect(&self, id: u16) -> u16 {
         let mut buf = [0; 2000];
         loop {
             self.send(Kind::Syn, id, 1, 0).await;
@@ -141,7 +145,8 @@ impl Peer {
                 let Header { connection_id, seq_nr, .. } =
                     Packet::decode(&buf[..received.unwrap()]).unwrap().header;
                 if connection_id == id {
-                    return self.send(Kind::State, id + 1, 2, seq_nr.wrapping_sub(1)).await;
+                    self.send(Kind::State, id + 1, 2, seq_nr.wrapping_sub(1)).await;
+                    return seq_nr;
                 }
             }
         }
@@ -179,4 +184,34 @@ async fn what_vanished_peers_held_is_freed_and_a_new_one_is_served() {
     assert!(left * 10 < most, "{left} of {most} bytes are still held");
     timeout(Duration::from_secs(1), Peer::new(to).await.connect(1)).await.expect("no room");
     timeout(Duration::from_secs(1), endpoint.accept()).await.expect("no stream").unwrap();
+}
+
+#[tokio::test]
+async fn strangers_that_leave_gaps_hold_no_more_than_the_budget() {
+    const BUDGET: u64 = 32 << 20;
+    type Attack = (u16, usize, fn(u16) -> u16);
+    let attacks: [Attack; 4] =
+        [(150, 1352, |n| 3 + n), (100, 1, |n| 16_000 - 100 * n), (100, 1, |n| 3 + n), (4, 60_000, |n| 3 + n)];
+    for (packets, len, seq_nr) in attacks {
+        let mut config = EndpointConfig::foreground();
+        config.memory = BUDGET;
+        let endpoint = Endpoint::bind((Ipv4Addr::LOCALHOST, 0).into(), config).unwrap();
+        let before = HELD.get();
+        let strangers = Peer::new(endpoint.local_addr()).await;
+        let (mut streams, payload) = (Vec::new(), vec![1; len]);
+        for id in (0..600).step_by(2) {
+            let connecting = timeout(Duration::from_secs(30), strangers.connect(id));
+            let ack_nr = connecting.await.expect("no place").wrapping_sub(1);
+            streams.push(timeout(Duration::from_secs(30), endpoint.accept()).await.unwrap().unwrap());
+            for n in 0..packets {
+                strangers.send_data(Kind::Data, id + 1, seq_nr(n), ack_nr, &payload).await;
+                tokio::task::yield_now().await;
+            }
+        }
+        let (held, statistics) = ((HELD.get() - before) as u64, endpoint.statistics());
+        println!("{packets} packets of {len} bytes: {held} bytes are held, {statistics:?}");
+        assert_eq!((statistics.connections, statistics.memory_limit), (300, BUDGET));
+        assert!(held <= BUDGET, "{held} bytes");
+        assert!(held <= statistics.memory, "{held} bytes, {statistics:?}");
+    }
 }

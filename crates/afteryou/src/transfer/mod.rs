@@ -20,12 +20,12 @@ mod sources;
 mod stage;
 mod summary;
 pub mod tally;
+mod threads;
 pub mod timetable;
 pub mod words;
 
 use crate::failure::Failure;
 use crate::log;
-use anyhow::Context;
 use args::{Common, GetArgs, ReceiveArgs, SendArgs, ServeArgs};
 use std::future::Future;
 
@@ -53,8 +53,7 @@ fn run(common: &Common, job: impl Future<Output = Result<(), Failure>>) -> Resul
     log::start(&common.log, common.quiet);
     open_files::raise_limit();
     open_files::check()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.context("cannot start the threads that a job needs")?;
+    let runtime = threads::runtime()?;
     let outcome = runtime.block_on(job);
     // A thread that reads standard input, or a file that is being hashed, is not waited for.
     runtime.shutdown_background();

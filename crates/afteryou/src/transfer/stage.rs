@@ -14,6 +14,7 @@ use crate::output::{self, complain};
 use afteryou_cc::list::Class;
 use afteryou_transfer::event::{Event, Listener};
 use afteryou_transfer::pace::Pace;
+use anyhow::Context;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -78,10 +79,13 @@ impl Stage {
         log::show_in(messages.clone());
         let (showing, shown) = mpsc::channel();
         let their_tally = tally.clone();
-        std::thread::Builder::new().name("view".to_owned()).spawn(move || {
-            show(view, &their_tally, &received);
-            drop(showing);
-        })?;
+        std::thread::Builder::new()
+            .name("view".to_owned())
+            .spawn(move || {
+                show(view, &their_tally, &received);
+                drop(showing);
+            })
+            .context("cannot start a thread, raise the limit of processes (ulimit -u)")?;
         Ok(Stage {
             pace,
             tally,

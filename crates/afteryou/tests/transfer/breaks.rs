@@ -61,6 +61,7 @@ fn the_successor_of_a_killed_sender_does_not_wait_until_its_connection_is_idle()
     place.ctl(&receive, &["stop"]);
     let log = receive.end().2;
     assert!(log.contains("gone without a word: its files are free for others"), "{log}");
+    assert!(log.contains("no connection: it was silent, and a newer connection came"), "{log}");
     // QUIC finds out after 10 s, and the file is asked for again each second.
     assert!(took < Duration::from_secs(9), "{took:?}");
 }

@@ -2,9 +2,12 @@
 
 use super::support::*;
 use rustix::process::{prlimit, Pid, Resource, Rlimit};
-use std::process::Command;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_afteryou");
 /// Less than the time without a connection after which the job would give up.
 const PROMPTLY: Duration = Duration::from_secs(25);
 const GIVE_UP: [&str; 2] = ["--give-up-after", "30s"];
@@ -57,11 +60,82 @@ fn a_job_that_may_open_few_files_does_not_begin() {
     for descriptors in [6, 8, 12, 16, 20] {
         let place = Place::new();
         let script = format!("ulimit -n {descriptors} && exec \"$0\" receive archive --listen 127.0.0.1:0");
-        let output =
-            Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_afteryou")]).output().unwrap();
+        let output = Command::new("sh").args(["-c", &script, PROGRAM]).output().unwrap();
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{descriptors}: {said}");
         assert!(said.contains("raise the limit (ulimit -n)"), "{descriptors}: {said}");
         assert!(!place.path("archive").exists());
+    }
+}
+
+/// Whom no other process belongs to: root has as many threads as it likes.
+const OTHER: u32 = 54_321;
+
+/// A command that may be refused threads.
+fn as_other(place: &Place, words: &[&str]) -> Command {
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).current_dir(place.path(".")).stdin(Stdio::null());
+    if std::fs::metadata("/proc/self").expect("metadata").uid() == 0 {
+        std::fs::set_permissions(place.path("."), std::fs::Permissions::from_mode(0o777)).expect("a mode");
+        command.uid(OTHER).gid(OTHER);
+    }
+    command.env("AFTERYOU_STATE", place.path("another")).env("AFTERYOU_CONTROL_DIR", place.path("others"));
+    command
+}
+
+/// As its owner: others may not, root included where it lacks a capability.
+fn refuse_threads(place: &Place, job: &Running) {
+    let pid = job.child.id().to_string();
+    let done = as_other(place, &["prlimit", "--pid", &pid, "--nproc=1:1"]).status().expect("it starts");
+    assert!(done.success());
+}
+
+fn assert_no_thread(code: Option<i32>, said: &str, began: Instant) {
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("cannot start a thread, raise the limit of processes (ulimit -u)"), "{said}");
+    assert!(!said.contains("panicked") && began.elapsed() < PROMPTLY, "after {:?}: {said}", began.elapsed());
+}
+
+#[test]
+fn a_receiver_that_gets_no_thread_says_so_and_stores_what_needs_none() {
+    let place = Place::new();
+    let (small, large) = (place.file("photos/small", 1_000), place.file("photos/large", 1_000_000));
+    let mut receive = as_other(&place, &[PROGRAM, "receive", "archive", "--listen", "127.0.0.1:0"]);
+    let receive = receive.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut receive = Running::new(receive);
+    let ticket = receive.line();
+    refuse_threads(&place, &receive);
+    let began = Instant::now();
+    let output = place.run(&[&["send", "photos", &ticket], &GIVE_UP[..]].concat());
+    assert_no_thread(output.status.code(), &text(&output.stderr), began);
+    assert!(same(&small, &place.path("archive/photos/small")));
+    assert!(!place.path("archive/photos/large").exists() && large.exists());
+}
+
+#[test]
+fn a_server_that_gets_no_thread_says_so() {
+    let place = Place::new();
+    place.file("photos/a", 1_000_000);
+    let mut serve = as_other(&place, &[PROGRAM, "serve", "photos", "--listen", "127.0.0.1:0"]);
+    let serve = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut serve = Running::new(serve);
+    let ticket = serve.line();
+    refuse_threads(&place, &serve);
+    let began = Instant::now();
+    let output = place.run(&[&["get", &ticket, "album"], &GIVE_UP[..]].concat());
+    assert_no_thread(output.status.code(), &text(&output.stderr), began);
+}
+
+#[test]
+fn a_job_that_gets_few_threads_does_not_begin() {
+    for threads in [1, 2, 3, 5, 8, 11] {
+        let place = Place::new();
+        let limit = format!("--nproc={threads}:{threads}");
+        let receive = [PROGRAM, "receive", "archive", "--listen", "127.0.0.1:0"];
+        let output = as_other(&place, &[&["prlimit", &limit], &receive[..]].concat()).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{threads}: {said}");
+        assert!(said.contains("raise the limit of processes (ulimit -u)"), "{threads}: {said}");
+        assert!(!said.contains("panicked"), "{threads}: {said}");
     }
 }

@@ -220,6 +220,38 @@ fn a_spurious_loss_gives_the_window_back() {
 }
 
 #[test]
+fn a_reduction_that_a_mark_caused_or_confirmed_is_not_taken_back() {
+    let marked =
+        |sent_ms, now_ms| Ack { sent_at: Time::from_millis(sent_ms), ce_marks: 1, ..ack(now_ms, MSS) };
+    let mut controller = avoiding(100 * MSS);
+    controller.on_ack(&marked(50, 100));
+    assert_eq!(controller.cwnd(), 50 * MSS);
+    controller.on_spurious_loss(Time::from_millis(110));
+    assert_eq!(controller.cwnd(), 50 * MSS, "a mark is no loss");
+
+    let mut controller = avoiding(100 * MSS);
+    controller.on_loss(&loss(50, 100, 100 * MSS));
+    controller.on_ack(&marked(60, 105));
+    controller.on_spurious_loss(Time::from_millis(110));
+    assert_eq!(controller.cwnd(), 50 * MSS, "the mark of the same flight is congestion");
+}
+
+#[test]
+fn a_reduction_is_taken_back_for_two_round_trips_only() {
+    for (rounds, packets) in [(2, 100), (3, 50)] {
+        let mut controller = avoiding(100 * MSS);
+        controller.on_loss(&loss(50, 100, 100 * MSS));
+        for _ in 0..rounds {
+            // Of a packet sent before the reduction, so that nothing grows.
+            let sent_at = Time::from_millis(60);
+            controller.on_ack(&Ack { round_start: true, sent_at, ..ack(110, MSS) });
+        }
+        controller.on_spurious_loss(Time::from_millis(400));
+        assert_eq!(controller.cwnd(), packets * MSS, "{rounds} rounds later");
+    }
+}
+
+#[test]
 fn nothing_is_given_back_after_a_timeout_or_idle() {
     let mut controller = avoiding(100 * MSS);
     controller.on_loss(&loss(50, 100, 100 * MSS));

@@ -2,7 +2,8 @@
 
 use super::board::Progress;
 use super::prr::{AckInRecovery, Prr};
-use super::sender::{Sender, State};
+use super::rack::{Answer, TailAck};
+use super::sender::{Doubts, Sender, State};
 use crate::packet::{expand, Sack, DSACK, ECE, SACK_BLOCKS};
 use afteryou_cc::{Ack, Loss, Span, Time};
 use afteryou_scenario::transport::Recovery;
@@ -53,16 +54,20 @@ impl Sender {
         let echoed = self.echoed_time(now, incoming.tsecr);
         let progress =
             self.board.acknowledge(now, cumulative, &blocks[..count], Some(echoed), self.rtt.min());
+        let says_nothing_new = progress.segments == 0 && !progress.advanced;
         let dsack = incoming.flags & DSACK != 0;
-        if dsack {
+        let is_bare_duplicate = says_nothing_new && incoming.sack.is_none();
+        let tail = self.tail.on_ack(TailAck { cumulative, dsack, is_bare_duplicate });
+        // A probe is sent by a timer: that it came twice says nothing about reordering or losses (as in Linux).
+        if dsack && tail != Answer::Twice {
             self.take_dsack(now, &progress);
         }
-        if progress.segments == 0 && !progress.advanced {
+        if says_nothing_new {
             return;
         }
         self.take_progress(now, incoming, &progress, (flightsize, in_flight, echoed));
         self.end_episode(cumulative);
-        if self.tail.repaired(cumulative, dsack) {
+        if tail == Answer::Repaired {
             self.answer_repaired_tail(now, flightsize);
         }
         let delivered = progress.newly_acked + progress.newly_sacked;
@@ -73,14 +78,17 @@ impl Sender {
         self.hasten(now);
     }
 
+    /// The blocks of an ack, ascending. On the wire the newest comes first (RFC 2018 §4): in that order, older news after an
+    /// ack that was lost would look like reordering.
     fn blocks(&self, sack: Option<&Sack>) -> ([(u64, u64); SACK_BLOCKS], usize) {
         let mut blocks = [(0, 0); SACK_BLOCKS];
         let Some(sack) = sack else { return (blocks, 0) };
-        let una = self.board.una();
+        let (una, count) = (self.board.una(), usize::from(sack.count));
         for (block, (start, end)) in blocks.iter_mut().zip(sack.blocks) {
             *block = (expand(una, start), expand(una, end));
         }
-        (blocks, usize::from(sack.count))
+        blocks[..count].sort_unstable();
+        (blocks, count)
     }
 
     /// The time, by our clock, that an ack echoes in µs modulo 2^32.
@@ -97,19 +105,7 @@ impl Sender {
     fn take_dsack(&mut self, now: Time, progress: &Progress) {
         let newest = progress.newest.map_or(0, |(number, _)| number);
         self.reordering.on_dsack(newest, self.board.next_number());
-        let Some(episode) = &mut self.episode else { return };
-        // Every retransmission of this recovery was needless: so was the reduction (RFC 3708's idea, as Linux has it).
-        episode.undo -= 1;
-        if episode.undo == 0 {
-            self.undo(now);
-        }
-    }
-
-    fn undo(&mut self, now: Time) {
-        self.counters.spurious += 1;
-        self.controller.on_spurious_loss(now);
-        self.hear();
-        self.episode = None;
+        self.note_spurious(now, 0, 1);
     }
 
     /// Tells estimators and controller what an ack has brought.
@@ -130,15 +126,17 @@ impl Sender {
         if progress.advanced {
             self.timers.backoff = 0;
         }
-        if progress.spurious {
-            self.undo(now);
+        if progress.spurious > 0 {
+            self.note_spurious(now, progress.spurious, 0);
         }
         let marked = self.options.ecn && incoming.flags & ECE != 0;
         if marked && self.board.una() >= self.cwr_point {
             self.cwr_point = self.board.next_seq(); // RFC 3168 §6.1.2: once per window
             self.cwr_due = true;
         }
-        let Some((packet_number, sent_at)) = progress.newest else { return };
+        // What came late is delivered, too, though its transmission may be forgotten: it left when the ack says.
+        let forgotten = (self.board.oldest_number().saturating_sub(1), echoed);
+        let (packet_number, sent_at) = progress.newest.unwrap_or(forgotten);
         let round_start = packet_number >= self.round_end;
         if round_start {
             self.round_end = self.board.next_number();
@@ -220,8 +218,8 @@ impl Sender {
             }
             Recovery::Sack => self.board.detect_by_count(&mut lost),
         }
-        let any = !lost.is_empty();
-        self.counters.losses += lost.len() as u64;
+        let (any, found) = (!lost.is_empty(), lost.len() as u64);
+        self.counters.losses += found;
         for segment in lost.drain(..) {
             self.controller.on_loss(&Loss {
                 now,
@@ -235,8 +233,9 @@ impl Sender {
         self.lost_now = lost;
         if any && self.episode.is_none() {
             let prr = (self.options.recovery == Recovery::Rack).then(|| Prr::start(recover_fs));
-            self.begin_episode(prr);
+            self.begin_episode(prr, Some(Doubts::default()));
         }
+        self.note_lost(found);
         any
     }
 

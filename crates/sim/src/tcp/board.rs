@@ -15,6 +15,8 @@ pub const DUP_THRESH: u64 = 3;
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
+/// A transmission of it was taken for lost; stays when it is sent again.
+const DECLARED: u8 = 4;
 
 /// A segment that was sent.
 #[derive(Clone, Copy, Debug)]
@@ -23,10 +25,16 @@ struct Segment {
     number: u32,
     /// Payload, bytes.
     len: u16,
-    /// [`SACKED`], [`LOST`]; neither: in flight.
+    /// [`SACKED`], [`LOST`], neither: in flight; [`DECLARED`].
     state: u8,
     /// Transmissions so far, at most 127.
     transmissions: u8,
+}
+
+impl Segment {
+    fn is_in_flight(&self) -> bool {
+        self.state & (SACKED | LOST) == 0
+    }
 }
 
 /// A transmission whose fate is open, or a later one.
@@ -88,8 +96,8 @@ pub struct Progress {
     pub delivery: Option<DeliveryRate>,
     /// It was sent while the application limited the sender.
     pub app_limited: bool,
-    /// A segment taken for lost had arrived.
-    pub spurious: bool,
+    /// Segments whose transmission was taken for lost and has arrived.
+    pub spurious: u64,
     /// A segment that was sent once arrived after later ones (RFC 8985 §6.2, step 3).
     pub reordered: bool,
 }
@@ -167,6 +175,11 @@ impl Board {
         self.delivered
     }
 
+    /// Number of the oldest transmission whose fate may be open.
+    pub fn oldest_number(&self) -> u64 {
+        self.first_number
+    }
+
     /// Number of the next transmission.
     pub fn next_number(&self) -> u64 {
         self.first_number + self.sent.len() as u64
@@ -210,7 +223,7 @@ impl Board {
     /// once (RFC 6675 §4, NextSeg rule 3).
     pub fn next_unjudged(&self) -> Option<u64> {
         let top = self.sacked.end()?;
-        let is_open = |segment: &Segment| segment.state == 0 && segment.transmissions == 1;
+        let is_open = |segment: &Segment| segment.is_in_flight() && segment.transmissions == 1;
         (self.una..top).find(|seq| self.segment(*seq).is_some_and(is_open))
     }
 
@@ -226,7 +239,7 @@ impl Board {
         let number = self.next_number();
         let segment = &mut self.segments[(seq - self.una) as usize];
         if segment.state & LOST != 0 {
-            segment.state = 0;
+            segment.state &= !LOST;
             self.lost_segments -= 1;
             self.in_flight += u64::from(segment.len);
         }
@@ -244,7 +257,7 @@ impl Board {
         self.segments.get(seq.checked_sub(self.una)? as usize)
     }
 
-    /// Takes in an acknowledgement. `echoed` is the sending time that it echoes, `min_rtt` the smallest round-trip time
+    /// Takes in an acknowledgement; `sacks` ascend. `echoed` is the sending time that it echoes, `min_rtt` the smallest round-trip time
     /// so far.
     pub fn acknowledge(
         &mut self,
@@ -276,8 +289,7 @@ impl Board {
         let first = self.segments.front().filter(|segment| segment.transmissions > 1).copied();
         if let (Some(segment), Some(echoed)) = (first, echoed) {
             let resent_at = self.transmission(segment.number).map(|(_, sent)| sent.sent_at);
-            taken.progress.spurious |= resent_at.is_some_and(|at| echoed.as_micros() < at.as_micros());
-            taken.first_is_original = taken.progress.spurious;
+            taken.first_is_original = resent_at.is_some_and(|at| echoed.as_micros() < at.as_micros());
         }
         while self.una < cumulative {
             let Some(segment) = self.segments.pop_front() else { break };
@@ -321,12 +333,14 @@ impl Board {
         let bytes = u64::from(segment.len);
         self.delivered += bytes;
         taken.progress.segments += 1;
+        let is_original = seq + 1 == self.una && std::mem::take(&mut taken.first_is_original);
         if segment.state & LOST == 0 {
             self.in_flight -= bytes;
+            // What was only probed was never taken for lost.
+            taken.progress.spurious += u64::from(is_original && segment.state & DECLARED != 0);
         } else {
             self.lost_segments -= 1;
-            taken.progress.spurious = true; // taken for lost, and here it is
-            return;
+            taken.progress.spurious += 1; // not sent again, and here it is
         }
         if seq + 1 > self.highest {
             self.highest = seq + 1;
@@ -337,7 +351,6 @@ impl Board {
         let elapsed = taken.now.since(sent.sent_at);
         // RFC 8985 §6.2, step 2: faster than the path allows, so it was an earlier transmission that arrived.
         let again = segment.transmissions > 1;
-        let is_original = seq + 1 == self.una && std::mem::take(&mut taken.first_is_original);
         if again && (is_original || taken.min_rtt.is_some_and(|min| elapsed < min)) {
             return;
         }
@@ -380,7 +393,7 @@ impl Board {
         // Below una the subtraction wraps around, to beyond the end.
         let at = self.sent[index].seq.wrapping_sub(self.una as u32) as usize;
         let number = (self.first_number + index as u64) as u32;
-        self.segments.get(at).is_none_or(|segment| segment.state != 0 || segment.number != number)
+        self.segments.get(at).is_none_or(|segment| !segment.is_in_flight() || segment.number != number)
     }
 
     /// Forgets transmissions whose fate is known, from the oldest on.
@@ -430,7 +443,7 @@ impl Board {
         let Some(third) = self.sacked.nth_highest(DUP_THRESH) else { return };
         for seq in self.judged.max(self.una)..third {
             let Some(segment) = self.segment(seq) else { break };
-            if segment.state != 0 || segment.transmissions > 1 {
+            if !segment.is_in_flight() || segment.transmissions > 1 {
                 continue;
             }
             let number = expand(self.first_number, segment.number);
@@ -444,8 +457,21 @@ impl Board {
 
     /// Takes everything in flight for lost: the retransmission timer expired.
     pub fn lose_everything(&mut self) {
+        self.lose_where(|_, _| true);
+    }
+
+    /// RFC 8985 §6.3: the retransmission timer expired, so the first segment is lost, and what was sent longer ago than the
+    /// round-trip time of the newest transmission that has arrived and `reordering`. The rest may still be on its way.
+    pub fn lose_first_and_old(&mut self, now: Time, reordering: Span) {
+        let patience = self.rack.map_or(Span::ZERO, |(_, rtt)| rtt) + reordering;
+        let first = self.una as u32;
+        self.lose_where(|seq, sent_at| seq == first || sent_at + patience <= now);
+    }
+
+    fn lose_where(&mut self, is_lost: impl Fn(u32, Time) -> bool) {
         for index in 0..self.sent.len() {
-            if !self.is_settled(index) {
+            let Transmission { sent_at, seq, .. } = self.sent[index];
+            if !self.is_settled(index) && is_lost(seq, sent_at) {
                 self.lose(index);
             }
         }
@@ -456,7 +482,7 @@ impl Board {
         let Transmission { sent_at, seq, .. } = self.sent[index];
         let seq = expand(self.una, seq);
         let segment = &mut self.segments[(seq - self.una) as usize];
-        segment.state |= LOST;
+        segment.state |= LOST | DECLARED;
         self.in_flight -= u64::from(segment.len);
         self.lost_segments += 1;
         self.lost.push(Reverse(seq));

@@ -55,7 +55,7 @@ impl Reordering {
 /// The tail loss probe: one in flight at a time (§7.3).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tail {
-    /// The ack of everything below this tells how the probe fared.
+    /// TLP.end_seq: acks of everything below this, and beyond, show how the probe fared.
     end: Option<u64>,
     is_retransmission: bool,
     /// No round-trip time was measured since the last probe: no other one is sent.
@@ -75,15 +75,42 @@ impl Tail {
         self.waits_for_rtt = false;
     }
 
-    /// An ack up to `cumulative` arrives: true if it shows that the probe repaired a loss (§7.4.2).
-    pub(super) fn repaired(&mut self, cumulative: u64, dsack: bool) -> bool {
-        let Some(end) = self.end else { return false };
-        if cumulative < end {
-            return false;
-        }
+    /// RFC 8985 §7.4.2: what an ack shows of the probe.
+    pub(super) fn on_ack(&mut self, ack: TailAck) -> Answer {
+        let Some(end) = self.end.filter(|end| ack.cumulative >= *end) else { return Answer::None };
+        let answer = match ack.cumulative > end {
+            _ if !self.is_retransmission => Answer::None,
+            _ if ack.dsack => Answer::Twice,
+            true => Answer::Repaired,
+            // A receiver without D-SACK has got it twice.
+            false if ack.is_bare_duplicate => Answer::Twice,
+            // The ack of the segment or that of its probe: later ones show which.
+            false => return Answer::None,
+        };
         self.end = None;
-        self.is_retransmission && !dsack
+        answer
     }
+}
+
+/// What the probe's fate is read from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TailAck {
+    pub(super) cumulative: u64,
+    /// The receiver got something twice.
+    pub(super) dsack: bool,
+    /// The ack says nothing new and has no SACK blocks.
+    pub(super) is_bare_duplicate: bool,
+}
+
+/// What an ack shows of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// Nothing, or that there was nothing to repair.
+    None,
+    /// The segment and its probe have both arrived.
+    Twice,
+    /// The probe repaired a loss that nobody else will report.
+    Repaired,
 }
 
 impl Sender {

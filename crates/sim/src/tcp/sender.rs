@@ -34,12 +34,35 @@ pub(super) struct Episode {
     pub(super) point: u64,
     /// After a timeout there is none.
     pub(super) prr: Option<Prr>,
-    /// Retransmissions of this episode that nothing has shown to be needless yet.
-    pub(super) undo: i64,
+    /// What was taken for lost, if that may turn out to be wrong: a timeout is not undone.
+    pub(super) doubts: Option<Doubts>,
     /// RFC 6675's rescue retransmission was sent.
     rescued: bool,
     /// The first retransmission was sent, whatever the window said.
     began: bool,
+}
+
+/// What a recovery has taken for lost and what has shown otherwise. It is undone once **every** loss was none: real
+/// congestion behind one of them was congestion (RFC 3522 and RFC 3708 for one loss; Linux' `undo_retrans` for several).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Doubts {
+    /// Transmissions taken for lost.
+    lost: u64,
+    /// Of these, so many have arrived.
+    arrived: u64,
+    /// Retransmissions.
+    resent: u64,
+    /// Retransmissions that the receiver had no need of (D-SACK).
+    needless: u64,
+}
+
+impl Doubts {
+    /// Was there no loss at all? `waiting`: something is lost and not sent again.
+    fn are_justified(&self, waiting: bool) -> bool {
+        let all_came_late = self.arrived >= self.lost;
+        let all_came_twice = !waiting && self.resent > 0 && self.needless >= self.resent;
+        self.lost > 0 && (all_came_late || all_came_twice)
+    }
 }
 
 /// Counters of a sender.
@@ -51,7 +74,7 @@ pub struct Counters {
     pub retransmissions: u64,
     /// Segments taken for lost.
     pub losses: u64,
-    /// Times that a segment taken for lost had arrived.
+    /// Segments taken for lost that had arrived.
     pub spurious: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
@@ -244,7 +267,9 @@ impl Sender {
         self.counters.retransmissions += 1;
         if let Some(episode) = &mut self.episode {
             episode.began = true;
-            episode.undo += 1;
+            if let Some(doubts) = &mut episode.doubts {
+                doubts.resent += 1;
+            }
         }
         if seq == self.board.una() {
             // What everything waits for gets the whole timeout (as Linux does; RFC 6298 leaves it open).
@@ -422,9 +447,33 @@ impl Sender {
         self.pacer.reset(now);
     }
 
-    pub(super) fn begin_episode(&mut self, prr: Option<Prr>) {
+    pub(super) fn begin_episode(&mut self, prr: Option<Prr>, doubts: Option<Doubts>) {
+        self.tail.cancel(); // one answer to what the probe repairs and what it shows (as in Linux)
         let point = self.board.next_seq();
-        self.episode = Some(Episode { point, prr, undo: 0, rescued: false, began: false });
+        self.episode = Some(Episode { point, prr, doubts, rescued: false, began: false });
+    }
+
+    /// Transmissions were taken for lost.
+    pub(super) fn note_lost(&mut self, lost: u64) {
+        if let Some(doubts) = self.episode.as_mut().and_then(|episode| episode.doubts.as_mut()) {
+            doubts.lost += lost;
+        }
+    }
+
+    /// Transmissions taken for lost have arrived, or a retransmission came twice. Undoes the recovery if that was the last
+    /// doubt.
+    pub(super) fn note_spurious(&mut self, now: Time, arrived: u64, needless: u64) {
+        self.counters.spurious += arrived;
+        let waiting = self.board.has_lost();
+        let Some(doubts) = self.episode.as_mut().and_then(|episode| episode.doubts.as_mut()) else { return };
+        doubts.arrived += arrived;
+        doubts.needless += needless;
+        if doubts.are_justified(waiting) {
+            self.counters.spurious += doubts.lost.saturating_sub(doubts.arrived);
+            self.episode = None;
+            self.controller.on_spurious_loss(now);
+            self.hear();
+        }
     }
 
     /// Round-trip time that timers may count with before there is a sample.

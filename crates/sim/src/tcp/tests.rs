@@ -1,11 +1,12 @@
 //! The sender against the worked examples of its RFCs.
 
 use super::{Incoming, Sender, Transmit};
-use crate::packet::Sack;
+use crate::packet::{Sack, DSACK};
 use afteryou_cc::param::Value;
 use afteryou_cc::{list, Ack, Controller, Loss, Snapshot, Span, Time, Timeout};
 use afteryou_scenario::transport::{Protocol, TcpOptions};
 use afteryou_scenario::Transport;
+use std::sync::{Arc, Mutex};
 
 const MSS: u16 = 1000;
 const RTT: u64 = 100;
@@ -41,6 +42,54 @@ impl Controller for Halving {
     }
 }
 
+/// What a controller was called with.
+#[derive(Debug, Default)]
+struct Heard {
+    delivered: u64,
+    losses: u64,
+    spurious: u64,
+}
+
+/// A window of ten packets that nothing changes, and a record of the calls.
+#[derive(Debug)]
+struct Recorder(Arc<Mutex<Heard>>);
+
+impl Controller for Recorder {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.0.lock().unwrap().delivered += ack.delivered();
+    }
+    fn on_loss(&mut self, _: &Loss) {
+        self.0.lock().unwrap().losses += 1;
+    }
+    fn on_spurious_loss(&mut self, _: Time) {
+        self.0.lock().unwrap().spurious += 1;
+    }
+    fn on_timeout(&mut self, _: &Timeout) {}
+    fn on_mtu(&mut self, _: u32) {}
+    fn cwnd(&self) -> u64 {
+        10 * u64::from(MSS)
+    }
+    fn in_slow_start(&self) -> bool {
+        false
+    }
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::default()
+    }
+}
+
+/// A sender that was given `packets` packets, at most ten, and has sent them, and what its controller hears from now on.
+fn recorded(packets: u64) -> (Sender, Arc<Mutex<Heard>>) {
+    let heard = Arc::default();
+    let controller = Box::new(Recorder(Arc::clone(&heard)));
+    let mut sender = Sender::new(options(Transport::tcp().with("pacing", "false")), controller, MSS);
+    sender.open(Time::ZERO);
+    drain(&mut sender, 0);
+    sender.on_syn_ack(Time::from_millis(RTT));
+    sender.give(packets * u64::from(MSS));
+    assert_eq!(drain(&mut sender, RTT).len(), packets as usize);
+    (sender, heard)
+}
+
 /// A sender with a window of so many packets that has just finished its handshake and sent them.
 fn sender(transport: Transport, window: u64) -> Sender {
     let transport = transport.with("pacing", "false");
@@ -68,11 +117,16 @@ fn drain(sender: &mut Sender, ms: u64) -> Vec<Option<u64>> {
 }
 
 fn ack(sender: &mut Sender, ms: u64, cumulative: u32, blocks: &[(u32, u32)]) {
+    echo(sender, ms, ms - RTT, cumulative, blocks, 0);
+}
+
+/// An ack that echoes what left at `sent_ms`.
+fn echo(sender: &mut Sender, ms: u64, sent_ms: u64, cumulative: u32, blocks: &[(u32, u32)], flags: u8) {
     let mut sack = Sack { count: blocks.len() as u8, ..Sack::default() };
     sack.blocks[..blocks.len()].copy_from_slice(blocks);
     let sack = (!blocks.is_empty()).then_some(&sack);
-    let tsecr = ((ms - RTT) * 1000) as u32;
-    let incoming = Incoming { cumulative, tsecr, one_way_delay: 50_000, sack, flags: 0 };
+    let tsecr = (sent_ms * 1000) as u32;
+    let incoming = Incoming { cumulative, tsecr, one_way_delay: 50_000, sack, flags };
     sender.on_ack(Time::from_millis(ms), &incoming);
 }
 
@@ -156,4 +210,144 @@ fn a_lost_syn_is_sent_again_and_its_round_trip_is_not_measured() {
     assert_eq!(drain(&mut sender, 1100), [Some(0)]);
     // RFC 6298 §5.7: 3 s for the data.
     assert_eq!(sender.deadline(), Time::from_millis(4100));
+}
+
+/// Lets the next deadline pass and returns it, ms, and what is sent then.
+fn wait(sender: &mut Sender) -> (u64, Vec<Option<u64>>) {
+    let at = sender.deadline();
+    sender.on_timer(at);
+    let ms = at.as_micros() / 1000;
+    (ms, drain(sender, ms))
+}
+
+#[test]
+fn a_late_ack_of_a_segment_that_was_only_probed_is_no_spurious_loss() {
+    let (mut sender, heard) = recorded(4);
+    ack(&mut sender, 2 * RTT, 3, &[]);
+    let (ms, sent) = wait(&mut sender);
+    assert_eq!((sender.counters().probes, sent), (1, vec![Some(3)]));
+    echo(&mut sender, ms + 10, RTT, 4, &[], 0);
+    assert_eq!((sender.counters().spurious, heard.lock().unwrap().spurious), (0, 0));
+}
+
+/// Segments 0 and 1 of ten are taken for lost; 0 is sent again at once.
+fn two_lost() -> (Sender, Arc<Mutex<Heard>>) {
+    let (mut sender, heard) = recorded(10);
+    ack(&mut sender, 2 * RTT, 0, &[(2, 5)]);
+    assert_eq!((sender.counters().losses, drain(&mut sender, 2 * RTT)[0]), (2, Some(0)));
+    (sender, heard)
+}
+
+#[test]
+fn a_recovery_is_undone_once_every_packet_that_was_taken_for_lost_has_arrived() {
+    let (mut sender, heard) = recorded(10);
+    ack(&mut sender, 2 * RTT, 0, &[(2, 5)]);
+    // The first transmission of 1 comes before it is sent again.
+    ack(&mut sender, 2 * RTT + 1, 0, &[(1, 5)]);
+    assert_eq!(heard.lock().unwrap().spurious, 0, "0 may be lost");
+    assert_eq!(drain(&mut sender, 2 * RTT + 1)[0], Some(0));
+    echo(&mut sender, 2 * RTT + 10, RTT, 5, &[], 0);
+    assert_eq!((sender.counters().spurious, heard.lock().unwrap().spurious), (2, 1));
+}
+
+#[test]
+fn a_recovery_with_one_real_loss_is_not_undone() {
+    let (mut sender, heard) = recorded(10);
+    ack(&mut sender, 2 * RTT, 0, &[(2, 5)]);
+    ack(&mut sender, 2 * RTT + 1, 0, &[(1, 5)]);
+    drain(&mut sender, 2 * RTT + 1);
+    // The retransmission of 0 is acknowledged.
+    echo(&mut sender, 3 * RTT + 1, 2 * RTT + 1, 5, &[], 0);
+    assert_eq!((sender.counters().spurious, heard.lock().unwrap().spurious), (1, 0));
+}
+
+#[test]
+fn a_recovery_is_undone_if_every_retransmission_comes_twice() {
+    for (duplicates, spurious) in [(1, 0), (2, 1)] {
+        let (mut sender, heard) = two_lost();
+        let last = 2 * RTT + 50;
+        echo(&mut sender, last, 2 * RTT, 0, &[(2, 8)], 0);
+        drain(&mut sender, last);
+        for i in 1..=duplicates {
+            echo(&mut sender, last + i, 2 * RTT, 0, &[(2, 8)], DSACK);
+        }
+        assert_eq!(heard.lock().unwrap().spurious, spurious, "{duplicates} D-SACKs for two retransmissions");
+    }
+}
+
+#[test]
+fn what_arrives_after_it_was_taken_for_lost_is_reported_as_delivered() {
+    let (mut sender, heard) = two_lost();
+    let before = heard.lock().unwrap().delivered;
+    ack(&mut sender, 2 * RTT + 1, 0, &[(1, 5)]);
+    assert_eq!(heard.lock().unwrap().delivered - before, u64::from(MSS));
+}
+
+#[test]
+fn a_lost_ack_is_no_reordering() {
+    let (mut sender, _) = recorded(10);
+    ack(&mut sender, 2 * RTT, 0, &[(1, 2)]);
+    // The ack with the block 3-4 was lost; the newest block comes first (RFC 2018 §4).
+    ack(&mut sender, 2 * RTT, 0, &[(5, 6), (3, 4), (1, 2)]);
+    assert!(!sender.reordering.seen);
+    ack(&mut sender, 2 * RTT, 0, &[(2, 4), (5, 6)]);
+    assert!(sender.reordering.seen, "2 came after 5");
+}
+
+/// One packet of which a probe was sent, and when.
+fn probed() -> (Sender, Arc<Mutex<Heard>>, u64) {
+    let (mut sender, heard) = recorded(1);
+    let (ms, sent) = wait(&mut sender);
+    assert_eq!((sender.counters().probes, sent), (1, vec![Some(0)]));
+    (sender, heard, ms)
+}
+
+/// Sends another packet, whose ack goes beyond the end of the probe.
+fn go_on(sender: &mut Sender, ms: u64) {
+    sender.give(u64::from(MSS));
+    assert_eq!(drain(sender, ms), [Some(1)]);
+    ack(sender, ms + RTT, 2, &[]);
+}
+
+#[test]
+fn a_probe_that_repaired_a_loss_shows_when_later_data_is_acknowledged() {
+    // RFC 8985 §7.4.2: an ack at TLP.end_seq is that of the segment or of its probe.
+    let (mut sender, heard, ms) = probed();
+    echo(&mut sender, ms + RTT, ms, 1, &[], 0);
+    assert_eq!((sender.counters().losses, heard.lock().unwrap().losses), (0, 0));
+    go_on(&mut sender, ms + RTT);
+    assert_eq!((sender.counters().losses, heard.lock().unwrap().losses), (1, 1));
+    sender.give(u64::from(MSS));
+    assert_eq!(drain(&mut sender, ms + 2 * RTT), [Some(2)]);
+    ack(&mut sender, ms + 3 * RTT, 3, &[]);
+    assert_eq!(heard.lock().unwrap().losses, 1, "once");
+}
+
+#[test]
+fn a_needless_probe_is_no_loss() {
+    // Case 1 is a receiver with D-SACK, case 2 one without.
+    for flags in [DSACK, 0] {
+        let (mut sender, heard, ms) = probed();
+        let window = sender.reordering_window();
+        echo(&mut sender, ms + 10, RTT, 1, &[], 0);
+        echo(&mut sender, ms + RTT, RTT, 1, &[], flags);
+        go_on(&mut sender, ms + RTT);
+        assert_eq!((sender.counters().losses, heard.lock().unwrap().losses), (0, 0), "flags {flags}");
+        assert_eq!(sender.reordering_window(), window, "a probe's D-SACK says nothing about reordering");
+    }
+}
+
+#[test]
+fn a_timeout_marks_the_first_segment_and_what_is_older_than_a_round_trip_and_the_reordering_window() {
+    // RFC 8985 §6.3; RACK.rtt 100 ms, reordering window 25 ms. 1, 2 and 3 left at 100 ms, 4 and 5 at 200 ms.
+    for (ms, left) in [(210, 4), (224, 4), (225, 2), (324, 2), (325, 0)] {
+        let mut sender = sender(Transport::tcp(), 4);
+        ack(&mut sender, 2 * RTT, 1, &[]);
+        assert_eq!(drain(&mut sender, 2 * RTT), [Some(4), Some(5)]);
+        sender.timers.probe = Time::NEVER;
+        sender.timers.retransmit = Time::from_millis(ms);
+        sender.on_timer(Time::from_millis(ms));
+        assert_eq!(sender.board.in_flight(), left * u64::from(MSS), "{ms} ms");
+        assert_eq!(drain(&mut sender, ms), [Some(1)], "{ms} ms");
+    }
 }

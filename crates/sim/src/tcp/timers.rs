@@ -112,13 +112,15 @@ impl Sender {
             flightsize: self.board.outstanding(),
             consecutive: self.timers.backoff,
         });
-        self.board.lose_everything();
-        self.begin_episode(None);
+        match self.options.recovery {
+            Recovery::Rack => self.board.lose_first_and_old(now, self.reordering_window()),
+            Recovery::Sack => self.board.lose_everything(),
+        }
+        self.begin_episode(None, None);
         self.reset_pacer(now);
         self.timers.reordering = Time::NEVER;
         self.timers.probe = Time::NEVER;
         self.timers.probe_due = false;
-        self.tail.cancel();
         self.timers.retransmit = now + self.timers.rto(&self.rtt, &self.options);
     }
 }

@@ -65,6 +65,8 @@ impl Lane {
             let started = Instant::now();
             let running = session(connection.clone());
             tokio::pin!(running);
+            // Dropped before the session is, if the job is given up.
+            let leaving = Leaving(&connection);
             let result = tokio::select! {
                 result = &mut running => result,
                 next = self.successor(&connection) => {
@@ -75,6 +77,7 @@ impl Lane {
                     running.await
                 }
             };
+            drop(leaving);
             alone_since = Instant::now();
             debug!(seconds = started.elapsed().as_secs(), ?result, "the session ended");
             match result {
@@ -144,6 +147,15 @@ impl Lane {
             let dial = self.dial.clone();
             attempts.spawn(async move { timeout(COMPANION_TIMEOUT, dial.dial()).await.ok()?.ok() });
         }
+    }
+}
+
+/// Closes the connection when dropped: its streams would end in the middle of a session otherwise.
+struct Leaving<'a>(&'a Connection);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.close(VarInt::from_u32(session::SHUTDOWN), b"");
     }
 }
 

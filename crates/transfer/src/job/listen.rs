@@ -23,7 +23,7 @@ use crate::session::{self, sink, source, Control, End};
 use crate::source::{Source, SourceOptions};
 use crate::store::Store;
 use crate::wire::{Answer, Greeting};
-use quinn::{Connection, VarInt};
+use quinn::{Connection, ConnectionError, VarInt};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -297,9 +297,8 @@ impl Host {
             on_thread("look", move || Source::below(&dir, &path, options)).await
         };
         match looked {
-            Some(Ok(source)) => self.job(id, Some((path, source))),
-            Some(Err(error)) => Err(refused(&error.to_string())),
-            None => Err(refused("the served directory cannot be read; see the log of the other side")),
+            Ok(Ok(source)) => self.job(id, Some((path, source))),
+            Ok(Err(error)) | Err(error) => Err(refused(&error.to_string())),
         }
     }
 
@@ -344,6 +343,7 @@ impl Host {
             Ok(()) => self.session(&connection, control, &job, (lane, lanes), reports).await,
             Err(end) => Err(end),
         };
+        let result = self.explained(&connection, result);
         session::close(&connection, &result);
         info!(?result, "the session ended");
         if !late {
@@ -426,6 +426,20 @@ impl Host {
         tokio::select! {
             result = session => result,
             () = report => Ok(()),
+        }
+    }
+
+    /// Why this side closed the connection, if it did.
+    fn explained(&self, connection: &Connection, result: Result<(), End>) -> Result<(), End> {
+        match (result, connection.close_reason()) {
+            (Err(End::Lost(_)), Some(ConnectionError::LocallyClosed)) => Err(End::Lost(
+                match self.books().closing {
+                    true => "this side is being shut down",
+                    false => "it was silent, and a newer connection came",
+                }
+                .into(),
+            )),
+            (result, _) => result,
         }
     }
 

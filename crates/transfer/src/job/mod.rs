@@ -211,32 +211,27 @@ async fn tell_pace(pace: &Pace, tell: impl Fn(Event)) {
 }
 
 /// Runs `work` on a thread of its own, at once: it may wait for the network, which tokio's blocking threads should not
-/// do, and nothing waits for it when the program ends. None if it panicked or the system has no thread.
+/// do, and nothing waits for it when the program ends. An error if the system has no thread, or the work panicked.
 pub(crate) fn on_thread<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
-) -> impl Future<Output = Option<T>> {
+) -> impl Future<Output = Result<T, Error>> {
     let (done, result) = oneshot::channel();
     let run = move || {
         // Whoever waited may be gone.
         _ = done.send(work());
     };
-    let name = name.to_owned();
-    if let Err(error) = start_thread(&name, run) {
-        // `done` was dropped, and the result says so.
-        tracing::error!(thread = name, %error, "no thread");
-    }
-    async move {
-        let result = result.await.ok();
-        if result.is_none() {
-            tracing::error!(thread = name, "a thread ended without a result: a mistake in afteryou");
-        }
-        result
+    let started = start_thread(name, run);
+    async {
+        started?;
+        let panicked = |_| std::io::Error::other("it panicked, which is a mistake in afteryou");
+        result.await.map_err(panicked).map_err(|source| Error::Io { doing: "finish a thread", source })
     }
 }
 
 /// Starts a thread for which nobody waits.
 pub(crate) fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
     let started = std::thread::Builder::new().name(format!("afteryou-{name}")).spawn(work);
-    started.map(drop).map_err(|source| Error::Io { doing: "start a thread", source })
+    let doing = "start a thread, raise the limit of processes (ulimit -u)";
+    started.map(drop).map_err(|source| Error::Io { doing, source })
 }

@@ -82,8 +82,8 @@ pub(super) async fn run(
             Piece::End(id, result) => writer.end(id, result).await?,
         }
     }
-    thread.await;
-    Ok(())
+    // Without a thread nobody would take the orders.
+    thread.await.map_err(End::Failed)
 }
 
 /// The thread: ends when nobody orders or nobody takes the pieces any more.

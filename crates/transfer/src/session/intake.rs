@@ -111,17 +111,17 @@ impl Intake {
             (result, encoded.stream, encoded.broke)
         });
         match decoded.await {
-            Some((Ok(kept), mut stream, _)) => match stream.read(&mut [0]).await {
+            Ok((Ok(kept), mut stream, _)) => match stream.read(&mut [0]).await {
                 Ok(Some(_)) => Received::Violation("a data stream has more than was wanted"),
                 // All of it came, whatever happened to the stream's end.
                 Ok(None) | Err(_) => Received::Stored(kept),
             },
-            Some((Err(_), _, Some(error))) => broken(error),
-            Some((Err(why), mut stream, None)) => {
+            Ok((Err(_), _, Some(error))) => broken(error),
+            Ok((Err(why), mut stream, None)) => {
                 _ = stream.stop(VarInt::from_u32(super::STREAM_GIVEN_UP));
                 Received::Failed(why)
             }
-            None => Received::Failed(Why::Io("storing it failed; see the log of the receiving side".into())),
+            Err(error) => Received::Failed(Why::Io(error.to_string())),
         }
     }
 }

@@ -149,7 +149,8 @@ impl From<CodecError> for End {
     }
 }
 
-/// The control stream of a session.
+/// The control stream of a session. The connection is [closed](close) before this is dropped: a stream that ends first reads as
+/// a broken protocol.
 pub(crate) struct Control {
     pub(crate) send: quinn::SendStream,
     pub(crate) incoming: Incoming<quinn::RecvStream>,

@@ -88,7 +88,7 @@ enum Done {
 }
 
 /// Runs the session to its end. Returns when no task of it touches the disk any more.
-pub(crate) async fn run(connection: &quinn::Connection, control: Control, role: Role) -> Result<(), End> {
+pub(crate) async fn run(connection: &quinn::Connection, mut control: Control, role: Role) -> Result<(), End> {
     connection.set_max_concurrent_uni_streams(VarInt::from_u32(MAX_DATA_STREAMS));
     let mut session = Session {
         role,
@@ -103,8 +103,9 @@ pub(crate) async fn run(connection: &quinn::Connection, control: Control, role: 
         state_told: None,
         starved_since: None,
     };
-    let result = session.talk(connection, control).await;
+    let result = session.talk(connection, &mut control).await;
     super::close(connection, &result);
+    drop(control);
     session.wind_up().await;
     result
 }
@@ -125,7 +126,7 @@ struct Session {
 }
 
 impl Session {
-    async fn talk(&mut self, connection: &quinn::Connection, mut control: Control) -> Result<(), End> {
+    async fn talk(&mut self, connection: &quinn::Connection, control: &mut Control) -> Result<(), End> {
         let mut pace = self.role.pace.changed();
         pace.mark_changed();
         let mut busy = tokio::time::interval(BUSY_TICK);
@@ -133,7 +134,7 @@ impl Session {
         while !(self.ended && self.open.is_empty()) {
             self.consider_next();
             let waits_for_room = self.may_consider();
-            let Control { send, incoming, outgoing } = &mut control;
+            let Control { send, incoming, outgoing } = &mut *control;
             let answer = tokio::select! {
                 Some(done) = self.tasks.join_next() => {
                     self.done(done.map_err(|_| End::Failed(task_failed()))?)?
@@ -173,7 +174,11 @@ impl Session {
     }
 
     /// Everything is settled. The source closes; if it does not, nothing is lost.
-    async fn say_goodbye(&mut self, connection: &quinn::Connection, mut control: Control) -> Result<(), End> {
+    async fn say_goodbye(
+        &mut self,
+        connection: &quinn::Connection,
+        control: &mut Control,
+    ) -> Result<(), End> {
         control.outgoing.push(&FromSink::Finished)?;
         let goodbye = async {
             if control.outgoing.flush(&mut control.send).await.is_ok() {

@@ -70,21 +70,25 @@ struct Open {
 }
 
 /// Runs the session to its end.
-pub(crate) async fn run(connection: &quinn::Connection, control: Control, role: Role) -> Result<(), End> {
+pub(crate) async fn run(connection: &quinn::Connection, mut control: Control, role: Role) -> Result<(), End> {
     let (orders, ordered) = mpsc::unbounded_channel();
     let (note, notes) = mpsc::unbounded_channel();
     let writer = encoder::run(connection, ordered, note, role.paces.clone());
     let mut session = Session { role, open: BTreeMap::new(), next_id: 0, unsent: 0, orders, ended: false };
+    tokio::pin!(writer);
     let result = tokio::select! {
-        result = session.talk(connection, control, notes) => result,
-        Err(end) = writer => Err(end),
+        result = session.talk(connection, &mut control, notes) => result,
+        Err(end) = &mut writer => Err(end),
     };
     session.give_back();
-    match result {
+    let result = match result {
         // Everything was settled: what the sink could still say changes nothing.
         Err(End::Lost(_)) if session.ended => Ok(()),
         result => result,
-    }
+    };
+    super::close(connection, &result);
+    drop(control);
+    result
 }
 
 struct Session {
@@ -102,7 +106,7 @@ impl Session {
     async fn talk(
         &mut self,
         connection: &quinn::Connection,
-        mut control: Control,
+        control: &mut Control,
         mut notes: mpsc::UnboundedReceiver<Note>,
     ) -> Result<(), End> {
         let work = self.role.work.clone();
@@ -111,7 +115,7 @@ impl Session {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let Control { send, incoming, outgoing } = &mut control;
+            let Control { send, incoming, outgoing } = &mut *control;
             let may_offer = self.may_offer() && outgoing.len() < OUTGOING;
             tokio::select! {
                 biased;

@@ -2,7 +2,8 @@
 
 use super::common::{content, Pair};
 use super::support::{options, Events, Far};
-use afteryou_transfer::job::{send, ListenOptions, Service};
+use afteryou_transfer::event::Event;
+use afteryou_transfer::job::{send, JobOptions, ListenOptions, Service};
 use afteryou_transfer::store::{Store, StoreOptions};
 use afteryou_transfer::Error;
 use std::path::PathBuf;
@@ -34,6 +35,25 @@ async fn sends_to_a_small_disk() {
     let again = before + events.group_bytes() - 5_000_000;
     // A group of each file that was open, and what was on its way past the full disk.
     assert!(again <= 16 * 16 * 1024, "{again} bytes came twice");
+    // Nothing that either side sends on its way out reads as something else.
+    for i in 10..20 {
+        pair.write(&format!("{i}"), &content(500_000, i));
+    }
+    let mut others = Vec::new();
+    for connections in [1, 4].repeat(100) {
+        let options = JobOptions { connections, ..options().1 };
+        match send(far.dialer(), pair.source(), options).await {
+            Err(Error::DiskFull) => {}
+            other => others.push(format!("{other:?}")),
+        }
+    }
+    assert!(others.is_empty(), "{} of 200: {}", others.len(), others[0]);
+    let there: Vec<_> = events
+        .all()
+        .into_iter()
+        .filter(|event| matches!(event, Event::Disconnected { reason, .. } if reason.contains("protocol")))
+        .collect();
+    assert!(there.is_empty(), "{} on the receiving side: {:?}", there.len(), there[0]);
     std::fs::write(small.join("done"), b"").unwrap();
 }
 

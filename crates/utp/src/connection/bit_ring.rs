@@ -14,6 +14,15 @@ pub struct BitRing {
 }
 
 impl BitRing {
+    /// Memory in use, bytes.
+    pub fn memory(&self) -> u64 {
+        if self.words.is_some() {
+            size_of::<[u64; WORDS]>() as u64
+        } else {
+            0
+        }
+    }
+
     /// Adds packet `index`.
     pub fn insert(&mut self, index: u64) {
         self.words.get_or_insert_with(|| Box::new([0; WORDS]))[slot(index)] |= 1 << (index % 64);

@@ -19,6 +19,7 @@
 //! The two directions end independently (half-close).
 
 pub mod bit_ring;
+pub(crate) mod farewell;
 pub(crate) mod flight_limit;
 mod input;
 mod liveness;
@@ -90,6 +91,8 @@ pub struct Connection {
     liveness: liveness::Liveness,
     round_end: u64,
     app_limited_until: u64,
+    /// Payload that may be held for sending because of other connections, bytes.
+    share: u64,
     statistics: Statistics,
 }
 
@@ -216,6 +219,7 @@ impl Connection {
             liveness: liveness::Liveness::default(),
             round_end: 0,
             app_limited_until: 0,
+            share: u64::MAX,
             statistics: Statistics::default(),
             config,
         }
@@ -254,10 +258,46 @@ impl Connection {
         if self.fin != Fin::NotYet || self.is_closed() {
             return 0;
         }
+        self.send_limit().saturating_sub(self.board.outstanding() + self.unsent.len()) as usize
+    }
+
+    /// Most bytes to hold for sending.
+    fn send_limit(&self) -> u64 {
         // Two windows keep the network busy; a larger backlog would only be late to hear of a change of plans.
         let limit =
             (2 * self.controller.cwnd()).clamp(MIN_SEND_BUFFER, self.config.send_buffer.max(MIN_SEND_BUFFER));
-        limit.saturating_sub(self.board.outstanding() + self.unsent.len()) as usize
+        // Two packets go on however little memory is left.
+        limit.min(self.share.max(2 * u64::from(self.config.payload)))
+    }
+
+    /// Is there room for more than a few bytes, so that a writer is woken for it?
+    pub(crate) fn has_room_worth_waking(&self) -> bool {
+        let worth = WORTH_WAKING.min(self.send_limit() / 2);
+        self.is_connected() && self.writable() as u64 >= worth.max(1)
+    }
+
+    /// Memory of buffers and what is kept about each packet, bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        self.receiver.memory() + self.unsent.memory() + self.board.memory()
+    }
+
+    /// Memory of out-of-order data whose gap has been open for `age` or longer, bytes.
+    pub(crate) fn stale_memory(&self, now: Time, age: Span) -> Option<u64> {
+        self.receiver.stale_memory(now, age).filter(|_| !self.is_closed())
+    }
+
+    /// Drops the connection for the sake of others, with what was not received in order.
+    pub(crate) fn give_up_memory(&mut self) {
+        self.abort();
+        self.state = State::Closed(Some(Error::OutOfMemory));
+        self.receiver.forget_waiting();
+        self.unsent = SendBuffer::new(self.config.payload);
+    }
+
+    /// From here on each direction may hold so many bytes, packets that keep it going always excepted.
+    pub(crate) fn set_share(&mut self, share: u64) {
+        self.share = share;
+        self.receiver.set_share(share);
     }
 
     /// Takes bytes to send and returns how many.
@@ -394,8 +434,7 @@ impl Connection {
     }
 
     fn timestamp(&self, now: Time) -> u32 {
-        let us = now.as_micros_on_clock(self.config.clock_skew_ppm) as u32;
-        us.wrapping_add(self.config.clock_offset_us)
+        timestamp(now, self.config.clock_skew_ppm, self.config.clock_offset_us)
     }
 
     /// What every packet of the peer tells: its clock, its window, what it reads.
@@ -433,6 +472,11 @@ impl Connection {
     }
 }
 
+/// What our clock shows, µs.
+fn timestamp(now: Time, skew_ppm: i32, offset_us: u32) -> u32 {
+    (now.as_micros_on_clock(skew_ppm) as u32).wrapping_add(offset_us)
+}
+
 /// A receiver that expects the packet after `ack_nr` next.
 fn receiver_of(config: &Config, ack_nr: u16) -> Receiver {
     let receiver = Receiver::new(ack_nr, config.recv_buffer, config.payload);
@@ -441,6 +485,9 @@ fn receiver_of(config: &Config, ack_nr: u16) -> Receiver {
         false => receiver.only_counting(),
     }
 }
+
+/// Free send buffer worth waking a writer for, bytes.
+const WORTH_WAKING: u64 = 16 << 10;
 
 /// Least send buffer, bytes: small windows still get whole writes.
 const MIN_SEND_BUFFER: u64 = 64 << 10;

@@ -1,7 +1,7 @@
 //! The receiving side: puts packets in order, decides when to acknowledge, advertises the free buffer.
 
 pub use super::reorder::MAX_REORDER;
-use super::reorder::{Held, Reorder};
+use super::reorder::{Held, Reorder, ALLOCATION};
 use crate::sack::MAX_LEN;
 use afteryou_cc::{Span, Time};
 use bytes::{Buf, BytesMut};
@@ -18,15 +18,25 @@ const QUICK_PACKETS: u32 = 8;
 /// A window update is worth a packet of its own once this much of the buffer has been freed…
 const UPDATE_FRACTION: u64 = 4;
 
+/// The next packet in order, if it is no longer than this, is taken however little memory is left: a stream that is read
+/// goes on.
+pub const ALWAYS_TAKEN: usize = 2048;
+/// Places for pieces that stay when everything has been read.
+const SPARE_PIECES: usize = 64;
+
 /// Packets received and not yet read, and what is owed to the sender.
 #[derive(Debug)]
 pub struct Receiver {
     ack_nr: u16,
     /// What arrived beyond the first gap; its slot 0 is `ack_nr + 1`.
     waiting: Reorder,
-    readable: VecDeque<BytesMut>,
+    readable: VecDeque<Piece>,
     buffered: u64,
     capacity: u64,
+    /// Memory of `readable`, bytes.
+    readable_memory: u64,
+    /// Memory that out-of-order data may take, bytes; all data twice as much.
+    share: u64,
     /// Payload of a full packet, ours or the peer's.
     packet: u64,
     /// The peer's FIN, by its number.
@@ -42,6 +52,30 @@ pub struct Receiver {
     received: u64,
     arrived: u64,
     duplicates: u64,
+}
+
+/// Bytes that can be read.
+#[derive(Debug)]
+struct Piece {
+    bytes: BytesMut,
+    /// Until all of it has been read, bytes.
+    memory: u64,
+}
+
+impl Piece {
+    fn new(bytes: BytesMut) -> Piece {
+        let mut piece = Piece { bytes, memory: 0 };
+        piece.measure();
+        piece
+    }
+
+    /// Looks how much memory it takes now; how much more that is.
+    fn measure(&mut self) -> u64 {
+        let before = self.memory;
+        let memory = (self.bytes.capacity() + size_of::<Piece>()) as u64 + ALLOCATION;
+        self.memory = before.max(memory);
+        self.memory - before
+    }
 }
 
 /// When acknowledgements are sent.
@@ -62,6 +96,8 @@ impl Receiver {
             readable: VecDeque::new(),
             buffered: 0,
             capacity,
+            readable_memory: 0,
+            share: u64::MAX,
             packet: u64::from(packet),
             fin: None,
             complete: false,
@@ -101,9 +137,33 @@ impl Receiver {
         self.duplicates
     }
 
-    /// Free buffer, bytes.
+    /// What the sender may send: free buffer, as far as there is memory for it, bytes.
     pub fn window(&self) -> u64 {
-        self.capacity.saturating_sub(self.buffered)
+        // With nothing to be read the next packet is taken in any case, see `has_memory`.
+        let least = if self.readable.is_empty() { self.packet.min(ALWAYS_TAKEN as u64) } else { 0 };
+        let memory = self.share.saturating_sub(self.memory()).max(least);
+        self.capacity.saturating_sub(self.buffered).min(memory)
+    }
+
+    /// Memory in use, bytes.
+    pub fn memory(&self) -> u64 {
+        self.readable_memory + self.waiting.memory()
+    }
+
+    /// Memory of out-of-order data, if some of it has waited for `age` or longer, bytes.
+    pub fn stale_memory(&self, now: Time, age: Span) -> Option<u64> {
+        let since = self.waiting.held_since()?;
+        (now.since(since) >= age).then(|| self.waiting.memory())
+    }
+
+    /// Throws out-of-order data away: the connection is over.
+    pub fn forget_waiting(&mut self) {
+        self.buffered -= self.waiting.clear();
+    }
+
+    /// Out-of-order data may take this much memory from here on, bytes; together with what can be read twice as much.
+    pub fn set_share(&mut self, share: u64) {
+        self.share = share;
     }
 
     /// A packet of data (or the FIN) arrives.
@@ -118,7 +178,7 @@ impl Receiver {
             self.acknowledge_again(now);
             return;
         }
-        if !self.has_room(ahead, payload.len()) {
+        if !self.has_room(ahead, payload.len()) || !self.has_memory(ahead, payload.len()) {
             self.acknowledge_by(now);
             return;
         }
@@ -137,6 +197,7 @@ impl Receiver {
         } else {
             self.waiting.insert(ahead, payload);
             self.advance();
+            self.waiting.note_time(now);
         }
         self.unacknowledged += 1;
         // RFC 5681 §4.2: at once for anything out of order and for whatever fills a gap.
@@ -156,6 +217,17 @@ impl Receiver {
     fn has_room(&self, ahead: usize, len: usize) -> bool {
         let fits = self.buffered + len as u64 <= self.capacity;
         fits || (ahead == 0 && (self.buffered < self.capacity || self.readable.is_empty()))
+    }
+
+    /// Is there memory for it? Out-of-order data is the first to be refused: its sender keeps it, and repeats it when the gap is
+    /// filled. What was reported by a SACK is never dropped, since libutp forgets it at once.
+    fn has_memory(&self, ahead: usize, len: usize) -> bool {
+        let memory = self.memory();
+        match ahead {
+            0 if self.readable.is_empty() && len <= ALWAYS_TAKEN => true,
+            0 => memory + len as u64 + ALLOCATION <= self.share.saturating_mul(2),
+            _ => memory + self.waiting.cost(ahead, len) <= self.share,
+        }
     }
 
     fn advance(&mut self) {
@@ -182,11 +254,16 @@ impl Receiver {
     /// Appends to what can be read.
     fn keep(&mut self, payload: BytesMut) {
         match self.readable.back_mut() {
-            Some(last) if payload.len() <= SMALL && last.len() + payload.len() <= JOINED => {
-                last.extend_from_slice(&payload);
+            Some(last) if payload.len() <= SMALL && last.bytes.len() + payload.len() <= JOINED => {
+                last.bytes.extend_from_slice(&payload);
+                self.readable_memory += last.measure();
             }
             _ if payload.is_empty() => {}
-            _ => self.readable.push_back(payload),
+            _ => {
+                let piece = Piece::new(payload);
+                self.readable_memory += piece.memory;
+                self.readable.push_back(piece);
+            }
         }
     }
 
@@ -249,13 +326,15 @@ impl Receiver {
         let mut n = 0;
         while n < buf.len() {
             let Some(front) = self.readable.front_mut() else { break };
-            let take = front.len().min(buf.len() - n);
-            front.copy_to_slice(&mut buf[n..n + take]);
+            let take = front.bytes.len().min(buf.len() - n);
+            front.bytes.copy_to_slice(&mut buf[n..n + take]);
             n += take;
-            if front.is_empty() {
+            if front.bytes.is_empty() {
+                self.readable_memory -= front.memory;
                 self.readable.pop_front();
             }
         }
+        self.shrink();
         self.buffered -= n as u64;
         self.update_window(now);
         n
@@ -263,15 +342,24 @@ impl Receiver {
 
     /// Throws away what can be read: nobody is going to.
     pub fn discard(&mut self, now: Time) {
-        let unread: u64 = self.readable.drain(..).map(|payload| payload.len() as u64).sum();
+        let unread: u64 = self.readable.drain(..).map(|piece| piece.bytes.len() as u64).sum();
         self.buffered -= unread;
+        self.readable_memory = 0;
+        self.shrink();
         self.update_window(now);
+    }
+
+    /// A slow reader has caught up: the places of its pieces are free again.
+    fn shrink(&mut self) {
+        if self.readable.is_empty() {
+            self.readable.shrink_to(SPARE_PIECES);
+        }
     }
 
     /// RFC 9293 §3.8.6.2.2: says that the window has opened again, in steps worth a packet.
     fn update_window(&mut self, now: Time) {
         let opened = self.window().saturating_sub(self.advertised);
-        let step = self.capacity / UPDATE_FRACTION;
+        let step = self.capacity.min(self.share) / UPDATE_FRACTION;
         let by_step = self.advertised < step && opened >= step;
         // A sender whose next packet did not fit waits for exactly that.
         let by_packet = self.advertised < self.packet && self.window() >= self.packet;

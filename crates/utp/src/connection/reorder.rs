@@ -2,6 +2,7 @@
 
 use super::bit_ring::{BitRing, SPAN};
 use crate::sack::{self, MAX_LEN};
+use afteryou_cc::Time;
 use bytes::BytesMut;
 use std::collections::VecDeque;
 
@@ -34,7 +35,16 @@ pub struct Reorder {
     next: u64,
     arrived: BitRing,
     slots: Slots,
+    /// Memory that payloads take, bytes.
+    payloads: u64,
+    /// An index beyond everything that was held at that time, and which is not in order yet.
+    mark: Option<(u64, Time)>,
 }
+
+/// What an allocation costs beyond its bytes, bytes.
+pub const ALLOCATION: u64 = 32;
+/// Slots that stay when nothing is out of order.
+const SPARE_SLOTS: usize = 64;
 
 #[derive(Debug)]
 enum Slots {
@@ -46,7 +56,7 @@ impl Reorder {
     /// Keeps payloads, or counts their lengths.
     pub fn new(keep: bool) -> Reorder {
         let slots = if keep { Slots::Kept(VecDeque::new()) } else { Slots::Counted(VecDeque::new()) };
-        Reorder { next: 0, arrived: BitRing::default(), slots }
+        Reorder { next: 0, arrived: BitRing::default(), slots, payloads: 0, mark: None }
     }
 
     /// What is held of this payload.
@@ -80,6 +90,34 @@ impl Reorder {
         ahead < self.len() && self.arrived.contains(self.next + ahead as u64)
     }
 
+    /// Memory in use, bytes.
+    pub fn memory(&self) -> u64 {
+        let slots = match &self.slots {
+            Slots::Kept(slots) => slots.capacity() * size_of::<BytesMut>(),
+            Slots::Counted(slots) => slots.capacity() * size_of::<u32>(),
+        };
+        slots as u64 + self.payloads + self.arrived.memory()
+    }
+
+    /// Memory that a packet of `len` bytes would take so far ahead, bytes. A slot for each packet before it is part of that.
+    pub fn cost(&self, ahead: usize, len: usize) -> u64 {
+        let slots = (ahead + 1).saturating_sub(self.len());
+        (slots * size_of::<BytesMut>() + len) as u64 + ALLOCATION
+    }
+
+    /// Something is held since then at least; none if nothing is. A sender that repairs its losses turns over what is held within
+    /// a few round trips, even if there always is a gap.
+    pub fn held_since(&self) -> Option<Time> {
+        self.mark.map(|(_, since)| since)
+    }
+
+    /// Call after each change.
+    pub fn note_time(&mut self, now: Time) {
+        if self.mark.is_none_or(|(index, _)| self.next >= index) {
+            self.mark = (!self.is_empty()).then(|| (self.next + self.len() as u64, now));
+        }
+    }
+
     /// Puts a packet into its slot.
     pub fn insert(&mut self, ahead: usize, payload: &[u8]) {
         let slots = self.len().max(ahead + 1);
@@ -93,6 +131,7 @@ impl Reorder {
                 counted[ahead] = payload.len() as u32;
             }
         }
+        self.payloads += payload.len() as u64 + ALLOCATION;
         self.arrived.insert(self.next + ahead as u64);
     }
 
@@ -108,18 +147,32 @@ impl Reorder {
         }
         self.arrived.remove(self.next);
         self.next += 1;
-        match &mut self.slots {
+        let held = match &mut self.slots {
             Slots::Kept(slots) => slots.pop_front().map(Held::Kept),
             Slots::Counted(slots) => slots.pop_front().map(Held::Counted),
+        }?;
+        self.payloads -= held.bytes() + ALLOCATION;
+        self.shrink();
+        Some(held)
+    }
+
+    /// A long gap has been filled: its slots are free again.
+    fn shrink(&mut self) {
+        if self.is_empty() {
+            match &mut self.slots {
+                Slots::Kept(slots) => slots.shrink_to(SPARE_SLOTS),
+                Slots::Counted(slots) => slots.shrink_to(SPARE_SLOTS),
+            }
         }
     }
 
     /// Throws everything away and returns how many bytes that was.
     pub fn clear(&mut self) -> u64 {
         self.arrived = BitRing::default();
+        (self.payloads, self.mark) = (0, None);
         match &mut self.slots {
-            Slots::Kept(slots) => slots.drain(..).map(|payload| payload.len() as u64).sum(),
-            Slots::Counted(slots) => slots.drain(..).map(u64::from).sum(),
+            Slots::Kept(slots) => std::mem::take(slots).iter().map(|payload| payload.len() as u64).sum(),
+            Slots::Counted(slots) => std::mem::take(slots).into_iter().map(u64::from).sum(),
         }
     }
 
@@ -130,5 +183,50 @@ impl Reorder {
         }
         let word = |k: usize| self.arrived.word(self.next + 1 + k as u64);
         Some(sack::write_words(mask, self.len(), long, word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_is_old_only_if_it_is_not_turned_over() {
+        for repairs in [true, false] {
+            let mut reorder = Reorder::new(true);
+            // Every tenth packet comes fifteen packets late, so there always is a gap. A hoarder repairs the first ones only.
+            let mut waiting = VecDeque::new();
+            for n in 0..1000u64 {
+                let mut arrived = Vec::new();
+                match n % 10 {
+                    0 => waiting.push_back((n + 15, n)),
+                    _ => arrived.push(n),
+                }
+                if waiting.front().is_some_and(|(at, _)| *at <= n) && (repairs || n < 500) {
+                    arrived.extend(waiting.pop_front().map(|(_, index)| index));
+                }
+                for index in arrived {
+                    reorder.insert((index - reorder.next) as usize, b"x");
+                    while reorder.pop().is_some() {}
+                    reorder.note_time(Time::from_millis(n));
+                }
+            }
+            let since = reorder.held_since().expect("there is a gap").as_secs_f64();
+            assert_eq!(since > 0.9, repairs, "held since {since} s");
+        }
+    }
+
+    #[test]
+    fn memory_is_that_of_slots_and_payloads_and_is_given_back() {
+        let mut reorder = Reorder::new(true);
+        assert_eq!(reorder.memory(), 0);
+        reorder.insert(10_000, &[0; 1000]);
+        assert!((321_000..680_000).contains(&reorder.memory()), "{}", reorder.memory());
+        assert_eq!(reorder.cost(10_000, 500), 532);
+        for ahead in (0..10_000).rev() {
+            reorder.insert(ahead, b"");
+        }
+        while reorder.pop().is_some() {}
+        assert!(reorder.memory() < 5_000, "{}", reorder.memory());
     }
 }

@@ -30,6 +30,11 @@ use std::collections::{BTreeSet, VecDeque};
 /// Transmissions that may overtake one another before a packet counts as lost (RFC 9002 §6.1.1).
 pub const PACKET_THRESHOLD: u64 = 3;
 
+/// Places for packets that stay when nothing is outstanding.
+const SPARE_SEGMENTS: usize = 64;
+/// What a packet takes in the list of transmissions, and its payload beyond its bytes, bytes.
+const ORDER: usize = 64;
+
 /// What a packet carries.
 #[derive(Clone, Debug)]
 pub enum Body {
@@ -210,6 +215,11 @@ impl Scoreboard {
         self.outstanding
     }
 
+    /// Memory in use, bytes, as far as it grows with what is outstanding.
+    pub fn memory(&self) -> u64 {
+        self.outstanding + (self.segments.capacity() * (size_of::<Segment>() + ORDER)) as u64
+    }
+
     /// Bytes delivered so far.
     pub fn delivered(&self) -> u64 {
         self.delivered
@@ -288,6 +298,9 @@ impl Scoreboard {
 
     fn take_oldest(&mut self, now: Time, min_rtt: Option<Span>, taken: &mut Taken) {
         let Some(segment) = self.segments.pop_front() else { return };
+        if self.segments.is_empty() {
+            self.segments.shrink_to(SPARE_SEGMENTS);
+        }
         match segment.status {
             Status::Lost => self.forget_lost(self.popped),
             Status::Sacked => self.sacked.remove(self.popped),

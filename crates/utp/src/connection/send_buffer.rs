@@ -3,9 +3,13 @@
 //! A payload is an allocation of its own: it lives until its packet is acknowledged, and would otherwise keep alive
 //! whatever larger buffer it was cut from. Zeros are only counted.
 
+use super::reorder::ALLOCATION;
 use super::scoreboard::Body;
 use bytes::Bytes;
 use std::collections::VecDeque;
+
+/// Places for payloads that stay when nothing is waiting.
+const SPARE_PAYLOADS: usize = 64;
 
 /// Payloads waiting to be sent.
 #[derive(Debug)]
@@ -26,6 +30,12 @@ impl SendBuffer {
     /// Bytes waiting.
     pub fn len(&self) -> u64 {
         self.bytes
+    }
+
+    /// Memory in use, bytes.
+    pub fn memory(&self) -> u64 {
+        let payloads = self.payloads.capacity() * size_of::<Vec<u8>>();
+        self.bytes - self.zeros + payloads as u64 + self.payloads.len() as u64 * ALLOCATION
     }
 
     /// Nothing is waiting.
@@ -87,7 +97,11 @@ impl SendBuffer {
     pub fn take(&mut self) -> Option<Body> {
         let len = self.next_len()?;
         self.bytes -= len;
-        let Some(payload) = self.payloads.pop_front() else {
+        let payload = self.payloads.pop_front();
+        if self.payloads.is_empty() {
+            self.payloads.shrink_to(SPARE_PAYLOADS);
+        }
+        let Some(payload) = payload else {
             self.zeros -= len;
             return Some(Body::Zeros(len as u32));
         };

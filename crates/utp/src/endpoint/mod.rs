@@ -1,6 +1,8 @@
 //! Many connections over one UDP socket, as tokio streams.
 
+mod budget;
 mod driver;
+mod farewells;
 mod places;
 mod resets;
 mod socket;
@@ -45,7 +47,7 @@ pub struct EndpointConfig {
     pub dscp: u8,
     /// Do connections come in, too?
     pub accepts: bool,
-    /// Most connections at a time. Of those that come in, one IPv4 address or IPv6 /64 gets no more than stay free, so half
+    /// Most connections at a time; those that linger do not count. Of those that come in, one IPv4 address or IPv6 /64 gets no more than stay free, so half
     /// of them at most.
     pub max_connections: usize,
     /// Most connections that come in and have not finished their handshake. Beyond that, each newcomer takes the place of the oldest
@@ -53,6 +55,25 @@ pub struct EndpointConfig {
     pub max_half_open: usize,
     /// Most connections waiting for [`Endpoint::accept`].
     pub backlog: usize,
+    /// Memory for all connections together, bytes; see [`EndpointStatistics::memory`]. As it is used up, advertised windows and send buffers
+    /// shrink, and data that arrives out of order is refused first.
+    pub memory: u64,
+}
+
+/// How an endpoint is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EndpointStatistics {
+    /// Connections, those that are being opened included, those that linger not.
+    pub connections: usize,
+    /// Connections that are over and still answer a peer that has missed the last acknowledgement.
+    pub lingering: usize,
+    /// Connections that came in and have not finished their handshake.
+    pub half_open: usize,
+    /// Memory that connections take, bytes: payload received and not read, written and not acknowledged, with what is kept
+    /// about each packet, and some 8 kB for each connection.
+    pub memory: u64,
+    /// The limit of that, bytes.
+    pub memory_limit: u64,
 }
 
 impl EndpointConfig {
@@ -83,6 +104,7 @@ impl EndpointConfig {
             max_connections: 3000,
             max_half_open: 1000,
             backlog: 128,
+            memory: 64 << 20,
         }
     }
 }
@@ -138,9 +160,9 @@ impl Endpoint {
         let local_addr = socket.local_addr()?;
         let socket = socket::Socket::new(socket)?;
         let inner = Arc::new(Inner {
+            table: Mutex::new(table::Table::new(config.memory)),
             config,
             epoch: Instant::now(),
-            table: Mutex::default(),
             endpoints: AtomicUsize::new(1),
         });
         inner.table().socket_buffer = buffer;
@@ -151,6 +173,11 @@ impl Endpoint {
     /// Where it listens.
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
+    }
+
+    /// How it is doing.
+    pub fn statistics(&self) -> EndpointStatistics {
+        self.inner.table().statistics()
     }
 
     /// Did the system take the service class?

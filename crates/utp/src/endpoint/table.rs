@@ -1,9 +1,11 @@
 //! All connections of an endpoint: who they are, when they want attention, who waits for them.
 
+use super::budget::{Budget, CONNECTION, STALE};
+use super::farewells::Farewells;
 use super::places::{Places, Prefix};
 use super::resets::Resets;
 use super::socket_buffer::{Activity, SocketBuffer};
-use super::EndpointConfig;
+use super::{EndpointConfig, EndpointStatistics};
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::packet::{Header, Kind, Packet};
@@ -24,8 +26,6 @@ pub(super) struct Handle {
 
 /// Datagrams made in one go before the lock is released.
 const BATCH: usize = 64;
-/// Free send buffer worth waking a writer for, bytes.
-const WORTH_WAKING: usize = 16 << 10;
 /// Below this many places the table does not shrink.
 const MIN_CAPACITY: usize = 256;
 /// A connection id that libutp resets: its partner id would not fit in 16 bits.
@@ -37,6 +37,8 @@ pub(super) struct Entry {
     pub reader: Option<Waker>,
     pub writer: Option<Waker>,
     generation: u64,
+    /// Memory that it is charged with, bytes.
+    memory: u64,
     activity: Activity,
     deadline: Option<Time>,
     queued: bool,
@@ -61,6 +63,8 @@ pub(super) struct Table {
     /// Connections so far.
     generations: u64,
     places: Places,
+    farewells: Farewells,
+    budget: Budget,
     resets: Resets,
     pub socket_buffer: SocketBuffer,
     pub acceptor: Option<Waker>,
@@ -73,8 +77,24 @@ pub(super) struct Table {
 }
 
 impl Table {
+    /// An empty table for connections that take `memory` bytes at most.
+    pub(super) fn new(memory: u64) -> Table {
+        Table { budget: Budget::new(memory), ..Table::default() }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty() && self.stray.is_empty()
+        self.entries.is_empty() && self.stray.is_empty() && self.farewells.is_empty()
+    }
+
+    /// What can be counted here.
+    pub(super) fn statistics(&self) -> EndpointStatistics {
+        EndpointStatistics {
+            connections: self.entries.len(),
+            lingering: self.farewells.len(),
+            half_open: self.places.half_open(),
+            memory: self.budget.taken(),
+            memory_limit: self.budget.limit(),
+        }
     }
 
     /// Is there something to send at once?
@@ -84,6 +104,7 @@ impl Table {
 
     pub(super) fn entry(&mut self, handle: Handle) -> Option<&mut Entry> {
         let entry = self.entries.get_mut(&handle.key)?;
+        entry.connection.set_share(self.budget.share());
         (entry.generation == handle.generation).then_some(entry)
     }
 
@@ -98,10 +119,11 @@ impl Table {
         if self.closing || self.dead {
             return Err(Error::EndpointClosed);
         }
-        if self.entries.len() >= config.max_connections {
+        if self.entries.len() >= config.max_connections || !self.budget.admits_connection() {
             return Err(Error::TooMany);
         }
-        let free = |id: &u16| *id != UNUSABLE_ID && !self.entries.contains_key(&(peer, *id));
+        let is_free = |key: &Key| !self.entries.contains_key(key) && self.farewells.get(key).is_none();
+        let free = |id: &u16| *id != UNUSABLE_ID && is_free(&(peer, *id));
         let recv_id = std::iter::repeat_with(&mut random).take(64).find(free).ok_or(Error::TooMany)?;
         let controller = (config.controller)(config.connection.payload);
         let connection = Connection::connect(config.connection.clone(), controller, now, recv_id, random());
@@ -112,7 +134,7 @@ impl Table {
         self.generations += 1;
         let generation = self.generations;
         let (reader, writer, deadline, queued, detached) = (None, None, None, false, None);
-        let half_open = incoming;
+        let (half_open, memory) = (incoming, CONNECTION);
         self.socket_buffer.newcomers_share().into_iter().for_each(|share| connection.set_socket_share(share));
         self.entries.insert(
             key,
@@ -121,6 +143,7 @@ impl Table {
                 reader,
                 writer,
                 generation,
+                memory,
                 activity: Activity::default(),
                 deadline,
                 queued,
@@ -129,6 +152,7 @@ impl Table {
                 detached,
             }),
         );
+        self.budget.change(0, memory);
         let handle = Handle { key, generation };
         if incoming {
             self.places.enter(handle);
@@ -137,11 +161,13 @@ impl Table {
         handle
     }
 
-    /// The connection may have something to send: the driver shall look.
+    /// The connection has changed and may have something to send: the driver shall look.
     pub(super) fn touch(&mut self, key: Key) {
-        if let Some(entry) = self.entries.get_mut(&key).filter(|entry| !entry.queued) {
-            entry.queued = true;
-            self.busy.push_back(key);
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.charge(&mut self.budget);
+            if !std::mem::replace(&mut entry.queued, true) {
+                self.busy.push_back(key);
+            }
         }
         if let Some(driver) = self.driver.take() {
             driver.wake();
@@ -165,6 +191,9 @@ impl Table {
             Kind::Reset => self.receive_reset(now, peer, &packet),
             _ => self.receive_other(now, peer, &packet),
         }
+        if self.budget.searches(now) {
+            self.drop_stale(now);
+        }
     }
 
     fn receive_syn(
@@ -186,18 +215,19 @@ impl Table {
         }
         let controller = (config.controller)(config.connection.payload);
         let connection = Connection::accept(config.connection.clone(), controller, now, packet, random());
+        self.farewells.remove(&key);
         self.insert(key, connection, true);
     }
 
     /// Finds a place for a newcomer, by displacing another if it must.
     fn make_room(&mut self, config: &EndpointConfig, prefix: Prefix) -> bool {
-        let crowded =
-            self.entries.len() >= config.max_connections || self.places.half_open() >= config.max_half_open;
+        let crowded = self.entries.len() >= config.max_connections
+            || self.places.half_open() >= config.max_half_open
+            || !self.budget.admits_connection();
         let displaced = self.places.displaced_by(prefix).filter(|_| crowded);
         let taken = self.entries.len() - usize::from(displaced.is_some());
-        if (crowded && displaced.is_none())
-            || !self.places.admits(prefix, config.max_connections.saturating_sub(taken))
-        {
+        let free = config.max_connections.saturating_sub(taken);
+        if (crowded && displaced.is_none()) || !self.places.admits(prefix, free) {
             return false;
         }
         displaced.into_iter().for_each(|handle| self.remove(handle.key));
@@ -219,6 +249,10 @@ impl Table {
         if self.entries.contains_key(&key) {
             return self.deliver(now, key, packet);
         }
+        if let Some(farewell) = self.farewells.get(&key) {
+            self.stray.extend(farewell.answer(now, packet).map(|datagram| (peer, datagram)));
+            return;
+        }
         if self.resets.admit(now, peer, packet.header.connection_id) {
             self.stray.push_back((peer, reset_for(&packet.header)));
         }
@@ -226,6 +260,7 @@ impl Table {
 
     fn deliver(&mut self, now: Time, key: Key, packet: &Packet<'_>) {
         if let Some(entry) = self.entries.get_mut(&key) {
+            entry.connection.set_share(self.budget.share());
             if let (Kind::Data, Some(share)) =
                 (packet.header.kind, self.socket_buffer.share(now, &mut entry.activity))
             {
@@ -233,6 +268,24 @@ impl Table {
             }
             entry.connection.handle(now, packet);
             self.touch(key);
+        }
+    }
+
+    /// Drops connections that linger or hold out-of-order data of long ago, until others have enough memory.
+    fn drop_stale(&mut self, now: Time) {
+        let stale =
+            |(key, entry): (&Key, &Box<Entry>)| Some((entry.connection.stale_memory(now, STALE)?, *key));
+        while self.budget.is_used_up() && !self.farewells.is_empty() {
+            self.with_farewells(|farewells| farewells.remove_oldest());
+        }
+        let mut stale: Vec<_> = self.entries.iter().filter_map(stale).collect();
+        stale.sort_unstable();
+        while self.budget.is_used_up() {
+            let Some((_, key)) = stale.pop() else { return };
+            if let Some(entry) = self.entries.get_mut(&key) {
+                entry.connection.give_up_memory();
+                self.touch(key);
+            }
         }
     }
 
@@ -253,6 +306,9 @@ impl Table {
 
     /// Time has passed.
     pub(super) fn run_deadlines(&mut self, now: Time) {
+        if self.farewells.next_deadline().is_some_and(|at| at <= now) {
+            self.with_farewells(|farewells| farewells.end(now));
+        }
         while let Some((at, key)) = self.deadlines.first().copied() {
             if at > now {
                 return;
@@ -268,7 +324,8 @@ impl Table {
 
     /// When [`run_deadlines`](Table::run_deadlines) has something to do.
     pub(super) fn next_deadline(&self) -> Option<Time> {
-        self.deadlines.first().map(|(at, _)| *at)
+        let first = self.deadlines.first().map(|(at, _)| *at);
+        first.into_iter().chain(self.farewells.next_deadline()).min()
     }
 
     /// Fills `out` with datagrams to send; what is left over is found the next time.
@@ -282,6 +339,7 @@ impl Table {
         while out.len() < BATCH {
             let Some(key) = self.busy.pop_front() else { return };
             let Some(entry) = self.entries.get_mut(&key) else { continue };
+            entry.connection.set_share(self.budget.share());
             let mut datagram = Vec::with_capacity(entry.connection.max_datagram());
             if entry.connection.poll_transmit(now, &mut datagram) {
                 out.push((key.0, datagram));
@@ -320,6 +378,11 @@ impl Table {
                 self.acceptor.take().into_iter().for_each(Waker::wake);
             }
         }
+        if let Some(farewell) = entry.detached.and_then(|_| entry.connection.farewell(now)) {
+            self.remove(key);
+            return self.with_farewells(|farewells| farewells.insert(key, farewell));
+        }
+        entry.charge(&mut self.budget);
         entry.wake();
         let closed = entry.connection.is_closed();
         let deadlines = [entry.connection.deadline(), entry.given_up_at(config)];
@@ -339,9 +402,20 @@ impl Table {
         }
     }
 
+    /// Changes who lingers, and what that costs.
+    fn with_farewells(&mut self, change: impl FnOnce(&mut Farewells)) {
+        let before = self.farewells.memory();
+        change(&mut self.farewells);
+        self.budget.change(before, self.farewells.memory());
+        if self.farewells.is_empty() {
+            self.closer.take().into_iter().for_each(Waker::wake);
+        }
+    }
+
     /// Forgets a connection. After a crowd has left, the table shrinks, too.
     fn remove(&mut self, key: Key) {
         let Some(entry) = self.entries.remove(&key) else { return };
+        self.budget.change(entry.memory, 0);
         if entry.incoming {
             self.places.leave(Handle { key, generation: entry.generation });
         }
@@ -380,14 +454,19 @@ impl Entry {
         Some(since.max(self.connection.last_acknowledged()) + config.connection.patience)
     }
 
+    /// Charges the budget with what the connection takes now.
+    fn charge(&mut self, budget: &mut Budget) {
+        let memory = CONNECTION + self.connection.memory();
+        budget.change(std::mem::replace(&mut self.memory, memory), memory);
+    }
+
     fn wake(&mut self) {
         let closed = self.connection.is_closed();
         if closed || self.connection.is_readable() {
             self.reader.take().into_iter().for_each(Waker::wake);
         }
-        let connected = self.connection.is_connected();
-        let has_room = self.connection.writable() >= WORTH_WAKING;
-        if closed || (connected && has_room) || self.connection.is_finish_acknowledged() {
+        let has_room = self.connection.has_room_worth_waking();
+        if closed || has_room || self.connection.is_finish_acknowledged() {
             self.writer.take().into_iter().for_each(Waker::wake);
         }
     }

@@ -10,6 +10,10 @@ struct Host {
     config: EndpointConfig,
     now: Time,
     streams: Vec<Handle>,
+    /// Whose bytes the application reads.
+    reads: fn(SocketAddr) -> bool,
+    /// Bytes that it has read.
+    read: u64,
 }
 
 /// Datagrams and where they go.
@@ -41,7 +45,14 @@ impl Host {
     }
 
     fn with(config: EndpointConfig) -> Host {
-        Host { table: Table::default(), config, now: Time::ZERO, streams: Vec::new() }
+        Host {
+            table: Table::new(config.memory),
+            config,
+            now: Time::ZERO,
+            streams: Vec::new(),
+            reads: |_| true,
+            read: 0,
+        }
     }
 
     /// Everything that the table has to send, after the application has had its turn.
@@ -62,14 +73,21 @@ impl Host {
         self.streams.extend(std::iter::from_fn(|| self.table.take_accepted()));
         for handle in std::mem::take(&mut self.streams) {
             let Some(entry) = self.table.entry(handle) else { continue };
-            if !entry.connection.is_readable() && !entry.connection.is_closed() {
+            let readable = entry.connection.is_readable() && (self.reads)(handle.key.0);
+            if !readable && !entry.connection.is_closed() {
                 self.streams.push(handle);
                 continue;
             }
             let read = entry.connection.read(self.now, &mut [0; 10_000]);
             match read {
-                Ok(0) => {}
-                Ok(_) => self.table.touch(handle.key),
+                Ok(0) if entry.connection.is_at_end() => {
+                    self.table.detach(self.now, handle);
+                    continue;
+                }
+                Ok(n) => {
+                    self.read += n as u64;
+                    self.table.touch(handle.key);
+                }
                 Err(_) => {
                     self.table.detach(self.now, handle);
                     continue;
@@ -215,4 +233,208 @@ fn a_small_limit_is_for_one_peer_too() {
         let taken = (0..3).filter(|i| table.connect(host(1), 2 * i)).count();
         assert_eq!(taken, max_connections);
     }
+}
+
+/// Stranger `i` has connected with id 1 and sends `packets` packets of `len` bytes, the n-th of them as far ahead as `ahead` says.
+fn send_data(table: &mut Host, i: u32, packets: u16, len: usize, ahead: fn(u16) -> u16) {
+    let payload = vec![7; len];
+    let mut datagram = Vec::new();
+    for n in 0..packets {
+        datagram.clear();
+        let header = header(&packet(Kind::Data, 2, 2 + ahead(n), 999));
+        Packet { header, sack: None, payload: &payload }.encode(&mut datagram);
+        table.table.receive(&table.config, table.now, host(i), &datagram, || 1000);
+    }
+    table.transmit();
+    let EndpointStatistics { memory, memory_limit, .. } = table.table.statistics();
+    assert!(memory <= memory_limit, "{memory} of {memory_limit} bytes after stranger {i}");
+}
+
+/// An honest peer sends `bytes` over 40 ms and loses every 100th packet; how long that takes, s.
+fn transfer(table: &mut Host, bytes: u64) -> f64 {
+    const ONE_WAY: Span = Span::from_millis(20);
+    let (from, began, before) = (host(99_999), table.now, table.read);
+    let controller = (table.config.controller)(table.config.connection.payload);
+    let mut peer = Connection::connect(table.config.connection.clone(), controller, began, 7, 1);
+    let (mut up, mut down, mut written, mut sent) = (VecDeque::new(), VecDeque::new(), 0, 0);
+    while table.read - before < bytes {
+        written += peer.write_zeros(bytes - written).unwrap_or(0);
+        let mut datagram = Vec::new();
+        while peer.poll_transmit(table.now, &mut datagram) {
+            sent += 1;
+            if sent % 100 != 0 {
+                up.push_back((table.now + ONE_WAY, std::mem::take(&mut datagram)));
+            }
+            datagram.clear();
+        }
+        let answers = table.transmit().into_iter().filter(|(to, _)| *to == from);
+        down.extend(answers.map(|(_, datagram)| (table.now + ONE_WAY, datagram)));
+        let arrivals = [up.front(), down.front()].into_iter().flatten().map(|(at, _)| *at);
+        let deadlines = [peer.deadline(), table.table.next_deadline()].into_iter().flatten();
+        table.now = arrivals.chain(deadlines).min().expect("nothing will ever happen").max(table.now);
+        assert!(table.now.since(began) < Span::from_secs(600), "{} of {bytes} bytes", table.read - before);
+        peer.handle_deadline(table.now);
+        assert_eq!(peer.error(), None);
+        table.table.run_deadlines(table.now);
+        while up.front().is_some_and(|(at, _)| *at <= table.now) {
+            let (_, datagram) = up.pop_front().unwrap();
+            table.table.receive(&table.config, table.now, from, &datagram, || 5000);
+        }
+        while down.front().is_some_and(|(at, _)| *at <= table.now) {
+            let (_, datagram) = down.pop_front().unwrap();
+            peer.handle(table.now, &Packet::decode(&datagram).unwrap());
+        }
+    }
+    table.now.since(began).as_secs_f64()
+}
+
+#[test]
+fn three_hundred_strangers_stay_within_the_budget_and_an_honest_stream_completes_beside_them() {
+    type Attack = (u16, usize, fn(u16) -> u16);
+    let out_of_order: [Attack; 4] = [
+        (2000, 1352, |n| n + 1),
+        (2000, 1, |n| n + 1),
+        (200, 1, |n| 16_000 - 80 * n),
+        (40, 60_000, |n| n + 1),
+    ];
+    for (packets, len, ahead) in out_of_order {
+        let mut table = Host::new();
+        for i in 0..300 {
+            assert!(
+                table.connect(host(i), 1),
+                "stranger {i}, {packets} of {len}: {:?}",
+                table.table.statistics()
+            );
+            send_data(&mut table, i, packets, len, ahead);
+        }
+        assert!(table.table.statistics().memory > 30 << 20, "the budget is not used");
+        let took = transfer(&mut table, 3_000_000);
+        println!("{packets} packets of {len} bytes out of order: {took:.1} s");
+        assert!(took < 20.0, "{took} s beside {packets} packets of {len} bytes");
+    }
+}
+
+#[test]
+fn an_application_that_stops_reading_three_hundred_streams_stays_within_the_budget_and_reads_another() {
+    for (packets, len) in [(2000, 1352), (2000, 10), (40, 60_000)] {
+        let mut table = Host::new();
+        table.reads = |peer| peer == host(99_999);
+        for i in 0..300 {
+            assert!(
+                table.connect(host(i), 1),
+                "stranger {i}, {packets} of {len}: {:?}",
+                table.table.statistics()
+            );
+            send_data(&mut table, i, packets, len, |n| n);
+        }
+        let took = transfer(&mut table, 3_000_000);
+        println!("{packets} packets of {len} bytes unread: {took:.1} s");
+        assert!(took < 60.0, "{took} s beside {packets} packets of {len} bytes");
+    }
+}
+
+#[test]
+fn a_budget_too_small_for_anything_lets_one_stream_through_and_shows_it() {
+    let mut table = Host::with(EndpointConfig { memory: 40_000, ..EndpointConfig::foreground() });
+    assert!(table.connect(host(1), 1));
+    send_data(&mut table, 1, 100, 1352, |n| n + 1);
+    let took = transfer(&mut table, 300_000);
+    println!("{took:.1} s");
+    assert!((0..10).filter(|i| table.connect(host(10 + i), 1)).count() < 6, "it takes more than fit");
+}
+
+#[test]
+fn when_the_budget_is_used_up_gaps_that_stay_open_give_way_and_reset_their_peers() {
+    let mut table = Host::new();
+    for i in 0..300 {
+        assert!(table.connect(host(i), 1));
+        send_data(&mut table, i, 2000, 1352, |n| n + 1);
+    }
+    let before = table.table.statistics();
+    assert!(before.memory > 48 << 20, "{before:?}");
+    table.pass(Span::from_secs(9));
+    assert!(table.answers(host(0), &packet(Kind::State, 2, 2, 999)).is_empty());
+    assert_eq!(table.table.statistics(), before, "ten seconds are not over");
+    table.pass(Span::from_secs(2));
+    table.table.receive(&table.config, table.now, host(299), &packet(Kind::State, 2, 2, 999), || 0);
+    let resets = table.transmit().iter().filter(|(_, datagram)| header(datagram).kind == Kind::Reset).count();
+    let after = table.table.statistics();
+    assert!(after.memory < before.memory - (2 << 20), "{after:?}");
+    assert_eq!(300 - after.connections, resets);
+    assert!((1..20).contains(&resets), "{resets} resets for what a few hold");
+}
+
+/// A peer opens connection `id`, both sides end it, and the last acknowledgement has come; did the peer get all it waited for?
+fn short_connection(table: &mut Host, peer: SocketAddr, id: u16) -> bool {
+    if !table.connect(peer, id) {
+        return false;
+    }
+    let answers = table.answers(peer, &packet(Kind::Fin, id.wrapping_add(1), 2, 999));
+    let fin = answers.iter().map(|datagram| header(datagram)).find(|header| header.kind == Kind::Fin);
+    table.answers(peer, &packet(Kind::State, id.wrapping_add(1), 3, 1000));
+    fin.is_some_and(|fin| (fin.ack_nr, fin.seq_nr) == (2, 1000))
+}
+
+#[test]
+fn five_thousand_short_connections_a_second_from_one_address_all_succeed() {
+    let mut table = Host::new();
+    for i in 0..30_000 {
+        assert!(
+            short_connection(&mut table, host(1), 2 * i),
+            "connection {i}: {:?}",
+            table.table.statistics()
+        );
+        table.pass(Span::from_micros(200));
+    }
+    let statistics = table.table.statistics();
+    assert!(statistics.connections < 200, "{statistics:?}");
+    assert!(statistics.memory < 8 << 20, "{statistics:?}");
+    table.pass(Span::from_secs(4));
+    assert_eq!((table.table.statistics().memory, table.table.is_empty()), (0, true));
+}
+
+#[test]
+fn a_connection_that_is_over_repeats_its_last_acknowledgement_for_as_long_as_it_lingers() {
+    let mut table = Host::new();
+    assert!(short_connection(&mut table, host(1), 1));
+    assert!(!table.table.is_empty(), "it does not linger");
+    table.pass(Span::from_millis(2900));
+    for kind in [Kind::Fin, Kind::Data] {
+        let answers = table.answers(host(1), &packet(kind, 2, 2, 1000));
+        let answer = header(&answers[0]);
+        assert_eq!((answer.kind, answer.connection_id), (Kind::State, 1));
+        assert_eq!((answer.ack_nr, answer.seq_nr), (2, 1001));
+        assert_eq!(answer.timestamp_us, 2_900_000);
+    }
+    assert!(
+        table.answers(host(1), &packet(Kind::State, 2, 2, 1000)).is_empty(),
+        "acknowledges an acknowledgement"
+    );
+    table.pass(Span::from_millis(300));
+    let answers = table.answers(host(1), &packet(Kind::Fin, 2, 2, 1000));
+    assert_eq!(header(&answers[0]).kind, Kind::Reset);
+}
+
+#[test]
+fn a_peer_may_use_an_id_again_while_its_last_connection_lingers() {
+    let mut table = Host::new();
+    assert!((0..3).all(|_| short_connection(&mut table, host(1), 1)));
+    table.pass(Span::from_secs(4));
+    assert!(table.table.is_empty());
+}
+
+#[test]
+fn an_id_of_ours_stays_taken_while_its_connection_lingers() {
+    let mut table = Host::new();
+    let handle = table.table.open(&table.config, table.now, host(1), || 7).unwrap();
+    table.transmit();
+    table.answers(host(1), &packet(Kind::State, 7, 500, 7));
+    assert!(table.table.entry(handle).unwrap().connection.is_connected());
+    table.table.detach(table.now, handle);
+    table.transmit();
+    table.answers(host(1), &packet(Kind::Fin, 7, 500, 8));
+    assert_eq!(table.table.statistics().connections, 0);
+    assert_eq!(table.table.open(&table.config, table.now, host(1), || 7).err(), Some(Error::TooMany));
+    table.pass(Span::from_secs(4));
+    assert!(table.table.open(&table.config, table.now, host(1), || 7).is_ok());
 }

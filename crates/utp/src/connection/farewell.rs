@@ -1,0 +1,47 @@
+//! What is left of a connection after both directions have ended.
+//!
+//! The last acknowledgement may get lost. Until the connection has lingered for long enough, whatever the peer repeats is
+//! answered with it again, which takes one header and no connection.
+
+use super::{timestamp, Connection, State};
+use crate::packet::{Header, Kind, Packet};
+use afteryou_cc::Time;
+
+/// The last acknowledgement of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Farewell {
+    /// Until then it is repeated.
+    pub(crate) until: Time,
+    last: Header,
+    clock_skew_ppm: i32,
+    clock_offset_us: u32,
+}
+
+impl Farewell {
+    /// The answer to a packet that the peer has repeated; an acknowledgement needs none.
+    pub(crate) fn answer(&self, now: Time, packet: &Packet<'_>) -> Option<Vec<u8>> {
+        if !matches!(packet.header.kind, Kind::Data | Kind::Fin) {
+            return None;
+        }
+        let timestamp_us = timestamp(now, self.clock_skew_ppm, self.clock_offset_us);
+        let timestamp_difference_us = timestamp_us.wrapping_sub(packet.header.timestamp_us);
+        let header = Header { timestamp_us, timestamp_difference_us, ..self.last };
+        let mut datagram = Vec::new();
+        Packet { header, sack: None, payload: &[] }.encode(&mut datagram);
+        Some(datagram)
+    }
+}
+
+impl Connection {
+    /// All that is still needed of a connection that lingers and has nothing to send.
+    pub(crate) fn farewell(&self, now: Time) -> Option<Farewell> {
+        let State::Lingering { until } = self.state else { return None };
+        let is_silent = self.receiver.ack_at().is_none() && !self.reset_due;
+        is_silent.then(|| Farewell {
+            until,
+            last: self.header(now, Kind::State, self.board.next_seq()),
+            clock_skew_ppm: self.config.clock_skew_ppm,
+            clock_offset_us: self.config.clock_offset_us,
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! One budget of memory for all connections of an endpoint.
+//!
+//! # Model
+//! Every connection is charged with what its buffers take and a fixed amount for itself. Of what the budget has left, each
+//! may hold one part in [`PARTS`] per direction: out-of-order data up to that, all received data up to twice that. So the
+//! more is taken, the less anybody gets (the dynamic threshold of Choudhury and Hahne, see `places.rs`). The advertised
+//! window follows the share, so honest senders slow down before anything has to be refused.
+//!
+//! - One part in [`RESERVED`] is not for data but for connections; half of it also for the first [`SMALL`] bytes of each.
+//! - Two packets to be sent and the next one in order are exempt, or a stream would stand still. The fixed amount covers
+//!   them.
+//! - Out-of-order data is the first to be refused. It cannot be dropped later, since libutp frees what a SACK has reported.
+//!   When the budget is used up, a connection whose peer has left a gap open for [`STALE`] is therefore reset, those that hold
+//!   most first.
+//!
+//! # Known bad cases
+//! An application that does not read some hundred streams uses up the budget, and all others are slow: nothing that was
+//! received in order is ever dropped.
+
+use super::table::Entry;
+use crate::connection::receiver::ALWAYS_TAKEN;
+use afteryou_cc::{Span, Time};
+
+/// A connection's share of what is left is one part in so many: alone with the defaults it has a window of 8 MiB.
+const PARTS: u64 = 6;
+/// One part in so many is kept for connections.
+const RESERVED: u64 = 4;
+/// What a connection may hold in each direction out of half of that, bytes.
+const SMALL: u64 = 8 << 10;
+/// The budget is used up when a share is smaller than one part in so many of all.
+const USED_UP: u64 = 256;
+/// How long a gap may stay open while others lack memory: several retransmission timeouts of a peer that is there.
+pub(super) const STALE: Span = Span::from_secs(10);
+/// Between two searches for such gaps.
+const SEARCH_EVERY: Span = Span::from_millis(100);
+/// Controller, bitmaps, its places in tables, bytes.
+const EXTRAS: u64 = 4096;
+/// What every connection is charged with, bytes.
+pub(super) const CONNECTION: u64 = size_of::<Entry>() as u64 + EXTRAS + ALWAYS_TAKEN as u64;
+
+/// The budget, bytes.
+#[derive(Debug)]
+pub(super) struct Budget {
+    limit: u64,
+    taken: u64,
+    search_at: Time,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget::new(u64::MAX)
+    }
+}
+
+impl Budget {
+    pub(super) fn new(limit: u64) -> Budget {
+        Budget { limit, taken: 0, search_at: Time::ZERO }
+    }
+
+    pub(super) fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    pub(super) fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// Is there room for one connection more?
+    pub(super) fn admits_connection(&self) -> bool {
+        self.taken.saturating_add(CONNECTION) <= self.limit
+    }
+
+    /// How much a connection may hold in each direction.
+    pub(super) fn share(&self) -> u64 {
+        let left = self.limit.saturating_sub(self.taken);
+        let for_data = left.saturating_sub(self.limit / RESERVED) / PARTS;
+        let for_small = left.saturating_sub(self.limit / RESERVED / 2) / PARTS;
+        for_data.max(SMALL.min(for_small))
+    }
+
+    /// Is so much taken that data of others must go?
+    pub(super) fn is_used_up(&self) -> bool {
+        self.share() < self.limit / USED_UP
+    }
+
+    /// Is it time to look for data that can go?
+    pub(super) fn searches(&mut self, now: Time) -> bool {
+        let searches = self.is_used_up() && now >= self.search_at;
+        if searches {
+            self.search_at = now + SEARCH_EVERY;
+        }
+        searches
+    }
+
+    /// Something that took `before` takes `after` now.
+    pub(super) fn change(&mut self, before: u64, after: u64) {
+        self.taken = self.taken + after - before;
+    }
+}
