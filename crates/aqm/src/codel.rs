@@ -76,6 +76,8 @@ pub struct Law {
     ecn: bool,
     /// When the sojourn time will have been too long for an interval.
     first_above: Option<Time>,
+    /// A queue that is found empty keeps that time.
+    keeps_time_when_empty: bool,
     dropping: bool,
     drop_next: Time,
     pub(crate) count: u64,
@@ -97,11 +99,18 @@ impl Law {
             mtu: settings.bytes("mtu"),
             ecn: settings.flag("ecn"),
             first_above: None,
+            keeps_time_when_empty: false,
             dropping: false,
             drop_next: Time::ZERO,
             count: 0,
             last_count: 0,
         }
+    }
+
+    /// The same, but a queue that is found empty is still taken to have stood: Linux' `codel_dequeue` returns before it looks at
+    /// the time. Only a short wait, or a drop that empties the queue, ends that.
+    pub fn keeping_time_when_empty(self) -> Law {
+        Law { keeps_time_when_empty: true, ..self }
     }
 
     /// So many packets were dropped for want of room: dropping goes on from a higher count when it is next due.
@@ -136,8 +145,9 @@ impl Law {
         statistics: &mut Statistics,
         dropped: &mut Vec<Dropped<T>>,
     ) -> Option<(Packet<T>, Span)> {
+        let first_above = self.first_above.filter(|_| self.keeps_time_when_empty);
         let Some((mut packet, mut sojourn, may_drop)) = self.pop(now, source) else {
-            self.dropping = false;
+            (self.dropping, self.first_above) = (false, first_above);
             return None;
         };
         self.dropping &= may_drop;
@@ -317,6 +327,24 @@ mod tests {
         for us in [50_000, 250_000] {
             short.dequeue(us);
             assert_eq!((short.law.first_above, short.dropped.len()), (None, 0));
+        }
+    }
+
+    #[test]
+    fn a_queue_that_is_found_empty_forgets_when_it_was_too_long_but_not_in_linux() {
+        for linux in [false, true] {
+            let mut bench = Bench::standing(3, false);
+            if linux {
+                bench.law = bench.law.keeping_time_when_empty();
+            }
+            bench.dequeue(5_000);
+            let since = bench.law.first_above;
+            assert!(since.is_some());
+            bench.fifo = Fifo::new();
+            let next =
+                bench.law.dequeue(micros(6_000), &mut bench.fifo, &mut bench.statistics, &mut bench.dropped);
+            assert!(next.is_none());
+            assert_eq!(bench.law.first_above, since.filter(|_| linux));
         }
     }
 

@@ -13,18 +13,18 @@
 //! | name | default | why |
 //! |---|---|---|
 //! | flows | 1024 | §5.3: one flow among a hundred shares its queue with a probability of 9 % |
-//! | quantum | 1514 B | §5.2: a full Ethernet frame, so that each turn sends about one |
+//! | quantum | 1500 B | §5.2: a full Ethernet frame (1514 B), so that each turn sends one; links here count packets without frames |
 //! | TARGET, INTERVAL | 5, 100 ms | those of [CoDel](crate::codel) |
 //! | drop batch | 64 packets | Linux: spreads the cost of finding the fattest queue |
 //!
 //! # Source
 //! RFC 8290 (January 2018) §4, §5, and Linux' `sch_fq_codel.c`. Presets: `linux` ends a turn when the credits are zero,
 //! lets an emptied new queue leave at once if no old one waits, and counts packets that it drops for want of room in that
-//! queue's CoDel; `rfc8290` does as the document says.
+//! queue's CoDel. Its CoDel drops a queue's last packet if all queues together hold more than a frame, and an empty queue
+//! does not end the time for which it has stood. `rfc8290` does as the document says.
 //!
 //! # Not implemented
-//! Linux' limit of 32 MiB of memory and its `ce_threshold`. Linux lets CoDel drop a queue's last packet if the other
-//! queues hold more than a frame; here, as in the RFC, a queue's own backlog counts. Half of the fattest queue: Linux'
+//! Linux' limit of 32 MiB of memory and its `ce_threshold`. Half of the fattest queue: Linux'
 //! rule (bytes, at least half), since the RFC does not say whether packets or bytes.
 //!
 //! # Known bad cases
@@ -58,12 +58,15 @@ pub const PARAMS: &[Param] = &[
     DROP_BATCH,
     LISTS,
     COUNT_DROPS,
+    CODEL,
 ];
 
 pub(crate) const FLOWS: Param = Param::count("flows", "queues", 1024, (1, 65_536))
     .explained("queues that the flows are spread over", "RFC 8290 §5.2");
-pub(crate) const QUANTUM: Param = Param::bytes("quantum", 1514, (256, 1 << 20))
-    .explained("bytes in a turn", "RFC 8290 §5.2; Linux: at least 256");
+pub(crate) const QUANTUM: Param = Param::bytes("quantum", 1500, (256, 1 << 20)).explained(
+    "bytes in a turn: a full packet, without the 14 B that its frame adds",
+    "RFC 8290 §5.2; Linux: at least 256",
+);
 pub(crate) const MTU: Param = Param::bytes("mtu", 1514, (1, 65_535))
     .explained("with so little left in a queue nothing is dropped", "RFC 8289 §5.4");
 pub(crate) const ECN: Param = Param::flag("ecn", true)
@@ -75,13 +78,22 @@ pub(crate) const LISTS: Param = Param::choice("lists", "linux", &["linux", "rfc8
 pub(crate) const COUNT_DROPS: Param = Param::flag("count_drops", true)
     .explained("packets dropped for want of room count for the queue's CoDel", "Linux sch_fq_codel.c");
 
+const CODEL: Param = Param::choice("codel", "linux", &["linux", "rfc8289"]).explained(
+        "what must exceed the mtu: the bytes of all queues, or of the packet's own; linux keeps the time of an empty queue",
+        "Linux sch_fq_codel.c, codel_impl.h; RFC 8289 §5.6",
+    );
+
 /// Presets.
 pub const PRESETS: &[Preset] = &[
     Preset { name: "linux", help: "the kernel's queue", rows: &[] },
     Preset {
         name: "rfc8290",
         help: "the document to the letter",
-        rows: &[("lists", Value::Choice("rfc8290")), ("count_drops", Value::Flag(false))],
+        rows: &[
+            ("lists", Value::Choice("rfc8290")),
+            ("count_drops", Value::Flag(false)),
+            ("codel", Value::Choice("rfc8289")),
+        ],
     },
 ];
 
@@ -94,6 +106,8 @@ pub struct Flows<T> {
     laws: Vec<Law>,
     drop_batch: u64,
     counts_drops: bool,
+    /// CoDel's rule of the last packet is about all queues.
+    counts_all: bool,
 }
 
 impl<T> Flows<T> {
@@ -101,6 +115,8 @@ impl<T> Flows<T> {
     pub fn new(settings: &Settings<'_>, law: Law, random: &mut Pcg64) -> Flows<T> {
         let flows = settings.count("flows") as u32;
         let rules = if settings.choice("lists") == "linux" { Rules::LINUX } else { Rules::RFC8290 };
+        let is_linux = settings.choice("codel") == "linux";
+        let law = if is_linux { law.keeping_time_when_empty() } else { law };
         Flows {
             buckets: Buckets::new(flows, random),
             store: Store::new(flows as usize),
@@ -108,6 +124,7 @@ impl<T> Flows<T> {
             laws: vec![law; flows as usize],
             drop_batch: settings.count("drop_batch"),
             counts_drops: settings.flag("count_drops"),
+            counts_all: is_linux,
         }
     }
 
@@ -157,7 +174,11 @@ impl<T> Flows<T> {
     ) -> Option<(Packet<T>, Span)> {
         loop {
             let flow = self.lists.turn()?;
-            let next = self.laws[flow].dequeue(now, &mut self.store.flow(flow), statistics, dropped);
+            let mut source = match self.counts_all {
+                true => self.store.flow_among_all(flow),
+                false => self.store.flow(flow),
+            };
+            let next = self.laws[flow].dequeue(now, &mut source, statistics, dropped);
             if let Some((packet, sojourn)) = next {
                 self.lists.charge(flow, packet.size);
                 return Some((packet, sojourn));
@@ -235,6 +256,9 @@ mod tests {
     use super::*;
     use crate::packet::{Class, Ecn};
 
+    /// A full packet.
+    const FULL: u32 = 1500;
+
     fn queue(limit: Limit, overrides: &[(&'static str, Value)]) -> FqCodel<u32> {
         let settings = Settings::new(PARAMS, overrides).unwrap().with_preset(PRESETS);
         FqCodel::new(&settings, Site::test(limit)).unwrap()
@@ -257,12 +281,46 @@ mod tests {
     fn a_flow_with_one_packet_goes_first_and_the_presets_end_turns_as_their_sources_do() {
         for (preset, order) in [("linux", [0, 1, 0, 0, 0]), ("rfc8290", [0, 0, 1, 0, 0])] {
             let mut queue = queue(Limit::Packets(100), &[("preset", Value::Choice(preset))]);
-            arrive(&mut queue, 0, 4, 1514);
+            arrive(&mut queue, 0, 4, FULL);
             let mut sent = send(&mut queue, 1);
             arrive(&mut queue, 1, 1, 100);
             sent.extend(send(&mut queue, 10));
             assert_eq!(sent, order, "{preset}");
         }
+    }
+
+    #[test]
+    fn a_turn_is_one_full_packet_as_it_is_of_frames_in_linux() {
+        let mut queue = queue(Limit::Packets(100), &[]);
+        (0..3).for_each(|flow| _ = arrive(&mut queue, flow, 2, FULL));
+        assert_eq!(send(&mut queue, 6), [0, 1, 2, 0, 1, 2]);
+    }
+
+    /// Flow 1 sends its last packet, which has waited for too long, while flow 2 holds four full ones. How many are dropped?
+    fn dropped_of_a_last_packet(overrides: &[(&'static str, Value)]) -> usize {
+        let mut queue = queue(Limit::Packets(100), overrides);
+        let mut dropped = Vec::new();
+        // Flow 1 always has one packet, flow 2 five: each waits for 12 ms, and nothing is ever empty.
+        for ms in 0..300 {
+            let now = Time::from_millis(12 * ms);
+            let missing = |queue: &FqCodel<u32>, flow: u32, most: u64| {
+                most - queue.flows.store.backlog_of(queue.flows.buckets.of(flow)).packets
+            };
+            for (flow, most) in [(1, 1), (2, 5)] {
+                (0..missing(&queue, flow, most))
+                    .for_each(|_| queue.enqueue(now, Packet::from_tos(FULL, flow, 0, 0), &mut dropped));
+            }
+            queue.dequeue(now + Span::from_millis(6), &mut dropped);
+            queue.dequeue(now + Span::from_millis(11), &mut dropped);
+        }
+        dropped.iter().filter(|dropped| dropped.packet.flow == 1).count()
+    }
+
+    #[test]
+    fn the_last_packet_of_a_queue_may_go_in_linux_if_all_queues_hold_more_than_a_frame() {
+        assert!(dropped_of_a_last_packet(&[]) > 5);
+        assert_eq!(dropped_of_a_last_packet(&[("preset", Value::Choice("rfc8290"))]), 0);
+        assert_eq!(dropped_of_a_last_packet(&[("codel", Value::Choice("rfc8289"))]), 0);
     }
 
     #[test]

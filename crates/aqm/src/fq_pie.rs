@@ -13,7 +13,7 @@
 //! # Constants
 //! | name | linux | freebsd | why |
 //! |---|---|---|---|
-//! | flows, quantum | 1024, 1514 B | the same | as FQ-CoDel |
+//! | flows, quantum | 1024, 1500 B | the same | as FQ-CoDel |
 //! | target, tupdate, burst | 15, 15, 150 ms | the same | RFC 8033 |
 //! | mean packet | 1514 B | 800 B | two of them waiting are no queue |
 //! | without room | the arriving packet is dropped | one at the head of the flow with most packets | `overflow` |
@@ -211,7 +211,7 @@ mod tests {
     fn a_flow_with_one_packet_goes_first_and_turns_end_as_in_the_source() {
         for (preset, order) in [("linux", [0, 1, 0, 0, 0]), ("freebsd", [0, 0, 1, 0, 0])] {
             let mut queue = queue(Limit::Packets(100), preset);
-            arrive(&mut queue, 0, 4, 1514);
+            arrive(&mut queue, 0, 4, 1500);
             let next = |queue: &mut FqPie<u32>| queue.dequeue(Time::ZERO, &mut Vec::new());
             let mut sent = vec![next(&mut queue).unwrap().0.flow];
             arrive(&mut queue, 1, 1, 100);

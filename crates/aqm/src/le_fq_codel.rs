@@ -15,7 +15,7 @@
 //! A flow with packets of both classes is two flows here, so it keeps its order within each class.
 //!
 //! # Constants
-//! Those of FQ-CoDel for best effort; for lower effort's target and interval and for the guard see
+//! Those of FQ-CoDel for best effort, with the RFC's rule of a queue's last packet; for lower effort's target and interval and for the guard see
 //! [`le_two_queues`](crate::le_two_queues). Each class has `flows` queues.
 //!
 //! # Source
@@ -55,6 +55,11 @@ pub const PARAMS: &[Param] = &[
     DROP_BATCH,
     LISTS,
     COUNT_DROPS,
+    // Linux' rule costs best effort the last packets of its queues, which lower effort would take the place of.
+    Param::choice("codel", "rfc8289", &["rfc8289", "linux"]).explained(
+        "what must exceed the mtu: the bytes of a packet's own queue, or of all queues of its class",
+        "RFC 8289 §5.6; Linux sch_fq_codel.c",
+    ),
     GUARD_PACKETS,
     GUARD_TIME,
 ];

@@ -142,7 +142,12 @@ impl<T> Store<T> {
 
     /// One flow's part, as a queue of its own.
     pub fn flow(&mut self, flow: usize) -> FlowOf<'_, T> {
-        FlowOf { store: self, flow }
+        FlowOf { store: self, flow, counts_all: false }
+    }
+
+    /// The same, but what is left is what all flows have.
+    pub fn flow_among_all(&mut self, flow: usize) -> FlowOf<'_, T> {
+        FlowOf { store: self, flow, counts_all: true }
     }
 }
 
@@ -151,6 +156,7 @@ impl<T> Store<T> {
 pub struct FlowOf<'a, T> {
     store: &'a mut Store<T>,
     flow: usize,
+    counts_all: bool,
 }
 
 impl<T> Source<T> for FlowOf<'_, T> {
@@ -159,7 +165,10 @@ impl<T> Source<T> for FlowOf<'_, T> {
     }
 
     fn backlog(&self) -> Backlog {
-        self.store.backlog_of(self.flow)
+        match self.counts_all {
+            true => self.store.backlog(),
+            false => self.store.backlog_of(self.flow),
+        }
     }
 }
 

@@ -49,10 +49,11 @@ proptest! {
         let plain = [("best_effort", Value::Choice("droptail"))];
         let with = |settings: &Settings| [&STRICT, settings].concat();
         let ecn = [("ecn", Value::Flag(true))];
+        let own = [("codel", Value::Choice("rfc8289"))];
         let pairs: [(&str, Vec<_>, &str, &Settings); 3] = [
             ("le_two_queues", with(&[]), "codel", &ecn),
             ("le_two_queues", with(&plain), "droptail", &[]),
-            ("le_fq_codel", with(&[]), "fq_codel", &[]),
+            ("le_fq_codel", with(&[]), "fq_codel", &own),
         ];
         for (name, settings, alone, alone_settings) in pairs {
             let mut both = queue(name, limit, &settings);

@@ -84,7 +84,8 @@ impl DelayMeter {
             Skew::Libutp(skew) => skew.correct(ack, &mut self.base),
             Skew::Estimated(drift) => {
                 let (one_way_us, change) = drift.correct(ack);
-                if let Some(change) = change {
+                // Round-trip times have one clock only.
+                if let (Some(change), false) = (change, self.signal.is_rtt()) {
                     self.base.shift_by_age(ack.now, |age| change.over(age) as u32);
                 }
                 return one_way_us;
@@ -121,5 +122,24 @@ impl DelayMeter {
         self.signal = signal;
         self.base.update(Time::ZERO, base_us);
         (0..MAX_SAMPLES).for_each(|_| self.current.push(Time::ZERO, base_us + queuing_us));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledbat::PARAMS;
+    use crate::units::Time;
+
+    #[test]
+    fn a_skewed_clock_moves_no_base_of_round_trip_times() {
+        let mut meter = DelayMeter::new(&Settings::defaults(PARAMS));
+        for second in 0..100 {
+            let now = Time::from_millis(1000 * second);
+            let reverse_delay = Some(200 * second as u32);
+            let ack = Ack { now, rtt: Some(Span::from_millis(50)), reverse_delay, ..Ack::for_tests() };
+            meter.measure(&ack, Span::MAX, false);
+            assert_eq!((meter.base(), meter.queuing_us()), (Some(Span::from_millis(50)), Some(0)));
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use afteryou_scenario::{Algorithm, Flow, Link, Scenario, Transport};
+use afteryou_scenario::{Algorithm, Flow, Link, Scenario, Size, Traffic, Transport};
 use support::*;
 
 /// Both transports with this controller.
@@ -176,5 +176,58 @@ fn tcp_lp_with_linuxs_memory_fills_most_of_an_empty_link_whether_acks_are_delaye
         let outcome = run(&scenario(link("20 Mbit/s", "100 ms"), 120.0, 40.0, vec![lp]));
         let share = of(outcome.window("all"), "lp").share_of_payload_capacity;
         assert!(share > 0.75, "{ack}: {share}");
+    }
+}
+
+/// Six calls of different sizes and rates, 1 Mbit/s in all: without them two flows of one packet size take their turns in step
+/// with the link, and who is dropped depends on the last 0.6 ms of a round-trip time (Floyd and Jacobson's phase effects).
+fn calls() -> Vec<Flow> {
+    let sizes_and_rates =
+        [(61, 97_000), (137, 151_000), (293, 211_000), (409, 173_000), (523, 307_000), (227, 61_000)];
+    let call = |(i, (payload, bits)): (usize, (u64, u64))| {
+        let rate = format!("{bits} bit/s").parse().unwrap();
+        let traffic = Traffic::Cbr { rate, payload: Size::from_bytes(payload) };
+        let any = flow(&format!("call {i}"), "cubic", 20 + 7 * i as u64);
+        Flow { transport: Transport::udp(), controller: None, traffic, ..any }
+    };
+    sizes_and_rates.into_iter().enumerate().map(call).collect()
+}
+
+/// Goodput of a flow beside CUBIC, Mbit/s, and the losses of both in a thousand packets, with these habits of the receivers.
+fn beside_cubic(controller: &str, buffer: &str, acks: [&str; 2]) -> [f64; 3] {
+    let mut sums = [0.0; 3];
+    for start_ms in [0, 137, 274, 411] {
+        let with = |flow: Flow, ack: &str| Flow { transport: Transport::tcp().with("ack", ack), ..flow };
+        let ours = Flow { start: ms(start_ms), ..with(flow("ours", controller, 50), acks[0]) };
+        let mut flows = vec![with(flow("cubic", "cubic", 50), acks[1]), ours];
+        flows.extend(calls());
+        let outcome = run(&scenario(link("20 Mbit/s", buffer), 200.0, 30.0, flows));
+        let losses = |name: &str| {
+            let totals = outcome.totals(name);
+            1000.0 * totals.losses as f64 / totals.packets as f64
+        };
+        let goodput = 20.0 * of(outcome.window("all"), "ours").share_of_payload_capacity;
+        for (sum, value) in sums.iter_mut().zip([goodput, losses("ours"), losses("cubic")]) {
+            *sum += value / 4.0;
+        }
+    }
+    sums
+}
+
+#[test]
+fn a_flow_that_is_acknowledged_by_pairs_loses_more_in_a_short_full_queue_whatever_its_rule() {
+    for controller in ["ledbat++", "newreno"] {
+        for buffer in ["20 ms", "50 ms"] {
+            let [pairs, singles] = ["delayed", "every packet"].map(|ack| {
+                let figures = beside_cubic(controller, buffer, [ack, "every packet"]);
+                println!("{controller}, {buffer}, acks of {ack}: {figures:.2?}");
+                figures
+            });
+            assert!(pairs[0] < 0.95 * singles[0] && pairs[1] > 1.2 * singles[1], "{controller}, {buffer}");
+            // Where both are acknowledged by pairs, most of the difference is gone.
+            let alike = beside_cubic(controller, buffer, ["delayed", "delayed"]);
+            println!("{controller}, {buffer}, both delayed: {alike:.2?}");
+            assert!(alike[0] > pairs[0], "{controller}, {buffer}");
+        }
     }
 }

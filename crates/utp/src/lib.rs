@@ -2,6 +2,8 @@
 //!
 //! - [`connection::Connection`] is one connection without I/O, with any controller of [`afteryou_cc`] plugged in.
 //! - [`endpoint::Endpoint`] carries many of them on one UDP socket, as tokio streams.
+//!   Peers cannot lock it out or exhaust its memory: places are shared by address, memory by connection, and silent peers are
+//!   given up after 89 s.
 //! - [`packet`] and [`sack`] are the wire format.
 
 pub mod config;

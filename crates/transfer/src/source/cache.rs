@@ -7,6 +7,9 @@
 //! remembered: it might change once more and keep them, because clocks of file systems have steps. A damaged tree is found out by its header and hashed anew. One that is wrong and looks right is found out when it is used,
 //! because everything that is sent is checked against it.
 //!
+//! A tree that is being made has a name of its own and is locked (`flock`) until it is whole. Whoever starts removes those that
+//! nobody has locked: their process was killed. Outside Unix nothing is locked, and they stay for 30 days.
+//!
 //! # Known bad cases
 //! A change that leaves size and times as they were goes unseen: a sink that has the old content says so, and keeps it; for
 //! any other sink, sending fails and the file is hashed anew. It takes a system without ctime (Windows) and a program that
@@ -16,6 +19,7 @@
 use super::place::Facts;
 use super::trees::{Hashes, Region};
 use crate::entry::{EntryPath, GROUP};
+use crate::store::lock;
 use bao_tree::BaoTree;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -33,6 +37,10 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// End of the files' names.
 const SUFFIX: &str = ".tree";
+/// How the names of those begin that are not finished.
+const NEW: &str = "new-";
+/// Times that a new file may be removed before it is locked.
+const ATTEMPTS: usize = 16;
 
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
@@ -51,13 +59,18 @@ impl Cache {
     fn trim(&self, now: SystemTime) -> io::Result<()> {
         for entry in std::fs::read_dir(&self.dir)? {
             let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
             // Nothing but our own.
-            if !entry.file_name().to_string_lossy().ends_with(SUFFIX) {
+            if !name.ends_with(SUFFIX) {
                 continue;
             }
-            let used = entry.metadata()?.modified()?;
-            if now.duration_since(used).is_ok_and(|age| age > KEPT) {
-                _ = std::fs::remove_file(entry.path());
+            // Another process may have removed it just now.
+            let Ok(used) = entry.metadata().and_then(|metadata| metadata.modified()) else { continue };
+            let is_old = now.duration_since(used).is_ok_and(|age| age > KEPT);
+            match name.starts_with(NEW) {
+                true if cfg!(unix) => remove_unlocked(&entry.path()),
+                _ if is_old => _ = std::fs::remove_file(entry.path()),
+                _ => {}
             }
         }
         Ok(())
@@ -103,7 +116,14 @@ impl Cache {
 
     /// A new file; its hashes go to [`Self::region`].
     pub(super) fn begin(&self) -> io::Result<NamedTempFile> {
-        tempfile::Builder::new().prefix("new-").suffix(SUFFIX).tempfile_in(&self.dir)
+        for _ in 0..ATTEMPTS {
+            let file = tempfile::Builder::new().prefix(NEW).suffix(SUFFIX).tempfile_in(&self.dir)?;
+            // Another process may come upon it before it is locked, and remove it.
+            if lock(file.as_file())? && file.path().exists() {
+                return Ok(file);
+            }
+        }
+        Err(io::ErrorKind::ResourceBusy.into())
     }
 
     pub(super) fn region<'a>(&self, file: &'a mut NamedTempFile) -> Region<&'a mut File> {
@@ -130,6 +150,14 @@ impl Cache {
     /// Removes what is kept of a file.
     pub(super) fn forget(&self, path: &EntryPath, facts: &Facts) {
         _ = std::fs::remove_file(self.path(path, facts));
+    }
+}
+
+/// Removes an unfinished tree that no process is making. The lock is held meanwhile, so that none begins to.
+fn remove_unlocked(path: &Path) {
+    let Ok(file) = File::open(path) else { return };
+    if lock(&file).is_ok_and(|locked| locked) {
+        _ = std::fs::remove_file(path);
     }
 }
 

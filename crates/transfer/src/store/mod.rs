@@ -33,7 +33,7 @@ use crate::wire::Why;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 use claim::{Active, Claim};
-pub(crate) use partial::are_ours;
+pub(crate) use partial::{are_ours, lock};
 use partial::{Content, Partial};
 pub(crate) use path::{components, link_stays_inside, STATE};
 pub(crate) use place::MODE_BITS;

@@ -345,8 +345,9 @@ fn names(dir: &Dir, name: &str, file: &File) -> io::Result<bool> {
     Ok(place::identity(&named) == place::identity(&held))
 }
 
+/// False if another has locked it.
 #[cfg(unix)]
-fn lock(file: &File) -> io::Result<bool> {
+pub(crate) fn lock(file: &File) -> io::Result<bool> {
     use rustix::fs::{flock, FlockOperation};
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(true),
@@ -362,7 +363,7 @@ fn unlock(file: &File) {
 }
 
 #[cfg(not(unix))]
-fn lock(_file: &File) -> io::Result<bool> {
+pub(crate) fn lock(_file: &File) -> io::Result<bool> {
     Ok(true)
 }
 

@@ -191,3 +191,66 @@ fn a_full_disk_is_said_and_the_rest_follows_when_there_is_room() {
     }
     println!("SKIPPED: this user may not mount a small disk");
 }
+
+fn cached(base: &Path) -> Source {
+    let mut options = SourceOptions::default();
+    options.cache = Some(base.join("cache"));
+    Source::below(&base.join("from"), b"", options).expect("a source")
+}
+
+#[test]
+#[ignore = "the process that another test kills"]
+fn hashes_until_it_is_killed() {
+    let Some(base) = base() else { return };
+    cached(&base).entries().for_each(drop);
+}
+
+/// Killed when dropped: it would hash for minutes.
+struct Hashing(Child);
+
+impl Drop for Hashing {
+    fn drop(&mut self) {
+        _ = self.0.kill();
+        _ = self.0.wait();
+    }
+}
+
+/// Trees that nobody has finished.
+fn unfinished(base: &Path) -> Vec<String> {
+    let mut names = names(&base.join("cache"));
+    names.retain(|name| name.starts_with("new-"));
+    names
+}
+
+#[test]
+fn a_tree_that_a_killed_process_left_goes_at_the_next_start_and_those_of_others_stay() {
+    let pair = Pair::new();
+    let base = pair.base.path();
+    // A hole: hashing it takes minutes. It is remembered only when its times are 2 s old.
+    std::fs::File::create(pair.from().join("huge"))
+        .expect("a file")
+        .set_len(300_000_000_000)
+        .expect("a length");
+    std::thread::sleep(Duration::from_millis(2100));
+    let mut processes = Vec::new();
+    for count in 1..=2 {
+        let process = child("killed::hashes_until_it_is_killed", base).spawn().expect("a process");
+        processes.push(Hashing(process));
+        while unfinished(base).len() < count {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+    drop(processes.remove(0));
+    let empty = Pair::new();
+    let mut options = SourceOptions::default();
+    options.cache = Some(base.join("cache"));
+    let start = || Source::below(&empty.from(), b"", options.clone()).expect("a source").entries().count();
+    start();
+    assert_eq!(unfinished(base).len(), 1, "the one that is still being made");
+    start();
+    assert_eq!(unfinished(base).len(), 1);
+    assert!(processes[0].0.try_wait().expect("a process").is_none(), "it still hashes");
+    drop(processes);
+    start();
+    assert_eq!(unfinished(base), Vec::<String>::new());
+}

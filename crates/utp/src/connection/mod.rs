@@ -73,6 +73,8 @@ pub struct Connection {
     board: Scoreboard,
     receiver: Receiver,
     unsent: SendBuffer,
+    /// Payload that may be held for sending because of other connections, bytes.
+    share: u64,
     fin: Fin,
     /// Send what is left even if it does not fill a packet.
     push: bool,
@@ -91,8 +93,6 @@ pub struct Connection {
     liveness: liveness::Liveness,
     round_end: u64,
     app_limited_until: u64,
-    /// Payload that may be held for sending because of other connections, bytes.
-    share: u64,
     statistics: Statistics,
 }
 
@@ -204,6 +204,7 @@ impl Connection {
             board: Scoreboard::new(0, config.recovery),
             receiver: receiver_of(&config, ack_nr),
             unsent: SendBuffer::new(config.payload),
+            share: u64::MAX,
             fin: Fin::NotYet,
             push: false,
             reset_due: false,
@@ -219,7 +220,6 @@ impl Connection {
             liveness: liveness::Liveness::default(),
             round_end: 0,
             app_limited_until: 0,
-            share: u64::MAX,
             statistics: Statistics::default(),
             config,
         }
@@ -228,6 +228,11 @@ impl Connection {
     /// Id in the packets that the peer sends to this connection.
     pub fn recv_id(&self) -> u16 {
         self.recv_id
+    }
+
+    /// May a reset under `id` be for this connection? Either direction's id will do.
+    pub(crate) fn may_be_reset_by(&self, id: u16) -> bool {
+        (id == self.recv_id || id == self.send_id) && !self.is_closed()
     }
 
     /// Length of a full packet without extensions, bytes.

@@ -139,8 +139,9 @@ impl Receiver {
 
     /// What the sender may send: free buffer, as far as there is memory for it, bytes.
     pub fn window(&self) -> u64 {
-        // With nothing to be read the next packet is taken in any case, see `has_memory`.
-        let least = if self.readable.is_empty() { self.packet.min(ALWAYS_TAKEN as u64) } else { 0 };
+        // With nothing to be read the next packet is taken in any case, see `has_memory`. libutp never sends one that is larger than
+        // the window, so the window must be as large as that packet may be.
+        let least = if self.readable.is_empty() { ALWAYS_TAKEN as u64 } else { 0 };
         let memory = self.share.saturating_sub(self.memory()).max(least);
         self.capacity.saturating_sub(self.buffered).min(memory)
     }
@@ -452,6 +453,41 @@ mod tests {
         assert_eq!(receiver.window(), 100);
         receiver.receive(Time::ZERO, 101, &[0; 900], false, POLICY);
         assert_eq!((receiver.ack_nr(), receiver.window()), (102, 0));
+    }
+
+    #[test]
+    fn without_memory_a_reader_still_gets_the_next_packet_and_its_window_says_so() {
+        let mut receiver = Receiver::new(100, 10_000, 1000);
+        receiver.set_share(0);
+        assert_eq!(receiver.window(), 2048);
+        receiver.receive(Time::ZERO, 102, &[2; 1400], false, POLICY);
+        assert!(!receiver.has_gap(), "out-of-order data is taken");
+        receiver.receive(Time::ZERO, 101, &[1; 1400], false, POLICY);
+        receiver.receive(Time::ZERO, 102, &[2; 1400], false, POLICY);
+        assert_eq!(
+            (receiver.ack_nr(), receiver.window()),
+            (101, 0),
+            "the second one before the first is read"
+        );
+        receiver.acknowledged();
+        assert_eq!((read_all(&mut receiver).len(), read_all(&mut receiver).len()), (1000, 400));
+        assert_eq!((receiver.window(), receiver.ack_at()), (2048, Some(Time::ZERO)));
+        assert_eq!(receiver.memory(), 0);
+    }
+
+    #[test]
+    fn in_order_data_may_take_twice_the_share_and_out_of_order_data_once() {
+        for (first, most) in [(102u16, 5_000), (101, 10_000)] {
+            let mut receiver = Receiver::new(100, 100_000, 1000);
+            receiver.set_share(5_000);
+            (first..first + 50)
+                .for_each(|seq_nr| receiver.receive(Time::ZERO, seq_nr, &[0; 400], false, POLICY));
+            let memory = receiver.memory();
+            assert!(
+                (most * 6 / 10..=most + 500).contains(&memory),
+                "{memory} of {most} bytes from {first} on"
+            );
+        }
     }
 
     #[test]

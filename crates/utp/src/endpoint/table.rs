@@ -234,12 +234,17 @@ impl Table {
         true
     }
 
-    /// A reset may carry either of the two ids.
+    /// A reset may carry either of the two ids, and up to three connections to that peer use it. Which one is meant, the number that
+    /// it answers says.
     fn receive_reset(&mut self, now: Time, peer: SocketAddr, packet: &Packet<'_>) {
         let id = packet.header.connection_id;
         for key in [(peer, id), (peer, id.wrapping_add(1)), (peer, id.wrapping_sub(1))] {
-            if self.entries.contains_key(&key) {
-                return self.deliver(now, key, packet);
+            if !self.entries.get(&key).is_some_and(|entry| entry.connection.may_be_reset_by(id)) {
+                continue;
+            }
+            self.deliver(now, key, packet);
+            if self.entries.get(&key).is_none_or(|entry| entry.connection.is_closed()) {
+                return;
             }
         }
     }
@@ -273,12 +278,14 @@ impl Table {
 
     /// Drops connections that linger or hold out-of-order data of long ago, until others have enough memory.
     fn drop_stale(&mut self, now: Time) {
-        let stale =
-            |(key, entry): (&Key, &Box<Entry>)| Some((entry.connection.stale_memory(now, STALE)?, *key));
         while self.budget.is_used_up() && !self.farewells.is_empty() {
             self.with_farewells(|farewells| farewells.remove_oldest());
         }
-        let mut stale: Vec<_> = self.entries.iter().filter_map(stale).collect();
+        let stale = self.entries.iter().filter_map(|(key, entry)| {
+            let memory = entry.connection.stale_memory(now, STALE)?;
+            Some((memory, *key))
+        });
+        let mut stale: Vec<_> = stale.collect();
         stale.sort_unstable();
         while self.budget.is_used_up() {
             let Some((_, key)) = stale.pop() else { return };

@@ -297,6 +297,7 @@ fn three_hundred_strangers_stay_within_the_budget_and_an_honest_stream_completes
         (200, 1, |n| 16_000 - 80 * n),
         (40, 60_000, |n| n + 1),
     ];
+    println!("alone: {:.1} s", transfer(&mut Host::new(), 3_000_000));
     for (packets, len, ahead) in out_of_order {
         let mut table = Host::new();
         for i in 0..300 {
@@ -437,4 +438,44 @@ fn an_id_of_ours_stays_taken_while_its_connection_lingers() {
     assert_eq!(table.table.open(&table.config, table.now, host(1), || 7).err(), Some(Error::TooMany));
     table.pass(Span::from_secs(4));
     assert!(table.table.open(&table.config, table.now, host(1), || 7).is_ok());
+}
+
+/// Opens a connection under `recv_id` whose SYN has number `seq_nr`, and completes the handshake.
+fn open(table: &mut Host, peer: SocketAddr, recv_id: u16, seq_nr: u16) -> Handle {
+    let mut numbers = [recv_id, seq_nr].into_iter();
+    let handle = table.table.open(&table.config, table.now, peer, || numbers.next().unwrap()).unwrap();
+    table.transmit();
+    table.answers(peer, &packet(Kind::State, recv_id, 500, seq_nr));
+    assert!(table.table.entry(handle).unwrap().connection.is_connected());
+    handle
+}
+
+#[test]
+fn a_reset_under_either_id_ends_its_connection_and_no_neighbour() {
+    // The connection uses 20 and 21. Neighbours of ours and of the peer's have those ids, too.
+    for reset_id in [20, 21] {
+        let mut table = Host::new();
+        let peer = host(1);
+        let neighbours =
+            [(19, 7000), (21, 8000), (22, 9000)].map(|(id, seq_nr)| open(&mut table, peer, id, seq_nr));
+        let connection = open(&mut table, peer, 20, 100);
+        table.answers(peer, &packet(Kind::Reset, reset_id, 0, 100));
+        let closed = table.table.entry(connection).is_none_or(|entry| entry.connection.is_closed());
+        assert!(closed, "the reset under {reset_id} is lost");
+        neighbours.iter().for_each(|handle| {
+            assert!(table.table.entry(*handle).is_some_and(|entry| !entry.connection.is_closed()));
+        });
+    }
+}
+
+#[test]
+fn a_reset_under_the_id_of_an_acceptor_reaches_it_beside_a_connection_that_we_have_opened() {
+    // The acceptor receives under 21 and sends under 20, which is where the other one receives.
+    let mut table = Host::new();
+    assert!(table.connect(host(1), 20));
+    let accepted = table.streams[0];
+    let opened = open(&mut table, host(1), 20, 100);
+    table.answers(host(1), &packet(Kind::Reset, 20, 0, 999));
+    assert!(table.table.entry(accepted).is_none(), "the reset is lost");
+    assert!(!table.table.entry(opened).unwrap().connection.is_closed());
 }
