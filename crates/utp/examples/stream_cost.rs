@@ -70,14 +70,14 @@ mod measure {
     use std::collections::BTreeMap;
     use std::net::SocketAddr;
     use std::sync::Arc;
-    use std::time::Instant;
+    use std::time::{Duration, Instant};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::runtime::{Builder, Runtime};
 
     /// What one transfer took.
     pub(super) struct Run {
         pub cpu_s_per_gb: f64,
-        /// Wake-ups for each data packet of the idlest worker, on the side where there are more.
+        /// Wake-ups for each data packet of the idler worker, on the side where there are more.
         pub idle_wakeups: f64,
         mbit: f64,
         losses: u64,
@@ -110,6 +110,17 @@ mod measure {
         });
         let (began, cpu, before) = (Instant::now(), cpu_s(), wakeups());
         let writing = sending.spawn(write(sender, to, bytes));
+        // A worker that takes over from the other one leaves it idle: the idler of each moment counts.
+        let (mut idle, mut earlier) = ([0; 2], before.clone());
+        while !writing.is_finished() {
+            std::thread::sleep(Duration::from_millis(50));
+            let now = wakeups();
+            let woken = |name: &String| now[name] - earlier.get(name).copied().unwrap_or(0);
+            for (idle, side) in idle.iter_mut().zip(["send", "recv"]) {
+                *idle += now.keys().filter(|name| name.starts_with(side)).map(woken).min().unwrap_or(0);
+            }
+            earlier = now;
+        }
         let (received, statistics) = sending.block_on(async { (reading.await, writing.await) });
         let (took, cpu, after) = (began.elapsed().as_secs_f64(), cpu_s() - cpu, wakeups());
         let statistics = statistics.expect("the writer does not panic");
@@ -120,13 +131,9 @@ mod measure {
         };
         let threads: BTreeMap<String, f64> =
             after.iter().map(|(name, count)| (name.clone(), per_packet(name, *count))).collect();
-        let idlest = |side: &str| {
-            let own = threads.iter().filter(|(name, _)| name.starts_with(side));
-            own.map(|(_, wakeups)| *wakeups).fold(f64::INFINITY, f64::min)
-        };
         Run {
             cpu_s_per_gb: cpu / (bytes as f64 / 1e9),
-            idle_wakeups: idlest("send").max(idlest("recv")),
+            idle_wakeups: idle[0].max(idle[1]) as f64 / statistics.data_packets_sent as f64,
             mbit: bytes as f64 * 8e-6 / took,
             losses: statistics.losses,
             threads,

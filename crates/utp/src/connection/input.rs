@@ -94,10 +94,19 @@ impl Connection {
         }
         self.handle_ack(now, packet);
         if matches!(kind, Kind::Data | Kind::Fin) {
+            self.flight_limit.arrived(now, packet.payload.len() as u64, self.round_trip(packet));
             let policy = self.ack_policy();
             self.receiver.receive(now, packet.header.seq_nr, packet.payload, kind == Kind::Fin, policy);
         }
         self.linger_if_done(now);
+    }
+
+    /// The two one-way delays together, whose clock offsets cancel.
+    fn round_trip(&self, packet: &Packet<'_>) -> Option<Span> {
+        let back = packet.header.timestamp_difference_us;
+        let us = self.timestamp_difference_us.wrapping_add(back);
+        // What looks negative is the doing of a clock that was set.
+        (!NO_SAMPLE.contains(&back) && us < 1 << 31).then_some(Span::from_micros(us.into()))
     }
 
     /// Both directions have ended: stay only to repeat the last acknowledgement, for as long as the peer asks for it.

@@ -21,6 +21,7 @@
 pub mod bit_ring;
 mod doubts;
 pub(crate) mod farewell;
+pub(crate) mod flight_limit;
 mod input;
 mod liveness;
 mod output;
@@ -31,6 +32,7 @@ pub mod scoreboard;
 pub mod send_buffer;
 mod timers;
 
+pub use flight_limit::SocketShare;
 pub use output::Outgoing;
 
 use crate::config::{Config, SHORT_PACKETS, SYN_RESENDS};
@@ -40,6 +42,7 @@ use crate::rto::Rto;
 use crate::sack::Sack;
 use afteryou_cc::rtt::RttEstimator;
 use afteryou_cc::{Controller, Snapshot, Span, Time};
+use flight_limit::FlightLimit;
 use pacer::Pacer;
 use receiver::{AckPolicy, Receiver};
 use scoreboard::Scoreboard;
@@ -81,6 +84,7 @@ pub struct Connection {
     show_long_sack: bool,
     peer_reads_long_sacks: bool,
     peer_window: u64,
+    flight_limit: FlightLimit,
     /// `now − timestamp` of the newest packet, taken when it arrived.
     timestamp_difference_us: u32,
     rtt: RttEstimator,
@@ -209,6 +213,7 @@ impl Connection {
             show_long_sack: false,
             peer_reads_long_sacks: false,
             peer_window: u64::from(config.payload),
+            flight_limit: FlightLimit::new(config.payload),
             timestamp_difference_us: 0,
             rtt: RttEstimator::default(),
             rto: Rto::new(config.min_rto),
@@ -449,13 +454,26 @@ impl Connection {
         self.statistics.packets_received += 1;
     }
 
+    /// What the peer may have beyond our ack, bytes: as much as our buffer and the socket's can take.
+    fn window(&self) -> u64 {
+        let free = self.receiver.window();
+        let Some(in_flight) = self.flight_limit.get() else { return free };
+        let out_of_order = self.receiver.arrived().saturating_sub(self.receiver.received());
+        free.min(in_flight + out_of_order)
+    }
+
+    /// Tells of the socket's receive buffer, before the packets that came through it.
+    pub fn set_socket_share(&mut self, share: SocketShare) {
+        self.flight_limit.set_share(share);
+    }
+
     fn header(&self, now: Time, kind: Kind, seq_nr: u16) -> Header {
         Header {
             kind,
             connection_id: if kind == Kind::Syn { self.recv_id } else { self.send_id },
             timestamp_us: self.timestamp(now),
             timestamp_difference_us: self.timestamp_difference_us,
-            wnd_size: u32::try_from(self.receiver.window()).unwrap_or(u32::MAX),
+            wnd_size: u32::try_from(self.window()).unwrap_or(u32::MAX),
             seq_nr,
             ack_nr: self.receiver.ack_nr(),
         }

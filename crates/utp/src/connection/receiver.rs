@@ -44,6 +44,8 @@ pub struct Receiver {
     /// Everything up to the FIN has arrived.
     complete: bool,
     unacknowledged: u32,
+    /// A packet came again after what is unacknowledged.
+    repeated: bool,
     quick: u32,
     ack_at: Option<Time>,
     advertised: u64,
@@ -100,6 +102,7 @@ impl Receiver {
             fin: None,
             complete: false,
             unacknowledged: 0,
+            repeated: false,
             quick: QUICK_PACKETS,
             ack_at: None,
             advertised: capacity,
@@ -169,13 +172,11 @@ impl Receiver {
         let ahead = usize::from(seq_nr.wrapping_sub(self.ack_nr).wrapping_sub(1));
         let beyond_fin = self.fin.is_some_and(|fin| (seq_nr.wrapping_sub(fin) as i16) > 0);
         if self.complete || beyond_fin || ahead >= MAX_REORDER {
-            self.duplicates += 1;
-            self.acknowledge_by(now); // old: the sender has missed an ack
+            self.acknowledge_again(now); // old: the sender has missed an ack
             return;
         }
         if self.waiting.contains(ahead) {
-            self.duplicates += 1;
-            self.acknowledge_by(now);
+            self.acknowledge_again(now);
             return;
         }
         if !self.has_room(ahead, payload.len()) || !self.has_memory(ahead, payload.len()) {
@@ -267,6 +268,14 @@ impl Receiver {
         }
     }
 
+    /// A packet came again. The sender recognizes that by an acknowledgement without any news, so it is not joined with
+    /// one that has some.
+    fn acknowledge_again(&mut self, now: Time) {
+        self.duplicates += 1;
+        self.repeated |= self.unacknowledged > 0;
+        self.acknowledge_by(now);
+    }
+
     fn acknowledge_by(&mut self, by: Time) {
         self.ack_at = Some(self.ack_at.map_or(by, |at| at.min(by)));
     }
@@ -283,7 +292,7 @@ impl Receiver {
 
     /// A packet that acknowledges everything is on its way.
     pub fn acknowledged(&mut self) {
-        self.ack_at = None;
+        self.ack_at = std::mem::take(&mut self.repeated).then_some(Time::ZERO);
         self.unacknowledged = 0;
         self.advertised = self.window();
     }

@@ -96,7 +96,10 @@ fn receive(
                 inner.table().receive(&inner.config, now, peer, &buf[..len], super::random_u16);
             }
             Err(error) => match error.kind() {
-                io::ErrorKind::WouldBlock => return Reading::Drained,
+                io::ErrorKind::WouldBlock => {
+                    inner.table().socket_buffer.emptied(inner.now());
+                    return Reading::Drained;
+                }
                 // Windows reports an earlier datagram's ICMP here; it says nothing about this socket.
                 io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted => {}
                 _ => return Reading::Failed,

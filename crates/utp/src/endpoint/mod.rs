@@ -6,6 +6,7 @@ mod farewells;
 mod places;
 mod resets;
 mod socket;
+mod socket_buffer;
 mod stream;
 mod table;
 
@@ -17,6 +18,7 @@ use afteryou_cc::cubic::Cubic;
 use afteryou_cc::ledbatpp::{self, LedbatPp};
 use afteryou_cc::param::{Settings, Value};
 use afteryou_cc::{cubic, Controller, Time};
+use socket_buffer::SocketBuffer;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -154,6 +156,7 @@ impl Endpoint {
     /// What the system says of the socket.
     pub fn bind(addr: SocketAddr, config: EndpointConfig) -> io::Result<Endpoint> {
         let (socket, dscp_is_set) = socket::bind(addr, config.dscp)?;
+        let buffer = SocketBuffer::new(socket::receive_buffer(&socket));
         let local_addr = socket.local_addr()?;
         let socket = socket::Socket::new(socket)?;
         let inner = Arc::new(Inner {
@@ -162,6 +165,7 @@ impl Endpoint {
             epoch: Instant::now(),
             endpoints: AtomicUsize::new(1),
         });
+        inner.table().socket_buffer = buffer;
         tokio::spawn(driver::drive(Arc::clone(&inner), socket));
         Ok(Endpoint { inner, local_addr, dscp_is_set })
     }

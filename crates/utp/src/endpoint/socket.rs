@@ -24,6 +24,11 @@ pub(super) fn bind(addr: SocketAddr, dscp: u8) -> io::Result<(UdpSocket, bool)> 
     Ok((socket.into(), dscp_set))
 }
 
+/// How large a receive buffer the system has granted, bytes as it counts them.
+pub(super) fn receive_buffer(socket: &UdpSocket) -> Option<u64> {
+    socket2::SockRef::from(socket).recv_buffer_size().ok().map(|bytes| bytes as u64)
+}
+
 /// The two low bits of the byte are ECN and stay zero: we do not read marks, so we must not ask for them.
 fn set_dscp(socket: &socket2::Socket, addr: SocketAddr, dscp: u8) -> io::Result<()> {
     let tos = u32::from(dscp) << 2;
@@ -60,10 +65,23 @@ impl Socket {
     }
 
     /// Takes a datagram, if there is one.
+    #[cfg(unix)]
     pub(super) fn try_recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        #[cfg(unix)]
-        return self.0.try_io(Interest::READABLE, |socket| socket.recv_from(buf));
-        #[cfg(not(unix))]
+        let mut is_asked = false;
+        let result = self.0.try_io(Interest::READABLE, |socket| {
+            is_asked = true;
+            socket.recv_from(buf)
+        });
+        match is_asked {
+            true => result,
+            // The runtime has not looked yet, but who wants to know that the buffer is empty has to.
+            false => self.0.get_ref().recv_from(buf),
+        }
+    }
+
+    /// Takes a datagram, if there is one that the runtime has seen.
+    #[cfg(not(unix))]
+    pub(super) fn try_recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.0.try_recv_from(buf)
     }
 

@@ -4,6 +4,7 @@ use super::budget::{Budget, CONNECTION, STALE};
 use super::farewells::Farewells;
 use super::places::{Places, Prefix};
 use super::resets::Resets;
+use super::socket_buffer::{Activity, SocketBuffer};
 use super::{EndpointConfig, EndpointStatistics};
 use crate::connection::Connection;
 use crate::error::Error;
@@ -38,6 +39,7 @@ pub(super) struct Entry {
     generation: u64,
     /// Memory that it is charged with, bytes.
     memory: u64,
+    activity: Activity,
     deadline: Option<Time>,
     queued: bool,
     /// Came in, so it has one of the [`Places`].
@@ -64,6 +66,7 @@ pub(super) struct Table {
     farewells: Farewells,
     budget: Budget,
     resets: Resets,
+    pub socket_buffer: SocketBuffer,
     pub acceptor: Option<Waker>,
     pub driver: Option<Waker>,
     pub closer: Option<Waker>,
@@ -127,11 +130,12 @@ impl Table {
         Ok(self.insert((peer, recv_id), connection, false))
     }
 
-    fn insert(&mut self, key: Key, connection: Connection, incoming: bool) -> Handle {
+    fn insert(&mut self, key: Key, mut connection: Connection, incoming: bool) -> Handle {
         self.generations += 1;
         let generation = self.generations;
         let (reader, writer, deadline, queued, detached) = (None, None, None, false, None);
         let (half_open, memory) = (incoming, CONNECTION);
+        self.socket_buffer.newcomers_share().into_iter().for_each(|share| connection.set_socket_share(share));
         self.entries.insert(
             key,
             Box::new(Entry {
@@ -140,6 +144,7 @@ impl Table {
                 writer,
                 generation,
                 memory,
+                activity: Activity::default(),
                 deadline,
                 queued,
                 incoming,
@@ -261,6 +266,11 @@ impl Table {
     fn deliver(&mut self, now: Time, key: Key, packet: &Packet<'_>) {
         if let Some(entry) = self.entries.get_mut(&key) {
             entry.connection.set_share(self.budget.share());
+            if let (Kind::Data, Some(share)) =
+                (packet.header.kind, self.socket_buffer.share(now, &mut entry.activity))
+            {
+                entry.connection.set_socket_share(share);
+            }
             entry.connection.handle(now, packet);
             self.touch(key);
         }

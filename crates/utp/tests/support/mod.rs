@@ -8,11 +8,11 @@ use afteryou_cc::list;
 use afteryou_cc::param::Value;
 use afteryou_cc::{Span, Time};
 use afteryou_utp::packet::Packet;
-use afteryou_utp::{Config, Connection};
+use afteryou_utp::{Config, Connection, SocketShare};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// IP and UDP headers, bytes.
 pub const OVERHEAD: u32 = 28;
@@ -155,6 +155,33 @@ enum Event {
     Deadline(usize, Side),
     Read(usize),
     Look(usize),
+    ReadSocket,
+}
+
+/// The receive buffer of the socket that all servers share, and the host that reads it.
+pub struct Socket {
+    /// Memory as Linux counts it, bytes.
+    capacity: u64,
+    /// How long the host sleeps once there is something to read.
+    sleep: Span,
+    /// Servers are told of the buffer.
+    is_known: bool,
+    held: u64,
+    waiting: VecDeque<(usize, Vec<u8>)>,
+    empty_at: Time,
+    pub drops: u64,
+}
+
+impl Socket {
+    pub fn new(capacity: u64, sleep: Span, is_known: bool) -> Socket {
+        let (held, waiting, empty_at) = (0, VecDeque::new(), Time::ZERO);
+        Socket { capacity, sleep, is_known, held, waiting, empty_at, drops: 0 }
+    }
+
+    /// What a datagram of up to one page takes: a buffer that is a power of two, and its description.
+    fn memory(datagram: &[u8]) -> u64 {
+        (datagram.len() as u64 + 64 + 320).next_power_of_two() + 256
+    }
 }
 
 /// Decides about each datagram before it enters the network: true lets it through.
@@ -171,6 +198,7 @@ pub struct World {
     order: u64,
     rng: Pcg64,
     pub filter: Option<Filter>,
+    pub socket: Option<Socket>,
     /// (time, sojourn) of every packet through the bottleneck.
     pub sojourns: Vec<(Time, Span)>,
     pub drops: u64,
@@ -192,6 +220,7 @@ impl World {
             order: 0,
             rng: Pcg64::seed_from_u64(path.seed),
             filter: None,
+            socket: None,
             sojourns: Vec::new(),
             drops: 0,
             path,
@@ -278,6 +307,10 @@ impl World {
             Event::Arrive(i, Side::Client, datagram) if self.flows[i].plan.look_us > 0 => {
                 self.wait_in_socket(i, datagram);
             }
+            Event::Arrive(i, Side::Server, datagram) if self.socket.is_some() => {
+                self.enter_socket(i, datagram);
+            }
+            Event::ReadSocket => self.read_socket(),
             Event::Arrive(i, side, datagram) => {
                 self.handle(i, side, &datagram);
                 self.service(i, side);
@@ -315,6 +348,35 @@ impl World {
             let us = self.now.as_micros().next_multiple_of(flow.plan.look_us);
             self.schedule(Time::from_micros(us).max(self.now), Event::Look(i));
         }
+    }
+
+    fn enter_socket(&mut self, i: usize, datagram: Vec<u8>) {
+        let Some(socket) = &mut self.socket else { return };
+        // As Linux does: one packet may exceed the limit.
+        if socket.held > socket.capacity {
+            socket.drops += 1;
+            return;
+        }
+        socket.held += Socket::memory(&datagram);
+        socket.waiting.push_back((i, datagram));
+        if socket.waiting.len() == 1 {
+            let at = self.now + socket.sleep;
+            self.schedule(at, Event::ReadSocket);
+        }
+    }
+
+    fn read_socket(&mut self) {
+        let Some(socket) = &mut self.socket else { return };
+        let (waiting, empty_at) = (std::mem::take(&mut socket.waiting), socket.empty_at);
+        (socket.held, socket.empty_at) = (0, self.now);
+        let memory = socket.is_known.then(|| socket.capacity * 3 / 4 / self.flows.len() as u64);
+        for (i, datagram) in waiting {
+            if let (Some(memory), Some(server)) = (memory, &mut self.flows[i].server) {
+                server.set_socket_share(SocketShare { memory, empty_at });
+            }
+            self.handle(i, Side::Server, &datagram);
+        }
+        (0..self.flows.len()).for_each(|i| self.service(i, Side::Server));
     }
 
     fn handle(&mut self, i: usize, side: Side, datagram: &[u8]) {

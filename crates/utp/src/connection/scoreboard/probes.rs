@@ -4,8 +4,8 @@
 //! any news. uTP has no D-SACK, so that acknowledgement is the only sign that the probe was needless. If a packet sent
 //! after the probe is acknowledged first, the probe has repaired a loss, and the loss is reported.
 //!
-//! Known bad cases, as in the RFC: the second acknowledgement is lost, is joined with the first, or travels on a packet of
-//! data. The loss is reported then although there was none.
+//! Known bad cases, as in the RFC: the second acknowledgement is lost, travels on a packet of data, or a libutp has joined it
+//! with the first. The loss is reported then although there was none.
 
 use super::segment::Segment;
 use super::{LostPacket, Scoreboard};
@@ -19,6 +19,8 @@ pub(super) struct Probe {
     pub repeats: LostPacket,
     /// The packet has arrived.
     pub arrived: bool,
+    /// It had arrived before the latest acknowledgement: the one for its other copy would have come by now.
+    pub waited: bool,
 }
 
 impl Scoreboard {
@@ -32,7 +34,12 @@ impl Scoreboard {
         if let Some(earlier) = self.take_probe(repeats.packet_number) {
             repeats = earlier.repeats; // probed for the second time, and the first transmission is not judged yet
         }
-        self.probes.push(Probe { packet_number: self.next_packet_number, repeats, arrived: false });
+        self.probes.push(Probe {
+            packet_number: self.next_packet_number,
+            repeats,
+            arrived: false,
+            waited: false,
+        });
     }
 
     /// The packet whose newest transmission is `packet_number` has arrived; `earlier` if by an earlier transmission.
@@ -56,9 +63,11 @@ impl Scoreboard {
     }
 
     /// Takes the losses that probes have repaired, now that transmission `largest` has arrived.
-    pub(super) fn take_repaired(&mut self, largest: u64) -> impl Iterator<Item = LostPacket> + '_ {
-        let is_judged = move |probe: &mut Probe| probe.arrived && probe.packet_number < largest;
-        self.probes.extract_if(.., is_judged).map(|probe| probe.repeats)
+    pub(super) fn take_repaired(&mut self, largest: u64) -> Vec<LostPacket> {
+        let is_judged = |probe: &mut Probe| probe.waited && probe.packet_number < largest;
+        let repaired = self.probes.extract_if(.., is_judged).map(|probe| probe.repeats).collect();
+        self.probes.iter_mut().for_each(|probe| probe.waited = probe.arrived);
+        repaired
     }
 }
 

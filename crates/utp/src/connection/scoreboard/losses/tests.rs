@@ -73,7 +73,7 @@ fn lost_by_status(board: &Scoreboard) -> impl Iterator<Item = u64> + '_ {
 
 /// What a probe repaired, and whether it did is known by now.
 fn repaired(board: &Scoreboard) -> Vec<LostPacket> {
-    let is_judged = |probe: &&Probe| probe.arrived && Some(probe.packet_number) < board.largest_delivered;
+    let is_judged = |probe: &&Probe| probe.waited && Some(probe.packet_number) < board.largest_delivered;
     board.probes.iter().filter(is_judged).map(|probe| probe.repeats).collect()
 }
 
