@@ -15,7 +15,7 @@
 //! A flow with packets of both classes is two flows here, so it keeps its order within each class.
 //!
 //! # Constants
-//! Those of FQ-CoDel for best effort, with the RFC's rule of a queue's last packet; for lower effort's target and interval and for the guard see
+//! Those of FQ-CoDel for best effort, with RFC 8289's rule of a queue's last packet and a quantum of 1514 B; for lower effort's target and interval and for the guard see
 //! [`le_two_queues`](crate::le_two_queues). Each class has `flows` queues.
 //!
 //! # Source
@@ -30,7 +30,7 @@
 
 use crate::codel::Law;
 use crate::error::Error;
-use crate::fq_codel::{check_times, Flows, COUNT_DROPS, DROP_BATCH, ECN, FLOWS, LISTS, MTU, QUANTUM};
+use crate::fq_codel::{check_times, Flows, COUNT_DROPS, DROP_BATCH, ECN, FLOWS, LISTS, MTU};
 use crate::guard::{Guard, GUARD_PACKETS, GUARD_TIME};
 use crate::le_two_queues::{LE_INTERVAL, LE_TARGET};
 use crate::packet::{Class, Packet};
@@ -43,7 +43,9 @@ use afteryou_cc::{Span, Time};
 /// Parameters.
 pub const PARAMS: &[Param] = &[
     FLOWS,
-    QUANTUM,
+    // Some first turns of two packets, where FQ-CoDel has one: with 1500 B five flows keep 94 % beside five of lower effort.
+    Param::bytes("quantum", 1514, (256, 1 << 20))
+        .explained("bytes in a turn", "RFC 8290 §5.2; Linux: at least 256"),
     Param::millis("target", 5, (1, 1000))
         .explained("time in a best-effort queue that may stand", "RFC 8290 §5.2"),
     Param::millis("interval", 100, (1, 10_000))

@@ -49,7 +49,7 @@ proptest! {
         let plain = [("best_effort", Value::Choice("droptail"))];
         let with = |settings: &Settings| [&STRICT, settings].concat();
         let ecn = [("ecn", Value::Flag(true))];
-        let own = [("codel", Value::Choice("rfc8289"))];
+        let own = [("codel", Value::Choice("rfc8289")), ("quantum", Value::Bytes(1514))];
         let pairs: [(&str, Vec<_>, &str, &Settings); 3] = [
             ("le_two_queues", with(&[]), "codel", &ecn),
             ("le_two_queues", with(&plain), "droptail", &[]),
