@@ -187,7 +187,7 @@ async fn hand_over(ticket: String, listening: &Listening, common: &Common) -> Re
         true => format!("{}\n", serde_json::json!({ "event": "ticket", "ticket": ticket })),
         false => format!("{ticket}\n"),
     };
-    tokio::task::spawn_blocking(move || output::print(&line)).await?
+    tokio::task::spawn_blocking(move || output::print_whole(&line)).await?
 }
 
 /// Never readable for others, whoever had the name before, and never half a ticket.

@@ -10,6 +10,7 @@ use crate::live::cut;
 use crate::output::printable;
 use crate::transfer::tally::Tally;
 use afteryou_transfer::event::Event;
+use afteryou_transfer::ticket::redact;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
@@ -115,7 +116,8 @@ impl View for Bar {
     }
 
     fn say(&mut self, sentence: &str) {
-        let line = printable(sentence);
+        let text = printable(sentence);
+        let line = redact(&text);
         match &self.bar {
             Some(bar) => bar.println(line),
             None => crate::output::complain(&format!("{line}\n")),
