@@ -10,7 +10,6 @@ use crate::live::cut;
 use crate::output::printable;
 use crate::transfer::tally::Tally;
 use afteryou_transfer::event::Event;
-use afteryou_transfer::ticket::redact;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
@@ -116,8 +115,7 @@ impl View for Bar {
     }
 
     fn say(&mut self, sentence: &str) {
-        let text = printable(sentence);
-        let line = redact(&text);
+        let line = printable(sentence);
         match &self.bar {
             Some(bar) => bar.println(line),
             None => crate::output::complain(&format!("{line}\n")),

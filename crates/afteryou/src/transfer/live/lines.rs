@@ -4,7 +4,6 @@ use super::{numbers, pause, remark, View};
 use crate::output::printable;
 use crate::transfer::tally::Tally;
 use afteryou_transfer::event::Event;
-use afteryou_transfer::ticket::redact;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -61,7 +60,7 @@ impl<W: Write + Send> View for Lines<W> {
 
     fn say(&mut self, sentence: &str) {
         // If nobody reads it there is nobody to tell.
-        let _ = writeln!(self.out, "{}", redact(&printable(sentence)));
+        let _ = writeln!(self.out, "{}", printable(sentence));
     }
 
     fn log(&mut self, line: &str) {
