@@ -11,6 +11,7 @@ use afteryou_quic::Socket;
 use afteryou_transfer::guard::{Guard, Limits};
 use afteryou_transfer::identity::{self, Identity};
 use afteryou_transfer::job::{self, ListenOptions, Service};
+use afteryou_transfer::source::Served;
 use afteryou_transfer::store::{Store, StoreOptions};
 use afteryou_transfer::ticket::{Address, Host, Role, Ticket};
 use afteryou_transfer::{addresses, ssh, tls};
@@ -47,7 +48,7 @@ pub async fn serve(args: &ServeArgs) -> Result<(), Failure> {
         )));
     }
     let options = sources::options(&args.common, args.symlinks);
-    let service = Service::Serve { dir: directory.clone(), options };
+    let service = Service::Serve { dir: Served::open(directory)?, options };
     let job = Job { command: "serve", done: "sent", direction: Direction::Up, what: shown(directory) };
     let hint =
         format!("serving {}; on the other machine: afteryou get TICKET[/PATH] [DIR]", shown(directory));
