@@ -118,13 +118,20 @@ async fn run(
     }
     match is_finished {
         false => Err(Failure::Stopped("stopped before a job was complete".to_owned())),
-        true => summary::verdict(&summary, "sending them again tries again"),
+        true => summary::verdict(&summary, "sending them again tries again").map_err(|failure| {
+            match listening.ticket_only {
+                // The side that started this one prints the same.
+                true => Failure::Elsewhere(failure.code()),
+                false => failure,
+            }
+        }),
     }
 }
 
 /// Standard error is the user's terminal, and ours is shown there already.
 fn quiet_for_ssh(listening: &Listening, common: &Common) -> Common {
-    Common { quiet: common.quiet || listening.ticket_only, ..common.clone() }
+    let is_far_end = listening.ticket_only;
+    Common { quiet: common.quiet || is_far_end, is_far_end, ..common.clone() }
 }
 
 /// The one that is kept, or one for this run alone.
