@@ -77,6 +77,7 @@ Exit codes:
   0  it went well
   1  it failed, or its verdict is bad and --check was given
   2  the command line (or a scenario file) makes no sense
+  3  a transfer is complete, but entries were left out, or stored without their mode or time
   130  Ctrl-C ended it";
 
 impl Command {

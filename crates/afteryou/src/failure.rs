@@ -22,6 +22,8 @@ pub enum Failure {
     Stopped(String),
     /// It went well, and its verdict, which `--check` asks for, is bad: exit code 1.
     Verdict(String),
+    /// Another side prints it on the same terminal: this exit code.
+    Elsewhere(u8),
 }
 
 impl Failure {
@@ -37,12 +39,15 @@ impl Failure {
             Failure::Incomplete(_) => 3,
             Failure::Interrupted | Failure::Stopped(_) => 130,
             Failure::Failed(_) | Failure::Verdict(_) => 1,
+            Failure::Elsewhere(code) => *code,
         }
     }
 
     /// Says why on stderr.
     pub fn report(&self) -> ExitCode {
-        crate::output::complain_within(&format!("afteryou: {}\n", fit(&self.to_string())), PATIENCE);
+        if !matches!(self, Failure::Elsewhere(_)) {
+            crate::output::complain_within(&format!("afteryou: {}\n", fit(&self.to_string())), PATIENCE);
+        }
         ExitCode::from(self.code())
     }
 }
@@ -52,6 +57,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Interrupted => f.write_str("interrupted"),
+            Failure::Elsewhere(code) => write!(f, "exit code {code}"),
             Failure::Usage(reason)
             | Failure::Verdict(reason)
             | Failure::Incomplete(reason)

@@ -10,8 +10,14 @@ use std::time::Duration;
 /// Widest text, columns: longer lines are hard to read.
 const WIDTH: usize = 110;
 
-/// Writes `text` to stdout. A reader that has seen enough, as in `afteryou list | head`, is no failure.
+/// Writes `text` to stdout, without the secret of a ticket that may be in it. A reader that has seen enough, as in
+/// `afteryou list | head`, is no failure.
 pub fn print(text: &str) -> Result<(), Failure> {
+    print_whole(&redact(text))
+}
+
+/// The same with its tickets: for the one that is handed over.
+pub fn print_whole(text: &str) -> Result<(), Failure> {
     print_to(&mut io::stdout().lock(), text)
 }
 

@@ -48,6 +48,30 @@ fn man_pages_are_current() {
     assert_current("docs/man", &pages);
 }
 
+/// Of a transfer.
+const EXIT_CODES: [u8; 5] = [0, 1, 2, 3, 130];
+
+#[test]
+fn exit_codes_of_a_transfer_are_complete_wherever_they_are_listed() {
+    let pages = man_pages().unwrap();
+    for name in ["afteryou.1", "afteryou-send.1", "afteryou-receive.1", "afteryou-serve.1", "afteryou-get.1"]
+    {
+        let (_, page) = pages.iter().find(|(page, _)| page == name).unwrap();
+        let page = String::from_utf8_lossy(page);
+        let (_, listed) = page.split_once("\nExit codes:\n").unwrap();
+        let missing: Vec<_> = EXIT_CODES
+            .iter()
+            .filter(|code| !format!("\n{listed}").contains(&format!("\n  {code} ")))
+            .collect();
+        assert!(missing.is_empty(), "{name} does not list {missing:?}");
+    }
+    let book = fs::read_to_string(root().join("docs/src/send-receive.md")).unwrap();
+    let (_, listed) = book.split_once("\nExit codes: ").unwrap();
+    let (listed, _) = listed.split_once("`receive`").unwrap();
+    let missing: Vec<_> = EXIT_CODES.iter().filter(|code| !listed.contains(&format!("{code} if "))).collect();
+    assert!(missing.is_empty(), "the book does not list {missing:?}");
+}
+
 #[test]
 fn completions_are_current() {
     let scripts = Shell::value_variants().iter().map(|shell| {

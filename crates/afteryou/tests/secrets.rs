@@ -21,15 +21,20 @@ fn ticket() -> String {
     Ticket { role: Role::Receive, fingerprint, secret, addresses: vec![address] }.to_line().unwrap()
 }
 
-/// The built command, where it can create nothing.
-fn run(words: &[String], variable: Option<(&str, &str)>) -> Output {
+/// The built command.
+fn command(words: &[String], at: &Path, elsewhere: &Path) -> std::process::Command {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_afteryou"));
-    command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).envs(variable);
+    command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).current_dir(at);
+    command.env("XDG_RUNTIME_DIR", elsewhere).env("XDG_STATE_HOME", elsewhere);
+    command
+}
+
+/// Where it can create nothing.
+fn run(words: &[String], variable: Option<(&str, &str)>) -> Output {
     let elsewhere = tempfile::tempdir().unwrap();
     let nowhere = Path::new("/proc");
-    command.current_dir(if nowhere.is_dir() { nowhere } else { elsewhere.path() });
-    command.env("XDG_RUNTIME_DIR", elsewhere.path()).env("XDG_STATE_HOME", elsewhere.path());
-    let mut child = command.spawn().unwrap();
+    let at = if nowhere.is_dir() { nowhere } else { elsewhere.path() };
+    let mut child = command(words, at, elsewhere.path()).envs(variable).spawn().unwrap();
     let began = Instant::now();
     while child.try_wait().unwrap().is_none() {
         if began.elapsed() > LONG_ENOUGH {
@@ -40,10 +45,13 @@ fn run(words: &[String], variable: Option<(&str, &str)>) -> Output {
     child.wait_with_output().unwrap()
 }
 
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
 /// The pieces of the ticket that the command printed.
 fn assert_hidden(output: &Output, ticket: &str, what: &str) {
-    let said =
-        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let said = text(&output.stdout) + &text(&output.stderr);
     let content = ticket.strip_prefix("afteryou1").unwrap();
     let low = said.to_ascii_lowercase();
     let piece = (0..=content.len() - PIECE).find(|at| low.contains(&content[*at..at + PIECE]));
@@ -130,4 +138,34 @@ fn a_ticket_with_a_slip_in_it_is_not_printed_back() {
             assert_hidden(&run(&words, None), &ticket, &words.join(" "));
         }
     }
+}
+
+/// It is in a path that the command creates.
+#[test]
+fn a_ticket_that_becomes_a_name_is_not_printed_back() {
+    let ticket = ticket();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |words: &[&str]| {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        command(&words, folder.path(), folder.path())
+    };
+    let into = format!("./{ticket}");
+    let receive = ["receive", &into, "--listen", "127.0.0.1:0", "--ticket-file", "ready"];
+    let mut receive = at(&receive).spawn().unwrap();
+    while !folder.path().join("ready").exists() {
+        assert_eq!(receive.try_wait().unwrap(), None);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    for words in [vec!["ctl"], vec!["ctl", "--json"], vec!["ctl", "pause"], vec!["ctl", "stop"]] {
+        let output = at(&words).output().unwrap();
+        assert!(text(&output.stdout).contains("afteryou1…"), "{}", text(&output.stderr));
+        assert_hidden(&output, &ticket, &words.join(" "));
+    }
+    let output = receive.wait_with_output().unwrap();
+    assert!(text(&output.stderr).contains("put them into ./afteryou1…"), "{}", text(&output.stderr));
+    assert_hidden(&output, &ticket, "receive");
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/home-uplink.toml");
+    let output = at(&["sim", scenario, "--out", &ticket]).output().unwrap();
+    assert!(text(&output.stdout).contains("Report: afteryou1…"), "{}", text(&output.stderr));
+    assert_hidden(&output, &ticket, "sim");
 }

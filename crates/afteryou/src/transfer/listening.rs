@@ -11,6 +11,7 @@ use afteryou_quic::Socket;
 use afteryou_transfer::guard::{Guard, Limits};
 use afteryou_transfer::identity::{self, Identity};
 use afteryou_transfer::job::{self, ListenOptions, Service};
+use afteryou_transfer::source::Served;
 use afteryou_transfer::store::{Store, StoreOptions};
 use afteryou_transfer::ticket::{Address, Host, Role, Ticket};
 use afteryou_transfer::{addresses, ssh, tls};
@@ -47,7 +48,7 @@ pub async fn serve(args: &ServeArgs) -> Result<(), Failure> {
         )));
     }
     let options = sources::options(&args.common, args.symlinks);
-    let service = Service::Serve { dir: directory.clone(), options };
+    let service = Service::Serve { dir: Served::open(directory)?, options };
     let job = Job { command: "serve", done: "sent", direction: Direction::Up, what: shown(directory) };
     let hint =
         format!("serving {}; on the other machine: afteryou get TICKET[/PATH] [DIR]", shown(directory));
@@ -117,13 +118,20 @@ async fn run(
     }
     match is_finished {
         false => Err(Failure::Stopped("stopped before a job was complete".to_owned())),
-        true => summary::verdict(&summary, "sending them again tries again"),
+        true => summary::verdict(&summary, "sending them again tries again").map_err(|failure| {
+            match listening.ticket_only {
+                // The side that started this one prints the same.
+                true => Failure::Elsewhere(failure.code()),
+                false => failure,
+            }
+        }),
     }
 }
 
 /// Standard error is the user's terminal, and ours is shown there already.
 fn quiet_for_ssh(listening: &Listening, common: &Common) -> Common {
-    Common { quiet: common.quiet || listening.ticket_only, ..common.clone() }
+    let is_far_end = listening.ticket_only;
+    Common { quiet: common.quiet || is_far_end, is_far_end, ..common.clone() }
 }
 
 /// The one that is kept, or one for this run alone.
@@ -187,7 +195,7 @@ async fn hand_over(ticket: String, listening: &Listening, common: &Common) -> Re
         true => format!("{}\n", serde_json::json!({ "event": "ticket", "ticket": ticket })),
         false => format!("{ticket}\n"),
     };
-    tokio::task::spawn_blocking(move || output::print(&line)).await?
+    tokio::task::spawn_blocking(move || output::print_whole(&line)).await?
 }
 
 /// Never readable for others, whoever had the name before, and never half a ticket.

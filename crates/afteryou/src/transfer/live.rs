@@ -42,7 +42,7 @@ pub fn view(common: &Common, at_once: bool) -> Box<dyn View> {
     let list = common.list;
     match (common.json, common.quiet) {
         (true, _) => Box::new(json::Json::new(std::io::stdout())),
-        (false, true) => Box::new(quiet::Quiet),
+        (false, true) => Box::new(quiet::Quiet { entries: !common.is_far_end }),
         (false, false) if std::io::stderr().is_terminal() && !live::is_dumb() => {
             Box::new(bar::Bar::new(at_once, list, bar::stderr()))
         }

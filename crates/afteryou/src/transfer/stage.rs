@@ -14,6 +14,7 @@ use crate::output::{self, complain};
 use afteryou_cc::list::Class;
 use afteryou_transfer::event::{Event, Listener};
 use afteryou_transfer::pace::Pace;
+use afteryou_transfer::ticket::redact;
 use anyhow::Context;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -182,7 +183,8 @@ fn show(mut view: Box<dyn View>, tally: &Mutex<Tally>, messages: &queue::Receive
         let tally = locked(tally).clone();
         match message {
             Ok(Message::Event(event)) => view.event(&event, &tally, now),
-            Ok(Message::Say(sentence)) => view.say(&sentence),
+            // The user may have named a path by a ticket. Names of files stay as they are.
+            Ok(Message::Say(sentence)) => view.say(&redact(&sentence)),
             Ok(Message::Log(line)) => view.log(&line),
             Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {}

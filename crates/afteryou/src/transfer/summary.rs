@@ -14,13 +14,16 @@ const SHORT: Duration = Duration::from_millis(500);
 pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
     let took = now.saturating_duration_since(tally.began);
     let moved = tally.bytes_moved;
+    let what = match end.stored {
+        // What moved are entries without their mode or time, which are counted below.
+        0 if end.incomplete > 0 => size(moved),
+        stored => format!("{}, {}", count(stored, "file"), size(moved)),
+    };
     let mut parts = vec![match end.stored {
         0 if moved == 0 => format!("nothing had to be {verb}"),
-        stored if took < SHORT => format!("{verb} {}, {}", count(stored, "file"), size(moved)),
-        stored => format!(
-            "{verb} {}, {} in {} ({})",
-            count(stored, "file"),
-            size(moved),
+        _ if took < SHORT => format!("{verb} {what}"),
+        _ => format!(
+            "{verb} {what} in {} ({})",
             short_time(took),
             rate((moved as f64 / took.as_secs_f64()) as u64)
         ),
@@ -104,6 +107,18 @@ mod tests {
             summary("sent", end, &done, now),
             "nothing had to be sent; 4.3 GB were there already; 1 entry left out"
         );
+    }
+
+    #[test]
+    fn what_moved_and_lacks_its_mode_is_not_said_to_be_no_file() {
+        let (done, now) = tally(4_300_000_000, 3_100_000_000);
+        let end = End { incomplete: 12, ..End::default() };
+        let expected =
+            "sent 3.1 GB in 4 min 12 s (98.4 Mbit/s); 1.2 GB were there already; 12 entries stored \
+                        without mode or time";
+        assert_eq!(summary("sent", end, &done, now), expected);
+        let end = End { stored: 1, incomplete: 12, ..End::default() };
+        assert!(summary("sent", end, &done, now).starts_with("sent 1 file, 3.1 GB in "));
     }
 
     #[test]

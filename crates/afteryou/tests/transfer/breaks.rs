@@ -3,7 +3,6 @@
 use super::support::*;
 use std::fs;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 /// Kills one side in the middle, begins again, and counts what moves then.
 fn killed_in_the_middle(kill_sender: bool) {
@@ -54,16 +53,13 @@ fn the_successor_of_a_killed_sender_does_not_wait_until_its_connection_is_idle()
     let send = place.start(&["send", "large", &ticket, "--max-rate", "8Mbit/s"]);
     place.wait_for(&send, |status| status["bytes_done"].as_u64() > Some(500_000));
     send.kill();
-    let began = Instant::now();
     let (code, _, said) = place.start(&["send", "large", &ticket]).end();
-    let took = began.elapsed();
     assert_eq!(code, Some(0), "{said}");
     place.ctl(&receive, &["stop"]);
     let log = receive.end().2;
     assert!(log.contains("gone without a word: its files are free for others"), "{log}");
+    // It was closed here. Otherwise QUIC finds out after 10 s, and the reason is that it timed out.
     assert!(log.contains("no connection: it was silent, and a newer connection came"), "{log}");
-    // QUIC finds out after 10 s, and the file is asked for again each second.
-    assert!(took < Duration::from_secs(9), "{took:?}");
 }
 
 #[test]

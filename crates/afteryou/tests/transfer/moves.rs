@@ -9,6 +9,7 @@ use afteryou_scenario::{Buffer, Probability, Rate};
 use std::collections::HashMap;
 use std::fs;
 use std::net::{SocketAddr, UdpSocket};
+use std::process::Stdio;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -144,19 +145,24 @@ fn several_connections_that_get_are_one_job_and_all_carry_content() {
     of_three_connections(&listen, &connect, Towards::Client, "arrived");
 }
 
-/// A script in ssh's place runs the far end's command here.
-#[test]
-fn ssh_starts_the_far_end() {
-    let place = Place::new();
-    let sent = place.file("photos/a", 200_000);
-    fs::create_dir(place.path("there")).unwrap();
+/// A script in ssh's place that runs the far end's command here, and the options that name both.
+fn over_ssh(place: &Place) -> [String; 4] {
     let ssh = place.path("ssh");
     let script = "#!/bin/sh\nif [ \"$1\" = -G ]; then echo hostname 127.0.0.1; exit; fi\n\
         shift; shift; unset AFTERYOU_STATE; exec sh -c \"$*\"\n";
     fs::write(&ssh, script).unwrap();
     fs::set_permissions(&ssh, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let program = env!("CARGO_BIN_EXE_afteryou");
-    let over = ["--ssh-command", ssh.to_str().unwrap(), "--far-command", program];
+    ["--ssh-command", ssh.to_str().unwrap(), "--far-command", program].map(str::to_owned)
+}
+
+#[test]
+fn ssh_starts_the_far_end() {
+    let place = Place::new();
+    let sent = place.file("photos/a", 200_000);
+    fs::create_dir(place.path("there")).unwrap();
+    let over = over_ssh(&place);
+    let over = over.each_ref().map(String::as_str);
     let output = place.run(&[&["send", "photos", "--via", "ssh", "host:there"], &over[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(same(&sent, &place.path("there/photos/a")));
@@ -164,6 +170,35 @@ fn ssh_starts_the_far_end() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(same(&sent, &place.path("back/photos/a")));
     assert_eq!(text(&place.run(&["ctl"]).stdout), "no job runs\n", "the far ends have gone");
+}
+
+/// Both ends print to the same terminal.
+#[test]
+fn what_both_ends_of_ssh_know_is_printed_once() {
+    let place = Place::new();
+    place.file("photos/a", 1_000);
+    std::os::unix::fs::symlink("/nowhere", place.path("photos/link")).unwrap();
+    let over = over_ssh(&place);
+    let over = over.each_ref().map(String::as_str);
+    for words in
+        [["send", "photos", "--via", "ssh", "host:there"], ["get", "--via", "ssh", "host:photos", "back"]]
+    {
+        let output = place.run(&[&words[..], &over[..]].concat());
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        for sentence in ["the link's target is absolute", "complete, but 1 entry left out"] {
+            assert_eq!(said.matches(sentence).count(), 1, "{sentence}: {said}");
+        }
+    }
+    // The exit code is that of any other receiver.
+    let mut far =
+        place.command(&["receive", "archive", "--once", "--ticket-only", "--listen", "127.0.0.1:0"]);
+    let far = far.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut far = Running::new(far);
+    let ticket = far.line();
+    assert_eq!(place.run(&["send", "photos", &ticket]).status.code(), Some(3));
+    let (code, _, said) = far.end();
+    assert_eq!((code, said.as_str()), (Some(3), ""));
 }
 
 /// A link of 10 Mbit/s with a queue of 300 ms before `server`, and where two flows enter it.

@@ -20,12 +20,11 @@ use crate::event::{Event, Listener};
 use crate::guard::Guard;
 use crate::pace::Pace;
 use crate::session::{self, sink, source, Control, End};
-use crate::source::{Source, SourceOptions};
+use crate::source::{Served, Source, SourceOptions};
 use crate::store::Store;
 use crate::wire::{Answer, Greeting};
 use quinn::{Connection, ConnectionError, VarInt};
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -56,7 +55,7 @@ pub enum Service {
     /// It is a source.
     Serve {
         /// What is served.
-        dir: PathBuf,
+        dir: Served,
         /// How.
         options: SourceOptions,
     },
@@ -294,7 +293,7 @@ impl Host {
         }
         let looked = {
             let path = path.clone();
-            on_thread("look", move || Source::below(&dir, &path, options)).await
+            on_thread("look", move || Source::within(&dir, &path, options)).await
         };
         match looked {
             Ok(Ok(source)) => self.job(id, Some((path, source))),

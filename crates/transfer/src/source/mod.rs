@@ -5,7 +5,7 @@
 //! is a link is followed: the user named what it leads to. Links found below it obey [`Symlinks`].
 //!
 //! # Others who write there
-//! The directory that a PATH lies in is opened once. Unless links are followed, everything is reached from there through directories only, so
+//! The directory that a PATH lies in is opened once, and so is a served one. Unless links are followed, everything is reached from there through directories only, so
 //! nobody can lead a source elsewhere by putting a link in a directory's place. A served directory is never left, with links
 //! followed neither.
 //!
@@ -114,6 +114,19 @@ struct Top {
     path: EntryPath,
 }
 
+/// A directory in which peers choose what they get. It stays open: what takes its name later is not served.
+#[derive(Clone, Debug)]
+pub struct Served(Arc<Dir>);
+
+impl Served {
+    /// Opens the directory.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let opened = Dir::open_ambient_dir(path, cap_std::ambient_authority());
+        let failed = |source| Error::File { doing: "open", path: path.display().to_string(), source };
+        Ok(Self(Arc::new(opened.map_err(failed)?)))
+    }
+}
+
 impl Source {
     /// These files and directories.
     pub fn of(paths: &[PathBuf], options: SourceOptions) -> Result<Self, Error> {
@@ -157,12 +170,11 @@ impl Source {
 
     /// What lies at a peer's `path` below a served directory; for the empty path all that lies in it. Never anything
     /// outside the directory, whatever path and links say.
-    pub fn below(served: &Path, path: &[u8], options: SourceOptions) -> Result<Self, Error> {
+    pub fn within(served: &Served, path: &[u8], options: SourceOptions) -> Result<Self, Error> {
+        let dir = served.0.clone();
         let shown = EntryPath(path.to_vec());
         let named = if path.is_empty() { "what is served".to_owned() } else { shown.to_string() };
         let failed = |source| Error::File { doing: "read", path: named.clone(), source };
-        let dir = Dir::open_ambient_dir(served, cap_std::ambient_authority())
-            .map_err(|source| Error::File { doing: "open", path: served.display().to_string(), source })?;
         if path.is_empty() {
             let place = Place::within(dir, PathBuf::from("."), options.symlinks).map_err(failed)?;
             let top = Top { place, path: EntryPath::default() };
@@ -181,6 +193,11 @@ impl Source {
         let names = Some(Arc::new(HashSet::from([name.clone()])));
         let tops = vec![Top { place, path: EntryPath(name) }];
         Ok(Self { tops, names, options, stopper: Stopper::default() })
+    }
+
+    /// The same below a directory that is opened for this.
+    pub fn below(served: &Path, path: &[u8], options: SourceOptions) -> Result<Self, Error> {
+        Self::within(&Served::open(served)?, path, options)
     }
 
     /// The same, and what stops it: looks at the disk that were begun with it or its clones end soon, in the middle of a

@@ -120,8 +120,7 @@ impl Place {
     }
 
     /// Inside a served directory, by the words of a peer. A link in them is followed as long as it stays there.
-    pub(super) fn within(dir: Dir, path: PathBuf, symlinks: Symlinks) -> io::Result<Self> {
-        let dir = Arc::new(dir);
+    pub(super) fn within(dir: Arc<Dir>, path: PathBuf, symlinks: Symlinks) -> io::Result<Self> {
         Ok(match symlinks {
             Symlinks::Follow => Self { reach: Reach::Below(dir), path },
             _ => Self { path: dir.canonicalize(path)?, reach: Reach::Directories(dir) },

@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use afteryou_transfer::entry::{Entry, EntryPath, Kind, Wanted};
-use afteryou_transfer::source::{Item, Prepared, Source, SourceOptions};
+use afteryou_transfer::source::{Item, Prepared, Served, Source, SourceOptions};
 use afteryou_transfer::store::{Kept, Store, StoreOptions, Verdict};
 use afteryou_transfer::wire::Why;
 use std::collections::BTreeMap;
@@ -49,6 +49,10 @@ impl Pair {
     /// Everything that lies in `from`, as a served directory.
     pub fn source(&self) -> Source {
         Source::below(&self.from(), b"", SourceOptions::default()).expect("a source")
+    }
+
+    pub fn served(&self) -> Served {
+        Served::open(&self.from()).expect("a directory")
     }
 
     pub fn store(&self) -> Store {

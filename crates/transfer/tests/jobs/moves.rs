@@ -295,7 +295,7 @@ async fn one_connection_of_many_may_do_all_of_the_job() {
     for round in 0..10 {
         let service = match round % 2 {
             0 => Service::Receive(pair.store()),
-            _ => Service::Serve { dir: pair.from(), options: SourceOptions::default() },
+            _ => Service::Serve { dir: pair.served(), options: SourceOptions::default() },
         };
         _ = std::fs::remove_file(pair.to().join("tiny"));
         let far = Far::start_with(service, ListenOptions { once: true, ..ListenOptions::default() });
@@ -352,11 +352,25 @@ async fn whoever_gets_is_told_what_failed_and_what_was_left_out() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_takes_the_name_of_a_served_directory_is_not_served() {
+    let pair = Pair::new();
+    pair.write("file", b"served");
+    let far = Far::serve(&pair);
+    let files = || async { get(far.dialer(), Vec::new(), pair.store(), options().1).await.unwrap() };
+    assert_eq!(files().await.stored, 1);
+    std::fs::rename(pair.from(), pair.base.path().join("away")).unwrap();
+    symlink(pair.base.path().join("beside"), pair.from()).unwrap();
+    let Summary { stored, had, .. } = files().await;
+    assert_eq!((stored, had), (0, 1), "the same file again");
+    assert!(!pair.to().join("canary").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_doctor_is_told_how_packets_arrive() {
     let pair = Pair::new();
     let arrival_of = Arc::new(|_: &quinn::Connection| Arrival { tos: Some(4), ce: 1, packets: 9 });
     let options = ListenOptions { arrival_of, ..ListenOptions::default() };
-    let service = Service::Serve { dir: pair.from(), options: SourceOptions::default() };
+    let service = Service::Serve { dir: pair.served(), options: SourceOptions::default() };
     let far = Far::start_with(service, options);
     let connection = Dial::dial(&*far.dialer()).await.unwrap();
     let answer = probe(&connection).await.unwrap();

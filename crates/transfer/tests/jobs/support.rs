@@ -105,7 +105,7 @@ impl Far {
     }
 
     pub fn serve(pair: &Pair) -> Far {
-        Far::start(Service::Serve { dir: pair.from(), options: SourceOptions::default() })
+        Far::start(Service::Serve { dir: pair.served(), options: SourceOptions::default() })
     }
 
     pub fn dialer(&self) -> Arc<Dialer> {

@@ -59,6 +59,10 @@ pub struct Common {
     #[command(flatten)]
     pub log: LogArgs,
 
+    /// The side that started this one over ssh prints what becomes of the entries, on the same terminal.
+    #[arg(skip)]
+    pub is_far_end: bool,
+
     /// Print nothing but errors
     #[arg(
         long,

@@ -8,15 +8,16 @@ use afteryou_transfer::event::{Event, Outcome};
 use std::time::Instant;
 
 /// Nothing but what failed, was left out or is incomplete.
-pub struct Quiet;
+pub struct Quiet {
+    /// Entries are named; otherwise the view prints the log only.
+    pub entries: bool,
+}
 
 impl View for Quiet {
     fn event(&mut self, event: &Event, _: &Tally, _: Instant) {
-        if let Event::File {
-            outcome: Outcome::Failed(_) | Outcome::Skipped(_) | Outcome::Incomplete(_),
-            ..
-        } = event
-        {
+        let Event::File { outcome, .. } = event else { return };
+        let is_said = matches!(outcome, Outcome::Failed(_) | Outcome::Skipped(_) | Outcome::Incomplete(_));
+        if self.entries && is_said {
             complain(&format!("{}\n", printable(&remark(event, false).unwrap_or_default())));
         }
     }
