@@ -51,7 +51,8 @@ impl LogArgs {
             2 => LevelFilter::DEBUG,
             _ => LevelFilter::TRACE,
         };
-        match &self.log {
+        let named = self.log.as_ref().filter(|targets| **targets != Targets::new());
+        match named {
             // Whoever names levels gets them. -v counts where it asks for more.
             Some(targets) => {
                 let asked = targets.iter().map(|(_, level)| level).chain(targets.default_level()).max();
@@ -65,7 +66,11 @@ impl LogArgs {
     }
 }
 
+/// A variable that is empty names nothing.
 fn filter(text: &str) -> Result<Targets, String> {
+    if text.trim().is_empty() {
+        return Ok(Targets::new());
+    }
     let parsed = text.parse::<Targets>();
     parsed
         .map_err(|error| format!("{error}: write a level, such as debug, or PART=LEVEL with commas between"))
@@ -153,5 +158,10 @@ mod tests {
         assert!(logs(1, Some("error"), "afteryou::transfer", Level::INFO));
         assert!(logs(1, Some("debug"), "afteryou::transfer", Level::DEBUG), "-v lowers nothing");
         assert!(filter("afteryou=loud").is_err());
+        assert!(logs(0, Some(""), "afteryou::transfer", Level::WARN), "an empty variable is none");
+        assert!(
+            !logs(0, Some(" "), "afteryou::transfer", Level::INFO)
+                && !logs(0, Some(""), "quinn", Level::ERROR)
+        );
     }
 }

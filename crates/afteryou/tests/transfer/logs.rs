@@ -16,8 +16,7 @@ fn logged(words: &[&str], variable: &str) -> (String, String) {
 
 #[test]
 fn v_raises_the_level_and_json_keeps_stdout() {
-    // An empty variable is none.
-    let (stdout, stderr) = logged(&["--json"], "warn");
+    let (stdout, stderr) = logged(&["--json"], "");
     assert_eq!(stderr, "", "nothing went wrong");
     events(&stdout);
     let (stdout, stderr) = logged(&["--json", "-v"], "warn");
