@@ -11,7 +11,7 @@ use anyhow::{bail, Context};
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 /// The directory, made if it is not there. `chosen` is what the user says.
@@ -36,6 +36,25 @@ pub fn jobs(directory: &Path) -> anyhow::Result<Vec<(u32, PathBuf)>> {
     jobs.retain(|(pid, path)| *path == socket(directory, *pid) && found(path).is_some());
     jobs.sort_unstable();
     Ok(jobs)
+}
+
+/// A socket for job `pid`, closed to others, and its path. It gets its name when it listens already: between the two,
+/// another process would take it for the socket of a job that was killed.
+pub fn listen(directory: &Path, pid: u32) -> anyhow::Result<(UnixListener, PathBuf)> {
+    let (name, nameless) = (socket(directory, pid), directory.join(format!("{pid}.new")));
+    // A job that was killed had the same number.
+    remove_stale(&name);
+    remove_stale(&nameless);
+    let listen = || {
+        let listener = UnixListener::bind(&nameless)?;
+        // A directory that the user names may be open to others.
+        let named = fs::set_permissions(&nameless, fs::Permissions::from_mode(0o600))
+            .and_then(|()| fs::hard_link(&nameless, &name)); // unlike a rename it replaces nothing
+        let _ = fs::remove_file(&nameless);
+        named.map(|()| listener)
+    };
+    let listener = listen().with_context(|| format!("cannot listen at {}", name.display()))?;
+    Ok((listener, name))
 }
 
 /// Removes the socket of a job that was killed. Whatever else has that name stays.
@@ -132,7 +151,7 @@ mod tests {
     }
 
     fn dead(path: &Path) {
-        drop(std::os::unix::net::UnixListener::bind(path).unwrap());
+        drop(UnixListener::bind(path).unwrap());
     }
 
     #[test]
@@ -150,11 +169,43 @@ mod tests {
     }
 
     #[test]
+    fn a_job_that_begins_is_not_taken_for_one_that_was_killed() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path();
+        let over = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                    jobs(at).unwrap().iter().for_each(|(_, socket)| remove_stale(socket));
+                }
+            });
+            let lost = (1..3000).find(|pid| {
+                let (_listener, socket) = listen(at, *pid).unwrap();
+                std::thread::yield_now();
+                identity_of(&socket).is_none()
+            });
+            over.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert_eq!(lost, None, "the socket of a job was removed");
+        });
+    }
+
+    #[test]
+    fn a_file_with_the_name_of_a_job_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("7.sock"), "a file of the user's").unwrap();
+        let error = format!("{:#}", listen(folder.path(), 7).unwrap_err());
+        assert!(error.contains("cannot listen at"), "{error}");
+        let names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["7.sock"]);
+    }
+
+    #[test]
     fn nothing_is_removed_but_a_socket_at_which_nobody_listens() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         dead(&at("1.sock"));
-        let _live = std::os::unix::net::UnixListener::bind(at("2.sock")).unwrap();
+        let _live = UnixListener::bind(at("2.sock")).unwrap();
         fs::write(at("3.sock"), "a file of the user's").unwrap();
         dead(&at("elsewhere"));
         std::os::unix::fs::symlink(at("elsewhere"), at("4.sock")).unwrap();

@@ -4,7 +4,6 @@ use super::place;
 use super::protocol::{obey, Answer, Job, Question, Status, LONGEST};
 use crate::transfer::tally::Tally;
 use afteryou_transfer::pace::Pace;
-use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -41,16 +40,10 @@ impl Server {
         pace: Pace,
         stop: watch::Sender<bool>,
     ) -> anyhow::Result<Server> {
-        let directory = place::directory(directory)?;
-        let socket = place::socket(&directory, std::process::id());
-        // A job that was killed had the same number.
-        place::remove_stale(&socket);
-        let listener =
-            UnixListener::bind(&socket).with_context(|| format!("cannot listen at {}", socket.display()))?;
+        let (listener, socket) = place::listen(&place::directory(directory)?, std::process::id())?;
         let identity = place::identity_of(&socket);
-        // A directory that the user names may be open to others.
-        std::fs::set_permissions(&socket, std::os::unix::fs::PermissionsExt::from_mode(0o600))
-            .with_context(|| format!("cannot close {} to others", socket.display()))?;
+        listener.set_nonblocking(true)?;
+        let listener = UnixListener::from_std(listener)?;
         let answerer = Answerer { job: Arc::new(job), tally, pace, stop };
         let task = tokio::spawn(async move {
             loop {
