@@ -1,4 +1,4 @@
-//! Does a controller alone on real sockets get what the simulator says?
+//! Does a controller alone on real sockets agree with the simulator?
 //!
 //! `cargo run --release --example alone_on_sockets [RUNS] [--seconds N] [--check] [CONTROLLER...]`
 //!
@@ -19,7 +19,7 @@ const MOST: f64 = 0.1;
 /// One invalid run may be repeated for so many that are asked for.
 const RUNS_PER_REPETITION: usize = 5;
 
-/// What to do.
+/// The request on the command line.
 struct Request {
     runs: usize,
     duration: Duration,

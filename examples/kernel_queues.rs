@@ -40,7 +40,7 @@ struct Row {
     queue: &'static str,
     buffer: &'static str,
     mbit: f64,
-    /// Who meets CUBIC, if anybody does, and how many they are.
+    /// The flows beside CUBIC, if any, and their number.
     rival: Option<&'static str>,
     rivals: u32,
     /// CUBIC's share of the goodput, %; mean and p95 of the queue, ms; utilisation, %.

@@ -1,4 +1,4 @@
-//! The log: what connections, jobs and files go through, on stderr, for whoever wants to know why.
+//! The log: the history of connections, jobs and files, on stderr.
 //!
 //! # Levels
 //! | level | what |
@@ -23,7 +23,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::{self, MakeWriter};
 use tracing_subscriber::layer::SubscriberExt;
 
-/// What all our crates' names begin with; the others are those of libraries.
+/// Common prefix of the names of our crates. Other names are those of libraries.
 const OURS: &str = "afteryou";
 
 /// How much is logged.
@@ -53,7 +53,7 @@ impl LogArgs {
         };
         let named = self.log.as_ref().filter(|targets| **targets != Targets::new());
         match named {
-            // Whoever names levels gets them. -v counts where it asks for more.
+            // Levels that are named apply. -v counts where it asks for more.
             Some(targets) => {
                 let asked = targets.iter().map(|(_, level)| level).chain(targets.default_level()).max();
                 match self.verbose > 0 && asked < Some(ours) {
@@ -110,10 +110,10 @@ impl<'a> MakeWriter<'a> for Lines {
 
 impl Write for Line {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Names of files and words of the far end are in it.
+        // It contains names of files and messages of the peer.
         let text = printable(String::from_utf8_lossy(bytes).trim_end());
         let line = redact(&text).into_owned();
-        // A copy: stderr may stand still, and whoever logs next must not wait for it.
+        // A copy: stderr may block, and the next line of the log must not wait for it.
         let view = view().clone();
         match view {
             Some(messages) => messages.send(Message::Log(line)),

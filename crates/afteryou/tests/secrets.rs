@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// What takes the ticket and runs with it (a directory of that name, say) is ended after this.
+/// A command that accepts the ticket, say as the name of a directory, is ended after this time.
 const LONG_ENOUGH: Duration = Duration::from_secs(3);
 
 /// So many characters in a row of a ticket are more than chance.

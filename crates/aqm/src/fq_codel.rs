@@ -21,7 +21,7 @@
 //! RFC 8290 (January 2018) §4, §5, and Linux' `sch_fq_codel.c`. Presets: `linux` ends a turn when the credits are zero,
 //! lets an emptied new queue leave at once if no old one waits, and counts packets that it drops for want of room in that
 //! queue's CoDel. Its CoDel drops a queue's last packet if all queues together hold more than a frame, and an empty queue
-//! does not end the time for which it has stood. `rfc8290` does as the document says.
+//! does not end the time for which it has stood. `rfc8290` follows the document.
 //!
 //! # Not implemented
 //! Linux' limit of 32 MiB of memory and its `ce_threshold`. Half of the fattest queue: Linux'

@@ -48,7 +48,7 @@ const MIN_SLOPES: usize = 4;
 const LARGEST: Gain = Gain::from_ppm(300);
 const AGREEMENT: Gain = Gain::from_ppm(20);
 
-/// What one clock gains on another: µs per µs, with 32 fractional bits.
+/// Rate at which one clock gains on another: µs per µs, with 32 fractional bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Gain(i64);
 
@@ -57,7 +57,7 @@ impl Gain {
         Gain((ppm << 32) / 1_000_000)
     }
 
-    /// What is gained in `span`, µs.
+    /// Returns the time gained in `span`, µs.
     pub fn over(self, span: Span) -> i64 {
         // 2^40 µs are 12 days, and 300 ppm 2^21.
         (self.0 * span.as_micros().min(1 << 40) as i64) >> 32
@@ -150,7 +150,7 @@ impl ClockDrift {
         Some(change)
     }
 
-    /// What the receiver's clock has gained since the first sample, µs modulo 2^32.
+    /// Returns the time that the receiver's clock has gained since the first sample, µs modulo 2^32.
     fn gained(&self, now: Time) -> u32 {
         self.gained_us(now) as u32
     }

@@ -160,7 +160,7 @@ pub struct LedbatPp {
     slowdowns: u32,
     /// Window at the start of the round: the rule's W.
     round_cwnd: Bytes16,
-    /// What the round has left of it: bytes that may still count.
+    /// Bytes that may still count in this round.
     round_left: Bytes16,
     meter: DelayMeter,
     /// Base round-trip time in µs; GAIN needs one even when the signal is one-way.
@@ -285,7 +285,7 @@ impl LedbatPp {
         self.round_left = self.cwnd;
     }
 
-    /// Of `acked` bytes, those that the rule is applied for now: no more than a window in a round.
+    /// Returns how many of the `acked` bytes the rule counts: no more than a window in a round.
     fn counted(&mut self, acked: u64) -> Bytes16 {
         if !self.options.once_a_round {
             let counted = Bytes16::from_bytes(acked).min(self.round_left);

@@ -66,7 +66,7 @@ pub fn figures<'a>(scenario: &'a Scenario, flows: &'a [FlowFigures]) -> Cow<'a, 
     grouped(scenario, flows, |flow| &flow.flow).into_iter().map(sum).collect()
 }
 
-/// What flows did in all, or groups of them: sums. Completion times have a table of their own.
+/// Sums over flows, or over groups of them. Completion times have a table of their own.
 pub fn totals<'a>(scenario: &'a Scenario, totals: &'a [Totals]) -> Cow<'a, [Totals]> {
     if totals.len() <= MOST_ROWS {
         return Cow::Borrowed(totals);

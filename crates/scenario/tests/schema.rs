@@ -135,7 +135,7 @@ fn every_example_in_which_something_is_random_is_repeated_five_times() {
         let is_random = first.flow != second.flow || first.link.loss.ratio() > 0.0;
         let runs = experiment.runs(None, None).unwrap();
         let repetitions = runs.iter().map(|run| run.repetition + 1).max();
-        // What draws nothing would be run five times for the same numbers.
+        // A scenario that draws nothing would be run five times for the same numbers.
         assert_eq!(repetitions, Some(if is_random { 5 } else { 1 }), "{}", path.display());
     }
 }

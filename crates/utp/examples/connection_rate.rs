@@ -18,7 +18,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// Connections at a time, as many as may wait to be accepted.
 const AT_A_TIME: usize = 128;
-/// What `--check` asks for, connections a second.
+/// Least rate for `--check`, connections a second.
 const REQUIRED: f64 = 4000.0;
 const REQUEST: [u8; 100] = [1; 100];
 const ANSWER: [u8; 1000] = [2; 1000];

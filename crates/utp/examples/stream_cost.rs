@@ -74,7 +74,7 @@ mod measure {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::runtime::{Builder, Runtime};
 
-    /// What one transfer took.
+    /// Cost of one transfer.
     pub(super) struct Run {
         pub cpu_s_per_gb: f64,
         /// Wake-ups for each data packet of the idler worker, on the side where there are more.

@@ -11,7 +11,7 @@ use support::{Path, Plan, Socket, World};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::Builder;
 
-/// What Linux grants by default, and a host that wakes up at once.
+/// Linux' default buffer, and a host that wakes up at once.
 const LINUX: u64 = 2 * 212_992;
 const AT_ONCE: Span = Span::ZERO;
 

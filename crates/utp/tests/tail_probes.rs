@@ -1,4 +1,4 @@
-//! What a controller learns of a tail that was probed: RFC 8985 §7.4.
+//! Reports to the controller about a tail that was probed: RFC 8985 §7.4.
 
 use afteryou_cc::{Ack, Controller, Loss, Snapshot, Span, Time, Timeout};
 use afteryou_utp::packet::{Kind, Packet};
@@ -15,7 +15,7 @@ fn config() -> Config {
 /// Packets of a chunk.
 const CHUNK: u64 = 20;
 
-/// What a controller was called with.
+/// Calls of a controller.
 #[derive(Debug, Default)]
 struct Calls {
     losses: Vec<Loss>,
@@ -46,7 +46,7 @@ impl Controller for Noting {
     }
 }
 
-/// What happens to a data packet: the delay added to the path's, or none if it is lost.
+/// Fate of a data packet: the delay added to the path's, or none if it is lost.
 type Fate = fn(chunk_packet: u64, transmission: u32, rtt: Span) -> Option<Span>;
 
 /// Datagrams in flight towards one end.

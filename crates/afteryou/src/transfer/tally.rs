@@ -79,7 +79,7 @@ struct Steady {
 }
 
 impl Steady {
-    /// What `last` becomes when it moves at `rate` now.
+    /// Returns `last` after movement at `rate`.
     fn after(last: Option<Steady>, rate: u64, now: Instant) -> Option<Steady> {
         let rate = (rate > 0).then_some(rate as f64)?;
         let Some(last) = last else { return Some(Steady { since: now, at: now, rate }) };

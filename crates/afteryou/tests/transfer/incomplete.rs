@@ -1,4 +1,4 @@
-//! What is left out, or stored without its mode or time, is counted, named, and shows in the exit code.
+//! Entries that are left out, or stored without their mode or time, are counted, named, and show in the exit code.
 
 use super::support::*;
 use std::fs::{self, Permissions};

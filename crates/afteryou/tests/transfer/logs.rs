@@ -1,9 +1,9 @@
-//! What is logged, at which level, and that no ticket ever is.
+//! The log has the right lines at each level, and never a ticket.
 
 use super::support::*;
 use afteryou_transfer::ticket::Ticket;
 
-/// What `words` log on stderr while one file moves; the variable is AFTERYOU_LOG.
+/// Returns the log of `words` on stderr while one file moves; the variable is AFTERYOU_LOG.
 fn logged(words: &[&str], variable: &str) -> (String, String) {
     let place = Place::new();
     place.file("photos/a", 40_000);

@@ -145,7 +145,7 @@ fn several_connections_that_get_are_one_job_and_all_carry_content() {
     of_three_connections(&listen, &connect, Towards::Client, "arrived");
 }
 
-/// A script in ssh's place that runs the far end's command here, and the options that name both.
+/// A script in ssh's place that runs the remote command here, and the options that name both.
 fn over_ssh(place: &Place) -> [String; 4] {
     let ssh = place.path("ssh");
     let script = "#!/bin/sh\nif [ \"$1\" = -G ]; then echo hostname 127.0.0.1; exit; fi\n\

@@ -19,7 +19,7 @@ const BUFFER: Span = Span::from_millis(400);
 /// The reverse path's queuing delay, ms, at a time in seconds.
 pub type ReverseMs = fn(f64) -> f64;
 
-/// What the test decides.
+/// Settings of a test.
 pub struct Path {
     /// The receiver's clock runs so many ppm fast.
     pub skew_ppm: i32,

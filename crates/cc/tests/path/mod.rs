@@ -140,7 +140,7 @@ impl Path {
         });
     }
 
-    /// What was sent before the packet at `index` and never arrives is lost once three later ones have arrived.
+    /// Declares dropped packets before the one at `index` lost once three later ones have arrived.
     fn find_losses(&mut self, index: usize) {
         let newest = self.flight.get(index).map_or(self.next_number, |packet| packet.number);
         for _ in 0..index {
@@ -176,7 +176,7 @@ impl Path {
         }
     }
 
-    /// What the host slept through is made good.
+    /// Catches up with the events during the host's sleep.
     fn pace(&mut self) {
         let Some(rtt) = self.rtt.smoothed() else { return };
         let gain = if self.controller.in_slow_start() { PACING_GAIN.0 } else { PACING_GAIN.1 };

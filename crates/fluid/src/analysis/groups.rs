@@ -24,7 +24,7 @@ pub struct Group {
     first: String,
     /// Another group has the same kind, number and round trip: its first flow tells it apart.
     pub has_namesake: bool,
-    /// What its flows have to send, if all of them have an end.
+    /// Bytes that its flows have to send, if all of them have an end.
     transfers: Option<Transfers>,
     options: Options,
 }

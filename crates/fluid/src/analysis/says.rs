@@ -38,7 +38,7 @@ impl Says<'_> {
         self.number("window at rest", with_queue.window, "packets", "C/N·(R + q)");
     }
 
-    /// What the delay does to the loop; in words only if the queue `rests`, and of the loop that `options` have.
+    /// Describes the effect of the delay on the loop that `options` have; in words only if the queue `rests`.
     pub fn delayed(&mut self, constant: &DelayLoop, with_queue: &DelayLoop, rests: bool, options: &Options) {
         let at_once = constant.margin_at_once();
         let margins = [

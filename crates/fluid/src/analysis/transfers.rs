@@ -3,7 +3,7 @@
 use crate::closed::Link;
 use afteryou_scenario::{Duration, Flow, Traffic};
 
-/// What flows with an end have to send.
+/// The load of flows with an end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transfers {
     /// Of all of them, headers included, bytes.

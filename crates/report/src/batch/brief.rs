@@ -1,4 +1,4 @@
-//! What is kept of a run when its curves have been written.
+//! The part of a run that is kept when its curves have been written.
 
 use super::short_name;
 use crate::completions::{completions, shown_as, Completion};
@@ -8,12 +8,12 @@ use afteryou_scenario::outcome::{Comparison, FlowFigures, Outcome, Run, WindowFi
 use afteryou_scenario::{Flow, Role};
 use std::collections::{BTreeMap, HashMap};
 
-/// What is kept of a run when its curves have been written.
+/// The part of a run that is kept when its curves have been written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Brief {
     /// The scenario's name.
     pub name: String,
-    /// What ran it, in words.
+    /// The engine, in words.
     pub engine: String,
     /// Where its files are, relative to the page; empty if there are none.
     pub folder: String,

@@ -29,7 +29,7 @@ pub(crate) fn tables(briefs: &[Brief]) -> Vec<Table> {
         .collect()
 }
 
-/// What a reader must know of the repetitions, a sentence each.
+/// Notes on the repetitions, a sentence each.
 pub(crate) fn remarks(briefs: &[Brief]) -> Vec<String> {
     let points = Points::of(briefs).runs;
     let repeated: Vec<_> = points.iter().filter(|runs| runs.len() > 1).collect();

@@ -7,7 +7,7 @@ const T_95: [f64; 30] = [
 ];
 /// The same with no end of them.
 const Z_95: f64 = 1.960;
-/// An interval of two values is 12.7 standard errors wide: it says nothing.
+/// An interval of two values is 12.7 standard errors wide, which is of no use.
 const FEWEST_FOR_AN_INTERVAL: usize = 3;
 
 /// A mean, and half the width of its 95 % interval where there are enough values and they differ.

@@ -1,4 +1,4 @@
-//! What the background cost the foreground: each flow with the background and without.
+//! The cost of the background to the foreground: each flow with the background and without.
 
 use super::{FlowFigures, Outcome, Run, Totals, WindowFigures};
 use crate::scenario::{Flow, Role, Scenario, Window};
@@ -42,7 +42,7 @@ impl Outcome {
     }
 }
 
-/// What decides whether a flow's goodput in a window can be compared.
+/// Facts that decide whether a flow's goodput in a window can be compared.
 struct Known<'a> {
     flows: HashMap<&'a str, &'a Flow>,
     /// When each transfer with an end came to it in the run without background, s.
@@ -129,7 +129,7 @@ mod tests {
         Run { windows: vec![window], totals: vec![totals], ..Run::default() }
     }
 
-    /// What an upload from 1 s on keeps in the window from 2 s to 10 s when its 8 Mbit/s become 4.
+    /// Returns what an upload from 1 s on keeps in the window from 2 s to 10 s when its 8 Mbit/s become 4.
     fn kept(completed_in_s: Option<f64>, change: impl Fn(&mut Scenario)) -> Option<f64> {
         let link = Link::new(Rate::from_mbit(10), Buffer::Time(ms(100)));
         let flow = |name, role| Flow { start: ms(1000), ..Flow::new(name, role, "cubic", ms(40)) };

@@ -58,7 +58,7 @@ impl Sender {
         let dsack = incoming.flags & DSACK != 0;
         let is_bare_duplicate = says_nothing_new && incoming.sack.is_none();
         let tail = self.tail.on_ack(TailAck { cumulative, dsack, is_bare_duplicate });
-        // A probe is sent by a timer: that it came twice says nothing about reordering or losses (as in Linux).
+        // A probe is sent by a timer: its second arrival is no sign of reordering or loss (as in Linux).
         if dsack && tail != Answer::Twice {
             self.take_dsack(now, &progress);
         }
@@ -134,7 +134,7 @@ impl Sender {
             self.cwr_point = self.board.next_seq(); // RFC 3168 §6.1.2: once per window
             self.cwr_due = true;
         }
-        // What came late is delivered, too, though its transmission may be forgotten: it left when the ack says.
+        // A late packet is delivered, too. Its transmission may be forgotten, so the ack's echo gives its time.
         let forgotten = (self.board.oldest_number().saturating_sub(1), echoed);
         let (packet_number, sent_at) = progress.newest.unwrap_or(forgotten);
         let round_start = packet_number >= self.round_end;

@@ -336,7 +336,7 @@ impl Board {
         let is_original = seq + 1 == self.una && std::mem::take(&mut taken.first_is_original);
         if segment.state & LOST == 0 {
             self.in_flight -= bytes;
-            // What was only probed was never taken for lost.
+            // A segment that was only probed was never taken for lost.
             taken.progress.spurious += u64::from(is_original && segment.state & DECLARED != 0);
         } else {
             self.lost_segments -= 1;
@@ -461,7 +461,7 @@ impl Board {
     }
 
     /// RFC 8985 §6.3: the retransmission timer expired, so the first segment is lost, and what was sent longer ago than the
-    /// round-trip time of the newest transmission that has arrived and `reordering`. The rest may still be on its way.
+    /// round-trip time of the newest transmission that has arrived and `reordering`. The rest may still be in flight.
     pub fn lose_first_and_old(&mut self, now: Time, reordering: Span) {
         let patience = self.rack.map_or(Span::ZERO, |(_, rtt)| rtt) + reordering;
         let first = self.una as u32;

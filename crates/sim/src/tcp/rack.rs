@@ -92,17 +92,17 @@ impl Tail {
     }
 }
 
-/// What the probe's fate is read from.
+/// Inputs of the decision on a probe.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TailAck {
     pub(super) cumulative: u64,
     /// The receiver got something twice.
     pub(super) dsack: bool,
-    /// The ack says nothing new and has no SACK blocks.
+    /// The ack has no news and no SACK blocks.
     pub(super) is_bare_duplicate: bool,
 }
 
-/// What an ack shows of a probe.
+/// Outcome of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     /// Nothing, or that there was nothing to repair.

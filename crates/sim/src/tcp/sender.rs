@@ -34,7 +34,7 @@ pub(super) struct Episode {
     pub(super) point: u64,
     /// After a timeout there is none.
     pub(super) prr: Option<Prr>,
-    /// What was taken for lost, if that may turn out to be wrong: a timeout is not undone.
+    /// Packets taken for lost in this recovery, while it can be undone. A timeout is not undone.
     pub(super) doubts: Option<Doubts>,
     /// RFC 6675's rescue retransmission was sent.
     rescued: bool,
@@ -42,7 +42,7 @@ pub(super) struct Episode {
     began: bool,
 }
 
-/// What a recovery has taken for lost and what has shown otherwise. It is undone once **every** loss was none: real
+/// Packets that a recovery has taken for lost, and those that have arrived. It is undone once **every** loss was none: real
 /// congestion behind one of them was congestion (RFC 3522 and RFC 3708 for one loss; Linux' `undo_retrans` for several).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Doubts {

@@ -42,7 +42,7 @@ impl Controller for Halving {
     }
 }
 
-/// What a controller was called with.
+/// Calls of a controller.
 #[derive(Debug, Default)]
 struct Heard {
     delivered: u64,
@@ -77,7 +77,7 @@ impl Controller for Recorder {
     }
 }
 
-/// A sender that was given `packets` packets, at most ten, and has sent them, and what its controller hears from now on.
+/// A sender that was given `packets` packets, at most ten, and has sent them, and the calls of its controller from now on.
 fn recorded(packets: u64) -> (Sender, Arc<Mutex<Heard>>) {
     let heard = Arc::default();
     let controller = Box::new(Recorder(Arc::clone(&heard)));

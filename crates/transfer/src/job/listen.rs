@@ -524,7 +524,7 @@ impl Books {
     }
 }
 
-/// A job's number, as far as it tells jobs apart.
+/// A job's number, by which jobs are distinguished.
 fn number(id: &[u8; 16]) -> String {
     id[..4].iter().map(|byte| format!("{byte:02x}")).collect()
 }

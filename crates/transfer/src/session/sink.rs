@@ -44,7 +44,7 @@ const STATE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Bytes of a path that is too long that are shown.
 const SHOWN: usize = 200;
-/// Characters of a reason that the source is told.
+/// Characters of a reason that are sent to the source.
 const REASON: usize = 1000;
 
 /// Looks at the disk: what is to be done about an entry. The [store](crate::store::Store), or a stand-in of a test.

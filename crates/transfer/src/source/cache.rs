@@ -7,7 +7,7 @@
 //! remembered: it might change once more and keep them, because clocks of file systems have steps. A damaged tree is found out by its header and hashed anew. One that is wrong and looks right is found out when it is used,
 //! because everything that is sent is checked against it.
 //!
-//! A tree that is being made has a name of its own and is locked (`flock`) until it is whole. Whoever starts removes those that
+//! A tree that is being made has a name of its own and is locked (`flock`) until it is whole. The next process to start removes those that
 //! nobody has locked: their process was killed. Outside Unix nothing is locked, and they stay for 30 days.
 //!
 //! # Known bad cases

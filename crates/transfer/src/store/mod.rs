@@ -5,7 +5,7 @@
 //! - What was verified and written is not asked for again, whatever happened in between (see `partial`).
 //! - Nothing is read, written or changed outside the directory, or through a symbolic link inside it (see `place`);
 //!   what a peer may name at all, `path` says.
-//! - An entry whose mode or time cannot be set is stored all the same, and its answer says so ([`Kept`]).
+//! - An entry whose mode or time cannot be set is stored all the same, and its answer reports it ([`Kept`]).
 //!
 //! # Directories
 //! A directory's mode and time are set when its entry comes. Entries below it may still be under way then: their arrival

@@ -37,7 +37,7 @@ struct Check<'a, D, P> {
     valid: Vec<Range<u64>>,
 }
 
-/// What a node should hash to. The root is finalised in another way, so that no other node passes for it.
+/// Expected hash of a node. The root is finalised in another way, so that no other node passes for it.
 enum Expected {
     Root([u8; 32]),
     Inner([u8; 32]),

@@ -3,7 +3,7 @@
 use data_encoding::BASE32_NOPAD;
 use std::borrow::Cow;
 
-/// What every ticket begins with, whatever its version.
+/// Prefix of every ticket, whatever its version.
 const BEGIN: &str = "afteryou";
 
 /// A ticket whose beginning was lost or mistyped is a run of so many characters of base32. The shortest ticket has a

@@ -17,7 +17,7 @@ fn may_all(path: &Path, mode: u32) {
     set_permissions(path, Permissions::from_mode(mode)).expect("a mode");
 }
 
-/// Whoever is no root cannot make files of somebody else.
+/// Only root can make files that belong to another user.
 #[test]
 fn what_belongs_to_somebody_else_is_stored_without_its_mode_and_time() {
     let pair = Pair::new();

@@ -20,7 +20,7 @@ const SECRET: &str = "secret";
 /// Files that are prepared again in each run: each takes half a second or more.
 const AGAIN: usize = 1;
 
-/// What came from outside.
+/// Entries that came from outside.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Leaks {
     /// Names that only exist outside.

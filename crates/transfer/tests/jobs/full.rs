@@ -35,7 +35,7 @@ async fn sends_to_a_small_disk() {
     let again = before + events.group_bytes() - 5_000_000;
     // A group of each file that was open, and what was on its way past the full disk.
     assert!(again <= 16 * 16 * 1024, "{again} bytes came twice");
-    // Nothing that either side sends on its way out reads as something else.
+    // No last message of either side reads as something else.
     for i in 10..20 {
         pair.write(&format!("{i}"), &content(500_000, i));
     }

@@ -1,4 +1,4 @@
-//! What is left of a connection after both directions have ended.
+//! The remains of a connection after both directions have ended.
 //!
 //! The last acknowledgement may get lost. Until the connection has lingered for long enough, whatever the peer repeats is
 //! answered with it again, which takes one header and no connection.

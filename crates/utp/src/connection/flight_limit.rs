@@ -1,7 +1,7 @@
 //! How much the peer may have in flight towards a socket whose receive buffer is small.
 //!
 //! # Model
-//! What is in flight is either on the path or in the socket's buffer. With Linux's defaults the buffer holds 180 packets; a long
+//! Data in flight are either on the path or in the socket's buffer. With Linux's defaults the buffer holds 180 packets; a long
 //! path holds megabytes. The limit is therefore
 //!
 //! ```text
@@ -33,7 +33,7 @@ const HOST: Span = Span::from_millis(25);
 const LEAST_PACKETS: u64 = 4;
 /// A reader that has not caught up for so many round trips is slower than the path.
 const PATIENCE: u64 = 4;
-/// What is measured is measured over this time at least.
+/// Shortest time of a measurement.
 const SHORTEST_ROUND: Span = Span::from_millis(1);
 
 /// A connection's part of its socket's receive buffer.
@@ -51,7 +51,7 @@ pub(super) struct FlightLimit {
     share: Option<SocketShare>,
     shortest: Option<Span>,
     round: Round,
-    /// What the path held in the latest round and the one before, bytes.
+    /// Bytes on the path in the latest round and the one before.
     on_path: [u64; 2],
     /// Mean payload of a packet in the latest round, and the largest ever, bytes.
     mean: u64,

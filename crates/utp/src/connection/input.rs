@@ -105,7 +105,7 @@ impl Connection {
     fn round_trip(&self, packet: &Packet<'_>) -> Option<Span> {
         let back = packet.header.timestamp_difference_us;
         let us = self.timestamp_difference_us.wrapping_add(back);
-        // What looks negative is the doing of a clock that was set.
+        // A negative delay is due to a clock that was set.
         (!NO_SAMPLE.contains(&back) && us < 1 << 31).then_some(Span::from_micros(us.into()))
     }
 

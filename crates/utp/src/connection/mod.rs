@@ -454,7 +454,7 @@ impl Connection {
         self.statistics.packets_received += 1;
     }
 
-    /// What the peer may have beyond our ack, bytes: as much as our buffer and the socket's can take.
+    /// Bytes that the peer may send beyond our ack: as much as our buffer and the socket's can take.
     fn window(&self) -> u64 {
         let free = self.receiver.window();
         let Some(in_flight) = self.flight_limit.get() else { return free };
@@ -462,7 +462,7 @@ impl Connection {
         free.min(in_flight + out_of_order)
     }
 
-    /// Tells of the socket's receive buffer, before the packets that came through it.
+    /// Takes in the state of the socket's receive buffer, before the packets that came through it.
     pub fn set_socket_share(&mut self, share: SocketShare) {
         self.flight_limit.set_share(share);
     }
@@ -480,7 +480,7 @@ impl Connection {
     }
 }
 
-/// What our clock shows, µs.
+/// Returns our clock's reading, µs.
 fn timestamp(now: Time, skew_ppm: i32, offset_us: u32) -> u32 {
     (now.as_micros_on_clock(skew_ppm) as u32).wrapping_add(offset_us)
 }

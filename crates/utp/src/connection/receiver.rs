@@ -137,7 +137,7 @@ impl Receiver {
         self.duplicates
     }
 
-    /// What the sender may send: free buffer, as far as there is memory for it, bytes.
+    /// Bytes that the sender may send: free buffer, as far as there is memory for it.
     pub fn window(&self) -> u64 {
         // With nothing to be read the next packet is taken in any case, see `has_memory`. libutp never sends one that is larger than
         // the window, so the window must be as large as that packet may be.

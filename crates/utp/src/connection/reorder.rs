@@ -41,7 +41,7 @@ pub struct Reorder {
     mark: Option<(u64, Time)>,
 }
 
-/// What an allocation costs beyond its bytes, bytes.
+/// Overhead of an allocation, bytes.
 pub const ALLOCATION: u64 = 32;
 /// Slots that stay when nothing is out of order.
 const SPARE_SLOTS: usize = 64;

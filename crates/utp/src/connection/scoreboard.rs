@@ -32,7 +32,7 @@ pub const PACKET_THRESHOLD: u64 = 3;
 
 /// Places for packets that stay when nothing is outstanding.
 const SPARE_SEGMENTS: usize = 64;
-/// What a packet takes in the list of transmissions, and its payload beyond its bytes, bytes.
+/// Memory of a packet in the list of transmissions, and the overhead of its payload, bytes.
 const ORDER: usize = 64;
 
 /// What a packet carries.

@@ -25,7 +25,7 @@ use afteryou_cc::{Span, Time};
 const PARTS: u64 = 6;
 /// One part in so many is kept for connections.
 const RESERVED: u64 = 4;
-/// What a connection may hold in each direction out of half of that, bytes.
+/// Bytes that a connection may hold in each direction out of half of that.
 const SMALL: u64 = 8 << 10;
 /// The budget is used up when a share is smaller than one part in so many of all.
 const USED_UP: u64 = 256;
@@ -35,7 +35,7 @@ pub(super) const STALE: Span = Span::from_secs(10);
 const SEARCH_EVERY: Span = Span::from_millis(100);
 /// Controller, bitmaps, its places in tables, bytes.
 const EXTRAS: u64 = 4096;
-/// What every connection is charged with, bytes.
+/// Charge for every connection, bytes.
 pub(super) const CONNECTION: u64 = size_of::<Entry>() as u64 + EXTRAS + ALWAYS_TAKEN as u64;
 
 /// The budget, bytes.

@@ -12,7 +12,7 @@ use std::collections::{HashMap, VecDeque};
 const MOST: usize = 16_384;
 /// They go in batches, so that each does not need a timer of its own.
 const BATCH: Span = Span::from_millis(100);
-/// What one of them is charged with, with its places in map and queue, bytes.
+/// Charge for one of them with its places in map and queue, bytes.
 pub(super) const FAREWELL: u64 = 2 * (size_of::<(Key, Farewell)>() + size_of::<(Time, Key)>()) as u64;
 
 /// All that linger.

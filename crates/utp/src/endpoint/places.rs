@@ -1,4 +1,4 @@
-//! Who holds the places of an endpoint: connections that came in, counted by prefix.
+//! The places of an endpoint: incoming connections, counted by prefix.
 //!
 //! # Model
 //! A prefix is one IPv4 address or one IPv6 /64: that much a single host has. Two rules keep it from locking out others:
@@ -20,7 +20,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// What one host can have at least.
+/// The smallest prefix that one host can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Prefix {
     V4(Ipv4Addr),
@@ -37,7 +37,7 @@ impl From<SocketAddr> for Prefix {
     }
 }
 
-/// What a prefix holds.
+/// Places that a prefix holds.
 #[derive(Debug, Default)]
 struct Holder {
     places: usize,
@@ -46,7 +46,7 @@ struct Holder {
 }
 
 impl Holder {
-    /// Whoever has most half-open places comes last, among equals the one with the oldest.
+    /// Orders prefixes by half-open places, the largest number last; among equals the one with the oldest.
     fn rank(&self) -> Option<(usize, Reverse<u64>)> {
         self.half_open.first_key_value().map(|(oldest, _)| (self.half_open.len(), Reverse(*oldest)))
     }

@@ -86,7 +86,7 @@ impl Table {
         self.entries.is_empty() && self.stray.is_empty() && self.farewells.is_empty()
     }
 
-    /// What can be counted here.
+    /// The counters of this table.
     pub(super) fn statistics(&self) -> EndpointStatistics {
         EndpointStatistics {
             connections: self.entries.len(),

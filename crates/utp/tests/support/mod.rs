@@ -164,7 +164,7 @@ pub struct Socket {
     capacity: u64,
     /// How long the host sleeps once there is something to read.
     sleep: Span,
-    /// Servers are told of the buffer.
+    /// Servers know the state of the buffer.
     is_known: bool,
     held: u64,
     waiting: VecDeque<(usize, Vec<u8>)>,
@@ -178,7 +178,7 @@ impl Socket {
         Socket { capacity, sleep, is_known, held, waiting, empty_at, drops: 0 }
     }
 
-    /// What a datagram of up to one page takes: a buffer that is a power of two, and its description.
+    /// Memory of a datagram of up to one page: a buffer that is a power of two, and its description.
     fn memory(datagram: &[u8]) -> u64 {
         (datagram.len() as u64 + 64 + 320).next_power_of_two() + 256
     }

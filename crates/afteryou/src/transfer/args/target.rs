@@ -86,7 +86,7 @@ impl Target {
             (Role::Serve, Role::Receive) => Err(Failure::usage(
                 "this ticket is from `afteryou receive`: use it with `afteryou send`, or run `afteryou serve` there",
             )),
-            // The receiving side alone says where things go.
+            // Only the receiver decides where files go.
             (Role::Receive, Role::Receive) if !path.trim_matches('/').is_empty() => Err(Failure::usage(format!(
                 "what is sent arrives in the directory of `afteryou receive`, not in {path:?} below it: leave that out \
                  behind the ticket, or run `afteryou receive` there for that directory",

@@ -88,12 +88,12 @@ impl What {
     }
 }
 
-/// What a job answered.
+/// The answer of a job.
 #[derive(serde::Serialize)]
 struct Answered {
     #[serde(flatten)]
     status: Status,
-    /// What it did, if it was to do something.
+    /// The action of the job, if one was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     did: Option<String>,
     #[serde(skip)]

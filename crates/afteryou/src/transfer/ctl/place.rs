@@ -85,7 +85,7 @@ fn identity(found: &Metadata) -> Identity {
     (found.dev(), found.ino())
 }
 
-/// What is known of a socket; None for everything else, links to sockets included.
+/// Returns the metadata of a socket; None for everything else, links to sockets included.
 fn found(socket: &Path) -> Option<Metadata> {
     fs::symlink_metadata(socket).ok().filter(|found| found.file_type().is_socket())
 }

@@ -89,7 +89,7 @@ impl View for Bar {
             Event::Finished { .. } => self.finish(),
             Event::Pace { .. } => {
                 let sentence = pause(&mut self.said_paused, false, tally, now);
-                // The line below the bar says it, where there is one.
+                // The line below the bar shows it, where there is one.
                 if let (Some(sentence), None) = (sentence, &self.bar) {
                     self.say(&sentence);
                 }

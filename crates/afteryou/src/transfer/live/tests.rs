@@ -22,7 +22,7 @@ fn progress() -> Event {
     Event::Progress { files_done: 12, bytes_done: 1_300_000_000, bytes_moved: 1_000_000, rate }
 }
 
-/// Long enough for a rate that says how long the rest takes.
+/// Long enough for a rate from which the remaining time is estimated.
 fn steady() -> Vec<Event> {
     vec![progress(); 4]
 }

@@ -178,7 +178,7 @@ fn a_file_that_another_job_is_storing_is_named() {
 
 #[test]
 fn a_peers_numbers_may_be_any() {
-    // The state of whoever sends comes off the wire.
+    // The sender's state comes off the wire.
     let values = [None, Some(0), Some(1), Some(u64::MAX / 2), Some(u64::MAX)];
     let phases =
         [AVOIDANCE, "slow start", "slowdown freeze", "slowdown ramp", "stalled", "", "no such phase"];

@@ -24,7 +24,7 @@ fn host(i: u32) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::from(0x0A00_0000 + i), 4000))
 }
 
-/// A packet of a peer that knows what it may say.
+/// A well-formed packet of a peer.
 fn packet(kind: Kind, connection_id: u16, seq_nr: u16, ack_nr: u16) -> Vec<u8> {
     let wnd_size = 1 << 20;
     let (timestamp_us, timestamp_difference_us) = (1, 1);

@@ -71,7 +71,7 @@ fn lost_by_status(board: &Scoreboard) -> impl Iterator<Item = u64> + '_ {
         .map(|(index, _)| index)
 }
 
-/// What a probe repaired, and whether it did is known by now.
+/// Losses that a probe has repaired for certain.
 fn repaired(board: &Scoreboard) -> Vec<LostPacket> {
     let is_judged = |probe: &&Probe| probe.waited && Some(probe.packet_number) < board.largest_delivered;
     board.probes.iter().filter(is_judged).map(|probe| probe.repeats).collect()
