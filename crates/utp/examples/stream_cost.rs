@@ -8,6 +8,10 @@
 //! two has nothing to do: with `--check` the exit code is 1 if it wakes up 0.1 times a packet or more often, or if
 //! two workers cost more than 1.25 times what one does.
 
+#[cfg(target_os = "linux")]
+#[path = "../tests/support/fixed.rs"]
+mod fixed;
+
 /// An idle worker's wake-ups for a packet are fewer.
 const MOST_WAKEUPS: f64 = 0.1;
 /// A second worker may cost so many times what one does.
@@ -63,7 +67,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 #[cfg(target_os = "linux")]
 mod measure {
-    use afteryou_cc::{Ack, Controller, Loss, Snapshot, Timeout};
+    use super::fixed::Fixed;
     use afteryou_utp::{Endpoint, EndpointConfig};
     use nix::sys::resource::{getrusage, UsageWho};
     use nix::sys::time::TimeValLike;
@@ -156,34 +160,12 @@ mod measure {
     /// With CUBIC, or with a controller that sends so many Mbit/s.
     fn bind(mbit: Option<u64>) -> Endpoint {
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-        let steady = |mbit| EndpointConfig::new(Arc::new(move |_| Box::new(Steady { mbit })), 0);
-        let config = mbit.map_or_else(EndpointConfig::foreground, steady);
+        let fixed = |mbit: u64| {
+            let pacing_rate = Some(mbit * 1_000_000 / 8);
+            EndpointConfig::new(Arc::new(move |_| Box::new(Fixed { cwnd: 4 << 20, pacing_rate })), 0)
+        };
+        let config = mbit.map_or_else(EndpointConfig::foreground, fixed);
         Endpoint::bind(any_port, config).expect("loopback works")
-    }
-
-    /// A rate that nothing changes.
-    #[derive(Debug)]
-    struct Steady {
-        mbit: u64,
-    }
-
-    impl Controller for Steady {
-        fn on_ack(&mut self, _: &Ack) {}
-        fn on_loss(&mut self, _: &Loss) {}
-        fn on_timeout(&mut self, _: &Timeout) {}
-        fn on_mtu(&mut self, _: u32) {}
-        fn cwnd(&self) -> u64 {
-            4 << 20
-        }
-        fn pacing_rate(&self) -> Option<u64> {
-            Some(self.mbit * 1_000_000 / 8)
-        }
-        fn in_slow_start(&self) -> bool {
-            false
-        }
-        fn snapshot(&self) -> Snapshot {
-            Snapshot::default()
-        }
     }
 
     /// A runtime whose threads are called `name`-0 and so on.

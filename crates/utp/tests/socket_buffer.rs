@@ -1,9 +1,12 @@
 //! The window that a receiver advertises, and its socket's buffer.
 
+#[path = "support/fixed.rs"]
+mod fixed;
 mod support;
 
-use afteryou_cc::{Ack, Controller, Loss, Snapshot, Span, Timeout};
+use afteryou_cc::Span;
 use afteryou_utp::{Endpoint, EndpointConfig};
+use fixed::Fixed;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -99,31 +102,12 @@ fn a_slow_start_on_a_far_path_is_not_held_up() {
 /// Packets that are sent one by one.
 const SINGLE: usize = 20;
 
-/// Sends as much as the receiver admits.
-#[derive(Debug)]
-struct Boundless;
-
-impl Controller for Boundless {
-    fn on_ack(&mut self, _: &Ack) {}
-    fn on_loss(&mut self, _: &Loss) {}
-    fn on_timeout(&mut self, _: &Timeout) {}
-    fn on_mtu(&mut self, _: u32) {}
-    fn cwnd(&self) -> u64 {
-        1 << 30
-    }
-    fn in_slow_start(&self) -> bool {
-        false
-    }
-    fn snapshot(&self) -> Snapshot {
-        Snapshot::default()
-    }
-}
-
 #[test]
 fn a_host_that_sleeps_again_and_again_loses_little_of_what_waits_in_its_socket() {
     let bind = || {
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-        let config = EndpointConfig::new(Arc::new(|_| Box::new(Boundless)), 0);
+        let config =
+            EndpointConfig::new(Arc::new(|_| Box::new(Fixed { cwnd: 1 << 30, pacing_rate: None })), 0);
         Endpoint::bind(any_port, config).unwrap()
     };
     let receiving = Builder::new_current_thread().enable_all().build().unwrap();

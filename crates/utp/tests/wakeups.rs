@@ -1,8 +1,11 @@
 //! A stream keeps one worker of a runtime busy and leaves the others alone.
 #![cfg(target_has_atomic = "64")] // runtimes count parked workers only there
 
-use afteryou_cc::{Ack, Controller, Loss, Snapshot, Timeout};
+#[path = "support/fixed.rs"]
+mod fixed;
+
 use afteryou_utp::{Endpoint, EndpointConfig};
+use fixed::Fixed;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,31 +17,11 @@ const BYTES_PER_SECOND: u64 = 2_500_000;
 /// An idle worker wakes up less often for a packet.
 const MOST_WAKEUPS: f64 = 0.1;
 
-/// A rate that nothing changes.
-#[derive(Debug)]
-struct Steady;
-
-impl Controller for Steady {
-    fn on_ack(&mut self, _: &Ack) {}
-    fn on_loss(&mut self, _: &Loss) {}
-    fn on_timeout(&mut self, _: &Timeout) {}
-    fn on_mtu(&mut self, _: u32) {}
-    fn cwnd(&self) -> u64 {
-        4 << 20
-    }
-    fn pacing_rate(&self) -> Option<u64> {
-        Some(BYTES_PER_SECOND)
-    }
-    fn in_slow_start(&self) -> bool {
-        false
-    }
-    fn snapshot(&self) -> Snapshot {
-        Snapshot::default()
-    }
-}
-
 fn bind() -> Endpoint {
-    let config = EndpointConfig::new(Arc::new(|_| Box::new(Steady)), 0);
+    let config = EndpointConfig::new(
+        Arc::new(|_| Box::new(Fixed { cwnd: 4 << 20, pacing_rate: Some(BYTES_PER_SECOND) })),
+        0,
+    );
     Endpoint::bind(SocketAddr::from(([127, 0, 0, 1], 0)), config).unwrap()
 }
 
