@@ -26,13 +26,14 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send files and directories to where `afteryou receive` waits for them')
-            [CompletionResult]::new('receive', 'receive', [CompletionResultType]::ParameterValue, 'Wait for files; prints the ticket that `afteryou send` wants')
-            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Let files be got; prints the ticket that `afteryou get` wants')
+            [CompletionResult]::new('receive', 'receive', [CompletionResultType]::ParameterValue, 'Wait for files; prints the ticket for `afteryou send`')
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Let files be got; prints the ticket for `afteryou get`')
             [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'Get files and directories from where `afteryou serve` has them')
             [CompletionResult]::new('ctl', 'ctl', [CompletionResultType]::ParameterValue, 'Look at running jobs, slow them down, pause and end them')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Watch a background transfer step aside, with real packets on this machine')
             [CompletionResult]::new('sim', 'sim', [CompletionResultType]::ParameterValue, 'Run scenario files in the simulator: hours of network in seconds')
             [CompletionResult]::new('fluid', 'fluid', [CompletionResultType]::ParameterValue, 'The same files as differential equations: what to expect, at once')
+            [CompletionResult]::new('bed', 'bed', [CompletionResultType]::ParameterValue, 'The same files with real packets: real sockets on this machine through an emulated link')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'What there is to choose from, with every parameter')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'What this machine and the way to a far end can do, and what to do about the rest')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'What a shell has to know to complete words')
@@ -287,7 +288,18 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Run each combination so many times, with seeds N, N+1, …')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at the same time; as many as there are cores if not said')
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"')
-            [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Say what follows from the scenario without running it: equilibrium, time constants, stability, what to expect')
+            [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Print what follows from the scenario without running it: equilibrium, time constants, stability, what to expect')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: the result of each run as JSON, one in a line, on stdout')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'afteryou;bed' {
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write reports, results and curves into this folder')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of every random choice, instead of the file''s')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Run each combination so many times, with seeds N, N+1, …')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at the same time; as many as there are cores if not said')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: the result of each run as JSON, one in a line, on stdout')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
@@ -319,13 +331,14 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
         }
         'afteryou;help' {
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send files and directories to where `afteryou receive` waits for them')
-            [CompletionResult]::new('receive', 'receive', [CompletionResultType]::ParameterValue, 'Wait for files; prints the ticket that `afteryou send` wants')
-            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Let files be got; prints the ticket that `afteryou get` wants')
+            [CompletionResult]::new('receive', 'receive', [CompletionResultType]::ParameterValue, 'Wait for files; prints the ticket for `afteryou send`')
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Let files be got; prints the ticket for `afteryou get`')
             [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'Get files and directories from where `afteryou serve` has them')
             [CompletionResult]::new('ctl', 'ctl', [CompletionResultType]::ParameterValue, 'Look at running jobs, slow them down, pause and end them')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Watch a background transfer step aside, with real packets on this machine')
             [CompletionResult]::new('sim', 'sim', [CompletionResultType]::ParameterValue, 'Run scenario files in the simulator: hours of network in seconds')
             [CompletionResult]::new('fluid', 'fluid', [CompletionResultType]::ParameterValue, 'The same files as differential equations: what to expect, at once')
+            [CompletionResult]::new('bed', 'bed', [CompletionResultType]::ParameterValue, 'The same files with real packets: real sockets on this machine through an emulated link')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'What there is to choose from, with every parameter')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'What this machine and the way to a far end can do, and what to do about the rest')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'What a shell has to know to complete words')
@@ -379,6 +392,9 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;help;fluid' {
+            break
+        }
+        'afteryou;help;bed' {
             break
         }
         'afteryou;help;list' {

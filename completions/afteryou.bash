@@ -16,6 +16,9 @@ _afteryou() {
             ",$1")
                 cmd="afteryou"
                 ;;
+            afteryou,bed)
+                cmd="afteryou__subcmd__bed"
+                ;;
             afteryou,completions)
                 cmd="afteryou__subcmd__completions"
                 ;;
@@ -97,6 +100,9 @@ _afteryou() {
             afteryou__subcmd__ctl__subcmd__help,stop)
                 cmd="afteryou__subcmd__ctl__subcmd__help__subcmd__stop"
                 ;;
+            afteryou__subcmd__help,bed)
+                cmd="afteryou__subcmd__help__subcmd__bed"
+                ;;
             afteryou__subcmd__help,completions)
                 cmd="afteryou__subcmd__help__subcmd__completions"
                 ;;
@@ -161,12 +167,46 @@ _afteryou() {
 
     case "${cmd}" in
         afteryou)
-            opts="-h -V --help --version send receive serve get ctl demo sim fluid list doctor completions man help"
+            opts="-h -V --help --version send receive serve get ctl demo sim fluid bed list doctor completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        afteryou__subcmd__bed)
+            opts="-h --out --json --seed --repeat --jobs --set --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -651,8 +691,22 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__help)
-            opts="send receive serve get ctl demo sim fluid list doctor completions man help"
+            opts="send receive serve get ctl demo sim fluid bed list doctor completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        afteryou__subcmd__help__subcmd__bed)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -23,13 +23,14 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand -V 'Print version'
             cand --version 'Print version'
             cand send 'Send files and directories to where `afteryou receive` waits for them'
-            cand receive 'Wait for files; prints the ticket that `afteryou send` wants'
-            cand serve 'Let files be got; prints the ticket that `afteryou get` wants'
+            cand receive 'Wait for files; prints the ticket for `afteryou send`'
+            cand serve 'Let files be got; prints the ticket for `afteryou get`'
             cand get 'Get files and directories from where `afteryou serve` has them'
             cand ctl 'Look at running jobs, slow them down, pause and end them'
             cand demo 'Watch a background transfer step aside, with real packets on this machine'
             cand sim 'Run scenario files in the simulator: hours of network in seconds'
             cand fluid 'The same files as differential equations: what to expect, at once'
+            cand bed 'The same files with real packets: real sockets on this machine through an emulated link'
             cand list 'What there is to choose from, with every parameter'
             cand doctor 'What this machine and the way to a far end can do, and what to do about the rest'
             cand completions 'What a shell has to know to complete words'
@@ -262,7 +263,17 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --repeat 'Run each combination so many times, with seeds N, N+1, …'
             cand --jobs 'Runs at the same time; as many as there are cores if not said'
             cand --set 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"'
-            cand --explain 'Say what follows from the scenario without running it: equilibrium, time constants, stability, what to expect'
+            cand --explain 'Print what follows from the scenario without running it: equilibrium, time constants, stability, what to expect'
+            cand --json 'For programs: the result of each run as JSON, one in a line, on stdout'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'afteryou;bed'= {
+            cand --out 'Write reports, results and curves into this folder'
+            cand --seed 'Seed of every random choice, instead of the file''s'
+            cand --repeat 'Run each combination so many times, with seeds N, N+1, …'
+            cand --jobs 'Runs at the same time; as many as there are cores if not said'
+            cand --set 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"'
             cand --json 'For programs: the result of each run as JSON, one in a line, on stdout'
             cand -h 'Print help'
             cand --help 'Print help'
@@ -289,13 +300,14 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         }
         &'afteryou;help'= {
             cand send 'Send files and directories to where `afteryou receive` waits for them'
-            cand receive 'Wait for files; prints the ticket that `afteryou send` wants'
-            cand serve 'Let files be got; prints the ticket that `afteryou get` wants'
+            cand receive 'Wait for files; prints the ticket for `afteryou send`'
+            cand serve 'Let files be got; prints the ticket for `afteryou get`'
             cand get 'Get files and directories from where `afteryou serve` has them'
             cand ctl 'Look at running jobs, slow them down, pause and end them'
             cand demo 'Watch a background transfer step aside, with real packets on this machine'
             cand sim 'Run scenario files in the simulator: hours of network in seconds'
             cand fluid 'The same files as differential equations: what to expect, at once'
+            cand bed 'The same files with real packets: real sockets on this machine through an emulated link'
             cand list 'What there is to choose from, with every parameter'
             cand doctor 'What this machine and the way to a far end can do, and what to do about the rest'
             cand completions 'What a shell has to know to complete words'
@@ -335,6 +347,8 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         &'afteryou;help;sim'= {
         }
         &'afteryou;help;fluid'= {
+        }
+        &'afteryou;help;bed'= {
         }
         &'afteryou;help;list'= {
         }

@@ -7,8 +7,9 @@
 //! acks is taken off. The LEDBAT family shall need at most 40 ns, or 60 iterations of a loop of arithmetic that is timed in
 //! the same way, whichever is more: on a slow machine everything is slow. `--check` fails beyond that.
 
+use afteryou_base::{Span, Time};
 use afteryou_cc::list::{Entry, CONTROLLERS};
-use afteryou_cc::{Ack, Controller, Span, Time};
+use afteryou_cc::{Ack, Controller, Setup};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -52,12 +53,12 @@ fn time(mut work: impl FnMut(u64)) -> f64 {
 }
 
 fn cost(entry: &Entry) -> Result<f64, Box<dyn std::error::Error>> {
-    let mut controller: Box<dyn Controller> = entry.build(&[], MSS as u32)?;
+    let mut controller: Box<dyn Controller> = entry.build(&[], Setup::of(MSS as u32))?;
     // Slow start is over after a loss.
     controller.on_loss(&afteryou_cc::Loss { now: Time::from_millis(900), ..Default::default() });
     Ok(time(|i| {
         controller.on_ack(&black_box(ack(i)));
-        black_box(controller.cwnd());
+        black_box(controller.directive());
     }))
 }
 

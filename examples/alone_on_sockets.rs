@@ -85,7 +85,7 @@ impl Measured {
     fn new(scenario: &Scenario, runs: usize, repetitions: &mut usize) -> Result<Measured, Box<dyn Error>> {
         let mut measured = Measured::default();
         while measured.valid.len() < runs {
-            let outcome = run(scenario, &Options::default(), &mut |_| {})?;
+            let outcome = run(scenario, &Options::default(), &mut |_| true)?;
             if !outcome.run.lateness.is_some_and(|lateness| lateness.spoiled()) {
                 measured.valid.push(goodput_mbit(&outcome));
                 continue;

@@ -20,8 +20,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         flow: vec![backup("first backup"), second, call],
         ..Scenario::new("two backups and a call", "12 s".parse()?, link)
     };
-    let outcome =
-        run(&scenario, &Options::default(), &mut |progress| eprint!("\r{:4.1} s ", progress.elapsed_s))?;
+    let outcome = run(&scenario, &Options::default(), &mut |progress| {
+        eprint!("\r{:4.1} s ", progress.elapsed_s);
+        true // go on
+    })?;
     eprintln!();
     println!("{}", afteryou_report::text(&outcome, 100, false));
     let written = afteryou_report::write_folder(&outcome, Path::new("two-backups"))?;

@@ -296,12 +296,13 @@ struct Figures {
 impl Figures {
     fn of(outcome: &Outcome) -> Figures {
         let window = &outcome.run.windows[0];
+        let link = window.bottleneck().cloned().unwrap_or_default();
         let rates: Vec<f64> = window.flows.iter().map(|flow| flow.goodput_bit_s / 1e6).collect();
-        let delay = window.queuing_delay.unwrap_or_default();
+        let delay = link.queuing_delay.unwrap_or_default();
         Figures {
             total: rates.iter().sum(),
             rates,
-            queue: window.queue_packets.unwrap_or(f64::NAN),
+            queue: link.queue_packets.unwrap_or(f64::NAN),
             swing: delay.max_ms / delay.p50_ms - 1.0,
         }
     }

@@ -119,11 +119,12 @@ fn file(row: &Row, seed: u64) -> String {
 }
 
 fn figures(window: &WindowFigures, mbit: f64) -> Figures {
+    let link = window.bottleneck().cloned().unwrap_or_default();
     Figures {
-        share: 100.0 * window.foreground_share.unwrap_or_default(),
-        mean_ms: window.queue_packets.unwrap_or_default() * PACKET_MS / mbit,
-        p95_ms: window.queuing_delay.unwrap_or_default().p95_ms,
-        utilisation: 100.0 * window.utilisation,
+        share: 100.0 * link.foreground_share.unwrap_or_default(),
+        mean_ms: link.queue_packets.unwrap_or_default() * PACKET_MS / mbit,
+        p95_ms: link.queuing_delay.unwrap_or_default().p95_ms,
+        utilisation: 100.0 * link.utilisation,
     }
 }
 

@@ -58,15 +58,14 @@ fn file(queue: &str, background: &str, present: Present, seed: u64) -> String {
 
 /// The figures of best effort; without classes there is only one.
 fn figures(window: &WindowFigures) -> Figures {
-    let best = window.classes.iter().find(|class| class.class == class_name(afteryou_aqm::Class::BestEffort));
-    let delay = best.map_or(window.queuing_delay, |class| class.queuing_delay).unwrap_or_default();
+    let link = window.bottleneck().cloned().unwrap_or_default();
+    let best = link.classes.iter().find(|class| class.class == class_name(afteryou_aqm::Class::BestEffort));
+    let delay = best.map_or(link.queuing_delay, |class| class.queuing_delay).unwrap_or_default();
     Figures {
-        best_effort_share: window.foreground_share.unwrap_or_default(),
-        best_effort_packets: best
-            .map_or(window.queue_packets, |class| class.queue_packets)
-            .unwrap_or_default(),
+        best_effort_share: link.foreground_share.unwrap_or_default(),
+        best_effort_packets: best.map_or(link.queue_packets, |class| class.queue_packets).unwrap_or_default(),
         best_effort_p95_ms: delay.p95_ms,
-        utilisation: window.utilisation,
+        utilisation: link.utilisation,
     }
 }
 
@@ -97,7 +96,7 @@ fn sparse_row(queue: &str, what: &str, rate: &str) -> Result<(), Box<dyn Error>>
         let window = &afteryou_sim::run(&planned.scenario, &mut |_| true)?.run.windows[0];
         let delay = window.flows.iter().find(|flow| flow.flow == what).and_then(|flow| flow.queuing_delay);
         let delay = delay.unwrap_or_default();
-        let utilisation = 100.0 * window.utilisation;
+        let utilisation = 100.0 * window.bottleneck().map_or(f64::NAN, |link| link.utilisation);
         println!("{queue:<18} {what:<9} {:>9.1} {:>9.1} {utilisation:>9.1}", delay.mean_ms, delay.p95_ms);
     }
     Ok(())

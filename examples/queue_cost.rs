@@ -10,7 +10,7 @@
 
 use afteryou_aqm::list::{find, QUEUES};
 use afteryou_aqm::{Dropped, Limit, Packet, Queue, Site};
-use afteryou_cc::Time;
+use afteryou_base::Time;
 use afteryou_scenario::{random, Algorithm};
 use std::error::Error;
 use std::hint::black_box;

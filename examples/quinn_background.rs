@@ -3,7 +3,8 @@
 //!
 //! `cargo run --example quinn_background`
 
-use afteryou_quic::{background_transport, endpoint, Monitor, Socket, DSCP_LE};
+use afteryou_base::dscp;
+use afteryou_quic::{background_transport, endpoint, Monitor, Socket};
 use quinn::rustls::pki_types::PrivatePkcs8KeyDer;
 use quinn::rustls::RootCertStore;
 use quinn::{ClientConfig, EndpointConfig, ServerConfig};
@@ -16,8 +17,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     // All there is to it: the transport's settings for each side, and a socket that marks.
     server.transport_config(Arc::new(background_transport()));
     client.transport_config(Arc::new(background_transport()));
-    let far = Socket::bind("127.0.0.1:0".parse()?, DSCP_LE)?;
-    let near = Socket::bind("127.0.0.1:0".parse()?, DSCP_LE)?;
+    let far = Socket::bind("127.0.0.1:0".parse()?, dscp::LE)?;
+    let near = Socket::bind("127.0.0.1:0".parse()?, dscp::LE)?;
     let far = endpoint(far, EndpointConfig::default(), Some(server))?;
     let near = endpoint(near, EndpointConfig::default(), None)?;
 

@@ -10,9 +10,9 @@
 mod support;
 
 use afteryou_aqm::droptail::DropTail;
+use afteryou_base::{Span, Time};
 use afteryou_bed::relay::{Config, Direction, Fate, FlowId, Link, Record, Relay, Way};
 use afteryou_bed::Clock;
-use afteryou_cc::{Span, Time};
 use afteryou_scenario::{Buffer, Probability, Rate};
 use std::net::{SocketAddr, UdpSocket};
 use std::path::Path;

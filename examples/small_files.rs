@@ -8,9 +8,9 @@
 mod support;
 
 use afteryou_aqm::droptail::DropTail;
+use afteryou_base::Span;
 use afteryou_bed::relay::{Config, Direction, Link, Relay, Way};
 use afteryou_bed::Clock;
-use afteryou_cc::Span;
 use afteryou_scenario::{Buffer, Probability, Rate};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;

@@ -1,6 +1,6 @@
 //! How fast the simulator is, in data packets per second of one core, and side by side with ns-2 if `ns` is on the PATH.
 //!
-//! `cargo run --release --example speed [RUNS]`
+//! `cargo run --release --example speed [RUNS [CASE]]`, where CASE is a part of the names of the cases to run
 //!
 //! Each figure is the best of RUNS (5). A loop that touches no memory is timed in the same way: figures of two machines,
 //! or of a busy and an idle one, can be compared only as ratios to it.
@@ -197,7 +197,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let reference = (0..runs).map(|_| reference()).fold(0.0, f64::max);
     println!("reference loop: {:.0} M iterations/s", reference / 1e6);
     println!("{:<48} {:>9} {:>9} {:>12} {:>9}", "", "seconds", "M pkt/s", "per M iter.", "vs ns-2");
-    for case in CASES {
+    let part = std::env::args().nth(2).unwrap_or_default();
+    for case in CASES.iter().filter(|case| case.name.contains(&part)) {
         let (seconds, packets) = case.time(runs)?;
         let rate = packets as f64 / seconds;
         let ns = match case.ns_seconds {

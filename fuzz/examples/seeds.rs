@@ -1,6 +1,7 @@
 //! Writes the seeds of the corpus, each under a name that says what it is: `cargo run --example seeds`.
 
-use afteryou_cc::{list, Time};
+use afteryou_base::Time;
+use afteryou_cc::list;
 use afteryou_fuzz::bodies::connection::{Start, STARTS};
 use afteryou_scenario::outcome::{Outcome, Run};
 use afteryou_scenario::{Algorithm, Buffer, Duration, Flow, Link, Rate, Role, Scenario, Transport};
@@ -81,7 +82,12 @@ fn packets() -> io::Result<()> {
 
 /// The datagrams of a short conversation as they are sent.
 fn handshake() -> io::Result<()> {
-    let build = || list::find("ledbat++").expect("listed").build(&[], 1352).expect("defaults are valid");
+    let build = || {
+        list::find("ledbat++")
+            .expect("listed")
+            .build(&[], afteryou_cc::Setup::of(1352))
+            .expect("defaults are valid")
+    };
     let now = Time::from_millis(1);
     let mut client = Connection::connect(Config::default(), build(), now, 7, 100);
     let mut step = 0;

@@ -8,7 +8,7 @@ mod support;
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
-use afteryou_cc::Span;
+use afteryou_base::Span;
 use afteryou_interop::{Ended, Finish, Job, LibutpPeer, Loss, UtpFailure};
 use afteryou_utp::{EndpointConfig, Stream};
 use ours::{bind, exchange, join, open, transfer, with_controller, Opens, PATIENCE, V4};

@@ -9,7 +9,7 @@ const STEP_S: f64 = 0.1;
 
 fn main() {
     let total_s = std::env::args().nth(1).and_then(|word| word.parse().ok()).unwrap_or(20.0);
-    let mut view = live::view(std::io::stderr().is_terminal(), live::no_color());
+    let mut view = live::view(std::io::stderr().is_terminal(), afteryou_terminal::no_color());
     let mut frame = Frame {
         total_s,
         capacity_mbit: 20.0,

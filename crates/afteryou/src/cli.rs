@@ -2,20 +2,19 @@
 
 use crate::demo_args::DemoArgs;
 use crate::doctor::{self, DoctorArgs};
-use crate::failure::Failure;
 use crate::list::ListArgs;
-use crate::run_args::{FluidArgs, SimArgs};
-use crate::runs::{self, engine::Engine};
-use crate::transfer::args::{GetArgs, ReceiveArgs, SendArgs, ServeArgs};
-use crate::transfer::ctl::{self, CtlArgs};
-use crate::transfer::manual::{self, CompletionsArgs, ManArgs};
-
-use crate::{demo, list, output, transfer};
+use crate::manual::{self, CompletionsArgs, ManArgs};
+use crate::run_args::EngineCommand;
+use crate::runs;
+use crate::{demo, list};
 use afteryou_cc::list::Entry;
 use afteryou_scenario::catalogue;
+use afteryou_terminal::output;
+use afteryou_terminal::Failure;
 use afteryou_transfer::ticket::redact;
+use afteryou_transfer_cli::TransferCommand;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::borrow::Cow;
 use std::error::Error;
 use std::ffi::OsString;
@@ -33,22 +32,14 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Send files and directories to where `afteryou receive` waits for them.
-    Send(SendArgs),
-    /// Wait for files; prints the ticket that `afteryou send` wants.
-    Receive(ReceiveArgs),
-    /// Let files be got; prints the ticket that `afteryou get` wants.
-    Serve(ServeArgs),
-    /// Get files and directories from where `afteryou serve` has them.
-    Get(GetArgs),
-    /// Look at running jobs, slow them down, pause and end them.
-    Ctl(CtlArgs),
+    /// Move files, and control what moves them.
+    #[command(flatten)]
+    Transfer(TransferCommand),
     /// Watch a background transfer step aside, with real packets on this machine.
     Demo(DemoArgs),
-    /// Run scenario files in the simulator: hours of network in seconds.
-    Sim(SimArgs),
-    /// The same files as differential equations: what to expect, at once.
-    Fluid(FluidArgs),
+    /// Run scenario files with an engine of the lab.
+    #[command(flatten)]
+    Engine(EngineCommand),
     /// What there is to choose from, with every parameter.
     List(ListArgs),
     /// What this machine and the way to a far end can do, and what to do about the rest.
@@ -84,19 +75,14 @@ impl Command {
     /// Does it.
     pub fn run(self) -> Result<(), Failure> {
         match self {
-            Command::Send(args) => transfer::send(&args),
-            Command::Receive(args) => transfer::receive(&args),
-            Command::Serve(args) => transfer::serve(&args),
-            Command::Get(args) => transfer::get(&args),
-            Command::Ctl(args) => ctl::run(&args),
-            Command::Completions(args) => manual::completions(&args),
-            Command::Man(args) => manual::man(&args),
+            Command::Transfer(command) => command.run(),
+            Command::Completions(args) => manual::completions(&args, Cli::command()),
+            Command::Man(args) => manual::man(&args, Cli::command()),
             Command::Demo(args) => {
                 args.check()?;
                 demo::run(args)
             }
-            Command::Sim(args) => runs::run(&args.runs, Engine::Simulator),
-            Command::Fluid(args) => runs::fluid(&args),
+            Command::Engine(command) => runs::run(&command),
             Command::List(args) => list::run(&args),
             Command::Doctor(args) => doctor::run(&args),
         }
@@ -111,10 +97,11 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// The whole program, with controllers of your own: every subcommand knows them by name.
 ///
 /// ```no_run
+/// # use afteryou_base::About;
 /// # use afteryou_cc::newreno::ENTRY;
 /// # use afteryou_cc::list::Entry;
 /// # use std::process::ExitCode;
-/// static MY_CONTROLLER: Entry = Entry { name: "my-controller", ..ENTRY };
+/// static MY_CONTROLLER: Entry = Entry { about: About { name: "my-controller", ..ENTRY.about }, ..ENTRY };
 ///
 /// fn main() -> ExitCode {
 ///     afteryou::cli::main_with(std::env::args_os(), &[&MY_CONTROLLER])
@@ -167,7 +154,6 @@ fn refused_value(error: &clap::Error) -> Option<Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn clap_finds_no_contradiction() {

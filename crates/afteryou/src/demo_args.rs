@@ -1,9 +1,10 @@
 //! What `afteryou demo` can be told.
 
-use crate::failure::Failure;
 use crate::values;
 use afteryou_aqm::Backlog;
 use afteryou_scenario::{Algorithm, Buffer, Duration, Link, Probability, Rate};
+use afteryou_terminal::Failure;
+use afteryou_transfer_cli::args::controller;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::Args;
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ pub struct DemoArgs {
     ///
     /// Any of `afteryou list controllers`. The demo has ledbat++ restart quickly after yielding (restart=true) unless you
     /// write restart=false, which is the plain draft.
-    #[arg(long, value_name = "CONTROLLER", default_value = "ledbat++", value_parser = values::controller)]
+    #[arg(long, value_name = "CONTROLLER", default_value = "ledbat++", value_parser = controller)]
     pub controller: Algorithm,
 
     /// How long to watch, in seconds; at least 24

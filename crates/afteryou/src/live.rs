@@ -12,8 +12,6 @@ mod plain;
 mod tests;
 mod thin;
 
-pub(crate) use picture::cut;
-
 use afteryou_scenario::Role;
 
 /// What is known at one moment.
@@ -60,20 +58,10 @@ pub trait View: Send {
 
 /// The view that suits stderr: `is_terminal` if it is one, `no_color` if NO_COLOR asks for none.
 pub fn view(is_terminal: bool, no_color: bool) -> Box<dyn View> {
-    if !is_terminal || is_dumb() {
+    if !is_terminal || afteryou_terminal::is_dumb() {
         return Box::new(plain::Plain::new(std::io::stderr()));
     }
     Box::new(painter::OnTerminal::new(!no_color))
-}
-
-/// Does the environment say that the terminal knows no commands?
-pub fn is_dumb() -> bool {
-    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
-}
-
-/// Does the environment ask for no colours? (<https://no-color.org>: set and not empty.)
-pub fn no_color() -> bool {
-    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
 /// A value for people: three digits or so, and a dash for nothing.

@@ -1,28 +1,18 @@
-//! What `afteryou sim` and `afteryou fluid` can be told.
+//! The command line of the engines: one subcommand for each engine of the lab's list.
 
-use crate::failure::Failure;
-use clap::Args;
+use afteryou_lab::{Choices, Engine, Fluid, Pool, ENGINES};
+use afteryou_terminal::Failure;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use std::fmt;
 use std::path::PathBuf;
 
-/// What `afteryou sim` can be told.
-#[derive(Args, Clone, Debug)]
-#[command(after_help = SIM_HELP)]
-pub struct SimArgs {
-    /// Which runs, and what becomes of them.
-    #[command(flatten)]
-    pub runs: RunArgs,
-}
-
-/// What `afteryou fluid` can be told.
-#[derive(Args, Clone, Debug)]
-#[command(after_help = FLUID_HELP)]
-pub struct FluidArgs {
-    /// Say what follows from the scenario without running it: equilibrium, time constants, stability, what to expect
-    #[arg(long, conflicts_with_all = ["out", "json", "jobs"])]
+/// Runs of scenario files with an engine: `afteryou sim FILE` and its like.
+pub struct EngineCommand {
+    /// The engine whose name is the subcommand.
+    pub engine: &'static dyn Engine,
+    /// Explain instead of running; the fluid engine alone has closed forms.
     pub explain: bool,
-
     /// Which runs, and what becomes of them.
-    #[command(flatten)]
     pub runs: RunArgs,
 }
 
@@ -58,44 +48,101 @@ pub struct RunArgs {
     pub sets: Vec<String>,
 }
 
-const SIM_HELP: &str = "\
-Examples:
-  afteryou sim scenarios/home-uplink.toml
-  afteryou sim scenarios/home-uplink.toml --set link.rate=\"5 Mbit/s\" --out slow-uplink
-  afteryou sim scenarios/rtt-sweep.toml --repeat 10 --out sweep
-  afteryou sim scenarios/*.toml --json > results.jsonl
+const EXPLAIN: &str = "explain";
 
-The same file and seed give the same result on every machine. A file with [sweep] or repeat stands for many runs; they \
-share the cores. With --out, one run gives report.html, result.json, series.csv and figure.svg; many give report.html, \
-runs.csv and a folder for each run; several files get a folder each.
+const EXPLAIN_HELP: &str =
+    "Print what follows from the scenario without running it: equilibrium, time constants, stability, what to expect";
 
-Exit codes:
-  0    it went well
-  1    it failed
-  2    a file or the command line makes no sense
-  130  interrupted";
-
-const FLUID_HELP: &str = "\
-Examples:
-  afteryou fluid --explain scenarios/two-fledbat.toml
-  afteryou fluid scenarios/two-fledbat.toml --out fluid
-  afteryou fluid scenarios/two-fledbat.toml --set fluid.rtt=constant
-
-The same files as for the simulator, as differential equations: windows and queues are smooth, chance and single packets \
-are left out, and the answer is there at once. `afteryou list controllers` says which controllers have a model. The \
-section [fluid] of a file says how much of reality is taken in, and where the equations begin.
+/// For what is the same with every engine.
+const AFTERWORD: &str = "\
+A file with [sweep] or repeat stands for many runs; they share the cores. With --out, one run gives report.html, result.json, \
+series.csv and figure.svg; many give report.html, runs.csv and a folder for each run; several files get a folder each.
 
 Exit codes:
   0    it went well
   1    it failed
-  2    a file or the command line makes no sense, or something in a file has no model
+  2    a file or the command line makes no sense, or a file asks for what the engine cannot do
   130  interrupted";
+
+/// Only one engine follows from closed forms.
+fn explains(engine: &dyn Engine) -> bool {
+    engine.name() == Fluid.name()
+}
+
+fn after_help(engine: &dyn Engine) -> String {
+    let name = engine.name();
+    let explain = match explains(engine) {
+        true => format!("  afteryou {name} --explain scenarios/two-fledbat.toml\n"),
+        false => String::new(),
+    };
+    format!(
+        "Examples:\n  afteryou {name} FILE\n  afteryou {name} FILE --set link.rate=\"5 Mbit/s\" --out slow-uplink\n  \
+         afteryou {name} FILE --repeat 10 --out repeated\n  afteryou {name} FILE --json > results.jsonl\n{explain}\n\
+         {} {AFTERWORD}",
+        engine.description()
+    )
+}
+
+fn subcommand(engine: &'static dyn Engine) -> Command {
+    let command = Command::new(engine.name());
+    let command = match explains(engine) {
+        true => command.arg(
+            Arg::new(EXPLAIN)
+                .long(EXPLAIN)
+                .help(EXPLAIN_HELP)
+                .action(ArgAction::SetTrue)
+                .conflicts_with_all(["out", "json", "jobs"]),
+        ),
+        false => command,
+    };
+    // After the arguments, whose own description would take the place of the engine's.
+    RunArgs::augment_args(command).about(engine.summary()).after_help(after_help(engine))
+}
+
+impl Subcommand for EngineCommand {
+    fn augment_subcommands(command: Command) -> Command {
+        ENGINES.iter().fold(command, |command, engine| command.subcommand(subcommand(*engine)))
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        EngineCommand::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        ENGINES.iter().any(|engine| engine.name() == name)
+    }
+}
+
+impl FromArgMatches for EngineCommand {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<EngineCommand, clap::Error> {
+        let none = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
+        let (name, matches) = matches.subcommand().ok_or_else(none)?;
+        let engine = afteryou_lab::find(name).map_err(|_| none())?;
+        let explain = explains(engine) && matches.get_flag(EXPLAIN);
+        Ok(EngineCommand { engine, explain, runs: RunArgs::from_arg_matches(matches)? })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = EngineCommand::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl fmt::Debug for EngineCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(self.engine.name()).field("explain", &self.explain).field("runs", &self.runs).finish()
+    }
+}
 
 impl RunArgs {
-    /// Runs at the same time.
-    pub fn jobs(&self) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.jobs.map_or_else(cores, usize::from)
+    /// Threads for the runs.
+    pub fn pool(&self) -> Pool {
+        self.jobs.map_or_else(Pool::default, |jobs| Pool::of(jobs.into()))
+    }
+
+    /// What replaces the files' own settings of a plan.
+    pub fn choices(&self) -> Choices {
+        Choices { seed: self.seed, repeat: self.repeat }
     }
 
     /// A folder name for each file: no two may be the same.

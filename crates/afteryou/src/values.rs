@@ -14,13 +14,6 @@ const LEAST_BYTES_PER_SECOND: u64 = 12_500;
 /// Paths over a satellite are at 600 ms.
 const MOST_RTT: Duration = Duration::from_millis(2_000);
 
-/// A controller that exists, with parameters that it takes.
-pub fn controller(text: &str) -> Result<Algorithm, afteryou_scenario::Error> {
-    let algorithm: Algorithm = text.parse()?;
-    algorithm.controller()?;
-    Ok(algorithm)
-}
-
 /// A queue that exists, with parameters that it takes.
 pub fn queue(text: &str) -> Result<Algorithm, afteryou_scenario::Error> {
     let algorithm: Algorithm = text.parse()?;
@@ -63,19 +56,10 @@ pub fn rtt(text: &str) -> Result<Duration, String> {
 /// A file that is there.
 pub fn file(path: PathBuf) -> Result<PathBuf, String> {
     match std::fs::metadata(&path) {
-        Err(error) => Err(format!("cannot read {path:?}: {}", reason(&error))),
+        Err(error) => Err(format!("cannot read {path:?}: {}", afteryou_terminal::failure::reason(&error))),
         Ok(found) if found.is_dir() => Err(format!("{path:?} is a directory: name a file")),
         Ok(found) if !found.is_file() => Err(format!("{path:?} is not a regular file: copy it to one first")),
         Ok(_) => Ok(path),
-    }
-}
-
-/// In words that do not depend on the operating system, where they are common.
-pub fn reason(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        _ => error.to_string(),
     }
 }
 

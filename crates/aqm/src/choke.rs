@@ -34,16 +34,18 @@
 //! flows on 10 Mbit/s and 60 ms use 90 % of the link (RED: 99 %). Several unresponsive flows hide each other. A burst is hit more
 //! often than the same packets paced.
 
+use crate::backlog::Limit;
+use crate::dropped::{DropReason, Dropped};
 use crate::error::Error;
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::queue::{DropReason, Dropped, Limit, Queue};
+use crate::queue::Queue;
 use crate::red::law::{Law, Spacing, Verdict};
 use crate::red::setup;
 use crate::site::Site;
 use crate::statistics::Statistics;
-use afteryou_cc::param::{Param, Preset, Settings, Value};
-use afteryou_cc::{Span, Time};
+use afteryou_base::param::{Param, Preset, Settings, Value};
+use afteryou_base::{Span, Time};
 
 /// Parameters.
 pub const PARAMS: &[Param] = &[

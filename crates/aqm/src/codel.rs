@@ -36,15 +36,16 @@
 //! Senders that do not react: the drop rate rises slowly. Rates at which a packet takes longer than TARGET: TARGET must be
 //! raised there, which `slow_link` does as CAKE does: to one and a half packets' time, INTERVAL by as much.
 
+use crate::backlog::Limit;
+use crate::dropped::{DropReason, Dropped};
 use crate::error::Error;
 use crate::fifo::{Fifo, Source};
-use crate::fq_codel::check_times;
 use crate::packet::Packet;
-use crate::queue::{DropReason, Dropped, Limit, Queue};
+use crate::queue::Queue;
 use crate::site::Site;
 use crate::statistics::Statistics;
-use afteryou_cc::param::{Param, Preset, Settings};
-use afteryou_cc::{Span, Time};
+use afteryou_base::param::{Param, Preset, Settings, Value};
+use afteryou_base::{Span, Time};
 
 /// Coming back to dropping within so many intervals goes on with the old count (§5.5).
 const REMEMBERED_INTERVALS: u64 = 16;
@@ -212,6 +213,24 @@ pub struct Codel<T> {
     statistics: Statistics,
 }
 
+/// Refuses an interval of a CoDel in which its target does not fit.
+pub(crate) fn check_times(
+    settings: &Settings<'_>,
+    target: &'static str,
+    interval: &str,
+) -> Result<(), Error> {
+    let (short, long) = (settings.time(target), settings.time(interval));
+    if short <= long {
+        return Ok(());
+    }
+    Err(Error::Together {
+        name: target,
+        value: Value::Time(short),
+        other: format!("{interval} = {}", Value::Time(long)),
+        valid: format!("at most {}", Value::Time(long)),
+    })
+}
+
 impl<T> Codel<T> {
     /// An empty queue.
     ///
@@ -257,7 +276,6 @@ impl<T: Send> Queue<T> for Codel<T> {
 mod tests {
     use super::*;
     use crate::packet::{Class, Ecn};
-    use afteryou_cc::param::Value;
 
     fn micros(us: u64) -> Time {
         Time::from_micros(us)

@@ -12,12 +12,14 @@
 //! Bufferbloat when the limit is long; synchronised losses when it is short. Limits in packets let small packets wait
 //! in line as long as large ones; limits in bytes drop large packets first.
 
+use crate::backlog::Limit;
+use crate::dropped::{DropReason, Dropped};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::queue::{DropReason, Dropped, Limit, Queue};
+use crate::queue::Queue;
 use crate::statistics::Statistics;
-use afteryou_cc::param::{Param, Preset};
-use afteryou_cc::{Span, Time};
+use afteryou_base::param::{Param, Preset};
+use afteryou_base::{Span, Time};
 
 /// Parameters: none. The limit is the link's buffer, which every discipline has.
 pub const PARAMS: &[Param] = &[];
@@ -64,8 +66,8 @@ impl<T: Send> Queue<T> for DropTail<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backlog::Backlog;
     use crate::packet::Class;
-    use crate::queue::Backlog;
     use proptest::prelude::*;
 
     fn packet(size: u32) -> Packet<u32> {

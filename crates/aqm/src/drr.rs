@@ -28,15 +28,17 @@
 //! Nothing says "too long" but the buffer: a class's delay is its own backlog. Quanta below a packet cost a turn of all
 //! classes for each quantum that is missing. A low-priority flow gets the share of everybody.
 
+use crate::backlog::{Backlog, Limit};
 use crate::buckets::Buckets;
+use crate::dropped::{DropReason, Dropped};
 use crate::error::Error;
 use crate::packet::Packet;
-use crate::queue::{Backlog, DropReason, Dropped, Limit, Queue};
+use crate::queue::Queue;
 use crate::site::Site;
 use crate::statistics::Statistics;
 use crate::store::Store;
-use afteryou_cc::param::{Param, Preset, Settings, Value};
-use afteryou_cc::{Span, Time};
+use afteryou_base::param::{Param, Preset, Settings, Value};
+use afteryou_base::{Span, Time};
 use std::collections::VecDeque;
 
 /// Parameters.

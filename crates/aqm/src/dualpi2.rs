@@ -50,14 +50,16 @@
 //! begin with a longer queue (`step_packets`). Senders that set ECT(1) and do not answer marks hold the L queue until it is
 //! overloaded. Packets of one flow with different ECN bits overtake each other.
 
+use crate::backlog::Limit;
+use crate::dropped::{DropReason, Dropped};
 use crate::error::Error;
 use crate::fifo::Fifo;
 use crate::packet::{Ecn, Packet};
-use crate::queue::{DropReason, Dropped, Limit, Queue};
+use crate::queue::Queue;
 use crate::site::{uniform, Site};
 use crate::statistics::Statistics;
-use afteryou_cc::param::{Param, Preset, Settings, Value};
-use afteryou_cc::{Span, Time};
+use afteryou_base::param::{Param, Preset, Settings, Value};
+use afteryou_base::{Span, Time};
 use rand_pcg::Pcg64;
 
 /// With two packets of this size waiting in all nothing is dropped or marked by chance.
@@ -277,9 +279,9 @@ impl<T> DualPi2<T> {
         if l > 0 && (c == 0 || self.credit <= 0) {
             let (packet, sojourn) = self.scalable.pop(now)?;
             let cost = if c > 0 { self.classic_weight * i64::from(packet.size) } else { 0 };
-            let Packet { size, flow, dscp, ecn, body: (step_holds, body) } = packet;
+            let Packet { size, flow, dscp, ecn, hop, body: (step_holds, body) } = packet;
             let verdict = self.scalable_verdict(sojourn, step_holds);
-            return Some((Packet { size, flow, dscp, ecn, body }, sojourn, verdict, cost));
+            return Some((Packet { size, flow, dscp, ecn, hop, body }, sojourn, verdict, cost));
         }
         let Some((packet, sojourn)) = self.classic.pop(now) else {
             self.reset_credit();
@@ -304,8 +306,8 @@ impl<T: Send> Queue<T> for DualPi2<T> {
             return;
         }
         let step_holds = self.scalable.backlog().packets >= self.step_packets;
-        let Packet { size, flow, dscp, ecn, body } = packet;
-        self.scalable.push(now, Packet { size, flow, dscp, ecn, body: (step_holds, body) });
+        let Packet { size, flow, dscp, ecn, hop, body } = packet;
+        self.scalable.push(now, Packet { size, flow, dscp, ecn, hop, body: (step_holds, body) });
     }
 
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)> {

@@ -1,6 +1,6 @@
 //! Why a queue was refused.
 
-use afteryou_cc::param::{ParamError, Value};
+use afteryou_base::param::{ParamError, Value};
 use thiserror::Error;
 
 /// Why a queue was refused. The message names the parameter and says what is valid.

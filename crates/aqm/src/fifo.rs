@@ -1,8 +1,8 @@
 //! First in, first out, with arrival times: what most disciplines are built on.
 
+use crate::backlog::Backlog;
 use crate::packet::Packet;
-use crate::queue::Backlog;
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 use std::collections::VecDeque;
 
 /// A first-in first-out store with arrival times and a running backlog.

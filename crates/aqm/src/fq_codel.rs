@@ -31,17 +31,19 @@
 //! Flows that share a queue share its turns and its drops. Rates at which a packet takes longer than TARGET. Many
 //! flows, each with few packets: a quantum for each of them is the delay of all (with 1000 flows, 1.2 s at 10 Mbit/s).
 
+use crate::backlog::{Backlog, Limit};
 use crate::buckets::Buckets;
-use crate::codel::Law;
+use crate::codel::{check_times, Law};
+use crate::dropped::{DropReason, Dropped};
 use crate::error::Error;
 use crate::packet::Packet;
-use crate::queue::{Backlog, DropReason, Dropped, Limit, Queue};
+use crate::queue::Queue;
 use crate::site::Site;
 use crate::statistics::Statistics;
 use crate::store::Store;
 use crate::two_lists::{Rules, TwoLists};
-use afteryou_cc::param::{Param, Preset, Settings, Value};
-use afteryou_cc::{Span, Time};
+use afteryou_base::param::{Param, Preset, Settings, Value};
+use afteryou_base::{Span, Time};
 use rand_pcg::Pcg64;
 
 /// Parameters.
@@ -186,24 +188,6 @@ impl<T> Flows<T> {
             self.lists.emptied();
         }
     }
-}
-
-/// Refuses an interval of a CoDel in which its target does not fit.
-pub(crate) fn check_times(
-    settings: &Settings<'_>,
-    target: &'static str,
-    interval: &str,
-) -> Result<(), Error> {
-    let (short, long) = (settings.time(target), settings.time(interval));
-    if short <= long {
-        return Ok(());
-    }
-    Err(Error::Together {
-        name: target,
-        value: Value::Time(short),
-        other: format!("{interval} = {}", Value::Time(long)),
-        valid: format!("at most {}", Value::Time(long)),
-    })
 }
 
 /// An FQ-CoDel queue.

@@ -33,19 +33,21 @@
 //! Flows that share a queue share its drops. A low-priority sender sees its own delay only and gets the same share as
 //! everybody. With `fresh` a flow that pauses often lives on its burst allowance.
 
+use crate::backlog::{Backlog, Limit};
 use crate::buckets::Buckets;
+use crate::dropped::{DropReason, Dropped};
 use crate::error::Error;
 use crate::fq_codel::{FLOWS, LISTS, QUANTUM};
 use crate::packet::Packet;
 use crate::pie::law::{Law, State};
 use crate::pie::params::{join, COMMON};
-use crate::queue::{Backlog, DropReason, Dropped, Limit, Queue};
+use crate::queue::Queue;
 use crate::site::Site;
 use crate::statistics::Statistics;
 use crate::store::Store;
 use crate::two_lists::{Rules, TwoLists};
-use afteryou_cc::param::{Param, Preset, Settings, Value};
-use afteryou_cc::{Span, Time};
+use afteryou_base::param::{Param, Preset, Settings, Value};
+use afteryou_base::{Span, Time};
 use rand_pcg::Pcg64;
 
 /// Parameters: those of PIE and those of its flows.

@@ -8,8 +8,8 @@
 //! on slow links (with packets of 1500 B and 100 ms, 120 kbit/s), so that at least [`BETWEEN`] packets of best effort go in
 //! between, whatever the time: 5 % at most.
 
-use afteryou_cc::param::{Param, Settings};
-use afteryou_cc::{Span, Time};
+use afteryou_base::param::{Param, Settings};
+use afteryou_base::{Span, Time};
 
 pub(crate) const GUARD_PACKETS: Param = Param::count("guard_packets", "packets", 1000, (0, 1_000_000_000))
     .explained(

@@ -28,17 +28,19 @@
 //! Those of FQ-CoDel. The guard is a share of its own on slow links: up to 5 %, below 2.4 Mbit/s with packets of 1500 B.
 //! After a long starvation the packets that waited are old; CoDel sends them all the same, but for some drops.
 
-use crate::codel::Law;
+use crate::backlog::{Backlog, Limit};
+use crate::codel::{check_times, Law};
+use crate::dropped::{DropReason, Dropped};
 use crate::error::Error;
-use crate::fq_codel::{check_times, Flows, COUNT_DROPS, DROP_BATCH, ECN, FLOWS, LISTS, MTU};
+use crate::fq_codel::{Flows, COUNT_DROPS, DROP_BATCH, ECN, FLOWS, LISTS, MTU};
 use crate::guard::{Guard, GUARD_PACKETS, GUARD_TIME};
 use crate::le_two_queues::{LE_INTERVAL, LE_TARGET};
 use crate::packet::{Class, Packet};
-use crate::queue::{Backlog, DropReason, Dropped, Limit, Queue};
+use crate::queue::Queue;
 use crate::site::Site;
 use crate::statistics::Statistics;
-use afteryou_cc::param::{Param, Preset, Settings};
-use afteryou_cc::{Span, Time};
+use afteryou_base::param::{Param, Preset, Settings};
+use afteryou_base::{Span, Time};
 
 /// Parameters.
 pub const PARAMS: &[Param] = &[

@@ -28,15 +28,16 @@
 //! rate, and k = 64 leaves an eighth. Delay-based senders keep below the target and are told nothing at all, whatever k.
 //! Many LE flows raise p for everybody, since the controller sees one queue.
 
+use crate::dropped::Dropped;
 use crate::error::Error;
 use crate::packet::{Class, Packet};
 use crate::pie::params::{join, COMMON, PRESET};
 use crate::pie::Pie;
-use crate::queue::{Dropped, Queue};
+use crate::queue::Queue;
 use crate::site::{uniform, Site};
 use crate::statistics::Statistics;
-use afteryou_cc::param::{Param, Settings};
-use afteryou_cc::{Span, Time};
+use afteryou_base::param::{Param, Settings};
+use afteryou_base::{Span, Time};
 
 /// Parameters: those of PIE and one more.
 pub const PARAMS: &[Param] = &join::<2, 19, 21>(
@@ -96,9 +97,9 @@ impl<T: Send> Queue<T> for LePie<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backlog::Limit;
     use crate::list;
-    use crate::queue::Limit;
-    use afteryou_cc::param::Value;
+    use afteryou_base::param::Value;
 
     const LE: u8 = 0x04;
 

@@ -31,15 +31,16 @@
 //! make the average by which they are dropped k times. With `ecn` a lower-effort sender that ignores marks is not held back
 //! until drops are forced. Nobody is kept from marking itself as best effort.
 
+use crate::dropped::Dropped;
 use crate::error::Error;
 use crate::packet::{Class, Packet};
-use crate::queue::{Dropped, Queue};
+use crate::queue::Queue;
 use crate::red::law::Spacing;
 use crate::red::{self, Red};
 use crate::site::Site;
 use crate::statistics::Statistics;
-use afteryou_cc::param::{Param, Preset, Settings};
-use afteryou_cc::{Span, Time};
+use afteryou_base::param::{Param, Preset, Settings};
+use afteryou_base::{Span, Time};
 
 const WEIGHT: Param = Param::count("weight", "", 16, (1, 64))
     .explained("how many times as probable a drop is for lower effort", "ours");
@@ -100,8 +101,8 @@ impl<T: Send> Queue<T> for LeRed<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::Limit;
-    use afteryou_cc::param::Value;
+    use crate::backlog::Limit;
+    use afteryou_base::param::Value;
 
     const LE: u8 = 0x04;
     const LE_ECT0: u8 = 0x06;

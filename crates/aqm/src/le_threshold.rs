@@ -38,16 +38,17 @@
 //! under CoDel, a whole buffer under DropTail ([two queues](crate::le_two_queues) have neither). A best-effort flow that is
 //! there all the time starves lower effort, whose timeouts grow to a minute: it comes back late.
 
-use crate::codel::Law;
+use crate::backlog::Limit;
+use crate::codel::{check_times, Law};
+use crate::dropped::{DropReason, Dropped};
 use crate::error::Error;
 use crate::fifo::Fifo;
-use crate::fq_codel::check_times;
 use crate::packet::{Class, Packet};
-use crate::queue::{DropReason, Dropped, Limit, Queue};
+use crate::queue::Queue;
 use crate::site::Site;
 use crate::statistics::Statistics;
-use afteryou_cc::param::{Param, Preset, Settings, Value};
-use afteryou_cc::{Span, Time};
+use afteryou_base::param::{Param, Preset, Settings, Value};
+use afteryou_base::{Span, Time};
 
 /// Parameters; those of CoDel follow its own.
 pub const PARAMS: &[Param] = &[
@@ -248,7 +249,8 @@ impl<T: Send> Queue<T> for LeThreshold<T> {
 mod tests {
     use super::*;
     use crate::codel::Codel;
-    use crate::packet::{Ecn, DSCP_LE};
+    use crate::packet::Ecn;
+    use afteryou_base::dscp;
 
     /// At 10 Mbit/s: a packet of 1250 B is 1 ms.
     fn queue(settings: &[(&'static str, Value)]) -> LeThreshold<u64> {
@@ -257,8 +259,8 @@ mod tests {
     }
 
     fn packet(class: Class) -> Packet<u64> {
-        let dscp = if class == Class::LowerEffort { DSCP_LE } else { 0 };
-        Packet { size: 1250, flow: 0, dscp, ecn: Ecn::NotEct, body: 0 }
+        let dscp = if class == Class::LowerEffort { dscp::LE } else { 0 };
+        Packet { dscp, ..Packet::from_tos(1250, 0, 0, 0) }
     }
 
     /// Is a packet of `class` taken at `ms`?

@@ -33,17 +33,19 @@
 //! The guard is a share of its own on slow links: up to 5 %, below 2.4 Mbit/s with packets of 1500 B. Lower-effort flows
 //! share one queue: among themselves they are as fair as their controllers are.
 
-use crate::codel::Law;
+use crate::backlog::Limit;
+use crate::codel::{check_times, Law};
+use crate::dropped::{DropReason, Dropped};
 use crate::error::Error;
 use crate::fifo::Fifo;
-use crate::fq_codel::{check_times, ECN, MTU};
+use crate::fq_codel::{ECN, MTU};
 use crate::guard::{Guard, GUARD_PACKETS, GUARD_TIME};
 use crate::packet::{Class, Packet};
-use crate::queue::{DropReason, Dropped, Limit, Queue};
+use crate::queue::Queue;
 use crate::site::Site;
 use crate::statistics::Statistics;
-use afteryou_cc::param::{Param, Preset, Settings};
-use afteryou_cc::{Span, Time};
+use afteryou_base::param::{Param, Preset, Settings};
+use afteryou_base::{Span, Time};
 
 /// Parameters.
 pub const PARAMS: &[Param] = &[

@@ -6,9 +6,11 @@
 //!
 //! One file per discipline; [`list`] has them all and finds one by name.
 
+mod backlog;
 pub mod buckets;
 pub mod choke;
 pub mod codel;
+mod dropped;
 pub mod droptail;
 pub mod drr;
 pub mod dualpi2;
@@ -34,9 +36,11 @@ pub mod statistics;
 pub mod store;
 pub mod two_lists;
 
+pub use backlog::{Backlog, Limit};
+pub use dropped::{DropReason, Dropped};
 pub use error::Error;
 pub use fifo::{Fifo, Source};
-pub use packet::{Class, Ecn, Packet, DSCP_LE};
-pub use queue::{Backlog, DropReason, Dropped, Limit, Queue};
+pub use packet::{Class, Ecn, Packet};
+pub use queue::Queue;
 pub use site::Site;
 pub use statistics::{Counters, Statistics};

@@ -1,27 +1,30 @@
 //! Every queue discipline by name. To add one: its file, its `mod` line, its line here.
 
+use crate::backlog::Limit;
 use crate::error::Error;
-use crate::queue::{Limit, Queue};
+use crate::queue::Queue;
 use crate::site::Site;
 use crate::{
     choke, codel, droptail, drr, dualpi2, fq_codel, fq_pie, le_fq_codel, le_pie, le_red, le_threshold,
     le_two_queues, pie, red, sfq,
 };
-use afteryou_cc::param::{Param, Preset, Settings, Value};
+use afteryou_base::param::{Settings, Value};
+use afteryou_base::About;
+use std::ops::Deref;
 
-/// A discipline in the list.
+/// A discipline in the list. The buffer's limit is not among its parameters, since every discipline has one.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// Name in scenarios and on the command line.
-    pub name: &'static str,
-    /// What it is, one sentence.
-    pub summary: &'static str,
-    /// The document that defines it.
-    pub source: &'static str,
-    /// Its parameters; the buffer's limit is not among them, since every discipline has one.
-    pub params: &'static [Param],
-    /// Sets of defaults that its parameter `preset` chooses from.
-    pub presets: &'static [Preset],
+    /// Name, parameters, presets and source; read as if they were the entry's own.
+    pub about: About,
+}
+
+impl Deref for Entry {
+    type Target = About;
+
+    fn deref(&self) -> &About {
+        &self.about
+    }
 }
 
 /// Declares the list and the function that makes a queue from it: name, module (with `PARAMS` and `PRESETS`), constructor,
@@ -30,11 +33,13 @@ macro_rules! disciplines {
     ($($name:literal, $module:ident, $new:expr, $summary:literal, $source:literal;)*) => {
         /// All disciplines.
         pub const QUEUES: &[Entry] = &[$(Entry {
-            name: $name,
-            summary: $summary,
-            source: $source,
-            params: $module::PARAMS,
-            presets: $module::PRESETS,
+            about: About {
+                name: $name,
+                summary: $summary,
+                source: $source,
+                params: $module::PARAMS,
+                presets: $module::PRESETS,
+            },
         }),*];
 
         fn make<T: Send + 'static>(
@@ -110,7 +115,7 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_cc::param::Kind;
+    use afteryou_base::param::Kind;
 
     #[test]
     fn every_entry_builds_from_its_own_table_and_each_of_its_presets() {

@@ -1,7 +1,6 @@
 //! What a queue sees of a packet.
 
-/// DSCP of the lower-effort class (RFC 8622): yields to everything else where the network knows it.
-pub const DSCP_LE: u8 = 0b00_0001;
+use afteryou_base::dscp;
 
 /// The two ECN bits of the IP header (RFC 3168 §5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +41,8 @@ pub struct Packet<T> {
     pub dscp: u8,
     /// ECN bits.
     pub ecn: Ecn,
+    /// How many links it has crossed; queues keep it and do not read it.
+    pub hop: u8,
     /// The caller's own.
     pub body: T,
 }
@@ -49,13 +50,13 @@ pub struct Packet<T> {
 impl<T> Packet<T> {
     /// A packet of `size` bytes whose class and ECN bits are those of an IP header's TOS (or traffic class) byte.
     pub fn from_tos(size: u32, flow: u32, tos: u8, body: T) -> Packet<T> {
-        Packet { size, flow, dscp: tos >> 2, ecn: Ecn::from_bits(tos), body }
+        Packet { size, flow, dscp: tos >> 2, ecn: Ecn::from_bits(tos), hop: 0, body }
     }
 
     /// Its class.
     pub fn class(&self) -> Class {
         match self.dscp {
-            DSCP_LE => Class::LowerEffort,
+            dscp::LE => Class::LowerEffort,
             _ => Class::BestEffort,
         }
     }
@@ -97,7 +98,7 @@ mod tests {
         for tos in 0..=255 {
             assert_eq!(Packet::from_tos(1, 0, tos, ()).tos(), tos);
         }
-        let le = |ecn| Packet { size: 1, flow: 0, dscp: DSCP_LE, ecn, body: () }.tos();
+        let le = |ecn| Packet { dscp: dscp::LE, ecn, ..Packet::from_tos(1, 0, 0, ()) }.tos();
         assert_eq!([le(Ecn::NotEct), le(Ecn::Ect0), le(Ecn::Ce)], [0x04, 0x06, 0x07]);
     }
 }

@@ -73,17 +73,20 @@
 //! long one made. Without timestamps a delay is unknown until a threshold has waited: at low load nothing is dropped.
 
 pub mod departures;
+pub mod form;
 pub mod law;
 pub mod params;
 
+use crate::backlog::{Backlog, Limit};
+use crate::dropped::{DropReason, Dropped};
 use crate::error::Error;
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::queue::{Backlog, DropReason, Dropped, Limit, Queue};
+use crate::queue::Queue;
 use crate::site::Site;
 use crate::statistics::Statistics;
-use afteryou_cc::param::Settings;
-use afteryou_cc::{Span, Time};
+use afteryou_base::param::Settings;
+use afteryou_base::{Span, Time};
 use law::{Law, State};
 pub use params::{PARAMS, PRESETS};
 use rand_pcg::Pcg64;

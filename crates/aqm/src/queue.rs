@@ -1,8 +1,10 @@
-//! The interface of all disciplines, and what they share.
+//! The interface of all disciplines.
 
+use crate::backlog::Backlog;
+use crate::dropped::Dropped;
 use crate::packet::Packet;
 use crate::statistics::Statistics;
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 
 /// A queue discipline.
 ///
@@ -21,93 +23,5 @@ pub trait Queue<T>: Send {
     /// What it holds.
     fn backlog(&self) -> Backlog {
         self.statistics().backlog()
-    }
-}
-
-/// What a queue holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Backlog {
-    /// Packets.
-    pub packets: u64,
-    /// Bytes.
-    pub bytes: u64,
-}
-
-impl std::ops::Add for Backlog {
-    type Output = Backlog;
-
-    fn add(self, other: Backlog) -> Backlog {
-        Backlog { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
-    }
-}
-
-/// A dropped packet and why it was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dropped<T> {
-    /// The packet.
-    pub packet: Packet<T>,
-    /// The reason.
-    pub reason: DropReason,
-}
-
-/// Why a packet was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DropReason {
-    /// There was no room.
-    Full,
-    /// The discipline chose to, on arrival.
-    Early,
-    /// The discipline chose to, at the head of the queue.
-    Head,
-}
-
-/// How much a queue may hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// Packets.
-    Packets(u64),
-    /// Bytes.
-    Bytes(u64),
-    /// What the link sends in a time.
-    Time {
-        /// The time.
-        time: Span,
-        /// The link's rate, bytes per second.
-        bytes_per_second: u64,
-    },
-}
-
-impl Limit {
-    /// The same limit, as packets or bytes: a time is so many bytes, better divided once than for each packet.
-    pub fn resolved(self) -> Limit {
-        self.in_bytes().map_or(self, Limit::Bytes)
-    }
-
-    /// Is there room for `size` more bytes beside `backlog`?
-    pub fn admits(&self, backlog: Backlog, size: u32) -> bool {
-        match self.in_bytes() {
-            None => matches!(*self, Limit::Packets(packets) if backlog.packets < packets),
-            Some(bytes) => backlog.bytes + u64::from(size) <= bytes,
-        }
-    }
-
-    /// Is `backlog` within it?
-    pub fn holds(&self, backlog: Backlog) -> bool {
-        match self.in_bytes() {
-            None => matches!(*self, Limit::Packets(packets) if backlog.packets <= packets),
-            Some(bytes) => backlog.bytes <= bytes,
-        }
-    }
-
-    /// The limit in bytes, if it is one.
-    pub fn in_bytes(&self) -> Option<u64> {
-        match *self {
-            Limit::Packets(_) => None,
-            Limit::Bytes(bytes) => Some(bytes),
-            Limit::Time { time, bytes_per_second } => {
-                let bytes = u128::from(time.as_nanos()) * u128::from(bytes_per_second) / 1_000_000_000;
-                Some(u64::try_from(bytes).unwrap_or(u64::MAX))
-            }
-        }
     }
 }

@@ -71,14 +71,16 @@
 pub(crate) mod law;
 pub(crate) mod setup;
 
+use crate::backlog::Limit;
+use crate::dropped::{DropReason, Dropped};
 use crate::error::Error;
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::queue::{DropReason, Dropped, Limit, Queue};
+use crate::queue::Queue;
 use crate::site::Site;
 use crate::statistics::Statistics;
-use afteryou_cc::param::{Param, Preset, Settings, Value};
-use afteryou_cc::{Span, Time};
+use afteryou_base::param::{Param, Preset, Settings, Value};
+use afteryou_base::{Span, Time};
 use law::{Law, Shape, Spacing, Verdict};
 
 /// Parameters.

@@ -28,15 +28,17 @@
 //! A new hash reorders flows whose packets are in the queue, and drops what finds no slot. Small packets gain or lose up
 //! to 7 B each by the rounding. A low-priority flow gets the share of everybody.
 
+use crate::backlog::{Backlog, Limit};
 use crate::buckets::Buckets;
+use crate::dropped::{DropReason, Dropped};
 use crate::error::Error;
 use crate::packet::Packet;
-use crate::queue::{Backlog, DropReason, Dropped, Limit, Queue};
+use crate::queue::Queue;
 use crate::site::Site;
 use crate::statistics::Statistics;
 use crate::store::Store;
-use afteryou_cc::param::{Param, Preset, Settings, Value};
-use afteryou_cc::{Span, Time};
+use afteryou_base::param::{Param, Preset, Settings, Value};
+use afteryou_base::{Span, Time};
 use rand_pcg::Pcg64;
 use std::collections::VecDeque;
 

@@ -1,6 +1,6 @@
 //! Where a queue stands.
 
-use crate::queue::Limit;
+use crate::backlog::Limit;
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 

@@ -3,7 +3,7 @@
 //! Bins are 1.024 µs wide below 16 of them; above, sixteen to each doubling, so that a bin is at most 1/16 of its value wide.
 //! The last one takes everything from half an hour on.
 
-use afteryou_cc::Span;
+use afteryou_base::Span;
 
 /// Bins to each doubling, as a power of two.
 const SUB_BITS: u32 = 4;

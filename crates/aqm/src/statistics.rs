@@ -1,9 +1,10 @@
 //! What every queue counts, per class, and the one place where packets are accounted for.
 
+use crate::backlog::Backlog;
+use crate::dropped::{DropReason, Dropped};
 use crate::packet::{Class, Ecn, Packet};
-use crate::queue::{Backlog, DropReason, Dropped};
 use crate::sojourns::Sojourns;
-use afteryou_cc::Span;
+use afteryou_base::Span;
 
 /// What a queue has done since it was made, per class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

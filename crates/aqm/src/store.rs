@@ -5,10 +5,10 @@
 //! per flow and taken from a common free list: once the vector has reached the queue's limit nothing is allocated,
 //! whatever the flows do.
 
+use crate::backlog::Backlog;
 use crate::fifo::Source;
 use crate::packet::Packet;
-use crate::queue::Backlog;
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 use std::cmp::Reverse;
 
 /// End of the free list.

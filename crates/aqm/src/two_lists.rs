@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use crate::packet::Packet;
     use crate::store::Store;
-    use afteryou_cc::Time;
+    use afteryou_base::Time;
 
     const FLOWS: usize = 4;
 

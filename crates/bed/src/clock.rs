@@ -1,6 +1,6 @@
 //! The time of a run: nanoseconds since an instant that all its parts share.
 
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 use std::time::Instant;
 
 /// Tells the time of a run. Copies of one clock agree, so times recorded by different threads can be compared.

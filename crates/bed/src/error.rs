@@ -1,6 +1,7 @@
 //! What can go wrong with an experiment on real sockets.
 
 use crate::relay::Way;
+use afteryou_scenario::support::Unsupported;
 use std::io;
 use std::net::SocketAddr;
 use thiserror::Error;
@@ -24,8 +25,11 @@ pub enum Error {
         way: Way,
     },
     /// The scenario asks for what real sockets do not do here yet.
-    #[error("{0} is not done with real packets yet: use afteryou sim")]
-    NotYet(String),
+    #[error("{}", .0.reason)]
+    Unsupported(#[from] Unsupported),
+    /// The observer asked to stop.
+    #[error("interrupted")]
+    Interrupted,
     /// Two links would draw the same random numbers.
     #[error("two links are named {name:?}: rename one")]
     SameName {

@@ -22,7 +22,7 @@
 //! use afteryou_aqm::droptail::DropTail;
 //! use afteryou_bed::relay::{Config, Direction, Link, Relay};
 //! use afteryou_bed::Clock;
-//! use afteryou_cc::Span;
+//! use afteryou_base::Span;
 //! use afteryou_scenario::{Buffer, Probability, Rate};
 //! use std::net::UdpSocket;
 //!
@@ -45,6 +45,7 @@
 //! ```
 
 mod config;
+mod datagram;
 mod engine;
 mod lateness;
 mod output;
@@ -54,11 +55,11 @@ mod record;
 mod schedule;
 mod wire;
 
+pub use afteryou_sockets::TOS_IS_CARRIED as TOS_IS_KEPT;
 pub use config::{Config, Direction, Flow, Link};
+pub use datagram::Datagram;
 pub use lateness::LATENESS_BOUND_MS;
-pub use platform::TOS_IS_KEPT;
 pub use record::{DirectionStatistics, Fate, FlowId, LinkId, LinkStatistics, Record, Statistics, Way};
-pub use wire::Datagram;
 
 use crate::clock::Clock;
 use crate::error::Error;

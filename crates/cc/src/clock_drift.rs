@@ -36,7 +36,7 @@
 use crate::base_delay::difference;
 use crate::delay_signal::one_way_us;
 use crate::event::Ack;
-use crate::units::{Span, Time};
+use afteryou_base::units::{Span, Time};
 
 const FIRST_WINDOW: Span = Span::from_secs(1);
 const LAST_WINDOW: Span = Span::from_secs(64);
@@ -53,7 +53,8 @@ const AGREEMENT: Gain = Gain::from_ppm(20);
 pub struct Gain(i64);
 
 impl Gain {
-    const fn from_ppm(ppm: i64) -> Gain {
+    /// A gain of `ppm` parts in a million.
+    pub const fn from_ppm(ppm: i64) -> Gain {
         Gain((ppm << 32) / 1_000_000)
     }
 

@@ -36,8 +36,8 @@
 
 use crate::base_delay::{difference, BaseDelay};
 use crate::event::Ack;
-use crate::param::Param;
-use crate::units::{Span, Time};
+use afteryou_base::param::Param;
+use afteryou_base::units::{Span, Time};
 
 /// A fall of the reverse base by more than this is no drift, µs (libutp).
 pub const MAX_STEP_US: i32 = 10_000;
@@ -63,24 +63,23 @@ pub struct ClockSkew {
 }
 
 impl ClockSkew {
-    /// A correction whose reverse base remembers as `base` does.
-    pub fn like(base: &BaseDelay) -> ClockSkew {
-        let mut reverse = base.clone();
-        reverse.clear();
+    /// A correction whose reverse base is kept in `reverse`, an empty history.
+    pub fn new(reverse: BaseDelay) -> ClockSkew {
         ClockSkew { reverse }
     }
 
-    /// Takes in the ack's own delay and moves `base` if the reverse base has fallen. To be called before the ack's sample
-    /// goes into `base`, which has the drift in it already.
-    pub fn correct(&mut self, ack: &Ack, base: &mut BaseDelay) {
-        let Some(delay) = ack.reverse_delay else { return };
+    /// Takes in the ack's own delay. Returns what is to be added to the base before the ack's sample, which has the drift in it
+    /// already, goes into it, µs.
+    pub fn gained(&mut self, ack: &Ack) -> u32 {
+        let Some(delay) = ack.reverse_delay else { return 0 };
         let before = self.reverse.get();
         self.reverse.update(ack.now, delay);
-        let (Some(before), Some(after)) = (before, self.reverse.get()) else { return };
+        let (Some(before), Some(after)) = (before, self.reverse.get()) else { return 0 };
         let fall = difference(before, after);
         if (1..=MAX_STEP_US).contains(&fall) {
-            base.shift(fall as u32);
+            return fall as u32;
         }
+        0
     }
 }
 
@@ -133,7 +132,7 @@ mod tests {
     /// Queuing delays, µs, seen by a flow on an empty path whose far clock runs `ppm` fast, once a second.
     fn errors(ppm: i64, seconds: u64, corrected: bool) -> Vec<i32> {
         let mut base = BaseDelay::new(10);
-        let mut skew = ClockSkew::like(&base);
+        let mut skew = ClockSkew::new(BaseDelay::new(10));
         (0..seconds)
             .map(|s| {
                 let now = Time::from_millis(1000 * s);
@@ -141,7 +140,7 @@ mod tests {
                 let (forward, reverse) = (20_000u32.wrapping_add(gained), 20_000u32.wrapping_sub(gained));
                 if corrected {
                     let ack = Ack { now, reverse_delay: Some(reverse), ..Ack::for_tests() };
-                    skew.correct(&ack, &mut base);
+                    base.shift(skew.gained(&ack));
                 }
                 base.update(now, forward);
                 difference(forward, base.get().unwrap())
@@ -168,9 +167,9 @@ mod tests {
     fn a_route_that_gets_shorter_is_no_drift() {
         let mut base = BaseDelay::new(10);
         base.update(Time::ZERO, 20_000);
-        let mut skew = ClockSkew::like(&base);
+        let mut skew = ClockSkew::new(BaseDelay::new(10));
         for reverse in [40_000, 29_999, 19_999] {
-            skew.correct(&Ack { reverse_delay: Some(reverse), ..Ack::for_tests() }, &mut base);
+            base.shift(skew.gained(&Ack { reverse_delay: Some(reverse), ..Ack::for_tests() }));
         }
         // The first fall is 10.001 ms, the second 10 ms.
         assert_eq!(base.get(), Some(30_000));

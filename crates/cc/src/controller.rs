@@ -1,27 +1,36 @@
-//! What a controller is: events in, a window out.
+//! What a controller is: events in, a directive out.
 
-use crate::event::{Ack, Idle, Loss, Sent, Timeout};
-use crate::units::{Span, Time};
+use crate::event::{Ack, Delivered, Idle, Loss, Sent, SpuriousLoss, Timeout};
+use afteryou_base::units::{Span, Time};
 use core::fmt::Debug;
 
 /// A congestion controller: what just happened on the path → how much may be in flight.
 ///
-/// It has no clock, no socket, no thread, no random source, and does not allocate. The transport calls the
-/// `on_…` methods in the order of events and afterwards asks [`cwnd`](Controller::cwnd),
-/// [`pacing_rate`](Controller::pacing_rate) and [`wake_at`](Controller::wake_at).
+/// It has no clock, no socket, no thread, no random source, and does not allocate. The transport asks once what it
+/// [needs](Controller::needs), calls the `on_…` methods in the order of events, and afterwards asks for the
+/// [directive](Controller::directive).
 ///
 /// # What the transport promises
 /// - It has at most `cwnd` bytes in flight. A window below one packet means: with nothing in flight, one
 ///   packet every `smoothed_rtt × packet / cwnd`.
-/// - It paces: at `pacing_rate` if there is one, else at a little more than `cwnd / smoothed_rtt`.
-/// - It takes delivery-rate samples at least for a controller that has a pacing rate from the start.
-/// - After [`on_sent`](Controller::on_sent) it asks only a controller with a pacing rate again: what a sender merely
+/// - It paces as the directive says.
+/// - It asks for the directive after each ack with the losses that it shows, after a timeout, an idle time and a wake-up. After
+///   [`on_sent`](Controller::on_sent) it asks only while the directive has a [rate](Pacing::Rate): what a sender merely
 ///   counts changes no window.
 /// - It reports every loss; that several losses of one round trip count once is the controller's business.
+/// - For one ack the order is: spurious losses, deliveries, the ack, losses.
 /// - It calls [`on_wake`](Controller::on_wake) once `wake_at` has passed; late is allowed, never is not.
 pub trait Controller: Debug + Send {
+    /// What this controller needs beyond acks and losses. It never changes.
+    fn needs(&self) -> Needs {
+        Needs::NONE
+    }
+
     /// A packet left.
     fn on_sent(&mut self, _sent: &Sent) {}
+
+    /// A packet was delivered. Only for a controller that needs [packets one by one](Needs::per_packet).
+    fn on_delivered(&mut self, _delivered: &Delivered) {}
 
     /// An acknowledgement reported new data.
     fn on_ack(&mut self, ack: &Ack);
@@ -29,9 +38,8 @@ pub trait Controller: Debug + Send {
     /// A packet was found lost.
     fn on_loss(&mut self, loss: &Loss);
 
-    /// The losses that caused the latest reduction were none: every packet that was reported lost in this recovery has arrived
-    /// after all. Not called once the recovery is over.
-    fn on_spurious_loss(&mut self, _now: Time) {}
+    /// A packet that was reported lost has arrived after all; perhaps it was the last one of its recovery.
+    fn on_spurious_loss(&mut self, _spurious: &SpuriousLoss) {}
 
     /// The retransmission timer expired.
     fn on_timeout(&mut self, timeout: &Timeout);
@@ -42,27 +50,119 @@ pub trait Controller: Debug + Send {
     /// The largest payload of a packet is now `mss` bytes.
     fn on_mtu(&mut self, mss: u32);
 
-    /// [`wake_at`](Controller::wake_at) has passed.
+    /// [`Directive::wake_at`] has passed.
     fn on_wake(&mut self, _now: Time) {}
 
-    /// The window: how many bytes may be in flight.
-    fn cwnd(&self) -> u64;
-
-    /// Pacing rate in bytes per second, for controllers that set one.
-    fn pacing_rate(&self) -> Option<u64> {
-        None
-    }
-
-    /// The window is in its exponential phase; a transport that paces by itself needs headroom for it.
-    fn in_slow_start(&self) -> bool;
-
-    /// When the controller wants to be called although nothing happens.
-    fn wake_at(&self) -> Option<Time> {
-        None
-    }
+    /// What the transport shall do until the next event.
+    fn directive(&self) -> Directive;
 
     /// The state in named quantities, for figures, logs and the live view.
     fn snapshot(&self) -> Snapshot;
+}
+
+/// What a new controller is given beside its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setup {
+    /// Largest payload of a packet, bytes.
+    pub mss: u32,
+    /// Where a rule that draws random numbers begins. In the simulator it follows from the run's seed and the flow.
+    pub seed: u64,
+}
+
+impl Setup {
+    /// Packets of `mss` bytes of payload, and a seed of zero.
+    pub const fn of(mss: u32) -> Setup {
+        Setup { mss, seed: 0 }
+    }
+}
+
+/// What a controller needs from its transport beyond acks, losses and timers. A transport that cannot provide it says so in its
+/// documentation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Delivery rates: [`Ack::delivery`].
+    pub delivery_rates: bool,
+    /// [`Controller::on_delivered`], and [`Sent::totals`] in all events that name a packet.
+    pub per_packet: bool,
+}
+
+impl Needs {
+    /// Acks and losses are enough.
+    pub const NONE: Needs = Needs { delivery_rates: false, per_packet: false };
+
+    /// Does the sender have to remember its state for each packet?
+    pub const fn stamps(self) -> bool {
+        self.delivery_rates || self.per_packet
+    }
+}
+
+/// What the transport shall do until the next event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Directive {
+    /// The window: how many bytes may be in flight.
+    pub cwnd: u64,
+    /// How packets are spread over time.
+    pub pacing: Pacing,
+    /// Bytes that may leave back to back; 0 leaves it to the transport.
+    pub send_quantum: u64,
+    /// When the controller is to be called although nothing happens.
+    pub wake_at: Option<Time>,
+    /// Whose window holds while losses are repaired.
+    pub recovery: RecoveryWindow,
+}
+
+impl Directive {
+    /// A window of `cwnd` bytes that the transport paces by itself.
+    #[inline]
+    pub const fn window(cwnd: u64) -> Directive {
+        Directive {
+            cwnd,
+            pacing: Pacing::Window,
+            send_quantum: 0,
+            wake_at: None,
+            recovery: RecoveryWindow::Transport,
+        }
+    }
+
+    /// The same, with the headroom of an exponential phase if `growing`.
+    #[inline]
+    pub const fn growing_window(cwnd: u64, growing: bool) -> Directive {
+        let pacing = if growing { Pacing::GrowingWindow } else { Pacing::Window };
+        Directive { pacing, ..Directive::window(cwnd) }
+    }
+
+    /// Is the window paced as one in its exponential phase?
+    pub fn is_growing(&self) -> bool {
+        self.pacing == Pacing::GrowingWindow
+    }
+}
+
+/// How packets are spread over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pacing {
+    /// A little faster than a window in a round trip.
+    Window,
+    /// Twice a window in a round trip: the window is in its exponential phase and doubles meanwhile.
+    GrowingWindow,
+    /// Bytes per second.
+    Rate(u64),
+    /// So many packets back to back, and the next ones so long after the last of them: below two packets in a round trip. A
+    /// timeout or an idle time begins a new group.
+    Together {
+        /// Packets of a group.
+        packets: u32,
+        /// Time between two groups.
+        every: Span,
+    },
+}
+
+/// Whose window holds in a recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveryWindow {
+    /// The transport's: it spreads a reduction over the recovery (PRR, RFC 9937).
+    Transport,
+    /// The controller's, as always.
+    Controller,
 }
 
 /// A controller's state in named quantities. `None`: this controller has no such quantity, or not yet.

@@ -56,15 +56,17 @@
 //! Deep buffers are kept full, even fuller than by NewReno. Random loss is taken for congestion. Several flows of
 //! very different age converge slowly.
 
-use crate::controller::{Controller, Snapshot};
-use crate::event::{Ack, Idle, Loss, Timeout};
+use crate::controller::{Controller, Directive, Snapshot};
+use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
 use crate::loss_gate::LossGate;
-use crate::param::{Param, Settings};
 use crate::slow_start::{Window, FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
 use crate::undo::Undo;
-use crate::units::{Span, Time};
+use afteryou_base::param::{Param, Settings};
+use afteryou_base::units::{Span, Time};
+#[cfg(feature = "alloc")]
+use afteryou_base::About;
 
 /// The window may not be told to grow beyond this many times itself in a round trip (§4.2).
 const TARGET_CLAMP: f64 = 1.5;
@@ -86,12 +88,15 @@ pub const PARAMS: &[Param] = &[
 /// The list's line.
 #[cfg(feature = "alloc")]
 pub const ENTRY: Entry = Entry {
-    name: "cubic",
+    about: About {
+        name: "cubic",
+        summary: "regrows by a cubic function of time: the Internet's default",
+        source: "RFC 9438",
+        params: PARAMS,
+        presets: &[],
+    },
     class: Class::Foreground,
-    summary: "regrows by a cubic function of time: the Internet's default",
-    source: "RFC 9438",
-    params: PARAMS,
-    make: |settings, mss| alloc::boxed::Box::new(Cubic::new(settings, mss)),
+    make: |settings, setup| alloc::boxed::Box::new(Cubic::new(settings, setup.mss)),
 };
 
 /// A stretch of congestion avoidance without a congestion event.
@@ -233,7 +238,7 @@ impl Cubic {
 impl Controller for Cubic {
     fn on_ack(&mut self, ack: &Ack) {
         self.undo.on_ack(ack);
-        let marked = ack.ce_marks > 0;
+        let marked = ack.marks.any();
         if marked && self.congestion(ack.sent_at, ack.now, ack.flightsize, ECE_FLOOR_PACKETS) {
             return;
         }
@@ -252,7 +257,7 @@ impl Controller for Cubic {
 
     fn on_loss(&mut self, loss: &Loss) {
         let before = (self.window, self.curve, self.gate);
-        if self.congestion(loss.sent_at, loss.now, loss.flightsize, FLOOR_PACKETS) {
+        if self.congestion(loss.sent.now, loss.now, loss.flightsize, FLOOR_PACKETS) {
             self.undo.keep(before);
         }
         if loss.persistent {
@@ -262,7 +267,10 @@ impl Controller for Cubic {
     }
 
     /// §4.9.2.
-    fn on_spurious_loss(&mut self, _now: Time) {
+    fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
+        if !spurious.undo {
+            return; // other losses of this recovery may be real
+        }
         let Some((window, curve, gate)) = self.undo.take() else {
             return;
         };
@@ -305,12 +313,8 @@ impl Controller for Cubic {
         self.undo.forget();
     }
 
-    fn cwnd(&self) -> u64 {
-        self.window.cwnd as u64
-    }
-
-    fn in_slow_start(&self) -> bool {
-        self.window.in_slow_start()
+    fn directive(&self) -> Directive {
+        Directive::growing_window(self.window.cwnd as u64, self.window.in_slow_start())
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -318,7 +322,7 @@ impl Controller for Cubic {
         let k = self.curve.epoch.map(|epoch| ("k_s", epoch.k));
         Snapshot {
             phase: self.window.phase(),
-            cwnd: self.cwnd(),
+            cwnd: self.window.cwnd as u64,
             ssthresh: self.window.known_ssthresh(),
             extra: [w_max, k, None, None],
             ..Snapshot::default()

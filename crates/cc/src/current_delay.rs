@@ -7,7 +7,7 @@
 //! draft-irtf-iccrg-ledbat-plus-plus-01 §4.5 (minimum of the 4 newest).
 
 use crate::base_delay::difference;
-use crate::units::{Span, Time};
+use afteryou_base::units::{Span, Time};
 
 /// Samples kept by default (RFC 6817 §2.5, draft §4.5).
 pub const CURRENT_FILTER: usize = 4;

@@ -16,8 +16,7 @@
 //! Source: RFC 6817 §2.3 and draft-irtf-iccrg-ledbat-plus-plus-01 §4.5 name the signals; neither says what to do where
 //! one-way samples are missing, so the fallback is ours.
 
-use crate::base_delay::{difference, BaseDelay};
-use crate::current_delay::CurrentDelay;
+use crate::base_delay::difference;
 use crate::event::Ack;
 
 /// The delay that is measured.
@@ -54,26 +53,6 @@ impl DelaySignal {
         (sample, forget)
     }
 
-    /// Takes the ack's sample, if it has the one wanted, into both histories, and returns it.
-    pub fn measure(
-        &mut self,
-        ack: &Ack,
-        one_way_us: Option<u32>,
-        base: &mut BaseDelay,
-        current: &mut CurrentDelay,
-    ) -> Option<u32> {
-        let (sample, forget) = self.sample(ack, one_way_us);
-        if forget {
-            base.clear();
-            current.clear();
-        }
-        if let Some(delay_us) = sample {
-            base.update(ack.now, delay_us);
-            current.push(ack.now, delay_us);
-        }
-        sample
-    }
-
     /// Are the samples round-trip times, so that the base delay is one?
     pub fn is_rtt(self) -> bool {
         self != DelaySignal::OneWay
@@ -97,7 +76,8 @@ pub fn one_way_us(ack: &Ack) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Span, Time};
+    use crate::ledbat_core::{Delay, Kept};
+    use afteryou_base::units::{Span, Time};
 
     #[test]
     fn what_the_echoed_packet_waited_for_the_newest_one_is_no_delay() {
@@ -119,11 +99,18 @@ mod tests {
 
     /// Base and queuing delay after `acks`.
     fn after(word: &str, acks: &[Ack]) -> (Option<u32>, Option<u32>, DelaySignal) {
-        let mut signal = DelaySignal::named(word);
-        let (mut base, mut current) = (BaseDelay::new(10), CurrentDelay::new(4));
-        acks.iter().for_each(|ack| _ = signal.measure(ack, ack.one_way_delay, &mut base, &mut current));
-        let queuing = base.get().and_then(|us| current.queuing_us(us, Time::from_millis(100), Span::MAX));
-        (base.get(), queuing, signal)
+        let kept = Kept { minutes: 10, samples: 4 };
+        let (mut signal, mut delay) = (DelaySignal::named(word), Delay::<10, 4, 0>::NEW);
+        for ack in acks {
+            let (sample, forget) = signal.sample(ack, ack.one_way_delay);
+            if forget {
+                delay.clear();
+            }
+            if let Some(delay_us) = sample {
+                delay.take(&kept, ack.now.0, delay_us);
+            }
+        }
+        (delay.base_us(&kept), delay.queuing_us(&kept, 0, u64::MAX), signal)
     }
 
     #[test]

@@ -3,9 +3,9 @@
 //! All sizes are payload bytes. Packet numbers count transmissions (a retransmission gets a new one), so
 //! that "sent later" and "has a larger packet number" mean the same.
 
-use crate::units::{Span, Time};
+use afteryou_base::units::{Span, Time};
 
-/// A packet left.
+/// A packet left, and the sender's state at that moment. The same value comes back with the packet's delivery or loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sent {
     /// When it left.
@@ -18,6 +18,72 @@ pub struct Sent {
     pub in_flight: u64,
     /// The application had nothing more to send although the window would have allowed it.
     pub app_limited: bool,
+    /// Totals of the connection; zeros unless the controller [needs](crate::Needs) them.
+    pub totals: Totals,
+}
+
+/// What a sender has counted when a packet leaves (draft-cheng-iccrg-delivery-rate-estimation-02 §3.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// Bytes delivered so far on this connection (P.delivered).
+    pub delivered: u64,
+    /// When the latest of them were delivered (P.delivered_time).
+    pub delivered_at: Time,
+    /// When the newest of them had left (P.first_sent_time).
+    pub first_sent_at: Time,
+    /// Bytes found lost so far (P.lost of draft-ietf-ccwg-bbr).
+    pub lost: u64,
+}
+
+/// A packet has been delivered. Comes once for each packet that an ack reports, before that ack's [`Ack`], and only to a
+/// controller that [needs](crate::Needs) packets one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Delivered {
+    /// When the ack arrived.
+    pub now: Time,
+    /// The packet's newest transmission, and the sender's state when it left.
+    pub sent: Sent,
+    /// Bytes delivered so far on this connection, this packet included.
+    pub delivered: u64,
+    /// Its round-trip time, unless it was sent more than once.
+    pub rtt: Option<Span>,
+    /// Its one-way delay as in [`Ack::one_way_delay`]: only for the packet whose timestamp the ack echoes.
+    pub one_way_delay: Option<u32>,
+    /// Its delays may have a receiver's waiting in them: for a second packet, or for the timer of delayed acks.
+    pub may_have_waited: bool,
+}
+
+/// Marks of Congestion Experienced, as a receiver reports them.
+///
+/// A classic TCP receiver echoes (RFC 3168 §6.1.3): how many packets were marked is unknown. QUIC (RFC 9000 §13.4) and AccECN
+/// (RFC 9768) count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Marks {
+    /// No mark.
+    #[default]
+    None,
+    /// The receiver echoes a mark: at least one packet. Reported once per window of data.
+    Echo,
+    /// So many packets were marked.
+    Count(u32),
+}
+
+impl Marks {
+    /// Is any packet marked?
+    #[inline]
+    pub fn any(self) -> bool {
+        self.packets() > 0
+    }
+
+    /// Returns the number of marked packets to reckon with: an echo reports one at least.
+    #[inline]
+    pub fn packets(self) -> u32 {
+        match self {
+            Marks::None => 0,
+            Marks::Echo => 1,
+            Marks::Count(packets) => packets,
+        }
+    }
 }
 
 /// How fast data was delivered while the newest acknowledged packet was in flight.
@@ -57,12 +123,14 @@ pub struct Ack {
     pub smoothed_rtt: Span,
     /// One-way delay sample in µs as the far end measured it, modulo 2^32 and with an unknown constant offset.
     pub one_way_delay: Option<u32>,
+    /// The round-trip time and the one-way delay may have a receiver's waiting in them (delayed acks).
+    pub may_have_waited: bool,
     /// One-way delay of this ack itself in µs, by our clock less the far end's: modulo 2^32, with the opposite offset.
     pub reverse_delay: Option<u32>,
     /// Delivery rate sample, if the transport takes one.
     pub delivery: Option<DeliveryRate>,
-    /// Packets that this ack reports as marked Congestion Experienced.
-    pub ce_marks: u32,
+    /// Marks of Congestion Experienced that this ack reports.
+    pub marks: Marks,
     /// A round trip has passed: this is the first ack of a packet sent after the previous round began.
     pub round_start: bool,
     /// The sender is limited by its application, not by the window.
@@ -94,16 +162,27 @@ impl Ack {
 pub struct Loss {
     /// When it was found.
     pub now: Time,
-    /// Its payload, bytes.
-    pub bytes: u64,
-    /// When the lost transmission was sent.
-    pub sent_at: Time,
-    /// The lost transmission's number.
-    pub packet_number: u64,
+    /// The lost transmission, and the sender's state when it left.
+    pub sent: Sent,
     /// FlightSize as in [`Ack::flightsize`], when it was found.
     pub flightsize: u64,
+    /// The queue that the packet met: round-trip time of the newest packet that arrived in order, which is the one ahead of the
+    /// gap, less the connection's smallest round-trip time. None without such samples.
+    pub queuing_delay: Option<Span>,
     /// The path was dead for several timeouts (RFC 9002 §7.6); transports without the notion say `false`.
     pub persistent: bool,
+}
+
+/// A packet that was reported lost has arrived after all.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SpuriousLoss {
+    /// When that was found.
+    pub now: Time,
+    /// The transmission that had been reported lost.
+    pub sent: Sent,
+    /// With this packet every one that was reported lost in this recovery has arrived, and the recovery is still under way: the
+    /// reduction was for nothing.
+    pub undo: bool,
 }
 
 /// The retransmission timer expired.

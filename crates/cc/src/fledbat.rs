@@ -32,7 +32,7 @@
 //! # Source
 //! Carofiglio, Muscariello, Rossi, Testa and Valenti, "Rethinking the low extra delay background transport (LEDBAT)
 //! protocol", Computer Networks 57(8), 2013, eq. 5. Its eq. 1 defines Δ as above and eq. 2 uses it with another sign;
-//! eq. 5 and the analysis agree with eq. 1, and so does this file.
+//! eq. 5 and the analysis agree with eq. 1, and so does the rule, which is in [`crate::ledbat_core::fledbat`].
 //!
 //! # Not implemented
 //! Reset of the window when a peer changes (the paper's peer-to-peer scenarios): that is the application's.
@@ -42,19 +42,25 @@
 //! loss-controlled. The feedback loop is weakly damped and oscillates around the equilibrium with periods of about a
 //! second. Growth from the start is one packet per round trip: 100 s at 250 ms for 20 Mbit/s, unless `slow_start` is on.
 
+use crate::base_delay::MAX_BINS;
 use crate::clock_skew::CLOCK_SKEW;
-use crate::controller::{Controller, Snapshot};
-use crate::delay_meter::{DelayMeter, FILTER, HISTORY};
+use crate::controller::{Controller, Directive, Snapshot};
+use crate::current_delay::MAX_SAMPLES;
+use crate::delay_meter::{kept, DelayMeter, FILTER, HISTORY};
 use crate::event::{Ack, Idle, Loss, Timeout};
-use crate::fixed::{to_16, Bytes16};
-use crate::ledbat::{max_age, SIGNAL};
+use crate::fixed::to_16;
+use crate::ledbat::SIGNAL;
+use crate::ledbat_core::fledbat::{Params, State};
+use crate::ledbat_core::ledbat::max_age;
+use crate::ledbat_core::AckEvent;
 use crate::ledbat_slow_start::{SlowStart, SLOW_START, SLOW_START_EXIT};
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
-use crate::loss_gate::LossGate;
-use crate::param::{Param, Settings};
 use crate::route_change::ROUTE_CHANGE;
-use crate::units::Span;
+use afteryou_base::param::{Param, Settings};
+use afteryou_base::units::Span;
+#[cfg(feature = "alloc")]
+use afteryou_base::About;
 
 /// Initial window, packets: LEDBAT's, since the paper names none.
 const INIT_CWND: u64 = 2;
@@ -82,128 +88,104 @@ pub const PARAMS: &[Param] = &[
 /// The list's line.
 #[cfg(feature = "alloc")]
 pub const ENTRY: Entry = Entry {
-    name: "fledbat",
+    about: About {
+        name: "fledbat",
+        summary: "LEDBAT with a multiplicative decrease: flows meet whoever came first",
+        source: "Carofiglio 2013",
+        params: PARAMS,
+        presets: &[],
+    },
     class: Class::Background,
-    summary: "LEDBAT with a multiplicative decrease: flows meet whoever came first",
-    source: "Carofiglio 2013",
-    params: PARAMS,
-    make: |settings, mss| alloc::boxed::Box::new(Fledbat::new(settings, mss)),
+    make: |settings, setup| alloc::boxed::Box::new(Fledbat::new(settings, setup.mss)),
 };
 
 /// An fLEDBAT controller.
 #[derive(Clone, Debug)]
 pub struct Fledbat {
-    target_us: u64,
-    alpha16: u64,
-    zeta16: u64,
-    min_cwnd: u64,
-    mss: u64,
-    cwnd: Bytes16,
-    slow_start: SlowStart,
+    params: Params,
+    state: State<MAX_BINS, MAX_SAMPLES, { MAX_SAMPLES - 1 }>,
     meter: DelayMeter,
-    gate: LossGate,
+    slow_start: SlowStart,
 }
 
 impl Fledbat {
     /// A controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Fledbat {
-        let min_cwnd = settings.count("min_cwnd");
-        Fledbat {
+        let params = Params {
             target_us: settings.time("target").as_micros(),
             alpha16: to_16(settings.number("alpha")),
             zeta16: to_16(settings.number("zeta")),
-            min_cwnd,
+            init_cwnd: INIT_CWND,
+            min_cwnd: settings.count("min_cwnd"),
             mss: u64::from(mss),
-            cwnd: Bytes16::from_bytes(INIT_CWND.max(min_cwnd) * u64::from(mss)),
-            slow_start: SlowStart::new(settings),
+            kept: kept(settings),
+        };
+        Fledbat {
+            state: State::new(&params),
+            params,
             meter: DelayMeter::new(settings),
-            gate: LossGate::default(),
+            slow_start: SlowStart::new(settings),
         }
-    }
-
-    fn floor(&self) -> Bytes16 {
-        Bytes16::from_bytes(self.min_cwnd * self.mss)
-    }
-
-    /// Eq. 5, for `acked` bytes: `+α·MSS·acked/W`, and above the target `−ζ·acked·Δ/τ`.
-    fn steer(&mut self, acked: u64, queuing_us: u64, app_limited: bool) {
-        let acked16 = Bytes16::from_bytes(acked);
-        if !app_limited {
-            // One ack for more than a window, as after a needless timeout, says no more than one for a window.
-            let increase =
-                acked16.min(self.cwnd).times(self.mss << 16, self.cwnd.0).times(self.alpha16, 1 << 16);
-            self.cwnd = self.cwnd.plus(increase);
-        }
-        let excess_us = queuing_us.saturating_sub(self.target_us);
-        let decrease = acked16.times(excess_us, self.target_us).times(self.zeta16, 1 << 16);
-        self.cwnd = self.cwnd.minus(decrease);
-    }
-
-    fn reduce(&mut self) {
-        self.cwnd = self.cwnd.min(Bytes16(self.cwnd.0 / 2).max(self.floor()));
-        self.slow_start.end(self.cwnd);
     }
 }
 
 impl Controller for Fledbat {
     fn on_ack(&mut self, ack: &Ack) {
-        self.meter.measure(ack, max_age(ack), self.cwnd <= self.floor());
-        if ack.ce_marks > 0 && self.gate.admit(ack.sent_at, ack.now) {
-            self.reduce(); // RFC 6817 §1.3: a mark is a loss
-            return;
-        }
-        match self.meter.queuing_us() {
-            _ if self.slow_start.is_on() && ack.app_limited => {}
-            queuing_us if self.slow_start.is_on() => {
-                self.cwnd = self.slow_start.grow(self.cwnd, ack.delivered(), queuing_us);
+        let (p, event) = (&self.params, AckEvent::of(ack));
+        let at_floor = self.state.cwnd <= self.state.floor(p);
+        let queuing_us =
+            self.meter.measure(ack, max_age(event.smoothed_rtt), at_floor, &mut self.state.delay);
+        let slow_start = &mut self.slow_start;
+        let halved = self.state.respond(p, &event, |state| match queuing_us {
+            _ if slow_start.is_on() && ack.app_limited => {}
+            queuing_us if slow_start.is_on() => {
+                state.cwnd = slow_start.grow(state.cwnd, event.delivered, queuing_us);
             }
-            Some(queuing_us) => self.steer(ack.delivered(), u64::from(queuing_us), ack.app_limited),
-            None => {}
+            Some(queuing_us) => state.steer(p, &event, u64::from(queuing_us)),
+            None => {} // no fresh sample: skip the delay-based step
+        });
+        if halved {
+            self.slow_start.end(self.state.cwnd);
         }
-        self.cwnd = self.cwnd.max(self.floor());
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        if self.gate.admit(loss.sent_at, loss.now) {
-            self.reduce();
+        if self.state.on_loss(&self.params, loss.sent.now.0, loss.now.0) {
+            self.slow_start.end(self.state.cwnd);
         }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        let flightsize = timeout.flightsize.min(self.cwnd.to_bytes());
-        self.slow_start.begin_again(timeout.consecutive, flightsize, self.mss);
-        self.cwnd = Bytes16::from_bytes(self.mss); // RFC 6817 §2.4.2
-        self.gate.close(timeout.now);
+        let flightsize = timeout.flightsize.min(self.state.cwnd.to_bytes());
+        self.slow_start.begin_again(timeout.consecutive, flightsize, self.params.mss);
+        self.state.on_timeout(&self.params, timeout.now.0);
     }
 
     fn on_idle(&mut self, idle: &Idle) {
         if idle.idle_for > idle.rto {
+            self.state.on_idle();
             self.meter.forget_present();
         }
     }
 
     fn on_mtu(&mut self, mss: u32) {
-        self.mss = u64::from(mss);
-        self.cwnd = self.cwnd.max(self.floor());
+        self.params.mss = u64::from(mss);
+        self.state.on_mtu(&self.params);
     }
 
-    fn cwnd(&self) -> u64 {
-        self.cwnd.to_bytes()
-    }
-
-    fn in_slow_start(&self) -> bool {
-        self.slow_start.is_on()
+    fn directive(&self) -> Directive {
+        Directive::growing_window(self.state.cwnd.to_bytes(), self.slow_start.is_on())
     }
 
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             phase: if self.slow_start.is_on() { "slow start" } else { "congestion avoidance" },
-            cwnd: self.cwnd(),
+            cwnd: self.state.cwnd.to_bytes(),
             ssthresh: self.slow_start.ssthresh(),
-            base_delay: self.meter.base(),
+            base_delay: self.meter.base(&self.state.delay),
             queuing_delay: self.meter.queuing(),
-            target: Some(Span::from_micros(self.target_us)),
-            gain: Some(self.alpha16 as f64 / 65536.0),
+            target: Some(Span::from_micros(self.params.target_us)),
+            gain: Some(self.params.alpha16 as f64 / 65536.0),
             ..Snapshot::default()
         }
     }
@@ -213,20 +195,22 @@ impl Controller for Fledbat {
 mod tests {
     use super::*;
     use crate::delay_signal::DelaySignal;
-    use crate::units::Time;
+    use crate::event::Sent;
+    use crate::fixed::Bytes16;
+    use afteryou_base::units::Time;
 
     /// 2^20 B packets make whole bytes a fine unit for windows given in packets.
     const MSS: u64 = 1 << 20;
 
     fn with_window(packets: f64, queuing_us: u32) -> Fledbat {
         let mut fledbat = Fledbat::new(&Settings::defaults(PARAMS), MSS as u32);
-        fledbat.cwnd = Bytes16((packets * MSS as f64 * 65536.0) as u64);
-        fledbat.meter.preset(DelaySignal::OneWay, 50_000, queuing_us);
+        fledbat.state.cwnd = Bytes16((packets * MSS as f64 * 65536.0) as u64);
+        fledbat.meter.preset(DelaySignal::OneWay, &mut fledbat.state.delay, 50_000, queuing_us);
         fledbat
     }
 
     fn packets(fledbat: &Fledbat) -> f64 {
-        fledbat.cwnd.to_f64() / MSS as f64
+        fledbat.state.cwnd.to_f64() / MSS as f64
     }
 
     fn ack(queuing_us: u32) -> Ack {
@@ -255,11 +239,9 @@ mod tests {
         let mut fledbat = with_window(50.0, 0);
         let loss = |sent_ms, now_ms| Loss {
             now: Time::from_millis(now_ms),
-            bytes: MSS,
-            sent_at: Time::from_millis(sent_ms),
-            packet_number: 1,
+            sent: Sent { now: Time::from_millis(sent_ms), bytes: MSS, packet_number: 1, ..Sent::default() },
             flightsize: 50 * MSS,
-            persistent: false,
+            ..Loss::default()
         };
         fledbat.on_loss(&loss(50, 100));
         fledbat.on_loss(&loss(90, 110));

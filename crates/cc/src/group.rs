@@ -34,7 +34,8 @@
 //! | packet number | the time of sending in ns, the one order that all members share |
 //! | round | begins with the first ack of whatever was sent after the previous one began: one per round trip of the job |
 //! | loss | as it is; send times compare across members, so losses of one round trip count once |
-//! | spurious loss | told if this member alone had losses since the latest reduction |
+//! | state of the sender when a packet left, delivery rate | the job's, from a log of what all had delivered then |
+//! | spurious loss | named; it takes a reduction back if this member alone had losses since |
 //! | timeout while later packets of others have arrived | a loss: that is what one sender would have seen |
 //! | timeouts of several members in one silence | one timeout |
 //! | timeout of a newcomer beside members that had an ack | not told: nobody may be there to answer |
@@ -61,8 +62,7 @@
 //! RFC 9040 (§4). The arithmetic is ours: RFC 3124 hands out grants and RFC 8699 couples one controller per flow.
 //!
 //! # Not implemented
-//! Priorities. Delivery-rate samples: one of a single member would pass for the job's, so the inner controller gets none while
-//! there are two, newcomers aside. Sharing across paths: losses and delays of two bottlenecks would be mixed up.
+//! Priorities. Sharing across paths: losses and delays of two bottlenecks would be mixed up.
 //!
 //! # Known bad cases
 //! One-way delays of members whose clocks differ (two programs on one host, each with an epoch of its own) look like
@@ -71,14 +71,16 @@
 //! member, part of the link stays unused: each packet waits alone for an ack that is delayed, and spacings lag behind a window
 //! that grows. Sixteen LEDBAT++ on 1 Mbit/s use three quarters of it (their queue is 71 ms, without a group it is 307 ms).
 
-use crate::controller::{Controller, Snapshot};
-use crate::event::{Ack, Idle, Loss, Sent, Timeout};
+use crate::controller::{Controller, Directive, Needs, Pacing, Snapshot};
+use crate::event::{Ack, Delivered, DeliveryRate, Idle, Loss, Sent, SpuriousLoss, Timeout};
 use crate::fixed::mul_div;
 use crate::rtt::INITIAL_RTO;
-use crate::units::{Span, Time};
+use afteryou_base::units::{Span, Time};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use log::Log;
 
+mod log;
 #[cfg(feature = "std")]
 mod shared;
 #[cfg(test)]
@@ -194,11 +196,16 @@ pub struct Group {
     timed_out: Option<(Time, MemberId)>,
     /// Timeouts told since an ack made progress.
     timeouts: u32,
+    /// What the job had delivered when its packets left, if the inner controller needs that.
+    log: Option<Log>,
+    /// Bytes of the deliveries reported since the latest ack.
+    delivered_since_ack: u64,
 }
 
 impl Group {
     /// A group without members whose window `inner` decides; `inner` was made for packets of `mss` bytes.
     pub fn new(inner: Box<dyn Controller>, mss: u32) -> Group {
+        let log = inner.needs().stamps().then(Log::new);
         Group {
             inner,
             mss,
@@ -213,6 +220,8 @@ impl Group {
             reduced_by: None,
             timed_out: None,
             timeouts: 0,
+            log,
+            delivered_since_ack: 0,
         }
     }
 
@@ -316,7 +325,7 @@ impl Group {
 
     /// The even share of a member that could use it, bytes.
     fn level(&self, state: &State) -> u64 {
-        let cwnd = self.inner.cwnd();
+        let cwnd = self.inner.directive().cwnd;
         let others = self.others(state);
         let lent = cwnd.saturating_sub(others.held) / (others.wanting + 1);
         lent.max(cwnd / (others.members + 1))
@@ -336,7 +345,7 @@ impl Group {
     /// Once a round trip: wants lapse, and who has been silent for long has nothing in the network.
     fn forget_the_silent(&mut self, now: Time) {
         let silence = SILENCE + self.smoothed_rtt * SILENT_ROUNDS;
-        let even_share = (self.inner.cwnd() / self.counted().members.max(1)).max(1);
+        let even_share = (self.inner.directive().cwnd / self.counted().members.max(1)).max(1);
         for state in self.members.values_mut() {
             let since_sent = now.since(state.last_sent.unwrap_or(state.last_event));
             let spacing = self.smoothed_rtt * u64::from(state.mss).div_ceil(even_share);
@@ -373,12 +382,59 @@ impl Group {
             state.last_sent = Some(sent.now);
             state.last_event = sent.now;
         });
-        self.inner.on_sent(&Sent {
-            packet_number: sent.now.as_nanos(),
-            in_flight: self.sums.in_flight,
-            app_limited: self.counted().wanting == 0,
-            ..*sent
-        });
+        let (in_flight, app_limited) = (self.sums.in_flight, self.counted().wanting == 0);
+        if let Some(log) = &mut self.log {
+            log.sent(sent.now, in_flight, app_limited, in_flight <= sent.bytes, self.smoothed_rtt);
+        }
+        let totals = self.log.as_ref().map_or(sent.totals, |log| log.totals);
+        let packet_number = sent.now.as_nanos();
+        self.inner.on_sent(&Sent { packet_number, in_flight, app_limited, totals, ..*sent });
+    }
+
+    /// What the inner controller needs, each member's transport must provide.
+    pub fn needs(&self) -> Needs {
+        self.inner.needs()
+    }
+
+    /// A member's packet as the inner controller sees it: numbered by its time, with the job's state when it left.
+    fn of_the_job(&self, sent: &Sent) -> Sent {
+        let packet_number = sent.now.as_nanos();
+        let Some(log) = &self.log else { return Sent { packet_number, ..*sent } };
+        let moment = log.at(sent.now);
+        let log::Moment { in_flight, app_limited, totals, .. } = moment;
+        Sent { packet_number, in_flight, app_limited, totals, ..*sent }
+    }
+
+    /// A member's packet was delivered.
+    pub fn on_delivered(&mut self, id: MemberId, delivered: &Delivered) {
+        if !self.members.contains_key(&id) {
+            return;
+        }
+        self.delivered_since_ack = self.delivered_since_ack.saturating_add(delivered.sent.bytes);
+        let total = self
+            .log
+            .as_ref()
+            .map_or(delivered.delivered, |log| log.totals.delivered.saturating_add(self.delivered_since_ack));
+        let sent = self.of_the_job(&delivered.sent);
+        self.inner.on_delivered(&Delivered { sent, delivered: total, ..*delivered });
+    }
+
+    /// Books what an ack has delivered, and returns the job's delivery rate over the flight of its newest packet.
+    fn job_rate(&mut self, ack: &Ack) -> Option<DeliveryRate> {
+        self.delivered_since_ack = 0;
+        let log = self.log.as_mut()?;
+        let then = log.at(ack.sent_at);
+        log.delivered(ack.now, ack.delivered(), ack.sent_at);
+        // A member's own sample says whether there is one, and how long the interval is at least.
+        let own = ack.delivery?;
+        let send_elapsed = ack.sent_at.since(then.totals.first_sent_at);
+        let ack_elapsed = ack.now.since(then.totals.delivered_at);
+        Some(DeliveryRate {
+            delivered: log.totals.delivered.saturating_sub(then.totals.delivered),
+            interval: send_elapsed.max(ack_elapsed),
+            in_flight_at_send: then.in_flight,
+            app_limited: then.app_limited && own.app_limited,
+        })
     }
 
     /// A newcomer's transport does not know that the group was idle before it came.
@@ -411,13 +467,14 @@ impl Group {
             self.round_began = Some(ack.now);
             self.forget_the_silent(ack.now);
         }
-        let is_alone = self.proven.members == 1;
+        let is_alone = self.proven.members == 1 && self.sums.members == 1;
+        let of_the_job = self.job_rate(ack);
         self.inner.on_ack(&Ack {
             flightsize: self.sums.flightsize,
             in_flight: self.sums.in_flight,
             packet_number: ack.sent_at.as_nanos(),
             smoothed_rtt: self.smoothed_rtt,
-            delivery: ack.delivery.filter(|_| is_alone),
+            delivery: if is_alone { ack.delivery } else { of_the_job },
             round_start,
             app_limited: self.counted().wanting == 0,
             ..*ack
@@ -437,19 +494,18 @@ impl Group {
             state.flightsize = loss.flightsize;
             state.last_event = loss.now;
         });
-        let persistent = loss.persistent && !self.others_got_through_since(id, loss.sent_at);
+        let persistent = loss.persistent && !self.others_got_through_since(id, loss.sent.now);
         self.tell_loss(id, &Loss { persistent, ..*loss });
-        self.update(id, |state| state.in_flight = state.in_flight.saturating_sub(loss.bytes));
+        self.update(id, |state| state.in_flight = state.in_flight.saturating_sub(loss.sent.bytes));
     }
 
     fn tell_loss(&mut self, id: MemberId, loss: &Loss) {
-        let before = self.inner.cwnd();
-        self.inner.on_loss(&Loss {
-            packet_number: loss.sent_at.as_nanos(),
-            flightsize: self.sums.flightsize,
-            ..*loss
-        });
-        let reduced = self.inner.cwnd() < before;
+        if let Some(log) = &mut self.log {
+            log.totals.lost = log.totals.lost.saturating_add(loss.sent.bytes);
+        }
+        let (before, sent) = (self.inner.directive().cwnd, self.of_the_job(&loss.sent));
+        self.inner.on_loss(&Loss { sent, flightsize: self.sums.flightsize, ..*loss });
+        let reduced = self.inner.directive().cwnd < before;
         if reduced {
             self.reduced_by = Some(id);
         } else if self.reduced_by != Some(id) {
@@ -457,12 +513,14 @@ impl Group {
         }
     }
 
-    /// The loss that caused a member's latest reduction was none. Losses of others in that round trip may be real.
-    pub fn on_spurious_loss(&mut self, id: MemberId, now: Time) {
-        let is_alone = self.members.get(&id).is_some_and(|state| self.others(state).members == 0);
-        if is_alone || self.reduced_by == Some(id) {
-            self.inner.on_spurious_loss(now);
-        }
+    /// A member's packet that was reported lost has arrived. Losses of others in that round trip may be real: the reduction is
+    /// taken back only if this member alone had caused it.
+    pub fn on_spurious_loss(&mut self, id: MemberId, spurious: &SpuriousLoss) {
+        let Some(state) = self.members.get(&id) else { return };
+        let is_alone = self.others(state).members == 0;
+        let undo = spurious.undo && (is_alone || self.reduced_by == Some(id));
+        let sent = self.of_the_job(&spurious.sent);
+        self.inner.on_spurious_loss(&SpuriousLoss { sent, undo, ..*spurious });
     }
 
     /// A member's retransmission timer expired.
@@ -479,7 +537,8 @@ impl Group {
             // Nobody may be there.
         } else if self.others_got_through_since(id, last_sent) {
             let (now, bytes) = (timeout.now, in_flight);
-            let loss = Loss { now, bytes, sent_at: last_sent, ..Loss::default() };
+            let sent = Sent { now: last_sent, bytes, ..Sent::default() };
+            let loss = Loss { now, sent, ..Loss::default() };
             self.tell_loss(id, &loss);
         } else if !others_timeout_says_it {
             self.tell_timeout(id, timeout);
@@ -519,13 +578,13 @@ impl Group {
         self.use_largest_packet();
     }
 
-    /// [`wake_at`](Group::wake_at) of a member has passed. Who is woken first wakes the inner controller for all.
+    /// The wake-up time of a member's directive has passed. The first member that is woken wakes the inner controller for all.
     pub fn on_wake(&mut self, id: MemberId, now: Time) {
         if !self.members.contains_key(&id) {
             return;
         }
         self.update(id, |state| state.last_event = now);
-        if self.inner.wake_at().is_some_and(|at| at <= now) {
+        if self.inner.directive().wake_at.is_some_and(|at| at <= now) {
             self.inner.on_wake(now);
         }
     }
@@ -540,22 +599,31 @@ impl Group {
         if state.is_newcomer() && self.proven.members > 0 {
             return packet;
         }
-        let room = self.inner.cwnd().saturating_sub(self.others(state).in_flight);
+        let room = self.inner.directive().cwnd.saturating_sub(self.others(state).in_flight);
         room.min(level.div_ceil(packet) * packet).max(packet)
     }
 
-    /// A member's part of the inner pacing rate, bytes per second.
-    pub fn pacing_rate(&self, id: MemberId) -> Option<u64> {
-        let (rate, cwnd) = (self.inner.pacing_rate()?, self.inner.cwnd());
-        Some(mul_div(rate, self.cwnd(id).min(cwnd), cwnd))
-    }
-
-    /// When a member wants to be called. One whose packets are spaced looks once a round trip whether its share has grown.
-    pub fn wake_at(&self, id: MemberId) -> Option<Time> {
-        let state = self.members.get(&id)?;
+    /// A member's part of the inner directive. One whose packets are spaced looks once a round trip whether its share has grown.
+    pub fn directive(&self, id: MemberId) -> Directive {
+        let inner = self.inner.directive();
+        let Some(state) = self.members.get(&id) else { return Directive { cwnd: 0, wake_at: None, ..inner } };
+        let cwnd = self.cwnd(id);
+        let share = |whole: u64| mul_div(whole, cwnd.min(inner.cwnd), inner.cwnd);
         let looks_again = self.is_spaced(state) && self.smoothed_rtt > Span::ZERO;
         let look = looks_again.then(|| state.last_event + self.smoothed_rtt);
-        [self.inner.wake_at(), look].into_iter().flatten().min()
+        Directive {
+            cwnd,
+            pacing: match inner.pacing {
+                Pacing::Rate(rate) => Pacing::Rate(share(rate)),
+                // The group's packets together are as many: each member's come as much more rarely as its share is smaller.
+                Pacing::Together { packets, every } if share(1 << 16) > 0 => {
+                    Pacing::Together { packets, every: every * (1 << 16) / share(1 << 16) }
+                }
+                pacing => pacing,
+            },
+            wake_at: [inner.wake_at, look].into_iter().flatten().min(),
+            ..inner
+        }
     }
 
     /// The inner controller's state with the member's window, and the group's beside it.

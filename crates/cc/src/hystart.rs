@@ -40,7 +40,7 @@
 //! application that limits the sender, never leave.
 
 use crate::event::Ack;
-use crate::units::Span;
+use afteryou_base::units::Span;
 
 /// Least rise of the round-trip time that counts (§4.3).
 pub const MIN_RTT_THRESH: Span = Span::from_millis(4);

@@ -34,7 +34,7 @@
 //! | route change | off | the RFC waits for the history; see [`crate::route_change`] |
 //!
 //! # Source
-//! RFC 6817 (December 2012), sections at each rule.
+//! RFC 6817 (December 2012). The rule itself, with the sections, is in [`crate::ledbat_core::ledbat`].
 //!
 //! # Not implemented
 //! Several delay samples per ack. CTO's own backoff: the transport's retransmission timer is the timeout here.
@@ -44,19 +44,24 @@
 //! (§4.4). After BASE_HISTORY minutes alone the base drifts up by about TARGET. Where the buffer or an AQM keeps the
 //! queue below TARGET, it competes as Reno does. Of two targets the larger wins.
 
+use crate::base_delay::MAX_BINS;
 use crate::clock_skew::CLOCK_SKEW;
-use crate::controller::{Controller, Snapshot};
-use crate::delay_meter::{DelayMeter, FILTER, HISTORY};
+use crate::controller::{Controller, Directive, Snapshot};
+use crate::current_delay::MAX_SAMPLES;
+use crate::delay_meter::{kept, DelayMeter, FILTER, HISTORY};
 use crate::event::{Ack, Idle, Loss, Timeout};
 use crate::fixed::{to_16, Bytes16};
+use crate::ledbat_core::ledbat::{max_age, Params, State};
+use crate::ledbat_core::AckEvent;
 use crate::ledbat_slow_start::{SlowStart, SLOW_START, SLOW_START_EXIT};
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
 use crate::loss_gate::LossGate;
-use crate::param::{Param, Settings};
 use crate::route_change::ROUTE_CHANGE;
-use crate::units::{Span, Time};
-use crate::window_use::WindowUse;
+use afteryou_base::param::{Param, Settings};
+use afteryou_base::units::{Span, Time};
+#[cfg(feature = "alloc")]
+use afteryou_base::About;
 
 /// The row `signal` of a parameter table whose default is one-way delays.
 pub const SIGNAL: Param = Param::choice("signal", "one-way", &["one-way", "rtt"])
@@ -94,179 +99,127 @@ pub const PARAMS: &[Param] = &[
 /// The list's line.
 #[cfg(feature = "alloc")]
 pub const ENTRY: Entry = Entry {
-    name: "ledbat",
+    about: About {
+        name: "ledbat",
+        summary: "steers the queue to a target delay and leaves when others fill it",
+        source: "RFC 6817",
+        params: PARAMS,
+        presets: &[],
+    },
     class: Class::Background,
-    summary: "steers the queue to a target delay and leaves when others fill it",
-    source: "RFC 6817",
-    params: PARAMS,
-    make: |settings, mss| alloc::boxed::Box::new(Ledbat::new(settings, mss)),
+    make: |settings, setup| alloc::boxed::Box::new(Ledbat::new(settings, setup.mss)),
 };
 
 /// An RFC 6817 controller.
 #[derive(Clone, Debug)]
 pub struct Ledbat {
-    target_us: u64,
-    gain16: u64,
-    decrease_gain16: u64,
-    by_eighths: bool,
-    allowed_increase: u64,
-    tether: u64,
-    init_cwnd: u64,
-    min_cwnd: u64,
-    mss: u64,
-    cwnd: Bytes16,
-    slow_start: SlowStart,
+    params: Params,
+    state: State<MAX_BINS, MAX_SAMPLES, { MAX_SAMPLES - 1 }>,
     meter: DelayMeter,
-    /// Losses and marks once per round trip.
-    gate: LossGate,
-    /// Eighths once per round trip.
-    eighth_gate: LossGate,
-    window_use: WindowUse,
+    slow_start: SlowStart,
+    eighths: Option<Eighths>,
 }
+
+/// What Apple's first LEDBAT does above the target: an eighth of the window, once per round trip.
+#[derive(Clone, Copy, Debug, Default)]
+struct Eighths(LossGate);
 
 impl Ledbat {
     /// A controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Ledbat {
-        let init_cwnd = settings.count("init_cwnd");
-        Ledbat {
+        let params = Params {
             target_us: settings.time("target").as_micros(),
             gain16: to_16(settings.number("gain")),
             decrease_gain16: to_16(settings.number("decrease_gain")),
-            by_eighths: settings.choice("decrease") == "eighth",
             allowed_increase: settings.count("allowed_increase"),
             tether: settings.count("tether"),
-            init_cwnd,
+            init_cwnd: settings.count("init_cwnd"),
             min_cwnd: settings.count("min_cwnd"),
             mss: u64::from(mss),
-            cwnd: Bytes16::from_bytes(init_cwnd * u64::from(mss)),
-            slow_start: SlowStart::new(settings),
+            kept: kept(settings),
+        };
+        Ledbat {
+            state: State::new(&params),
+            params,
             meter: DelayMeter::new(settings),
-            gate: LossGate::default(),
-            eighth_gate: LossGate::default(),
-            window_use: WindowUse::default(),
+            slow_start: SlowStart::new(settings),
+            eighths: (settings.choice("decrease") == "eighth").then(Eighths::default),
         }
     }
 
-    fn floor(&self) -> Bytes16 {
-        Bytes16::from_bytes(self.min_cwnd * self.mss)
-    }
-
-    /// §2.4.2: `cwnd += GAIN * off_target * bytes_newly_acked * MSS / cwnd`.
-    fn steer(&mut self, ack: &Ack, queuing_us: u64) {
-        let acked = ack.delivered();
-        let reno_step = |acked: u64| Bytes16::from_bytes(acked).times(self.mss << 16, self.cwnd.0);
-        if queuing_us <= self.target_us {
-            // One ack for more than a window, as after a needless timeout, says no more than one for a window.
-            let reno_step = reno_step(acked.min(self.cwnd.to_bytes()));
-            let step =
-                reno_step.times(self.target_us - queuing_us, self.target_us).times(self.gain16, 1 << 16);
-            self.cwnd = self.cwnd.plus(step);
-            return;
+    /// The window is halved: slow start is over, and no eighth goes with it.
+    fn note_reduction(&mut self, now: Time) {
+        self.slow_start.end(self.state.cwnd);
+        if let Some(eighths) = &mut self.eighths {
+            eighths.0.close(now);
         }
-        if self.by_eighths {
-            if self.eighth_gate.admit(ack.sent_at, ack.now) {
-                self.cwnd = self.cwnd.minus(Bytes16(self.cwnd.0 / 8));
-            }
-            return;
-        }
-        let step = reno_step(acked)
-            .times(queuing_us - self.target_us, self.target_us)
-            .times(self.decrease_gain16, 1 << 16);
-        self.cwnd = self.cwnd.minus(step);
-    }
-
-    /// §2.4.2, `max_allowed_cwnd`: an application-limited window does not run away. §2.5: it is limited by the flight size
-    /// "in the previous RTT".
-    fn most_allowed(&self) -> Bytes16 {
-        let tethered = self.window_use.most_in_flight().saturating_mul(self.tether);
-        Bytes16::from_bytes(tethered.saturating_add(self.allowed_increase * self.mss))
-    }
-
-    /// §2.4.2: halve, but never let a small window grow by it.
-    fn reduce(&mut self, now: Time) {
-        self.eighth_gate.close(now);
-        let halved = Bytes16(self.cwnd.0 / 2).max(self.floor());
-        self.cwnd = self.cwnd.min(halved);
-        self.slow_start.end(self.cwnd);
-    }
-}
-
-/// §2.5: no sample older than one round trip; before there is one, all are young.
-pub(crate) fn max_age(ack: &Ack) -> Span {
-    match ack.smoothed_rtt {
-        Span::ZERO => Span::MAX,
-        rtt => rtt,
     }
 }
 
 impl Controller for Ledbat {
     fn on_ack(&mut self, ack: &Ack) {
-        self.meter.measure(ack, max_age(ack), self.cwnd <= self.floor());
-        self.window_use.on_ack(ack, self.cwnd.to_bytes(), self.mss);
-        if ack.ce_marks > 0 && self.gate.admit(ack.sent_at, ack.now) {
-            self.reduce(ack.now); // §1.3: a mark is a loss
-            return;
-        }
-        match self.meter.queuing_us() {
-            queuing_us if self.slow_start.is_on() => {
-                self.cwnd = self.slow_start.grow(self.cwnd, ack.delivered(), queuing_us);
+        let (p, event) = (&self.params, AckEvent::of(ack));
+        let at_floor = self.state.cwnd <= self.state.floor(p);
+        let queuing_us =
+            self.meter.measure(ack, max_age(event.smoothed_rtt), at_floor, &mut self.state.delay);
+        let (slow_start, eighths) = (&mut self.slow_start, &mut self.eighths);
+        let halved = self.state.respond(p, &event, |state| match (queuing_us, eighths) {
+            (queuing_us, _) if slow_start.is_on() => {
+                state.cwnd = slow_start.grow(state.cwnd, event.delivered, queuing_us);
             }
-            Some(queuing_us) => self.steer(ack, u64::from(queuing_us)),
-            None => {} // no fresh sample: skip the delay-based step
+            (Some(queuing_us), Some(Eighths(gate))) if u64::from(queuing_us) > p.target_us => {
+                if gate.admit(ack.sent_at, ack.now) {
+                    state.cwnd = state.cwnd.minus(Bytes16(state.cwnd.0 / 8));
+                }
+            }
+            (Some(queuing_us), _) => state.steer(p, event.delivered, u64::from(queuing_us)),
+            (None, _) => {} // no fresh sample: skip the delay-based step
+        });
+        if halved {
+            self.note_reduction(ack.now);
         }
-        if self.window_use.is_app_limited() {
-            self.cwnd = self.cwnd.min(self.most_allowed());
-        }
-        self.cwnd = self.cwnd.max(self.floor());
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        if self.gate.admit(loss.sent_at, loss.now) {
-            self.reduce(loss.now);
+        if self.state.on_loss(&self.params, loss.sent.now.0, loss.now.0) {
+            self.note_reduction(loss.now);
         }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        self.slow_start.begin_again(
-            timeout.consecutive,
-            timeout.flightsize.min(self.cwnd.to_bytes()),
-            self.mss,
-        );
-        // §2.4.2: no ack within CTO.
-        self.cwnd = Bytes16::from_bytes(self.mss);
-        self.gate.close(timeout.now);
-        self.eighth_gate.close(timeout.now);
+        let flightsize = timeout.flightsize.min(self.state.cwnd.to_bytes());
+        self.slow_start.begin_again(timeout.consecutive, flightsize, self.params.mss);
+        self.state.on_timeout(&self.params, timeout.now.0);
+        if let Some(eighths) = &mut self.eighths {
+            eighths.0.close(timeout.now);
+        }
     }
 
     fn on_idle(&mut self, idle: &Idle) {
         if idle.idle_for > idle.rto {
-            self.cwnd = self.cwnd.min(Bytes16::from_bytes(self.init_cwnd * self.mss)).max(self.floor());
-            self.meter.forget_present(); // §2.4.2 keeps the base list through idle
+            self.state.on_idle(&self.params);
+            self.meter.forget_present();
         }
     }
 
     fn on_mtu(&mut self, mss: u32) {
-        self.mss = u64::from(mss);
-        self.cwnd = self.cwnd.max(self.floor());
+        self.params.mss = u64::from(mss);
+        self.state.on_mtu(&self.params);
     }
 
-    fn cwnd(&self) -> u64 {
-        self.cwnd.to_bytes()
-    }
-
-    fn in_slow_start(&self) -> bool {
-        self.slow_start.is_on()
+    fn directive(&self) -> Directive {
+        Directive::growing_window(self.state.cwnd.to_bytes(), self.slow_start.is_on())
     }
 
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             phase: if self.slow_start.is_on() { "slow start" } else { "congestion avoidance" },
-            cwnd: self.cwnd(),
+            cwnd: self.state.cwnd.to_bytes(),
             ssthresh: self.slow_start.ssthresh(),
-            base_delay: self.meter.base(),
+            base_delay: self.meter.base(&self.state.delay),
             queuing_delay: self.meter.queuing(),
-            target: Some(Span::from_micros(self.target_us)),
-            gain: Some(self.gain16 as f64 / 65536.0),
+            target: Some(Span::from_micros(self.params.target_us)),
+            gain: Some(self.params.gain16 as f64 / 65536.0),
             ..Snapshot::default()
         }
     }

@@ -6,7 +6,7 @@
 //! Source: RFC 6817 §2.2, RFC 5681 §3.1, draft-irtf-iccrg-ledbat-plus-plus-01 §4.1.
 
 use crate::fixed::{to_16, Bytes16};
-use crate::param::{Param, Settings};
+use afteryou_base::param::{Param, Settings};
 
 /// The row `slow_start` of a parameter table.
 pub const SLOW_START: Param = Param::choice("slow_start", "none", &["none", "rfc5681", "delay"])
@@ -90,7 +90,7 @@ impl SlowStart {
 mod tests {
     use super::*;
     use crate::ledbat::PARAMS;
-    use crate::param::Value;
+    use afteryou_base::param::Value;
 
     #[test]
     fn slow_start_ends_at_ssthresh_and_not_beyond() {

@@ -45,15 +45,15 @@
 //! | restart | off | ours, see [`crate::restart`]; the draft has nothing of the kind |
 //!
 //! # Source
-//! draft-irtf-iccrg-ledbat-plus-plus-01, sections at each rule. Where it is silent: the freeze lasts two *smoothed*
-//! round trips as of its entry; a loss in the ramp ends the slowdown; the climb after a timeout is followed by the
+//! draft-irtf-iccrg-ledbat-plus-plus-01; the rule itself, with the sections, is in [`crate::ledbat_core::ledbatpp`]. Where the
+//! draft is silent: the freeze lasts two *smoothed* round trips as of its entry; a loss in the ramp ends the slowdown; the climb after a timeout is followed by the
 //! same two-round-trip wait as the initial slow start.
 //!
 //! # Not implemented
 //! Proxies that break the delay measurement (§5) are not noticed.
 //!
 //! # Options of others
-//! Off by default. Bagnulo and García-Martínez (2022, §5.1.3) propose `instant_restore` and `ignore_after_restore`;
+//! Off by default, in a file of their own. Bagnulo and García-Martínez (2022, §5.1.3) propose `instant_restore` and `ignore_after_restore`;
 //! with the first a slowdown is so short that nine times it would follow at once, so at least 10 s lie between two
 //! (ours). Apple ships a target of 40 ms, `increase = packet`, `decrease_with_gain = false`, `step = round`,
 //! `ramp_exit` and `defer = 30 s`.
@@ -62,24 +62,28 @@
 //! A queue held down by an AQM or a buffer shorter than TARGET: Reno-like, with growth scaled by GAIN. A loaded
 //! reverse path looks like forward queue. Base delays of more than ~300 ms: the ramp itself overshoots TARGET.
 
-use crate::base_delay::BaseDelay;
+use crate::base_delay::MAX_BINS;
 use crate::clock_skew::CLOCK_SKEW;
-use crate::controller::{Controller, Snapshot};
-use crate::delay_meter::{DelayMeter, FILTER, HISTORY};
-use crate::delay_signal::rtt_us;
+use crate::controller::{Controller, Directive, Pacing, Snapshot};
+use crate::current_delay::MAX_SAMPLES;
+use crate::delay_meter::{kept, DelayMeter, FILTER, HISTORY};
 use crate::event::{Ack, Idle, Loss, Timeout};
 use crate::fixed::{mul_div, to_16, Bytes16};
+use crate::ledbat_core::ledbatpp::{Params, Phase, State};
+use crate::ledbat_core::AckEvent;
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
-use crate::loss_gate::LossGate;
-use crate::param::{Param, Settings};
-use crate::restart::{Restart, RECOVERED_FLOORS, ROUNDS};
+use crate::restart::ROUNDS;
 use crate::route_change::ROUTE_CHANGE;
-use crate::slowdown::Slowdown;
-use crate::units::{Span, Time};
+use crate::slowdown::NEVER;
+use afteryou_base::param::{Param, Settings};
+use afteryou_base::units::{Span, Time};
+#[cfg(feature = "alloc")]
+#[cfg(feature = "alloc")]
+use afteryou_base::About;
+use parts::Parts;
 
-/// Initial window and floor, packets (§4.1, §4.3: MUST NOT go below).
-pub const FLOOR_PACKETS: u64 = 2;
+mod parts;
 
 /// Parameters.
 pub const PARAMS: &[Param] = &[
@@ -127,421 +131,118 @@ pub const PARAMS: &[Param] = &[
 /// The list's line.
 #[cfg(feature = "alloc")]
 pub const ENTRY: Entry = Entry {
-    name: "ledbat++",
-    class: Class::Background,
-    summary: "stays below a target delay, yields fast, fair among its own kind",
-    source: "draft-irtf-iccrg-ledbat-plus-plus-01",
-    params: PARAMS,
-    make: |settings, mss| alloc::boxed::Box::new(LedbatPp::new(settings, mss)),
-};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Growth {
-    /// Exponential; `delay_exit` ends it at three quarters of TARGET.
-    SlowStart {
-        delay_exit: bool,
+    about: About {
+        name: "ledbat++",
+        summary: "stays below a target delay, yields fast, fair among its own kind",
+        source: "draft-irtf-iccrg-ledbat-plus-plus-01",
+        params: PARAMS,
+        presets: &[],
     },
-    Avoidance,
-}
+    class: Class::Background,
+    make: |settings, setup| alloc::boxed::Box::new(LedbatPp::new(settings, setup.mss)),
+};
 
 /// A LEDBAT++ controller.
 #[derive(Clone, Debug)]
 pub struct LedbatPp {
-    target_us: u64,
-    divisor_max: u64,
-    constant16: u64,
-    exit_us: u64,
-    slowdowns_on: bool,
-    mss: u64,
-    cwnd: Bytes16,
-    ssthresh: Bytes16,
-    growth: Growth,
-    slowdown: Slowdown,
-    slowdowns: u32,
-    /// Window at the start of the round: the rule's W.
-    round_cwnd: Bytes16,
-    /// Bytes that may still count in this round.
-    round_left: Bytes16,
+    params: Params,
+    state: State<MAX_BINS, MAX_SAMPLES>,
     meter: DelayMeter,
-    /// Base round-trip time in µs; GAIN needs one even when the signal is one-way.
-    base_rtt: BaseDelay,
-    smoothed_rtt: Span,
-    gate: LossGate,
-    restart: Option<Restart>,
-    options: Options,
-    /// Bytes acknowledged since the rule was last applied (`step = round`).
-    accumulated: u64,
-    /// When the window was restored at once, until a packet sent after that is acknowledged.
-    restored_at: Option<Time>,
-    /// Delay samples before that do not count.
-    ignore_until: Time,
-}
-
-/// What others do differently; all off by default.
-#[derive(Clone, Copy, Debug)]
-struct Options {
-    instant_restore: bool,
-    ignore_after_restore: bool,
-    once_a_round: bool,
-    whole_packets: bool,
-    decrease_with_gain: bool,
-    ramp_exit: bool,
-    defer: Span,
-}
-
-impl Options {
-    fn new(settings: &Settings<'_>) -> Options {
-        Options {
-            instant_restore: settings.flag("instant_restore"),
-            ignore_after_restore: settings.flag("ignore_after_restore"),
-            once_a_round: settings.choice("step") == "round",
-            whole_packets: settings.choice("increase") == "packet",
-            decrease_with_gain: settings.flag("decrease_with_gain"),
-            ramp_exit: settings.flag("ramp_exit"),
-            defer: settings.time("defer"),
-        }
-    }
+    parts: Parts,
 }
 
 impl LedbatPp {
     /// A controller for packets of `mss` bytes of payload.
     pub fn new(settings: &Settings<'_>, mss: u32) -> LedbatPp {
-        let target = settings.time("target");
-        let cwnd = Bytes16::from_bytes(FLOOR_PACKETS * u64::from(mss));
-        LedbatPp {
-            target_us: target.as_micros(),
+        let target_us = settings.time("target").as_micros();
+        let params = Params {
+            target_us,
             divisor_max: settings.count("gain_divisor_max"),
             constant16: to_16(settings.number("constant")),
-            exit_us: (target.as_micros() * to_16(settings.number("slow_start_exit"))) >> 16,
-            slowdowns_on: settings.flag("slowdowns"),
+            exit_us: (target_us * to_16(settings.number("slow_start_exit"))) >> 16,
             mss: u64::from(mss),
-            cwnd,
-            ssthresh: Bytes16::MAX,
-            growth: Growth::SlowStart { delay_exit: true },
-            slowdown: Slowdown::Unscheduled,
-            slowdowns: 0,
-            round_cwnd: cwnd,
-            round_left: cwnd,
+            kept: kept(settings),
+            slowdowns: settings.flag("slowdowns").into(),
+        };
+        LedbatPp {
+            state: State::new(&params),
+            params,
             meter: DelayMeter::new(settings),
-            base_rtt: BaseDelay::new(settings.count("base_history") as usize),
-            smoothed_rtt: Span::ZERO,
-            gate: LossGate::default(),
-            restart: settings.flag("restart").then(|| Restart::new(target, settings.count("restart_rounds"))),
-            options: Options::new(settings),
-            accumulated: 0,
-            restored_at: None,
-            ignore_until: Time::ZERO,
-        }
-    }
-
-    fn floor(&self) -> Bytes16 {
-        Bytes16::from_bytes(FLOOR_PACKETS * self.mss)
-    }
-
-    /// §4.2: `1 / GAIN = min(16, ⌈2 · TARGET / base⌉)`.
-    fn gain_divisor(&self) -> u64 {
-        // A one-way base has the clocks' offset in it.
-        let by_rtt = || self.base_rtt.get().map_or(0, u64::from);
-        let base_us = self.meter.base().map_or_else(by_rtt, Span::as_micros).max(1);
-        (2 * self.target_us).div_ceil(base_us).clamp(1, self.divisor_max)
-    }
-
-    fn measure(&mut self, ack: &Ack) {
-        self.smoothed_rtt = ack.smoothed_rtt;
-        if ack.now < self.ignore_until {
-            return;
-        }
-        if let Some(rtt_us) = rtt_us(ack) {
-            self.base_rtt.update(ack.now, rtt_us);
-        }
-        self.meter.measure(ack, Span::MAX, self.cwnd <= self.floor());
-    }
-
-    /// §4.1: each acknowledged byte adds GAIN bytes.
-    fn grow_exponentially(&mut self, now: Time, acked: u64, delay_exit: bool) {
-        let exceeds = |limit| self.meter.queuing_us().is_some_and(|queuing| u64::from(queuing) > limit);
-        if delay_exit && exceeds(self.exit_us) {
-            self.enter_avoidance(now);
-            return;
-        }
-        if self.options.ramp_exit && exceeds(self.target_us) {
-            if let Slowdown::Ramping { began } = self.slowdown {
-                // Apple: what did not reach its ssthresh counts twice.
-                self.slowdown = Slowdown::Ramping { began: Time(began.0.saturating_sub(now.since(began).0)) };
-                self.enter_avoidance(now);
-                return;
-            }
-        }
-        let grown = self.cwnd.plus(Bytes16::from_bytes(acked).times(1, self.gain_divisor()));
-        self.cwnd = grown.min(self.cwnd.max(self.ssthresh));
-        if self.cwnd >= self.ssthresh {
-            self.enter_avoidance(now);
-        }
-    }
-
-    /// The rule's W is the window now.
-    fn begin_round(&mut self) {
-        self.round_cwnd = self.cwnd;
-        self.round_left = self.cwnd;
-    }
-
-    /// Returns how many of the `acked` bytes the rule counts: no more than a window in a round.
-    fn counted(&mut self, acked: u64) -> Bytes16 {
-        if !self.options.once_a_round {
-            let counted = Bytes16::from_bytes(acked).min(self.round_left);
-            self.round_left = self.round_left.minus(counted);
-            return counted;
-        }
-        self.accumulated = self.accumulated.saturating_add(acked);
-        if self.accumulated < self.round_cwnd.to_bytes() {
-            return Bytes16::ZERO;
-        }
-        self.accumulated = 0;
-        self.round_cwnd
-    }
-
-    /// §4.2, §4.3: this ack's share of the round's change.
-    fn steer(&mut self, now: Time, acked: u64, queuing_us: u64) {
-        let counted = self.counted(acked);
-        let share = |change: Bytes16| change.times(counted.0, self.round_cwnd.0);
-        let divisor = if self.options.whole_packets { 1 } else { self.gain_divisor() };
-        let increase = Bytes16::from_bytes(self.mss).times(1, divisor);
-        if queuing_us <= self.target_us {
-            self.cwnd = self.cwnd.plus(share(increase));
-            return;
-        }
-        // Twice TARGET is past the cap of W/2 already (Constant ≥ ½), and keeps the product small.
-        let excess_us = (queuing_us - self.target_us).min(64 * self.target_us);
-        let decrease = self.round_cwnd.times(excess_us, self.target_us).times(self.constant16, 1 << 16);
-        let increase = if self.options.decrease_with_gain { increase } else { Bytes16::ZERO };
-        if decrease <= increase {
-            self.cwnd = self.cwnd.plus(share(increase.minus(decrease)));
-            return;
-        }
-        let decrease = decrease.minus(increase).min(Bytes16(self.round_cwnd.0 / 2));
-        self.cwnd = self.cwnd.minus(share(decrease));
-        self.put_slowdown_off(now);
-        if self.cwnd <= self.floor() {
-            self.cwnd = self.floor();
-            if let Some(restart) = &mut self.restart {
-                restart.arm();
-            }
-        }
-    }
-
-    /// Apple: a flow that shrinks has no need to look for the base delay.
-    fn put_slowdown_off(&mut self, now: Time) {
-        if let (Slowdown::Waiting { next }, 1..) = (self.slowdown, self.options.defer.0) {
-            self.slowdown = Slowdown::Waiting { next: next.max(now + self.options.defer) };
-        }
-    }
-
-    /// Slow start, a ramp or a timeout's climb is over.
-    fn enter_avoidance(&mut self, now: Time) {
-        self.growth = Growth::Avoidance;
-        self.begin_round();
-        self.accumulated = 0;
-        if self.options.ignore_after_restore && self.slowdown.is_under_way() {
-            self.meter.forget_present();
-            self.ignore_until = now + self.smoothed_rtt;
-        }
-        self.slowdown = match self.slowdown {
-            _ if !self.slowdowns_on => Slowdown::Unscheduled,
-            Slowdown::Freezing { began, .. } | Slowdown::Ramping { began } => Slowdown::end(began, now),
-            Slowdown::Unscheduled | Slowdown::Waiting { .. } => {
-                Slowdown::after_slow_start(now, self.smoothed_rtt)
-            }
-        };
-    }
-
-    /// Slow start with the delay exit: at the beginning, after idle, by the restart rule.
-    fn start_over(&mut self) {
-        self.ssthresh = Bytes16::MAX;
-        self.growth = Growth::SlowStart { delay_exit: true };
-        self.slowdown = Slowdown::Unscheduled;
-        if let Some(restart) = &mut self.restart {
-            restart.disarm();
-        }
-    }
-
-    /// §4.4: moves the slowdown on if its time has come.
-    fn run_slowdown(&mut self, now: Time) {
-        match self.slowdown {
-            Slowdown::Waiting { next } if now >= next => {
-                self.ssthresh = self.cwnd;
-                self.cwnd = self.floor();
-                self.slowdown = Slowdown::begin(now, self.smoothed_rtt);
-                self.slowdowns += 1;
-            }
-            Slowdown::Freezing { began, until } if now >= until && self.options.instant_restore => {
-                self.cwnd = self.ssthresh.max(self.floor());
-                self.restored_at = Some(now);
-                self.enter_avoidance(now);
-                self.slowdown = Slowdown::end_restored(began, now);
-            }
-            Slowdown::Freezing { began, until } if now >= until => {
-                self.slowdown = Slowdown::Ramping { began };
-                self.growth = Growth::SlowStart { delay_exit: false };
-                if self.cwnd >= self.ssthresh {
-                    self.enter_avoidance(now);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// The restart rule (ours). Slowdowns empty the queue by themselves, so their rounds do not count.
-    fn path_fell_quiet(&mut self, ack: &Ack) -> Option<Time> {
-        let recovered = self.cwnd > self.floor().times(RECOVERED_FLOORS, 1);
-        let (Some(restart), Some(queuing_us)) = (&mut self.restart, self.meter.queuing_us()) else {
-            return None;
-        };
-        if self.growth != Growth::Avoidance || matches!(self.slowdown, Slowdown::Freezing { .. }) {
-            restart.count_again();
-            return None;
-        }
-        if recovered {
-            restart.note_recovery();
-        }
-        restart.on_ack(ack.now, queuing_us, ack.round_start)
-    }
-
-    fn is_frozen(&self) -> bool {
-        matches!(self.slowdown, Slowdown::Freezing { .. })
-    }
-
-    /// Loss or mark, once per round trip: halve, as standard TCP does (§1).
-    fn reduce(&mut self, now: Time) {
-        if let Some(restart) = &mut self.restart {
-            restart.count_again();
-        }
-        if self.is_frozen() {
-            // The window is at its floor already; what it comes back to is halved instead.
-            self.ssthresh = Bytes16(self.ssthresh.0 / 2).max(self.floor());
-            return;
-        }
-        self.cwnd = self.cwnd.min(Bytes16(self.cwnd.0 / 2).max(self.floor()));
-        self.ssthresh = self.cwnd;
-        let left = self.round_left.times(self.cwnd.0, self.round_cwnd.0);
-        self.begin_round();
-        self.round_left = left.min(self.cwnd);
-        if self.growth != Growth::Avoidance {
-            self.enter_avoidance(now);
+            parts: Parts::new(settings),
         }
     }
 }
 
 impl Controller for LedbatPp {
     fn on_ack(&mut self, ack: &Ack) {
-        self.measure(ack);
-        if ack.ce_marks > 0 && self.gate.admit(ack.sent_at, ack.now) {
-            self.reduce(ack.now);
-            return;
+        let event = AckEvent::of(ack);
+        if !self.parts.ignores(ack.now) {
+            let at_floor = self.state.cwnd <= self.state.floor(&self.params);
+            self.meter.measure(ack, u64::MAX, at_floor, &mut self.state.delay);
+            self.parts.measure(ack, self.meter.is_rtt());
         }
-        self.run_slowdown(ack.now);
-        self.restored_at = self.restored_at.filter(|restored_at| ack.sent_at < *restored_at);
-        if let Some(quiet_since) = self.path_fell_quiet(ack) {
-            self.start_over();
-            self.slowdown = Slowdown::Ramping { began: quiet_since };
+        self.parts.note_ack(ack);
+        self.state.respond(&self.params, &event, self.meter.queuing_us(), &mut self.parts);
+        if self.state.delay.count == 0 {
+            self.meter.forget_present();
         }
-        if ack.round_start {
-            self.begin_round();
-        }
-        if self.is_frozen() {
-            return;
-        }
-        let acked = ack.delivered();
-        match (self.growth, self.meter.queuing_us()) {
-            (Growth::SlowStart { .. }, _) if ack.app_limited => {}
-            (Growth::SlowStart { delay_exit }, _) => self.grow_exponentially(ack.now, acked, delay_exit),
-            (Growth::Avoidance, Some(queuing_us)) => {
-                if !ack.app_limited || u64::from(queuing_us) > self.target_us {
-                    self.steer(ack.now, acked, u64::from(queuing_us));
-                }
-            }
-            (Growth::Avoidance, None) => {}
-        }
-        self.cwnd = self.cwnd.max(self.floor());
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        if self.gate.admit(loss.sent_at, loss.now) {
-            self.reduce(loss.now);
-        }
+        self.state.on_loss(&self.params, loss.sent.now.0, loss.now.0, &mut self.parts);
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        // RFC 5681 §3.1: only the first expiry sets ssthresh, or an outage would erase it.
-        // At the floor of a slowdown the window to come back to is halved.
-        if timeout.consecutive == 1 && self.is_frozen() {
-            self.ssthresh = Bytes16(self.ssthresh.0 / 2).max(self.floor());
-        } else if timeout.consecutive == 1 {
-            self.ssthresh =
-                Bytes16::from_bytes(timeout.flightsize.min(self.cwnd.to_bytes()) / 2).max(self.floor());
-        }
-        self.cwnd = Bytes16::from_bytes(self.mss);
-        self.begin_round();
-        self.restored_at = None;
-        self.growth = Growth::SlowStart { delay_exit: false };
-        self.slowdown = Slowdown::Unscheduled;
-        self.gate.close(timeout.now);
-        if let Some(restart) = &mut self.restart {
-            restart.count_again();
-        }
+        let &Timeout { now, flightsize, consecutive } = timeout;
+        self.state.on_timeout(&self.params, now.0, flightsize, consecutive, &mut self.parts);
+        self.parts.forget_restore();
     }
 
     fn on_idle(&mut self, idle: &Idle) {
         if idle.idle_for > idle.rto {
-            self.cwnd = self.floor();
+            self.state.on_idle(&self.params, &mut self.parts);
             self.meter.forget_present();
-            self.start_over();
         }
     }
 
     fn on_mtu(&mut self, mss: u32) {
-        self.mss = u64::from(mss);
-        self.cwnd = self.cwnd.max(self.floor());
+        self.params.mss = u64::from(mss);
+        self.state.on_mtu(&self.params);
     }
 
     fn on_wake(&mut self, now: Time) {
-        self.run_slowdown(now);
+        self.state.run_slowdown(&self.params, now.0, &mut self.parts);
     }
 
-    fn cwnd(&self) -> u64 {
-        self.cwnd.to_bytes()
-    }
-
-    /// A window that is restored at once is spread over a round trip, whatever the transport does otherwise.
-    fn pacing_rate(&self) -> Option<u64> {
-        let rtt_us = self.smoothed_rtt.as_micros().max(1);
-        self.restored_at.map(|_| mul_div(self.cwnd(), 1_000_000, rtt_us).max(1))
-    }
-
-    fn in_slow_start(&self) -> bool {
-        self.growth != Growth::Avoidance
-    }
-
-    fn wake_at(&self) -> Option<Time> {
-        self.slowdown.wake_at()
+    fn directive(&self) -> Directive {
+        let (cwnd, phase) = (self.state.cwnd.to_bytes(), self.state.phase);
+        let mut directive = Directive::growing_window(cwnd, phase.is_slow_start());
+        directive.wake_at = (self.state.due != NEVER).then_some(Time(self.state.due));
+        if self.parts.is_restored() {
+            // A window that is restored at once is spread over a round trip, whatever the transport does otherwise.
+            let rtt_us = Span(self.state.smoothed_rtt).as_micros().max(1);
+            directive.pacing = Pacing::Rate(mul_div(cwnd, 1_000_000, rtt_us).max(1));
+        }
+        directive
     }
 
     fn snapshot(&self) -> Snapshot {
-        let phase = match (self.slowdown, self.growth) {
-            (Slowdown::Freezing { .. }, _) => "slowdown freeze",
-            (_, Growth::SlowStart { delay_exit: true }) => "slow start",
-            (Slowdown::Ramping { .. }, _) => "slowdown ramp",
-            (_, Growth::SlowStart { .. }) => "slow start",
-            (_, Growth::Avoidance) => "congestion avoidance",
+        let phase = match self.state.phase {
+            Phase::SlowStart | Phase::Climb | Phase::Restart => "slow start",
+            Phase::Avoidance => "congestion avoidance",
+            Phase::Freeze => "slowdown freeze",
+            Phase::Ramp => "slowdown ramp",
         };
+        let ssthresh = self.state.ssthresh;
         Snapshot {
             phase,
-            cwnd: self.cwnd(),
-            ssthresh: (self.ssthresh != Bytes16::MAX).then(|| self.ssthresh.to_bytes()),
-            base_delay: self.meter.base(),
+            cwnd: self.state.cwnd.to_bytes(),
+            ssthresh: (ssthresh != Bytes16::MAX).then(|| ssthresh.to_bytes()),
+            base_delay: self.meter.base(&self.state.delay),
             queuing_delay: self.meter.queuing(),
-            target: Some(Span::from_micros(self.target_us)),
-            gain: Some(1.0 / self.gain_divisor() as f64),
-            slowdowns: Some(self.slowdowns),
+            target: Some(Span::from_micros(self.params.target_us)),
+            gain: Some(1.0 / self.state.gain_divisor(&self.params, &self.parts) as f64),
+            slowdowns: Some(self.state.slowdowns),
             ..Snapshot::default()
         }
     }

@@ -11,7 +11,7 @@
 //!   [`current_delay`], [`clock_drift`], [`clock_skew`] and [`route_change`]; then [`slow_start`], [`hystart`], [`slowdown`],
 //!   [`restart`], [`loss_gate`], [`undo`], [`ack_habit`], [`window_use`], [`rtt`].
 //! - [`group`] lets several connections share one controller.
-//! - [`list`] finds a controller by name and makes it from its [parameter table](param).
+//! - [`list`] finds a controller by name and makes it from its [parameter table](afteryou_base::param).
 #![cfg_attr(not(test), no_std)]
 
 #[cfg(feature = "alloc")]
@@ -28,6 +28,8 @@ pub mod cubic;
 pub mod current_delay;
 pub mod delay_meter;
 pub mod delay_signal;
+#[cfg(feature = "alloc")]
+mod entry;
 pub mod event;
 pub mod fixed;
 pub mod fledbat;
@@ -35,6 +37,7 @@ pub mod fledbat;
 pub mod group;
 pub mod hystart;
 pub mod ledbat;
+pub mod ledbat_core;
 mod ledbat_slow_start;
 pub mod ledbatpp;
 pub mod libutp;
@@ -44,7 +47,6 @@ pub mod list;
 pub mod loss_gate;
 pub mod newreno;
 pub mod nice;
-pub mod param;
 pub mod restart;
 pub mod route_change;
 pub mod rtt;
@@ -52,11 +54,15 @@ pub mod slow_start;
 pub mod slowdown;
 pub mod tcp_lp;
 pub mod undo;
-pub mod units;
 pub mod vegas;
 pub mod window_use;
 
-pub use controller::{Controller, Snapshot};
-pub use event::{Ack, DeliveryRate, Idle, Loss, Sent, Timeout};
+pub use afteryou_base::{Span, Time};
+pub use controller::{Controller, Directive, Needs, Pacing, RecoveryWindow, Setup, Snapshot};
+pub use event::{Ack, Delivered, DeliveryRate, Idle, Loss, Marks, Sent, SpuriousLoss, Timeout, Totals};
 pub use fixed::Bytes16;
-pub use units::{Span, Time};
+
+/// The example in the book's page about the interface is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/src/new-interface.md")]
+struct BookPage;

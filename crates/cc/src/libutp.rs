@@ -47,14 +47,16 @@
 
 use crate::base_delay::{difference, BaseDelay, MAX_BINS};
 use crate::clock_skew::{ClockSkew, DriftPenalty};
-use crate::controller::{Controller, Snapshot};
+use crate::controller::{Controller, Directive, Snapshot};
 use crate::delay_signal::{rtt_us, DelaySignal};
 use crate::event::{Ack, Idle, Loss, Timeout};
 use crate::fixed::mul_div;
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
-use crate::param::{Param, Settings};
-use crate::units::{Span, Time};
+use afteryou_base::param::{Param, Settings};
+use afteryou_base::units::{Span, Time};
+#[cfg(feature = "alloc")]
+use afteryou_base::About;
 
 /// Samples of which the smallest counts.
 pub const FILTER: usize = 3;
@@ -88,12 +90,15 @@ pub const PARAMS: &[Param] = &[TARGET, GAIN, DECAY, BINS, EXIT, MIN_WINDOW, MAX_
 /// The list's line.
 #[cfg(feature = "alloc")]
 pub const ENTRY: Entry = Entry {
-    name: "libutp",
+    about: About {
+        name: "libutp",
+        summary: "LEDBAT as BitTorrent clients run it: two packets per round trip, half in 100 ms",
+        source: "libutp 2b364cb",
+        params: PARAMS,
+        presets: &[],
+    },
     class: Class::Background,
-    summary: "LEDBAT as BitTorrent clients run it: two packets per round trip, half in 100 ms",
-    source: "libutp 2b364cb",
-    params: PARAMS,
-    make: |settings, mss| alloc::boxed::Box::new(Libutp::new(settings, mss)),
+    make: |settings, setup| alloc::boxed::Box::new(Libutp::new(settings, setup.mss)),
 };
 
 /// libutp's controller. Windows are whole bytes, as there.
@@ -139,7 +144,9 @@ impl Libutp {
             cwnd: u64::from(mss),
             ssthresh: max_window.max(u64::from(mss)),
             in_slow_start: true,
-            skew: settings.flag("clock_skew").then(|| (ClockSkew::like(&base), DriftPenalty::default())),
+            skew: settings
+                .flag("clock_skew")
+                .then(|| (ClockSkew::new(base.clone()), DriftPenalty::default())),
             signal: DelaySignal::OneWayAwaited,
             base,
             recent_us: [0; FILTER],
@@ -161,7 +168,7 @@ impl Libutp {
         }
         let delay_us = sample?;
         if let (Some((skew, penalty)), false) = (&mut self.skew, self.signal.is_rtt()) {
-            skew.correct(ack, &mut self.base);
+            self.base.shift(skew.gained(ack));
             penalty.update(ack.now, delay_us);
         }
         self.base.update(ack.now, delay_us);
@@ -216,6 +223,11 @@ impl Libutp {
         self.set_cwnd(now, cwnd);
     }
 
+    /// When a window that is too small for a packet is reset.
+    fn stall_ends(&self) -> Option<Time> {
+        self.stalled_since.map(|since| since + STALL)
+    }
+
     /// The window's ceiling, which lets a packet through whatever was asked for.
     fn ceiling(&self) -> u64 {
         self.max_window.max(self.mss)
@@ -225,7 +237,7 @@ impl Libutp {
 impl Controller for Libutp {
     fn on_ack(&mut self, ack: &Ack) {
         self.smoothed_rtt = ack.smoothed_rtt;
-        if ack.ce_marks > 0 {
+        if ack.marks.any() {
             self.decay(ack.now);
         }
         if !ack.app_limited {
@@ -278,21 +290,14 @@ impl Controller for Libutp {
     }
 
     fn on_wake(&mut self, now: Time) {
-        if self.wake_at().is_some_and(|at| at <= now) {
+        if self.stall_ends().is_some_and(|at| at <= now) {
             self.reset(now, self.mss);
         }
     }
 
-    fn cwnd(&self) -> u64 {
-        self.cwnd
-    }
-
-    fn in_slow_start(&self) -> bool {
-        self.in_slow_start
-    }
-
-    fn wake_at(&self) -> Option<Time> {
-        self.stalled_since.map(|since| since + STALL)
+    fn directive(&self) -> Directive {
+        let wake_at = self.stall_ends();
+        Directive { wake_at, ..Directive::growing_window(self.cwnd, self.in_slow_start) }
     }
 
     fn snapshot(&self) -> Snapshot {

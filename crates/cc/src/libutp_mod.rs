@@ -26,8 +26,10 @@ use crate::libutp::Libutp;
 use crate::libutp::{BINS, DECAY, EXIT, GAIN, MAX_WINDOW, MIN_WINDOW, SKEW, TARGET};
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
-use crate::param::{Param, Value};
-use crate::units::Span;
+use afteryou_base::param::{Param, Value};
+use afteryou_base::units::Span;
+#[cfg(feature = "alloc")]
+use afteryou_base::About;
 
 /// Parameters: libutp's, with two other defaults.
 pub const PARAMS: &[Param] = &[
@@ -44,10 +46,13 @@ pub const PARAMS: &[Param] = &[
 /// The list's line.
 #[cfg(feature = "alloc")]
 pub const ENTRY: Entry = Entry {
-    name: "libutp-mod",
+    about: About {
+        name: "libutp-mod",
+        summary: "libutp with one packet of growth and one halving per round trip",
+        source: "Al-Saadi 2017 §V",
+        params: PARAMS,
+        presets: &[],
+    },
     class: Class::Background,
-    summary: "libutp with one packet of growth and one halving per round trip",
-    source: "Al-Saadi 2017 §V",
-    params: PARAMS,
-    make: |settings, mss| alloc::boxed::Box::new(Libutp::new(settings, mss)),
+    make: |settings, setup| alloc::boxed::Box::new(Libutp::new(settings, setup.mss)),
 };

@@ -3,32 +3,31 @@
 //! The gate compares send times (RFC 9002 §7.3.1 uses the same test), not a timer: a timer of one round trip would
 //! let the second half of a large burst of losses count again when the round trip just grew.
 
-use crate::units::Time;
+use afteryou_base::units::Time;
 
-/// Remembers the latest reduction.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LossGate {
-    reduced_at: Option<Time>,
-}
+/// Remembers the latest reduction, as the earliest time of sending, ns, that counts again.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LossGate(pub u64);
 
 impl LossGate {
     /// Does a loss (or a mark) of a packet sent at `sent_at` count? If so, the gate closes until a packet sent after
     /// `now` is lost.
     pub fn admit(&mut self, sent_at: Time, now: Time) -> bool {
-        if self.reduced_at.is_some_and(|reduced_at| sent_at <= reduced_at) {
-            return false;
+        let counts = !self.is_before_reduction(sent_at);
+        if counts {
+            self.close(now);
         }
-        self.reduced_at = Some(now);
-        true
+        counts
     }
 
     /// Closes the gate without a loss: a timeout has reduced the window.
     pub fn close(&mut self, now: Time) {
-        self.reduced_at = Some(now);
+        self.0 = now.0.saturating_add(1);
     }
 
     /// Was a packet sent at `sent_at` sent before the latest reduction?
     pub fn is_before_reduction(&self, sent_at: Time) -> bool {
-        self.reduced_at.is_some_and(|reduced_at| sent_at <= reduced_at)
+        sent_at.0 < self.0
     }
 }

@@ -43,15 +43,17 @@
 //! Long fast paths: a loss at 10 Gbit/s and 100 ms takes over an hour to regrow. Deep buffers are kept full. Random
 //! loss is taken for congestion.
 
-use crate::controller::{Controller, Snapshot};
-use crate::event::{Ack, Idle, Loss, Timeout};
+use crate::controller::{Controller, Directive, Snapshot};
+use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
 use crate::loss_gate::LossGate;
-use crate::param::{Param, Settings};
 use crate::slow_start::{Window, FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
 use crate::undo::Undo;
-use crate::units::Time;
+use afteryou_base::param::{Param, Settings};
+use afteryou_base::units::Time;
+#[cfg(feature = "alloc")]
+use afteryou_base::About;
 
 /// Parameters.
 pub const PARAMS: &[Param] = &[INITIAL_WINDOW, HYSTART];
@@ -59,12 +61,15 @@ pub const PARAMS: &[Param] = &[INITIAL_WINDOW, HYSTART];
 /// The list's line.
 #[cfg(feature = "alloc")]
 pub const ENTRY: Entry = Entry {
-    name: "newreno",
+    about: About {
+        name: "newreno",
+        summary: "one packet more per round trip, half at a loss: the classic yardstick",
+        source: "RFC 5681",
+        params: PARAMS,
+        presets: &[],
+    },
     class: Class::Foreground,
-    summary: "one packet more per round trip, half at a loss: the classic yardstick",
-    source: "RFC 5681",
-    params: PARAMS,
-    make: |settings, mss| alloc::boxed::Box::new(NewReno::new(settings, mss)),
+    make: |settings, setup| alloc::boxed::Box::new(NewReno::new(settings, setup.mss)),
 };
 
 /// A NewReno controller.
@@ -113,10 +118,12 @@ impl NewReno {
     pub(crate) fn may_grow(&mut self, ack: &Ack) -> bool {
         self.undo.on_ack(ack);
         // RFC 3168 §6.1.2: a mark is a loss.
-        if ack.ce_marks > 0 && self.congestion(ack.sent_at, ack.now, ack.flightsize) {
+        if ack.marks.any() && self.congestion(ack.sent_at, ack.now, ack.flightsize) {
             return false;
         }
-        self.recovering = self.is_recovering(ack);
+        if self.recovering {
+            self.recovering = self.is_recovering(ack);
+        }
         !self.recovering
     }
 
@@ -159,7 +166,7 @@ impl Controller for NewReno {
 
     fn on_loss(&mut self, loss: &Loss) {
         let before = (self.window, self.gate);
-        if self.congestion(loss.sent_at, loss.now, loss.flightsize) {
+        if self.congestion(loss.sent.now, loss.now, loss.flightsize) {
             self.undo.keep(before);
         }
         if loss.persistent {
@@ -169,7 +176,10 @@ impl Controller for NewReno {
         }
     }
 
-    fn on_spurious_loss(&mut self, _now: Time) {
+    fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
+        if !spurious.undo {
+            return; // other losses of this recovery may be real
+        }
         let Some((window, gate)) = self.undo.take() else {
             return;
         };
@@ -204,18 +214,14 @@ impl Controller for NewReno {
         self.undo.forget();
     }
 
-    fn cwnd(&self) -> u64 {
-        self.window.cwnd as u64
-    }
-
-    fn in_slow_start(&self) -> bool {
-        self.window.in_slow_start()
+    fn directive(&self) -> Directive {
+        Directive::growing_window(self.window.cwnd as u64, self.window.in_slow_start())
     }
 
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             phase: self.window.phase(),
-            cwnd: self.cwnd(),
+            cwnd: self.window.cwnd as u64,
             ssthresh: self.window.known_ssthresh(),
             ..Snapshot::default()
         }

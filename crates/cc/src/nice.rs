@@ -43,15 +43,17 @@
 
 use crate::ack_habit::AckHabit;
 use crate::base_delay::{difference, BaseDelay, MAX_BINS};
-use crate::controller::{Controller, Snapshot};
+use crate::controller::{Controller, Directive, Pacing, Snapshot};
 use crate::delay_signal::rtt_us;
-use crate::event::{Ack, Idle, Loss, Sent, Timeout};
+use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
-use crate::param::{Param, Settings, Value};
 use crate::slow_start::{FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
-use crate::units::{Span, Time};
 use crate::vegas::{Vegas, ALPHA, BETA, FORM, GAMMA};
+use afteryou_base::param::{Param, Settings, Value};
+use afteryou_base::units::Span;
+#[cfg(feature = "alloc")]
+use afteryou_base::About;
 
 /// Parameters.
 pub const PARAMS: &[Param] = &[
@@ -80,12 +82,15 @@ pub const PARAMS: &[Param] = &[
 /// The list's line.
 #[cfg(feature = "alloc")]
 pub const ENTRY: Entry = Entry {
-    name: "nice",
+    about: About {
+        name: "nice",
+        summary: "Vegas that halves when the queue is a tenth full, down to windows below a packet",
+        source: "Venkataramani 2002",
+        params: PARAMS,
+        presets: &[],
+    },
     class: Class::Background,
-    summary: "Vegas that halves when the queue is a tenth full, down to windows below a packet",
-    source: "Venkataramani 2002",
-    params: PARAMS,
-    make: |settings, mss| alloc::boxed::Box::new(Nice::new(settings, mss)),
+    make: |settings, setup| alloc::boxed::Box::new(Nice::new(settings, setup.mss)),
 };
 
 /// A Nice controller.
@@ -105,8 +110,6 @@ pub struct Nice {
     late_bytes: u64,
     round_bytes: u64,
     smoothed_rtt: Span,
-    /// Of two packets that go together, the first has gone.
-    is_pair_open: bool,
 }
 
 impl Nice {
@@ -127,7 +130,6 @@ impl Nice {
             late_bytes: 0,
             round_bytes: 0,
             smoothed_rtt: Span::ZERO,
-            is_pair_open: false,
         }
     }
 
@@ -138,6 +140,11 @@ impl Nice {
     /// The window, bytes, which may be less than a packet.
     fn window(&self) -> f64 {
         self.vegas.reno.window.cwnd
+    }
+
+    /// Bytes that may be in flight: at least the two packets that go together.
+    fn flight(&self) -> u64 {
+        self.window().max(FLOOR_PACKETS * self.mss()) as u64
     }
 
     fn floor(&self) -> f64 {
@@ -193,10 +200,6 @@ impl Nice {
 }
 
 impl Controller for Nice {
-    fn on_sent(&mut self, _sent: &Sent) {
-        self.is_pair_open = self.is_rate() && !self.is_pair_open;
-    }
-
     fn on_ack(&mut self, ack: &Ack) {
         self.smoothed_rtt = ack.smoothed_rtt;
         let before = self.window();
@@ -219,21 +222,19 @@ impl Controller for Nice {
         self.no_slow_start_below_two();
     }
 
-    fn on_spurious_loss(&mut self, now: Time) {
-        self.vegas.on_spurious_loss(now);
+    fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
+        self.vegas.on_spurious_loss(spurious);
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         let before = self.window();
         self.vegas.on_timeout(timeout);
         self.vegas.reno.window.cwnd = self.window().min(before);
-        self.is_pair_open = false;
     }
 
     fn on_idle(&mut self, idle: &Idle) {
         self.vegas.on_idle(idle);
         (self.late_bytes, self.round_bytes) = (0, 0);
-        self.is_pair_open = false;
     }
 
     fn on_mtu(&mut self, mss: u32) {
@@ -243,25 +244,15 @@ impl Controller for Nice {
         self.vegas.reno.window.cwnd = window.max(self.floor());
     }
 
-    /// At least the two packets that go together; [`pacing_rate`](Controller::pacing_rate) says how often.
-    fn cwnd(&self) -> u64 {
-        self.window().max(FLOOR_PACKETS * self.mss()) as u64
-    }
-
-    /// §3.1: two packets every 2/cwnd round trips. The second goes with the first.
-    fn pacing_rate(&self) -> Option<u64> {
+    /// §3.1: a window below two packets is a rate: two packets every 2/cwnd round trips.
+    fn directive(&self) -> Directive {
         if !self.is_rate() {
-            return None;
+            return Directive::growing_window(self.window() as u64, self.vegas.reno.window.in_slow_start());
         }
-        if self.is_pair_open {
-            return Some(u64::MAX);
-        }
-        let rtt_s = self.smoothed_rtt.as_secs_f64().max(1e-6);
-        Some(((self.window() / 2.0 / rtt_s) as u64).max(1))
-    }
-
-    fn in_slow_start(&self) -> bool {
-        self.vegas.in_slow_start()
+        let round_trips = FLOOR_PACKETS * self.mss() / self.window();
+        let every = Span::from_secs_f64(self.smoothed_rtt.as_secs_f64() * round_trips);
+        let pacing = Pacing::Together { packets: FLOOR_PACKETS as u32, every };
+        Directive { pacing, ..Directive::window(self.flight()) }
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -269,7 +260,7 @@ impl Controller for Nice {
         let late = self.late_after_us().map(|us| ("late_after_ms", f64::from(us) / 1000.0));
         Snapshot {
             phase: if self.is_rate() { "below two packets" } else { snapshot.phase },
-            cwnd: self.cwnd(),
+            cwnd: self.flight(),
             extra: [Some(("window", self.window() / self.mss())), late, None, None],
             ..snapshot
         }
@@ -279,6 +270,8 @@ impl Controller for Nice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Sent;
+    use afteryou_base::units::Time;
 
     const MSS: u32 = 1000;
 
@@ -334,20 +327,15 @@ mod tests {
         }
         assert_eq!(seen[..3], [1.0, 0.5, 0.25]);
         assert!((seen[8] - 1.0 / 48.0).abs() < 1e-9, "{seen:?}");
-        assert_eq!(window.cwnd(), 2000, "two packets may be in flight");
+        assert_eq!(window.directive().cwnd, 2000, "two packets may be in flight");
     }
 
     #[test]
     fn a_sixteenth_of_a_packet_is_two_packets_every_32_round_trips() {
         let mut nice = nice(1.0 / 16.0, &[]);
         nice.smoothed_rtt = Span::from_millis(100);
-        let sent =
-            Sent { now: Time::ZERO, bytes: 1000, packet_number: 1, in_flight: 1000, app_limited: false };
-        nice.on_sent(&sent);
-        assert_eq!(nice.pacing_rate(), Some(u64::MAX), "the second goes with the first");
-        nice.on_sent(&sent);
-        let spacing_s = 1000.0 / nice.pacing_rate().unwrap() as f64;
-        assert!((spacing_s / 0.1 - 32.0).abs() < 0.2, "{spacing_s} s");
+        let every = Span::from_millis(3200);
+        assert_eq!(nice.directive().pacing, Pacing::Together { packets: 2, every });
     }
 
     #[test]
@@ -386,11 +374,9 @@ mod tests {
         let now = Time::from_millis(900);
         nice.on_loss(&Loss {
             now,
-            bytes: 1000,
-            sent_at: now,
-            packet_number: 1,
+            sent: Sent { now, bytes: 1000, packet_number: 1, ..Sent::default() },
             flightsize: 2000,
-            persistent: false,
+            ..Loss::default()
         });
         nice.on_timeout(&Timeout { now, flightsize: 2000, consecutive: 1 });
         assert_eq!(nice.window(), 250.0);

@@ -28,7 +28,7 @@
 //! Source: none; our own option, off by default (the draft says nothing). Known bad case: foreground traffic that
 //! pauses for longer than four rounds and comes back meets a queue of up to three quarters of TARGET.
 
-use crate::units::{Span, Time};
+use afteryou_base::units::{Span, Time};
 
 /// Quiet rounds that start it.
 pub const ROUNDS: u64 = 4;

@@ -14,9 +14,9 @@
 //! constant traffic, or another LEDBAT at its target, over which this flow then puts a target of its own, as a latecomer
 //! does.
 
-use crate::base_delay::{difference, BaseDelay};
-use crate::param::Param;
-use crate::units::{Span, Time};
+use crate::base_delay::difference;
+use afteryou_base::param::Param;
+use afteryou_base::units::{Span, Time};
 
 /// How long the delay must have stood still.
 pub const STEADY_FOR: Span = Span::from_secs(10);
@@ -44,11 +44,12 @@ pub struct RouteChange {
 }
 
 impl RouteChange {
-    /// Takes in a delay sample; `at_floor`: the window is at its floor. Makes `base` anew once the delay has stood still.
-    pub fn update(&mut self, now: Time, delay_us: u32, at_floor: bool, base: &mut BaseDelay) {
+    /// Takes in a delay sample over a base of `base_us`; `at_floor`: the window is at its floor. Returns the new base, µs, once
+    /// the delay has stood still.
+    pub fn update(&mut self, now: Time, delay_us: u32, at_floor: bool, base_us: Option<u32>) -> Option<u32> {
         if !at_floor {
             self.steady = None;
-            return;
+            return None;
         }
         let fresh = Steady { since: now, smallest: delay_us, largest: delay_us };
         let mut steady = self.steady.unwrap_or(fresh);
@@ -62,17 +63,15 @@ impl RouteChange {
             steady = fresh;
         }
         self.steady = Some(steady);
-        let risen = base.get().is_some_and(|base| difference(steady.smallest, base) > STEADY_WITHIN_US);
-        if risen && now.since(steady.since) >= STEADY_FOR {
-            base.clear();
-            base.update(now, steady.smallest);
-        }
+        let has_risen = difference(steady.smallest, base_us?) > STEADY_WITHIN_US;
+        (has_risen && now.since(steady.since) >= STEADY_FOR).then_some(steady.smallest)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base_delay::BaseDelay;
 
     /// The base delay, ms, after 20 s at the floor with delays of 50 ms, then `delay(ms)` µs every 100 ms for 30 s.
     fn base_after(delay: impl Fn(u64) -> u32, at_floor: bool) -> u32 {
@@ -81,7 +80,10 @@ mod tests {
             let delay_us = if tick < 200 { 50_000 } else { delay(tick * 100) };
             let now = Time::from_millis(tick * 100);
             base.update(now, delay_us);
-            route.update(now, delay_us, at_floor, &mut base);
+            if let Some(new_base) = route.update(now, delay_us, at_floor, base.get()) {
+                base.clear();
+                base.update(now, new_base);
+            }
         }
         base.get().unwrap() / 1000
     }

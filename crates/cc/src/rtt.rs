@@ -1,6 +1,6 @@
 //! Round-trip time estimation after RFC 6298, and the smallest and latest samples beside it.
 
-use crate::units::Span;
+use afteryou_base::units::Span;
 
 /// Lower bound of the retransmission timeout: RFC 6298 §2.4 says 1 s; deployed stacks use less.
 pub const RFC_6298_MIN_RTO: Span = Span::from_secs(1);

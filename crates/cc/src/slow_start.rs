@@ -8,7 +8,7 @@
 
 use crate::event::Ack;
 use crate::hystart::{Advice, HyStart};
-use crate::param::{Param, Settings};
+use afteryou_base::param::{Param, Settings};
 
 /// 2^40 bytes, the largest window: beyond every path, and whole bytes are still exact.
 pub const MAX_WINDOW: f64 = (1u64 << 40) as f64;

@@ -53,16 +53,18 @@
 use crate::ack_habit::AckHabit;
 use crate::base_delay::difference;
 use crate::clock_drift::{ClockDrift, Gain};
-use crate::controller::{Controller, Snapshot};
+use crate::controller::{Controller, Directive, Snapshot};
 use crate::delay_signal::DelaySignal;
-use crate::event::{Ack, Idle, Loss, Timeout};
+use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 use crate::ledbat::SIGNAL;
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
 use crate::newreno::NewReno;
-use crate::param::{Param, Settings};
 use crate::slow_start::{HYSTART, INITIAL_WINDOW};
-use crate::units::{Span, Time};
+use afteryou_base::param::{Param, Settings};
+use afteryou_base::units::{Span, Time};
+#[cfg(feature = "alloc")]
+use afteryou_base::About;
 
 /// The smoothed delay moves by one over this of the way to a sample.
 const WEIGHT: i64 = 8;
@@ -87,12 +89,15 @@ pub const PARAMS: &[Param] = &[
 /// The list's line.
 #[cfg(feature = "alloc")]
 pub const ENTRY: Entry = Entry {
-    name: "tcp-lp",
+    about: About {
+        name: "tcp-lp",
+        summary: "NewReno that halves at the first sign of a queue and leaves at the second",
+        source: "Kuzmanovic 2003, Linux tcp_lp.c",
+        params: PARAMS,
+        presets: &[],
+    },
     class: Class::Background,
-    summary: "NewReno that halves at the first sign of a queue and leaves at the second",
-    source: "Kuzmanovic 2003, Linux tcp_lp.c",
-    params: PARAMS,
-    make: |settings, mss| alloc::boxed::Box::new(TcpLp::new(settings, mss)),
+    make: |settings, setup| alloc::boxed::Box::new(TcpLp::new(settings, setup.mss)),
 };
 
 /// The delays that a flow has seen, µs, counted from its first sample: the clocks' offset does not matter.
@@ -305,8 +310,8 @@ impl Controller for TcpLp {
         }
     }
 
-    fn on_spurious_loss(&mut self, now: Time) {
-        self.reno.on_spurious_loss(now);
+    fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
+        self.reno.on_spurious_loss(spurious);
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
@@ -323,12 +328,8 @@ impl Controller for TcpLp {
         self.reno.on_mtu(mss);
     }
 
-    fn cwnd(&self) -> u64 {
-        self.reno.cwnd()
-    }
-
-    fn in_slow_start(&self) -> bool {
-        self.reno.in_slow_start()
+    fn directive(&self) -> Directive {
+        self.reno.directive()
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -345,7 +346,7 @@ impl Controller for TcpLp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::param::Value;
+    use afteryou_base::param::Value;
 
     const MSS: u32 = 1000;
     const BASE_RTT: Span = Span::from_millis(100);
@@ -397,7 +398,7 @@ mod tests {
         let mut lp = lp("lifetime", 30);
         lp.on_ack(&ack(1000, 70));
         assert_eq!(lp.delays.unwrap().smoothed(), 35_000);
-        assert!(!lp.is_queue_building() && lp.cwnd() > 20_000);
+        assert!(!lp.is_queue_building() && lp.directive().cwnd > 20_000);
     }
 
     #[test]
@@ -414,10 +415,10 @@ mod tests {
         lp.on_ack(&ack(1000, 36));
         // Half of 100 ms and 16 ms of queue: the range is 66 ms from 36 ms on, a queue of 10 ms more is congestion again.
         let delays = lp.delays.unwrap();
-        assert_eq!((lp.cwnd(), delays.min, delays.max), (10_000, 36_000, 102_000));
+        assert_eq!((lp.directive().cwnd, delays.min, delays.max), (10_000, 36_000, 102_000));
         lp.delays = Some(Delays { smoothed8: 8 * 47_000, ..delays });
         lp.on_ack(&ack(1010, 47));
-        assert_eq!(lp.cwnd(), 1000);
+        assert_eq!(lp.directive().cwnd, 1000);
     }
 
     #[test]
@@ -447,9 +448,9 @@ mod tests {
         lp.on_ack(&ack(1000, 36));
         lp.delays = lp.delays.map(|delays| Delays { smoothed8: 8 * 20_000, ..delays });
         (0..10).for_each(|i| lp.on_ack(&ack(1010 + 30 * i, 20)));
-        assert_eq!(lp.cwnd(), 10_000);
+        assert_eq!(lp.directive().cwnd, 10_000);
         lp.on_ack(&ack(1360, 20));
-        assert!(lp.cwnd() > 10_000);
+        assert!(lp.directive().cwnd > 10_000);
     }
 
     #[test]
@@ -468,9 +469,9 @@ mod tests {
     fn a_queue_that_has_just_gone_is_no_occasion_to_react() {
         let mut lp = lp("lifetime", 60);
         lp.on_ack(&ack(1000, 34));
-        assert!(lp.delays.unwrap().smoothed() > 50_000 && lp.cwnd() >= 20_000);
+        assert!(lp.delays.unwrap().smoothed() > 50_000 && lp.directive().cwnd >= 20_000);
         lp.on_ack(&ack(1001, 36));
-        assert!(lp.cwnd() < 11_000, "a queue that is still there is");
+        assert!(lp.directive().cwnd < 11_000, "a queue that is still there is");
     }
 
     #[test]
@@ -485,7 +486,10 @@ mod tests {
                 lp.on_ack(&Ack { now, one_way_delay, reverse_delay, ..ack(0, 20) });
             }
             let delays = lp.delays.unwrap();
-            assert!(lp.cwnd() > 20_000 && (delays.smoothed() - delays.min).abs() < 300, "{delays:?}");
+            assert!(
+                lp.directive().cwnd > 20_000 && (delays.smoothed() - delays.min).abs() < 300,
+                "{delays:?}"
+            );
             assert!((delays.max - delays.min - 100_000).abs() < 300, "{delays:?}");
         }
     }
@@ -506,9 +510,9 @@ mod tests {
 
     #[test]
     fn a_flow_that_something_else_limits_does_not_wait_for_a_loss_to_yield() {
-        let initial = TcpLp::new(&Settings::defaults(PARAMS), MSS).cwnd();
-        assert_eq!(after_limited_rounds(2).cwnd(), initial, "it may grow yet");
-        assert_eq!(after_limited_rounds(3).cwnd(), initial / 2);
+        let initial = TcpLp::new(&Settings::defaults(PARAMS), MSS).directive().cwnd;
+        assert_eq!(after_limited_rounds(2).directive().cwnd, initial, "it may grow yet");
+        assert_eq!(after_limited_rounds(3).directive().cwnd, initial / 2);
     }
 
     #[test]
@@ -523,7 +527,7 @@ mod tests {
             ..ack(ms, 20)
         };
         (0..20).for_each(|i| lp.on_ack(&spaced(1000 + 50 * i)));
-        assert!(lp.cwnd() > 20_000 && lp.delays.unwrap().smoothed() == 20_000, "{:?}", lp.delays);
+        assert!(lp.directive().cwnd > 20_000 && lp.delays.unwrap().smoothed() == 20_000, "{:?}", lp.delays);
     }
 
     #[test]
@@ -535,7 +539,7 @@ mod tests {
                 ack.one_way_delay = ack.one_way_delay.map(|delay| delay.wrapping_add(offset));
                 lp.on_ack(&ack);
             });
-            lp.cwnd()
+            lp.directive().cwnd
         };
         assert_eq!(run(0), run(0xFFFF_0000));
         assert_eq!(run(0), run(0x7FFF_F000));

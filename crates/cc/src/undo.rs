@@ -39,7 +39,7 @@ impl<S> Undo<S> {
     /// Takes in an ack: marks confirm a reduction, and after a while nothing is given back.
     pub fn on_ack(&mut self, ack: &Ack) {
         self.rounds = self.rounds.saturating_add(u8::from(ack.round_start));
-        if ack.ce_marks > 0 || self.rounds > ROUNDS {
+        if ack.marks.any() || self.rounds > ROUNDS {
             self.forget();
         }
     }

@@ -39,14 +39,16 @@
 //! Beside Reno or CUBIC in a deep buffer it starves: their queue looks like its own. A longer route looks like a queue for
 //! ever, since the base never rises.
 
-use crate::controller::{Controller, Snapshot};
-use crate::event::{Ack, Idle, Loss, Timeout};
+use crate::controller::{Controller, Directive, Snapshot};
+use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
 use crate::newreno::NewReno;
-use crate::param::{Param, Settings};
 use crate::slow_start::{FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
-use crate::units::{Span, Time};
+use afteryou_base::param::{Param, Settings};
+use afteryou_base::units::Span;
+#[cfg(feature = "alloc")]
+use afteryou_base::About;
 
 /// With no more samples than this in a round, Reno's step is taken (Linux).
 pub const TOO_FEW_SAMPLES: u32 = 2;
@@ -70,12 +72,15 @@ pub const PARAMS: &[Param] = &[ALPHA, BETA, GAMMA, FORM, INITIAL_WINDOW, HYSTART
 /// The list's line.
 #[cfg(feature = "alloc")]
 pub const ENTRY: Entry = Entry {
-    name: "vegas",
+    about: About {
+        name: "vegas",
+        summary: "keeps two to four packets of its own in the queue",
+        source: "Brakmo 1995, Linux tcp_vegas.c",
+        params: PARAMS,
+        presets: &[],
+    },
     class: Class::Background,
-    summary: "keeps two to four packets of its own in the queue",
-    source: "Brakmo 1995, Linux tcp_vegas.c",
-    params: PARAMS,
-    make: |settings, mss| alloc::boxed::Box::new(Vegas::new(settings, mss)),
+    make: |settings, setup| alloc::boxed::Box::new(Vegas::new(settings, setup.mss)),
 };
 
 /// A Vegas controller.
@@ -211,8 +216,8 @@ impl Controller for Vegas {
         self.reno.on_loss(loss);
     }
 
-    fn on_spurious_loss(&mut self, now: Time) {
-        self.reno.on_spurious_loss(now);
+    fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
+        self.reno.on_spurious_loss(spurious);
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
@@ -233,12 +238,8 @@ impl Controller for Vegas {
         self.reno.on_mtu(mss);
     }
 
-    fn cwnd(&self) -> u64 {
-        self.reno.cwnd()
-    }
-
-    fn in_slow_start(&self) -> bool {
-        self.reno.in_slow_start()
+    fn directive(&self) -> Directive {
+        self.reno.directive()
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -255,7 +256,9 @@ impl Controller for Vegas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::param::Value;
+    use crate::event::Sent;
+    use afteryou_base::param::Value;
+    use afteryou_base::units::Time;
 
     const MSS: u32 = 1000;
 
@@ -307,7 +310,7 @@ mod tests {
         (0..3).for_each(|_| vegas.take_sample(&ack(115, false)));
         vegas.on_ack(&ack(115, true));
         assert_eq!(vegas.packets(), 14.0);
-        assert!(vegas.reno.window.ssthresh <= 14_000.0 && !vegas.in_slow_start());
+        assert!(vegas.reno.window.ssthresh <= 14_000.0 && !vegas.directive().is_growing());
     }
 
     #[test]
@@ -338,11 +341,9 @@ mod tests {
         let now = Time::from_millis(500);
         vegas.on_loss(&Loss {
             now,
-            bytes: 1000,
-            sent_at: now,
-            packet_number: 1,
+            sent: Sent { now, bytes: 1000, packet_number: 1, ..Sent::default() },
             flightsize: 20_000,
-            persistent: false,
+            ..Loss::default()
         });
         assert_eq!(vegas.packets(), 10.0);
     }

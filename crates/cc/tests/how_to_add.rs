@@ -8,7 +8,7 @@ use recipe::{added, read, root, Recipe};
 const RECIPE: Recipe = Recipe {
     page: "add-a-controller.md",
     package: "cc",
-    needs: &[],
+    needs: &["base"],
     extra_test: "//! Is it in the list?\n\n#[test]\nfn the_list_has_it() {\n    \
                  assert!(afteryou_cc::list::CONTROLLERS.iter().any(|entry| entry.name == \
                  afteryou_cc::MODULE::ENTRY.name));\n}\n",
@@ -18,7 +18,11 @@ const RECIPE: Recipe = Recipe {
 fn what_the_page_says_makes_a_controller_that_passes_the_property_tests() {
     let followed = RECIPE.follow();
     let own = format!("{}::tests::", followed.module);
-    followed.ran(&["the_list_has_it ... ok", "no_sequence_of_events_breaks_a_controller ... ok", &own]);
+    followed.ran(&[
+        "the_list_has_it ... ok",
+        "properties::no_sequence_of_events_breaks_a_controller ... ok",
+        &own,
+    ]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What can go wrong with a fluid run.
 
+use afteryou_scenario::support::Unsupported;
 use thiserror::Error;
 
 /// Why there is no result. The message says what to do next.
@@ -12,46 +13,9 @@ pub enum Error {
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,
-    /// A controller without equations.
-    #[error(
-        "flow {flow:?}: there is no fluid model of {name}: use one of {known}, or run it in the simulator"
-    )]
-    Controller {
-        /// The flow.
-        flow: String,
-        /// Its controller.
-        name: String,
-        /// Controllers that have a model.
-        known: String,
-    },
-    /// A queue without equations.
-    #[error("there is no fluid model of the queue {name}: use {known}, or run it in the simulator")]
-    Queue {
-        /// The queue.
-        name: String,
-        /// Queues that have a model.
-        known: String,
-    },
-    /// A parameter that the model does not heed.
-    #[error(
-        "the fluid model of {of} knows nothing of {name} = {value}: leave it out, or run it in the simulator"
-    )]
-    Parameter {
-        /// The controller.
-        of: String,
-        /// The parameter.
-        name: String,
-        /// What it was set to.
-        value: String,
-    },
-    /// Something else that has no equations.
-    #[error("{what}: {instead}")]
-    Unsupported {
-        /// What it is.
-        what: String,
-        /// What to do instead.
-        instead: String,
-    },
+    /// Something that has no equations.
+    #[error("{}", .0.reason)]
+    Unsupported(#[from] Unsupported),
     /// A run that would take too long.
     #[error(
         "the run would take {steps} steps of {step_ms} ms: make it shorter, its round-trip times or [fluid] step longer, or its flows fewer"

@@ -49,7 +49,7 @@
 //! let analysis = explain(&scenario, &Options::default())?;
 //! let expected = analysis.value("fledbat × 2, 50 ms", "delay at rest").unwrap();
 //! let outcome = run(&scenario, &Options::default(), &mut |_| true)?;
-//! let measured = outcome.run.windows[0].queuing_delay.unwrap().mean_ms;
+//! let measured = outcome.run.windows[0].bottleneck().unwrap().queuing_delay.unwrap().mean_ms;
 //! assert!((measured / expected - 1.0).abs() < 0.001);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -67,6 +67,7 @@ mod phase;
 mod plan;
 mod record;
 mod run;
+mod support;
 mod tracks;
 mod trajectory;
 
@@ -74,6 +75,7 @@ pub use analysis::{explain, Analysis, Quantity};
 pub use error::Error;
 pub use network::{Network, Sender};
 pub use options::{Base, Feedback, Options, RoundTrip};
+pub use plan::supports;
 pub use run::{run, Progress};
 pub use trajectory::Trajectory;
 

@@ -5,8 +5,9 @@ use crate::history::History;
 use crate::model::{Model, Slowdowns};
 use crate::network::{Network, Sender};
 use crate::options::Options;
-use crate::QUEUES;
-use afteryou_cc::{Span, Time};
+use crate::support;
+use afteryou_base::{Span, Time};
+use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::transport::Protocol;
 use afteryou_scenario::{Buffer, Flow, Scenario, Traffic};
 
@@ -37,16 +38,8 @@ pub struct Change {
 pub const GRID_S: f64 = 0.1;
 /// Most steps times flows: some minutes of work.
 const MOST_WORK: u64 = 1_000_000_000;
-/// Most times on and off, of all flows together.
-const MOST_TIMES_ON: u64 = 1_000_000;
 /// Most numbers that the past may take: 400 MB.
 const MOST_REMEMBERED: u64 = 50_000_000;
-/// The shortest round trip that is taken, s.
-const SHORTEST_RTT_S: f64 = 1e-4;
-
-fn unsupported(what: impl Into<String>, instead: &str) -> Error {
-    Error::Unsupported { what: what.into(), instead: instead.to_owned() }
-}
 
 impl Plan {
     /// The plan of a checked scenario.
@@ -61,10 +54,12 @@ impl Plan {
         let remembered = ((remembered_s / step_s).ceil() as u64).min(steps);
         let numbers = History::numbers_per_step(1 + 2 * scenario.flow.len());
         if remembered.saturating_mul(numbers) > MOST_REMEMBERED {
-            return Err(unsupported(
-                format!("link.buffer = {} holds {remembered_s:.0} s", scenario.link.buffer),
-                "that is too long a memory for so many flows: use a smaller buffer or a shorter run",
-            ));
+            let reason = format!(
+                "link.buffer = {} holds {remembered_s:.0} s: that is too long a memory for so many flows: use a smaller \
+                 buffer or a shorter run",
+                scenario.link.buffer
+            );
+            return Err(Unsupported::new("link.buffer", reason).into());
         }
         let end = Time(scenario.duration.0 .0);
         let mut changes = Vec::new();
@@ -77,6 +72,25 @@ impl Plan {
     }
 }
 
+/// Can a checked scenario be run as equations?
+///
+/// # Errors
+/// Everything in it that has none, in the order of the file's sections; a run that is too long if there is nothing else.
+pub fn supports(scenario: &Scenario, options: &Options) -> Result<(), Vec<Unsupported>> {
+    let reasons = support::without_equations(scenario, options);
+    if !reasons.is_empty() {
+        return Err(reasons);
+    }
+    match Plan::new(scenario, options) {
+        Err(Error::Unsupported(reason)) => Err(vec![reason]),
+        Err(too_long @ Error::TooLong { .. }) => {
+            Err(vec![Unsupported::new("duration", too_long.to_string())])
+        }
+        // A scenario that contradicts itself is no matter of this engine.
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
 /// The edge nearest to a time.
 pub fn step_of(at: Span, step_s: f64) -> u64 {
     (at.as_secs_f64() / step_s).round() as u64
@@ -84,29 +98,10 @@ pub fn step_of(at: Span, step_s: f64) -> u64 {
 
 /// The network of a checked scenario.
 pub fn network(scenario: &Scenario, options: &Options) -> Result<Network, Error> {
+    if let Some(reason) = support::without_equations(scenario, options).into_iter().next() {
+        return Err(reason.into());
+    }
     let link = &scenario.link;
-    if !QUEUES.iter().any(|entry| entry.name == link.queue.kind) {
-        let known: Vec<_> = QUEUES.iter().map(|entry| entry.name).collect();
-        return Err(Error::Queue { name: link.queue.kind.clone(), known: known.join(", ") });
-    }
-    if link.reverse.is_some() {
-        return Err(unsupported(
-            "link.reverse: the fluid model has no queue on the way back",
-            "leave it out, or run the scenario in the simulator",
-        ));
-    }
-    if !scenario.drop.is_empty() || !scenario.delay.is_empty() {
-        return Err(unsupported(
-            "[[drop]] and [[delay]]: a fluid has no single packets",
-            "leave them out, or run the scenario in the simulator",
-        ));
-    }
-    if times_on(scenario) > MOST_TIMES_ON {
-        return Err(unsupported(
-            format!("the flows go on and off more than {MOST_TIMES_ON} times together"),
-            "use fewer flows, longer times, or a shorter run",
-        ));
-    }
     let senders = scenario.flow.iter().map(|flow| sender(flow, options)).collect::<Result<Vec<_>, _>>()?;
     let bytes_per_second = link.rate.bits_per_second() as f64 / 8.0;
     let largest = senders.iter().map(|sender| sender.size).fold(0.0, f64::max);
@@ -115,36 +110,12 @@ pub fn network(scenario: &Scenario, options: &Options) -> Result<Network, Error>
         Buffer::Size(size) => size.bytes() as f64,
         Buffer::Time(time) => time.as_secs_f64() * bytes_per_second,
     };
-    if options.step_s.is_some_and(|step_s| step_s <= 0.0) {
-        return Err(unsupported("fluid.step = 0", "use a longer step, or leave it out"));
-    }
     let network = Network::new(bytes_per_second, *options, senders);
     Ok(network.with_buffer(buffer).with_loss(link.loss.ratio()))
 }
 
-/// How often flows go on and off, all together.
-fn times_on(scenario: &Scenario) -> u64 {
-    let of = |flow: &Flow| match flow.traffic {
-        Traffic::OnOff { on, off } => scenario.duration.0 .0 / (on.0 + off.0).0.max(1),
-        _ => 0,
-    };
-    scenario.flow.iter().fold(0, |sum, flow| of(flow).saturating_add(sum))
-}
-
 fn sender(flow: &Flow, options: &Options) -> Result<Sender, Error> {
     let rtt_s = flow.rtt.as_secs_f64();
-    if rtt_s < SHORTEST_RTT_S {
-        return Err(unsupported(
-            format!("flow {:?}: rtt = {} is too short for a fluid", flow.name, flow.rtt),
-            "use 0.1 ms or more",
-        ));
-    }
-    if let Traffic::Chunk(_) = flow.traffic {
-        return Err(unsupported(
-            format!("flow {:?}: traffic in chunks has no fluid model", flow.name),
-            "use bulk, size, on/off or cbr, or run the scenario in the simulator",
-        ));
-    }
     let format = flow.packet_format();
     let (payload, overhead) = (format.payload.bytes() as f64, format.overhead.bytes() as f64);
     let rwnd = match flow.transport.protocol()? {

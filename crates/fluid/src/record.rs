@@ -7,7 +7,10 @@
 use crate::plan::{step_of, GRID_S};
 use crate::tracks::Tracks;
 use crate::trajectory::Trajectory;
-use afteryou_scenario::outcome::{round, FlowFigures, Mark, Packets, Quantiles, Run, Totals, WindowFigures};
+use afteryou_scenario::outcome::{
+    round, FlowFigures, LinkFigures, LinkTotals, Mark, Packets, Quantiles, Run, Totals, WindowFigures,
+    BOTTLENECK,
+};
 use afteryou_scenario::{Scenario, Traffic};
 
 /// Most points of a curve, about; longer runs get longer steps.
@@ -223,12 +226,20 @@ impl<'a> Recorder<'a> {
         let dropped = of_those(packets(|flow| flow.dropped));
         let lost = of_those(packets(|flow| flow.lost));
         let unfinished = of_those(packets(|flow| flow.queued));
+        let spec = &self.scenario.link;
+        let link = LinkTotals {
+            link: BOTTLENECK.to_owned(),
+            capacity_bit_s: spec.rate.bits_per_second() as f64,
+            discipline: spec.queue.kind.clone(),
+            packets: Some(Packets { arrived, delivered, dropped, lost, unfinished }),
+            ..LinkTotals::default()
+        };
         Run {
             duration_s: self.scenario.duration.as_secs_f64(),
             windows,
             series: self.tracks.series(),
             marks: self.marks,
-            packets: Packets { arrived, delivered, dropped, lost, unfinished },
+            links: vec![link],
             totals: self
                 .scenario
                 .flow
@@ -246,6 +257,14 @@ impl<'a> Recorder<'a> {
         let seconds = (window.to - window.from) as f64 * self.step_s;
         let link_bit_s = self.scenario.link.rate.bits_per_second() as f64;
         let delays = Quantiles::of(&window.delays_ms).map(rounded);
+        let link = LinkFigures {
+            link: BOTTLENECK.to_owned(),
+            capacity_bit_s: link_bit_s,
+            utilisation: round(window.link_bytes * 8.0 / seconds / link_bit_s, 4),
+            queuing_delay: delays,
+            queue_packets: Some(round(window.area / seconds, 3)),
+            ..LinkFigures::default()
+        };
         let flows = self.scenario.flow.iter().zip(&self.flows).zip(&window.received);
         let figures = flows.map(|((flow, record), received)| {
             let goodput_bit_s = received * 8.0 / seconds;
@@ -264,11 +283,8 @@ impl<'a> Recorder<'a> {
             window: spec.name.clone(),
             from_s: spec.from.as_secs_f64(),
             to_s: spec.to.as_secs_f64(),
-            utilisation: round(window.link_bytes * 8.0 / seconds / link_bit_s, 4),
-            queuing_delay: delays,
-            queue_packets: Some(round(window.area / seconds, 3)),
+            links: vec![link],
             flows: figures.collect(),
-            ..WindowFigures::default()
         };
         figures.derive(self.scenario);
         figures

@@ -6,7 +6,8 @@
 //! With `--check` the exit code is 1 if ours costs more than 1.1 times as much.
 
 #[cfg(unix)]
-#[path = "../tests/common/mod.rs"]
+#[allow(dead_code)] // the tests use the rest
+#[path = "../tests/all/common.rs"]
 mod common;
 
 /// Ours may cost so many times what quinn's own does.

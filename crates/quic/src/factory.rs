@@ -1,28 +1,26 @@
 //! Makes a controller for each path of a connection.
 
-use crate::adapter::Adapter;
-use crate::monitor::Monitor;
+use afteryou_base::param::{ParamError, Settings, Value};
 use afteryou_cc::list::Entry;
-use afteryou_cc::param::{ParamError, Settings, Value};
-use afteryou_cc::{ledbatpp, Controller};
-use quinn::congestion;
+use afteryou_cc::{ledbatpp, Controller, Setup};
 use std::fmt;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
-use std::time::Instant;
 
-type Make = dyn Fn(u32) -> Box<dyn Controller> + Send + Sync;
+type Make = dyn Fn(Setup) -> Box<dyn Controller> + Send + Sync;
 
 /// Makes controllers of [`afteryou_cc`] for quinn.
 ///
 /// ```
-/// use afteryou_cc::param::Value;
-/// use afteryou_cc::{list, Span};
+/// use afteryou_base::param::Value;
+/// use afteryou_base::Span;
+/// use afteryou_cc::list;
 ///
 /// let entry = list::find("ledbat++").unwrap();
 /// let target = ("target", Value::Time(Span::from_millis(20)));
 /// let mut transport = quinn::TransportConfig::default();
 /// transport.congestion_controller_factory(afteryou_quic::Factory::new(entry, &[target])?);
-/// # Ok::<(), afteryou_cc::param::ParamError>(())
+/// # Ok::<(), afteryou_base::param::ParamError>(())
 /// ```
 pub struct Factory {
     make: Box<Make>,
@@ -30,10 +28,10 @@ pub struct Factory {
 
 /// LEDBAT++ with 60 ms target that comes back quickly once the others have left.
 pub fn background() -> Arc<Factory> {
-    Factory::of(|mss| {
+    Factory::of(|setup| {
         let settings = Settings::new(ledbatpp::PARAMS, &[("restart", Value::Flag(true))]);
         let settings = settings.unwrap_or(Settings::defaults(ledbatpp::PARAMS));
-        Box::new(ledbatpp::LedbatPp::new(&settings, mss))
+        Box::new(ledbatpp::LedbatPp::new(&settings, setup.mss))
     })
 }
 
@@ -48,23 +46,25 @@ impl Factory {
     ) -> Result<Arc<Factory>, ParamError> {
         Settings::new(entry.params, overrides)?;
         let overrides = overrides.to_vec();
-        Ok(Factory::of(move |mss| {
+        Ok(Factory::of(move |setup| {
             let settings = Settings::new(entry.params, &overrides);
-            (entry.make)(&settings.unwrap_or(Settings::defaults(entry.params)), mss)
+            (entry.make)(&settings.unwrap_or(Settings::defaults(entry.params)), &setup)
         }))
     }
 
-    /// Makes what `make` makes, for packets of so many bytes. It is called once for each path of each connection; a
+    /// Makes what `make` makes. It is called once for each path of each connection; a
     /// connection that moves to another path begins anew there, since a new path has a new base delay.
     ///
     /// The window is asked for each time that quinn wants to know it, so it may also change because of what other
     /// connections experience.
-    pub fn of(make: impl Fn(u32) -> Box<dyn Controller> + Send + Sync + 'static) -> Arc<Factory> {
+    pub fn of(make: impl Fn(Setup) -> Box<dyn Controller> + Send + Sync + 'static) -> Arc<Factory> {
         Arc::new(Factory { make: Box::new(make) })
     }
 
     pub(crate) fn make(&self, mss: u32) -> Box<dyn Controller> {
-        (self.make)(mss)
+        // A new hasher's keys are random.
+        let seed = RandomState::new().build_hasher().finish();
+        (self.make)(Setup { mss, seed })
     }
 }
 
@@ -74,16 +74,11 @@ impl fmt::Debug for Factory {
     }
 }
 
-impl congestion::ControllerFactory for Factory {
-    fn build(self: Arc<Self>, _now: Instant, current_mtu: u16) -> Box<dyn congestion::Controller> {
-        Box::new(Adapter::new(self, current_mtu, Monitor::default()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_cc::{list, Span};
+    use afteryou_base::Span;
+    use afteryou_cc::list;
 
     #[test]
     fn overrides_reach_the_controller_and_bad_ones_are_refused_by_name() {

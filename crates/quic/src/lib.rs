@@ -14,8 +14,9 @@
 //!
 //! ```
 //! # async fn example() -> std::io::Result<()> {
-//! use afteryou_quic::{endpoint, Socket, DSCP_LE};
-//! let socket = Socket::bind("[::]:0".parse().unwrap(), DSCP_LE)?;
+//! use afteryou_base::dscp;
+//! use afteryou_quic::{endpoint, Socket};
+//! let socket = Socket::bind("[::]:0".parse().unwrap(), dscp::LE)?;
 //! let endpoint = endpoint(socket, quinn::EndpointConfig::default(), None)?;
 //! # Ok(())
 //! # }
@@ -34,5 +35,5 @@ mod transport;
 pub use adapter::Adapter;
 pub use factory::{background, Factory};
 pub use monitor::{Monitor, Status};
-pub use socket::{endpoint, Socket, DSCP_IS_SENT, DSCP_LE};
+pub use socket::{endpoint, Socket, DSCP_IS_SENT};
 pub use transport::{background_transport, transport, MAX_ACK_DELAY};

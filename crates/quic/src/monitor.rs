@@ -1,7 +1,7 @@
 //! What the controller of a connection sees, for programs to look at while it runs.
 
-use crate::adapter::Adapter;
-use afteryou_cc::{Snapshot, Span};
+use afteryou_base::Span;
+use afteryou_cc::Snapshot;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Shows what the controller of one connection sees. Cheap to clone, and outlives the connection.
@@ -43,13 +43,6 @@ pub struct Status {
 }
 
 impl Monitor {
-    /// The monitor of a connection, if its controller came from a [`Factory`](crate::Factory).
-    pub fn of(connection: &quinn::Connection) -> Option<Monitor> {
-        // quinn hands out a copy of the controller. An adapter's copy makes no controller until it is used.
-        let adapter = connection.congestion_state().into_any().downcast::<Adapter>().ok()?;
-        Some(adapter.monitor().clone())
-    }
-
     /// The state now.
     pub fn status(&self) -> Status {
         *self.lock()

@@ -1,5 +1,6 @@
 //! What can go wrong with a report.
 
+use afteryou_scenario::outcome::ReadError;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -37,28 +38,13 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
-    /// A file that holds no outcome.
-    #[error("{} is not a result of afteryou: {reason}; give the result.json that a run wrote", path.display())]
+    /// A file that holds no outcome, or one of a later format.
+    #[error("{}: {reason}", path.display())]
     NotAnOutcome {
         /// The file.
         path: PathBuf,
-        /// Where it stops making sense.
-        reason: serde_json::Error,
-    },
-    /// A file of a later version.
-    #[error(
-        "{} has result format {found}, this afteryou reads formats up to {known}: use the version that wrote it{}, \
-         or a newer one", path.display(), writer.as_ref().map(|v| format!(" ({v})")).unwrap_or_default()
-    )]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        found: u64,
-        /// The newest format known here.
-        known: u32,
-        /// Version of afteryou that wrote it, if the file says so.
-        writer: Option<String>,
+        /// What is wrong with it, and what to do.
+        reason: ReadError,
     },
     /// An outcome with a number that JSON cannot hold, so that nobody could read it back.
     #[error(

@@ -3,8 +3,7 @@
 use crate::error::{advice_on_reading, advice_on_writing, Error};
 use crate::html::html;
 use crate::svg::svg;
-use afteryou_scenario::outcome::{Outcome, SCHEMA_VERSION};
-use serde::Deserialize;
+use afteryou_scenario::Outcome;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -60,30 +59,13 @@ pub fn check_writable(dir: &Path) -> Result<(), Error> {
     }
 }
 
-/// Reads an outcome from a `result.json`.
+/// Reads an outcome from a `result.json` of this format or of an earlier one.
 pub fn read(path: &Path) -> Result<Outcome, Error> {
-    /// What every version of the format has.
-    #[derive(Deserialize)]
-    struct Head {
-        schema_version: u64,
-        afteryou_version: Option<String>,
-    }
     let text = std::fs::read_to_string(path).map_err(|reason| {
         let advice = advice_on_reading(&reason);
         Error::Read { path: path.to_owned(), reason, advice }
     })?;
-    let foreign = |reason| Error::NotAnOutcome { path: path.to_owned(), reason };
-    let head: Head = serde_json::from_str(&text).map_err(foreign)?;
-    if head.schema_version > u64::from(SCHEMA_VERSION) {
-        let writer = head.afteryou_version;
-        return Err(Error::Newer {
-            path: path.to_owned(),
-            found: head.schema_version,
-            known: SCHEMA_VERSION,
-            writer,
-        });
-    }
-    serde_json::from_str(&text).map_err(foreign)
+    Outcome::from_json(&text).map_err(|reason| Error::NotAnOutcome { path: path.to_owned(), reason })
 }
 
 /// `outcome` for a file, sure to be readable again: JSON has no infinity, and would keep silent about one.

@@ -10,7 +10,7 @@ use crate::palette::{Colour, Style};
 use crate::plan::{Plan, Surroundings, SURROUNDINGS};
 use crate::svg::svg;
 use crate::table::{Cell, Column, Table, Tone};
-use crate::{completions, groups, queues, scenario_tables, tables, totals};
+use crate::{completions, groups, links, queues, scenario_tables, tables, totals};
 use afteryou_scenario::outcome::{Outcome, Verdict};
 use serde::Serialize;
 
@@ -107,14 +107,15 @@ fn warning(outcome: &Outcome) -> String {
 fn figures(outcome: &Outcome) -> String {
     let shown = [
         tables::comparison(outcome),
+        links::comparison(outcome),
         completions::table_of(outcome),
         tables::flows(outcome),
-        tables::links(outcome),
+        links::figures(outcome),
         queues::classes(outcome),
         totals::shares(outcome),
         totals::totals(outcome),
         tables::transfers(outcome),
-        tables::packets(outcome),
+        links::packets(outcome),
         queues::counts(outcome),
         totals::ledger(outcome),
         tables::lateness(outcome),
@@ -123,7 +124,7 @@ fn figures(outcome: &Outcome) -> String {
 }
 
 fn scenario(outcome: &Outcome) -> Result<String, Error> {
-    let setting = section(&[Some(scenario_tables::setting(outcome))]);
+    let setting = section(&[Some(scenario_tables::setting(outcome)), scenario_tables::links(outcome)]);
     let flows = section(&[scenario_tables::flows(outcome)]);
     let number = outcome.scenario.flow.len();
     let flows = match number > groups::MOST_ROWS {

@@ -13,6 +13,7 @@
 //! | one quantity of two runs as a figure | [`pair_svg`] |
 //! | words for a terminal | [`text()`] |
 //! | curves for other programs | [`series_csv`] |
+//! | many runs in a folder, with a page and a table of all | [`Folders`] |
 //! | many runs: words, page, figures for other programs | [`batch_text`], [`index_html`], [`runs_csv`] |
 //! | an outcome from a file | [`read`] |
 
@@ -24,6 +25,7 @@ mod folder;
 mod format;
 mod groups;
 mod html;
+mod links;
 mod palette;
 mod plan;
 mod queues;
@@ -34,7 +36,7 @@ mod tables;
 mod text;
 mod totals;
 
-pub use batch::{index_html, runs_csv, series_csv, Brief};
+pub use batch::{index_html, links_csv, runs_csv, series_csv, Brief, Folders};
 pub use error::Error;
 pub use folder::{check_writable, read, write_files, write_folder, Written};
 pub use html::html;

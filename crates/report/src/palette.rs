@@ -1,9 +1,10 @@
 //! Colours and marks, the same in every figure: this file is the only place that knows them.
 //!
-//! Foreground flows are cool colours and discs, background flows warm colours and diamonds, the link is ink. Within
+//! Foreground flows are cool colours and discs, background flows warm colours and diamonds, links are bars in ink. Within
 //! a family the colours differ in lightness, so that they stay apart for colour-blind readers and on a grey printer.
 //! Every colour has a form for light and one for dark paper.
 
+use afteryou_scenario::outcome::{BOTTLENECK, WAY_BACK};
 use afteryou_scenario::{Role, Scenario};
 use serde::Serialize;
 
@@ -65,7 +66,8 @@ const BACKGROUND: [Colour; 4] = [
     colour("#7a4a1c", "#c99a6b"),
 ];
 const OTHER: [Colour; 2] = [colour("#6a6a00", "#cfcf5a"), colour("#666666", "#b5b5b5")];
-const LINK: Colour = colour("#3c4148", "#d3d7de");
+const LINKS: [Colour; 3] =
+    [colour("#3c4148", "#d3d7de"), colour("#7d8695", "#98a1af"), colour("#574a86", "#b7a8ea")];
 
 /// Text.
 pub const INK: Colour = colour("#1d2127", "#e6e8eb");
@@ -92,8 +94,8 @@ const OTHER_MARKS: [MarkStyle; 3] = [
 
 /// The look of the flow called `name`, or of the link.
 pub fn style(scenario: &Scenario, name: &str) -> Style {
-    if name == "link" {
-        return Style { colour: LINK, shape: Shape::Bar };
+    if let Some(place) = place_of_link(scenario, name) {
+        return Style { colour: LINKS[place % LINKS.len()], shape: Shape::Bar };
     }
     // A group ("upload", "upload (50 flows)") looks like its first flow.
     let group = name.split(" (").next();
@@ -107,6 +109,17 @@ pub fn style(scenario: &Scenario, name: &str) -> Style {
     match flow.role {
         Role::Foreground => Style { colour: FOREGROUND[before % FOREGROUND.len()], shape: Shape::Disc },
         Role::Background => Style { colour: BACKGROUND[before % BACKGROUND.len()], shape: Shape::Diamond },
+    }
+}
+
+/// The place of the link that curves and tables call `name`, among those of the scenario; none for a flow.
+fn place_of_link(scenario: &Scenario, name: &str) -> Option<usize> {
+    match (name, scenario.has_named_links()) {
+        // The short form's link in curves.
+        ("link", _) | (BOTTLENECK, false) => Some(0),
+        (WAY_BACK, false) => Some(1),
+        (_, false) => None,
+        (_, true) => scenario.links().position(|link| link.name.as_deref() == Some(name)),
     }
 }
 
@@ -167,7 +180,7 @@ mod tests {
             assert!(contrast(text.light, light_paper) >= 4.5, "{text:?}");
             assert!(contrast(text.dark, dark_paper) >= 4.5, "{text:?}");
         }
-        let curves = [&FOREGROUND[..2], &BACKGROUND[..2], &OTHER, &[LINK]].concat();
+        let curves = [&FOREGROUND[..2], &BACKGROUND[..2], &OTHER, &LINKS].concat();
         for curve in curves {
             assert!(contrast(curve.light, light_paper) >= 3.0, "{curve:?}");
             assert!(contrast(curve.dark, dark_paper) >= 3.0, "{curve:?}");

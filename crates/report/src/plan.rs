@@ -4,6 +4,7 @@
 //! curve says where to find them.
 
 use crate::escape::plain;
+use crate::links;
 use crate::palette::{self, Colour, MarkStyle, Shape, Style};
 use afteryou_scenario::outcome::{Outcome, Run, Series};
 use serde::Serialize;
@@ -202,7 +203,8 @@ fn curve(outcome: &Outcome, baseline: bool, index: usize, series: &Series) -> Cu
     let style = palette::style(&outcome.scenario, &series.of);
     let glyph = if style.shape == Shape::Bar { "" } else { style.shape.glyph() };
     let suffix = if baseline { " (without background)" } else { "" };
-    Curve { label: format!("{}{suffix}", plain(&series.of)), baseline, index, style, glyph }
+    let name = links::shown_name(outcome, &series.of);
+    Curve { label: format!("{}{suffix}", plain(name)), baseline, index, style, glyph }
 }
 
 /// Flows in the order of the scenario, then the rest; a curve of the baseline follows its own of the run.

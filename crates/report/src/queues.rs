@@ -1,26 +1,30 @@
 //! What queues did with the packets of each class.
 
 use crate::format::{count, number};
+use crate::links::{self, LINK};
 use crate::table::{Cell, Column, Table};
-use crate::tables::{grouped, quantile_cells, runs, table, window_pairs, RUN};
-use afteryou_scenario::outcome::{ClassCounts, ClassFigures, Outcome, WindowFigures};
+use crate::tables::{grouped, quantile_cells, runs, table, RUN};
+use afteryou_scenario::outcome::{ClassCounts, ClassFigures, LinkFigures, Outcome, WindowFigures};
 
 /// What each class saw of the bottleneck's queue in every window.
 pub fn classes(outcome: &Outcome) -> Option<Table> {
-    let row = |(run, window, class): (&str, &WindowFigures, &ClassFigures)| {
-        let mut cells = vec![Cell::new(&window.window), Cell::new(&class.class), Cell::new(run)];
+    let row = |run: &str, window: &WindowFigures, link: &LinkFigures, class: &ClassFigures| {
+        let mut cells =
+            vec![Cell::new(&window.window), Cell::new(&link.link), Cell::new(&class.class), Cell::new(run)];
         cells.push(Cell::maybe(class.queue_packets, number));
         cells.extend(quantile_cells(class.queuing_delay));
         cells
     };
+    let several = links::are_several(outcome);
     let mut rows = Vec::new();
-    for (run, window) in window_pairs(outcome) {
-        rows.extend(window.classes.iter().map(|class| row((run, window, class))));
+    let mut has_packets = false;
+    for (run, window, link) in links::in_windows(outcome) {
+        rows.extend(link.classes.iter().map(|class| row(run, window, link, class)));
+        has_packets |= link.classes.iter().any(|class| class.queue_packets.is_some());
     }
-    let mut classes = runs(outcome).flat_map(|(_, run)| &run.windows).flat_map(|window| &window.classes);
-    let has_packets = classes.any(|class| class.queue_packets.is_some());
     let columns = [
         (Column::words("window"), true),
+        (LINK, several),
         (Column::words("class"), true),
         (RUN, outcome.baseline.is_some()),
         (Column::numbers("packets"), has_packets),
@@ -32,7 +36,7 @@ pub fn classes(outcome: &Outcome) -> Option<Table> {
     ];
     let note = "Packets: mean number in the queue. Delays: time that packets waited. Lower effort: packets that claim DSCP LE, \
                 which most queues do not read.";
-    grouped(2, table("Queue by class", note, &columns, rows))
+    grouped(2 + usize::from(several), table("Queue by class", note, &columns, rows))
 }
 
 /// What each queue did in the whole run.
@@ -53,9 +57,9 @@ pub fn counts(outcome: &Outcome) -> Option<Table> {
     };
     let all = runs(outcome).flat_map(|(run, figures)| {
         figures
-            .queues
+            .links
             .iter()
-            .flat_map(move |queue| queue.classes.iter().map(move |class| (run, queue.link.as_str(), class)))
+            .flat_map(move |link| link.classes.iter().map(move |class| (run, link.link.as_str(), class)))
     });
     let columns = [
         (Column::words("link"), true),

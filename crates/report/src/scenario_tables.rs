@@ -1,23 +1,21 @@
 //! The scenario as tables: what was run.
 
 use crate::format::short;
+use crate::links::{self, LINK};
 use crate::palette;
 use crate::table::{Cell, Column, Table};
 use crate::tables::role;
-use afteryou_scenario::{Algorithm, Duration, Flow, Outcome, Traffic, Transport};
+use afteryou_scenario::network::OneWay;
+use afteryou_scenario::{Algorithm, Direction, Duration, Flow, Outcome, Traffic, Transport};
 
 /// The link, the run and who ran it.
 pub fn setting(outcome: &Outcome) -> Table {
     let scenario = &outcome.scenario;
-    let link = &scenario.link;
     let baseline = if scenario.baseline { "yes, without the background flows" } else { "no" };
     let windows = scenario.measure.iter().map(|w| format!("{} ({} to {})", w.name, w.from, w.to));
     let windows: Vec<_> = windows.collect();
-    let mut rows = vec![
-        ("link rate", link.rate.to_string()),
-        ("buffer", link.buffer.to_string()),
-        ("queue", algorithm(&link.queue)),
-        ("random loss", link.loss.to_string()),
+    let mut rows = link_rows(outcome);
+    rows.extend([
         ("duration", scenario.duration.to_string()),
         ("windows", windows.join(", ")),
         ("run a second time", baseline.to_owned()),
@@ -25,7 +23,7 @@ pub fn setting(outcome: &Outcome) -> Table {
         ("seed", scenario.seed.to_string()),
         ("engine", engine_in_words(outcome).to_owned()),
         ("afteryou", outcome.afteryou_version.clone()),
-    ];
+    ]);
     rows.retain(|(_, text)| !text.is_empty());
     Table {
         title: "Setting".to_owned(),
@@ -34,6 +32,45 @@ pub fn setting(outcome: &Outcome) -> Table {
         columns: vec![Column::words("what"), Column::words("value")],
         rows: rows.into_iter().map(|(what, text)| vec![Cell::new(what), Cell::new(text)]).collect(),
     }
+}
+
+/// The only link that data cross; where there are several they have a table of their own.
+fn link_rows(outcome: &Outcome) -> Vec<(&'static str, String)> {
+    let link = &outcome.scenario.link;
+    match links::are_several(outcome) || outcome.scenario.has_named_links() {
+        true => Vec::new(),
+        false => vec![
+            ("link rate", link.rate.to_string()),
+            ("buffer", link.buffer.to_string()),
+            ("queue", algorithm(&link.queue)),
+            ("random loss", link.loss.to_string()),
+        ],
+    }
+}
+
+/// The links, where data cross several of them or they have names.
+pub fn links(outcome: &Outcome) -> Option<Table> {
+    if !link_rows(outcome).is_empty() {
+        return None;
+    }
+    let row = |OneWay { name, link, .. }: &OneWay| {
+        vec![
+            Cell::new(name),
+            Cell::new(link.rate.to_string()),
+            Cell::new(link.buffer.to_string()),
+            Cell::new(algorithm(&link.queue)),
+            Cell::new(link.loss.to_string()),
+        ]
+    };
+    let columns = vec![
+        LINK,
+        Column::numbers("rate"),
+        Column::numbers("buffer"),
+        Column::words("queue"),
+        Column::numbers("random loss"),
+    ];
+    let rows = outcome.scenario.network().ok()?.links.iter().map(row).collect();
+    Some(Table { title: "Links".to_owned(), note: "Each goes one way.", grouped: 0, columns, rows })
 }
 
 /// The flows.
@@ -48,6 +85,7 @@ pub fn flows(outcome: &Outcome) -> Option<Table> {
             Cell::new(role(flow.role)),
             Cell::maybe(flow.controller.as_ref(), algorithm),
             Cell::new(transport(&flow.transport)),
+            Cell::new(path(flow)),
             Cell::new(flow.rtt.to_string()),
             Cell::new(moment(flow.start)),
             Cell::new(flow.stop.map_or("the end".to_owned(), moment)),
@@ -59,18 +97,34 @@ pub fn flows(outcome: &Outcome) -> Option<Table> {
         Column::words("role"),
         Column::words("controller"),
         Column::words("over"),
+        PATH,
         Column::numbers("RTT"),
         Column::numbers("start"),
         Column::numbers("stop"),
         Column::words("traffic"),
     ];
-    Some(Table {
-        title: "Flows".to_owned(),
-        note: "",
-        grouped: 0,
-        columns: columns.into(),
-        rows: flows.iter().map(row).collect(),
-    })
+    let rows = flows.iter().map(row).collect();
+    let mut table = Table { title: "Flows".to_owned(), note: "", grouped: 0, columns: columns.into(), rows };
+    if flows.iter().all(|flow| flow.direction == Direction::Up && flow.path.is_none()) {
+        table
+            .columns
+            .iter()
+            .position(|column| *column == PATH)
+            .into_iter()
+            .for_each(|i| table.remove_column(i));
+    }
+    Some(table)
+}
+
+const PATH: Column = Column::words("path of its data");
+
+/// The links that a flow's data cross, or their direction.
+fn path(flow: &Flow) -> String {
+    match (&flow.path, flow.direction) {
+        (Some(path), _) => path.forward.join(", "),
+        (None, Direction::Up) => "up".to_owned(),
+        (None, Direction::Down) => "down".to_owned(),
+    }
 }
 
 /// What the outcome is called.
@@ -81,14 +135,29 @@ pub fn title(outcome: &Outcome) -> &str {
     }
 }
 
-/// The link in a few words.
+/// The link in a few words, or how many there are.
 pub fn link_in_words(outcome: &Outcome) -> String {
-    let link = &outcome.scenario.link;
+    let (scenario, link) = (&outcome.scenario, &outcome.scenario.link);
+    if scenario.has_named_links() {
+        let rates = || scenario.links().map(|link| link.rate).collect::<Vec<_>>();
+        let slowest = rates().into_iter().min_by_key(|rate| rate.bits_per_second());
+        let fastest = rates().into_iter().max_by_key(|rate| rate.bits_per_second());
+        return match (slowest, fastest) {
+            (Some(slowest), Some(fastest)) if slowest != fastest => {
+                format!("{} links of {slowest} to {fastest}", scenario.links().count())
+            }
+            _ => format!("{} links of {}", scenario.links().count(), link.rate),
+        };
+    }
     let loss = match link.loss.ratio() {
         ratio if ratio > 0.0 => format!(", {} random loss", link.loss),
         _ => String::new(),
     };
-    format!("{}, {} buffer, {}{loss}", link.rate, link.buffer, link.queue.kind)
+    let rate = match links::are_several(outcome) {
+        true => format!("{} up, {} down", link.rate, link.back().rate),
+        false => link.rate.to_string(),
+    };
+    format!("{rate}, {} buffer, {}{loss}", link.buffer, link.queue.kind)
 }
 
 /// Where in a sweep the run is, and which repetition; empty for a run alone.

@@ -84,6 +84,15 @@ impl Column {
 }
 
 impl Table {
+    /// Takes a column away.
+    pub fn remove_column(&mut self, i: usize) {
+        self.columns.remove(i);
+        self.grouped -= usize::from(i < self.grouped);
+        for row in &mut self.rows {
+            row.remove(i);
+        }
+    }
+
     /// Does the cell in column `i` of row `row` say the same as the one above, as do all before it?
     pub fn repeats(&self, row: usize, i: usize) -> bool {
         let above = row.checked_sub(1).and_then(|above| self.rows.get(above));

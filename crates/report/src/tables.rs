@@ -1,6 +1,6 @@
 //! The tables of an outcome.
 
-use crate::format::{bound, checked, count, interval, ms, number, part, percent, rate, signed_ms, size};
+use crate::format::{bound, checked, count, ms, percent, rate, signed_ms, size};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::{groups, palette};
 use afteryou_scenario::outcome::{Check, FlowFigures, Outcome, Quantiles, Run, WindowFigures};
@@ -184,38 +184,6 @@ pub(crate) fn quantile_cells(quantiles: Option<Quantiles>) -> [Cell; 5] {
     [cell(|q| q.mean_ms), cell(|q| q.p50_ms), cell(|q| q.p95_ms), cell(|q| q.p99_ms), cell(|q| q.max_ms)]
 }
 
-/// The link in every window.
-pub fn links(outcome: &Outcome) -> Option<Table> {
-    let row = |(run, window): (&str, &WindowFigures)| {
-        let mut cells = vec![
-            Cell::new(&window.window),
-            Cell::new(interval(window.from_s, window.to_s)),
-            Cell::new(run),
-            Cell::new(percent(window.utilisation)),
-        ];
-        cells.extend(quantile_cells(window.queuing_delay));
-        cells.push(Cell::maybe(window.queue_packets, number));
-        cells
-    };
-    let packets =
-        runs(outcome).flat_map(|(_, run)| &run.windows).any(|window| window.queue_packets.is_some());
-    let columns = [
-        (Column::words("window"), true),
-        (Column::words("time"), true),
-        (RUN, outcome.baseline.is_some()),
-        (Column::numbers("utilisation"), true),
-        (Column::numbers("queue, mean"), true),
-        (Column::numbers("p50").spare(), true),
-        (Column::numbers("p95"), true),
-        (Column::numbers("p99").spare(), true),
-        (Column::numbers("max").spare(), true),
-        (Column::numbers("packets").spare(), packets),
-    ];
-    let note = "Utilisation: bytes sent over what the link could have sent. Queue: time that packets waited. Packets: mean \
-                number in the queue over time, the one being sent not counted.";
-    grouped(2, table("The link in each window", note, &columns, window_pairs(outcome).map(row).collect()))
-}
-
 /// The run against the baseline.
 pub fn comparison(outcome: &Outcome) -> Option<Table> {
     let compared = groups::comparison(outcome);
@@ -266,34 +234,6 @@ pub fn transfers(outcome: &Outcome) -> Option<Table> {
         Column::words("what arrived"),
     ]);
     table("Transfers", "", &columns, rows.collect())
-}
-
-/// Packets at the bottleneck.
-pub fn packets(outcome: &Outcome) -> Option<Table> {
-    let rows = runs(outcome).map(|(run, figures)| {
-        let packets = figures.packets;
-        let of_arrived = |n: u64| match n {
-            0 => Cell::new("0"),
-            n => Cell::new(format!("{} ({})", count(n), part(n, packets.arrived))),
-        };
-        vec![
-            Cell::new(run),
-            Cell::new(count(packets.arrived)),
-            Cell::new(count(packets.delivered)),
-            of_arrived(packets.dropped),
-            of_arrived(packets.lost),
-            Cell::new(count(packets.unfinished)),
-        ]
-    });
-    let columns = [
-        (RUN, outcome.baseline.is_some()),
-        (Column::numbers("arrived"), true),
-        (Column::numbers("delivered"), true),
-        (Column::numbers("dropped by the queue"), true),
-        (Column::numbers("lost at random"), true),
-        (Column::numbers("unfinished").spare(), true),
-    ];
-    table("Packets at the bottleneck, forward direction", "", &columns, rows.collect())
 }
 
 /// How late a real-time emulation was.

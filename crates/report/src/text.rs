@@ -4,10 +4,11 @@ use crate::batch::{remarks, tables as batch_tables, Brief};
 use crate::escape::{cut, plain};
 use crate::scenario_tables::{engine_in_words, link_in_words, point, title};
 use crate::table::{Cell, Column, Table, Tone};
-use crate::{completions, queues, tables, totals};
+use crate::{completions, links, queues, tables, totals};
 use afteryou_scenario::outcome::{Outcome, Verdict};
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use textwrap::{Options, WordSplitter};
 
 /// Columns never get narrower than this.
 const NARROWEST: usize = 6;
@@ -33,9 +34,10 @@ pub fn text(outcome: &Outcome, width: usize, colour: bool) -> String {
     let shown = [
         tables::checks(outcome),
         tables::comparison(outcome),
+        links::comparison(outcome),
         completions::table_of(outcome),
         tables::flows(outcome),
-        tables::links(outcome),
+        links::figures(outcome),
         queues::classes(outcome),
         totals::shares(outcome),
         totals::totals(outcome),
@@ -130,11 +132,7 @@ impl Page {
             let Some(last) = table.columns.iter().rposition(|column| column.spare) else {
                 break;
             };
-            table.columns.remove(last);
-            table.grouped -= usize::from(last < table.grouped);
-            for row in &mut table.rows {
-                row.remove(last);
-            }
+            table.remove_column(last);
         }
         table
     }
@@ -177,28 +175,9 @@ impl Page {
     /// `text` in lines that fit, each after `indent`. A word that is longer than a line is broken.
     fn wrapped(&self, text: &str, indent: &str) -> Vec<String> {
         let room = self.width.min(PROSE) - indent.len();
-        let text = plain(text);
-        let mut lines = vec![String::new()];
-        for word in text.split(' ').filter(|word| !word.is_empty()) {
-            for piece in pieces(word, room) {
-                let line = lines.last_mut().map_or(0, |line| line.chars().count());
-                if line > 0 && line + 1 + piece.chars().count() > room {
-                    lines.push(String::new());
-                }
-                if let Some(line) = lines.last_mut() {
-                    line.push_str(if line.is_empty() { "" } else { " " });
-                    line.push_str(&piece);
-                }
-            }
-        }
-        lines.iter().map(|line| format!("{indent}{line}")).collect()
+        let options = Options::new(room).word_splitter(WordSplitter::NoHyphenation);
+        textwrap::wrap(&plain(text), options).iter().map(|line| format!("{indent}{line}")).collect()
     }
-}
-
-/// `word` in pieces of at most `room` characters.
-fn pieces(word: &str, room: usize) -> Vec<String> {
-    let letters: Vec<char> = word.chars().collect();
-    letters.chunks(room.max(1)).map(|piece| piece.iter().collect()).collect()
 }
 
 fn code(tone: Tone) -> &'static str {

@@ -2,31 +2,35 @@
 
 use crate::format::{count, percent, size};
 use crate::groups;
+use crate::links::{self, LINK};
 use crate::table::{Cell, Column, Table, Tone};
-use crate::tables::{flow_cell, grouped, runs, table, window_pairs, RUN};
-use afteryou_scenario::outcome::{Ledger, Outcome, Run, Totals, WindowFigures};
+use crate::tables::{flow_cell, grouped, runs, table, RUN};
+use afteryou_scenario::outcome::{Ledger, LinkFigures, Outcome, Run, Totals};
 
 /// Who got what of the link in every window.
 pub fn shares(outcome: &Outcome) -> Option<Table> {
     let index = |index| format!("{index:.4}");
-    let told = |window: &WindowFigures| {
-        let figures = [window.fairness, window.foreground_fairness, window.harvest, window.foreground_share];
+    let has_shares = |link: &LinkFigures| {
+        let figures = [link.fairness, link.foreground_fairness, link.harvest, link.foreground_share];
         figures.iter().any(Option::is_some)
     };
-    let row = |(run, window): (&str, &WindowFigures)| {
+    let row = |(run, window, link): &links::Place<'_>| {
         vec![
             Cell::new(&window.window),
-            Cell::new(run),
-            Cell::maybe(window.foreground_share, percent),
-            Cell::maybe(window.harvest, percent),
-            Cell::maybe(window.foreground_fairness, index),
-            Cell::maybe(window.fairness, index),
+            Cell::new(&link.link),
+            Cell::new(*run),
+            Cell::maybe(link.foreground_share, percent),
+            Cell::maybe(link.harvest, percent),
+            Cell::maybe(link.foreground_fairness, index),
+            Cell::maybe(link.fairness, index),
         ]
     };
-    let mut windows = window_pairs(outcome).map(|(_, window)| window);
-    let several = windows.any(|window| window.foreground_fairness.is_some());
+    let figures = links::in_windows(outcome);
+    let several = figures.iter().any(|(.., link)| link.foreground_fairness.is_some());
+    let several_links = links::are_several(outcome);
     let columns = [
         (Column::words("window"), true),
+        (LINK, several_links),
         (RUN, outcome.baseline.is_some()),
         (Column::numbers("foreground's share"), true),
         (Column::numbers("harvest"), true),
@@ -35,8 +39,8 @@ pub fn shares(outcome: &Outcome) -> Option<Table> {
     ];
     let note = "Foreground's share: of all goodput. Harvest: the background's goodput over what the foreground left of the \
                 link. Fairness: Jain's index among the flows that have a controller.";
-    let rows = window_pairs(outcome).filter(|(_, window)| told(window)).map(row).collect();
-    grouped(1, table("Shares in each window", note, &columns, rows))
+    let rows = figures.iter().filter(|(.., link)| has_shares(link)).map(row).collect();
+    grouped(1 + usize::from(several_links), table("Shares in each window", note, &columns, rows))
 }
 
 /// What each flow did in all.
@@ -73,14 +77,14 @@ fn of_run(outcome: &Outcome, run: &str, figures: &Run) -> Vec<Vec<Cell>> {
 
 /// Every byte on each link accounted for.
 pub fn ledger(outcome: &Outcome) -> Option<Table> {
-    let row = |(run, ledger): (&str, &Ledger)| {
+    let row = |(run, link, ledger): (&str, &str, &Ledger)| {
         let verdict = match ledger.balances() {
             true => Cell::new("✓ balances").toned(Tone::Good),
             false => Cell::new("✗ does not balance").toned(Tone::Bad),
         };
         let bytes = |n: u64| Cell::new(count(n));
         vec![
-            Cell::new(&ledger.link),
+            Cell::new(link),
             Cell::new(run),
             bytes(ledger.arrived),
             bytes(ledger.delivered),
@@ -102,7 +106,8 @@ pub fn ledger(outcome: &Outcome) -> Option<Table> {
         (Column::numbers("in flight"), true),
         (Column::words("the ledger"), true),
     ];
-    let rows =
-        runs(outcome).flat_map(|(run, figures)| figures.ledger.iter().map(move |ledger| (run, ledger)));
+    let rows = runs(outcome).flat_map(|(run, figures)| {
+        figures.links.iter().filter_map(move |link| Some((run, link.link.as_str(), link.ledger.as_ref()?)))
+    });
     table("Every byte accounted for", "Bytes, headers included.", &columns, rows.map(row).collect())
 }

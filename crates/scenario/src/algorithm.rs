@@ -5,8 +5,8 @@ use crate::error::Error;
 use crate::units::{Duration, Size};
 use crate::words::unknown;
 use afteryou_aqm::list as queues;
+use afteryou_base::param::{Kind, Param, Value};
 use afteryou_cc::list::Entry;
-use afteryou_cc::param::{Kind, Param, Value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -160,7 +160,7 @@ impl fmt::Display for Algorithm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_cc::Span;
+    use afteryou_base::Span;
 
     #[test]
     fn a_name_with_parameters_reads_and_writes_back() {

@@ -5,17 +5,21 @@
 //! schema of scenario files is the exception: it is that of the built-in list, whoever has registered what.
 //!
 //! ```
+//! use afteryou_base::About;
 //! use afteryou_cc::list::{Class, Entry};
 //! use afteryou_cc::newreno::{self, NewReno};
 //! use afteryou_scenario::{catalogue, Algorithm};
 //!
 //! static EAGER: Entry = Entry {
-//!     name: "eager",
+//!     about: About {
+//!         name: "eager",
+//!         summary: "NewReno under another name",
+//!         source: "an example",
+//!         params: newreno::PARAMS,
+//!         presets: &[],
+//!     },
 //!     class: Class::Foreground,
-//!     summary: "NewReno under another name",
-//!     source: "an example",
-//!     params: newreno::PARAMS,
-//!     make: |settings, mss| Box::new(NewReno::new(settings, mss)),
+//!     make: |settings, setup| Box::new(NewReno::new(settings, setup.mss)),
 //! };
 //!
 //! catalogue::register(&EAGER)?;
@@ -25,13 +29,15 @@
 //! ```
 
 use crate::error::Error;
-use crate::file::NONE;
+use afteryou_base::param::Param;
 use afteryou_cc::list::{self, Entry};
-use afteryou_cc::param::Param;
 use std::sync::{PoisonError, RwLock};
 
 /// What was registered, in that order. Entries are only ever added.
 static REGISTERED: RwLock<Vec<&'static Entry>> = RwLock::new(Vec::new());
+
+/// In a sweep or an assignment this value takes a setting, or a whole flow, away: no controller can have the name.
+pub(crate) const NONE: &str = "none";
 
 /// The key that names the controller in a file's table, so no parameter can have it.
 const KIND: &str = "kind";

@@ -2,7 +2,7 @@
 //! functions from `libm`.
 
 use crate::units::Duration;
-use afteryou_cc::Span;
+use afteryou_base::Span;
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 

@@ -1,7 +1,7 @@
 //! The class that a flow's packets claim in their IP headers.
 
 use crate::error::Error;
-use afteryou_aqm::DSCP_LE;
+use afteryou_base::dscp::{DEFAULT, LE, MAX, NAMES};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -13,14 +13,11 @@ use std::str::FromStr;
 #[schemars(with = "String")]
 pub struct Dscp(u8);
 
-/// Names of code points. "cs1" is what background traffic used before there was a class for it.
-const NAMES: [(&str, u8); 3] = [("default", 0), ("le", DSCP_LE), ("cs1", 8)];
-
 impl Dscp {
     /// Best effort, what packets are if nobody says anything.
-    pub const DEFAULT: Dscp = Dscp(0);
+    pub const DEFAULT: Dscp = Dscp(DEFAULT);
     /// Lower effort.
-    pub const LE: Dscp = Dscp(DSCP_LE);
+    pub const LE: Dscp = Dscp(LE);
 
     /// The six bits.
     pub const fn bits(self) -> u8 {
@@ -34,7 +31,7 @@ impl FromStr for Dscp {
     fn from_str(text: &str) -> Result<Dscp, Error> {
         let word = text.trim().to_ascii_lowercase();
         let named = NAMES.iter().find(|(name, _)| *name == word).map(|(_, bits)| *bits);
-        let number = || word.parse().ok().filter(|bits| *bits < 64);
+        let number = || word.parse().ok().filter(|bits| *bits <= MAX);
         named.or_else(number).map(Dscp).ok_or_else(|| Error::Quantity {
             what: "code point",
             text: text.to_owned(),

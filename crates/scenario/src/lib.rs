@@ -6,14 +6,18 @@
 
 pub mod algorithm;
 pub mod catalogue;
+pub mod content;
 pub mod draw;
 pub mod dscp;
 pub mod error;
 pub mod file;
 pub mod fluid;
+pub mod network;
 pub mod outcome;
+pub mod path;
 pub mod random;
 pub mod scenario;
+pub mod support;
 pub mod traffic;
 pub mod transport;
 pub mod units;
@@ -24,7 +28,9 @@ pub use dscp::Dscp;
 pub use error::Error;
 pub use file::Experiment;
 pub use fluid::Fluid;
+pub use network::Network;
 pub use outcome::Outcome;
+pub use path::{Direction, Path};
 pub use scenario::{Flow, Link, Role, Scenario, Window};
 pub use traffic::Traffic;
 pub use transport::Transport;

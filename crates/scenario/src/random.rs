@@ -12,6 +12,11 @@ pub fn stream(seed: u64, name: &str) -> Pcg64 {
     Pcg64::from_seed(*hasher.finalize().as_bytes())
 }
 
+/// The seed of `name` in the experiment with this `seed`, for whoever draws by other means.
+pub fn seed_of(seed: u64, name: &str) -> u64 {
+    stream(seed, name).next_u64()
+}
+
 /// A number in [0, 1), a multiple of 2⁻⁵³.
 pub fn uniform(random: &mut Pcg64) -> f64 {
     (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64

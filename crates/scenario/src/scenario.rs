@@ -7,12 +7,13 @@ use crate::algorithm::Algorithm;
 use crate::dscp::Dscp;
 use crate::error::Error;
 use crate::fluid::Fluid;
+use crate::path::{Direction, Path};
 use crate::random;
 use crate::traffic::Traffic;
 use crate::transport::{Protocol, Transport};
 use crate::units::{Buffer, Duration, Probability, Rate, Size};
-use afteryou_aqm::{Backlog, Queue, Site};
-use afteryou_cc::Span;
+use afteryou_aqm::{Queue, Site};
+use afteryou_base::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -30,8 +31,11 @@ pub struct Scenario {
     pub measure: Vec<Window>,
     /// Run it a second time without the background flows, and compare.
     pub baseline: bool,
-    /// The bottleneck.
+    /// The bottleneck: the link of the short form, or the first of several named ones.
     pub link: Link,
+    /// The other named links.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub further_links: Vec<Link>,
     /// The flows.
     pub flow: Vec<Flow>,
     /// Packets to drop, before they reach the queue.
@@ -45,9 +49,12 @@ pub struct Scenario {
     pub fluid: Option<Fluid>,
 }
 
-/// The bottleneck link.
+/// A link. Without a name it is the bottleneck and has two directions; with a name it goes one way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
+    /// Its name, by which paths refer to it, unique in the scenario; none in the short form.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub name: Option<String>,
     /// Rate, counted in IP packets (headers included).
     pub rate: Rate,
     /// How much its queue may hold.
@@ -56,12 +63,12 @@ pub struct Link {
     pub queue: Algorithm,
     /// Probability that a packet is lost at random, in each direction.
     pub loss: Probability,
-    /// The way back, where it differs.
+    /// The reverse direction, where it differs; short form only.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reverse: Option<Reverse>,
 }
 
-/// The way back of a link: what is not said is as on the way there.
+/// The reverse direction of the short form's link: what is not said is as in the forward direction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reverse {
     /// Rate.
@@ -95,6 +102,12 @@ pub struct Flow {
     pub transport: Transport,
     /// Round-trip time of the empty path.
     pub rtt: Duration,
+    /// Which direction of the short form's link its data cross.
+    #[serde(skip_serializing_if = "Direction::is_up", default)]
+    pub direction: Direction,
+    /// The named links that its packets cross; none in the short form.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub path: Option<Path>,
     /// When it starts.
     pub start: Duration,
     /// When it stops; at the end of the run if not said.
@@ -197,31 +210,12 @@ impl Scenario {
             measure: Vec::new(),
             baseline: false,
             link,
+            further_links: Vec::new(),
             flow: Vec::new(),
             drop: Vec::new(),
             delay: Vec::new(),
             fluid: None,
         }
-    }
-
-    /// Does each buffer hold a packet of each flow? One that does not passes nothing.
-    pub(crate) fn check_buffers(&self) -> Result<(), Error> {
-        let back = self.link.back();
-        for flow in &self.flow {
-            let PacketFormat { payload, overhead } = flow.packet_format();
-            let (forward, ack) = (payload.bytes() + overhead.bytes(), overhead.bytes());
-            for (name, link, bytes) in [("link", &self.link, forward), ("link.reverse", &back, ack)] {
-                let size = u32::try_from(bytes).unwrap_or(u32::MAX);
-                if !link.buffer.limit(link.rate).admits(Backlog::default(), size) {
-                    let (buffer, rate) = (link.buffer, link.rate);
-                    return Err(Error::Scenario(format!(
-                        "{name}.buffer = {buffer} at {rate} holds no packet of flow {:?}: use at least {bytes} B",
-                        flow.name
-                    )));
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Is it one? If not, the first thing that is wrong.
@@ -230,20 +224,21 @@ impl Scenario {
         if self.duration == Duration::default() {
             return wrong("duration = 0 s is no time at all: use 1 s or more".to_owned());
         }
-        self.link.check()?;
+        self.check_links().map_err(|wrong| wrong.error)?;
         for window in &self.measure {
             if window.from >= window.to || window.to > self.duration {
                 let Window { name, from, to } = window;
                 return wrong(format!("window {name:?} ({from} to {to}) is empty or ends after the run"));
             }
         }
-        if self.measure.len() * self.flow.len() > MOST_FIGURES {
-            let (windows, flows) = (self.measure.len(), self.flow.len());
+        let (windows, flows, links) = (self.measure.len(), self.flow.len(), self.links().count());
+        if windows * (flows + links) > MOST_FIGURES {
             return wrong(format!(
-                "{windows} windows of {flows} flows are too many figures: at most {MOST_FIGURES}"
+                "{windows} windows of {flows} flows and {links} links are too many figures: at most {MOST_FIGURES}"
             ));
         }
-        self.check_buffers()?;
+        self.network()?;
+        self.check_buffers().map_err(|wrong| wrong.error)?;
         let mut names = HashSet::new();
         for flow in &self.flow {
             if !names.insert(flow.name.as_str()) {
@@ -287,6 +282,7 @@ impl Link {
     /// A link with a DropTail queue that loses nothing and is the same both ways.
     pub fn new(rate: Rate, buffer: Buffer) -> Link {
         Link {
+            name: None,
             rate,
             buffer,
             queue: Algorithm::named("droptail"),
@@ -295,10 +291,16 @@ impl Link {
         }
     }
 
-    /// The link of the way back.
+    /// The same with a name, so that paths can refer to it.
+    pub fn named(self, name: impl Into<String>) -> Link {
+        Link { name: Some(name.into()), ..self }
+    }
+
+    /// Its reverse direction as a link of its own.
     pub fn back(&self) -> Link {
         let reverse = self.reverse.clone().unwrap_or_default();
         Link {
+            name: self.name.clone(),
             rate: reverse.rate.unwrap_or(self.rate),
             buffer: reverse.buffer.unwrap_or(self.buffer),
             queue: reverse.queue.unwrap_or_else(|| self.queue.clone()),
@@ -330,7 +332,8 @@ impl Link {
     }
 
     pub(crate) fn check(&self) -> Result<(), Error> {
-        for (link, name) in [(self, "link"), (&self.back(), "link.reverse")] {
+        let forward = self.name.as_ref().map_or("link".to_owned(), |name| format!("link.{name}"));
+        for (link, name) in [(self, forward), (&self.back(), "link.reverse".to_owned())] {
             if link.rate.bytes_per_second() == 0 {
                 let rate = link.rate;
                 return Err(Error::Scenario(format!(
@@ -360,7 +363,7 @@ impl Drop {
     }
 }
 
-/// Most flows times windows: each has figures of its own.
+/// Most flows and links times windows: each has figures of its own.
 const MOST_FIGURES: usize = 200_000;
 
 /// What a full packet holds of payload and headers if nothing is said, bytes: headers of IPv4 and TCP with timestamps, of
@@ -379,6 +382,8 @@ impl Flow {
             controller: Some(Algorithm::named(controller)),
             transport: Transport::tcp(),
             rtt,
+            direction: Direction::Up,
+            path: None,
             start: Duration::default(),
             stop: None,
             active: Vec::new(),

@@ -6,8 +6,9 @@
 use crate::algorithm::{Algorithm, Overrides};
 use crate::error::Error;
 use crate::words::unknown;
-use afteryou_cc::param::{Param, ParamError, Settings, Value};
-use afteryou_cc::Span;
+use afteryou_base::param::{Param, ParamError, Settings, Value};
+use afteryou_base::About;
+use afteryou_base::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -17,29 +18,23 @@ use std::fmt;
 #[serde(transparent)]
 pub struct Transport(pub Algorithm);
 
-/// A transport in the list.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// Name in scenarios.
-    pub name: &'static str,
-    /// What it is, one sentence.
-    pub summary: &'static str,
-    /// The documents that define it.
-    pub source: &'static str,
-    /// Its settings.
-    pub params: &'static [Param],
-}
-
 /// All transports.
-pub const TRANSPORTS: &[Entry] = &[
-    Entry {
+pub const TRANSPORTS: &[About] = &[
+    About {
         name: "tcp",
         summary: "TCP with SACK, timestamps and RACK-TLP",
         source: "RFC 9293, 8985, 9937",
         params: TCP,
+        presets: &[],
     },
-    Entry { name: "utp", summary: "uTP over UDP", source: "BEP 29", params: UTP },
-    Entry { name: "udp", summary: "bare datagrams at a constant rate", source: "RFC 768", params: &[] },
+    About { name: "utp", summary: "uTP over UDP", source: "BEP 29", params: UTP, presets: &[] },
+    About {
+        name: "udp",
+        summary: "bare datagrams at a constant rate",
+        source: "RFC 768",
+        params: &[],
+        presets: &[],
+    },
 ];
 
 const MODERN: &str = "modern";
@@ -213,7 +208,7 @@ const PRESETS: &[(Setting, &[Setting])] = &[
 ];
 
 /// The transport of that name.
-pub fn find(name: &str) -> Option<&'static Entry> {
+pub fn find(name: &str) -> Option<&'static About> {
     TRANSPORTS.iter().find(|entry| entry.name == name)
 }
 

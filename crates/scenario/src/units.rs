@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use afteryou_aqm::Limit;
-use afteryou_cc::Span;
+use afteryou_base::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,20 +1,24 @@
 //! Controllers that a program registers. A registration is for the whole process, so these tests are a file of their own,
 //! and each has names of its own.
 
+use afteryou_base::param::Param;
+use afteryou_base::About;
 use afteryou_cc::list::{Class, Entry, CONTROLLERS};
 use afteryou_cc::newreno::{self, NewReno};
-use afteryou_cc::param::Param;
 use afteryou_scenario::{catalogue, Algorithm, Error, Experiment};
 
 /// NewReno under another name.
 const fn entry(name: &'static str) -> Entry {
     Entry {
-        name,
+        about: About {
+            name,
+            summary: "NewReno in disguise",
+            source: "this test",
+            params: newreno::PARAMS,
+            presets: &[],
+        },
         class: Class::Background,
-        summary: "NewReno in disguise",
-        source: "this test",
-        params: newreno::PARAMS,
-        make: |settings, mss| Box::new(NewReno::new(settings, mss)),
+        make: |settings, setup| Box::new(NewReno::new(settings, setup.mss)),
     }
 }
 
@@ -93,7 +97,10 @@ fn what_could_not_be_written_in_a_file_is_not_registered() {
     static NAMELESS: Entry = entry("");
     static TWO_WORDS: Entry = entry("two words");
     static REVERSED: Entry = Entry {
-        params: &[Param::count("packets", "packets", 5, (10, 1)).explained("the window", "nowhere")],
+        about: About {
+            params: &[Param::count("packets", "packets", 5, (10, 1)).explained("the window", "nowhere")],
+            ..entry("reversed").about
+        },
         ..entry("reversed")
     };
     for refused in [&NAMELESS, &TWO_WORDS] {

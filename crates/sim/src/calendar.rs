@@ -4,7 +4,7 @@
 //! same on every machine. What happens is told by a [`Slot`]: a link, a delay line, a timer. Each has at most one entry
 //! that counts, so the heap stays as small as the network, however many packets are on their way.
 
-use afteryou_cc::Time;
+use afteryou_base::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -44,10 +44,12 @@ const KINDS: [Kind; 8] = [
     Kind::Measure,
 ];
 
-/// Bits of an index within its kind: two million flows.
-const INDEX_BITS: u32 = 21;
+/// Bits of an index within its kind: four million flows, links or wires.
+const INDEX_BITS: u32 = 22;
+/// Bits of a kind: room for 32.
+const KIND_BITS: u32 = 5;
 /// Bits of a slot in the heap's key.
-const SLOT_BITS: u32 = 24;
+const SLOT_BITS: u32 = KIND_BITS + INDEX_BITS;
 
 impl Slot {
     /// The slot of `kind` with this index.
@@ -58,7 +60,7 @@ impl Slot {
 
     /// Its kind.
     pub fn kind(self) -> Kind {
-        KINDS[(self.0 >> INDEX_BITS) as usize & 7]
+        KINDS[(self.0 >> INDEX_BITS) as usize]
     }
 
     /// Its index.
@@ -67,7 +69,8 @@ impl Slot {
     }
 }
 
-/// The event queue. A key is time (64 bits), sequence (40 bits) and slot (24 bits) in one number.
+/// The event queue. A key is time (64 bits), sequence (37 bits, more events than a run of hours has) and slot (27 bits) in
+/// one number.
 #[derive(Debug, Default)]
 pub struct Calendar {
     heap: BinaryHeap<Reverse<u128>>,

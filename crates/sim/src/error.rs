@@ -14,8 +14,13 @@ pub enum Error {
     #[error("interrupted")]
     Interrupted,
     /// The simulator lost or invented bytes: a bug.
-    #[error("bytes do not add up: this is a bug of the simulator, please report the scenario ({0:?})")]
-    Conservation(Ledger),
+    #[error("bytes do not add up: this is a bug of the simulator, please report the scenario ({link}: {ledger:?})")]
+    Conservation {
+        /// The link.
+        link: String,
+        /// Its ledger.
+        ledger: Ledger,
+    },
     /// More was happening than a run should hold.
     #[error(
         "the run would hold more than {limit} packets at once: use a smaller buffer or receive window (rwnd)"

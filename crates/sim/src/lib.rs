@@ -5,20 +5,24 @@
 //! that no byte was lost or invented by the simulator itself: see [`outcome::Ledger`].
 //!
 //! ```text
-//!   sender ──▶ [queue] ▶ link ▶ wire (rtt/2) ──▶ receiver
-//!      ▲                                            │
-//!      └── wire (rtt/2) ◀ link ◀ [queue] ◀──────────┘
+//!   sender ──▶ [queue] ▶ link ▶ … ▶ [queue] ▶ link ▶ wire (delay) ──▶ receiver
+//!      ▲                                                                  │
+//!      └── wire (delay) ◀ link ◀ [queue] ◀ … ◀ link ◀ [queue] ◀───────────┘
 //! ```
+//!
+//! A path may have any number of links each way, and a link is one direction: data of one flow and acknowledgements of
+//! another meet in its queue.
 //!
 //! [`outcome::Ledger`]: afteryou_scenario::outcome::Ledger
 
+#[cfg(test)]
+mod audit;
 mod calendar;
 mod error;
 mod flow;
 mod link;
 mod net;
 mod packet;
-mod ranges;
 mod record;
 mod sample;
 mod script;
@@ -30,7 +34,7 @@ pub use error::Error;
 pub use sample::Sample;
 pub use world::Progress;
 
-use afteryou_cc::Span;
+use afteryou_base::Span;
 use afteryou_scenario::outcome::Outcome;
 use afteryou_scenario::Scenario;
 use sample::Sampler;

@@ -1,31 +1,27 @@
-//! A link: a queue, a transmitter, and a wire for each round-trip time.
+//! A link: a queue, a transmitter, and a wire for each propagation delay behind it.
 //!
 //! A packet that arrives may be lost at random, then meets the queue discipline, waits, is sent at the link's rate, and
-//! comes out of its flow's delay line. When it begins to be sent it is known when it will come out, so it goes onto the
+//! comes out of the delay line of its hop. When it begins to be sent it is known when it will come out, so it goes onto the
 //! line at once; the link needs an event of its own only while somebody waits behind it. Every byte is counted where it
 //! enters and where it leaves, independently, so that the ledger at the end proves that none was lost by the simulator
 //! itself.
 
 use crate::calendar::{Calendar, Kind, Slot};
 use crate::packet::{Body, Packet};
+use crate::record::Meter;
 use afteryou_aqm::{Class, Dropped, Queue};
-use afteryou_cc::{Span, Time};
-use afteryou_scenario::outcome::{Ledger, Packets, QueueFigures};
-use afteryou_scenario::{random, Error, Link as Spec};
+use afteryou_base::{Span, Time};
+use afteryou_scenario::network::OneWay;
+use afteryou_scenario::outcome::{ClassCounts, Ledger, LinkTotals, Packets};
+use afteryou_scenario::{random, Error};
 use rand_pcg::Pcg64;
 use std::collections::VecDeque;
 
-/// Which way a packet goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// From senders to receivers: the bottleneck that is measured.
-    Forward,
-    /// Back.
-    Reverse,
-}
-
 /// A link in one direction.
 pub struct Link {
+    /// What is measured here.
+    pub meter: Meter,
+    name: String,
     queue: Box<dyn Queue<Body>>,
     discipline: &'static str,
     bits_per_second: u64,
@@ -57,22 +53,22 @@ struct Counts {
 pub struct Departure {
     /// The packet.
     pub packet: Packet,
-    /// How long it was queued.
-    pub sojourn: Span,
     /// When it will have been sent.
     pub done: Time,
 }
 
 impl Link {
-    /// The link of `spec`; `name` names its random stream.
-    pub fn new(spec: &Spec, way: Way, seed: u64) -> Result<Link, Error> {
+    /// The link of `spec`, with this index among all.
+    pub fn new(spec: &OneWay, index: usize, seed: u64, meter: Meter) -> Result<Link, Error> {
         Ok(Link {
-            queue: spec.build_queue(seed, way.queue_stream())?,
-            discipline: spec.queue.queue()?.0.name,
-            bits_per_second: spec.rate.bits_per_second(),
-            loss: spec.loss.ratio(),
-            random: random::stream(seed, way.stream()),
-            slot: Slot::new(Kind::Link, way as usize),
+            meter,
+            name: spec.name.clone(),
+            queue: spec.build_queue(seed)?,
+            discipline: spec.link.queue.queue()?.0.name,
+            bits_per_second: spec.link.rate.bits_per_second(),
+            loss: spec.link.loss.ratio(),
+            random: spec.losses(seed),
+            slot: Slot::new(Kind::Link, index),
             busy_until: Time::ZERO,
             is_scheduled: false,
             begun: 0,
@@ -93,6 +89,15 @@ impl Link {
         if !self.dropped.is_empty() {
             self.count_dropped(discard);
         }
+        // On a free link the packet does not wait: it is taken out at this very instant.
+        if self.busy_until > now {
+            self.measure_queue(now);
+        }
+    }
+
+    fn measure_queue(&mut self, now: Time) {
+        let statistics = self.queue.statistics();
+        self.meter.queue_changed(now, Class::BOTH.map(|class| statistics.of(class).backlog.packets));
     }
 
     /// A packet that arrived is lost, at random or because the script says so.
@@ -139,14 +144,25 @@ impl Link {
         if !self.dropped.is_empty() {
             self.count_dropped(discard);
         }
+        // Where nothing waited before, nothing waits now: the packet came to a free link.
+        if self.meter.holds_packets() {
+            self.measure_queue(now);
+        }
         let (packet, sojourn) = next?;
+        self.meter.departs(packet.class(), sojourn);
         self.busy_until = now + self.time_to_send(packet.size);
         self.begun += u64::from(packet.size);
-        Some(Departure { packet, sojourn, done: self.busy_until })
+        Some(Departure { packet, done: self.busy_until })
+    }
+
+    /// Windows begin and end here.
+    pub fn at_edge(&mut self, now: Time) {
+        let left = self.left(now);
+        self.meter.at_edge(now, left);
     }
 
     /// Bytes that have left the link by now, of the packet being sent the part that has.
-    pub fn left(&self, now: Time) -> u64 {
+    fn left(&self, now: Time) -> u64 {
         let nanos = self.busy_until.since(now).0;
         let unsent = u128::from(nanos) * u128::from(self.bits_per_second) / 8_000_000_000;
         self.begun - (unsent as u64).min(self.begun)
@@ -173,26 +189,15 @@ impl Link {
         self.queue.backlog().packets
     }
 
-    /// The same for best effort and for lower effort.
-    pub fn queued_per_class(&self) -> [u64; 2] {
-        Class::BOTH.map(|class| self.queue.statistics().of(class).backlog.packets)
-    }
-
-    /// What its queue did.
-    pub fn queue_figures(&self, way: Way) -> QueueFigures {
-        QueueFigures::new(way.name(), self.discipline, self.queue.statistics())
-    }
-
     /// The link's slot in the calendar.
     pub fn slot(&self) -> Slot {
         self.slot
     }
 
-    /// Every byte accounted for; `wires` is what the delay lines of this direction hold.
-    pub fn ledger(&self, way: Way, wires: Held) -> (Ledger, Packets) {
+    /// The whole run, every byte accounted for; `wires` is what the delay lines behind it hold.
+    pub fn totals(&self, wires: Held) -> LinkTotals {
         let backlog = self.queue.backlog();
         let ledger = Ledger {
-            link: way.name().to_owned(),
             arrived: self.counts.arrived,
             delivered: self.counts.delivered,
             dropped: self.counts.dropped,
@@ -201,33 +206,13 @@ impl Link {
             in_flight: wires.bytes,
         };
         let unfinished = backlog.packets + wires.packets;
-        (ledger, Packets { unfinished, ..self.counts.packets })
-    }
-}
-
-impl Way {
-    /// Both.
-    pub const BOTH: [Way; 2] = [Way::Forward, Way::Reverse];
-
-    /// In results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Way::Forward => "bottleneck",
-            Way::Reverse => "way back",
-        }
-    }
-
-    fn queue_stream(self) -> &'static str {
-        match self {
-            Way::Forward => "queue forward",
-            Way::Reverse => "queue reverse",
-        }
-    }
-
-    fn stream(self) -> &'static str {
-        match self {
-            Way::Forward => "link forward loss",
-            Way::Reverse => "link reverse loss",
+        LinkTotals {
+            link: self.name.clone(),
+            capacity_bit_s: self.bits_per_second as f64,
+            discipline: self.discipline.to_owned(),
+            packets: Some(Packets { unfinished, ..self.counts.packets }),
+            ledger: Some(ledger),
+            classes: ClassCounts::of(self.queue.statistics()),
         }
     }
 }
@@ -246,16 +231,18 @@ pub struct Held {
 pub struct Line {
     /// Time from one end to the other.
     pub delay: Span,
-    /// Direction.
-    pub way: Way,
+    /// The link before it.
+    pub link: usize,
+    /// The paths of its packets end behind it.
+    pub is_last: bool,
     packets: VecDeque<(Time, Packet)>,
     slot: Slot,
 }
 
 impl Line {
     /// An empty wire with this index among all.
-    pub fn new(way: Way, delay: Span, index: usize) -> Line {
-        Line { delay, way, packets: VecDeque::new(), slot: Slot::new(Kind::Line, index) }
+    pub fn new(link: usize, is_last: bool, delay: Span, index: usize) -> Line {
+        Line { delay, link, is_last, packets: VecDeque::new(), slot: Slot::new(Kind::Line, index) }
     }
 
     /// A packet goes in at `entering`, now or later.

@@ -1,20 +1,67 @@
-//! The network: two links, their wires, and what packets point to.
+//! The network: links, the wires behind them, and what packets point to.
+//!
+//! A packet carries the number of the hop that it is at; a hop leads over a link and the wire behind it. The wire behind the
+//! last link of a path holds the path's propagation delay, the wires between links hold none. Every flow has 2ⁿ places for
+//! hops, the first half for its data and the second half for its acknowledgements, so that its hops are found by a shift.
 
 use crate::calendar::{Calendar, Kind, Slot};
 use crate::error::Error;
-use crate::link::{Departure, Held, Line, Link, Way};
+use crate::link::{Departure, Held, Line, Link};
 use crate::packet::{Body, Packet, Sack, Slab, NO_SACK};
-use crate::record::Bottleneck;
+use crate::record::Meter;
 use crate::script::{Fate, Script};
-use afteryou_cc::{Span, Time};
-use afteryou_scenario::outcome::{Ledger, Packets, QueueFigures};
+use afteryou_base::{Span, Time};
+use afteryou_scenario::network::{Network, Route};
+use afteryou_scenario::outcome::LinkTotals;
 use afteryou_scenario::Scenario;
+use std::collections::BTreeMap;
 
-/// The wires of a flow: indices of lines.
-#[derive(Clone, Copy, Debug)]
-struct Route {
-    forward: u32,
-    reverse: u32,
+/// Which way of its flow a packet goes, whichever links these are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From the sender to the receiver.
+    Forward,
+    /// From the receiver to the sender.
+    Reverse,
+}
+
+/// A step of a path.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hop {
+    /// Index of the link.
+    link: u32,
+    /// Index of the wire behind it.
+    line: u32,
+}
+
+/// The hops of all flows.
+struct Hops {
+    hops: Vec<Hop>,
+    /// Each flow has 2 to the power of this many places.
+    shift: u32,
+    /// Number of the first hop of acknowledgements.
+    reverse: u8,
+}
+
+impl Hops {
+    fn new(network: &Network, wires: &mut Wires) -> Hops {
+        let lengths = network.routes.iter().map(|route| route.forward.len().max(route.reverse.len()));
+        // A checked path has a hundred links each way at most: both ways fit into the packet's eight bits.
+        let half = lengths.max().unwrap_or(1).next_power_of_two();
+        let mut hops = vec![Hop::default(); 2 * half * network.routes.len()];
+        for (Route { forward, reverse, forward_delay, reverse_delay }, places) in
+            network.routes.iter().zip(hops.chunks_exact_mut(2 * half))
+        {
+            let (of_data, of_acks) = places.split_at_mut(half);
+            wires.lay(forward, *forward_delay, of_data);
+            wires.lay(reverse, *reverse_delay, of_acks);
+        }
+        Hops { hops, shift: half.trailing_zeros() + 1, reverse: half as u8 }
+    }
+
+    fn of(&self, packet: &Packet) -> Hop {
+        self.hops[(packet.flow as usize) << self.shift | packet.hop as usize]
+    }
 }
 
 /// The network.
@@ -25,46 +72,61 @@ pub struct Net {
     pub sacks: Slab<Sack>,
     /// Headers that uTP datagrams point to.
     pub heads: Slab<Vec<u8>>,
-    /// Measurements at the bottleneck.
-    pub bottleneck: Bottleneck,
-    links: [Link; 2],
+    links: Vec<Link>,
     lines: Vec<Line>,
-    routes: Vec<Route>,
+    hops: Hops,
     script: Script,
     has_script: bool,
     held: Slab<Option<Packet>>,
 }
 
+/// Lays the wires behind links; flows with the same delay behind the last link share one.
+#[derive(Default)]
+struct Wires {
+    lines: Vec<Line>,
+    /// By link, whether the path ends behind it, and delay.
+    places: BTreeMap<(usize, bool, Span), u32>,
+}
+
+impl Wires {
+    /// Makes the hops over `links`, with `delay` behind the last.
+    fn lay(&mut self, links: &[usize], delay: Span, hops: &mut [Hop]) {
+        for (i, (link, hop)) in links.iter().zip(hops).enumerate() {
+            let is_last = i + 1 == links.len();
+            let line = self.line(*link, is_last, if is_last { delay } else { Span::ZERO });
+            *hop = Hop { link: *link as u32, line };
+        }
+    }
+
+    fn line(&mut self, link: usize, is_last: bool, delay: Span) -> u32 {
+        let Wires { lines, places } = self;
+        *places.entry((link, is_last, delay)).or_insert_with(|| {
+            lines.push(Line::new(link, is_last, delay, lines.len()));
+            lines.len() as u32 - 1
+        })
+    }
+}
+
 impl Net {
     /// The network of a scenario.
-    pub fn new(scenario: &Scenario) -> Result<Net, Error> {
-        let forward = Link::new(&scenario.link, Way::Forward, scenario.seed)?;
-        let reverse = Link::new(&scenario.link.back(), Way::Reverse, scenario.seed)?;
-        let mut net = Net {
+    pub fn new(scenario: &Scenario, network: &Network) -> Result<Net, Error> {
+        let meter = |link| Meter::new(scenario, network, link);
+        let links = network.links.iter().enumerate();
+        let links = links.map(|(i, spec)| Link::new(spec, i, scenario.seed, meter(i)));
+        let links = links.collect::<Result<Vec<_>, _>>()?;
+        let mut wires = Wires::default();
+        let hops = Hops::new(network, &mut wires);
+        Ok(Net {
             calendar: Calendar::default(),
             sacks: Slab::default(),
             heads: Slab::default(),
-            bottleneck: Bottleneck::new(scenario),
-            links: [forward, reverse],
-            lines: Vec::new(),
-            routes: Vec::new(),
+            links,
+            lines: wires.lines,
+            hops,
             script: Script::new(scenario),
             has_script: !scenario.drop.is_empty() || !scenario.delay.is_empty(),
             held: Slab::default(),
-        };
-        let mut by_delay = std::collections::BTreeMap::new();
-        for flow in &scenario.flow {
-            let there = flow.rtt.0 / 2;
-            let mut line = |way, delay: Span| {
-                *by_delay.entry((way as u8, delay)).or_insert_with(|| {
-                    net.lines.push(Line::new(way, delay, net.lines.len()));
-                    net.lines.len() as u32 - 1
-                })
-            };
-            let (forward, reverse) = (line(Way::Forward, there), line(Way::Reverse, flow.rtt.0 - there));
-            net.routes.push(Route { forward, reverse });
-        }
-        Ok(net)
+        })
     }
 
     /// A data packet leaves its sender; `number` counts the flow's data packets from 1.
@@ -73,71 +135,74 @@ impl Net {
             match self.script.fate(now, packet.flow, number) {
                 Fate::Pass => {}
                 Fate::Drop => {
+                    let first = self.hops.of(&packet).link as usize;
                     let Net { links, sacks, heads, .. } = self;
-                    links[0].offer_lost(packet, &mut |packet| free(sacks, heads, packet));
+                    links[first].offer_lost(packet, &mut |packet| free(sacks, heads, packet));
                     return;
                 }
                 Fate::Hold(span) => return self.hold(now + span, packet),
             }
         }
-        self.send(now, Way::Forward, packet);
+        self.enter(now, packet);
     }
 
-    /// A packet reaches a link.
-    pub fn send(&mut self, now: Time, way: Way, packet: Packet) {
-        let Net { links, sacks, heads, bottleneck, .. } = self;
-        let link = &mut links[way as usize];
+    /// A packet leaves one of its flow's ends.
+    pub fn send(&mut self, now: Time, way: Way, mut packet: Packet) {
+        if way == Way::Reverse {
+            packet.hop = self.hops.reverse;
+        }
+        self.enter(now, packet);
+    }
+
+    /// A packet reaches the link of its hop.
+    fn enter(&mut self, now: Time, packet: Packet) {
+        let index = self.hops.of(&packet).link as usize;
+        let Net { links, sacks, heads, calendar, .. } = self;
+        let link = &mut links[index];
         link.offer(now, packet, &mut |packet| free(sacks, heads, packet));
         if link.busy_until() <= now {
-            self.begin(now, way);
-            return;
-        }
-        if way == Way::Forward {
-            bottleneck.queue_changed(now, link.queued_per_class());
-        }
-        if link.wants_event() {
-            self.calendar.push(link.busy_until(), link.slot());
+            self.begin(now, index);
+        } else if link.wants_event() {
+            calendar.push(link.busy_until(), link.slot());
         }
     }
 
     /// A link begins to send its next packet, which goes onto its wire.
-    fn begin(&mut self, now: Time, way: Way) {
-        let Net { links, lines, routes, calendar, sacks, heads, bottleneck, .. } = self;
-        let link = &mut links[way as usize];
-        let departure = link.send_next(now, &mut |packet| free(sacks, heads, packet));
-        if way == Way::Forward {
-            bottleneck.queue_changed(now, link.queued_per_class());
-        }
-        let Some(Departure { packet, sojourn, done }) = departure else { return };
-        let route = routes[packet.flow as usize];
-        let line = if way == Way::Forward { route.forward } else { route.reverse };
-        if way == Way::Forward {
-            bottleneck.departs(packet.class(), sojourn);
-        }
-        lines[line as usize].put(calendar, done, packet);
+    fn begin(&mut self, now: Time, index: usize) {
+        let Net { links, sacks, heads, .. } = self;
+        let departure = links[index].send_next(now, &mut |packet| free(sacks, heads, packet));
+        let Some(Departure { packet, done }) = departure else { return };
+        let line = self.hops.of(&packet).line as usize;
+        self.lines[line].put(&mut self.calendar, done, packet);
     }
 
-    /// A link is free again. Returns when it will be so the next time, if somebody waits.
+    /// A link is free again. Returns when it will be so the next time, if a packet waits.
     pub fn link_free(&mut self, now: Time, index: usize) -> Option<Time> {
         // A packet that arrived at this very instant may have made it busy again.
         if self.links[index].busy_until() <= now {
-            self.begin(now, Way::BOTH[index]);
+            self.begin(now, index);
         }
         self.links[index].next_event()
     }
 
-    /// What a link's queue did.
-    pub fn queue_figures(&self, way: Way) -> QueueFigures {
-        self.links[way as usize].queue_figures(way)
-    }
-
-    /// A packet comes out of a wire: it, its way, and when the next one comes.
-    pub fn arrive(&mut self, index: usize) -> Option<(Packet, Way, Option<Time>)> {
+    /// A packet comes out of a wire, which comes again when the next one does. At the end of its path the packet is returned,
+    /// otherwise it goes on to the next link.
+    pub fn arrive(&mut self, now: Time, index: usize) -> Option<(Packet, Way)> {
         let line = &mut self.lines[index];
-        let way = line.way;
-        let (packet, next) = line.take()?;
-        self.links[way as usize].delivered(&packet);
-        Some((packet, way, next))
+        let (link, is_last) = (line.link, line.is_last);
+        let Some((mut packet, next)) = line.take() else {
+            self.calendar.finish(None);
+            return None;
+        };
+        self.calendar.finish(next);
+        self.links[link].delivered(&packet);
+        if is_last {
+            let way = if packet.hop < self.hops.reverse { Way::Forward } else { Way::Reverse };
+            return Some((packet, way));
+        }
+        packet.hop += 1;
+        self.enter(now, packet);
+        None
     }
 
     fn hold(&mut self, until: Time, packet: Packet) {
@@ -151,13 +216,33 @@ impl Net {
         let packet = self.held.get_mut(index as u32).take();
         self.held.give(index as u32);
         if let Some(packet) = packet {
-            self.send(now, Way::Forward, packet);
+            self.enter(now, packet);
         }
     }
 
-    /// Bytes that have left the bottleneck by now.
-    pub fn left(&self, now: Time) -> u64 {
-        self.links[Way::Forward as usize].left(now)
+    /// Windows begin and end here.
+    pub fn at_edge(&mut self, now: Time) {
+        self.links.iter_mut().for_each(|link| link.at_edge(now));
+    }
+
+    /// Indices of the windows that are open now.
+    pub fn open_windows(&self) -> &[usize] {
+        self.links[0].meter.open()
+    }
+
+    /// Mean time in a link's queue since the last call, ms.
+    pub fn take_step_delay_ms(&mut self, link: usize) -> Option<f64> {
+        self.links[link].meter.take_step_ms()
+    }
+
+    /// The measurements at a link.
+    pub fn meter(&self, link: usize) -> &Meter {
+        &self.links[link].meter
+    }
+
+    /// Number of links.
+    pub fn number_of_links(&self) -> usize {
+        self.links.len()
     }
 
     /// Packets in queues and on wires.
@@ -166,15 +251,15 @@ impl Net {
         queued + self.lines.iter().map(Line::len).sum::<u64>()
     }
 
-    /// Every byte of a direction accounted for.
-    pub fn ledger(&self, way: Way) -> (Ledger, Packets) {
+    /// A link in the whole run, every byte accounted for.
+    pub fn totals(&self, link: usize) -> LinkTotals {
         let mut wires = Held::default();
-        for line in self.lines.iter().filter(|line| line.way == way) {
+        for line in self.lines.iter().filter(|line| line.link == link) {
             let held = line.held();
             wires.bytes += held.bytes;
             wires.packets += held.packets;
         }
-        self.links[way as usize].ledger(way, wires)
+        self.links[link].totals(wires)
     }
 }
 

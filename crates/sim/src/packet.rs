@@ -119,24 +119,9 @@ impl<T: Default> Slab<T> {
     }
 }
 
-/// The number nearest to `near` whose low 32 bits are `low`.
-pub fn expand(near: u64, low: u32) -> u64 {
-    near.wrapping_add_signed(i64::from(low.wrapping_sub(near as u32) as i32))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_expand_to_the_nearest_one() {
-        for near in [0u64, 5, 1 << 32, (1 << 32) - 2, 7 << 33] {
-            for offset in [-3i64, -1, 0, 1, 1000, i64::from(i32::MAX)] {
-                let Some(number) = near.checked_add_signed(offset) else { continue };
-                assert_eq!(expand(near, number as u32), number, "{near} {offset}");
-            }
-        }
-    }
 
     #[test]
     fn a_slot_given_back_is_taken_again() {

@@ -2,7 +2,8 @@
 //! what holds before the first event after an instant holds at that instant.
 
 use crate::flow::Flow;
-use afteryou_cc::{Snapshot, Span, Time};
+use afteryou_base::{Span, Time};
+use afteryou_cc::Snapshot;
 
 /// What a flow's controller says of itself at one instant.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Scripted faults: packets that are dropped or held back before they reach the queue.
 
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 use afteryou_scenario::scenario::{Delay, Drop};
 use afteryou_scenario::Scenario;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! When an application is at work.
 
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 use afteryou_scenario::{Flow, Traffic};
 
 /// A flow's time table.

@@ -3,12 +3,12 @@
 use crate::calendar::{Kind, Slot};
 use crate::error::Error;
 use crate::flow::Flow;
-use crate::link::Way;
 use crate::net::Net;
 use crate::record::Recorder;
 use crate::sample::Sampler;
-use afteryou_cc::{Span, Time};
-use afteryou_scenario::outcome::Run;
+use afteryou_base::{Span, Time};
+use afteryou_scenario::network::Network;
+use afteryou_scenario::outcome::{LinkTotals, Run};
 use afteryou_scenario::Scenario;
 
 /// Events between two looks at the clock of whoever watches.
@@ -32,8 +32,9 @@ pub fn run(
     watch: &mut dyn FnMut(Progress) -> bool,
     sampler: &mut Sampler<'_>,
 ) -> Result<Run, Error> {
-    let mut world = World::new(scenario)?;
-    let mut recorder = Recorder::new(scenario);
+    let network = scenario.network()?;
+    let mut world = World::new(scenario, &network)?;
+    let mut recorder = Recorder::new(scenario, &network);
     world.go(&mut recorder, watch, sampler)?;
     world.finish(recorder)
 }
@@ -45,10 +46,10 @@ struct World {
 }
 
 impl World {
-    fn new(scenario: &Scenario) -> Result<World, Error> {
-        let mut net = Net::new(scenario)?;
-        let flows =
-            (0..scenario.flow.len()).map(|i| Flow::new(scenario, i)).collect::<Result<Vec<_>, _>>()?;
+    fn new(scenario: &Scenario, network: &Network) -> Result<World, Error> {
+        let mut net = Net::new(scenario, network)?;
+        let flow = |i| Flow::new(scenario, network, i);
+        let flows = (0..scenario.flow.len()).map(flow).collect::<Result<Vec<_>, _>>()?;
         for (i, flow) in flows.iter().enumerate() {
             net.calendar.push(flow.first_action(), Slot::new(Kind::Application, i));
         }
@@ -96,11 +97,9 @@ impl World {
                 net.calendar.finish(again);
             }
             Kind::Line => {
-                let Some((packet, way, next)) = net.arrive(index) else {
-                    return net.calendar.finish(None);
-                };
-                net.calendar.finish(next);
-                flows[packet.flow as usize].receive(net, now, way, packet);
+                if let Some((packet, way)) = net.arrive(now, index) {
+                    flows[packet.flow as usize].receive(net, now, way, packet);
+                }
             }
             Kind::Held => {
                 net.calendar.finish(None);
@@ -124,23 +123,13 @@ impl World {
     }
 
     fn finish(self, recorder: Recorder<'_>) -> Result<Run, Error> {
-        let World { mut net, mut flows, end } = self;
-        net.bottleneck.queue_changed(end, [0, 0]);
-        let mut run = Run::default();
-        let (mut ledgers, mut queues) = (Vec::new(), Vec::new());
-        for way in Way::BOTH {
-            let (ledger, packets) = net.ledger(way);
-            if !ledger.balances() {
-                return Err(Error::Conservation(ledger));
+        let World { net, mut flows, .. } = self;
+        let links: Vec<LinkTotals> = (0..net.number_of_links()).map(|link| net.totals(link)).collect();
+        for LinkTotals { link, ledger, .. } in &links {
+            if let Some(ledger) = ledger.as_ref().filter(|ledger| !ledger.balances()) {
+                return Err(Error::Conservation { link: link.clone(), ledger: ledger.clone() });
             }
-            if way == Way::Forward {
-                run.packets = packets;
-            }
-            ledgers.push(ledger);
-            queues.push(net.queue_figures(way));
         }
-        let packets = run.packets;
-        let run = recorder.finish(&mut flows, net.bottleneck);
-        Ok(Run { packets, ledger: ledgers, queues, ..run })
+        Ok(Run { links, ..recorder.finish(&mut flows, &net) })
     }
 }

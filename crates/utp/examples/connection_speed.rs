@@ -3,9 +3,11 @@
 //!
 //! ```sh
 //! cargo run --release -p afteryou-utp --example connection_speed
+//! cargo run --release -p afteryou-utp --example connection_speed 200 10 100000   # one case: window, loss in per mille, packets
 //! ```
 
-use afteryou_cc::{Ack, Controller, Loss, Snapshot, Span, Time, Timeout};
+use afteryou_base::{Span, Time};
+use afteryou_cc::{Ack, Controller, Directive, Loss, Snapshot, Timeout};
 use afteryou_utp::packet::{Packet, HEADER_LEN};
 use afteryou_utp::{Config, Connection};
 use std::collections::VecDeque;
@@ -20,6 +22,12 @@ const WARM_UP: u64 = 100_000;
 static NOTHING: [u8; 1 << 16] = [0; 1 << 16];
 
 fn main() {
+    let case: Vec<u64> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
+    if let [window, loss_per_mille, packets] = case[..] {
+        let mut pair = Pair::new(window, loss_per_mille as u32, false);
+        pair.run_to(packets);
+        return;
+    }
     println!("{:>8} {:>6} {:>18} {:>18}", "window", "loss", "with payload", "without");
     for window in [10, 50, 200, 1000, 2000] {
         for loss_per_mille in [0, 10] {
@@ -42,11 +50,8 @@ impl Controller for Fixed {
     fn on_loss(&mut self, _: &Loss) {}
     fn on_timeout(&mut self, _: &Timeout) {}
     fn on_mtu(&mut self, _: u32) {}
-    fn cwnd(&self) -> u64 {
-        self.0
-    }
-    fn in_slow_start(&self) -> bool {
-        false
+    fn directive(&self) -> Directive {
+        Directive::window(self.0)
     }
     fn snapshot(&self) -> Snapshot {
         Snapshot::default()

@@ -9,7 +9,7 @@
 //! two workers cost more than 1.25 times what one does.
 
 #[cfg(target_os = "linux")]
-#[path = "../tests/support/fixed.rs"]
+#[path = "../tests/all/support/fixed.rs"]
 mod fixed;
 
 /// An idle worker's wake-ups for a packet are fewer.

@@ -1,7 +1,7 @@
 //! What can be set on a connection, with defaults for the open internet.
 
 use crate::recovery::Recovery;
-use afteryou_cc::Span;
+use afteryou_base::Span;
 
 /// Payload of a packet, bytes. With uTP's 20, UDP's 8 and IP's 20 (40) the packet is 1400 (1420) bytes long, which fits
 /// the usual tunnels (WireGuard over IPv6 leaves 1420). Path-MTU search is not done yet.

@@ -17,6 +17,6 @@ pub mod sack;
 
 pub use config::Config;
 pub use connection::{Connection, Outgoing, SocketShare, Statistics};
-pub use endpoint::{Endpoint, EndpointConfig, EndpointStatistics, Monitor, Stream, DSCP_LE};
+pub use endpoint::{Endpoint, EndpointConfig, EndpointStatistics, Monitor, Stream};
 pub use error::Error;
 pub use recovery::Recovery;

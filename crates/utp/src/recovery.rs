@@ -18,7 +18,7 @@
 //! expires, and gives up at the fifth expiry in a row.
 
 use crate::rto;
-use afteryou_cc::Span;
+use afteryou_base::Span;
 
 /// A way of recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +47,11 @@ impl Recovery {
     /// Is a tail of which nothing is heard probed before the timer expires?
     pub(crate) const fn probes_tails(self) -> bool {
         matches!(self, Recovery::Modern)
+    }
+
+    /// Does an ack that reports packets by its bitmap alone restart the retransmission timer?
+    pub(crate) const fn restarts_for_sacks(self) -> bool {
+        !matches!(self, Recovery::Modern)
     }
 
     /// Are bitmaps longer than libutp's read and written, where the peer reads and writes them, too?

@@ -5,7 +5,8 @@
 //! ```
 //! Source: BEP 29 ("timeouts", min 500 ms, first 1000 ms); libutp takes 1000 ms and 3000 ms.
 
-use afteryou_cc::Span;
+use afteryou_base::Span;
+use afteryou_sender::timers::Backoff;
 
 /// Timeout before the first sample, and of the SYN (libutp; BEP 29 says 1 s).
 pub const INITIAL: Span = Span::from_secs(3);
@@ -13,8 +14,6 @@ pub const INITIAL: Span = Span::from_secs(3);
 pub const BEP_MIN: Span = Span::from_millis(500);
 /// Lower bound in libutp.
 pub const LIBUTP_MIN: Span = Span::from_millis(1000);
-/// Backoff ends here (RFC 6298 §2.5 asks for 60 s or more).
-pub const MAX: Span = Span::from_secs(60);
 
 /// Estimator and backoff.
 #[derive(Clone, Copy, Debug)]
@@ -23,13 +22,13 @@ pub struct Rto {
     var_ms: i64,
     sampled: bool,
     min: Span,
-    backoff: u32,
+    backoff: Backoff,
 }
 
 impl Rto {
     /// An estimator without samples; `min` bounds the timeout from below.
     pub fn new(min: Span) -> Rto {
-        Rto { rtt_ms: 0, var_ms: 0, sampled: false, min, backoff: 0 }
+        Rto { rtt_ms: 0, var_ms: 0, sampled: false, min, backoff: Backoff::default() }
     }
 
     /// Takes in the round-trip time of a packet that was sent once.
@@ -50,33 +49,34 @@ impl Rto {
             false => INITIAL,
             true => Span::from_millis((self.rtt_ms + 4 * self.var_ms).max(0) as u64).max(self.min),
         };
-        (base * (1 << self.backoff.min(16))).min(MAX)
+        self.backoff.apply(base)
     }
 
     /// The timer expired: twice as long next time.
     pub fn back_off(&mut self) {
-        self.backoff += 1;
+        self.backoff.back_off();
     }
 
     /// The peer is there, only busy: no more than `doublings` from here.
     pub fn limit_backoff(&mut self, doublings: u32) {
-        self.backoff = self.backoff.min(doublings);
+        self.backoff.limit(doublings);
     }
 
     /// An ack made progress.
     pub fn reset_backoff(&mut self) {
-        self.backoff = 0;
+        self.backoff.reset();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use afteryou_sender::timers::MAX_RTO;
 
     #[test]
     fn a_sample_moves_rtt_and_variation_as_libutp_does() {
         for (min, expected_ms) in [(LIBUTP_MIN, 1000), (BEP_MIN, 500), (Span::ZERO, 338)] {
-            let mut rto = Rto { rtt_ms: 100, var_ms: 50, sampled: true, min, backoff: 0 };
+            let mut rto = Rto { rtt_ms: 100, var_ms: 50, sampled: true, min, backoff: Backoff::default() };
             rto.update(Span::from_millis(180));
             assert_eq!((rto.var_ms, rto.rtt_ms), (57, 110));
             assert_eq!(rto.get(), Span::from_millis(expected_ms));
@@ -90,14 +90,15 @@ mod tests {
         rto.back_off();
         assert_eq!(rto.get(), Span::from_secs(6));
         (0..40).for_each(|_| rto.back_off());
-        assert_eq!(rto.get(), MAX);
+        assert_eq!(rto.get(), MAX_RTO);
         rto.reset_backoff();
         assert_eq!(rto.get(), INITIAL);
     }
 
     #[test]
     fn the_rfc_6817_timeout_doubles_from_one_second() {
-        let mut rto = Rto { rtt_ms: 100, var_ms: 50, sampled: true, min: LIBUTP_MIN, backoff: 0 };
+        let mut rto =
+            Rto { rtt_ms: 100, var_ms: 50, sampled: true, min: LIBUTP_MIN, backoff: Backoff::default() };
         let doubled: Vec<u64> = (0..3)
             .map(|_| {
                 let now = rto.get().as_nanos() / 1_000_000_000;

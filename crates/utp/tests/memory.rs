@@ -5,7 +5,7 @@
 #[path = "../../../fuzz/src/bodies/connection.rs"]
 mod connection;
 
-use afteryou_cc::Span;
+use afteryou_base::Span;
 use afteryou_utp::packet::{Header, Kind, Packet};
 use afteryou_utp::{Endpoint, EndpointConfig};
 use connection::{forged, Forged, Machine, Number, Op, Setup, Start, MAX_PAYLOAD};

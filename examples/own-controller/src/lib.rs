@@ -28,25 +28,32 @@
 //! `limit`, a part of the link stays unused after each halving, up to a quarter in the mean. On a buffer shorter than
 //! `limit` it is Reno.
 
+use afteryou_base::param::{Param, Settings};
+use afteryou_base::About;
+use afteryou_base::{Span, Time};
 use afteryou_cc::base_delay::{BaseDelay, BASE_HISTORY};
 use afteryou_cc::current_delay::{CurrentDelay, CURRENT_FILTER};
 use afteryou_cc::delay_signal::rtt_us;
 use afteryou_cc::list::{Class, Entry};
 use afteryou_cc::loss_gate::LossGate;
-use afteryou_cc::param::{Param, Settings};
-use afteryou_cc::{Ack, Bytes16, Controller, Idle, Loss, Snapshot, Span, Time, Timeout};
+use afteryou_cc::{Ack, Bytes16, Controller, Directive, Idle, Loss, Snapshot, Timeout};
 
 /// Fewest packets that a queue or a loss leaves, and packets at the start.
 const FLOOR: u64 = 2;
 
 /// What the library needs to know: the name, the parameters, and how to make one.
 pub static POLITE: Entry = Entry {
-    name: "polite",
+    about: About {
+        name: "polite",
+        summary: "grows by a packet per round trip and halves when the queue passes a limit",
+        source: "examples/own-controller",
+        params: &[
+            Param::millis("limit", 20, (1, 1000)).explained("queuing delay that halves the window", "ours")
+        ],
+        presets: &[],
+    },
     class: Class::Background,
-    summary: "grows by a packet per round trip and halves when the queue passes a limit",
-    source: "examples/own-controller",
-    params: &[Param::millis("limit", 20, (1, 1000)).explained("queuing delay that halves the window", "ours")],
-    make: |settings, mss| Box::new(Polite::new(settings, mss)),
+    make: |settings, setup| Box::new(Polite::new(settings, setup.mss)),
 };
 
 /// A `polite` controller.
@@ -97,6 +104,10 @@ impl Polite {
         self.cwnd >= self.floor() && self.queue.is_some_and(|queue| queue > self.limit)
     }
 
+    fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
     fn grow(&mut self, acked: Bytes16) {
         self.cwnd = match self.in_slow_start() {
             true => self.cwnd.plus(acked).min(self.ssthresh),
@@ -121,7 +132,7 @@ impl Polite {
 impl Controller for Polite {
     fn on_ack(&mut self, ack: &Ack) {
         self.measure(ack);
-        if self.queue_stands() || ack.ce_marks > 0 {
+        if self.queue_stands() || ack.marks.any() {
             self.reduce(ack.sent_at, ack.now);
             return;
         }
@@ -131,7 +142,7 @@ impl Controller for Polite {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.reduce(loss.sent_at, loss.now);
+        self.reduce(loss.sent.now, loss.now);
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
@@ -153,18 +164,14 @@ impl Controller for Polite {
         self.cwnd = self.cwnd.max(self.packet);
     }
 
-    fn cwnd(&self) -> u64 {
-        self.cwnd.to_bytes()
-    }
-
-    fn in_slow_start(&self) -> bool {
-        self.cwnd < self.ssthresh
+    fn directive(&self) -> Directive {
+        Directive::growing_window(self.cwnd.to_bytes(), self.in_slow_start())
     }
 
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             phase: if self.in_slow_start() { "slow start" } else { "congestion avoidance" },
-            cwnd: self.cwnd(),
+            cwnd: self.cwnd.to_bytes(),
             ssthresh: (self.ssthresh != Bytes16::MAX).then(|| self.ssthresh.to_bytes()),
             base_delay: self.base.get().map(|us| Span::from_micros(us.into())),
             queuing_delay: self.queue,

@@ -6,7 +6,8 @@
 //!
 //! The bytes of a fuzzer are read from the front, field by field, so that an input can be written by hand.
 
-use afteryou_cc::{list, Span, Time};
+use afteryou_base::{Span, Time};
+use afteryou_cc::list;
 use afteryou_utp::packet::{Header, Kind, Packet, HEADER_LEN};
 use afteryou_utp::sack::{Sack, MAX_LEN};
 use afteryou_utp::{Config, Connection, Recovery};
@@ -238,7 +239,7 @@ impl Machine {
     pub fn new(setup: Setup) -> Machine {
         let config = setup.config();
         let controller = list::CONTROLLERS[usize::from(setup.controller) % list::CONTROLLERS.len()]
-            .build(&[], config.payload)
+            .build(&[], afteryou_cc::Setup::of(config.payload))
             .expect("defaults are valid");
         let now = Time::from_millis(10_000);
         let by_accepting = matches!(setup.start, Start::SynReceived | Start::Accepted);

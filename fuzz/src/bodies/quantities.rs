@@ -45,7 +45,8 @@ fn build(text: &str) {
     };
     let _ = algorithm.queue();
     if let Ok((entry, overrides)) = algorithm.controller() {
-        let controller = entry.build(&overrides, 1352).expect("checked parameters are taken");
+        let controller =
+            entry.build(&overrides, afteryou_cc::Setup::of(1352)).expect("checked parameters are taken");
         controller.snapshot();
     }
 }

@@ -41,7 +41,7 @@ pub enum Opens {
 /// An endpoint's settings with a controller of the list.
 pub fn with_controller(name: &'static str) -> EndpointConfig {
     let entry = list::find(name).unwrap();
-    EndpointConfig::new(Arc::new(move |mss| entry.build(&[], mss).unwrap()), 0)
+    EndpointConfig::new(Arc::new(move |setup| entry.build(&[], setup).unwrap()), 0)
 }
 
 pub fn bind(ip: IpAddr, config: EndpointConfig) -> Endpoint {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use afteryou_cc::{Ack, Controller, Loss, Snapshot, Timeout};
+use afteryou_cc::{Ack, Controller, Directive, Loss, Pacing, Snapshot, Timeout};
 use afteryou_utp::EndpointConfig;
 
 #[derive(Debug)]
@@ -14,19 +14,10 @@ impl Controller for Wide {
     fn on_timeout(&mut self, _: &Timeout) {}
     fn on_mtu(&mut self, _: u32) {}
 
-    fn cwnd(&self) -> u64 {
-        self.0
+    fn directive(&self) -> Directive {
+        // No burst is larger than what the socket of libutp can buffer.
+        Directive { pacing: Pacing::Rate(50_000_000), ..Directive::window(self.0) }
     }
-
-    /// No burst is larger than what the socket of libutp can buffer.
-    fn pacing_rate(&self) -> Option<u64> {
-        Some(50_000_000)
-    }
-
-    fn in_slow_start(&self) -> bool {
-        false
-    }
-
     fn snapshot(&self) -> Snapshot {
         Snapshot { phase: "wide", cwnd: self.0, ..Snapshot::default() }
     }

@@ -234,7 +234,6 @@ mod tests {
             window: window.to_owned(),
             from_s: 3.0,
             to_s: 10.0,
-            utilisation: 1.0,
             flows: vec![backup(0.97)],
             ..WindowFigures::default()
         };

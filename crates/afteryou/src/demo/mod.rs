@@ -8,11 +8,12 @@ mod show;
 mod timetable;
 
 use crate::demo_args::DemoArgs;
-use crate::failure::Failure;
-use crate::{live, output};
+use crate::live;
 use afteryou_bed::run::{self, Options, Source};
 use afteryou_report as report;
 use afteryou_scenario::Outcome;
+use afteryou_terminal::output;
+use afteryou_terminal::Failure;
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -31,10 +32,13 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     let options = Options { sources: BTreeMap::from_iter(sources), ..Options::default() };
 
     let stderr = std::io::stderr().is_terminal();
-    let no_color = live::no_color();
+    let no_color = afteryou_terminal::no_color();
     let mut view = live::view(stderr, no_color);
     let mut show = show::Show::new(&scenario, timetable::expected_s(&args, file_bytes));
-    let outcome = run::run(&scenario, &options, &mut |progress| view.draw(&show.frame(progress)));
+    let outcome = run::run(&scenario, &options, &mut |progress| {
+        view.draw(&show.frame(progress));
+        true // Ctrl-C ends the process
+    });
     view.finish();
     let mut outcome = outcome?;
     judge::judge(&mut outcome);

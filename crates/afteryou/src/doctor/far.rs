@@ -1,8 +1,9 @@
 //! The way to the far end of a ticket: who answers, how fast, and what happens to packets meanwhile.
 
 use super::Check;
-use crate::failure::Failure;
-use afteryou_quic::{background_transport, Socket, DSCP_LE};
+use afteryou_base::dscp::LE;
+use afteryou_quic::{background_transport, Socket};
+use afteryou_terminal::Failure;
 use afteryou_transfer::dial::{self, Dialer};
 use afteryou_transfer::probe::{self, Path};
 use afteryou_transfer::ticket::{Address, Host, Ticket};
@@ -44,7 +45,7 @@ pub fn checks(ticket: &Ticket) -> Result<Vec<Check>, Failure> {
 }
 
 async fn look(ticket: &Ticket) -> Result<Vec<Seen>, Failure> {
-    let socket = Socket::from_std(dial::udp_socket(0)?, DSCP_LE)?;
+    let socket = Socket::from_std(dial::udp_socket(0)?, LE)?;
     let endpoint = afteryou_quic::endpoint(socket, quinn::EndpointConfig::default(), None)?;
     let dialer = Dialer::new(endpoint.clone(), ticket, Arc::new(background_transport()))?;
     let mut looks = JoinSet::new();
@@ -181,10 +182,10 @@ fn arrival(path: &Path) -> Vec<Check> {
         return vec![origin, Check::warn(DSCP, "the far end cannot see it", todo)];
     };
     let dscp = match tos >> 2 {
-        DSCP_LE => Check::ok(DSCP, format!("arrives as lower effort ({DSCP_LE})")),
+        LE => Check::ok(DSCP, format!("arrives as lower effort ({LE})")),
         other => {
             let todo = "a router on the way rewrites it, so those behind it cannot see that this traffic may wait; if the router is yours, let it keep DSCP";
-            Check::warn(DSCP, format!("sent as lower effort ({DSCP_LE}), arrives as {other}"), todo)
+            Check::warn(DSCP, format!("sent as lower effort ({LE}), arrives as {other}"), todo)
         }
     };
     let ecn = match tos & ECN_BITS {
@@ -202,7 +203,7 @@ fn arrival(path: &Path) -> Vec<Check> {
 
 /// What a far end says must not move the cursor.
 fn printable(text: &str) -> String {
-    crate::output::printable(&text.chars().take(200).collect::<String>())
+    afteryou_terminal::output::printable(&text.chars().take(200).collect::<String>())
 }
 
 #[cfg(test)]

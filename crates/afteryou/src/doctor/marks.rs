@@ -2,11 +2,10 @@
 
 use super::portable::pair;
 use super::Check;
-use nix::cmsg_space;
-use nix::sys::socket::{recvmsg, setsockopt, sockopt, ControlMessageOwned, MsgFlags, SockaddrIn};
-use std::io::{self, IoSliceMut};
+use afteryou_sockets::{Control, Incoming, Messages, Options, Outgoing};
+use socket2::SockRef;
+use std::io;
 use std::net::UdpSocket;
-use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 /// Lower effort (RFC 8622) in the upper six bits, ECT(0) in the lower two.
@@ -15,9 +14,9 @@ const LOWER_EFFORT_ECT0: u8 = 0b0000_0110;
 const DSCP_BITS: u8 = 0b1111_1100;
 const ECN_BITS: u8 = 0b0000_0011;
 
-const SEGMENT_BYTES: i32 = 1200;
+const SEGMENT_BYTES: usize = 1200;
 const SEGMENTS: usize = 4;
-const BATCH_BYTES: usize = SEGMENT_BYTES as usize * SEGMENTS;
+const BATCH_BYTES: usize = SEGMENT_BYTES * SEGMENTS;
 
 /// All of them.
 pub fn checks() -> Vec<Check> {
@@ -26,34 +25,31 @@ pub fn checks() -> Vec<Check> {
     checks
 }
 
-/// What came in one receive call.
-struct Received {
-    bytes: usize,
-    tos: Option<u8>,
-    segment_bytes: Option<i32>,
+/// Two sockets on loopback, as transfers use them.
+struct Pair {
+    from: (UdpSocket, Control),
+    to: (UdpSocket, Control),
 }
 
-fn receive(socket: &UdpSocket) -> io::Result<Received> {
-    let mut payload = [0; 2 * BATCH_BYTES];
-    let mut slices = [IoSliceMut::new(&mut payload)];
-    let mut control = cmsg_space!(u8, i32);
-    let message =
-        recvmsg::<SockaddrIn>(socket.as_raw_fd(), &mut slices, Some(&mut control), MsgFlags::empty())?;
-    let mut received = Received { bytes: message.bytes, tos: None, segment_bytes: None };
-    for control in message.cmsgs()? {
-        match control {
-            ControlMessageOwned::Ipv4Tos(tos) => received.tos = Some(tos),
-            ControlMessageOwned::UdpGroSegments(bytes) => received.segment_bytes = Some(bytes),
-            _ => {}
-        }
+impl Pair {
+    fn open(receiving: Options) -> io::Result<Pair> {
+        let (from, to) = pair()?;
+        to.set_read_timeout(Some(Duration::from_millis(300)))?;
+        let [sends, receives] = [(&from, Options::default()), (&to, receiving)]
+            .map(|(socket, options)| Control::new(SockRef::from(socket), options));
+        Ok(Pair { from: (from, sends?), to: (to, receives?) })
     }
-    Ok(received)
-}
 
-fn sockets() -> io::Result<(UdpSocket, UdpSocket)> {
-    let (from, to) = pair()?;
-    to.set_read_timeout(Some(Duration::from_millis(300)))?;
-    Ok((from, to))
+    fn send(&self, payload: &[u8], tos: u8, segment: Option<usize>) -> io::Result<()> {
+        let (socket, control) = &self.from;
+        let outgoing = Outgoing { tos, segment, ..Outgoing::new(self.to.0.local_addr()?, payload) };
+        control.send(SockRef::from(socket), &outgoing)
+    }
+
+    fn receive(&self) -> io::Result<Incoming> {
+        let (socket, control) = &self.to;
+        control.receive(SockRef::from(socket), &mut Messages::default(), &mut [0; 2 * BATCH_BYTES])
+    }
 }
 
 fn marks() -> Vec<Check> {
@@ -61,11 +57,12 @@ fn marks() -> Vec<Check> {
 }
 
 fn send_marked() -> io::Result<Option<u8>> {
-    let (from, to) = sockets()?;
-    setsockopt(&to, sockopt::IpRecvTos, &true)?;
-    setsockopt(&from, sockopt::Ipv4Tos, &i32::from(LOWER_EFFORT_ECT0))?;
-    from.send(&[0; 100])?;
-    Ok(receive(&to)?.tos)
+    let pair = Pair::open(Options { tos: true, ..Options::default() })?;
+    pair.send(&[0; 100], LOWER_EFFORT_ECT0, None)?;
+    match pair.from.1.sends_tos() {
+        true => Ok(pair.receive()?.tos),
+        false => Err(io::Error::other("the kernel takes no TOS byte with a datagram")),
+    }
 }
 
 fn judge_marks(seen: Result<Option<u8>, String>) -> Vec<Check> {
@@ -78,7 +75,7 @@ fn judge_marks(seen: Result<Option<u8>, String>) -> Vec<Check> {
             return vec![Check::warn(DSCP, "the kernel does not tell which byte arrives", todo)];
         }
         Err(error) => {
-            let todo = "allow setsockopt(IP_TOS) in this sandbox or container; without it routers cannot see that the traffic may wait";
+            let todo = "allow the IP_TOS control message in this sandbox or container; without it routers cannot see that the traffic may wait";
             return vec![Check::warn(DSCP, format!("packets cannot be marked: {error}"), todo)];
         }
     };
@@ -128,11 +125,13 @@ fn gso() -> Check {
 }
 
 fn send_batch() -> io::Result<usize> {
-    let (from, to) = sockets()?;
-    setsockopt(&from, sockopt::UdpGsoSegment, &SEGMENT_BYTES)?;
-    from.send(&[0; BATCH_BYTES])?;
+    let pair = Pair::open(Options::default())?;
+    pair.send(&[0; BATCH_BYTES], 0, Some(SEGMENT_BYTES))?;
+    if pair.from.1.send_segments() == 1 {
+        return Err(io::Error::other("the kernel does not cut a buffer into datagrams"));
+    }
     let mut arrived = 0;
-    while arrived < SEGMENTS && receive(&to)?.bytes == SEGMENT_BYTES as usize {
+    while arrived < SEGMENTS && pair.receive()?.bytes == SEGMENT_BYTES {
         arrived += 1;
     }
     Ok(arrived)
@@ -142,7 +141,7 @@ fn gro() -> Check {
     const NAME: &str = "batched receiving (GRO)";
     let todo = "needs Linux 5.0 and a sandbox that lets the option through; without it receiving takes more processor time";
     match receive_batch() {
-        Ok(Received { bytes: BATCH_BYTES, segment_bytes: Some(SEGMENT_BYTES), .. }) => {
+        Ok(Incoming { bytes: BATCH_BYTES, stride: SEGMENT_BYTES, .. }) => {
             Check::ok(NAME, format!("{SEGMENTS} datagrams in one call"))
         }
         Ok(_) => {
@@ -152,12 +151,13 @@ fn gro() -> Check {
     }
 }
 
-fn receive_batch() -> io::Result<Received> {
-    let (from, to) = sockets()?;
-    setsockopt(&to, sockopt::UdpGroSegment, &true)?;
-    setsockopt(&from, sockopt::UdpGsoSegment, &SEGMENT_BYTES)?;
-    from.send(&[0; BATCH_BYTES])?;
-    receive(&to)
+fn receive_batch() -> io::Result<Incoming> {
+    let pair = Pair::open(Options { batches: true, ..Options::default() })?;
+    if pair.to.1.receive_segments() == 1 {
+        return Err(io::Error::other("the kernel does not have the option"));
+    }
+    pair.send(&[0; BATCH_BYTES], 0, Some(SEGMENT_BYTES))?;
+    pair.receive()
 }
 
 #[cfg(test)]

@@ -11,9 +11,9 @@ mod marks;
 mod portable;
 mod report;
 
-use crate::failure::Failure;
-use crate::output;
-use crate::transfer::args::read_ticket;
+use afteryou_terminal::output;
+use afteryou_terminal::Failure;
+use afteryou_transfer_cli::args::read_ticket;
 use clap::Args;
 use serde::Serialize;
 use std::ffi::OsString;

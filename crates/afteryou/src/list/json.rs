@@ -1,7 +1,7 @@
 //! A list for programs. The form is documented in `afteryou list --help`; every key is always there.
 
 use super::Listed;
-use afteryou_cc::param::{Kind, Param, Preset, Value};
+use afteryou_base::param::{Kind, Param, Preset, Value};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ struct Entry {
     class: Option<&'static str>,
     summary: &'static str,
     source: &'static str,
-    engines: &'static [&'static str],
+    engines: Vec<&'static str>,
     parameters: Vec<Parameter>,
     presets: Vec<PresetOf>,
 }
@@ -48,7 +48,7 @@ fn entry(listed: &Listed) -> Entry {
         class: listed.class_name(),
         summary: listed.summary,
         source: listed.source,
-        engines: listed.engines,
+        engines: listed.engines.clone(),
         parameters: listed.params.iter().map(parameter).collect(),
         presets: listed.presets.iter().map(preset).collect(),
     }

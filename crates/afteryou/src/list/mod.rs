@@ -6,14 +6,15 @@ pub mod wrap;
 
 pub use table::{changes_in_words, default as default_in_words, range as range_in_words};
 
-use crate::failure::Failure;
-use crate::output;
 use afteryou_aqm::list::QUEUES;
+use afteryou_base::param::{Param, Preset};
 use afteryou_cc::list::Class;
-use afteryou_cc::param::{Param, Preset};
+use afteryou_lab::coverage;
 use afteryou_scenario::catalogue;
 use afteryou_scenario::transport::TRANSPORTS;
 use afteryou_scenario::words::unknown;
+use afteryou_terminal::output;
+use afteryou_terminal::Failure;
 use clap::Args;
 
 /// What `afteryou list` can be told.
@@ -41,8 +42,8 @@ source}; kind is \"time\", \"number\", \"count\", \"bytes\", \"flag\" or \"choic
 the unit (times in ms, sizes in B); the default of a flag is a boolean, that of a choice a string. min and max are \
 null for flags and choices, choices is null for everything but choices. presets is an array of {name, help, values}: \
 what the parameter preset may be, whose values those are, and, by parameter, the defaults that it changes, written as \
-those are. Only queues have presets; for everything else the array is empty. engines is an array of those of \"sim\" \
-(afteryou sim), \"demo\" (real sockets) and \"fluid\" (afteryou fluid) that know it.";
+those are. Only queues have presets; for everything else the array is empty. engines is an array of the \
+engines that know it, by the names of their subcommands, such as \"sim\".";
 
 /// Which list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +57,7 @@ pub enum List {
 }
 
 /// An algorithm in a list.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Listed {
     name: &'static str,
     class: Option<Class>,
@@ -64,20 +65,7 @@ pub struct Listed {
     source: &'static str,
     params: &'static [Param],
     presets: &'static [Preset],
-    engines: &'static [&'static str],
-}
-
-/// Where something works: every engine, or all but some.
-const EVERYWHERE: &[&str] = &["sim", "demo", "fluid"];
-const WITHOUT_FLUID: &[&str] = &["sim", "demo"];
-const WITHOUT_DEMO: &[&str] = &["sim", "fluid"];
-
-/// Engines that know an algorithm which has equations or not.
-fn engines(models: &[afteryou_fluid::Entry], name: &str) -> &'static [&'static str] {
-    match models.iter().any(|model| model.name == name) {
-        true => EVERYWHERE,
-        false => WITHOUT_FLUID,
-    }
+    engines: Vec<&'static str>,
 }
 
 fn list(word: &str) -> Result<List, afteryou_scenario::Error> {
@@ -102,7 +90,7 @@ impl List {
                     source: entry.source,
                     params: entry.params,
                     presets: &[],
-                    engines: engines(afteryou_fluid::CONTROLLERS, entry.name),
+                    engines: coverage::of_controller(entry.name),
                 })
                 .collect(),
             List::Queues => QUEUES
@@ -114,7 +102,7 @@ impl List {
                     source: entry.source,
                     params: entry.params,
                     presets: entry.presets,
-                    engines: engines(afteryou_fluid::QUEUES, entry.name),
+                    engines: coverage::of_queue(entry.name),
                 })
                 .collect(),
             List::Transports => TRANSPORTS
@@ -126,7 +114,7 @@ impl List {
                     source: entry.source,
                     params: entry.params,
                     presets: &[],
-                    engines: if entry.name == "tcp" { WITHOUT_DEMO } else { EVERYWHERE },
+                    engines: coverage::of_transport(entry.name),
                 })
                 .collect(),
         }
@@ -156,8 +144,8 @@ pub fn run(args: &ListArgs) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_cc::param::Value;
-    use afteryou_cc::Span;
+    use afteryou_base::param::Value;
+    use afteryou_base::Span;
 
     /// What a queue with presets looks like, whichever of them the list has.
     pub const WITH_PRESETS: Listed = Listed {
@@ -171,7 +159,7 @@ mod tests {
             Param::bytes("limit", 1000, (1, 1_000_000)).explained("most bytes", ""),
             Param::flag("ecn", false).explained("mark", ""),
         ],
-        engines: EVERYWHERE,
+        engines: Vec::new(),
         presets: &[
             Preset { name: "paper", help: "as in the paper", rows: &[] },
             Preset {

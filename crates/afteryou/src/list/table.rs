@@ -2,7 +2,7 @@
 
 use super::wrap::wrap;
 use super::Listed;
-use afteryou_cc::param::{Kind, Param, Preset, Value};
+use afteryou_base::param::{Kind, Param, Preset, Value};
 use afteryou_scenario::Size;
 
 const INDENT: &str = "  ";

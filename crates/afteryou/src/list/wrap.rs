@@ -1,29 +1,12 @@
 //! Text in lines of a width.
 
-/// `text` in lines of at most `width` characters; a word that is longer than a line is broken. Never no line.
-pub fn wrap(text: &str, width: usize) -> Vec<String> {
-    let width = width.max(1);
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let letters: Vec<char> = word.chars().collect();
-        for piece in letters.chunks(width) {
-            append(&mut lines, piece, width);
-        }
-    }
-    lines
-}
+use textwrap::{Options, WordSplitter};
 
-fn append(lines: &mut Vec<String>, piece: &[char], width: usize) {
-    let used = lines.last().map_or(0, |line| line.chars().count());
-    if used > 0 && used + 1 + piece.len() > width {
-        lines.push(String::new());
-    }
-    if let Some(line) = lines.last_mut() {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.extend(piece);
-    }
+/// Returns `text` in lines of at most `width` columns. A word that is longer than a line is broken, no other one is, and
+/// there is at least one line.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let options = Options::new(width.max(1)).word_splitter(WordSplitter::NoHyphenation);
+    textwrap::wrap(text, options).into_iter().map(String::from).collect()
 }
 
 #[cfg(test)]
@@ -36,5 +19,7 @@ mod tests {
         assert_eq!(wrap("unbreakable", 4), ["unbr", "eaka", "ble"]);
         assert_eq!(wrap("", 4), [""]);
         assert_eq!(wrap("a b", 0), ["a", "b"]);
+        assert_eq!(wrap("fq-codel a", 8), ["fq-codel", "a"]);
+        assert_eq!(wrap("文件 a", 4), ["文件", "a"], "two columns each");
     }
 }

@@ -12,6 +12,7 @@
 use super::charts::{highest, round_up, value_width, Plot, LARGEST as LARGEST_VALUE};
 use super::look::Look;
 use super::{figure, Curve, Frame};
+use afteryou_terminal::cut;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::symbols::line::{HORIZONTAL, THICK_HORIZONTAL};
@@ -161,24 +162,4 @@ fn legend<'a>(unit: &'a str, curves: &'a [Curve], look: Look, width: usize) -> V
         }
     }
     lines
-}
-
-/// `text` in at most `width` columns, with an ellipsis if something is missing.
-pub fn cut(text: &str, width: u16) -> String {
-    let width = usize::from(width);
-    if Span::raw(text).width() <= width {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    for letter in text.chars() {
-        kept.push(letter);
-        if Span::raw(kept.as_str()).width() + 1 > width {
-            kept.pop();
-            break;
-        }
-    }
-    if width > 0 {
-        kept.push('…');
-    }
-    kept
 }

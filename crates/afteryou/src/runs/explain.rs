@@ -1,19 +1,23 @@
 //! `afteryou fluid --explain`: what follows from a scenario without running it.
 
-use super::engine::fluid_failed;
-use crate::failure::Failure;
 use crate::list::wrap::wrap;
-use crate::output;
+use crate::run_args::RunArgs;
 use afteryou_fluid::{Analysis, Options, Quantity};
-use afteryou_scenario::file::Planned;
+use afteryou_scenario::Experiment;
+use afteryou_terminal::output;
+use afteryou_terminal::Failure;
 use std::fmt::Write;
 
-/// Says it of every run of a file; repetitions say the same.
-pub fn explain(name: &str, runs: &[Planned]) -> Result<(), Failure> {
-    for planned in runs.iter().filter(|planned| planned.repetition == 0) {
-        let options = Options::of(&planned.scenario);
-        let analysis = afteryou_fluid::explain(&planned.scenario, &options).map_err(fluid_failed)?;
-        let point = planned.point.iter().map(|(setting, value)| format!(", {setting} = {value}"));
+/// Prints it for every point of a file's sweep; repetitions follow from the same equations.
+pub fn explain(name: &str, experiment: &Experiment, args: &RunArgs) -> Result<(), Failure> {
+    for run in experiment.runs(args.seed, Some(1)).map_err(Failure::usage)? {
+        let analysis = afteryou_fluid::explain(&run.scenario, &Options::of(&run.scenario));
+        // All that the closed forms refuse is in the file.
+        let analysis = analysis.map_err(|error| match error {
+            afteryou_fluid::Error::Unsupported(what) => Failure::usage(experiment.refused(&run, &what)),
+            other => Failure::usage(other),
+        })?;
+        let point = run.point.iter().map(|(setting, value)| format!(", {setting} = {value}"));
         output::print(&words(&format!("{name}{}", point.collect::<String>()), &analysis))?;
     }
     Ok(())

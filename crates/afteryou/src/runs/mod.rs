@@ -1,52 +1,56 @@
-//! `afteryou sim` and `afteryou fluid`: run scenario files.
+//! `afteryou sim`, `afteryou fluid` and the other engines: run scenario files.
 //!
-//! `engine` is what runs a scenario, `explain` what the fluid engine says without running it, `pool` spreads the runs over the cores, `show` tells how far they are, `files` writes what came out as it comes.
+//! The lab plans and runs, the report's room writes files. Here is what a person sees: `show` draws the progress, `explain`
+//! prints what the fluid engine's closed forms say.
 
-pub mod engine;
 mod explain;
-mod files;
-mod pool;
 mod show;
 
-use crate::failure::Failure;
-use crate::run_args::{FluidArgs, RunArgs};
-use crate::{live, output};
-use afteryou_report::{self as report, Brief};
-use afteryou_scenario::file::Planned;
+use crate::run_args::{EngineCommand, RunArgs};
+use afteryou_lab::{Engine, Event, Plan};
+use afteryou_report::{self as report, Brief, Folders};
 use afteryou_scenario::{Experiment, Outcome};
+use afteryou_terminal::output;
+use afteryou_terminal::Failure;
 use anyhow::Context;
-use engine::Engine;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
-/// A file and its runs.
-struct Job {
+/// A file.
+struct File {
+    /// What it shows, or else the name of its folder.
     name: String,
     folder: String,
-    runs: Vec<Planned>,
+    experiment: Experiment,
+}
+
+/// A file and its runs.
+struct Job {
+    file: File,
+    plan: Plan,
 }
 
 /// Runs or explains the files.
-pub fn fluid(args: &FluidArgs) -> Result<(), Failure> {
-    match args.explain {
-        true => {
-            read(&args.runs, Engine::Fluid)?.iter().try_for_each(|job| explain::explain(&job.name, &job.runs))
-        }
-        false => run(&args.runs, Engine::Fluid),
-    }
-}
-
-/// Runs the files.
-pub fn run(args: &RunArgs, engine: Engine) -> Result<(), Failure> {
+pub fn run(command: &EngineCommand) -> Result<(), Failure> {
+    let (engine, args) = (command.engine, &command.runs);
     // Everything is read and checked before anything is run.
-    let jobs = read(args, engine)?;
+    let files = read(args)?;
+    if command.explain {
+        return files.iter().try_for_each(|file| explain::explain(&file.name, &file.experiment, args));
+    }
+    let jobs = files.into_iter().map(|file| {
+        let plan = Plan::new(engine, &file.experiment, args.choices()).map_err(failure)?;
+        Ok(Job { file, plan })
+    });
+    let jobs = jobs.collect::<Result<Vec<Job>, Failure>>()?;
     let stop = on_interrupt()?;
     if let Some(out) = &args.out {
         report::check_writable(out)?;
     }
-    let total = jobs.iter().map(|job| job.runs.len()).sum();
-    let mut show = show::Show::new(total, std::io::stderr().is_terminal() && !live::is_dumb());
+    let total = jobs.iter().map(|job| job.plan.points.len()).sum();
+    let mut show = show::Show::new(total, std::io::stderr().is_terminal() && !afteryou_terminal::is_dumb());
     for job in &jobs {
         let done = run_job(args, engine, job, jobs.len() > 1, &stop, &mut show);
         show.clear();
@@ -55,20 +59,17 @@ pub fn run(args: &RunArgs, engine: Engine) -> Result<(), Failure> {
     Ok(())
 }
 
-fn read(args: &RunArgs, engine: Engine) -> Result<Vec<Job>, Failure> {
-    let mut jobs = Vec::new();
+fn read(args: &RunArgs) -> Result<Vec<File>, Failure> {
+    let mut files = Vec::new();
     for (path, folder) in args.files.iter().zip(args.folders()?) {
         let experiment = Experiment::read(path, &args.sets).map_err(Failure::usage)?;
-        // Equations draw nothing but start values: what is repeated is a trial.
-        let trials = experiment.trials().filter(|_| engine == Engine::Fluid);
-        let runs = experiment.runs(args.seed, args.repeat.or(trials)).map_err(Failure::usage)?;
         let name = match experiment.name() {
             name if name.trim().is_empty() => folder.clone(),
             name => name,
         };
-        jobs.push(Job { name, folder, runs });
+        files.push(File { name, folder, experiment });
     }
-    Ok(jobs)
+    Ok(files)
 }
 
 /// Set by Ctrl-C: the runs end, and nothing half-written stays.
@@ -81,56 +82,84 @@ fn on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
 
 fn run_job(
     args: &RunArgs,
-    engine: Engine,
+    engine: &dyn Engine,
     job: &Job,
     one_of_many: bool,
     stop: &AtomicBool,
     show: &mut show::Show,
 ) -> Result<(), Failure> {
-    let out = args.out.as_ref().map(|out| if one_of_many { out.join(&job.folder) } else { out.clone() });
-    let mut files = files::Files::new(out, job.runs.len());
+    let points = &job.plan.points;
+    let out = args.out.as_ref().map(|out| if one_of_many { out.join(&job.file.folder) } else { out.clone() });
+    let folders = out.map(|out| Folders::new(out, points.len()));
     let mut briefs = Vec::new();
     let mut alone = None;
-    pool::run(engine, &job.runs, args.jobs(), stop, &mut |tick| match tick {
-        pool::Tick::Progress(progress) => {
+    let mut take = |index: usize, outcome: Box<Outcome>| -> Result<(), Failure> {
+        let folder = folders.as_ref().map(|folders| folders.write(index, &outcome)).transpose()?;
+        if args.json {
+            output::print(&format!("{}\n", serde_json::to_string(&*outcome)?))?;
+        }
+        briefs.push(Brief::of(&outcome, &folder.unwrap_or_default()));
+        if points.len() == 1 {
+            alone = Some(outcome);
+        }
+        Ok(())
+    };
+    let ended = args.pool().run(engine, points, stop, &mut |event| match event {
+        Event::Progress(progress) => {
             show.draw(progress);
             Ok(())
         }
-        // In the order of the runs, whichever ends first.
-        pool::Tick::Done(index, outcome) => {
+        Event::Done(index, outcome) => {
             show.clear();
-            let folder = files.write(index, &outcome)?;
-            if args.json {
-                output::print(&format!("{}\n", serde_json::to_string(&*outcome)?))?;
-            }
-            briefs.push(Brief::of(&outcome, &folder));
-            if job.runs.len() == 1 {
-                alone = Some(outcome);
-            }
-            Ok(())
+            take(index, outcome).map_err(Ended::Here)
         }
+    });
+    ended.map_err(|ended| match ended {
+        Ended::InLab(error) => failure(error),
+        Ended::Here(failure) => failure,
     })?;
-    show.ended(job.runs.len());
-    let written = files.finish(&job.name, &briefs)?;
-    tell(args, job, &briefs, alone.as_deref(), written)
+    show.ended(points.len());
+    let page = folders.map(|folders| folders.finish(&job.file.name, &briefs)).transpose()?;
+    print(args, job, &briefs, alone.as_deref(), page.as_deref())
+}
+
+/// Why the runs of a file ended before their end.
+enum Ended {
+    InLab(afteryou_lab::Error),
+    Here(Failure),
+}
+
+impl From<afteryou_lab::Error> for Ended {
+    fn from(error: afteryou_lab::Error) -> Ended {
+        Ended::InLab(error)
+    }
+}
+
+/// The exit code follows from whose fault it is.
+fn failure(error: afteryou_lab::Error) -> Failure {
+    match error {
+        afteryou_lab::Error::Interrupted => Failure::Interrupted,
+        of_the_input if of_the_input.is_usage() => Failure::usage(of_the_input),
+        other => other.into(),
+    }
 }
 
 /// The figures for people on stdout, unless programs read there.
-fn tell(
+fn print(
     args: &RunArgs,
     job: &Job,
     briefs: &[Brief],
     alone: Option<&Outcome>,
-    written: Option<std::path::PathBuf>,
+    page: Option<&Path>,
 ) -> Result<(), Failure> {
     if args.json {
         return Ok(());
     }
-    let colour = std::io::stdout().is_terminal() && !live::no_color();
+    let colour = std::io::stdout().is_terminal() && !afteryou_terminal::no_color();
     let text = match alone {
         Some(outcome) => report::text(outcome, output::table_width(), colour),
-        None => report::batch_text(&job.name, briefs, output::table_width(), colour),
+        None => report::batch_text(&job.file.name, briefs, output::table_width(), colour),
     };
-    let report = written.map(|path| format!("\nReport: {}\n", path.display())).unwrap_or_default();
+    let report = page.map(|path| format!("\nReport: {}\n", path.display())).unwrap_or_default();
     output::print(&format!("{text}{report}"))
 }

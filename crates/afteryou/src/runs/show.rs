@@ -1,7 +1,7 @@
 //! How far the runs are, on one line of the terminal.
 
-use super::pool::Progress;
-use crate::output::complain;
+use afteryou_lab::PoolProgress;
+use afteryou_terminal::output::complain;
 use std::time::{Duration, Instant};
 
 /// Characters of the bar.
@@ -48,8 +48,8 @@ impl Show {
     }
 
     /// Draws the line anew.
-    pub(super) fn draw(&mut self, progress: Progress) {
-        self.latest_s = progress.simulated_s;
+    pub(super) fn draw(&mut self, progress: PoolProgress) {
+        self.latest_s = progress.passed_s;
         let elapsed = self.started.elapsed();
         if !self.is_terminal || elapsed < QUIET {
             return;
@@ -59,7 +59,7 @@ impl Show {
             work: (self.before as f64 + progress.work) / self.total.max(1) as f64,
             done: self.before + progress.done,
             total: self.total,
-            simulated_s: self.simulated_s + progress.simulated_s,
+            simulated_s: self.simulated_s + progress.passed_s,
             elapsed_s: elapsed.as_secs_f64(),
         };
         // The last column stays free: some terminals wrap when it is written.

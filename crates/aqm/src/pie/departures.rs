@@ -9,8 +9,8 @@
 //! | FreeBSD | the same | the first one goes on for a packet more, which is a second sample |
 //! | Linux | bytes per second | begins with that packet, and the next one where the last has ended |
 
-use super::law::Form;
-use afteryou_cc::{Span, Time};
+use super::form::Form;
+use afteryou_base::{Span, Time};
 
 /// What an estimator is told.
 #[derive(Clone, Copy, Debug)]

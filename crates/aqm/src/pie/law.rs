@@ -1,11 +1,12 @@
 //! PIE's control law without a queue: what is known of the delay, the probability that follows, and who is told.
 
 use super::departures::{Cycle, Departures};
+use super::form::Form;
+use crate::backlog::{Backlog, Limit};
 use crate::error::Error;
-use crate::queue::{Backlog, Limit};
 use crate::site::uniform;
-use afteryou_cc::param::{Settings, Value};
-use afteryou_cc::{Span, Time};
+use afteryou_base::param::{Settings, Value};
+use afteryou_base::{Span, Time};
 use rand_pcg::Pcg64;
 
 /// From here on steps may be capped (§5.5).
@@ -30,17 +31,6 @@ const ONE: u64 = 1 << 53;
 const DROP_FROM: u64 = ONE / 100 * 85 + ONE % 100 * 85 / 100;
 /// and certainly at 8.5.
 const DROP_AT: u64 = ONE / 2 * 17;
-
-/// Whose rules where sources differ in more than a number; the header of [`pie`](crate::pie) has the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// RFC 8033.
-    Rfc8033,
-    /// Linux's `sch_pie`.
-    Linux,
-    /// FreeBSD's `dn_aqm_pie`.
-    FreeBsd,
-}
 
 /// The law: what does not change.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! What PIE can be told, and whose values there are.
 
-use afteryou_cc::param::{Param, Preset, Value};
-use afteryou_cc::Span;
+use afteryou_base::param::{Param, Preset, Value};
+use afteryou_base::Span;
 
 /// Everything but `preset`: the flow queues and the one that knows lower effort have these rows, too.
 pub const COMMON: [Param; 19] = [

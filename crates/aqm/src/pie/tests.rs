@@ -3,7 +3,7 @@
 use super::*;
 use crate::list;
 use crate::packet::{Class, Ecn};
-use afteryou_cc::param::Value;
+use afteryou_base::param::Value;
 
 fn packet(size: u32, ecn: Ecn) -> Packet<u32> {
     Packet { ecn, ..Packet::from_tos(size, 0, 0, 0) }

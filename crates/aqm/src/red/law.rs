@@ -1,8 +1,8 @@
 //! RED's arithmetic: the average, the probability that follows from it, and when the drops that it asks for fall.
 
-use crate::queue::Backlog;
+use crate::backlog::Backlog;
 use crate::site::uniform;
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 use rand_pcg::Pcg64;
 
 /// An average below so many packets or bytes is none: ever smaller ones would only be slow to compute with.

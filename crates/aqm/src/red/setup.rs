@@ -3,7 +3,7 @@
 use super::law::Shape;
 use crate::error::Error;
 use crate::site::Site;
-use afteryou_cc::param::{Param, Settings, Value};
+use afteryou_base::param::{Param, Settings, Value};
 
 /// Fewest packets of an automatic `min_th` (ns-2 `initialize_params`).
 const LEAST_AUTOMATIC_MIN_TH: f64 = 5.0;
@@ -115,7 +115,7 @@ fn tc_weight(min_th: f64, max_th: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::Limit;
+    use crate::backlog::Limit;
     use crate::red::PARAMS;
 
     /// At 10 Mbit/s.

@@ -1,11 +1,11 @@
 //! What a relay shall emulate.
 
+use super::datagram::Datagram;
 use super::record::{FlowId, LinkId, Way};
-use super::wire::Datagram;
 use crate::error::Error;
 use afteryou_aqm::Queue;
-use afteryou_cc::Span;
-use afteryou_scenario::{Probability, Rate};
+use afteryou_base::Span;
+use afteryou_scenario::{self as scenario, Probability, Rate};
 use std::net::SocketAddr;
 
 /// One direction of a link.
@@ -23,9 +23,9 @@ pub struct Direction {
 pub struct Link {
     /// Its name, unique in the relay: the random streams are named after it.
     pub name: String,
-    /// From clients to servers.
+    /// From clients to servers of flows that go up, from servers to clients of those that go down.
     pub forward: Direction,
-    /// From servers to clients.
+    /// The other one.
     pub reverse: Direction,
 }
 
@@ -38,6 +38,8 @@ pub struct Flow {
     pub server: SocketAddr,
     /// Round-trip time of the empty path without serialisation; half of it passes each way, behind the queue.
     pub rtt: Span,
+    /// Which direction of the link packets from the client cross: up the forward one, down the reverse one.
+    pub direction: scenario::Direction,
 }
 
 /// What a relay shall emulate.
@@ -52,9 +54,9 @@ pub struct Config {
 }
 
 impl Link {
-    /// The link of a scenario, the same in each direction; `seed` is that of the queues' random numbers.
-    pub fn of_scenario(name: &str, link: &afteryou_scenario::Link, seed: u64) -> Result<Link, Error> {
-        let direction = |way: Way| {
+    /// The link of a scenario with both directions; `seed` is that of the queues' random numbers.
+    pub fn of_scenario(name: &str, link: &scenario::Link, seed: u64) -> Result<Link, Error> {
+        let direction = |way: Way, link: &scenario::Link| {
             let queue = link.build_queue(seed, &format!("queue {name} {way}"));
             let queue =
                 queue.map_err(|error| Error::Queue { link: name.to_owned(), reason: error.to_string() })?;
@@ -62,8 +64,8 @@ impl Link {
         };
         Ok(Link {
             name: name.to_owned(),
-            forward: direction(Way::Forward)?,
-            reverse: direction(Way::Reverse)?,
+            forward: direction(Way::Forward, link)?,
+            reverse: direction(Way::Reverse, &link.back())?,
         })
     }
 
@@ -76,6 +78,14 @@ impl Link {
 }
 
 impl Flow {
+    /// The direction of the link that the flow's packets of this way cross; also the way of its packets in that direction.
+    pub(super) fn on_link(&self, way: Way) -> Way {
+        match self.direction {
+            scenario::Direction::Up => way,
+            scenario::Direction::Down => way.opposite(),
+        }
+    }
+
     /// Propagation delay one way; the two ways add up to the round-trip time.
     pub(super) fn propagation(&self, way: Way) -> Span {
         let half = self.rtt / 2;
@@ -98,13 +108,25 @@ impl Config {
         LinkId(self.links.len() as u32 - 1)
     }
 
-    /// Adds a flow through `link` to the server at `server`, with `rtt` on the empty path.
+    /// Adds a flow up `link` to the server at `server`, with `rtt` on the empty path.
     ///
     /// # Panics
     /// If `link` is not of this configuration.
     pub fn add_flow(&mut self, link: LinkId, server: SocketAddr, rtt: Span) -> FlowId {
-        assert!((link.0 as usize) < self.links.len(), "{link:?} belongs to another configuration");
-        self.flows.push(Flow { link, server, rtt });
+        self.add(Flow { link, server, rtt, direction: scenario::Direction::Up })
+    }
+
+    /// Adds a flow.
+    ///
+    /// # Panics
+    /// If its link is not of this configuration.
+    pub fn add(&mut self, flow: Flow) -> FlowId {
+        assert!(
+            (flow.link.0 as usize) < self.links.len(),
+            "{:?} belongs to another configuration",
+            flow.link
+        );
+        self.flows.push(flow);
         FlowId(self.flows.len() as u32 - 1)
     }
 
@@ -160,7 +182,8 @@ mod tests {
 
     #[test]
     fn the_two_ways_add_up_to_the_round_trip_time() {
-        let flow = Flow { link: LinkId(0), server: "[::1]:9".parse().unwrap(), rtt: Span(41) };
+        let direction = scenario::Direction::Up;
+        let flow = Flow { link: LinkId(0), server: "[::1]:9".parse().unwrap(), rtt: Span(41), direction };
         assert_eq!(flow.propagation(Way::Forward) + flow.propagation(Way::Reverse), Span(41));
     }
 }

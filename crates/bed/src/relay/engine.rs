@@ -1,17 +1,18 @@
 //! The timing thread: reads the sockets, feeds the [`Schedule`], waits, and sends what is due.
 
 use super::config::Config;
+use super::datagram::Datagram;
 use super::output::{Fresh, Shared};
-use super::platform::{self, Poller, Receiver};
-use super::port::{entered_by, Ports};
+use super::platform::Poller;
+use super::port::{entered_by, Inbox, Port, Ports};
 use super::record::{LinkStatistics, Way};
 use super::schedule::{Delivery, Schedule};
-use super::wire::Datagram;
 use crate::clock::Clock;
 use afteryou_aqm::Packet;
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 use std::io::ErrorKind;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::SocketAddr;
+use std::time::SystemTime;
 
 /// Sleeping ends this much before a delivery is due; the rest is spent watching the clock, since no sleep is precise.
 const SPIN: Span = Span::from_micros(50);
@@ -58,13 +59,13 @@ impl Engine {
     /// Works until it is told to stop; returns what each link has done and how many datagrams came from strangers.
     pub(super) fn run(mut self, ports: &Ports, shared: &Shared) -> (Vec<LinkStatistics>, u64) {
         let mut poller = Poller::new(ports.sockets());
-        let mut receiver = Receiver::new();
+        let mut inbox = Inbox::new();
         while !shared.stopped() {
             self.wait(&mut poller);
             self.deliver(ports);
             // Whatever arrived before this moment is in a socket by now and is read before time goes on.
             let horizon = self.clock.now();
-            self.receive(ports, &mut poller, &mut receiver);
+            self.receive(ports, &mut poller, &mut inbox);
             self.process_arrivals();
             self.schedule.advance(horizon, &mut self.fresh);
             shared.publish(&mut self.fresh);
@@ -105,45 +106,49 @@ impl Engine {
             Way::Forward => Some(self.schedule.flows()[delivery.flow].server),
             Way::Reverse => self.clients[delivery.flow],
         };
-        let socket = ports.exit(delivery.flow, delivery.way);
-        to.is_some_and(|to| platform::send(socket, &delivery.payload, to, delivery.tos).is_ok())
+        let port = ports.exit(delivery.flow, delivery.way);
+        to.is_some_and(|to| port.send(&delivery.payload, to, delivery.tos).is_ok())
     }
 
     /// Reads what is in the sockets, a batch of each.
-    fn receive(&mut self, ports: &Ports, poller: &mut Poller<'_>, receiver: &mut Receiver) {
+    fn receive(&mut self, ports: &Ports, poller: &mut Poller<'_>, inbox: &mut Inbox) {
         let mut readable = std::mem::take(&mut self.readable);
         poller.readable(&mut readable);
-        for port in &readable {
-            let socket = ports.socket(*port);
+        for number in &readable {
+            let port = ports.port(*number);
             let mut left = BATCH;
-            while left > 0 && self.receive_one(*port, socket, receiver) {
+            while left > 0 && self.receive_one(*number, port, inbox) {
                 left -= 1;
             }
         }
         self.readable = readable;
     }
 
-    /// False if nothing more is in this socket.
-    fn receive_one(&mut self, port: usize, socket: &UdpSocket, receiver: &mut Receiver) -> bool {
-        let received = match receiver.receive(socket) {
+    /// False if nothing more is in the socket of this port.
+    fn receive_one(&mut self, number: usize, port: &Port, inbox: &mut Inbox) -> bool {
+        let incoming = match port.receive(inbox) {
             Ok(received) => received,
-            // Other errors tell of datagrams sent before, to somebody who is gone; the next read is another one.
+            // Other errors are about datagrams sent before, to a peer that is gone; the next read is another one.
             Err(error) => return error.kind() != ErrorKind::WouldBlock,
         };
-        let (flow, way) = entered_by(port);
-        self.note_missed(port, received.missed);
-        if !self.is_known(flow, way, received.from) {
+        let (flow, way) = entered_by(number);
+        self.note_missed(number, incoming.dropped);
+        if !self.is_known(flow, way, incoming.from) {
             self.strangers += 1;
             return true;
         }
         // Datagrams that left as one buffer have one time of arrival; what reading two clocks adds to it must not change
         // their order.
-        let arrived_at = Time(self.clock.now().as_nanos().saturating_sub(received.age.as_nanos()));
-        let arrived_at = arrived_at.max(self.newest[port]);
-        self.newest[port] = arrived_at;
-        let size = received.payload.len() as u32 + header_bytes(received.from);
-        let body = Datagram::new(self.schedule.buffer(received.payload), arrived_at);
-        self.arrivals.push((way, Packet::from_tos(size, flow as u32, received.tos, body)));
+        let age = incoming.age(SystemTime::now()).unwrap_or_default();
+        let arrived_at = Time(self.clock.now().as_nanos().saturating_sub(Span::from(age).as_nanos()));
+        let arrived_at = arrived_at.max(self.newest[number]);
+        self.newest[number] = arrived_at;
+        let tos = incoming.tos.or(incoming.ecn).unwrap_or_default();
+        for payload in incoming.datagrams(&inbox.payload) {
+            let size = payload.len() as u32 + header_bytes(incoming.from);
+            let body = Datagram::new(self.schedule.buffer(payload), arrived_at);
+            self.arrivals.push((way, Packet::from_tos(size, flow as u32, tos, body)));
+        }
         true
     }
 

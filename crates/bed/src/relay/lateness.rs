@@ -1,6 +1,6 @@
 //! How late packets were delivered.
 
-use afteryou_cc::Span;
+use afteryou_base::Span;
 use afteryou_scenario::outcome::{Lateness, Quantiles};
 use hdrhistogram::Histogram;
 

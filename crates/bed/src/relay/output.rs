@@ -2,7 +2,7 @@
 
 use super::lateness::Distribution;
 use super::record::Record;
-use afteryou_cc::Span;
+use afteryou_base::Span;
 use afteryou_scenario::outcome::Lateness;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

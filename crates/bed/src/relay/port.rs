@@ -1,53 +1,89 @@
 //! The sockets of a relay: each flow has a front, which plays the server, and a back, which plays the client.
 
-use super::platform;
 use super::record::Way;
 use crate::error::Error;
+use afteryou_sockets::{bind, Control, Families, Incoming, Messages, Options, Outgoing};
 use socket2::SockRef;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// What a burst may fill before the relay has read it.
-const SOCKET_BUFFER_BYTES: usize = 4 << 20;
+/// Larger than every UDP payload.
+const LARGEST_DATAGRAM_BYTES: usize = 65536;
+
+/// A socket with the control messages that the relay needs.
+pub(super) struct Port {
+    socket: UdpSocket,
+    control: Control,
+}
+
+/// Room for one buffer of datagrams.
+pub(super) struct Inbox {
+    pub(super) payload: Vec<u8>,
+    messages: Messages,
+}
+
+impl Inbox {
+    pub(super) fn new() -> Inbox {
+        Inbox { payload: vec![0; LARGEST_DATAGRAM_BYTES], messages: Messages::default() }
+    }
+}
+
+impl Port {
+    /// Reads the next buffer of datagrams; `WouldBlock` if there is none.
+    pub(super) fn receive(&self, inbox: &mut Inbox) -> io::Result<Incoming> {
+        self.control.receive(SockRef::from(&self.socket), &mut inbox.messages, &mut inbox.payload)
+    }
+
+    /// Sends one datagram with this TOS or traffic-class byte.
+    pub(super) fn send(&self, payload: &[u8], to: SocketAddr, tos: u8) -> io::Result<()> {
+        let outgoing = Outgoing { tos, ..Outgoing::new(to, payload) };
+        self.control.send(SockRef::from(&self.socket), &outgoing)
+    }
+
+    fn address(&self) -> Result<SocketAddr, Error> {
+        let unknown = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+        self.socket.local_addr().map_err(|source| Error::Socket { address: unknown, source })
+    }
+}
 
 /// The two sockets of every flow, flow after flow.
 pub(super) struct Ports {
-    sockets: Vec<UdpSocket>,
+    ports: Vec<Port>,
 }
 
 impl Ports {
     /// Opens the ports of flows to these servers: a front speaks the address family of its server.
     pub(super) fn open(servers: impl Iterator<Item = SocketAddr>) -> Result<Ports, Error> {
-        let mut sockets = Vec::new();
+        let mut ports = Vec::new();
         for server in servers {
             for _ in Way::BOTH {
-                sockets.push(open(&server)?);
+                ports.push(open(&server)?);
             }
         }
-        Ok(Ports { sockets })
+        Ok(Ports { ports })
     }
 
     pub(super) fn sockets(&self) -> impl Iterator<Item = &UdpSocket> {
-        self.sockets.iter()
+        self.ports.iter().map(|port| &port.socket)
     }
 
-    pub(super) fn socket(&self, port: usize) -> &UdpSocket {
-        &self.sockets[port]
+    pub(super) fn port(&self, port: usize) -> &Port {
+        &self.ports[port]
     }
 
     /// The address of every flow's front (forward) or back (reverse).
     pub(super) fn addresses(&self, way: Way) -> Result<Vec<SocketAddr>, Error> {
-        let flows = 0..self.sockets.len() / 2;
-        flows.map(|flow| local_address(self.entry(flow, way))).collect()
+        let flows = 0..self.ports.len() / 2;
+        flows.map(|flow| self.entry(flow, way).address()).collect()
     }
 
     /// The socket that a flow's packets come in by.
-    pub(super) fn entry(&self, flow: usize, way: Way) -> &UdpSocket {
-        &self.sockets[port_of(flow, way)]
+    pub(super) fn entry(&self, flow: usize, way: Way) -> &Port {
+        &self.ports[port_of(flow, way)]
     }
 
     /// The socket that a flow's packets go out by: the other one.
-    pub(super) fn exit(&self, flow: usize, way: Way) -> &UdpSocket {
+    pub(super) fn exit(&self, flow: usize, way: Way) -> &Port {
         match way {
             Way::Forward => self.entry(flow, Way::Reverse),
             Way::Reverse => self.entry(flow, Way::Forward),
@@ -65,12 +101,7 @@ pub(super) fn entered_by(port: usize) -> (usize, Way) {
     (port / 2, Way::BOTH[port % 2])
 }
 
-fn local_address(socket: &UdpSocket) -> Result<SocketAddr, Error> {
-    let unknown = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
-    socket.local_addr().map_err(|source| Error::Socket { address: unknown, source })
-}
-
-fn open(server: &SocketAddr) -> Result<UdpSocket, Error> {
+fn open(server: &SocketAddr) -> Result<Port, Error> {
     let ip = match server {
         SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
         SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
@@ -79,14 +110,12 @@ fn open(server: &SocketAddr) -> Result<UdpSocket, Error> {
     open_at(address).map_err(|source| Error::Socket { address, source })
 }
 
-fn open_at(address: SocketAddr) -> io::Result<UdpSocket> {
-    let socket = UdpSocket::bind(address)?;
-    socket.set_nonblocking(true)?;
-    // Systems cap these as they like; what is lost before the emulated queue is counted where the system tells.
-    let _ = SockRef::from(&socket).set_recv_buffer_size(SOCKET_BUFFER_BYTES);
-    let _ = SockRef::from(&socket).set_send_buffer_size(SOCKET_BUFFER_BYTES);
-    platform::prepare(&socket)?;
-    Ok(socket)
+fn open_at(address: SocketAddr) -> io::Result<Port> {
+    // Large buffers: what is lost before the emulated queue is counted where the system reports it.
+    let socket = bind(address, Families::Own)?;
+    let options = Options { tos: true, arrival: true, drops: true, ..Options::default() };
+    let control = Control::new(SockRef::from(&socket), options)?;
+    Ok(Port { socket, control })
 }
 
 #[cfg(test)]
@@ -100,7 +129,7 @@ mod tests {
             assert_eq!(port_of(flow, way), port);
         }
         let ports = Ports::open([([127, 0, 0, 1], 9).into()].into_iter()).unwrap();
-        let address = |socket: &UdpSocket| socket.local_addr().unwrap();
+        let address = |port: &Port| port.address().unwrap();
         assert_eq!(address(ports.entry(0, Way::Forward)), address(ports.exit(0, Way::Reverse)));
         assert_ne!(address(ports.entry(0, Way::Forward)), address(ports.exit(0, Way::Forward)));
     }

@@ -1,7 +1,7 @@
 //! What a relay tells about its packets.
 
 use afteryou_aqm::DropReason;
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{Lateness, Packets};
 use std::fmt;
 
@@ -13,10 +13,10 @@ pub struct LinkId(pub(super) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub(super) u32);
 
-/// A direction.
+/// A direction: of a link, or of a flow between its client and its server. They are the same for flows that go up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Way {
-    /// From client to server.
+    /// From client to server; on a link, the direction of a flow that goes up.
     Forward,
     /// From server to client.
     Reverse,
@@ -25,6 +25,14 @@ pub enum Way {
 impl Way {
     /// Both ways.
     pub const BOTH: [Way; 2] = [Way::Forward, Way::Reverse];
+
+    /// The other one.
+    pub fn opposite(self) -> Way {
+        match self {
+            Way::Forward => Way::Reverse,
+            Way::Reverse => Way::Forward,
+        }
+    }
 }
 
 impl fmt::Display for Way {
@@ -43,7 +51,7 @@ pub struct Record {
     pub link: LinkId,
     /// The flow.
     pub flow: FlowId,
-    /// The direction.
+    /// The direction of the link.
     pub way: Way,
     /// Which arrival of this direction it was, counted from zero.
     pub number: u64,

@@ -2,11 +2,12 @@
 //! until it is due. Every time here follows from arrival times; when the machine looks has no influence.
 
 use super::config::{Config, Flow};
+use super::datagram::Datagram;
 use super::output::Fresh;
 use super::record::{DirectionStatistics, Fate, FlowId, LinkId, LinkStatistics, Record, Way};
-use super::wire::{Datagram, Event, Wire};
+use super::wire::{Event, Wire};
 use afteryou_aqm::Packet;
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 use afteryou_scenario::random;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -49,7 +50,7 @@ impl Schedule {
         let Config { seed, links, flows, .. } = config;
         let shortest = |link: usize, way| {
             let of_link = flows.iter().filter(|flow| flow.link.0 as usize == link);
-            of_link.map(|flow| flow.propagation(way)).min().unwrap_or(Span::ZERO)
+            of_link.map(|flow| flow.propagation(flow.on_link(way))).min().unwrap_or(Span::ZERO)
         };
         let (mut lines, mut names) = (Vec::new(), Vec::new());
         for (i, link) in links.into_iter().enumerate() {
@@ -147,7 +148,8 @@ impl Schedule {
     }
 
     fn line_of(&self, flow: usize, way: Way) -> usize {
-        2 * self.flows[flow].link.0 as usize + way as usize
+        let flow = &self.flows[flow];
+        2 * flow.link.0 as usize + flow.on_link(way) as usize
     }
 
     fn process_events(&mut self, line: usize, fresh: &mut Fresh) {
@@ -160,7 +162,8 @@ impl Schedule {
         let way = Way::BOTH[line % 2];
         let (packet, fate) = match event {
             Event::Sent { packet, dequeued_at, sojourn, sent_at } => {
-                let due_at = sent_at + self.flows[packet.flow as usize].propagation(way);
+                let flow = &self.flows[packet.flow as usize];
+                let due_at = sent_at + flow.propagation(flow.on_link(way));
                 (packet, Fate::Sent { dequeued_at, sojourn, due_at })
             }
             Event::Dropped { packet, at, reason } => (packet, Fate::Dropped { at, reason }),
@@ -186,7 +189,8 @@ impl Schedule {
     }
 
     fn travel(&mut self, line: usize, packet: Packet<Datagram>, due_at: Time) {
-        let (flow, way, tos) = (packet.flow as usize, Way::BOTH[line % 2], packet.tos());
+        let (flow, tos) = (packet.flow as usize, packet.tos());
+        let way = self.flows[flow].on_link(Way::BOTH[line % 2]);
         let number = self.departures;
         self.departures += 1;
         self.travelling.push(Delivery { due_at, flow, way, tos, payload: packet.body.payload, number, line });

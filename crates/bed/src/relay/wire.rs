@@ -4,24 +4,11 @@
 //! next packet at that time or when one arrives, whichever is later. When the caller looks has no influence.
 
 use super::config::Direction;
+use super::datagram::Datagram;
 use afteryou_aqm::{DropReason, Dropped, Packet, Queue, Statistics};
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 use afteryou_scenario::random;
 use rand_pcg::Pcg64;
-
-/// What a relay hangs on a packet in a queue: its payload.
-pub struct Datagram {
-    pub(super) payload: Vec<u8>,
-    pub(super) arrived_at: Time,
-    /// Which arrival of its direction it is.
-    pub(super) number: u64,
-}
-
-impl Datagram {
-    pub(super) fn new(payload: Vec<u8>, arrived_at: Time) -> Datagram {
-        Datagram { payload, arrived_at, number: 0 }
-    }
-}
 
 /// Something happened to a packet.
 pub(super) enum Event {

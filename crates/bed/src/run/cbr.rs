@@ -4,7 +4,7 @@
 
 use super::log::{Log, Timing};
 use crate::error::Error;
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 use afteryou_scenario::{Flow, Rate, Size};
 use socket2::SockRef;
 use std::io;

@@ -1,7 +1,8 @@
 //! What the flows of a run write down while they work, on the run's own clock.
 
 use crate::clock::Clock;
-use afteryou_cc::{Snapshot, Span, Time};
+use afteryou_base::{Span, Time};
+use afteryou_cc::Snapshot;
 use afteryou_utp::Monitor;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

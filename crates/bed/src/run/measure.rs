@@ -3,12 +3,13 @@
 use super::log::{Log, LogInner, Timing};
 use crate::relay::{Fate, Record};
 use afteryou_aqm::{Class, Packet};
-use afteryou_cc::{Snapshot, Span};
+use afteryou_base::Span;
+use afteryou_cc::Snapshot;
 use afteryou_scenario::outcome::{
-    class_name, round, ClassFigures, FlowFigures, Lateness, Mark, Packets, Quantiles, Run, Series,
-    WindowFigures,
+    class_name, round, ClassFigures, FlowFigures, Lateness, LinkFigures, Mark, Quantiles, Run, Series,
+    WindowFigures, BOTTLENECK, WAY_BACK,
 };
-use afteryou_scenario::{Dscp, Flow, Scenario, Traffic, Window};
+use afteryou_scenario::{Direction, Dscp, Flow, Rate, Scenario, Traffic, Window};
 use afteryou_utp::config::DEFAULT_PAYLOAD;
 use std::sync::Arc;
 
@@ -26,8 +27,8 @@ pub(super) struct Raw<'a> {
     pub(super) timing: Timing,
     pub(super) scenario: &'a Scenario,
     pub(super) logs: &'a [Arc<Log>],
-    pub(super) link: &'a LinkLog,
-    pub(super) packets: Packets,
+    /// Of the link's two directions.
+    pub(super) links: &'a [LinkLog; 2],
     pub(super) lateness: Option<Lateness>,
 }
 
@@ -56,13 +57,12 @@ pub(super) fn measure(raw: &Raw<'_>) -> Run {
         windows: raw.windows().collect(),
         series: raw.series(whole),
         marks: raw.marks(),
-        packets: raw.packets,
         lateness: raw.lateness,
         ..Run::default()
     }
 }
 
-/// What the bottleneck did, taken in packet by packet: a long run has more packets than memory.
+/// What a direction of the link did, taken in packet by packet: a long run has more packets than memory.
 pub(super) struct LinkLog {
     windows: Vec<(Interval, Passed)>,
     /// Flows of both classes meet here.
@@ -94,7 +94,7 @@ impl LinkLog {
         LinkLog { windows, is_mixed, steps: Vec::new(), from_s: from.as_secs_f64(), latest_ms: None }
     }
 
-    /// Takes in a packet of the forward direction.
+    /// Takes in a packet of its direction.
     pub(super) fn take(&mut self, record: &Record, timing: Timing) {
         let Fate::Sent { dequeued_at, sojourn, .. } = record.fate else {
             return;
@@ -144,26 +144,39 @@ impl Raw<'_> {
     }
 
     fn windows(&self) -> impl Iterator<Item = WindowFigures> + '_ {
-        let measured = self.scenario.measure.iter().zip(&self.link.windows);
-        measured.filter_map(|(window, passed)| self.window(window, passed))
+        let measured = self.scenario.measure.iter().enumerate();
+        measured.filter_map(|(index, window)| self.window(index, window))
     }
 
     /// Figures of a window; none if the run did not reach its end.
-    fn window(&self, window: &Window, (interval, passed): &(Interval, Passed)) -> Option<WindowFigures> {
+    fn window(&self, index: usize, window: &Window) -> Option<WindowFigures> {
+        let interval = &self.links[0].windows[index].0;
         if interval.seconds() <= 0.0 || interval.to > self.whole().to + 0.001 {
             return None;
         }
-        let capacity = self.scenario.link.rate.bytes_per_second() as f64 * interval.seconds();
+        let (up, back) = (self.scenario.link.rate, self.scenario.link.back().rate);
+        let link = |name: &str, rate: Rate, log: &LinkLog| {
+            let passed = &log.windows[index].1;
+            LinkFigures {
+                link: name.to_owned(),
+                capacity_bit_s: rate.bits_per_second() as f64,
+                utilisation: round(
+                    passed.bytes as f64 / (rate.bytes_per_second() as f64 * interval.seconds()),
+                    4,
+                ),
+                queuing_delay: quantiles_of(&passed.sojourns),
+                classes: if log.is_mixed { classes(passed) } else { Vec::new() },
+                ..LinkFigures::default()
+            }
+        };
+        let links = vec![link(BOTTLENECK, up, &self.links[0]), link(WAY_BACK, back, &self.links[1])];
         let flows = self.scenario.flow.iter().zip(self.logs);
         let mut figures = WindowFigures {
             window: window.name.clone(),
             from_s: interval.from,
             to_s: interval.to,
-            utilisation: round(passed.bytes as f64 / capacity, 4),
-            queuing_delay: quantiles_of(&passed.sojourns),
+            links,
             flows: flows.map(|(flow, log)| self.flow_figures(flow, &log.lock(), *interval)).collect(),
-            classes: if self.link.is_mixed { classes(passed) } else { Vec::new() },
-            ..WindowFigures::default()
         };
         figures.derive(self.scenario);
         Some(figures)
@@ -177,7 +190,11 @@ impl Raw<'_> {
             Traffic::Cbr { payload, .. } => payload.bytes() as f64 / (payload.bytes() as f64 + UDP_OVERHEAD),
             _ => f64::from(DEFAULT_PAYLOAD) / (f64::from(DEFAULT_PAYLOAD) + UTP_OVERHEAD),
         };
-        let capacity_bit_s = self.scenario.link.rate.bits_per_second() as f64 * payload_share;
+        let crossed = match flow.direction {
+            Direction::Up => self.scenario.link.rate,
+            Direction::Down => self.scenario.link.back().rate,
+        };
+        let capacity_bit_s = crossed.bits_per_second() as f64 * payload_share;
         let delays = log.delays.iter().filter(|(at, _)| interval.contains(*at));
         let delays: Vec<f64> = delays.map(|(_, delay)| delay.as_millis_f64()).collect();
         FlowFigures {
@@ -212,9 +229,13 @@ impl Raw<'_> {
                 series.push(base.series(&flow.name, "base_delay", "ms"));
             }
         }
-        let mut bins = self.link.steps.clone();
-        bins.resize(steps(whole, STEP_S), (0.0, 0));
-        series.push(Curve::of_bins(whole, STEP_S, bins).series("link", "queuing_delay", "ms"));
+        let has_data_down = self.scenario.flow.iter().any(|flow| flow.direction == Direction::Down);
+        let names = ["link", WAY_BACK].into_iter().take(if has_data_down { 2 } else { 1 });
+        for (name, log) in names.zip(self.links) {
+            let mut bins = log.steps.clone();
+            bins.resize(steps(whole, STEP_S), (0.0, 0));
+            series.push(Curve::of_bins(whole, STEP_S, bins).series(name, "queuing_delay", "ms"));
+        }
         series
     }
 

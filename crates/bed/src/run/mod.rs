@@ -15,12 +15,15 @@ mod data;
 mod log;
 mod measure;
 mod session;
+mod support;
 mod transfer;
 
 pub use data::Source;
+pub use support::supports;
 
 use crate::error::Error;
-use afteryou_cc::{Snapshot, Span};
+use afteryou_base::Span;
+use afteryou_cc::Snapshot;
 use afteryou_scenario::outcome::Outcome;
 use afteryou_scenario::{Role, Scenario, Traffic};
 use session::Part;
@@ -82,17 +85,20 @@ pub struct FlowProgress {
     pub controller: Option<Snapshot>,
 }
 
-/// Runs `scenario` and returns what came out, without checks and verdict: judging is the caller's business.
+/// Runs `scenario` and returns what came out, without checks and verdict: judging is the caller's business. `observe` ends
+/// everything by returning false.
 ///
 /// # Errors
-/// A scenario that contradicts itself, a machine without loopback sockets, a flow that breaks down or does not finish.
+/// A scenario that contradicts itself or that the bed does not [support](supports), an interruption, a machine without loopback sockets, a flow that breaks down or does not finish.
 pub fn run(
     scenario: &Scenario,
     options: &Options,
-    observe: &mut dyn FnMut(&Progress),
+    observe: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Outcome, Error> {
     scenario.check()?;
-    check_supported(scenario)?;
+    if let Some(reason) = supports(scenario).err().into_iter().flatten().next() {
+        return Err(reason.into());
+    }
     let whole = Part { scenario: scenario.clone(), from: Span::ZERO, is_baseline: false };
     let mut baseline = None;
     let run = match (scenario.baseline, options.runs_beside()) {
@@ -119,37 +125,13 @@ pub fn run(
     Ok(Outcome { transfers: run.transfers, ..outcome })
 }
 
-/// The bed speaks uTP and bare UDP over one link that is the same in each direction.
-fn check_supported(scenario: &Scenario) -> Result<(), Error> {
-    let not_yet = |what: String| Err(Error::NotYet(what));
-    if scenario.link.reverse.is_some() {
-        return not_yet("a way back that differs (link.reverse)".to_owned());
-    }
-    if !scenario.drop.is_empty() || !scenario.delay.is_empty() {
-        return not_yet("scripted drops and delays".to_owned());
-    }
-    for flow in &scenario.flow {
-        let of_flow = |what: &str| format!("{what} (flow {:?})", flow.name);
-        if flow.transport.kind() == "tcp" {
-            return not_yet(of_flow("tcp"));
-        }
-        if !flow.transport.0.params.is_empty() || flow.packet.is_some() {
-            return not_yet(of_flow("settings of transport or packet"));
-        }
-        if matches!(flow.traffic, Traffic::Chunk(_) | Traffic::OnOff { .. }) || !flow.active.is_empty() {
-            return not_yet(of_flow("traffic in chunks, on/off or active at times"));
-        }
-    }
-    Ok(())
-}
-
 /// One part alone; `around` is the wall time that other runs take before and after it.
 fn run_one(
     part: Part,
     options: &Options,
     before: Span,
     after: Span,
-    observe: &mut dyn FnMut(&Progress),
+    observe: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<session::Ended, Error> {
     let runs = session::run(vec![part], options, (before, after), observe)?;
     Ok(runs.into_iter().next().unwrap_or_default())

@@ -5,10 +5,10 @@ use super::measure::{self, LinkLog, Raw};
 use super::{cbr, transfer, FlowProgress, Options, Progress, Source};
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::relay::{self, FlowId, LinkId, Record, Relay, Way};
-use afteryou_cc::{Span, Time};
-use afteryou_scenario::outcome::{QueueFigures, Run, Transfer};
-use afteryou_scenario::{Scenario, Traffic};
+use crate::relay::{self, FlowId, LinkId, Record, Relay};
+use afteryou_base::{Span, Time};
+use afteryou_scenario::outcome::{ClassCounts, LinkTotals, Run, Transfer, BOTTLENECK, WAY_BACK};
+use afteryou_scenario::{Link, Rate, Scenario, Traffic};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,7 +50,8 @@ struct Running {
     /// With the flow's index.
     transfers: Vec<(usize, Task)>,
     calls: Vec<cbr::Call>,
-    link_log: LinkLog,
+    /// Of the link's two directions.
+    link_logs: [LinkLog; 2],
 }
 
 /// The sockets of a flow before the relay is up.
@@ -73,7 +74,7 @@ pub(super) fn run(
     parts: Vec<Part>,
     options: &Options,
     around: (Span, Span),
-    observe: &mut dyn FnMut(&Progress),
+    observe: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Vec<Ended>, Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(Error::Thread)?;
@@ -126,7 +127,8 @@ fn open_flows(
                 (Ends::Transfer(ends), server)
             }
         };
-        opened.push((ends, config.add_flow(link, server, flow.rtt.0)));
+        let flow = relay::Flow { link, server, rtt: flow.rtt.0, direction: flow.direction };
+        opened.push((ends, config.add(flow)));
     }
     Ok(opened)
 }
@@ -140,6 +142,7 @@ fn start_flows(
     over: &watch::Receiver<bool>,
     (calls_over, broken): (&Arc<AtomicBool>, &Arc<AtomicBool>),
 ) -> Result<Running, Error> {
+    let network = part.scenario.network()?;
     let (mut logs, mut transfers, mut calls) = (Vec::new(), Vec::new(), Vec::new());
     for (i, (ends, id)) in ends.into_iter().enumerate() {
         let (log, front) = (Arc::new(Log::default()), relay.front(id));
@@ -155,14 +158,14 @@ fn start_flows(
                 transfers.push((i, tokio::spawn(task)));
             }
             Ends::Cbr(ends) => {
-                let rate = part.scenario.link.rate;
+                let rate = Rate::from_bits(network.rate_of_flow(i));
                 calls.push(ends.start(front, rate, timing, Arc::clone(&log), Arc::clone(calls_over))?);
             }
         }
         logs.push(log);
     }
-    let link_log = LinkLog::new(&part.scenario, part.from, part.is_baseline);
-    Ok(Running { part, link, logs, transfers, calls, link_log })
+    let link_logs = [0, 1].map(|_| LinkLog::new(&part.scenario, part.from, part.is_baseline));
+    Ok(Running { part, link, logs, transfers, calls, link_logs })
 }
 
 /// A session while it runs.
@@ -177,8 +180,8 @@ struct Session {
 }
 
 impl Session {
-    /// Samples and tells the observer until every part has come to its end.
-    fn watch(&mut self, observe: &mut dyn FnMut(&Progress)) -> Result<(), Error> {
+    /// Samples and calls the observer until every part has come to its end or the observer ends it.
+    fn watch(&mut self, observe: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
         for tick in 0u32.. {
             std::thread::sleep(SAMPLE);
             let now = self.clock.now();
@@ -188,7 +191,9 @@ impl Session {
             }
             if tick % OBSERVE_EVERY == 0 {
                 self.take_records();
-                self.running.first().into_iter().for_each(|running| observe(&self.progress(running, now)));
+                if !self.running.first().is_none_or(|running| observe(&self.progress(running, now))) {
+                    return Err(Error::Interrupted);
+                }
             }
             if self.is_over(now)? {
                 return Ok(());
@@ -245,7 +250,7 @@ impl Session {
             elapsed_s: (self.around.0 + now.since(self.begins)).as_secs_f64(),
             total_s: (self.around.0 + length + self.around.1).as_secs_f64(),
             flows: running.part.scenario.flow.iter().zip(&running.logs).map(flow).collect(),
-            queue_ms: running.link_log.latest_ms,
+            queue_ms: running.link_logs[0].latest_ms,
         }
     }
 
@@ -281,33 +286,35 @@ impl Session {
         rest.iter().for_each(|record| take_record(&mut running, record, clock, begins));
         let measured =
             running.into_iter().zip(statistics.links).zip(transfers).map(|((running, link), transfers)| {
-                let discipline = &running.part.scenario.link.queue.kind;
-                let queue = |way: Way, direction: &relay::DirectionStatistics| {
-                    // As the simulator calls them.
-                    let link = if way == Way::Forward { "bottleneck" } else { "way back" };
-                    QueueFigures::new(link, discipline, &direction.queue)
+                let spec = &running.part.scenario.link;
+                let totals = |name: &str, spec: &Link, direction: &relay::DirectionStatistics| LinkTotals {
+                    link: name.to_owned(),
+                    capacity_bit_s: spec.rate.bits_per_second() as f64,
+                    discipline: spec.queue.kind.clone(),
+                    packets: Some(direction.packets),
+                    ledger: None,
+                    classes: ClassCounts::of(&direction.queue),
                 };
-                let queues = vec![queue(Way::Forward, &link.forward), queue(Way::Reverse, &link.reverse)];
+                let back = totals(WAY_BACK, &spec.back(), &link.reverse);
+                let links = vec![totals(BOTTLENECK, spec, &link.forward), back];
                 let raw = Raw {
                     timing: running.timing(clock, begins),
                     scenario: &running.part.scenario,
                     logs: &running.logs,
-                    link: &running.link_log,
-                    packets: link.forward.packets,
+                    links: &running.link_logs,
                     lateness: statistics.lateness,
                 };
-                Ended { run: Run { queues, ..measure::measure(&raw) }, transfers, duration_s }
+                Ended { run: Run { links, ..measure::measure(&raw) }, transfers, duration_s }
             });
         Ok(measured.collect())
     }
 }
 
-/// Hands a packet of the forward direction to its run.
+/// Hands a packet to the log of its direction.
 fn take_record(running: &mut [Running], record: &Record, clock: Clock, begins: Time) {
-    let ours = |running: &&mut Running| running.link == record.link && record.way == Way::Forward;
-    if let Some(running) = running.iter_mut().find(ours) {
+    if let Some(running) = running.iter_mut().find(|running| running.link == record.link) {
         let timing = running.timing(clock, begins);
-        running.link_log.take(record, timing);
+        running.link_logs[record.way as usize].take(record, timing);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::data::{Bytes, Digest, Source};
 use super::log::{Log, Timing};
 use crate::error::Error;
-use afteryou_cc::Controller;
+use afteryou_cc::{Controller, Setup};
 use afteryou_scenario::outcome::Transfer;
 use afteryou_scenario::{Flow, Role, Traffic};
 use afteryou_utp::{Endpoint, EndpointConfig, Stream};
@@ -27,10 +27,11 @@ pub(super) struct Ends {
 fn endpoint(flow: &Flow) -> Result<Endpoint, Error> {
     let (entry, overrides) =
         flow.controller.as_ref().ok_or_else(|| failed(flow, "no controller"))?.controller()?;
-    entry.build(&overrides, 1).map_err(|error| failed(flow, error))?;
-    let make = move |mss| entry.build(&overrides, mss).map(|controller| controller as Box<dyn Controller>);
+    entry.build(&overrides, Setup::of(1)).map_err(|error| failed(flow, error))?;
+    let make =
+        move |setup| entry.build(&overrides, setup).map(|controller| controller as Box<dyn Controller>);
     // Checked above: these overrides make a controller.
-    let make = move |mss| make(mss).unwrap_or_else(|error| unreachable!("bug: {error}"));
+    let make = move |setup| make(setup).unwrap_or_else(|error| unreachable!("bug: {error}"));
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let config = EndpointConfig::new(Arc::new(make), flow.dscp().bits());
     Endpoint::bind(address, config).map_err(|source| Error::Socket { address, source })

@@ -1,5 +1,6 @@
 use super::*;
-use crate::param::Value;
+use crate::event::{Marks, Sent, SpuriousLoss};
+use afteryou_base::param::Value;
 
 /// 2^20 B packets make whole bytes a fine unit for windows given in packets.
 const MSS: u64 = 1 << 20;
@@ -42,20 +43,17 @@ fn ack(now_ms: u64, packets: u64) -> Ack {
         one_way_delay: None,
         reverse_delay: None,
         delivery: None,
-        ce_marks: 0,
         round_start: false,
-        app_limited: false,
+        ..Ack::default()
     }
 }
 
 fn loss(sent_ms: u64, now_ms: u64, flight_packets: u64) -> Loss {
     Loss {
         now: Time::from_millis(now_ms),
-        bytes: MSS,
-        sent_at: Time::from_millis(sent_ms),
-        packet_number: 1,
+        sent: Sent { now: Time::from_millis(sent_ms), bytes: MSS, packet_number: 1, ..Sent::default() },
         flightsize: flight_packets * MSS,
-        persistent: false,
+        ..Loss::default()
     }
 }
 
@@ -71,10 +69,15 @@ fn extra(controller: &Cubic, name: &str) -> Option<f64> {
     controller.snapshot().extra.into_iter().flatten().find(|(n, _)| *n == name).map(|(_, value)| value)
 }
 
+/// The last loss of a recovery has turned out to be none.
+fn undo_at(now: Time) -> SpuriousLoss {
+    SpuriousLoss { now, undo: true, ..SpuriousLoss::default() }
+}
+
 #[test]
 fn after_a_loss_at_100_packets_the_window_follows_the_cubic_function() {
     let mut controller = after_loss_at_100();
-    assert_eq!(controller.cwnd(), 70 * MSS);
+    assert_eq!(controller.directive().cwnd, 70 * MSS);
     assert_eq!(extra(&controller, "k_s"), None, "the epoch begins with congestion avoidance");
     controller.on_ack(&ack(200, 0));
     let k = extra(&controller, "k_s").unwrap();
@@ -109,7 +112,7 @@ fn a_window_that_did_not_come_back_gives_up_more_with_fast_convergence() {
         controller.window.cwnd = controller.packets(80.0);
         controller.on_loss(&loss(150, 200, 80));
         assert_eq!(extra(&controller, "w_max"), Some(expected));
-        assert_eq!(controller.cwnd(), 56 * MSS);
+        assert_eq!(controller.directive().cwnd, 56 * MSS);
     }
 }
 
@@ -120,7 +123,7 @@ fn a_window_above_its_last_maximum_starts_convex() {
     controller.on_loss(&loss(101, 200, 2));
     assert!(close(extra(&controller, "w_max").unwrap(), 1.7));
     controller.on_ack(&ack(300, 0));
-    assert_eq!((controller.cwnd(), extra(&controller, "k_s")), (2 * MSS, Some(0.0)));
+    assert_eq!((controller.directive().cwnd, extra(&controller, "k_s")), (2 * MSS, Some(0.0)));
 }
 
 #[test]
@@ -178,12 +181,12 @@ fn application_limited_time_does_not_count() {
         controller.on_ack(&ack(200, 1));
     }
     (1..100).for_each(|i| paused.on_ack(&Ack { app_limited: true, ..ack(200 + 100 * i, 1) }));
-    assert_eq!(paused.cwnd(), busy.cwnd());
+    assert_eq!(paused.directive().cwnd, busy.directive().cwnd);
     let now = Time::from_millis(10_600);
     paused.on_idle(&Idle { now, idle_for: Span::from_millis(500), rto: Span::from_secs(1) });
     busy.on_ack(&ack(400, 1));
     paused.on_ack(&ack(10_800, 1));
-    assert_eq!(paused.cwnd(), busy.cwnd());
+    assert_eq!(paused.directive().cwnd, busy.directive().cwnd);
     assert_eq!(paused.curve.epoch.unwrap().t, busy.curve.epoch.unwrap().t);
 }
 
@@ -191,24 +194,24 @@ fn application_limited_time_does_not_count() {
 fn a_loss_leaves_seven_tenths_once_per_round_trip() {
     let mut controller = after_loss_at_100();
     controller.on_loss(&loss(90, 120, 100));
-    controller.on_ack(&Ack { ce_marks: 1, ..ack(130, 1) });
-    assert_eq!(controller.cwnd(), 70 * MSS);
+    controller.on_ack(&Ack { marks: Marks::Count(1), ..ack(130, 1) });
+    assert_eq!(controller.directive().cwnd, 70 * MSS);
     controller.on_ack(&ack(150, 10));
-    assert_eq!(controller.cwnd(), 70 * MSS, "no growth on acks of packets sent before the loss");
+    assert_eq!(controller.directive().cwnd, 70 * MSS, "no growth on acks of packets sent before the loss");
     controller.on_loss(&loss(140, 190, 100));
-    assert_eq!(controller.cwnd(), 49 * MSS);
+    assert_eq!(controller.directive().cwnd, 49 * MSS);
 }
 
 #[test]
 fn a_loss_leaves_two_packets_and_marks_lead_down_to_one() {
     let mut controller = avoiding(2.5, &[]);
     controller.on_loss(&loss(50, 100, 3));
-    assert_eq!(controller.cwnd(), 2 * MSS);
-    controller.on_ack(&Ack { ce_marks: 1, ..ack(200, 1) });
+    assert_eq!(controller.directive().cwnd, 2 * MSS);
+    controller.on_ack(&Ack { marks: Marks::Count(1), ..ack(200, 1) });
     assert!(close(in_packets(controller.window.cwnd), 1.4));
     assert_eq!(controller.snapshot().ssthresh, Some(2 * MSS));
-    controller.on_ack(&Ack { ce_marks: 1, ..ack(300, 1) });
-    assert_eq!(controller.cwnd(), MSS);
+    controller.on_ack(&Ack { marks: Marks::Count(1), ..ack(300, 1) });
+    assert_eq!(controller.directive().cwnd, MSS);
 }
 
 #[test]
@@ -217,7 +220,7 @@ fn after_a_timeout_the_first_epoch_is_convex_from_its_start() {
     controller.on_loss(&loss(50, 100, 100));
     controller.on_ack(&ack(200, 0));
     controller.on_timeout(&timeout(1000, 70, 1));
-    assert_eq!(controller.cwnd(), MSS);
+    assert_eq!(controller.directive().cwnd, MSS);
     assert_eq!(controller.snapshot().ssthresh, Some(49 * MSS));
     controller.on_timeout(&timeout(2000, 1, 2));
     assert_eq!(controller.snapshot().ssthresh, Some(49 * MSS), "an outage keeps it");
@@ -265,25 +268,28 @@ fn a_spurious_loss_restores_the_whole_state() {
     controller.on_ack(&ack(700, 1));
     let before = controller.clone();
     controller.on_loss(&loss(660, 710, 70));
-    assert!(controller.cwnd() < before.cwnd());
-    controller.on_spurious_loss(Time::from_millis(720));
+    assert!(controller.directive().cwnd < before.directive().cwnd);
+    controller.on_spurious_loss(&undo_at(Time::from_millis(720)));
     assert_eq!(controller.snapshot(), before.snapshot());
     assert_eq!(controller.curve.epoch, before.curve.epoch);
     controller.on_loss(&loss(670, 730, 70));
-    assert!(controller.cwnd() < before.cwnd(), "another loss of that flight still counts");
+    assert!(
+        controller.directive().cwnd < before.directive().cwnd,
+        "another loss of that flight still counts"
+    );
 }
 
 #[test]
 fn a_timeout_or_a_larger_window_ends_the_chance_of_undo() {
     let mut controller = after_loss_at_100();
     controller.on_timeout(&timeout(400, 70, 1));
-    controller.on_spurious_loss(Time::from_millis(410));
-    assert_eq!(controller.cwnd(), MSS);
+    controller.on_spurious_loss(&undo_at(Time::from_millis(410)));
+    assert_eq!(controller.directive().cwnd, MSS);
 
     let mut controller = after_loss_at_100();
     controller.window.cwnd = controller.packets(101.0);
-    controller.on_spurious_loss(Time::from_millis(9000));
-    assert_eq!(controller.cwnd(), 101 * MSS);
+    controller.on_spurious_loss(&undo_at(Time::from_millis(9000)));
+    assert_eq!(controller.directive().cwnd, 101 * MSS);
 }
 
 #[test]
@@ -292,7 +298,7 @@ fn idle_longer_than_the_timeout_begins_a_new_epoch_from_the_initial_window() {
     controller.on_ack(&ack(200, 1));
     let now = Time::from_millis(2000);
     controller.on_idle(&Idle { now, idle_for: Span::from_secs(1), rto: Span::from_millis(300) });
-    assert_eq!(controller.cwnd(), 10 * MSS);
+    assert_eq!(controller.directive().cwnd, 10 * MSS);
     assert_eq!(controller.snapshot().phase, "slow start");
     controller.on_ack(&ack(2100, 60));
     assert!(close(extra(&controller, "k_s").unwrap(), 4.217_163));

@@ -1,18 +1,18 @@
 //! A group that several owners hold: a lock around the rule, and a controller for each connection.
 
 use super::{Group, MemberId};
-use crate::controller::{Controller, Snapshot};
-use crate::event::{Ack, Idle, Loss, Sent, Timeout};
-use crate::units::Time;
+use crate::controller::{Controller, Directive, Needs, Snapshot};
+use crate::event::{Ack, Delivered, Idle, Loss, Sent, SpuriousLoss, Timeout};
+use afteryou_base::units::Time;
 use alloc::boxed::Box;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// One window for the connections of a job, from wherever they are made. Clones are the same group.
 ///
 /// ```
-/// use afteryou_cc::{group::Shared, list, Controller};
+/// use afteryou_cc::{group::Shared, list, Controller, Setup};
 ///
-/// let inner = list::find("ledbat++").unwrap().build(&[], 1400)?;
+/// let inner = list::find("ledbat++").unwrap().build(&[], Setup::of(1400))?;
 /// let group = Shared::new(inner, 1400);
 /// // What a transport takes that wants a controller for each of its connections:
 /// let job = group.clone();
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// assert_eq!((group.members(), group.cwnd()), (2, 2 * 1400), "LEDBAT++ begins with two packets for all");
 /// drop(connections);
 /// assert_eq!(group.members(), 0);
-/// # Ok::<(), afteryou_cc::param::ParamError>(())
+/// # Ok::<(), afteryou_base::param::ParamError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Shared(Arc<Mutex<Group>>);
@@ -50,7 +50,7 @@ impl Shared {
 
     /// The window of all members together, bytes.
     pub fn cwnd(&self) -> u64 {
-        self.lock().inner().cwnd()
+        self.lock().inner().directive().cwnd
     }
 
     /// The inner controller's state.
@@ -80,6 +80,14 @@ impl Drop for Member {
 }
 
 impl Controller for Member {
+    fn needs(&self) -> Needs {
+        self.group.lock().needs()
+    }
+
+    fn on_delivered(&mut self, delivered: &Delivered) {
+        self.group.lock().on_delivered(self.id, delivered);
+    }
+
     fn on_sent(&mut self, sent: &Sent) {
         self.group.lock().on_sent(self.id, sent);
     }
@@ -92,8 +100,8 @@ impl Controller for Member {
         self.group.lock().on_loss(self.id, loss);
     }
 
-    fn on_spurious_loss(&mut self, now: Time) {
-        self.group.lock().on_spurious_loss(self.id, now);
+    fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
+        self.group.lock().on_spurious_loss(self.id, spurious);
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
@@ -112,20 +120,8 @@ impl Controller for Member {
         self.group.lock().on_wake(self.id, now);
     }
 
-    fn cwnd(&self) -> u64 {
-        self.group.lock().cwnd(self.id)
-    }
-
-    fn pacing_rate(&self) -> Option<u64> {
-        self.group.lock().pacing_rate(self.id)
-    }
-
-    fn in_slow_start(&self) -> bool {
-        self.group.lock().inner().in_slow_start()
-    }
-
-    fn wake_at(&self) -> Option<Time> {
-        self.group.lock().wake_at(self.id)
+    fn directive(&self) -> Directive {
+        self.group.lock().directive(self.id)
     }
 
     fn snapshot(&self) -> Snapshot {

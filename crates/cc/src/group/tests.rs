@@ -12,7 +12,8 @@ enum Told {
     Sent(Sent),
     Ack(Ack),
     Loss(Loss),
-    Spurious,
+    Delivered(Delivered),
+    Spurious(SpuriousLoss),
     Timeout(Timeout),
     Idle(Idle),
     Mtu(u32),
@@ -25,6 +26,7 @@ struct Script {
     after_loss: Option<u64>,
     wake_at: Option<Time>,
     rate: Option<u64>,
+    needs: Needs,
     told: Vec<Told>,
 }
 
@@ -64,8 +66,8 @@ impl Controller for Scripted {
         script.told.push(Told::Loss(*loss));
         script.cwnd = script.after_loss.take().unwrap_or(script.cwnd);
     }
-    fn on_spurious_loss(&mut self, _now: Time) {
-        self.script().told.push(Told::Spurious);
+    fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
+        self.script().told.push(Told::Spurious(*spurious));
     }
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.script().told.push(Told::Timeout(*timeout));
@@ -81,20 +83,19 @@ impl Controller for Scripted {
         script.told.push(Told::Wake);
         script.wake_at = None;
     }
-    fn cwnd(&self) -> u64 {
-        self.script().cwnd
+    fn needs(&self) -> Needs {
+        self.script().needs
     }
-    fn pacing_rate(&self) -> Option<u64> {
-        self.script().rate
+    fn on_delivered(&mut self, delivered: &Delivered) {
+        self.script().told.push(Told::Delivered(*delivered));
     }
-    fn in_slow_start(&self) -> bool {
-        false
-    }
-    fn wake_at(&self) -> Option<Time> {
-        self.script().wake_at
+    fn directive(&self) -> Directive {
+        let script = self.script();
+        let pacing = script.rate.map_or(Pacing::Window, Pacing::Rate);
+        Directive { pacing, wake_at: script.wake_at, ..Directive::window(script.cwnd) }
     }
     fn snapshot(&self) -> Snapshot {
-        Snapshot { phase: "scripted", cwnd: self.cwnd(), ..Snapshot::default() }
+        Snapshot { phase: "scripted", cwnd: self.script().cwnd, ..Snapshot::default() }
     }
 }
 
@@ -122,7 +123,7 @@ impl Peer {
         }
         self.in_flight.push(now);
         let in_flight = self.bytes();
-        let sent = Sent { now, bytes: MSS, packet_number: 0, in_flight, app_limited: false };
+        let sent = Sent { now, bytes: MSS, packet_number: 0, in_flight, ..Sent::default() };
         group.on_sent(self.id, &sent);
         true
     }
@@ -284,10 +285,10 @@ fn where_a_packet_for_each_does_not_fit_the_shares_are_below_a_packet_and_add_up
     let windows: u64 = peers.iter().map(|peer| group.cwnd(peer.id)).sum();
     assert_eq!(windows, 2 * MSS);
     // Its spacing was made for a small window: it looks again after a round trip whether that has grown.
-    let wake = group.wake_at(peers[0].id).expect("spaced");
+    let wake = group.directive(peers[0].id).wake_at.expect("spaced");
     assert!(wake <= now + Span::from_millis(100));
     group.on_wake(peers[0].id, wake);
-    assert_eq!(group.wake_at(peers[0].id), Some(wake + Span::from_millis(100)));
+    assert_eq!(group.directive(peers[0].id).wake_at, Some(wake + Span::from_millis(100)));
 }
 
 #[test]
@@ -365,7 +366,10 @@ fn a_timeout_of_one_member_is_a_loss_while_later_packets_of_others_arrive() {
     inner.told();
     group.on_timeout(a, &Timeout { now: at(1000), flightsize: MSS, consecutive: 1 });
     let told = inner.told();
-    assert!(matches!(told[..], [Told::Loss(Loss { sent_at: Time::ZERO, bytes: MSS, .. })]), "{told:?}");
+    assert!(
+        matches!(told[..], [Told::Loss(Loss { sent: Sent { now: Time::ZERO, bytes: MSS, .. }, .. })]),
+        "{told:?}"
+    );
     assert_eq!(group.in_flight(), 0);
 }
 
@@ -392,16 +396,66 @@ fn one_silence_is_one_timeout_however_many_members_notice_it() {
 fn a_spurious_loss_is_told_if_nobody_else_lost_anything() {
     let (mut group, inner) = Scripted::group(8 * MSS);
     let (a, b) = (group.join(MSS as u32), group.join(MSS as u32));
-    let loss = Loss { bytes: MSS, flightsize: MSS, ..Loss::default() };
+    let loss = Loss { sent: Sent { bytes: MSS, ..Sent::default() }, flightsize: MSS, ..Loss::default() };
     inner.script().after_loss = Some(4 * MSS);
     group.on_loss(a, &loss);
-    group.on_spurious_loss(b, Time::ZERO);
-    assert!(!inner.told().contains(&Told::Spurious), "not the cause");
-    group.on_spurious_loss(a, Time::ZERO);
-    assert!(inner.told().contains(&Told::Spurious));
+    // Whose loss was none, and whether the inner controller was to take its reduction back.
+    let undone = |group: &mut Group, id| {
+        let sent = Sent { now: Time::from_millis(7), ..loss.sent };
+        group.on_spurious_loss(id, &SpuriousLoss { now: Time::from_millis(90), sent, undo: true });
+        let told = inner.told().into_iter();
+        let mut named =
+            told.filter_map(|told| if let Told::Spurious(named) = told { Some(named) } else { None });
+        let named = named.next().expect("the packet is named in any case");
+        assert_eq!((named.sent.packet_number, named.sent.bytes), (7_000_000, MSS));
+        named.undo
+    };
+    assert!(!undone(&mut group, b), "not the cause");
+    assert!(undone(&mut group, a));
     group.on_loss(b, &loss);
-    group.on_spurious_loss(a, Time::ZERO);
-    assert!(!inner.told().contains(&Told::Spurious), "b's loss may be real");
+    assert!(!undone(&mut group, a), "b's loss may be real");
+}
+
+#[test]
+fn deliveries_and_rates_are_those_of_the_job() {
+    let inner = Scripted(Arc::default());
+    inner.script().cwnd = 8 * MSS;
+    inner.script().needs = Needs { delivery_rates: true, per_packet: true };
+    let mut group = Group::new(Box::new(inner.clone()), MSS as u32);
+    let (a, b) = (group.join(MSS as u32), group.join(MSS as u32));
+    assert_eq!(group.needs(), inner.needs());
+    let at = Time::from_millis;
+    let rate = DeliveryRate { delivered: MSS, interval: Span::from_millis(100), ..DeliveryRate::default() };
+    let deliver = |group: &mut Group, id, now, sent_ms: u64| {
+        let packet = Sent { now: at(sent_ms), bytes: MSS, ..Sent::default() };
+        group.on_delivered(id, &Delivered { now, sent: packet, delivered: MSS, ..Delivered::default() });
+        let ack = Ack { now, newly_acked: MSS, sent_at: at(sent_ms), delivery: Some(rate), ..Ack::default() };
+        group.on_ack(id, &ack);
+    };
+    for ms in [1u64, 2, 3, 4] {
+        group.on_sent(
+            if ms % 2 == 1 { a } else { b },
+            &Sent { in_flight: ms.div_ceil(2) * MSS, ..sent(at(ms)) },
+        );
+    }
+    inner.told();
+    for ms in [1, 2, 3, 4] {
+        deliver(&mut group, if ms % 2 == 1 { a } else { b }, at(100 + ms), ms);
+    }
+    let told = inner.told();
+    let Told::Delivered(last) = told[6] else { panic!("{told:?}") };
+    assert_eq!((last.delivered, last.sent.in_flight, last.sent.packet_number), (4 * MSS, 4 * MSS, 4_000_000));
+    let Told::Ack(ack) = told[7] else { panic!("{told:?}") };
+    let rate = ack.delivery.expect("a rate");
+    assert_eq!(
+        (rate.delivered, rate.interval, rate.in_flight_at_send),
+        (4 * MSS, Span::from_millis(103), 4 * MSS)
+    );
+    let loss = Loss { now: at(300), sent: Sent { bytes: MSS, ..sent(at(4)) }, ..Loss::default() };
+    group.on_loss(a, &loss);
+    group.on_sent(a, &Sent { in_flight: MSS, ..sent(at(301)) });
+    let Some(Told::Sent(next)) = inner.told().pop() else { panic!("nothing sent") };
+    assert_eq!((next.totals.delivered, next.totals.lost), (4 * MSS, MSS));
 }
 
 #[test]
@@ -412,7 +466,15 @@ fn a_path_is_dead_only_if_it_is_for_all() {
     group.on_ack(b, &Ack { now: at(200), sent_at: at(100), newly_acked: MSS, ..Ack::default() });
     inner.told();
     for (sent_at, expected) in [(at(50), false), (at(150), true)] {
-        group.on_loss(a, &Loss { now: at(300), sent_at, persistent: true, ..Loss::default() });
+        group.on_loss(
+            a,
+            &Loss {
+                now: at(300),
+                sent: Sent { now: sent_at, ..Sent::default() },
+                persistent: true,
+                ..Loss::default()
+            },
+        );
         assert!(matches!(inner.told()[..], [Told::Loss(Loss { persistent, .. })] if persistent == expected));
     }
 }
@@ -455,7 +517,7 @@ fn a_wake_up_of_the_inner_controller_happens_once() {
     let (a, b) = (group.join(MSS as u32), group.join(MSS as u32));
     let at = Time::from_millis(50);
     inner.script().wake_at = Some(at);
-    assert_eq!((group.wake_at(a), group.wake_at(b)), (Some(at), Some(at)));
+    assert_eq!((group.directive(a).wake_at, group.directive(b).wake_at), (Some(at), Some(at)));
     group.on_wake(a, at);
     group.on_wake(b, at);
     assert_eq!(inner.told(), [Told::Wake]);
@@ -466,11 +528,13 @@ fn a_pacing_rate_is_shared_like_the_window() {
     let (mut group, inner) = Scripted::group(8 * MSS);
     let a = group.join(MSS as u32);
     inner.script().rate = Some(1_000_000);
-    assert_eq!(group.pacing_rate(a), Some(1_000_000));
+    assert_eq!(group.directive(a).pacing, Pacing::Rate(1_000_000));
     let b = group.join(MSS as u32);
     group.on_sent(a, &sent(Time::ZERO));
     group.on_sent(b, &sent(Time::ZERO));
-    assert_eq!((group.pacing_rate(a), group.pacing_rate(b)), (Some(500_000), Some(500_000)));
+    for id in [a, b] {
+        assert_eq!(group.directive(id).pacing, Pacing::Rate(500_000));
+    }
 }
 
 #[cfg(feature = "std")]
@@ -481,5 +545,5 @@ fn a_dropped_member_leaves() {
     let (one, other) = (group.member(MSS as u32), group.member(MSS as u32));
     assert_eq!(group.members(), 2);
     drop(one);
-    assert_eq!((group.members(), other.cwnd()), (1, 8 * MSS));
+    assert_eq!((group.members(), other.directive().cwnd), (1, 8 * MSS));
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::units::Time;
+use afteryou_base::units::Time;
 
 fn ack(rtt: Option<Span>, round_start: bool) -> Ack {
     Ack {
@@ -15,9 +15,8 @@ fn ack(rtt: Option<Span>, round_start: bool) -> Ack {
         one_way_delay: None,
         reverse_delay: None,
         delivery: None,
-        ce_marks: 0,
         round_start,
-        app_limited: false,
+        ..Ack::default()
     }
 }
 

@@ -1,6 +1,7 @@
 use super::*;
 use crate::delay_signal::DelaySignal;
-use crate::param::Value;
+use crate::event::{Marks, Sent};
+use afteryou_base::param::Value;
 
 const MSS: u64 = 1500;
 
@@ -11,8 +12,8 @@ fn ledbat(overrides: &[(&'static str, Value)]) -> Ledbat {
 /// A controller with a window of `cwnd` bytes that has just measured `queuing_ms` of queue over 50 ms of base.
 fn with_window(cwnd: u64, queuing_ms: u32) -> Ledbat {
     let mut ledbat = ledbat(&[]);
-    ledbat.meter.preset(DelaySignal::OneWay, 50_000, queuing_ms * 1000);
-    ledbat.cwnd = Bytes16::from_bytes(cwnd);
+    ledbat.meter.preset(DelaySignal::OneWay, &mut ledbat.state.delay, 50_000, queuing_ms * 1000);
+    ledbat.state.cwnd = Bytes16::from_bytes(cwnd);
     ledbat
 }
 
@@ -30,20 +31,17 @@ fn ack(acked: u64, flightsize: u64, queuing_ms: u32) -> Ack {
         one_way_delay: Some(50_000 + queuing_ms * 1000),
         reverse_delay: None,
         delivery: None,
-        ce_marks: 0,
         round_start: false,
-        app_limited: false,
+        ..Ack::default()
     }
 }
 
 fn loss(sent_ms: u64, now_ms: u64) -> Loss {
     Loss {
         now: Time::from_millis(now_ms),
-        bytes: MSS,
-        sent_at: Time::from_millis(sent_ms),
-        packet_number: 1,
+        sent: Sent { now: Time::from_millis(sent_ms), bytes: MSS, packet_number: 1, ..Sent::default() },
         flightsize: 15000,
-        persistent: false,
+        ..Loss::default()
     }
 }
 
@@ -52,25 +50,25 @@ fn one_ack_moves_the_window_by_the_off_target_law() {
     for (queuing_ms, expected) in [(0, 15150), (50, 15075), (100, 15000), (150, 14925)] {
         let mut ledbat = with_window(15000, queuing_ms);
         ledbat.on_ack(&ack(1500, 150_000, queuing_ms));
-        assert_eq!(ledbat.cwnd(), expected, "q = {queuing_ms} ms");
+        assert_eq!(ledbat.directive().cwnd, expected, "q = {queuing_ms} ms");
     }
     let mut ledbat = with_window(15000, 20);
     ledbat.on_ack(&ack(3000, 15000, 20));
-    assert_eq!(ledbat.cwnd(), 15240);
+    assert_eq!(ledbat.directive().cwnd, 15240);
 }
 
 #[test]
 fn the_window_never_leaves_its_floor_downwards() {
     let mut ledbat = with_window(3000, 300);
     ledbat.on_ack(&ack(1500, 150_000, 300));
-    assert_eq!(ledbat.cwnd(), 3000);
+    assert_eq!(ledbat.directive().cwnd, 3000);
 }
 
 #[test]
 fn an_application_limited_window_is_clamped_to_what_was_in_flight() {
     let mut ledbat = with_window(15000, 0);
     ledbat.on_ack(&ack(1500, 4500, 0));
-    assert_eq!(ledbat.cwnd(), 6000);
+    assert_eq!(ledbat.directive().cwnd, 6000);
 }
 
 #[test]
@@ -78,23 +76,23 @@ fn a_loss_halves_once_per_round_trip_and_never_enlarges_a_small_window() {
     for (before, after) in [(15000, 7500), (4000, 3000), (2500, 2500)] {
         let mut ledbat = with_window(before, 0);
         ledbat.on_loss(&loss(50, 100));
-        assert_eq!(ledbat.cwnd(), after);
+        assert_eq!(ledbat.directive().cwnd, after);
         ledbat.on_loss(&loss(90, 120));
-        assert_eq!(ledbat.cwnd(), after, "sent before the reduction");
+        assert_eq!(ledbat.directive().cwnd, after, "sent before the reduction");
     }
     let mut ledbat = with_window(15000, 0);
     ledbat.on_loss(&loss(50, 100));
     ledbat.on_loss(&loss(110, 210));
-    assert_eq!(ledbat.cwnd(), 3750);
+    assert_eq!(ledbat.directive().cwnd, 3750);
 }
 
 #[test]
 fn a_timeout_leaves_one_packet_and_the_next_ack_the_floor() {
     let mut ledbat = with_window(15000, 0);
     ledbat.on_timeout(&Timeout { now: Time::from_millis(1000), flightsize: 15000, consecutive: 1 });
-    assert_eq!(ledbat.cwnd(), 1500);
+    assert_eq!(ledbat.directive().cwnd, 1500);
     ledbat.on_ack(&ack(1500, 1500, 0));
-    assert_eq!(ledbat.cwnd(), 3000);
+    assert_eq!(ledbat.directive().cwnd, 3000);
 }
 
 #[test]
@@ -114,12 +112,12 @@ fn a_clock_offset_of_any_size_and_the_wrap_change_nothing() {
 fn a_mark_counts_as_a_loss() {
     let mut ledbat = with_window(15000, 0);
     let mut marked = ack(1500, 150_000, 0);
-    marked.ce_marks = 1;
+    marked.marks = Marks::Echo;
     marked.sent_at = Time::from_millis(10);
     ledbat.on_ack(&marked);
-    assert_eq!(ledbat.cwnd(), 7500);
+    assert_eq!(ledbat.directive().cwnd, 7500);
     ledbat.on_ack(&marked);
-    assert!(ledbat.cwnd() > 7500, "once per round trip");
+    assert!(ledbat.directive().cwnd > 7500, "once per round trip");
 }
 
 #[test]
@@ -128,12 +126,12 @@ fn slow_start_with_the_delay_exit_ends_above_three_quarters_of_target() {
     for _ in 0..4 {
         ledbat.on_ack(&ack(1500, 150_000, 0));
     }
-    assert!(ledbat.in_slow_start());
-    assert_eq!(ledbat.cwnd(), 9000);
+    assert!(ledbat.directive().is_growing());
+    assert_eq!(ledbat.directive().cwnd, 9000);
     for _ in 0..4 {
         ledbat.on_ack(&ack(1500, 150_000, 76));
     }
-    assert!(!ledbat.in_slow_start());
+    assert!(!ledbat.directive().is_growing());
 }
 
 #[test]
@@ -141,7 +139,7 @@ fn an_ack_without_a_one_way_sample_does_not_mix_the_rtt_in() {
     // Offsets that put the one-way delay far above and far below the RTT.
     for offset in [7_000_000u32, 7_000_000u32.wrapping_neg()] {
         let mut ledbat = ledbat(&[]);
-        ledbat.cwnd = Bytes16::from_bytes(15000);
+        ledbat.state.cwnd = Bytes16::from_bytes(15000);
         for i in 0..40 {
             let mut ack = ack(1500, 150_000, 0);
             ack.rtt = Some(Span::from_millis(50));
@@ -150,7 +148,7 @@ fn an_ack_without_a_one_way_sample_does_not_mix_the_rtt_in() {
             ledbat.on_ack(&ack);
             assert_eq!(ledbat.meter.queuing_us(), Some(0), "ack {i}, offset {offset:#x}");
         }
-        assert!(ledbat.cwnd() > 18_000, "{}", ledbat.cwnd());
+        assert!(ledbat.directive().cwnd > 18_000, "{}", ledbat.directive().cwnd);
     }
 }
 
@@ -158,19 +156,19 @@ fn an_ack_without_a_one_way_sample_does_not_mix_the_rtt_in() {
 fn one_ack_for_many_windows_adds_no_more_than_a_packet() {
     let mut ledbat = with_window(1500, 0);
     ledbat.on_ack(&ack(150_000, 150_000, 0));
-    assert_eq!(ledbat.cwnd(), 3000);
+    assert_eq!(ledbat.directive().cwnd, 3000);
 }
 
 #[test]
 fn apples_eighth_comes_once_a_round_trip_and_not_beside_a_halving() {
     let mut ledbat = ledbat(&[("decrease", Value::Choice("eighth"))]);
-    ledbat.meter.preset(DelaySignal::OneWay, 50_000, 200_000);
-    ledbat.cwnd = Bytes16::from_bytes(16_000);
+    ledbat.meter.preset(DelaySignal::OneWay, &mut ledbat.state.delay, 50_000, 200_000);
+    ledbat.state.cwnd = Bytes16::from_bytes(16_000);
     let late = |sent_ms| Ack { sent_at: Time::from_millis(sent_ms), ..ack(1500, 150_000, 200) };
     ledbat.on_ack(&late(10));
     ledbat.on_ack(&late(20));
-    assert_eq!(ledbat.cwnd(), 14_000);
+    assert_eq!(ledbat.directive().cwnd, 14_000);
     ledbat.on_loss(&loss(101, 150));
     ledbat.on_ack(&late(120));
-    assert_eq!(ledbat.cwnd(), 7_000);
+    assert_eq!(ledbat.directive().cwnd, 7_000);
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::delay_signal::DelaySignal;
-use crate::param::Value;
+use crate::event::Sent;
+use afteryou_base::param::Value;
 
 /// 2^20 B packets make whole bytes a fine unit for windows given in packets.
 const MSS: u64 = 1 << 20;
@@ -14,7 +15,7 @@ fn packets(n: f64) -> Bytes16 {
 }
 
 fn in_packets(controller: &LedbatPp) -> f64 {
-    controller.cwnd.to_f64() / MSS as f64
+    controller.state.cwnd.to_f64() / MSS as f64
 }
 
 fn ack(now_ms: f64, acked: u64, rtt_us: u64) -> Ack {
@@ -31,32 +32,32 @@ fn ack(now_ms: f64, acked: u64, rtt_us: u64) -> Ack {
         one_way_delay: None,
         reverse_delay: None,
         delivery: None,
-        ce_marks: 0,
         round_start: false,
-        app_limited: false,
+        ..Ack::default()
     }
 }
 
 fn loss(sent_ms: u64, now_ms: u64) -> Loss {
     Loss {
         now: Time::from_millis(now_ms),
-        bytes: MSS,
-        sent_at: Time::from_millis(sent_ms),
-        packet_number: 1,
+        sent: Sent { now: Time::from_millis(sent_ms), bytes: MSS, packet_number: 1, ..Sent::default() },
         flightsize: 100 * MSS,
-        persistent: false,
+        ..Loss::default()
     }
 }
 
 /// In congestion avoidance with window `w` and all filters saying `q_us` over `base_us`.
 fn steady(w: f64, base_us: u32, q_us: u32, overrides: &[(&'static str, Value)]) -> LedbatPp {
     let mut controller = with(overrides);
-    controller.cwnd = packets(w);
-    controller.begin_round();
-    controller.growth = Growth::Avoidance;
-    controller.meter.preset(DelaySignal::Rtt, base_us, q_us);
-    controller.base_rtt.update(Time::ZERO, base_us);
+    controller.state.cwnd = packets(w);
+    controller.state.begin_round();
+    controller.state.phase = Phase::Avoidance;
+    controller.meter.preset(DelaySignal::Rtt, &mut controller.state.delay, base_us, q_us);
     controller
+}
+
+fn gain_divisor(controller: &LedbatPp) -> u64 {
+    controller.state.gain_divisor(&controller.params, &controller.parts)
 }
 
 fn close(a: f64, b: f64) -> bool {
@@ -68,7 +69,7 @@ fn gain_follows_the_base_round_trip_time() {
     let rows = [(200.0, 1), (120.0, 1), (119.0, 2), (60.0, 2), (59.0, 3), (50.0, 3), (20.0, 6), (10.0, 12)];
     for (base_ms, divisor) in rows.into_iter().chain([(8.0, 15), (7.5, 16), (5.0, 16)]) {
         let controller = steady(2.0, (base_ms * 1000.0) as u32, 0, &[]);
-        assert_eq!(controller.gain_divisor(), divisor, "base {base_ms} ms");
+        assert_eq!(gain_divisor(&controller), divisor, "base {base_ms} ms");
     }
 }
 
@@ -132,9 +133,13 @@ fn a_round_with_a_loss_in_it_makes_one_step_and_so_does_the_one_after() {
 fn slow_start_ends_at_ssthresh_and_not_beyond() {
     for acked in [1, 5, 60] {
         let mut controller = with(&[]);
-        (controller.cwnd, controller.ssthresh) = (packets(19.5), packets(20.0));
+        (controller.state.cwnd, controller.state.ssthresh) = (packets(19.5), packets(20.0));
         controller.on_ack(&ack(0.0, acked * MSS, 120_000));
-        assert_eq!((in_packets(&controller), controller.in_slow_start()), (20.0, false), "{acked} packets");
+        assert_eq!(
+            (in_packets(&controller), controller.directive().is_growing()),
+            (20.0, false),
+            "{acked} packets"
+        );
     }
 }
 
@@ -145,7 +150,7 @@ fn slow_start_multiplies_by_one_plus_gain() {
     {
         let mut controller = with(&[]);
         for round in 0..rounds {
-            let acked = controller.cwnd();
+            let acked = controller.directive().cwnd;
             controller.on_ack(&ack(f64::from(round), acked, base_ms * 1000));
         }
         assert!(close(in_packets(&controller), expected), "{} for {expected}", in_packets(&controller));
@@ -157,45 +162,45 @@ fn slow_start_ends_above_45_ms_of_queue_and_not_at_it() {
     let mut controller = with(&[]);
     controller.on_ack(&ack(0.0, MSS, 60_000));
     (0..4).for_each(|_| controller.on_ack(&ack(1.0, MSS, 105_000)));
-    assert!(controller.in_slow_start());
+    assert!(controller.directive().is_growing());
     (0..4).for_each(|_| controller.on_ack(&ack(2.0, MSS, 105_001)));
-    assert!(!controller.in_slow_start());
+    assert!(!controller.directive().is_growing());
 }
 
 #[test]
 fn the_first_slowdown_comes_two_round_trips_after_slow_start() {
     let mut controller = with(&[]);
-    controller.ssthresh = packets(3.0);
+    controller.state.ssthresh = packets(3.0);
     controller.on_ack(&ack(3000.0, MSS * 2, 80_000));
-    assert!(!controller.in_slow_start());
-    assert_eq!(controller.wake_at(), Some(Time::from_millis(3160)));
+    assert!(!controller.directive().is_growing());
+    assert_eq!(controller.directive().wake_at, Some(Time::from_millis(3160)));
     controller.on_wake(Time::from_millis(3159));
     assert_eq!(controller.snapshot().phase, "congestion avoidance");
     controller.on_wake(Time::from_millis(3160));
     assert_eq!(controller.snapshot().phase, "slowdown freeze");
-    assert_eq!(controller.cwnd(), 2 * MSS);
+    assert_eq!(controller.directive().cwnd, 2 * MSS);
 }
 
 /// Drives a slowdown at RTT = base = 50 ms from W = 80, with an ack of the `fraction`-th part of the window every so
 /// many parts of a round trip. Returns the ramp's windows in packets, the slowdown's duration and the wait after it.
 fn slowdown_from_80(fraction: u64) -> (Vec<f64>, Span, Span) {
     let mut controller = steady(80.0, 50_000, 0, &[]);
-    controller.smoothed_rtt = Span::from_millis(50);
-    controller.slowdown = Slowdown::Waiting { next: Time::from_millis(1000) };
+    controller.state.smoothed_rtt = Span::from_millis(50).0;
+    controller.state.due = Time::from_millis(1000).0;
     controller.on_wake(Time::from_millis(1000));
-    assert_eq!(controller.wake_at(), Some(Time::from_millis(1100)), "two round trips at the floor");
-    assert_eq!(controller.cwnd(), 2 * MSS);
+    assert_eq!(controller.directive().wake_at, Some(Time::from_millis(1100)), "two round trips at the floor");
+    assert_eq!(controller.directive().cwnd, 2 * MSS);
     controller.on_wake(Time::from_millis(1100));
     assert_eq!(controller.snapshot().phase, "slowdown ramp");
     let mut windows = vec![in_packets(&controller)];
     let mut now_us = 1_100_000;
-    while controller.in_slow_start() {
+    while controller.directive().is_growing() {
         now_us += 50_000 / fraction;
-        controller.on_ack(&ack(now_us as f64 / 1000.0, controller.cwnd() / fraction, 50_000));
+        controller.on_ack(&ack(now_us as f64 / 1000.0, controller.directive().cwnd / fraction, 50_000));
         windows.push(in_packets(&controller));
     }
     let now = Time::from_micros(now_us);
-    (windows, now.since(Time::from_millis(1000)), controller.wake_at().unwrap().since(now))
+    (windows, now.since(Time::from_millis(1000)), controller.directive().wake_at.unwrap().since(now))
 }
 
 #[test]
@@ -217,16 +222,6 @@ fn a_slowdown_lasts_freeze_and_ramp_and_the_next_waits_nine_times_as_long() {
 }
 
 #[test]
-fn the_wait_is_nine_times_a_slowdown_of_any_length() {
-    // 0.741138 s and 6.670244 s: freeze and continuous ramp of the case above, here to the nanosecond.
-    let began = Time::from_millis(1000);
-    let ended = began + Span(741_138_222);
-    let next = Slowdown::end(began, ended).wake_at().unwrap();
-    assert_eq!(next.since(ended), Span(6_670_243_998));
-    assert!((next.since(ended).as_secs_f64() - 6.670_244).abs() < 5e-7);
-}
-
-#[test]
 fn rough_share_against_reno_is_the_root_of_gain() {
     for (base_us, share) in [(120_000, 1.0), (60_000, 0.707), (20_000, 0.408), (7_500, 0.25)] {
         let gain = steady(2.0, base_us, 0, &[]).snapshot().gain.unwrap();
@@ -237,15 +232,14 @@ fn rough_share_against_reno_is_the_root_of_gain() {
 #[test]
 fn a_loss_halves_and_a_loss_in_the_ramp_ends_the_slowdown() {
     let mut controller = steady(80.0, 50_000, 0, &[]);
-    controller.smoothed_rtt = Span::from_millis(50);
+    controller.state.smoothed_rtt = Span::from_millis(50).0;
     controller.on_loss(&loss(50, 100));
     controller.on_loss(&loss(60, 110));
     assert!(close(in_packets(&controller), 40.0));
-    controller.slowdown = Slowdown::Ramping { began: Time::from_millis(100) };
-    controller.growth = Growth::SlowStart { delay_exit: false };
+    (controller.state.phase, controller.state.began) = (Phase::Ramp, Time::from_millis(100).0);
     controller.on_loss(&loss(150, 200));
     assert!(close(in_packets(&controller), 20.0));
-    assert_eq!(controller.slowdown, Slowdown::Waiting { next: Time::from_millis(200 + 900) });
+    assert_eq!(controller.directive().wake_at, Some(Time::from_millis(200 + 900)));
 }
 
 #[test]
@@ -255,9 +249,9 @@ fn a_timeout_keeps_ssthresh_through_an_outage() {
         let flightsize = if consecutive == 1 { 80 * MSS } else { MSS };
         let now = Time::from_millis(1000 << consecutive);
         controller.on_timeout(&Timeout { now, flightsize, consecutive });
-        assert_eq!(controller.cwnd(), MSS);
+        assert_eq!(controller.directive().cwnd, MSS);
     }
-    assert!(controller.in_slow_start());
+    assert!(controller.directive().is_growing());
     assert_eq!(controller.snapshot().ssthresh, Some(40 * MSS));
 }
 
@@ -266,7 +260,7 @@ fn a_flow_driven_to_its_floor_starts_over_only_with_the_restart_option() {
     for (restart, expected) in [(false, "congestion avoidance"), (true, "slow start")] {
         let mut controller = steady(4.0, 50_000, 200_000, &[("restart", Value::Flag(restart))]);
         (0..8).for_each(|_| controller.on_ack(&ack(10.0, MSS, 250_000)));
-        assert_eq!(controller.cwnd(), 2 * MSS);
+        assert_eq!(controller.directive().cwnd, 2 * MSS);
         for round in 0..8 {
             let mut quiet = ack(1000.0 + 50.0 * f64::from(round), MSS, 51_000);
             quiet.round_start = true;
@@ -282,12 +276,12 @@ fn a_window_that_has_recovered_by_itself_does_not_start_over() {
     for (recovered_to, expected) in [(7.0, "slow start"), (7.5, "congestion avoidance")] {
         let mut controller = steady(4.0, 120_000, 200_000, &[("restart", Value::Flag(true))]);
         (0..8).for_each(|_| controller.on_ack(&ack(10.0, MSS, 320_000)));
-        assert_eq!(controller.cwnd(), 2 * MSS);
+        assert_eq!(controller.directive().cwnd, 2 * MSS);
         // 30 ms of queue: room to grow, too much for the rule.
         (0..4).for_each(|_| controller.on_ack(&ack(20.0, 0, 150_000)));
-        controller.cwnd = packets(recovered_to);
-        controller.begin_round();
-        controller.on_ack(&ack(30.0, controller.cwnd(), 150_000));
+        controller.state.cwnd = packets(recovered_to);
+        controller.state.begin_round();
+        controller.on_ack(&ack(30.0, controller.directive().cwnd, 150_000));
         assert!(close(in_packets(&controller), recovered_to + 1.0));
         for round in 0..8 {
             let mut quiet = ack(1000.0 + 120.0 * f64::from(round), 0, 121_000);
@@ -303,7 +297,7 @@ fn a_window_driven_down_by_losses_does_not_start_over() {
     let mut controller = steady(4.0, 50_000, 5_000, &[("restart", Value::Flag(true))]);
     controller.on_loss(&loss(5, 10));
     controller.on_loss(&loss(11, 20));
-    assert_eq!(controller.cwnd(), 2 * MSS);
+    assert_eq!(controller.directive().cwnd, 2 * MSS);
     for round in 0..40 {
         let mut quiet = ack(1000.0 + 50.0 * f64::from(round), MSS, 51_000);
         quiet.round_start = true;
@@ -322,7 +316,7 @@ fn the_one_way_signal_ignores_a_loaded_reverse_path() {
         ack.one_way_delay = Some(one_way);
         controller.on_ack(&ack);
     }
-    assert!(controller.in_slow_start());
+    assert!(controller.directive().is_growing());
     assert_eq!(controller.meter.queuing_us(), Some(1_000));
 }
 
@@ -347,18 +341,25 @@ fn with_the_one_way_signal_the_rtt_serves_until_the_first_sample_and_never_again
 #[test]
 fn an_instant_restore_brings_the_window_back_paced_and_waits_ten_seconds() {
     let mut controller = steady(80.0, 50_000, 0, &[("instant_restore", Value::Flag(true))]);
-    controller.smoothed_rtt = Span::from_millis(50);
-    controller.slowdown = Slowdown::Waiting { next: Time::from_millis(1000) };
+    controller.state.smoothed_rtt = Span::from_millis(50).0;
+    controller.state.due = Time::from_millis(1000).0;
     controller.on_wake(Time::from_millis(1000));
-    assert_eq!((controller.cwnd(), controller.pacing_rate()), (2 * MSS, None));
+    assert_eq!((controller.directive().cwnd, controller.directive().pacing), (2 * MSS, Pacing::Window));
     controller.on_wake(Time::from_millis(1100));
-    assert_eq!((controller.cwnd(), controller.snapshot().phase), (80 * MSS, "congestion avoidance"));
-    assert_eq!(controller.pacing_rate(), Some(80 * MSS * 20), "a window in a round trip");
-    assert_eq!(controller.wake_at(), Some(Time::from_millis(11_100)));
+    assert_eq!(
+        (controller.directive().cwnd, controller.snapshot().phase),
+        (80 * MSS, "congestion avoidance")
+    );
+    assert_eq!(controller.directive().pacing, Pacing::Rate(80 * MSS * 20), "a window in a round trip");
+    assert_eq!(controller.directive().wake_at, Some(Time::from_millis(11_100)));
     let mut later = ack(1160.0, MSS, 50_000);
     later.sent_at = Time::from_millis(1105);
     controller.on_ack(&later);
-    assert_eq!(controller.pacing_rate(), None, "a packet sent after the restore has come round");
+    assert_eq!(
+        controller.directive().pacing,
+        Pacing::Window,
+        "a packet sent after the restore has come round"
+    );
 }
 
 #[test]
@@ -366,14 +367,14 @@ fn delays_of_the_round_trip_after_a_slowdown_can_be_ignored() {
     for (ignore, shrinks) in [(false, true), (true, false)] {
         let options = [("instant_restore", Value::Flag(true)), ("ignore_after_restore", Value::Flag(ignore))];
         let mut controller = steady(80.0, 50_000, 0, &options);
-        controller.smoothed_rtt = Span::from_millis(50);
-        controller.slowdown = Slowdown::Waiting { next: Time::from_millis(1000) };
+        controller.state.smoothed_rtt = Span::from_millis(50).0;
+        controller.state.due = Time::from_millis(1000).0;
         controller.on_wake(Time::from_millis(1000));
         controller.on_wake(Time::from_millis(1100));
         (0..20).for_each(|_| controller.on_ack(&ack(1149.0, MSS, 150_000)));
-        assert_eq!(controller.cwnd() < 79 * MSS, shrinks, "{}", in_packets(&controller));
+        assert_eq!(controller.directive().cwnd < 79 * MSS, shrinks, "{}", in_packets(&controller));
         (0..20).for_each(|_| controller.on_ack(&ack(1151.0, MSS, 150_000)));
-        assert!(controller.cwnd() < 79 * MSS, "a queue that stays is seen a round trip later");
+        assert!(controller.directive().cwnd < 79 * MSS, "a queue that stays is seen a round trip later");
     }
 }
 
@@ -401,51 +402,50 @@ fn the_rule_can_be_applied_once_a_window() {
 #[test]
 fn a_decrease_can_put_the_next_slowdown_off() {
     let mut controller = steady(80.0, 50_000, 100_000, &[("defer", Value::Time(Span::from_secs(30)))]);
-    controller.slowdown = Slowdown::Waiting { next: Time::from_millis(1000) };
+    controller.state.due = Time::from_millis(1000).0;
     controller.on_ack(&ack(500.0, MSS, 150_000));
-    assert_eq!(controller.wake_at(), Some(Time::from_millis(30_500)));
+    assert_eq!(controller.directive().wake_at, Some(Time::from_millis(30_500)));
 }
 
 #[test]
 fn a_ramp_that_meets_a_queue_can_end_there_and_then_counts_twice() {
     let mut controller = steady(80.0, 50_000, 0, &[("ramp_exit", Value::Flag(true))]);
-    controller.ssthresh = packets(80.0);
-    controller.cwnd = packets(10.0);
-    controller.growth = Growth::SlowStart { delay_exit: false };
-    controller.slowdown = Slowdown::Ramping { began: Time::from_millis(1000) };
+    controller.state.ssthresh = packets(80.0);
+    controller.state.cwnd = packets(10.0);
+    (controller.state.phase, controller.state.began) = (Phase::Ramp, Time::from_millis(1000).0);
     (0..4).for_each(|_| controller.on_ack(&ack(1500.0, 0, 110_001)));
-    assert!(!controller.in_slow_start());
-    assert_eq!(controller.wake_at(), Some(Time::from_millis(1500 + 2 * 9 * 500)));
+    assert!(!controller.directive().is_growing());
+    assert_eq!(controller.directive().wake_at, Some(Time::from_millis(1500 + 2 * 9 * 500)));
 }
 
 #[test]
 fn a_timeout_in_the_freeze_halves_what_the_ramp_would_have_come_back_to() {
     let mut controller = steady(80.0, 50_000, 0, &[]);
-    controller.smoothed_rtt = Span::from_millis(50);
-    controller.slowdown = Slowdown::Waiting { next: Time::from_millis(1000) };
+    controller.state.smoothed_rtt = Span::from_millis(50).0;
+    controller.state.due = Time::from_millis(1000).0;
     controller.on_wake(Time::from_millis(1000));
     controller.on_timeout(&Timeout { now: Time::from_millis(1050), flightsize: 2 * MSS, consecutive: 1 });
-    assert_eq!((controller.snapshot().ssthresh, controller.cwnd()), (Some(40 * MSS), MSS));
+    assert_eq!((controller.snapshot().ssthresh, controller.directive().cwnd), (Some(40 * MSS), MSS));
 }
 
 #[test]
 fn a_route_that_is_believed_changes_gain_too() {
     let mut controller = steady(2.0, 10_000, 0, &[("route_change", Value::Flag(true))]);
-    assert_eq!(controller.gain_divisor(), 12);
+    assert_eq!(gain_divisor(&controller), 12);
     for i in 0..200 {
         let round_start = i % 2 == 0;
         controller.on_ack(&Ack { round_start, ..ack(1000.0 + 100.0 * f64::from(i), MSS, 130_000) });
     }
-    assert_eq!(controller.gain_divisor(), 1);
+    assert_eq!(gain_divisor(&controller), 1);
 }
 
 #[test]
 fn a_restore_after_the_packet_has_grown_keeps_the_floor() {
     let mut controller = steady(2.0, 50_000, 0, &[("instant_restore", Value::Flag(true))]);
-    controller.smoothed_rtt = Span::from_millis(50);
-    controller.slowdown = Slowdown::Waiting { next: Time::from_millis(1000) };
+    controller.state.smoothed_rtt = Span::from_millis(50).0;
+    controller.state.due = Time::from_millis(1000).0;
     controller.on_wake(Time::from_millis(1000));
     controller.on_mtu(4 * MSS as u32);
     controller.on_wake(Time::from_millis(1100));
-    assert_eq!(controller.cwnd(), 8 * MSS);
+    assert_eq!(controller.directive().cwnd, 8 * MSS);
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::event::Sent;
 use crate::libutp_mod;
 
 fn with(table: &'static [Param], cwnd: u64) -> Libutp {
@@ -19,12 +20,17 @@ fn ack(libutp: &mut Libutp, acked: u64, queuing_us: u32) -> Ack {
 fn after_ack(mut libutp: Libutp, acked: u64, queuing_us: u32) -> u64 {
     let ack = ack(&mut libutp, acked, queuing_us);
     libutp.on_ack(&ack);
-    libutp.cwnd()
+    libutp.directive().cwnd
 }
 
 fn loss(ms: u64) -> Loss {
     let now = Time::from_millis(ms);
-    Loss { now, bytes: 1400, sent_at: now, packet_number: 1, flightsize: 20_000, persistent: false }
+    Loss {
+        now,
+        sent: Sent { now, bytes: 1400, packet_number: 1, ..Sent::default() },
+        flightsize: 20_000,
+        ..Loss::default()
+    }
 }
 
 #[test]
@@ -58,7 +64,7 @@ fn losses_halve_at_most_once_in_100_ms_and_in_the_mod_once_in_a_round_trip() {
         libutp.smoothed_rtt = Span::from_millis(smoothed_ms);
         [0, 60, 100].map(|ms| {
             libutp.on_loss(&loss(ms));
-            libutp.cwnd()
+            libutp.directive().cwnd
         })
     };
     assert_eq!(windows(PARAMS, 40), [10_000, 10_000, 5_000]);
@@ -71,7 +77,7 @@ fn losses_every_20_ms_halve_ten_times_a_second_and_in_the_mod_once_a_round_trip(
         let mut libutp = with(table, 1 << 40);
         libutp.smoothed_rtt = Span::from_millis(40);
         (0..50).for_each(|i| libutp.on_loss(&loss(20 * i)));
-        (1u64 << 40).ilog2() - libutp.cwnd().ilog2()
+        (1u64 << 40).ilog2() - libutp.directive().cwnd.ilog2()
     };
     assert_eq!((halvings(PARAMS), halvings(libutp_mod::PARAMS)), (10, 25));
 }
@@ -99,25 +105,29 @@ fn no_packet_waits_for_longer_than_its_round_trip() {
 fn a_timeout_leaves_a_packet_in_slow_start_and_silence_two_thirds_for_each_timeout() {
     let mut libutp = with(PARAMS, 20_000);
     libutp.on_timeout(&Timeout { now: Time::from_millis(1000), flightsize: 20_000, consecutive: 1 });
-    assert_eq!((libutp.cwnd(), libutp.in_slow_start()), (1400, true));
+    assert_eq!((libutp.directive().cwnd, libutp.directive().is_growing()), (1400, true));
     let mut libutp = with(PARAMS, 27_000);
     let rto = Span::from_secs(1);
     libutp.on_idle(&Idle { now: Time::from_millis(9000), idle_for: Span::from_millis(3500), rto });
-    assert_eq!((libutp.cwnd(), libutp.in_slow_start()), (12_000, false), "expiries after 1 and 3 s");
+    assert_eq!(
+        (libutp.directive().cwnd, libutp.directive().is_growing()),
+        (12_000, false),
+        "expiries after 1 and 3 s"
+    );
     libutp.on_idle(&Idle { now: Time::from_millis(9000), idle_for: Span::from_secs(3600), rto });
-    assert_eq!((libutp.cwnd(), libutp.in_slow_start()), (1400, true));
+    assert_eq!((libutp.directive().cwnd, libutp.directive().is_growing()), (1400, true));
 }
 
 #[test]
 fn a_ceiling_below_a_packet_lets_a_packet_through_and_never_asks_to_be_woken_in_the_past() {
-    let overrides = [("max_window", crate::param::Value::Bytes(3000))];
+    let overrides = [("max_window", afteryou_base::param::Value::Bytes(3000))];
     let mut libutp = Libutp::new(&Settings::new(PARAMS, &overrides).unwrap(), 8948);
     let mut queue = ack(&mut libutp, 8948, 400_000);
     queue.now = Time::from_millis(1000);
     libutp.on_ack(&queue);
     libutp.on_wake(Time::from_millis(9000));
-    assert!(libutp.wake_at().is_none_or(|at| at > Time::from_millis(9000)), "{libutp:?}");
-    assert_eq!(libutp.cwnd(), 8948);
+    assert!(libutp.directive().wake_at.is_none_or(|at| at > Time::from_millis(9000)), "{libutp:?}");
+    assert_eq!(libutp.directive().cwnd, 8948);
 }
 
 #[test]
@@ -137,12 +147,15 @@ fn a_window_below_a_packet_is_reset_after_a_second() {
     let mut queue = ack(&mut libutp, 1400, 400_000);
     queue.now = Time::from_millis(5000);
     libutp.on_ack(&queue);
-    assert!(libutp.cwnd() < 1400 && libutp.snapshot().phase == "stalled");
-    assert_eq!(libutp.wake_at(), Some(Time::from_millis(6000)));
+    assert!(libutp.directive().cwnd < 1400 && libutp.snapshot().phase == "stalled");
+    assert_eq!(libutp.directive().wake_at, Some(Time::from_millis(6000)));
     libutp.on_wake(Time::from_millis(5999));
-    assert!(libutp.cwnd() < 1400);
+    assert!(libutp.directive().cwnd < 1400);
     libutp.on_wake(Time::from_millis(6000));
-    assert_eq!((libutp.cwnd(), libutp.in_slow_start(), libutp.wake_at()), (1400, true, None));
+    assert_eq!(
+        (libutp.directive().cwnd, libutp.directive().is_growing(), libutp.directive().wake_at),
+        (1400, true, None)
+    );
 }
 
 #[test]
@@ -152,6 +165,6 @@ fn a_window_that_was_not_full_for_a_second_does_not_grow() {
         let mut limited = ack(&mut libutp, 1400, 0);
         (limited.app_limited, limited.now) = (true, Time::from_millis(ms));
         libutp.on_ack(&limited);
-        assert_eq!(libutp.cwnd(), expected);
+        assert_eq!(libutp.directive().cwnd, expected);
     }
 }

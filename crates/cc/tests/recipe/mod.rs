@@ -117,15 +117,17 @@ impl Recipe {
         blocks
     }
 
-    /// A workspace of the crate and what it needs, with the settings and the locked dependencies of the real one.
+    /// A workspace of the crate and what it needs, with the packages' settings and the locked dependencies of the real one.
     fn copy_workspace(&self, to: &Path) {
         let manifest = read(&root().join("Cargo.toml"));
         let settings =
             manifest.find("[workspace.package]").expect("the root has the packages' common fields");
+        // Without the profiles, which compile well what the real tests spend time in.
+        let profiles = manifest.find("[profile.").unwrap_or(manifest.len());
         let head = "[workspace]\nresolver = \"2\"\nmembers = [\"crates/*\"]\n\n";
         // What an earlier run left there must not be taken for ours.
         let _ = fs::remove_dir_all(to.join("crates"));
-        write(&to.join("Cargo.toml"), &format!("{head}{}", &manifest[settings..]));
+        write(&to.join("Cargo.toml"), &format!("{head}{}", &manifest[settings..profiles]));
         write(&to.join("Cargo.lock"), &read(&root().join("Cargo.lock")));
         for package in self.needs.iter().chain([&self.package]) {
             let (from, to) = (root().join("crates").join(package), to.join("crates").join(package));
@@ -134,6 +136,11 @@ impl Recipe {
         }
         let tests = format!("crates/{}/tests", self.package);
         copy_folder(&root().join(&tests), &to.join(&tests));
+        // What the tests read beside the sources.
+        let vectors = format!("crates/{}/vectors", self.package);
+        if root().join(&vectors).exists() {
+            copy_folder(&root().join(&vectors), &to.join(&vectors));
+        }
         fs::remove_file(to.join(tests).join("how_to_add.rs")).expect("the test of the page was copied, too");
     }
 }

@@ -15,6 +15,7 @@ pub use fledbat::Fledbat;
 pub use ledbat::{Decrease, Ledbat};
 pub use ledbatpp::{LedbatPp, Slowdowns};
 pub use newreno::NewReno;
+pub(crate) use read::unsupported;
 
 /// State of a flow: the window; for CUBIC the last maximum and the time since the last loss event.
 pub type State = [f64; 2];

@@ -4,8 +4,9 @@ use super::ledbatpp::{LedbatPp, Slowdowns};
 use super::{Cubic, Decrease, Fledbat, Ledbat, Model, NewReno, SlowStart};
 use crate::error::Error;
 use crate::CONTROLLERS;
-use afteryou_cc::param::{Param, Settings, Value};
+use afteryou_base::param::{Settings, Value};
 use afteryou_cc::slow_start::rfc5681_initial_window;
+use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Algorithm, Flow, Traffic};
 
 /// Parameters that choose how delays are measured: the fluid has exact ones.
@@ -16,8 +17,11 @@ impl Model {
     /// The model of a flow.
     ///
     /// # Errors
-    /// A controller without a model, or a parameter that its model does not heed.
+    /// The first of the reasons against it, or a parameter that its controller refuses.
     pub fn of(flow: &Flow) -> Result<Model, Error> {
+        if let Some(reason) = unsupported(flow).into_iter().next() {
+            return Err(reason.into());
+        }
         let format = flow.packet_format();
         let (payload, wire) = (format.payload.bytes(), (format.payload.bytes() + format.overhead.bytes()));
         match (&flow.traffic, &flow.controller) {
@@ -25,7 +29,7 @@ impl Model {
                 Ok(Model::Constant(rate.bits_per_second() as f64 / 8.0 / payload as f64))
             }
             (_, Some(controller)) => Model::of_controller(controller, flow, wire),
-            (_, None) => Err(no_model(flow, "a flow without a controller")),
+            (_, None) => Err(no_model(flow, "a flow without a controller").into()),
         }
     }
 
@@ -34,36 +38,32 @@ impl Model {
         let settings = Settings::new(entry.params, &overrides).map_err(|error| {
             afteryou_scenario::Error::Parameter { of: entry.name.to_owned(), reason: error.to_string() }
         })?;
-        let heeded = |names: &[&str]| heeded(controller, entry.params, &overrides, names);
         let smss = u32::try_from(wire).unwrap_or(u32::MAX);
         match entry.name {
-            "ledbat" => {
-                heeded(LEDBAT)?;
-                Ok(Model::Ledbat(ledbat(&settings)))
-            }
-            "fledbat" => {
-                heeded(FLEDBAT)?;
-                Ok(Model::Fledbat(fledbat(&settings)))
-            }
-            "ledbat++" => {
-                heeded(LEDBATPP)?;
-                Ok(Model::LedbatPp(ledbatpp(&settings)))
-            }
-            "newreno" => {
-                heeded(&["initial_window"])?;
-                Ok(Model::NewReno(NewReno { initial_window: initial_window(&settings, smss) }))
-            }
-            "cubic" => {
-                // Fast convergence is not modelled, on or off; the book says so.
-                heeded(&["initial_window", "c", "beta", "fast_convergence"])?;
-                Ok(Model::Cubic(Cubic {
-                    c: settings.number("c"),
-                    beta: settings.number("beta"),
-                    initial_window: initial_window(&settings, smss),
-                }))
-            }
-            name => Err(no_model(flow, name)),
+            "ledbat" => Ok(Model::Ledbat(ledbat(&settings))),
+            "fledbat" => Ok(Model::Fledbat(fledbat(&settings))),
+            "ledbat++" => Ok(Model::LedbatPp(ledbatpp(&settings))),
+            "newreno" => Ok(Model::NewReno(NewReno { initial_window: initial_window(&settings, smss) })),
+            "cubic" => Ok(Model::Cubic(Cubic {
+                c: settings.number("c"),
+                beta: settings.number("beta"),
+                initial_window: initial_window(&settings, smss),
+            })),
+            name => Err(no_model(flow, name).into()),
         }
+    }
+}
+
+/// The parameters that the model of a controller heeds, besides [`MEASURING`]; none for a controller without a model.
+fn heeded(controller: &str) -> Option<&'static [&'static str]> {
+    match controller {
+        "ledbat" => Some(LEDBAT),
+        "fledbat" => Some(FLEDBAT),
+        "ledbat++" => Some(LEDBATPP),
+        "newreno" => Some(&["initial_window"]),
+        // Fast convergence is not modelled, on or off; the book says so.
+        "cubic" => Some(&["initial_window", "c", "beta", "fast_convergence"]),
+        _ => None,
     }
 }
 
@@ -81,30 +81,39 @@ const FLEDBAT: &[&str] = &["target", "alpha", "zeta", "min_cwnd", "slow_start", 
 const LEDBATPP: &[&str] =
     &["target", "gain_divisor_max", "constant", "slow_start_exit", "slowdowns", "restart", "restart_rounds"];
 
-fn no_model(flow: &Flow, name: &str) -> Error {
+fn no_model(flow: &Flow, name: &str) -> Unsupported {
     let known: Vec<_> = CONTROLLERS.iter().map(|entry| entry.name).collect();
-    Error::Controller { flow: flow.name.clone(), name: name.to_owned(), known: known.join(", ") }
+    let reason = format!(
+        "flow {:?}: there is no fluid model of {name}: use one of {}, or run it in the simulator",
+        flow.name,
+        known.join(", ")
+    );
+    Unsupported::of_flow(flow, "controller", reason)
 }
 
-/// Refuses what is neither heeded nor as it is by default.
-fn heeded(
-    controller: &Algorithm,
-    table: &'static [Param],
-    overrides: &[(&'static str, Value)],
-    names: &[&str],
-) -> Result<(), Error> {
-    let default = |name: &str| table.iter().find(|param| param.name == name).map(|param| param.default);
-    let ignored = |(name, value): &&(&'static str, Value)| {
-        !names.contains(name) && !MEASURING.contains(name) && default(name) != Some(*value)
+/// Why a flow has no model: its controller, or parameters that are neither heeded nor as they are by default.
+pub fn unsupported(flow: &Flow) -> Vec<Unsupported> {
+    let controller = match (&flow.traffic, &flow.controller) {
+        (Traffic::Cbr { .. }, _) => return Vec::new(),
+        (_, None) => return vec![no_model(flow, "a flow without a controller")],
+        (_, Some(controller)) => controller,
     };
-    match overrides.iter().find(ignored) {
-        None => Ok(()),
-        Some((name, value)) => Err(Error::Parameter {
-            of: controller.kind.clone(),
-            name: (*name).to_owned(),
-            value: value.to_string(),
-        }),
-    }
+    // An unknown name or a wrong value is a mistake in the scenario, and reported as one.
+    let Ok((entry, overrides)) = controller.controller() else { return Vec::new() };
+    let Some(heeded) = heeded(entry.name) else { return vec![no_model(flow, entry.name)] };
+    let default =
+        |name: &str| entry.params.iter().find(|param| param.name == name).map(|param| param.default);
+    let ignored = |(name, value): &&(&'static str, Value)| {
+        !heeded.contains(name) && !MEASURING.contains(name) && default(name) != Some(*value)
+    };
+    let reason = |(name, value): &(&'static str, Value)| {
+        let of = &controller.kind;
+        let reason = format!(
+            "the fluid model of {of} knows nothing of {name} = {value}: leave it out, or run it in the simulator"
+        );
+        Unsupported::of_flow(flow, format!("controller.{name}"), reason)
+    };
+    overrides.iter().filter(ignored).map(reason).collect()
 }
 
 fn initial_window(settings: &Settings<'_>, smss: u32) -> f64 {

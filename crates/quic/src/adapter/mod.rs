@@ -4,7 +4,7 @@
 //! | quinn 0.11 | here |
 //! |---|---|
 //! | `on_sent` once for a batch of packets, acknowledgements alone included | one [`Sent`] for each packet |
-//! | `on_ack` for each packet with its send time, before quinn's own round-trip estimate is updated | collected: bytes are added up, the *smallest* `now − sent` of the frame is its sample |
+//! | `on_ack` for each packet with its send time, before quinn's own round-trip estimate is updated | a [`Delivered`] for a controller that needs packets one by one; collected: bytes are added up, the *smallest* `now − sent` of the frame is its sample |
 //! | `on_end_acks` with the bytes in flight | one [`Ack`]; the count of bytes in flight is set right |
 //! | `on_congestion_event` with the send time of the newest lost packet and the sum of bytes | one [`Loss`] |
 //! | the same with no bytes: an ACK frame reported new ECN marks | an [`Ack`] of nothing with one mark |
@@ -32,9 +32,14 @@
 //! new path has a new base delay. What was sent before, on the old path, says nothing and is ignored. A copy makes its
 //! controller when it is first used, so that looking at a connection does not.
 //!
+//! # Delivery rates
+//! As in draft-cheng-iccrg-delivery-rate-estimation, over the flight of the newest packet of each frame. Of packets that left at
+//! the same instant the last one's state counts, also where the controller takes packets one by one. Their round-trip times
+//! include the peer's ack delay and are marked as such.
+//!
 //! # Not implemented
-//! Delivery-rate samples, pacing rates (quinn paces by window and round-trip time alone), undoing a reduction (quinn 0.11
-//! does not tell that a loss was none), windows below one packet.
+//! Pacing rates (quinn paces by window and round-trip time alone), undoing a reduction (quinn 0.11 does not report that a loss
+//! was none), windows below one packet.
 //!
 //! # Known bad cases
 //! A controller is called at events only: a slowdown that should end while nothing arrives ends with the next ACK
@@ -48,8 +53,11 @@ mod tests;
 
 use crate::factory::Factory;
 use crate::monitor::{Monitor, Status};
+use afteryou_base::{Span, Time};
 use afteryou_cc::rtt::RttEstimator;
-use afteryou_cc::{Ack, Controller, Idle, Loss, Sent, Span, Time, Timeout};
+use afteryou_cc::{Ack, Controller, Delivered, Idle, Loss, Marks, Pacing, Sent, Timeout};
+use afteryou_sender::delivery::Delivery;
+use afteryou_sender::rounds::Rounds;
 use quinn::congestion::{self, ControllerMetrics};
 use sent_log::SentLog;
 use std::any::Any;
@@ -90,8 +98,8 @@ struct Path {
     rtt: RttEstimator,
     in_flight: u64,
     frame: Frame,
-    /// A packet with a larger number, acknowledged, begins a new round.
-    round_ends_after: u64,
+    rounds: Rounds,
+    delivery: Delivery,
     /// Since when nothing has been in flight.
     quiet_since: Option<Time>,
 }
@@ -104,8 +112,23 @@ struct Frame {
     min_rtt: Option<Span>,
 }
 
+impl congestion::ControllerFactory for Factory {
+    fn build(self: Arc<Self>, _now: Instant, current_mtu: u16) -> Box<dyn congestion::Controller> {
+        Box::new(Adapter::new(self, current_mtu, Monitor::default()))
+    }
+}
+
+impl Monitor {
+    /// The monitor of a connection, if its controller came from a [`Factory`](crate::Factory).
+    pub fn of(connection: &quinn::Connection) -> Option<Monitor> {
+        // quinn hands out a copy of the controller. An adapter's copy makes no controller until it is used.
+        let adapter = connection.congestion_state().into_any().downcast::<Adapter>().ok()?;
+        Some(adapter.monitor().clone())
+    }
+}
+
 impl Adapter {
-    pub(crate) fn new(factory: Arc<Factory>, mtu: u16, monitor: Monitor) -> Adapter {
+    fn new(factory: Arc<Factory>, mtu: u16, monitor: Monitor) -> Adapter {
         LazyLock::force(&EPOCH);
         Adapter { factory, monitor, mtu, controller: Mutex::default(), path: Path::default() }
     }
@@ -117,7 +140,7 @@ impl Adapter {
 
     fn cwnd(&self) -> u64 {
         let mut controller = self.controller.lock().unwrap_or_else(PoisonError::into_inner);
-        controller.get_or_insert_with(|| self.factory.make(self.mtu.into())).cwnd()
+        controller.get_or_insert_with(|| self.factory.make(self.mtu.into())).directive().cwnd
     }
 
     fn controller(&mut self) -> &mut dyn Controller {
@@ -128,7 +151,7 @@ impl Adapter {
     /// The controller, woken if its time has come.
     fn awake(&mut self, now: Time) -> &mut dyn Controller {
         let controller = self.controller();
-        if controller.wake_at().is_some_and(|at| at <= now) {
+        if controller.directive().wake_at.is_some_and(|at| at <= now) {
             controller.on_wake(now);
         }
         controller
@@ -153,11 +176,28 @@ impl Adapter {
         if !self.path.sent_here(sent_at) {
             return;
         }
+        self.path.delivery.deliver(bytes);
+        if self.controller().needs().per_packet {
+            self.report_delivery(now, sent_at, bytes);
+        }
         let frame = &mut self.path.frame;
         frame.bytes = frame.bytes.saturating_add(bytes);
         frame.newest_sent = frame.newest_sent.max(Some(sent_at));
         let rtt = now.since(sent_at);
         frame.min_rtt = Some(frame.min_rtt.map_or(rtt, |min| min.min(rtt)));
+    }
+
+    fn report_delivery(&mut self, now: Time, sent_at: Time, bytes: u64) {
+        let sent = self.path.as_sent(sent_at, bytes);
+        let delivered = self.path.delivery.delivered();
+        self.controller().on_delivered(&Delivered {
+            now,
+            sent,
+            delivered,
+            rtt: Some(now.since(sent_at)),
+            one_way_delay: None,
+            may_have_waited: true, // quinn does not pass the peer's ack delay on
+        });
     }
 
     /// Tells the controller of the frame that was read. `in_flight` is what it left.
@@ -167,10 +207,10 @@ impl Adapter {
         let path = &mut self.path;
         path.rtt.update(rtt);
         let packet_number = path.sent.number_at(sent_at);
-        let round_start = packet_number > path.round_ends_after;
-        if round_start {
-            path.round_ends_after = path.sent.last_number();
-        }
+        let round_start = path.rounds.starts(packet_number, path.sent.last_number() + 1);
+        path.delivery.finish_ack(now, Some(sent_at));
+        let stamp = path.sent.stamp_at(sent_at);
+        let delivery = stamp.and_then(|stamp| path.delivery.rate(sent_at, &stamp, path.rtt.min()));
         let smoothed_rtt = path.rtt.smoothed().unwrap_or(rtt);
         path.sent.forget_before(sent_at, smoothed_rtt * 4 + MIN_RTO);
         let before = in_flight.saturating_add(frame.bytes);
@@ -183,6 +223,7 @@ impl Adapter {
             packet_number,
             rtt: Some(rtt),
             smoothed_rtt,
+            delivery,
             round_start,
             app_limited,
             ..Ack::default()
@@ -200,7 +241,7 @@ impl Adapter {
             sent_at,
             packet_number: path.sent.number_at(sent_at),
             smoothed_rtt: path.rtt.smoothed().unwrap_or_default(),
-            ce_marks: 1,
+            marks: Marks::Echo, // quinn does not pass the count on
             ..Ack::default()
         };
         self.controller().on_ack(&mark);
@@ -209,9 +250,10 @@ impl Adapter {
 
     fn take_loss(&mut self, now: Time, sent_at: Time, persistent: bool, bytes: u64) {
         let flightsize = self.path.in_flight;
-        let packet_number = self.path.sent.number_at(sent_at);
+        let sent = self.path.as_sent(sent_at, bytes);
+        self.path.delivery.lose(bytes);
         let controller = self.controller();
-        controller.on_loss(&Loss { now, bytes, sent_at, packet_number, flightsize, persistent });
+        controller.on_loss(&Loss { now, sent, flightsize, persistent, ..Loss::default() });
         if persistent {
             // Not the first of a row: the loss has set ssthresh already.
             controller.on_timeout(&Timeout { now, flightsize, consecutive: 2 });
@@ -234,6 +276,19 @@ impl Adapter {
 }
 
 impl Path {
+    /// The newest packet that left at `sent_at`, and the sender's state then; zeros if that was long ago.
+    fn as_sent(&self, sent_at: Time, bytes: u64) -> Sent {
+        let stamp = self.sent.stamp_at(sent_at).unwrap_or_default();
+        Sent {
+            now: sent_at,
+            bytes,
+            packet_number: self.sent.number_at(sent_at),
+            in_flight: stamp.in_flight,
+            app_limited: stamp.app_limited,
+            totals: stamp.totals(),
+        }
+    }
+
     fn sent_here(&self, sent_at: Time) -> bool {
         self.since.is_some_and(|since| sent_at >= since)
     }
@@ -250,15 +305,18 @@ impl congestion::Controller for Adapter {
             self.end_idle(now);
         }
         // Acknowledgements alone never count as in flight, but cannot be told apart here. Nothing leaves beyond the window.
-        let most = self.controller().cwnd().max(self.path.in_flight);
+        let most = self.controller().directive().cwnd.max(self.path.in_flight);
         let mut left = bytes;
         while left > 0 {
             let bytes = left.min(u64::from(self.mtu).max(1));
             left -= bytes;
-            let packet_number = self.path.sent.push(now);
+            if self.path.in_flight == 0 {
+                self.path.delivery.begin_flight(now);
+            }
             self.path.in_flight = self.path.in_flight.saturating_add(bytes).min(most);
-            let in_flight = self.path.in_flight;
-            self.controller().on_sent(&Sent { now, bytes, packet_number, in_flight, app_limited: false });
+            self.path.sent.push(now, self.path.delivery.stamp(self.path.in_flight));
+            let sent = self.path.as_sent(now, bytes);
+            self.controller().on_sent(&sent);
         }
     }
 
@@ -282,6 +340,9 @@ impl congestion::Controller for Adapter {
             _ => self.path.quiet_since = None,
         }
         self.take_frame(now, in_flight, app_limited);
+        if app_limited {
+            self.path.delivery.note_unused_window(in_flight);
+        }
     }
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost_bytes: u64) {
@@ -309,9 +370,13 @@ impl congestion::Controller for Adapter {
         let mut controller = self.controller.lock().unwrap_or_else(PoisonError::into_inner);
         let controller = controller.get_or_insert_with(|| self.factory.make(self.mtu.into()));
         let mut metrics = ControllerMetrics::default();
-        metrics.congestion_window = controller.cwnd();
+        let directive = controller.directive();
+        metrics.congestion_window = directive.cwnd;
         metrics.ssthresh = controller.snapshot().ssthresh;
-        metrics.pacing_rate = controller.pacing_rate().map(|rate| rate.saturating_mul(8));
+        metrics.pacing_rate = match directive.pacing {
+            Pacing::Rate(rate) => Some(rate.saturating_mul(8)),
+            _ => None,
+        };
         metrics
     }
 

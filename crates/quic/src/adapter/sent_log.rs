@@ -4,7 +4,8 @@
 //! spaces. One entry stands for everything that quinn sent at the same instant, which it acknowledges and loses by
 //! that instant. The log is bounded: a time older than all entries gets the number 0, "before everything known".
 
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
+use afteryou_sender::delivery::Stamp;
 use std::collections::VecDeque;
 
 /// Most entries: two round trips of 250 ms at 1 Gbit/s in batches of ten packets need 4000. They are forgotten earlier on
@@ -15,6 +16,8 @@ const MOST_ENTRIES: usize = 4096;
 struct Entry {
     at: Time,
     last_number: u64,
+    /// The sender's state when the last of them left.
+    stamp: Stamp,
 }
 
 /// Send times and packet numbers.
@@ -25,13 +28,13 @@ pub(super) struct SentLog {
 }
 
 impl SentLog {
-    /// The next packet leaves; returns its number.
-    pub(super) fn push(&mut self, at: Time) -> u64 {
+    /// The next packet leaves, and the sender's state is `stamp`; returns its number.
+    pub(super) fn push(&mut self, at: Time, stamp: Stamp) -> u64 {
         self.last_number += 1;
         match self.entries.back_mut() {
             // Time does not go backwards; if it does, the numbers still go on.
-            Some(entry) if at <= entry.at => entry.last_number = self.last_number,
-            _ => self.entries.push_back(Entry { at, last_number: self.last_number }),
+            Some(entry) if at <= entry.at => (entry.last_number, entry.stamp) = (self.last_number, stamp),
+            _ => self.entries.push_back(Entry { at, last_number: self.last_number, stamp }),
         }
         if self.entries.len() > MOST_ENTRIES {
             self.entries.pop_front();
@@ -46,8 +49,17 @@ impl SentLog {
 
     /// Number of the last packet that left at `sent_at` or before.
     pub(super) fn number_at(&self, sent_at: Time) -> u64 {
+        self.entry_at(sent_at).map_or(0, |entry| entry.last_number)
+    }
+
+    /// The sender's state when that packet left.
+    pub(super) fn stamp_at(&self, sent_at: Time) -> Option<Stamp> {
+        self.entry_at(sent_at).map(|entry| entry.stamp)
+    }
+
+    fn entry_at(&self, sent_at: Time) -> Option<&Entry> {
         let after = self.entries.partition_point(|entry| entry.at <= sent_at);
-        after.checked_sub(1).map_or(0, |newest| self.entries[newest].last_number)
+        self.entries.get(after.checked_sub(1)?)
     }
 
     /// Forgets what left more than `span` before `newest_acked`: it is acknowledged or lost by now.
@@ -65,7 +77,7 @@ mod tests {
     #[test]
     fn a_batch_is_known_by_its_last_number() {
         let mut log = SentLog::default();
-        [5, 5, 5, 9].into_iter().for_each(|ms| _ = log.push(Time::from_millis(ms)));
+        [5, 5, 5, 9].into_iter().for_each(|ms| _ = log.push(Time::from_millis(ms), Stamp::default()));
         let number = |ms| log.number_at(Time::from_millis(ms));
         assert_eq!([4, 5, 8, 9, 50].map(number), [0, 3, 3, 4, 4]);
     }
@@ -73,7 +85,7 @@ mod tests {
     #[test]
     fn the_log_is_bounded_and_forgets_the_oldest_first() {
         let mut log = SentLog::default();
-        (1..=10_000).for_each(|ms| assert_eq!(log.push(Time::from_millis(ms)), ms));
+        (1..=10_000).for_each(|ms| assert_eq!(log.push(Time::from_millis(ms), Stamp::default()), ms));
         assert_eq!(log.entries.len(), MOST_ENTRIES);
         assert_eq!(
             (log.number_at(Time::from_millis(9_000)), log.number_at(Time::from_millis(1))),
@@ -86,7 +98,7 @@ mod tests {
     #[test]
     fn a_clock_that_goes_backwards_does_no_harm() {
         let mut log = SentLog::default();
-        [7, 3, 8].into_iter().for_each(|ms| _ = log.push(Time::from_millis(ms)));
+        [7, 3, 8].into_iter().for_each(|ms| _ = log.push(Time::from_millis(ms), Stamp::default()));
         let number = |ms| log.number_at(Time::from_millis(ms));
         assert_eq!([3, 7, 8].map(number), [0, 2, 3]);
     }

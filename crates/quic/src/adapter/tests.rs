@@ -1,5 +1,5 @@
 use super::*;
-use afteryou_cc::{list, Snapshot};
+use afteryou_cc::{list, Directive, Needs, Snapshot};
 use proptest::prelude::*;
 use quinn::congestion::Controller as _;
 use std::time::Duration;
@@ -12,6 +12,7 @@ enum Told {
     Made(u32),
     Sent(Sent),
     Ack(Ack),
+    Delivered(Delivered),
     Loss(Loss),
     Timeout(Timeout),
     Idle(Idle),
@@ -24,6 +25,7 @@ struct Shared {
     told: Vec<Told>,
     cwnd: u64,
     wake_at: Option<Time>,
+    needs: Needs,
 }
 
 /// A controller that writes down what it is told, and has the window that the test wants.
@@ -37,6 +39,12 @@ impl Scribe {
 }
 
 impl Controller for Scribe {
+    fn needs(&self) -> Needs {
+        self.0.lock().unwrap().needs
+    }
+    fn on_delivered(&mut self, delivered: &Delivered) {
+        self.note(Told::Delivered(*delivered));
+    }
     fn on_sent(&mut self, sent: &Sent) {
         self.note(Told::Sent(*sent));
     }
@@ -59,17 +67,12 @@ impl Controller for Scribe {
         self.0.lock().unwrap().wake_at = None;
         self.note(Told::Wake(now));
     }
-    fn cwnd(&self) -> u64 {
-        self.0.lock().unwrap().cwnd
-    }
-    fn in_slow_start(&self) -> bool {
-        false
-    }
-    fn wake_at(&self) -> Option<Time> {
-        self.0.lock().unwrap().wake_at
+    fn directive(&self) -> Directive {
+        let script = self.0.lock().unwrap();
+        Directive { wake_at: script.wake_at, ..Directive::window(script.cwnd) }
     }
     fn snapshot(&self) -> Snapshot {
-        Snapshot { phase: "test", cwnd: self.cwnd(), ..Snapshot::default() }
+        Snapshot { phase: "test", cwnd: self.directive().cwnd, ..Snapshot::default() }
     }
 }
 
@@ -82,11 +85,11 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        let shared = Shared { told: Vec::new(), cwnd: 100 * MTU, wake_at: None };
+        let shared = Shared { told: Vec::new(), cwnd: 100 * MTU, wake_at: None, needs: Needs::NONE };
         let scribe = Scribe(Arc::new(Mutex::new(shared)));
         let copy = scribe.clone();
-        let factory = Factory::of(move |mss| {
-            copy.note(Told::Made(mss));
+        let factory = Factory::of(move |setup| {
+            copy.note(Told::Made(setup.mss));
             Box::new(copy.clone())
         });
         let adapter = Adapter::new(factory, MTU as u16, Monitor::default());
@@ -130,6 +133,50 @@ impl Bench {
 }
 
 #[test]
+fn a_controller_that_needs_packets_one_by_one_gets_each_with_the_state_at_its_departure() {
+    let mut bench = Bench::new();
+    let [first, second] = [0, 10].map(|ms| time_of(bench.at(ms)));
+    bench.scribe.0.lock().unwrap().needs = Needs { per_packet: true, ..Needs::NONE };
+    bench.send(0, MTU);
+    bench.send(10, MTU);
+    bench.ack(50, &[0], MTU);
+    bench.send(60, MTU);
+    bench.told();
+    bench.ack(110, &[10, 60], 0);
+    let told = bench.told();
+    let [Told::Delivered(one), Told::Delivered(two), Told::Ack(_)] = told.as_slice() else {
+        panic!("{told:?}")
+    };
+    assert_eq!((one.sent.now, one.sent.packet_number, one.sent.in_flight), (second, 2, 2 * MTU));
+    assert_eq!(
+        (one.sent.totals.delivered, one.sent.totals.first_sent_at, one.delivered),
+        (0, first, 2 * MTU)
+    );
+    assert_eq!(one.rtt, Some(Span::from_millis(100)));
+    let totals = two.sent.totals;
+    assert_eq!(
+        (two.sent.packet_number, totals.delivered, totals.delivered_at),
+        (3, MTU, time_of(bench.at(50)))
+    );
+    assert_eq!((two.delivered, two.rtt), (3 * MTU, Some(Span::from_millis(50))));
+    assert!(one.may_have_waited && two.may_have_waited, "the peer's ack delay is in both");
+}
+
+#[test]
+fn a_loss_has_the_state_at_the_departure_of_its_packet() {
+    let mut bench = Bench::new();
+    [0, 10, 20].into_iter().for_each(|ms| bench.send(ms, MTU));
+    bench.ack(50, &[0], 2 * MTU);
+    bench.told();
+    bench.lose(70, 10, false, MTU);
+    bench.send(80, MTU);
+    let told = bench.told();
+    let [Told::Loss(loss), Told::Sent(sent)] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!((loss.sent.packet_number, loss.sent.in_flight, loss.sent.totals.delivered), (2, 2 * MTU, 0));
+    assert_eq!((sent.totals.delivered, sent.totals.lost), (MTU, MTU));
+}
+
+#[test]
 fn a_batch_is_told_packet_by_packet() {
     let mut bench = Bench::new();
     bench.send(0, 2 * MTU + 300);
@@ -165,6 +212,35 @@ fn a_round_starts_with_the_first_ack_of_what_was_sent_since_the_last_start() {
 }
 
 #[test]
+fn compressed_acks_show_no_delivery_rate_above_the_rate_of_sending() {
+    let mut bench = Bench::new();
+    (1..=10).for_each(|i| bench.send(10 * i, MTU));
+    bench.ack(109, &[10], 9 * MTU);
+    bench.send(110, MTU);
+    let held: Vec<u64> = (2..=10).map(|i| 10 * i).collect();
+    bench.ack(111, &held, MTU);
+    bench.ack(130, &[110], 0);
+    let rate = bench.acks()[2].delivery.unwrap();
+    // Ten packets left in the 100 ms from the one acknowledged when it left; the acks came within 21 ms.
+    assert_eq!((rate.delivered, rate.interval), (10 * MTU, Span::from_millis(100)));
+    assert_eq!((rate.in_flight_at_send, rate.app_limited), (10 * MTU, false));
+}
+
+#[test]
+fn a_delivery_rate_does_not_span_the_idle_time_before_it() {
+    let mut bench = Bench::new();
+    bench.send(0, MTU);
+    bench.ack(50, &[0], 0);
+    bench.send(5000, MTU);
+    bench.ack(5050, &[5000], 0);
+    let rates: Vec<_> = bench.acks().into_iter().map(|ack| ack.delivery.unwrap()).collect();
+    assert!(
+        rates.iter().all(|rate| (rate.delivered, rate.interval) == (MTU, Span::from_millis(50))),
+        "{rates:?}"
+    );
+}
+
+#[test]
 fn app_limited_is_passed_on() {
     let mut bench = Bench::new();
     bench.send(0, MTU);
@@ -181,7 +257,7 @@ fn an_ecn_event_is_a_mark_and_acknowledges_nothing() {
     bench.told();
     bench.lose(50, 0, false, 0);
     let [mark] = bench.acks()[..] else { panic!("one mark") };
-    assert_eq!((mark.ce_marks, mark.delivered(), mark.rtt), (1, 0, None));
+    assert_eq!((mark.marks, mark.delivered(), mark.rtt), (Marks::Echo, 0, None));
     assert_eq!((mark.in_flight, mark.packet_number), (2 * MTU, 3));
     assert_eq!(bench.adapter.monitor().status().marked_frames, 1);
 }
@@ -193,15 +269,15 @@ fn a_loss_has_the_number_of_the_newest_lost_packet() {
     bench.ack(50, &[4], 4 * MTU);
     bench.told();
     bench.lose(50, 2, false, 2 * MTU);
-    let loss = Loss {
-        now: time_of(bench.at(50)),
-        bytes: 2 * MTU,
-        sent_at: time_of(bench.at(2)),
-        packet_number: 3,
-        flightsize: 4 * MTU,
-        persistent: false,
-    };
-    assert_eq!(bench.told(), [Told::Loss(loss)]);
+    let told = bench.told();
+    let [Told::Loss(loss)] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!((loss.now, loss.flightsize, loss.persistent), (time_of(bench.at(50)), 4 * MTU, false));
+    assert_eq!((loss.sent.now, loss.sent.bytes), (time_of(bench.at(2)), 2 * MTU));
+    assert_eq!(
+        (loss.sent.packet_number, loss.sent.in_flight),
+        (3, 3 * MTU),
+        "the state when that packet left"
+    );
     assert_eq!(bench.adapter.monitor().status().in_flight, 2 * MTU);
 }
 

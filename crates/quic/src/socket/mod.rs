@@ -4,63 +4,46 @@
 //! on the socket is lost. This one puts both into the byte, and remembers the byte that came last from each remote
 //! address, so that a program can tell whether the network keeps the mark.
 //!
-//! # How
-//! On Linux sending and receiving are `sendmsg` and `recvmsg` with control messages, segmentation offload in both
-//! directions included; quinn's code prepares the socket (no fragments, offloads, what is told with a datagram). quinn's
-//! receiving could not be used either, since it passes on the two ECN bits alone. Elsewhere quinn's code does it all and
-//! no DSCP is sent: [`DSCP_IS_SENT`] tells.
+//! Control messages, batches and their fallbacks are those of `afteryou-sockets`. Where datagrams cannot carry a byte of
+//! their own, no DSCP is sent: [`DSCP_IS_SENT`].
 //!
 //! # Errors
 //! Datagrams may be lost, and QUIC sends again, so only "would block" is an error of sending. A datagram larger than
-//! the path (EMSGSIZE) was a probe for the MTU. Where segmentation offload fails (EIO, EINVAL) it is turned off and the
-//! segments go out one by one. Errors of receiving that tell of datagrams sent before (ECONNREFUSED and the like) are
-//! passed over.
+//! the path (EMSGSIZE) was a probe for the MTU. Errors of receiving about datagrams sent before (ECONNREFUSED and the
+//! like) are passed over.
 
-#[cfg(target_os = "linux")]
-#[path = "linux.rs"]
-mod platform;
-#[cfg(not(target_os = "linux"))]
-#[path = "portable.rs"]
-mod platform;
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux tells the byte"))]
 mod seen;
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
 
-pub use platform::DSCP_IS_SENT;
+pub use afteryou_sockets::TOS_IS_CARRIED as DSCP_IS_SENT;
 
-use platform::Receiver;
-use quinn::udp::{RecvMeta, Transmit, UdpSocketState};
+use afteryou_sockets::{Control, Families, Messages, Options, Outgoing};
+use quinn::udp::{EcnCodepoint, RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, EndpointConfig, ServerConfig, TokioRuntime, UdpPoller};
 use seen::Seen;
-use socket2::{Domain, Protocol, Type};
+use socket2::SockRef;
 use std::fmt;
 use std::future::Future;
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{ready, Context, Poll};
 use tokio::io::Interest;
 
-/// DSCP of the lower-effort class (RFC 8622).
-pub const DSCP_LE: u8 = 0b00_0001;
-
-/// Asked of the kernel for each direction, bytes. With the usual 208 KiB a burst of 150 packets overflows.
-const BUFFER: usize = 4 << 20;
-
 /// A UDP socket for a quinn endpoint whose packets carry a service class.
 pub struct Socket {
     io: tokio::net::UdpSocket,
-    state: UdpSocketState,
+    control: Control,
     dscp: AtomicU8,
-    /// Segmentation offload has failed.
-    offload_failed: AtomicBool,
     inbox: Mutex<Inbox>,
 }
 
 #[derive(Default)]
 struct Inbox {
-    receiver: Receiver,
+    messages: Messages,
     seen: Seen,
 }
 
@@ -83,13 +66,7 @@ impl Socket {
     /// # Errors
     /// What the system says of the socket.
     pub fn bind(addr: SocketAddr, dscp: u8) -> io::Result<Arc<Socket>> {
-        let socket = socket2::Socket::new(Domain::for_address(addr), Type::DGRAM, Some(Protocol::UDP))?;
-        if addr.is_ipv6() {
-            // Some systems have no sockets for both; one for IPv6 alone still serves.
-            let _ = socket.set_only_v6(false);
-        }
-        socket.bind(&addr.into())?;
-        Socket::from_std(socket.into(), dscp)
+        Socket::from_std(afteryou_sockets::bind(addr, Families::Both)?, dscp)
     }
 
     /// Takes a socket that is bound already.
@@ -97,16 +74,14 @@ impl Socket {
     /// # Errors
     /// What the system says of the socket.
     pub fn from_std(socket: std::net::UdpSocket, dscp: u8) -> io::Result<Arc<Socket>> {
-        // Makes it non-blocking, too.
-        let state = UdpSocketState::new((&socket).into())?;
-        // Less than asked for is still useful.
-        let _ = state.set_send_buffer_size((&socket).into(), BUFFER);
-        let _ = state.set_recv_buffer_size((&socket).into(), BUFFER);
+        socket.set_nonblocking(true)?;
+        afteryou_sockets::set_buffers(SockRef::from(&socket));
+        let options =
+            Options { tos: true, destination: true, batches: true, whole: true, ..Options::default() };
         Ok(Arc::new(Socket {
+            control: Control::new(SockRef::from(&socket), options)?,
             io: tokio::net::UdpSocket::from_std(socket)?,
-            state,
             dscp: AtomicU8::new(dscp & 0x3F),
-            offload_failed: AtomicBool::new(false),
             inbox: Mutex::default(),
         }))
     }
@@ -137,10 +112,35 @@ impl Socket {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The byte for a packet with these ECN bits.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux sends it"))]
-    fn tos(&self, ecn: Option<quinn::udp::EcnCodepoint>) -> u8 {
-        self.dscp() << 2 | ecn.map_or(0, |ecn| ecn as u8)
+    /// Sends one datagram or several of equal size. One that could not be sent counts as lost.
+    fn send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
+        let outgoing = Outgoing {
+            to: transmit.destination,
+            tos: self.dscp() << 2 | transmit.ecn.map_or(0, |ecn| ecn as u8),
+            payload: transmit.contents,
+            segment: transmit.segment_size,
+            from: transmit.src_ip,
+        };
+        match self.control.send(SockRef::from(&self.io), &outgoing) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads the next buffer of datagrams.
+    fn receive(&self, buffer: &mut [u8]) -> io::Result<RecvMeta> {
+        let Inbox { messages, seen } = &mut *self.inbox();
+        let incoming = self.control.receive(SockRef::from(&self.io), messages, buffer)?;
+        if let Some(tos) = incoming.tos {
+            seen.note(incoming.from, tos);
+        }
+        Ok(RecvMeta {
+            addr: incoming.from,
+            len: incoming.bytes,
+            stride: incoming.stride,
+            ecn: incoming.ecn.and_then(EcnCodepoint::from_bits),
+            dst_ip: incoming.to,
+        })
     }
 }
 
@@ -150,7 +150,7 @@ impl AsyncUdpSocket for Socket {
     }
 
     fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
-        self.io.try_io(Interest::WRITABLE, || platform::send(self, transmit))
+        self.io.try_io(Interest::WRITABLE, || self.send(transmit))
     }
 
     fn poll_recv(
@@ -159,14 +159,16 @@ impl AsyncUdpSocket for Socket {
         bufs: &mut [IoSliceMut<'_>],
         meta: &mut [RecvMeta],
     ) -> Poll<io::Result<usize>> {
+        let (Some(buffer), Some(meta)) = (bufs.first_mut(), meta.first_mut()) else {
+            return Poll::Ready(Ok(0));
+        };
         loop {
             ready!(self.io.poll_recv_ready(cx))?;
-            let received = self.io.try_io(Interest::READABLE, || {
-                let inbox = &mut *self.inbox();
-                platform::receive(self, inbox, bufs, meta)
-            });
-            match received {
-                Ok(count) => return Poll::Ready(Ok(count)),
+            match self.io.try_io(Interest::READABLE, || self.receive(buffer)) {
+                Ok(received) => {
+                    *meta = received;
+                    return Poll::Ready(Ok(1));
+                }
                 Err(error) if is_about_the_past(&error) => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }
@@ -178,18 +180,15 @@ impl AsyncUdpSocket for Socket {
     }
 
     fn max_transmit_segments(&self) -> usize {
-        match self.offload_failed.load(Ordering::Relaxed) {
-            true => 1,
-            false => self.state.max_gso_segments(),
-        }
+        self.control.send_segments()
     }
 
     fn max_receive_segments(&self) -> usize {
-        self.state.gro_segments()
+        self.control.receive_segments()
     }
 
     fn may_fragment(&self) -> bool {
-        self.state.may_fragment()
+        self.control.may_fragment()
     }
 }
 

@@ -4,9 +4,11 @@ use super::short_name;
 use crate::completions::{completions, shown_as, Completion};
 use crate::groups::members;
 use crate::scenario_tables::engine_in_words;
-use afteryou_scenario::outcome::{Comparison, FlowFigures, Outcome, Run, WindowFigures};
+use afteryou_scenario::outcome::{
+    Comparison, DataLink, FlowFigures, LinkFigures, Outcome, Run, WindowFigures,
+};
 use afteryou_scenario::{Flow, Role};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The part of a run that is kept when its curves have been written.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +27,8 @@ pub struct Brief {
     pub seed: u64,
     /// Figures of each window.
     pub windows: Vec<WindowFigures>,
+    /// The links to show: those that data cross.
+    pub(super) links: Vec<LinkBrief>,
     /// Held against its baseline.
     pub comparison: Vec<Comparison>,
     /// When each transfer with an end was complete, s: in the run, in the baseline.
@@ -50,6 +54,42 @@ pub(super) struct FlowBrief {
     pub(super) added_delay_p95_ms: Option<f64>,
 }
 
+/// A link that data cross.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct LinkBrief {
+    /// Its place among the links of a window.
+    index: usize,
+    pub(super) name: String,
+    /// The flows whose data cross it.
+    flows: HashSet<String>,
+}
+
+impl LinkBrief {
+    fn all(outcome: &Outcome) -> Vec<LinkBrief> {
+        let name = |index: usize| {
+            let of_window = outcome.run.windows.first().and_then(|window| window.links.get(index));
+            let of_run = outcome.run.links.get(index).map(|link| link.link.as_str());
+            of_window.map(|link| link.link.as_str()).or(of_run).unwrap_or_default().to_owned()
+        };
+        let brief = |DataLink { index, flows }| LinkBrief {
+            index,
+            name: name(index),
+            flows: flows.into_iter().map(str::to_owned).collect(),
+        };
+        outcome.data_links().into_iter().map(brief).collect()
+    }
+
+    /// Its figures in a window.
+    pub(super) fn figures<'a>(&self, window: &'a WindowFigures) -> Option<&'a LinkFigures> {
+        window.links.get(self.index)
+    }
+
+    /// Do the data of this flow cross it?
+    pub(super) fn carries(&self, flow: &str) -> bool {
+        self.flows.contains(flow)
+    }
+}
+
 impl Brief {
     /// The figures of `outcome`, whose files are in `folder`.
     pub fn of(outcome: &Outcome, folder: &str) -> Brief {
@@ -61,6 +101,7 @@ impl Brief {
             repetition: outcome.repetition,
             seed: outcome.scenario.seed,
             windows: outcome.run.windows.clone(),
+            links: LinkBrief::all(outcome),
             comparison: outcome.comparison.clone(),
             completed_in_s: completed(outcome),
             flows: flows(outcome),
@@ -76,6 +117,11 @@ impl Brief {
             true => "all".to_owned(),
             false => names.iter().zip(self.point.values()).map(word).collect::<Vec<_>>().join(", "),
         }
+    }
+
+    /// The link called `name`.
+    pub(super) fn link(&self, name: &str) -> Option<&LinkBrief> {
+        self.links.iter().find(|link| link.name == name)
     }
 
     pub(super) fn window(&self, name: &str) -> Option<&WindowFigures> {

@@ -1,18 +1,36 @@
 //! Figures for other programs: tidy CSV, one observation in a line.
 
 use super::Brief;
-use afteryou_scenario::outcome::{Comparison, Outcome, Quantiles, Run};
+use afteryou_scenario::outcome::{Comparison, LinkFigures, Outcome, Quantiles, Run, WindowFigures};
 use afteryou_scenario::Role;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 
-/// A field: quoted where it has to be. What a spreadsheet would take for a formula gets an apostrophe before it.
-fn field(text: &str) -> String {
-    let formula = text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err();
-    let text = if formula { format!("'{text}") } else { text.to_owned() };
-    match text.contains(['"', ',', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text,
+/// A field that no spreadsheet takes for a formula: what would be one gets an apostrophe before it.
+fn field(text: &str) -> Cow<'_, str> {
+    match text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err() {
+        true => format!("'{text}").into(),
+        false => text.into(),
+    }
+}
+
+/// Lines of a file, quoted where they must be.
+struct Lines(csv::Writer<Vec<u8>>);
+
+impl Lines {
+    fn new<T: AsRef<[u8]>>(heads: impl IntoIterator<Item = T>) -> Lines {
+        let mut lines = Lines(csv::WriterBuilder::new().flexible(true).from_writer(Vec::new()));
+        lines.add(heads);
+        lines
+    }
+
+    fn add<T: AsRef<[u8]>>(&mut self, fields: impl IntoIterator<Item = T>) {
+        // A vector takes everything, and lines of any length are allowed.
+        _ = self.0.write_record(fields);
+    }
+
+    fn text(self) -> String {
+        String::from_utf8(self.0.into_inner().unwrap_or_default()).unwrap_or_default()
     }
 }
 
@@ -22,7 +40,7 @@ fn number(value: Option<f64>) -> String {
 
 /// The curves of an outcome: `run,time_s,of,quantity,unit,value`.
 pub fn series_csv(outcome: &Outcome) -> String {
-    let mut text = "run,time_s,of,quantity,unit,value\n".to_owned();
+    let mut lines = Lines::new(["run", "time_s", "of", "quantity", "unit", "value"]);
     let runs: [(&str, Option<&Run>); 2] =
         [("run", Some(&outcome.run)), ("baseline", outcome.baseline.as_ref())];
     for (name, run) in runs {
@@ -33,40 +51,31 @@ pub fn series_csv(outcome: &Outcome) -> String {
                 // Each value stands at the end of the step that it is of.
                 let time =
                     afteryou_scenario::outcome::round(series.start_s + (i + 1) as f64 * series.step_s, 6);
-                let _ = writeln!(text, "{name},{time},{of},{quantity},{unit},{value}");
+                lines.add([name, &time.to_string(), &of, &quantity, &unit, &value.to_string()]);
             }
         }
     }
-    text
+    lines.text()
 }
 
-/// Every run, window and flow in a line.
+/// Every run, window and flow in a line. Where data cross several links, a column says which link's figures the line has:
+/// those of the first that the flow's data cross.
 pub fn runs_csv(briefs: &[Brief]) -> String {
-    let keys: BTreeSet<&String> = briefs.iter().flat_map(|brief| brief.point.keys()).collect();
-    let mut heads: Vec<String> = keys.iter().map(|key| field(key)).collect();
-    heads.extend(HEADS.iter().map(|head| (*head).to_owned()));
-    let mut text = heads.join(",") + "\n";
-    for (run, brief) in briefs.iter().enumerate() {
-        let point: Vec<String> =
-            keys.iter().map(|key| field(brief.point.get(*key).map_or("", String::as_str))).collect();
-        for line in lines(brief) {
-            let mut fields = point.clone();
-            // Numbered as the folders are.
-            fields.extend([(run + 1).to_string(), brief.repetition.to_string(), brief.seed.to_string()]);
-            fields.extend(line);
-            let _ = writeln!(text, "{}", fields.join(","));
-        }
-    }
-    text
+    let several = briefs.iter().any(|brief| brief.links.len() > 1);
+    let heads = [WINDOW_HEADS, if several { &["link"] } else { &[] }, LINK_HEADS, FLOW_HEADS].concat();
+    written(briefs, &heads, |brief| flow_lines(brief, several))
 }
 
-const HEADS: &[&str] = &[
-    "run",
-    "repetition",
-    "seed",
-    "window",
-    "from_s",
-    "to_s",
+/// Every run, window and link that data cross in a line; none where no run has several such links.
+pub fn links_csv(briefs: &[Brief]) -> Option<String> {
+    let heads = [WINDOW_HEADS, &["link", "capacity_bit_s"], LINK_HEADS].concat();
+    let several = briefs.iter().any(|brief| brief.links.len() > 1);
+    several.then(|| written(briefs, &heads, link_lines))
+}
+
+const WINDOW_HEADS: &[&str] = &["window", "from_s", "to_s"];
+
+const LINK_HEADS: &[&str] = &[
     "utilisation",
     "queue_mean_ms",
     "queue_p50_ms",
@@ -78,6 +87,9 @@ const HEADS: &[&str] = &[
     "foreground_fairness",
     "harvest",
     "foreground_share",
+];
+
+const FLOW_HEADS: &[&str] = &[
     "flow",
     "role",
     "goodput_bit_s",
@@ -92,38 +104,80 @@ const HEADS: &[&str] = &[
     "completed_in_s_without",
 ];
 
-/// A line for each window and flow.
-fn lines(brief: &Brief) -> Vec<Vec<String>> {
+/// A table with the lines of every run, each after the point of its run.
+fn written(briefs: &[Brief], heads: &[&str], lines: impl Fn(&Brief) -> Vec<Vec<String>>) -> String {
+    let keys: BTreeSet<&String> = briefs.iter().flat_map(|brief| brief.point.keys()).collect();
+    let mut names: Vec<String> = keys.iter().map(|key| field(key).into_owned()).collect();
+    names.extend(["run", "repetition", "seed"].iter().chain(heads).map(|head| (*head).to_owned()));
+    let mut text = Lines::new(names);
+    for (run, brief) in briefs.iter().enumerate() {
+        let value = |key: &&String| field(brief.point.get(*key).map_or("", String::as_str)).into_owned();
+        let point: Vec<String> = keys.iter().map(value).collect();
+        for line in lines(brief) {
+            // Numbered as the folders are.
+            let run = [(run + 1).to_string(), brief.repetition.to_string(), brief.seed.to_string()];
+            text.add(point.iter().chain(&run).chain(&line));
+        }
+    }
+    text.text()
+}
+
+fn of_window(window: &WindowFigures) -> Vec<String> {
+    vec![field(&window.window).into_owned(), window.from_s.to_string(), window.to_s.to_string()]
+}
+
+/// The figures of a link in a window; empty fields where there are none.
+fn of_link(link: Option<&LinkFigures>) -> Vec<String> {
+    let delays = link.and_then(|link| link.queuing_delay);
+    let delay = |of: fn(&Quantiles) -> f64| number(delays.as_ref().map(of));
+    let figure = |of: fn(&LinkFigures) -> Option<f64>| number(link.and_then(of));
+    vec![
+        figure(|link| Some(link.utilisation)),
+        delay(|q| q.mean_ms),
+        delay(|q| q.p50_ms),
+        delay(|q| q.p95_ms),
+        delay(|q| q.p99_ms),
+        delay(|q| q.max_ms),
+        figure(|link| link.queue_packets),
+        figure(|link| link.fairness),
+        figure(|link| link.foreground_fairness),
+        figure(|link| link.harvest),
+        figure(|link| link.foreground_share),
+    ]
+}
+
+/// A line for each window and link.
+fn link_lines(brief: &Brief) -> Vec<Vec<String>> {
     let mut lines = Vec::new();
     for window in &brief.windows {
-        let delay = |of: fn(&Quantiles) -> f64| number(window.queuing_delay.as_ref().map(of));
-        let of_link = vec![
-            field(&window.window),
-            window.from_s.to_string(),
-            window.to_s.to_string(),
-            window.utilisation.to_string(),
-            delay(|q| q.mean_ms),
-            delay(|q| q.p50_ms),
-            delay(|q| q.p95_ms),
-            delay(|q| q.p99_ms),
-            delay(|q| q.max_ms),
-            number(window.queue_packets),
-            number(window.fairness),
-            number(window.foreground_fairness),
-            number(window.harvest),
-            number(window.foreground_share),
-        ];
-        let of_window = brief.comparison.iter().filter(|compared| compared.window == window.window);
+        for link in brief.links.iter().filter_map(|link| link.figures(window)) {
+            let mut line = of_window(window);
+            line.extend([field(&link.link).into_owned(), link.capacity_bit_s.to_string()]);
+            line.extend(of_link(Some(link)));
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// A line for each window and flow.
+fn flow_lines(brief: &Brief, several: bool) -> Vec<Vec<String>> {
+    let mut lines = Vec::new();
+    for window in &brief.windows {
+        let here = brief.comparison.iter().filter(|compared| compared.window == window.window);
         let compared: BTreeMap<&str, &Comparison> =
-            of_window.map(|compared| (compared.flow.as_str(), compared)).collect();
+            here.map(|compared| (compared.flow.as_str(), compared)).collect();
         for flow in &window.flows {
             let delay = |of: fn(&Quantiles) -> f64| number(flow.queuing_delay.as_ref().map(of));
             let compared = compared.get(flow.flow.as_str());
             let [completed_in_s, without] = brief.completed_in_s.get(&flow.flow).copied().unwrap_or_default();
             let role = if flow.role == Role::Foreground { "foreground" } else { "background" };
-            let mut line = of_link.clone();
+            let link = brief.links.iter().find(|link| link.carries(&flow.flow));
+            let mut line = of_window(window);
+            line.extend(several.then(|| field(link.map_or("", |link| &link.name)).into_owned()));
+            line.extend(of_link(link.and_then(|link| link.figures(window))));
             line.extend([
-                field(&flow.flow),
+                field(&flow.flow).into_owned(),
                 role.to_owned(),
                 flow.goodput_bit_s.to_string(),
                 flow.share_of_payload_capacity.to_string(),
@@ -148,7 +202,11 @@ mod tests {
 
     #[test]
     fn fields_are_quoted_where_they_must_be_and_are_no_formulas() {
-        let fields = ["plain", "a, b", "say \"hi\"", "=1+1", "-3.5", "+cmd"].map(field);
-        assert_eq!(fields, ["plain", "\"a, b\"", "\"say \"\"hi\"\"\"", "'=1+1", "-3.5", "'+cmd"]);
+        let mut lines = Lines::new(
+            ["plain", "a, b", "say \"hi\"", "two\nlines", ""].map(field).iter().map(|f| f.as_bytes()),
+        );
+        lines.add(["=1+1", "-3.5", "+cmd", "@x", "-x, y"].map(field).iter().map(|f| f.as_bytes()));
+        let expected = "plain,\"a, b\",\"say \"\"hi\"\"\",\"two\nlines\",\n'=1+1,-3.5,'+cmd,'@x,\"'-x, y\"\n";
+        assert_eq!(lines.text(), expected);
     }
 }

@@ -1,16 +1,19 @@
 //! Many runs of one experiment: repetitions and the points of a sweep, as tables, a page and a file for other programs.
 //!
-//! `brief` is what is kept of each run, `runs` the table of the whole link, `flows` those of each flow.
+//! `brief` is what is kept of each run, `runs` the table of the whole link, `flows` those of each flow,
+//! `folders` what lies on the disk.
 
 mod brief;
 mod csv;
 mod flows;
+mod folders;
 mod page;
 mod runs;
 mod statistics;
 
 pub use brief::Brief;
-pub use csv::{runs_csv, series_csv};
+pub use csv::{links_csv, runs_csv, series_csv};
+pub use folders::Folders;
 pub use page::index_html;
 
 use crate::format::{count, number, NOTHING};
@@ -129,9 +132,7 @@ fn without_idle_columns(mut table: Table) -> Table {
         let has_one_window =
             table.columns[i] == WINDOW && table.rows.iter().all(|row| row[i] == table.rows[0][i]);
         if has_one_window || cells.all(|cell| cell.text == NOTHING) {
-            table.columns.remove(i);
-            table.grouped -= usize::from(i < table.grouped);
-            table.rows.iter_mut().for_each(|row| drop(row.remove(i)));
+            table.remove_column(i);
         }
     }
     table

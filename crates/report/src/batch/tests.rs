@@ -1,11 +1,12 @@
 use super::*;
 use crate::table::Table;
-use afteryou_scenario::outcome::{Comparison, FlowFigures, Outcome, Run, Totals, WindowFigures};
+use afteryou_scenario::outcome::{Comparison, FlowFigures, LinkFigures, Outcome, Run, Totals, WindowFigures};
 use afteryou_scenario::{Buffer, Duration, Flow, Link, Rate, Role, Scenario, Size, Traffic, Window};
 
 /// A run at a point of a sweep without flows.
 fn brief(point: &[(&str, &str)], utilisation: f64) -> Brief {
-    let window = WindowFigures { window: "all".to_owned(), utilisation, ..WindowFigures::default() };
+    let links = vec![LinkFigures { utilisation, ..LinkFigures::default() }];
+    let window = WindowFigures { window: "all".to_owned(), links, ..WindowFigures::default() };
     at(point, scenario(Vec::new()), Run { windows: vec![window], ..Run::default() }, None)
 }
 

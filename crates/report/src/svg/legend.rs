@@ -5,6 +5,7 @@ use super::{fit, MARGIN};
 use crate::error::Error;
 use crate::escape::plain;
 use crate::format::count;
+use crate::links;
 use crate::palette::{self, Colour, Shape, Style};
 use crate::plan::{Chart, Plan};
 use afteryou_scenario::outcome::Outcome;
@@ -76,7 +77,7 @@ fn entries(outcome: &Outcome, plan: &Plan, charts: [Option<&Chart>; 2]) -> Vec<(
     let curves = || charts.into_iter().flatten().flat_map(|chart| &chart.curves);
     for curve in curves() {
         let name = curve.series(outcome).map_or("", |series| series.of.as_str());
-        let name = plain(name).into_owned();
+        let name = plain(links::shown_name(outcome, name)).into_owned();
         if !entries.iter().any(|(_, other)| *other == name) {
             entries.push((Sample::Curve(curve.style), name));
         }

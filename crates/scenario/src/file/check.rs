@@ -4,6 +4,7 @@ use super::error::{Place, Problem};
 use super::read::{table, tables, Result};
 use super::tree::{Node, Table};
 use crate::error::Error;
+use crate::network::WrongLink;
 use crate::scenario::Scenario;
 use crate::words::unknown;
 use std::collections::BTreeSet;
@@ -26,10 +27,16 @@ fn culprit(root: &Table, scenario: &Scenario, owners: &[&Node]) -> Option<Proble
     if let Some(problem) = flows.find_map(|(flow, node)| flow.check().err().map(|error| wrong(node, error))) {
         return Some(problem);
     }
-    let link = root.get("link");
-    let buffer = link.and_then(|link| table(link).ok()).and_then(|link| link.get("buffer")).or(link);
-    if let (Err(error), Some(node)) = (scenario.check_buffers(), buffer) {
-        return Some(wrong(node, error));
+    let mut flows = scenario.flow.iter().zip(owners);
+    if let Some(problem) =
+        flows.find_map(|(flow, node)| scenario.check_path(flow).err().map(|error| wrong(node, error)))
+    {
+        return Some(problem);
+    }
+    if let (Err(WrongLink { link, error }), Some(links)) = (scenario.check_buffers(), root.get("link")) {
+        let link = tables(links).ok().and_then(|links| links.get(link).copied()).unwrap_or(links);
+        let buffer = table(link).ok().and_then(|link| link.get("buffer")).unwrap_or(link);
+        return Some(wrong(buffer, error));
     }
     let names: Vec<&str> = scenario.flow.iter().map(|flow| flow.name.as_str()).collect();
     let set: BTreeSet<&str> = names.iter().copied().collect();

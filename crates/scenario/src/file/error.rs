@@ -1,5 +1,6 @@
 //! Errors that point at the place in the file.
 
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::fmt;
 use std::ops::Range;
 use thiserror::Error;
@@ -52,14 +53,12 @@ pub struct Wrong {
     pub file: String,
     /// Line and column from 1; none for assignments.
     pub position: Option<(usize, usize)>,
-    /// The line.
+    /// The line, and the bytes of it that are meant.
     line: String,
-    /// Characters before the carets, and carets.
-    indent: usize,
-    width: usize,
+    span: Range<usize>,
 }
 
-/// Longest part of a line that is shown, characters.
+/// Longest part of a line that is shown, columns.
 const SHOWN: usize = 100;
 
 impl Wrong {
@@ -71,8 +70,7 @@ impl Wrong {
                 file: format!("--set {assignment}"),
                 position: None,
                 line: String::new(),
-                indent: 0,
-                width: 0,
+                span: 0..0,
             },
             Place::At(span) => Wrong::in_file(file, text, span, message),
         }
@@ -85,17 +83,12 @@ impl Wrong {
         let number = text[..begin].matches('\n').count() + 1;
         let column = text[begin..start].chars().count();
         let until = floor(text, span.end.clamp(start, end));
-        let width = text[start..until].chars().count().max(1);
-        // Of a very long line only the neighbourhood is shown.
-        let skip = column.saturating_sub(SHOWN / 2);
-        let line: String = text[begin..end].chars().skip(skip).take(SHOWN).collect();
         Wrong {
             message,
             file: file.to_owned(),
             position: Some((number, column + 1)),
-            line,
-            indent: column - skip,
-            width: width.min(SHOWN - (column - skip).min(SHOWN - 1)),
+            line: text[begin..end].to_owned(),
+            span: start - begin..until - begin,
         }
     }
 }
@@ -108,22 +101,19 @@ fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Control characters of a file are not for the terminal: each becomes a space, so that carets stay in place.
+/// Control characters of a file are not for the terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Wrong { message, file, position, line, .. } = self;
-        let (message, line) = (printable(message), printable(line));
-        writeln!(f, "{message}")?;
-        let Some((number, column)) = position else { return write!(f, "  --> {file}") };
-        let number = number.to_string();
-        let gutter = " ".repeat(number.len());
-        writeln!(f, "{gutter}--> {file}:{number}:{column}")?;
-        writeln!(f, "{gutter} |")?;
-        writeln!(f, "{number} | {line}")?;
-        write!(f, "{gutter} | {}{}", " ".repeat(self.indent), "^".repeat(self.width))
+        let Wrong { message, file, position, line, span } = self;
+        let message = printable(message);
+        let Some((number, _)) = position else { return write!(f, "{message}\n  --> {file}") };
+        let place = AnnotationKind::Primary.span(span.clone());
+        let snippet = Snippet::source(line).line_start(*number).path(file).annotation(place);
+        let report = [Level::ERROR.no_name().primary_title(message).element(snippet)];
+        f.write_str(&Renderer::plain().term_width(SHOWN).render(&report))
     }
 }

@@ -5,6 +5,7 @@ use super::error::Problem;
 use super::keys::{FLOW, PACKET};
 use super::limits::{MOST_FLOWS, MOST_INTERVALS};
 use super::names::member;
+use super::path::{path_and_direction, LinkNames};
 use super::read::{at, check_keys, count, flag, list, needed, pair, quantity, table, text, time, Result};
 use super::tree::{Node, Table, Value};
 use crate::draw::Distribution;
@@ -24,20 +25,26 @@ pub(crate) struct Written<'a> {
     fields: &'a Table,
 }
 
-/// Reads a flow that is called `name`.
-pub(crate) fn read<'a>(node: &'a Node, name: &str) -> Result<Written<'a>> {
+/// Reads a flow that is called `name`; `links` are those that it may cross.
+pub(crate) fn read<'a>(node: &'a Node, name: &str, links: &LinkNames<'_>) -> Result<Written<'a>> {
     let fields = table(node)?;
     check_keys(fields, "a flow", FLOW)?;
     let traffic = fields.get("traffic").map_or(Ok(crate::Traffic::Bulk), traffic)?;
     let chosen = fields.get("controller").map(controller).transpose()?;
     let by_default = if traffic.is_cbr() { Transport::udp() } else { Transport::tcp() };
     let transport = fields.get("transport").map_or(Ok(by_default), transport)?;
-    let rtt = distribution(needed(fields, "rtt", node, "\"40 ms\"")?)?;
+    let (direction, path) = path_and_direction(node, fields, links)?;
+    let rtt = match (fields.get("rtt"), path.as_ref().and_then(|path| path.delay)) {
+        (None, Some(delay)) => Distribution::Fixed(Duration(delay.0 * 2).min(Duration::LONGEST)),
+        _ => distribution(needed(fields, "rtt", node, "\"40 ms\"")?)?,
+    };
     fields.get("name").map(text).transpose()?;
     let flow = Flow {
         group: fields.get("group").map(text).transpose()?.map(str::to_owned),
         controller: chosen,
         transport,
+        direction,
+        path,
         reconnect: fields.get("reconnect").map_or(Ok(false), flag)?,
         traffic,
         packet: fields.get("packet").map(packet).transpose()?,

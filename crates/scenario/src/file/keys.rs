@@ -63,6 +63,10 @@ pub enum Takes {
     Table(&'static [Key]),
     /// Tables with these keys, or one of them.
     Tables(&'static [Key]),
+    /// One table with the first keys, or a list of tables with the second.
+    TableOrList(&'static [Key], &'static [Key]),
+    /// A list of names.
+    Names,
     /// Values to vary.
     Sweep,
 }
@@ -83,7 +87,7 @@ pub const ROOT: &[Key] = &[
         Takes::WordOrFlag(&["without background", "none"]),
         "run it again without the background flows",
     ),
-    key("link", Takes::Table(LINK), "the bottleneck"),
+    key("link", Takes::TableOrList(LINK, NAMED_LINK), "the bottleneck; in [[link]], all links, with names"),
     key("flow", Takes::Tables(FLOW), "the flows"),
     key("drop", Takes::Tables(DROP), "packets to drop before they reach the queue"),
     key("delay", Takes::Tables(DELAY), "packets to hold back, so that others overtake them"),
@@ -138,7 +142,16 @@ pub const LINK: &[Key] = &[
         Takes::Probability,
         "probability that a packet is lost at random, in each direction; 0 % if not said",
     ),
-    key("reverse", Takes::Table(REVERSE), "the way back, where it differs"),
+    key("reverse", Takes::Table(REVERSE), "the reverse direction, where it differs"),
+];
+
+/// `[[link]]`.
+pub const NAMED_LINK: &[Key] = &[
+    key("name", Takes::Text, "its name, by which paths refer to it; the link goes one way"),
+    key("rate", Takes::Rate, "rate, counted in IP packets (headers included)"),
+    key("buffer", Takes::Buffer, "how much its queue may hold"),
+    key("queue", Takes::Queue, "queue discipline; droptail if not said"),
+    key("loss", Takes::Probability, "probability that a packet is lost at random; 0 % if not said"),
 ];
 
 /// `link.reverse`.
@@ -160,7 +173,17 @@ pub const FLOW: &[Key] = &[
     ),
     key("controller", Takes::Controller, "congestion controller; cbr traffic takes none"),
     key("transport", Takes::Transport, "protocol; tcp if not said, udp for cbr traffic"),
-    key("rtt", Takes::Distribution, "round-trip time of the empty path"),
+    key(
+        "rtt",
+        Takes::Distribution,
+        "round-trip time of the empty path; twice path.delay if only that is said",
+    ),
+    key(
+        "direction",
+        Takes::Word(&["up", "down"]),
+        "with [link]: down if data cross link.reverse and acknowledgements link; up if not said",
+    ),
+    key("path", Takes::Table(PATH), "with [[link]]: the links that its packets cross"),
     key("start", Takes::Start, "when it starts; at once if not said"),
     key("stop", Takes::TimeOrRounds, "when it stops; at the end of the run if not said"),
     key("active", Takes::Intervals, "when it has something to send; all the time if not said"),
@@ -173,6 +196,13 @@ pub const FLOW: &[Key] = &[
         "class of its packets: le, default, cs1 or a number; le for background flows if not said",
     ),
     key("count", Takes::Count, "so many flows like this"),
+];
+
+/// `path` of a flow.
+pub const PATH: &[Key] = &[
+    key("forward", Takes::Names, "names of the links that data cross, in order"),
+    key("reverse", Takes::Names, "names of the links that acknowledgements cross, in order"),
+    key("delay", Takes::Time, "propagation delay of the forward path; half the rtt if not said"),
 ];
 
 /// `packet` of a flow.

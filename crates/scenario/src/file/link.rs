@@ -1,21 +1,44 @@
-//! The link, the windows and the script.
+//! The links, the windows and the script.
 
 use super::choice::queue;
 use super::error::Problem;
-use super::keys::{DELAY, DROP, LINK, REVERSE, WINDOW};
+use super::keys::{Key, DELAY, DROP, LINK, NAMED_LINK, REVERSE, WINDOW};
+use super::limits::MOST_LINKS;
 use super::read::{check_keys, count, needed, optional, quantity, table, text, wanted, Result};
 use super::tree::{Node, Table, Value};
 use crate::scenario::{Delay, Drop, Link, Reverse, Window};
 use crate::units::{Duration, Rate};
-use afteryou_cc::Span;
+use afteryou_base::Span;
+use std::collections::BTreeSet;
 
-/// `[link]`.
-pub(crate) fn link(node: &Node) -> Result<Link> {
-    if let Value::List(_) = node.value {
-        return Err(Problem::new(&node.place, "several links are not built yet: write one [link]"));
+/// `[link]`, or all of `[[link]]`: the first link and the others.
+pub(crate) fn links(node: &Node) -> Result<(Link, Vec<Link>)> {
+    let Value::List(nodes) = &node.value else { return Ok((link(node, "the link", LINK)?, Vec::new())) };
+    if nodes.len() > MOST_LINKS {
+        return Err(Problem::new(&node.place, format!("more than {MOST_LINKS} links are too many")));
     }
+    let mut names = BTreeSet::new();
+    let mut links = Vec::new();
+    for node in nodes {
+        let name = needed(table(node)?, "name", node, "\"up\"")?;
+        match text(name)? {
+            "" => return Err(Problem::new(&name.place, "a link needs a name: write \"up\", for example")),
+            "link" => return Err(Problem::new(&name.place, "\"link\" is the name of [link]: use another")),
+            written if !names.insert(written) => {
+                return Err(Problem::new(&name.place, format!("two links are named {written:?}: rename one")))
+            }
+            written => links.push(link(node, "a named link", NAMED_LINK)?.named(written)),
+        }
+    }
+    let mut links = links.into_iter();
+    let first = links.next().ok_or_else(|| Problem::new(&node.place, "there is no link: write one"))?;
+    Ok((first, links.collect()))
+}
+
+/// A link's table; `keys` are those that it may have.
+fn link(node: &Node, what: &str, keys: &[Key]) -> Result<Link> {
     let fields = table(node)?;
-    check_keys(fields, "the link", LINK)?;
+    check_keys(fields, what, keys)?;
     let rate = rate(needed(fields, "rate", node, "\"20 Mbit/s\"")?)?;
     let buffer = quantity(needed(fields, "buffer", node, "\"100 ms\"")?)?;
     let plain = Link::new(rate, buffer);

@@ -17,7 +17,9 @@ mod fluid;
 pub mod keys;
 mod limits;
 mod link;
+mod locate;
 mod names;
+mod path;
 mod read;
 mod schema;
 mod sweep;
@@ -27,19 +29,19 @@ mod tree;
 
 pub use error::{FileError, Wrong};
 pub use schema::schema;
-pub(crate) use sweep::NONE;
 
 use crate::scenario::Scenario;
+use crate::support::Unsupported;
 use crate::units::Duration;
 use error::{Place, Problem};
-use limits::{check_key, parts, LARGEST_FILE, MOST_FLOWS, MOST_PARTS, MOST_RUNS, MOST_WINDOWS};
+use limits::{parts, LARGEST_FILE, MOST_FLOWS, MOST_PARTS, MOST_RUNS, MOST_WINDOWS};
 use link::Times;
 use read::{check_keys, count, list, needed, quantity, tables, text, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 use sweep::Axis;
-use tree::{Key, Node, Table, Value};
+use tree::{check_key, Key, Node, Table, Value};
 
 /// A file that was read and checked.
 #[derive(Clone, Debug)]
@@ -179,6 +181,20 @@ impl Experiment {
         make().map_err(|problem| self.wrong(problem))
     }
 
+    /// The error that shows where the file asks `run`'s engine for what it cannot do.
+    pub fn refused(&self, run: &Planned, what: &Unsupported) -> FileError {
+        let value = |axis: &Axis| {
+            let label = run.point.get(&axis.path.name);
+            axis.labels.iter().position(|other| Some(other) == label).unwrap_or(0)
+        };
+        let point: Vec<usize> = self.axes.iter().map(value).collect();
+        let mut root = self.root.clone();
+        match sweep::apply(&mut root, &self.axes, &point) {
+            Ok(()) => self.wrong(Problem::new(&locate::place(&root, &what.key), &*what.reason)),
+            Err(problem) => self.wrong(problem),
+        }
+    }
+
     fn wrong(&self, problem: Problem) -> FileError {
         FileError::Wrong(Wrong::new(&self.file, &self.source, problem))
     }
@@ -252,8 +268,8 @@ fn scenario(root: &Table, seed: u64) -> Result<Scenario> {
     if duration == Duration::default() {
         return Err(Problem::new(&written.place, "no time at all: use 1 ms or more"));
     }
-    let link = link::link(needed(root, "link", &whole, "… in a table: [link]")?)?;
-    let mut scenario = Scenario::new(name, duration, link);
+    let (link, further_links) = link::links(needed(root, "link", &whole, "… in a table: [link]")?)?;
+    let mut scenario = Scenario { further_links, ..Scenario::new(name, duration, link) };
     scenario.seed = seed;
     scenario.baseline = root.get("baseline").map_or(Ok(false), baseline)?;
     let owners = flows(root, seed, &mut scenario)?;
@@ -280,7 +296,8 @@ fn baseline(node: &Node) -> Result<bool> {
 fn flows<'a>(root: &'a Table, seed: u64, scenario: &mut Scenario) -> Result<Vec<&'a Node>> {
     let tables = root.get("flow").map_or(Ok(&[][..]), list)?;
     let names = names::names(tables);
-    let read = |(node, name): (&'a Node, &String)| flow::read(node, name);
+    let links = scenario.links_by_name();
+    let read = |(node, name): (&'a Node, &String)| flow::read(node, name, &links);
     let written = tables.iter().zip(&names).map(read).collect::<Result<Vec<_>>>()?;
     let mut total = 0;
     for (node, written) in tables.iter().zip(&written) {

@@ -2,8 +2,8 @@
 
 use super::keys::{Key, Takes, ROOT};
 use afteryou_aqm::list::QUEUES;
+use afteryou_base::param::{Kind, Param};
 use afteryou_cc::list::CONTROLLERS;
-use afteryou_cc::param::{Kind, Param};
 use serde_json::{json, Map, Value};
 
 const RATE: &str = r"^\s*[0-9.]+\s*([kKmMgG]?bit/s|[kKmMgG]bps)\s*$";
@@ -99,6 +99,10 @@ fn takes(takes: Takes) -> Value {
         ] }),
         Takes::Intervals => json!({ "type": "array", "items": pair(time_or_rounds()) }),
         Takes::Table(keys) => object(keys),
+        Takes::TableOrList(one, several) => {
+            json!({ "anyOf": [object(one), { "type": "array", "minItems": 1, "items": object(several) }] })
+        }
+        Takes::Names => json!({ "type": "array", "minItems": 1, "items": { "type": "string" } }),
         Takes::Tables(keys) => json!({ "anyOf": [object(keys), { "type": "array", "items": object(keys) }] }),
         Takes::Sweep => json!({ "type": "object" }),
     }

@@ -6,11 +6,9 @@ use super::names::names;
 use super::read::{list, table, Result};
 use super::tree::{Key, Node, Table, Value};
 use crate::algorithm::Algorithm;
+use crate::catalogue::NONE;
 use crate::words::unknown;
 use std::collections::BTreeSet;
-
-/// Takes a setting, or a whole flow, away.
-pub(crate) const NONE: &str = "none";
 
 /// A setting that is varied.
 #[derive(Clone, Debug)]
@@ -88,8 +86,9 @@ fn repeated(texts: &[String]) -> Option<usize> {
 /// Puts the values of a point of the sweep into a file.
 pub(crate) fn apply(root: &mut Table, axes: &[Axis], point: &[usize]) -> Result<()> {
     let mut chosen: Vec<_> = axes.iter().zip(point).collect();
-    // What holds another setting comes first, and all flows come before one of them.
-    chosen.sort_by_key(|(axis, _)| (!axis.path.name.starts_with("flow.*"), axis.path.name.len()));
+    // What holds another setting comes first, and all flows or links come before one of them.
+    let is_of_all = |name: &str| name.starts_with("flow.*") || name.starts_with("link.*");
+    chosen.sort_by_key(|(axis, _)| (!is_of_all(&axis.path.name), axis.path.name.len()));
     chosen.iter().try_for_each(|(axis, value)| {
         let path = &axis.path;
         assign(root, path, &axis.values[**value]).map_err(|problem| match taken_away(&chosen, &path.name) {
@@ -119,6 +118,10 @@ pub(crate) fn is_none(value: &Node) -> bool {
 
 /// Puts `value` where `path` leads.
 pub(crate) fn assign(root: &mut Table, path: &Key, value: &Node) -> Result<()> {
+    let has_named_links = matches!(root.get("link").map(|node| &node.value), Some(Value::List(_)));
+    if let (Some(rest), true) = (path.name.strip_prefix("link."), has_named_links) {
+        return assign_to_link(root, rest, path, value);
+    }
     let Some(rest) = path.name.strip_prefix("flow.") else {
         return put(root, &path.name, path, value);
     };
@@ -132,6 +135,35 @@ pub(crate) fn assign(root: &mut Table, path: &Key, value: &Node) -> Result<()> {
         }
         (None, Some(Value::List(_))) => assign_to_flow(root, rest, path, value),
         _ => Err(Problem::new(&path.place, "there are no flows: write [[flow]] first")),
+    }
+}
+
+/// `rest` is a named link's name and a setting, or `*` and a setting for every link.
+fn assign_to_link(root: &mut Table, rest: &str, path: &Key, value: &Node) -> Result<()> {
+    let Some(Value::List(links)) = root.get_mut("link").map(|node| &mut node.value) else { return Ok(()) };
+    let names: Vec<String> = links.iter().map(link_name).collect();
+    let leads_to = |name: &str| rest.strip_prefix(name).is_some_and(|after| after.starts_with('.'));
+    let found = (0..names.len()).filter(|i| leads_to(&names[*i])).max_by_key(|i| names[*i].len());
+    let (chosen, setting) = match (found, rest.strip_prefix("*.")) {
+        (Some(index), _) => (index..index + 1, &rest[names[index].len() + 1..]),
+        (None, Some(setting)) => (0..links.len(), setting),
+        (None, None) => {
+            let name = rest.split('.').next().unwrap_or(rest);
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            return Err(Problem::new(&path.place, unknown("link", name, &names).to_string()));
+        }
+    };
+    links[chosen].iter_mut().try_for_each(|link| match &mut link.value {
+        Value::Table(fields) => put(fields, setting, path, value),
+        _ => Ok(()),
+    })
+}
+
+/// The name of a link's table; empty without one.
+fn link_name(link: &Node) -> String {
+    match &link.value {
+        Value::Table(fields) => fields.get("name").map(Node::shown).unwrap_or_default(),
+        _ => String::new(),
     }
 }
 

@@ -1,3 +1,5 @@
+mod paths;
+
 use super::*;
 use crate::transport::{Protocol, UtpRecovery};
 use crate::Traffic;
@@ -335,5 +337,33 @@ fn what_a_file_hides_from_the_eye_does_not_reach_the_terminal() {
     for rest in ["x = \u{1b}[31m\"\n", "\"\\u001b[31m\" = 1\n", "x = 1 \r\n"] {
         let text = error("", rest);
         assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+    }
+}
+
+#[test]
+fn what_an_engine_cannot_do_is_shown_where_the_file_asks_for_it() {
+    let text = format!(
+        "duration = \"9 s\"\n{LINK}queue = {{ kind = \"codel\", target = \"5 ms\" }}\n\
+         [[flow]]\nname = \"a.b\"\nrtt = \"40 ms\"\ncontroller = \"cubic,beta=0.5\"\n\
+         sweep.\"link.loss\" = [\"0 %\", \"1 %\"]\n"
+    );
+    let text = text.replace("sweep.", "[sweep]\n");
+    let experiment = Experiment::parse(&text, "test.toml", &["flow.a.b.rtt=50 ms".to_owned()]).unwrap();
+    let runs = experiment.runs(None, None).unwrap();
+    let shown =
+        |run: usize, key: &str| experiment.refused(&runs[run], &Unsupported::new(key, "no")).to_string();
+    for (run, key, line) in [
+        (0, "link.queue.target", "5 | queue = { kind = \"codel\", target = \"5 ms\" }"),
+        (0, "link.queue", "5 | queue"),
+        (0, "link.reverse", "2 | [link]"),
+        (0, "flow.a.b.controller.beta", "9 | controller"),
+        (0, "flow.a.b.transport", "6 | [[flow]]"),
+        (0, "flow.nobody.rtt", "1 | duration"),
+        (0, "link.loss", "11 | \"link.loss\" = [\"0 %\", \"1 %\"]\n   |                ^^^^^"),
+        (1, "link.loss", "11 | \"link.loss\" = [\"0 %\", \"1 %\"]\n   |                       ^^^^^"),
+        (0, "flow.a.b.rtt", "--> --set flow.a.b.rtt=50 ms"),
+    ] {
+        let shown = shown(run, key);
+        assert!(shown.starts_with("no\n") && shown.contains(line), "{key}: {shown}");
     }
 }

@@ -1,7 +1,7 @@
 //! A file as a tree whose nodes know where they were written.
 
 use super::error::{Place, Problem};
-use super::limits::{check_length, check_lengths};
+use super::limits::LONGEST_TEXT;
 use toml::de::{DeTable, DeValue};
 use toml::Spanned;
 
@@ -53,7 +53,7 @@ impl Table {
         Ok(table)
     }
 
-    /// A single `[flow]` is a list of one; so are the lines of the script.
+    /// A single `[flow]` is a list of one; so are the lines of the script. `[link]` is not: it is the short form.
     fn make_lists(&mut self) {
         for name in ["flow", "drop", "delay"] {
             let Some(node) = self.get_mut(name) else { continue };
@@ -181,5 +181,30 @@ impl Node {
             Value::List(_) => "a list",
             Value::Table(_) => "a table",
         }
+    }
+}
+
+/// Refuses keys and values that are longer than anybody writes. Dotted keys are followed step by step, so their length is
+/// also the depth of what they make.
+fn check_lengths(table: &Table) -> Result<(), Problem> {
+    table.entries.iter().try_for_each(|(key, node)| check_key(key).and_then(|()| check_length(node)))
+}
+
+pub(crate) fn check_key(Key { name, place }: &Key) -> Result<(), Problem> {
+    match name.len() > LONGEST_TEXT {
+        true => Err(Problem::new(place, format!("a key is longer than {LONGEST_TEXT} bytes: shorten it"))),
+        false => Ok(()),
+    }
+}
+
+fn check_length(node: &Node) -> Result<(), Problem> {
+    match &node.value {
+        Value::Text(text) | Value::Number(text) if text.len() > LONGEST_TEXT => {
+            let message = format!("this is longer than {LONGEST_TEXT} bytes: shorten it");
+            Err(Problem::new(&node.place, message))
+        }
+        Value::List(list) => list.iter().try_for_each(check_length),
+        Value::Table(table) => check_lengths(table),
+        _ => Ok(()),
     }
 }

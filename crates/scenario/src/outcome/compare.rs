@@ -1,11 +1,12 @@
-//! The cost of the background to the foreground: each flow with the background and without.
+//! The cost of the background to the foreground: each flow and each link with the background and without.
 
+use super::crossing::Crossings;
 use super::{FlowFigures, Outcome, Run, Totals, WindowFigures};
 use crate::scenario::{Flow, Role, Scenario, Window};
 use crate::traffic::Traffic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A foreground flow in one window, with the background and without.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +19,22 @@ pub struct Comparison {
     /// window, or if it had sent all it had before the window's end: completion times then say what the background cost.
     pub kept: Option<f64>,
     /// Its p95 delay with the background minus without, ms, for flows that measure delay.
+    pub added_delay_p95_ms: Option<f64>,
+    /// The same of the mean.
+    pub added_delay_mean_ms: Option<f64>,
+}
+
+/// A link in one window, with the background and without. A link goes one way, so this is the comparison of a direction, too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LinkComparison {
+    /// The window.
+    pub window: String,
+    /// The link.
+    pub link: String,
+    /// Goodput with the background over goodput without, of all foreground flows together whose data cross the link and that
+    /// have a `kept` of their own in this window. None if there is no such flow.
+    pub kept: Option<f64>,
+    /// The p95 of the time in the link's queue with the background minus without, ms.
     pub added_delay_p95_ms: Option<f64>,
     /// The same of the mean.
     pub added_delay_mean_ms: Option<f64>,
@@ -36,6 +53,49 @@ impl Outcome {
             if let Some(without) = baseline.windows.iter().find(|other| other.window == with.window) {
                 let window = scenario.measure.iter().find(|window| window.name == with.window);
                 comparison.extend(known.compare(window, with, without));
+            }
+        }
+        comparison
+    }
+
+    /// Compares each link that data cross in every window that `run` and `baseline` have; `flows` is what [`Outcome::compare`]
+    /// found.
+    pub fn compare_links(
+        scenario: &Scenario,
+        run: &Run,
+        baseline: &Run,
+        flows: &[Comparison],
+    ) -> Vec<LinkComparison> {
+        if scenario.flow.iter().all(|flow| flow.role == Role::Foreground) {
+            return Vec::new();
+        }
+        let crossings = Crossings::of(scenario);
+        let mut comparison = Vec::new();
+        for with in &run.windows {
+            let Some(without) = baseline.windows.iter().find(|other| other.window == with.window) else {
+                continue;
+            };
+            let rates = flows.iter().filter(|flow| flow.window == with.window && flow.kept.is_some());
+            let compared: HashSet<&str> = rates.map(|flow| flow.flow.as_str()).collect();
+            let links = with.links.iter().zip(crossings.links());
+            for (link, crossing) in links.filter(|(_, crossing)| !crossing.is_empty()) {
+                let goodput_bit_s = |window: &WindowFigures| {
+                    let counts = |flow: &&FlowFigures| {
+                        let name = flow.flow.as_str();
+                        compared.contains(name) && crossing.contains_key(name)
+                    };
+                    window.flows.iter().filter(counts).map(|flow| flow.goodput_bit_s).sum::<f64>()
+                };
+                let alone_bit_s = goodput_bit_s(without);
+                let alone = without.link(&link.link).and_then(|link| link.queuing_delay);
+                let delays = link.queuing_delay.zip(alone);
+                comparison.push(LinkComparison {
+                    window: with.window.clone(),
+                    link: link.link.clone(),
+                    kept: (alone_bit_s > 0.0).then(|| goodput_bit_s(with) / alone_bit_s),
+                    added_delay_p95_ms: delays.map(|(with, without)| with.p95_ms - without.p95_ms),
+                    added_delay_mean_ms: delays.map(|(with, without)| with.mean_ms - without.mean_ms),
+                });
             }
         }
         comparison

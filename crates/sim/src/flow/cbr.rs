@@ -4,9 +4,9 @@ use super::{interval, Format};
 use crate::net::Net;
 use crate::packet::{Body, Packet};
 use crate::record::{Delays, StepMean};
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{Quantiles, Totals};
-use afteryou_scenario::{Flow as Spec, Scenario, Traffic};
+use afteryou_scenario::{Flow as Spec, Traffic};
 use std::collections::BTreeMap;
 
 /// The two ends.
@@ -23,16 +23,16 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    pub(super) fn new(scenario: &Scenario, spec: &Spec, format: Format) -> Ends {
+    /// The ends of `spec`; a packet crosses the empty path in `empty`.
+    pub(super) fn new(spec: &Spec, format: Format, empty: Span) -> Ends {
         let (rate, payload) = match spec.traffic {
             Traffic::Cbr { rate, payload } => (rate.bits_per_second(), payload.bytes()),
             _ => (1, 1), // refused when the scenario was checked
         };
-        let sending = interval(payload + u64::from(format.overhead), scenario.link.rate.bits_per_second());
         Ends {
             format,
             interval: interval(payload, rate),
-            empty: spec.rtt.0 / 2 + sending,
+            empty,
             windows: BTreeMap::new(),
             step: StepMean::default(),
             sent: 0,
@@ -54,7 +54,7 @@ impl Ends {
         let delay = now.since(sent_at) - self.empty;
         self.received += u64::from(self.format.payload);
         self.step.record(delay);
-        for window in net.bottleneck.open() {
+        for window in net.open_windows() {
             self.windows.entry(*window).or_default().record(delay);
         }
     }

@@ -5,16 +5,16 @@ mod tcp;
 mod utp;
 
 use crate::calendar::{Kind, Slot, Timer};
-use crate::link::Way;
-use crate::net::Net;
+use crate::net::{Net, Way};
 use crate::packet::{Body, Packet};
 use crate::source::Schedule;
 use afteryou_aqm::Ecn;
-use afteryou_cc::param::{ParamError, Value};
-use afteryou_cc::{Controller, Snapshot, Span, Time};
+use afteryou_base::param::{ParamError, Value};
+use afteryou_base::{Span, Time};
+use afteryou_cc::{Controller, Setup, Snapshot};
 use afteryou_scenario::outcome::{Quantiles, Totals};
 use afteryou_scenario::transport::Protocol;
-use afteryou_scenario::{Error, Flow as Spec, Role, Scenario, Traffic};
+use afteryou_scenario::{random, Error, Flow as Spec, Network, Role, Scenario, Traffic};
 
 /// What a flow's packets have in common.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,8 @@ pub(crate) struct Format {
 impl Format {
     /// A packet of the flow with so many bytes of payload.
     fn packet(&self, payload: u32, body: Body) -> Packet {
-        Packet { size: payload + self.overhead, flow: self.flow, dscp: self.dscp, ecn: Ecn::NotEct, body }
+        let (size, ecn) = (payload + self.overhead, Ecn::NotEct);
+        Packet { size, flow: self.flow, dscp: self.dscp, ecn, hop: 0, body }
     }
 
     /// The same, ECN-capable if the flow is.
@@ -49,6 +50,8 @@ enum Ends {
 /// A flow.
 pub struct Flow {
     spec: Spec,
+    /// Rate of the slowest link that its data cross.
+    link_bit_s: f64,
     schedule: Schedule,
     ends: Ends,
     timers: Timers,
@@ -89,7 +92,7 @@ impl Timers {
 const INITIAL_WINDOW: &str = "initial_window";
 
 /// Makes a controller for a flow; `iw` is the transport's initial window in packets.
-fn controller(spec: &Spec, mss: u32, iw: Option<u32>) -> Result<Box<dyn Controller>, Error> {
+fn controller(spec: &Spec, setup: Setup, iw: Option<u32>) -> Result<Box<dyn Controller>, Error> {
     let missing = || Error::Scenario(format!("flow {:?} needs a controller", spec.name));
     let (entry, mut overrides) = spec.controller.as_ref().ok_or_else(missing)?.controller()?;
     let has_it = entry.params.iter().any(|param| param.name == INITIAL_WINDOW);
@@ -98,13 +101,13 @@ fn controller(spec: &Spec, mss: u32, iw: Option<u32>) -> Result<Box<dyn Controll
     }
     let refused =
         |error: ParamError| Error::Parameter { of: entry.name.to_owned(), reason: error.to_string() };
-    let controller = entry.build(&overrides, mss).map_err(refused)?;
+    let controller = entry.build(&overrides, setup).map_err(refused)?;
     Ok(controller)
 }
 
 impl Flow {
     /// The flow with this index in a scenario.
-    pub fn new(scenario: &Scenario, index: usize) -> Result<Flow, Error> {
+    pub fn new(scenario: &Scenario, network: &Network, index: usize) -> Result<Flow, Error> {
         let spec = scenario.flow[index].clone();
         let sizes = spec.packet_format();
         let protocol = spec.transport.protocol()?;
@@ -116,15 +119,18 @@ impl Flow {
             dscp: spec.dscp().bits(),
             ecn: if ecn { Ecn::Ect0 } else { Ecn::NotEct },
         };
+        let size = format.payload + format.overhead;
+        let seed = random::seed_of(scenario.seed, &format!("controller of flow {index}"));
         let ends = match protocol {
-            Protocol::Tcp(options) => Ends::Tcp(Box::new(tcp::Ends::new(&spec, options, format)?)),
-            Protocol::Utp(options) => Ends::Utp(Box::new(utp::Ends::new(&spec, options, format)?)),
-            Protocol::Udp => Ends::Cbr(cbr::Ends::new(scenario, &spec, format)),
+            Protocol::Tcp(options) => Ends::Tcp(Box::new(tcp::Ends::new(&spec, options, format, seed)?)),
+            Protocol::Utp(options) => Ends::Utp(Box::new(utp::Ends::new(&spec, options, format, seed)?)),
+            Protocol::Udp => Ends::Cbr(cbr::Ends::new(&spec, format, network.empty_path(index, size))),
         };
         let timers =
             Timers { index, sender: Timer::default(), pacing: Timer::default(), receiver: Timer::default() };
         Ok(Flow {
             schedule: Schedule::new(&spec, Time(scenario.duration.0 .0)),
+            link_bit_s: network.rate_of_flow(index) as f64,
             spec,
             ends,
             timers,
@@ -336,11 +342,11 @@ impl Flow {
         }
     }
 
-    /// Rate at which the link could carry its payload, bit/s.
-    pub fn payload_capacity(&self, scenario: &Scenario) -> f64 {
+    /// Rate at which the slowest link of its path could carry its payload, bit/s.
+    pub fn payload_capacity(&self) -> f64 {
         let sizes = self.spec.packet_format();
         let (payload, overhead) = (sizes.payload.bytes() as f64, sizes.overhead.bytes() as f64);
-        scenario.link.rate.bits_per_second() as f64 * payload / (payload + overhead)
+        self.link_bit_s * payload / (payload + overhead)
     }
 
     /// Delay of its packets beyond the empty path in a window, if it measures that.

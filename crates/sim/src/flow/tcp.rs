@@ -2,15 +2,16 @@
 
 use super::{controller, Format, Timers};
 use crate::calendar::Kind;
-use crate::link::Way;
-use crate::net::Net;
-use crate::packet::{expand, Body, Packet, CWR, NO_SACK};
+use crate::net::{Net, Way};
+use crate::packet::{Body, Packet, CWR, NO_SACK};
 use crate::tcp::{Arrival, Incoming, Receiver, Sender, Transmit};
 use afteryou_aqm::Ecn;
-use afteryou_cc::{Snapshot, Time};
+use afteryou_base::Time;
+use afteryou_cc::{Setup, Snapshot};
 use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::transport::TcpOptions;
 use afteryou_scenario::{Error, Flow as Spec, Traffic};
+use afteryou_sender::expand;
 
 /// The two ends of a flow's connection, and what earlier connections of it did.
 pub(super) struct Ends {
@@ -20,6 +21,8 @@ pub(super) struct Ends {
     receiver: Receiver,
     /// Which connection of the flow this is: packets of earlier ones are nobody's.
     epoch: u8,
+    /// The controller's.
+    seed: u64,
     earlier: Totals,
     /// What was left of a transfer of a given size when the application paused.
     unsent: u64,
@@ -27,18 +30,20 @@ pub(super) struct Ends {
     next_expected: u64,
 }
 
-fn sender(spec: &Spec, options: TcpOptions, format: Format) -> Result<Sender, Error> {
+/// The sender of a flow's connection; `seed` is its controller's.
+fn sender(spec: &Spec, options: TcpOptions, format: Format, seed: u64) -> Result<Sender, Error> {
     let mss = format.payload.min(u32::from(u16::MAX));
-    let controller = controller(spec, mss, Some(options.iw))?;
+    let controller = controller(spec, Setup { mss, seed }, Some(options.iw))?;
     Ok(Sender::new(options, controller, mss as u16))
 }
 
 impl Ends {
-    pub(super) fn new(spec: &Spec, options: TcpOptions, format: Format) -> Result<Ends, Error> {
+    pub(super) fn new(spec: &Spec, options: TcpOptions, format: Format, seed: u64) -> Result<Ends, Error> {
         Ok(Ends {
             format,
             options,
-            sender: sender(spec, options, format)?,
+            sender: sender(spec, options, format, seed)?,
+            seed,
             receiver: Receiver::new(options.ack),
             epoch: 0,
             earlier: Totals::default(),
@@ -50,7 +55,8 @@ impl Ends {
     /// A new connection takes the place of the old one.
     pub(super) fn reconnect(&mut self, spec: &Spec) -> Result<(), Error> {
         self.earlier = self.totals();
-        self.sender = sender(spec, self.options, self.format)?;
+        self.seed = self.seed.wrapping_add(1);
+        self.sender = sender(spec, self.options, self.format, self.seed)?;
         self.receiver = Receiver::new(self.options.ack);
         self.epoch = self.epoch.wrapping_add(1);
         Ok(())

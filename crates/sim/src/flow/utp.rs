@@ -2,10 +2,10 @@
 
 use super::{controller, Format, Timers};
 use crate::calendar::Kind;
-use crate::link::Way;
-use crate::net::Net;
+use crate::net::{Net, Way};
 use crate::packet::{Body, Packet};
-use afteryou_cc::{Snapshot, Time};
+use afteryou_base::Time;
+use afteryou_cc::{Setup, Snapshot};
 use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::transport::{UtpOptions, UtpRecovery};
 use afteryou_scenario::{Error, Flow as Spec, Traffic};
@@ -23,10 +23,13 @@ pub(super) struct Ends {
     spec: Spec,
     format: Format,
     config: Config,
+    /// The controller's.
+    setup: Setup,
     /// How much faster the receiver's clock runs.
     skew_ppm: i32,
-    client: Option<Connection>,
-    server: Option<Connection>,
+    // Boxed: each time that they send they are taken out and put back.
+    client: Option<Box<Connection>>,
+    server: Option<Box<Connection>>,
     epoch: u8,
     earlier: Totals,
     /// Bytes that the application has still to write; `u64::MAX`: no end.
@@ -47,8 +50,9 @@ fn recovery(recovery: UtpRecovery) -> Recovery {
 }
 
 impl Ends {
-    pub(super) fn new(spec: &Spec, options: UtpOptions, format: Format) -> Result<Ends, Error> {
-        controller(spec, format.payload, None)?; // so that nothing can fail later
+    pub(super) fn new(spec: &Spec, options: UtpOptions, format: Format, seed: u64) -> Result<Ends, Error> {
+        let setup = Setup { mss: format.payload, seed };
+        controller(spec, setup, None)?; // so that nothing can fail later
         let config = Config {
             payload: format.payload,
             recv_buffer: options.rwnd,
@@ -63,6 +67,7 @@ impl Ends {
             spec: spec.clone(),
             format,
             config,
+            setup,
             skew_ppm: options.skew_ppm,
             client: None,
             server: None,
@@ -79,15 +84,17 @@ impl Ends {
         self.earlier = self.totals();
         (self.client, self.server) = (None, None);
         self.epoch = self.epoch.wrapping_add(1);
+        self.setup.seed = self.setup.seed.wrapping_add(1);
         self.highest = 0;
     }
 
     /// The application has something to send; the first time, the connection is opened.
     pub(super) fn turn_on(&mut self, now: Time, traffic: &Traffic, first: bool) -> Result<(), Error> {
         if first {
-            let controller = controller(&self.spec, self.format.payload, None)?;
+            let controller = controller(&self.spec, self.setup, None)?;
             let config = self.config.clone();
-            self.client = Some(Connection::connect(config, controller, now, CONNECTION_ID, FIRST_SEQ));
+            self.client =
+                Some(Box::new(Connection::connect(config, controller, now, CONNECTION_ID, FIRST_SEQ)));
         }
         match traffic {
             Traffic::Size(size) if first => self.left = size.bytes(),
@@ -125,9 +132,10 @@ impl Ends {
             (Way::Forward, _, Some(server)) => server.handle(now, &datagram),
             (Way::Forward, _, None) if header.kind == PacketKind::Syn => {
                 // Checked when the flow was made; the far end sends no data, so any controller will do.
-                let Ok(controller) = controller(&self.spec, self.format.payload, None) else { return };
+                let Ok(controller) = controller(&self.spec, self.setup, None) else { return };
                 let config = Config { clock_skew_ppm: self.skew_ppm, ..self.config.clone() };
-                self.server = Some(Connection::accept(config, controller, now, &datagram, FIRST_SEQ));
+                self.server =
+                    Some(Box::new(Connection::accept(config, controller, now, &datagram, FIRST_SEQ)));
             }
             _ => {}
         }
@@ -205,7 +213,7 @@ impl Ends {
     }
 
     pub(super) fn received(&self) -> u64 {
-        self.server.as_ref().map_or(0, Connection::bytes_arrived)
+        self.server.as_ref().map_or(0, |server| server.bytes_arrived())
     }
 
     pub(super) fn snapshot(&self) -> Snapshot {

@@ -1,6 +1,6 @@
 //! Distributions of delays: counts in bins of a thousandth, so that hours of packets fit; mean and maximum are exact.
 
-use afteryou_cc::Span;
+use afteryou_base::Span;
 use afteryou_scenario::outcome::{round, Quantiles};
 use hdrhistogram::Histogram;
 
@@ -35,13 +35,20 @@ impl Delays {
 
     /// The distribution in ms; none of nothing.
     pub fn quantiles(&self) -> Option<Quantiles> {
-        let samples = self.bins.len();
+        self.quantiles_with(0)
+    }
+
+    /// The distribution together with so many delays of zero.
+    pub fn quantiles_with(&self, zeros: u64) -> Option<Quantiles> {
+        let samples = self.bins.len() + zeros;
         if samples == 0 {
             return None;
         }
-        let rank = |q: f64| {
-            round(self.bins.value_at_quantile(q) as f64 / 1e3, 3).min(round(self.max.as_millis_f64(), 3))
-        };
+        let mut bins = self.bins.clone();
+        // Zero is always a value of the bins.
+        let _ = bins.record_n(0, u32::try_from(zeros).unwrap_or(u32::MAX));
+        let rank =
+            |q: f64| round(bins.value_at_quantile(q) as f64 / 1e3, 3).min(round(self.max.as_millis_f64(), 3));
         Some(Quantiles {
             samples,
             mean_ms: round((self.sum_ns / u128::from(samples)) as f64 / 1e6, 3),
@@ -69,7 +76,13 @@ impl StepMean {
 
     /// The mean in ms since the last call; none if there was nothing.
     pub fn take_ms(&mut self) -> Option<f64> {
+        self.take_ms_with(0)
+    }
+
+    /// The same together with so many delays of zero.
+    pub fn take_ms_with(&mut self, zeros: u64) -> Option<f64> {
         let StepMean { sum_ns, samples } = std::mem::take(self);
+        let samples = samples + zeros;
         (samples > 0).then(|| sum_ns as f64 / samples as f64 / 1e6)
     }
 }
@@ -88,5 +101,18 @@ mod tests {
             assert!((is / should - 1.0).abs() < 1e-3, "{is} for {should}");
         }
         assert_eq!((quantiles.mean_ms, quantiles.max_ms, quantiles.samples), (50.5, 100.0, 100));
+    }
+
+    #[test]
+    fn delays_of_zero_count_whether_they_are_recorded_or_only_counted() {
+        let (mut recorded, mut counted) = (Delays::default(), Delays::default());
+        (1..=30).for_each(|ms| recorded.record(Span::from_millis(ms)));
+        (1..=30).for_each(|ms| counted.record(Span::from_millis(ms)));
+        (0..50).for_each(|_| recorded.record(Span::ZERO));
+        assert_eq!(counted.quantiles_with(50), recorded.quantiles());
+        assert_eq!(Delays::default().quantiles_with(2).map(|quantiles| quantiles.max_ms), Some(0.0));
+        let mut step = StepMean::default();
+        step.record(Span::from_millis(9));
+        assert_eq!((step.take_ms_with(2), step.take_ms_with(0)), (Some(3.0), None));
     }
 }

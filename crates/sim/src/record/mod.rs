@@ -1,21 +1,21 @@
 //! Measuring: nothing is polled that can be integrated, and nothing is done for each packet that can be read off a counter
 //! at the edges of a window or a step.
 
-mod bottleneck;
 mod delays;
+mod meter;
 mod tracks;
 
-pub use bottleneck::Bottleneck;
 pub use delays::{Delays, StepMean};
+pub use meter::Meter;
 
 use crate::flow::Flow;
 use crate::net::Net;
 use afteryou_aqm::Class;
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{
-    class_name, round, ClassFigures, FlowFigures, Mark, Run, Series, WindowFigures,
+    class_name, round, ClassFigures, FlowFigures, LinkFigures, Mark, Quantiles, Run, Series, WindowFigures,
 };
-use afteryou_scenario::{Role, Scenario};
+use afteryou_scenario::{Network, Role, Scenario};
 use tracks::Tracks;
 
 /// Most points of a curve, about; longer runs get longer steps.
@@ -26,6 +26,7 @@ const STEPS_MS: [u64; 9] = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 60_000, 
 /// Writes down what happens at the edges of windows and steps.
 pub struct Recorder<'a> {
     scenario: &'a Scenario,
+    network: &'a Network,
     step: Span,
     next_step: Time,
     /// Edges of windows that are still to come, ascending.
@@ -46,7 +47,7 @@ struct Seen {
 
 impl<'a> Recorder<'a> {
     /// A recorder of a run of `scenario`.
-    pub fn new(scenario: &'a Scenario) -> Recorder<'a> {
+    pub fn new(scenario: &'a Scenario, network: &'a Network) -> Recorder<'a> {
         let ms = scenario.duration.0.as_nanos() / 1_000_000;
         let step_ms = STEPS_MS.into_iter().find(|step| ms / step <= MOST_POINTS).unwrap_or(ms / MOST_POINTS);
         let step = Span::from_millis(step_ms);
@@ -61,11 +62,12 @@ impl<'a> Recorder<'a> {
         edges.reverse(); // the next one is the last
         Recorder {
             scenario,
+            network,
             step,
             next_step: Time::ZERO + step,
             edges,
             received: scenario.measure.iter().map(|_| Default::default()).collect(),
-            tracks: Tracks::new(scenario, step),
+            tracks: Tracks::new(scenario, network, step),
             marks: Vec::new(),
             seen: vec![Seen::default(); scenario.flow.len()],
         }
@@ -84,7 +86,7 @@ impl<'a> Recorder<'a> {
         }
         if self.next_step == now {
             self.next_step += self.step;
-            self.tracks.step(flows, &mut net.bottleneck);
+            self.tracks.step(flows, net);
             if self.tracks.are_flows() {
                 self.mark_news(now, flows);
             }
@@ -101,8 +103,7 @@ impl<'a> Recorder<'a> {
                 *end = received();
             }
         }
-        let left = net.left(now);
-        net.bottleneck.at_edge(now, left);
+        net.at_edge(now);
     }
 
     fn mark_news(&mut self, now: Time, flows: &[Flow]) {
@@ -126,7 +127,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// What came out.
-    pub fn finish(mut self, flows: &mut [Flow], bottleneck: Bottleneck) -> Run {
+    pub fn finish(mut self, flows: &mut [Flow], net: &Net) -> Run {
         // Where flows are drawn together, marks of each would only hide the curves.
         let marked = if self.tracks.are_flows() { &*flows } else { &[] };
         for flow in marked {
@@ -143,7 +144,7 @@ impl<'a> Recorder<'a> {
             mark(flow.stopped(), "stop");
         }
         self.marks.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
-        let windows = (0..self.scenario.measure.len()).map(|i| self.window(i, flows, &bottleneck)).collect();
+        let windows = (0..self.scenario.measure.len()).map(|i| self.window(i, flows, net)).collect();
         let series: Vec<Series> = self.tracks.series();
         Run {
             duration_s: self.scenario.duration.as_secs_f64(),
@@ -155,18 +156,33 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    fn window(&self, index: usize, flows: &[Flow], bottleneck: &Bottleneck) -> WindowFigures {
+    /// Figures of a link in a window.
+    fn link(&self, link: usize, net: &Net, window: usize, seconds: f64) -> LinkFigures {
+        let spec = &self.network.links[link];
+        let capacity_bit_s = spec.link.rate.bits_per_second() as f64;
+        let passed = net.meter(link).window(window);
+        let classes = passed.by_class.map(|delays| classes(delays, passed.packet_seconds, seconds));
+        LinkFigures {
+            link: spec.name.clone(),
+            capacity_bit_s,
+            utilisation: round(passed.bytes as f64 / (capacity_bit_s * seconds / 8.0), 4),
+            queuing_delay: passed.delays,
+            queue_packets: Some(round(passed.packet_seconds.iter().sum::<f64>() / seconds, 3)),
+            classes: classes.unwrap_or_default(),
+            ..LinkFigures::default()
+        }
+    }
+
+    fn window(&self, index: usize, flows: &[Flow], net: &Net) -> WindowFigures {
         let (spec, (begin, end)) = (&self.scenario.measure[index], &self.received[index]);
         let seconds = (spec.to.0 - spec.from.0).as_secs_f64();
-        let link = bottleneck.window(index);
-        let capacity = self.scenario.link.rate.bits_per_second() as f64 * seconds / 8.0;
         let figures = flows.iter().zip(begin.iter().zip(end)).map(|(flow, (begin, end))| {
             let goodput_bit_s = (end - begin) as f64 * 8.0 / seconds;
             FlowFigures {
                 flow: flow.name().to_owned(),
                 role: flow.role(),
                 goodput_bit_s: round(goodput_bit_s, 0),
-                share_of_payload_capacity: round(goodput_bit_s / flow.payload_capacity(self.scenario), 4),
+                share_of_payload_capacity: round(goodput_bit_s / flow.payload_capacity(), 4),
                 queuing_delay: flow.window_delays(index),
             }
         });
@@ -174,15 +190,8 @@ impl<'a> Recorder<'a> {
             window: spec.name.clone(),
             from_s: spec.from.as_secs_f64(),
             to_s: spec.to.as_secs_f64(),
-            utilisation: round(link.bytes as f64 / capacity, 4),
-            queuing_delay: link.delays.quantiles(),
-            queue_packets: Some(round(link.packet_seconds.iter().sum::<f64>() / seconds, 3)),
-            classes: link
-                .by_class
-                .map(|delays| classes(delays, link.packet_seconds, seconds))
-                .unwrap_or_default(),
+            links: (0..self.network.links.len()).map(|link| self.link(link, net, index, seconds)).collect(),
             flows: figures.collect(),
-            ..WindowFigures::default()
         };
         figures.derive(self.scenario);
         figures
@@ -190,10 +199,10 @@ impl<'a> Recorder<'a> {
 }
 
 /// Figures of each class.
-fn classes(delays: &[Delays; 2], packet_seconds: [f64; 2], seconds: f64) -> Vec<ClassFigures> {
+fn classes(delays: [Option<Quantiles>; 2], packet_seconds: [f64; 2], seconds: f64) -> Vec<ClassFigures> {
     let figures = |class: Class| ClassFigures {
         class: class_name(class).to_owned(),
-        queuing_delay: delays[class as usize].quantiles(),
+        queuing_delay: delays[class as usize],
         queue_packets: Some(round(packet_seconds[class as usize] / seconds, 3)),
     };
     Class::BOTH.map(figures).to_vec()

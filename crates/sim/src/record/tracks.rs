@@ -1,10 +1,11 @@
 //! Curves: a track for each flow, or for each group of flows where there are too many to draw.
 
-use super::{role_name, Bottleneck};
+use super::role_name;
 use crate::flow::Flow;
-use afteryou_cc::Span;
+use crate::net::Net;
+use afteryou_base::Span;
 use afteryou_scenario::outcome::{round, Series};
-use afteryou_scenario::Scenario;
+use afteryou_scenario::{Network, Scenario};
 
 /// More flows than this are drawn as groups.
 const MOST_TRACKS: usize = 24;
@@ -15,9 +16,26 @@ const STEPS_PER_RATE: usize = 2;
 pub(super) struct Tracks {
     step: Span,
     tracks: Vec<Track>,
-    /// Time in the bottleneck's queue.
-    queue: Vec<Option<f64>>,
+    queues: Vec<QueueTrack>,
     steps: usize,
+}
+
+/// Time in the queue of a link.
+struct QueueTrack {
+    link: usize,
+    name: String,
+    delay: Vec<Option<f64>>,
+}
+
+/// The queues that have a curve: those of links that data cross, and the first link's.
+fn queues(scenario: &Scenario, network: &Network) -> Vec<QueueTrack> {
+    let has_curve = |link: &usize| *link == 0 || network.flows_with_data_on(*link).next().is_some();
+    let name = |link: usize| match (link, scenario.has_named_links()) {
+        (0, false) => "link".to_owned(),
+        _ => network.links[link].name.clone(),
+    };
+    let track = |link: usize| QueueTrack { link, name: name(link), delay: Vec::new() };
+    (0..network.links.len()).filter(has_curve).map(track).collect()
 }
 
 /// Curves of one flow or group.
@@ -32,7 +50,7 @@ struct Track {
 }
 
 impl Tracks {
-    pub(super) fn new(scenario: &Scenario, step: Span) -> Tracks {
+    pub(super) fn new(scenario: &Scenario, network: &Network, step: Span) -> Tracks {
         let mut tracks: Vec<Track> = Vec::new();
         let by_flow = scenario.flow.len() <= MOST_TRACKS;
         for (i, flow) in scenario.flow.iter().enumerate() {
@@ -46,7 +64,7 @@ impl Tracks {
                 None => tracks.push(Track::new(name, i)),
             }
         }
-        Tracks { step, tracks, queue: Vec::new(), steps: 0 }
+        Tracks { step, tracks, queues: queues(scenario, network), steps: 0 }
     }
 
     /// Does each flow have a track of its own?
@@ -55,9 +73,11 @@ impl Tracks {
     }
 
     /// A step is over.
-    pub(super) fn step(&mut self, flows: &mut [Flow], bottleneck: &mut Bottleneck) {
+    pub(super) fn step(&mut self, flows: &mut [Flow], net: &mut Net) {
         self.steps += 1;
-        self.queue.push(bottleneck.step.take_ms());
+        for queue in &mut self.queues {
+            queue.delay.push(net.take_step_delay_ms(queue.link));
+        }
         let seconds = (self.step * STEPS_PER_RATE as u64).as_secs_f64();
         for track in &mut self.tracks {
             if self.steps.is_multiple_of(STEPS_PER_RATE) {
@@ -84,7 +104,8 @@ impl Tracks {
             add("cwnd", "kB", step_s, track.cwnd);
             add("base_delay", "ms", step_s, track.base_delay);
         }
-        series.push(curve("link", "queuing_delay", "ms", step_s, self.queue));
+        let queue = |queue: QueueTrack| curve(&queue.name, "queuing_delay", "ms", step_s, queue.delay);
+        series.extend(self.queues.into_iter().map(queue));
         series
     }
 }

@@ -1,12 +1,16 @@
 //! Acknowledgements coming in.
 
-use super::board::Progress;
-use super::prr::{AckInRecovery, Prr};
-use super::rack::{Answer, TailAck};
-use super::sender::{Doubts, Sender, State};
-use crate::packet::{expand, Sack, DSACK, ECE, SACK_BLOCKS};
-use afteryou_cc::{Ack, Loss, Span, Time};
+use super::sender::{Sender, State};
+use crate::packet::{Sack, DSACK, ECE, SACK_BLOCKS};
+use afteryou_cc::Marks;
+use afteryou_cc::{Span, Time};
 use afteryou_scenario::transport::Recovery;
+use afteryou_sender::board::Timing;
+use afteryou_sender::congestion::News;
+use afteryou_sender::episode::Episode;
+use afteryou_sender::prr::Prr;
+use afteryou_sender::tail::{Answer, TailAck};
+use afteryou_sender::{expand, Progress};
 
 /// An acknowledgement as it arrives; numbers are the low 32 bits of the real ones.
 #[derive(Clone, Copy, Debug)]
@@ -23,9 +27,6 @@ pub struct Incoming<'a> {
     pub flags: u8,
 }
 
-/// The shortest round-trip time that is believed: spans counted in round trips must not be empty.
-const MIN_RTT: Span = Span::from_micros(1);
-
 impl Sender {
     /// The answer to the SYN arrives.
     pub fn on_syn_ack(&mut self, now: Time) {
@@ -33,13 +34,13 @@ impl Sender {
             return;
         }
         self.state = State::Established;
-        self.timers.retransmit = Time::NEVER;
-        self.timers.backoff = 0;
+        self.timers.loss.retransmit = Time::NEVER;
+        self.timers.loss.backoff.reset();
         self.timers.after_syn_loss = self.syns > 1;
         if self.syns == 1 {
             self.take_rtt(now.since(self.syn_at)); // RFC 6298 §3: not of what was sent twice
         }
-        self.reset_pacer(now);
+        self.congestion.start(now);
     }
 
     /// An acknowledgement arrives.
@@ -47,14 +48,18 @@ impl Sender {
         if self.state != State::Established {
             return;
         }
-        let (flightsize, in_flight) = (self.board.outstanding(), self.board.in_flight());
-        let sacked_before = self.board.sacked_bytes();
+        let before = Before {
+            flightsize: self.board.outstanding(),
+            in_flight: self.board.in_flight(),
+            recover_fs: self.board.outstanding() - self.board.sacked_bytes(),
+            echoed: self.echoed_time(now, incoming.tsecr),
+        };
         let (blocks, count) = self.blocks(incoming.sack);
         let cumulative = expand(self.board.una(), incoming.cumulative);
-        let echoed = self.echoed_time(now, incoming.tsecr);
-        let progress =
-            self.board.acknowledge(now, cumulative, &blocks[..count], Some(echoed), self.rtt.min());
-        let says_nothing_new = progress.segments == 0 && !progress.advanced;
+        let (echoed, min_rtt) = (Some(before.echoed), self.congestion.rtt().min());
+        let timing = Timing { now, echoed, min_rtt, undo_within: None };
+        let progress = self.board.acknowledge(cumulative, &blocks[..count], timing);
+        let says_nothing_new = progress.packets == 0 && !progress.advanced;
         let dsack = incoming.flags & DSACK != 0;
         let is_bare_duplicate = says_nothing_new && incoming.sack.is_none();
         let tail = self.tail.on_ack(TailAck { cumulative, dsack, is_bare_duplicate });
@@ -65,17 +70,21 @@ impl Sender {
         if says_nothing_new {
             return;
         }
-        self.take_progress(now, incoming, &progress, (flightsize, in_flight, echoed));
-        self.end_episode(cumulative);
-        if tail == Answer::Repaired {
-            self.answer_repaired_tail(now, flightsize);
+        self.take_progress(now, incoming, &progress, &before);
+        if self.congestion.advance(cumulative) {
+            self.reordering.on_recovery_end();
         }
+        if let Answer::Repaired(lost) = tail {
+            // RFC 8985 §7.4.2: a probe repaired a loss that nothing else will report.
+            self.counters.losses += 1;
+            self.congestion.report_loss(now, &lost, before.flightsize);
+        }
+        let any = self.find_losses(now, before.recover_fs);
+        self.congestion.refresh();
         let delivered = progress.newly_acked + progress.newly_sacked;
-        let before =
-            Before { recover_fs: flightsize - sacked_before, delivered, advanced: progress.advanced };
-        self.find_and_answer_losses(now, &before);
+        self.congestion.reduce(delivered, self.board.in_flight(), progress.advanced && !any);
         self.restart_timers(now, &progress);
-        self.hasten(now);
+        self.congestion.hasten(now);
     }
 
     /// The blocks of an ack, ascending. On the wire the newest comes first (RFC 2018 §4): in that order, older news after an
@@ -98,114 +107,61 @@ impl Sender {
     }
 
     fn take_rtt(&mut self, rtt: Span) {
-        self.rtt.update(rtt.max(MIN_RTT));
+        self.congestion.take_rtt(rtt);
         self.tail.measured();
     }
 
     fn take_dsack(&mut self, now: Time, progress: &Progress) {
-        let newest = progress.newest.map_or(0, |(number, _)| number);
-        self.reordering.on_dsack(newest, self.board.next_number());
-        self.note_spurious(now, 0, 1);
+        self.reordering.on_dsack(progress.newest.0, self.board.next_number());
+        self.counters.spurious += self.congestion.arrived_twice(now, self.board.has_lost());
     }
 
-    /// Tells estimators and controller what an ack has brought.
-    fn take_progress(
-        &mut self,
-        now: Time,
-        incoming: &Incoming<'_>,
-        progress: &Progress,
-        (flightsize, in_flight, echoed): (u64, u64, Time),
-    ) {
+    /// Reports the news of an ack to the estimators and the controller.
+    fn take_progress(&mut self, now: Time, incoming: &Incoming<'_>, progress: &Progress, before: &Before) {
         // A segment that was sent twice can still be timed by its timestamp (RFC 7323 §4.1).
-        let rtt = progress.rtt.or_else(|| progress.advanced.then(|| now.since(echoed)));
+        let rtt = progress.rtt.or_else(|| progress.advanced.then(|| now.since(before.echoed)));
         if let Some(rtt) = rtt {
             self.take_rtt(rtt);
         }
         self.timers.after_syn_loss = false;
         self.reordering.seen |= progress.reordered;
         if progress.advanced {
-            self.timers.backoff = 0;
+            self.timers.loss.backoff.reset();
         }
         if progress.spurious > 0 {
-            self.note_spurious(now, progress.spurious, 0);
+            self.counters.spurious += progress.spurious;
+            let waiting = self.board.has_lost();
+            self.counters.spurious += self.congestion.arrived_late(now, self.board.late(), waiting);
         }
-        let marked = self.options.ecn && incoming.flags & ECE != 0;
-        if marked && self.board.una() >= self.cwr_point {
-            self.cwr_point = self.board.next_seq(); // RFC 3168 §6.1.2: once per window
-            self.cwr_due = true;
-        }
-        // A late packet is delivered, too. Its transmission may be forgotten, so the ack's echo gives its time.
-        let forgotten = (self.board.oldest_number().saturating_sub(1), echoed);
-        let (packet_number, sent_at) = progress.newest.unwrap_or(forgotten);
-        let round_start = packet_number >= self.round_end;
-        if round_start {
-            self.round_end = self.board.next_number();
-        }
-        let counted = match self.options.count_acks {
-            true => progress.newly_acked.min(u64::from(self.mss)),
-            false => progress.newly_acked,
+        let marks = match self.options.ecn {
+            true => self.echo.on_ack(incoming.flags & ECE != 0, self.board.una(), self.board.next_seq()),
+            false => Marks::None,
         };
-        self.controller.on_ack(&Ack {
+        self.congestion.acknowledged(&News {
             now,
-            newly_acked: counted,
-            newly_sacked: progress.newly_sacked,
-            flightsize,
-            in_flight,
-            sent_at,
-            packet_number,
-            rtt: progress.rtt,
-            smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
+            progress,
+            delivered: self.board.delivered_now(),
+            echoed: Some(before.echoed),
+            newly_acked: match self.options.count_acks {
+                true => progress.newly_acked.min(u64::from(self.mss)),
+                false => progress.newly_acked,
+            },
+            flightsize: before.flightsize,
+            in_flight: before.in_flight,
+            next_number: self.board.next_number(),
             one_way_delay: Some(incoming.one_way_delay),
             // The far end's clock, when it sent the ack, was the echoed time and the delay that it measured.
             reverse_delay: Some(
                 (now.as_micros() as u32).wrapping_sub(incoming.tsecr.wrapping_add(incoming.one_way_delay)),
             ),
-            delivery: progress.delivery,
-            ce_marks: u32::from(marked),
-            round_start,
-            app_limited: progress.app_limited,
+            marks,
         });
     }
 
-    fn end_episode(&mut self, cumulative: u64) {
-        if self.episode.is_some_and(|episode| cumulative >= episode.point) {
-            self.episode = None;
-            self.reordering.on_recovery_end();
-        }
-    }
-
-    /// RFC 8985 §7.4.2: a probe repaired a loss that nobody else will report.
-    fn answer_repaired_tail(&mut self, now: Time, flightsize: u64) {
-        self.counters.losses += 1;
-        self.controller.on_loss(&Loss {
-            now,
-            bytes: u64::from(self.mss),
-            sent_at: now,
-            packet_number: self.board.next_number().saturating_sub(1),
-            flightsize,
-            persistent: false,
-        });
-    }
-
-    /// Finds losses and lets PRR take its account of this ack.
-    fn find_and_answer_losses(&mut self, now: Time, before: &Before) {
-        let any = self.find_losses(now, before.recover_fs);
-        self.hear();
-        if let Some(prr) = self.episode.as_mut().and_then(|episode| episode.prr.as_mut()) {
-            prr.on_ack(AckInRecovery {
-                delivered: before.delivered,
-                in_flight: self.board.in_flight(),
-                ssthresh: self.says.cwnd,
-                safe: before.advanced && !any,
-                smss: u64::from(self.mss),
-            });
-        }
-    }
-
-    /// Finds what is lost by now, tells the controller, and begins a recovery if none is on; true if anything is lost.
+    /// Finds what is lost by now, reports it, and begins a recovery if none is on; true if anything is lost.
     pub(super) fn find_losses(&mut self, now: Time, recover_fs: u64) -> bool {
         if !self.board.is_any_overtaken() {
-            self.timers.reordering = Time::NEVER;
+            self.timers.loss.reordering = Time::NEVER;
             return false;
         }
         let mut lost = std::mem::take(&mut self.lost_now);
@@ -214,50 +170,43 @@ impl Sender {
             Recovery::Rack => {
                 let window = self.reordering_window();
                 let look_again = self.board.detect_by_time(now, window, &mut lost);
-                self.timers.reordering = look_again.unwrap_or(Time::NEVER);
+                self.timers.loss.reordering = look_again.unwrap_or(Time::NEVER);
             }
             Recovery::Sack => self.board.detect_by_count(&mut lost),
         }
-        let (any, found) = (!lost.is_empty(), lost.len() as u64);
-        self.counters.losses += found;
-        for segment in lost.drain(..) {
-            self.controller.on_loss(&Loss {
-                now,
-                bytes: u64::from(segment.len),
-                sent_at: segment.sent_at,
-                packet_number: segment.number,
-                flightsize,
-                persistent: false,
-            });
+        let any = !lost.is_empty();
+        if any && self.congestion.episode().is_none() {
+            let prr = (self.options.recovery == Recovery::Rack).then(|| Prr::start(recover_fs));
+            self.congestion.begin(Episode::after_loss(self.board.next_seq(), prr));
+            self.tail.cancel(); // one answer to what the probe repairs and what it shows (as in Linux)
+        }
+        self.counters.losses += lost.len() as u64;
+        for flight in lost.drain(..) {
+            self.congestion.lost(now, &flight, flightsize);
         }
         self.lost_now = lost;
-        if any && self.episode.is_none() {
-            let prr = (self.options.recovery == Recovery::Rack).then(|| Prr::start(recover_fs));
-            self.begin_episode(prr, Some(Doubts::default()));
-        }
-        self.note_lost(found);
         any
     }
 
     fn restart_timers(&mut self, now: Time, progress: &Progress) {
         if self.board.is_empty() {
-            self.timers.retransmit = Time::NEVER;
-            self.timers.probe = Time::NEVER;
-            self.timers.reordering = Time::NEVER;
+            self.timers.loss.stop();
             return;
         }
         if progress.advanced {
             // RFC 6298 §5.3. Not for SACKs: a lost retransmission would hold everything up for ever.
-            self.timers.retransmit = now + self.timers.rto(&self.rtt, &self.options);
+            self.timers.loss.retransmit = now + self.rto();
         }
         self.arm_probe(now);
     }
 }
 
-/// How things stood before an ack.
+/// The state before an ack.
 struct Before {
+    flightsize: u64,
+    in_flight: u64,
     /// RFC 9937's RecoverFS: outstanding less what SACK had reported.
     recover_fs: u64,
-    delivered: u64,
-    advanced: bool,
+    /// The time that the ack echoes.
+    echoed: Time,
 }

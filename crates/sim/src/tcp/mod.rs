@@ -1,14 +1,13 @@
-//! TCP endpoints: a sender and a receiver without I/O, as the simulator runs them.
+//! TCP endpoints: a sender and a receiver without I/O, as the simulator runs them. The sender is `afteryou_sender` with TCP's
+//! segments, acknowledgements and handshake.
 
 mod acks;
-mod board;
-mod prr;
-mod rack;
 mod receiver;
 mod sender;
-mod timers;
 
 pub use acks::Incoming;
+#[cfg(test)]
+pub use receiver::Acknowledgement;
 pub use receiver::{Arrival, Receiver};
 pub use sender::{Sender, Transmit};
 

@@ -6,9 +6,9 @@
 //! at once, so the advertised window is the receive window all the time.
 
 use crate::packet::{Sack, CWR, DSACK, ECE, SACK_BLOCKS};
-use crate::ranges::Ranges;
-use afteryou_cc::Time;
+use afteryou_base::Time;
 use afteryou_scenario::transport::Acking;
+use afteryou_sender::ranges::Ranges;
 
 /// A segment as it arrives.
 #[derive(Clone, Copy, Debug)]
@@ -167,7 +167,7 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_cc::Span;
+    use afteryou_base::Span;
 
     fn receiver(every: u32) -> Receiver {
         Receiver::new(Acking { every, delay: Span::from_millis(40) })

@@ -2,8 +2,9 @@
 
 use super::{Incoming, Sender, Transmit};
 use crate::packet::{Sack, DSACK};
-use afteryou_cc::param::Value;
-use afteryou_cc::{list, Ack, Controller, Loss, Snapshot, Span, Time, Timeout};
+use afteryou_base::param::Value;
+use afteryou_base::{Span, Time};
+use afteryou_cc::{list, Ack, Controller, Directive, Loss, Setup, Snapshot, SpuriousLoss, Timeout};
 use afteryou_scenario::transport::{Protocol, TcpOptions};
 use afteryou_scenario::Transport;
 use std::sync::{Arc, Mutex};
@@ -31,11 +32,8 @@ impl Controller for Halving {
     }
     fn on_timeout(&mut self, _: &Timeout) {}
     fn on_mtu(&mut self, _: u32) {}
-    fn cwnd(&self) -> u64 {
-        self.packets * u64::from(MSS)
-    }
-    fn in_slow_start(&self) -> bool {
-        false
+    fn directive(&self) -> Directive {
+        Directive::window(self.packets * u64::from(MSS))
     }
     fn snapshot(&self) -> Snapshot {
         Snapshot::default()
@@ -61,16 +59,13 @@ impl Controller for Recorder {
     fn on_loss(&mut self, _: &Loss) {
         self.0.lock().unwrap().losses += 1;
     }
-    fn on_spurious_loss(&mut self, _: Time) {
-        self.0.lock().unwrap().spurious += 1;
+    fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
+        self.0.lock().unwrap().spurious += u64::from(spurious.undo);
     }
     fn on_timeout(&mut self, _: &Timeout) {}
     fn on_mtu(&mut self, _: u32) {}
-    fn cwnd(&self) -> u64 {
-        10 * u64::from(MSS)
-    }
-    fn in_slow_start(&self) -> bool {
-        false
+    fn directive(&self) -> Directive {
+        Directive::window(10 * u64::from(MSS))
     }
     fn snapshot(&self) -> Snapshot {
         Snapshot::default()
@@ -92,9 +87,13 @@ fn recorded(packets: u64) -> (Sender, Arc<Mutex<Heard>>) {
 
 /// A sender with a window of so many packets that has just finished its handshake and sent them.
 fn sender(transport: Transport, window: u64) -> Sender {
-    let transport = transport.with("pacing", "false");
     let overrides = [("initial_window", Value::Count(window))];
-    let controller = list::find("newreno").unwrap().build(&overrides, MSS.into()).unwrap();
+    let controller = list::find("newreno").unwrap().build(&overrides, Setup::of(MSS.into())).unwrap();
+    sender_with(transport, controller, window)
+}
+
+fn sender_with(transport: Transport, controller: Box<dyn Controller>, window: u64) -> Sender {
+    let transport = transport.with("pacing", "false");
     let mut sender = Sender::new(options(transport), controller, MSS);
     sender.open(Time::ZERO);
     assert_eq!(drain(&mut sender, 0), [None]);
@@ -133,12 +132,11 @@ fn echo(sender: &mut Sender, ms: u64, sent_ms: u64, cumulative: u32, blocks: &[(
 #[test]
 fn the_worked_example_of_rfc_9937_comes_out_to_the_packet() {
     // 20 in flight, the first one is lost, limited transmit of two, ssthresh 10 (RFC 9937 §8, figure 1).
-    let mut sender = sender(Transport::tcp(), 20);
-    sender.controller = Box::new(Halving { packets: 20 });
+    let mut sender = sender_with(Transport::tcp(), Box::new(Halving { packets: 20 }), 20);
     let (mut windows, mut sent) = (Vec::new(), Vec::new());
     for dup in 1..=10u64 {
         ack(&mut sender, 2 * RTT, 0, &[(1, 1 + dup as u32)]);
-        windows.push(sender.window() / u64::from(MSS));
+        windows.push(sender.congestion.window() / u64::from(MSS));
         sent.push(drain(&mut sender, 2 * RTT));
     }
     // From the third duplicate ack on.
@@ -165,12 +163,12 @@ fn the_first_timeouts_follow_rfc_6298() {
     let classic = Transport::tcp().with("preset", "classic");
     let mut sender = sender(classic.clone().with("min_rto", "1 s"), 4);
     // R = 100 ms: SRTT 100, RTTVAR 50, RTO max(300, 1000).
-    assert_eq!(sender.timers.rto(&sender.rtt, &sender.options), Span::from_secs(1));
+    assert_eq!(sender.rto(), Span::from_secs(1));
     sender.options.min_rto = Span::from_millis(1);
-    assert_eq!(sender.timers.rto(&sender.rtt, &sender.options), Span::from_millis(300));
+    assert_eq!(sender.rto(), Span::from_millis(300));
     // R = 200 ms: SRTT 112.5, RTTVAR 62.5, RTO 362.5.
     ack(&mut sender, 3 * RTT, 1, &[]);
-    assert_eq!(sender.timers.rto(&sender.rtt, &sender.options), Span::from_micros(362_500));
+    assert_eq!(sender.rto(), Span::from_micros(362_500));
 }
 
 #[test]
@@ -190,14 +188,15 @@ fn a_timeout_doubles_until_an_ack_moves() {
 
 #[test]
 fn the_initial_window_and_the_growth_in_bytes_are_those_of_rfc_5681() {
-    let newreno =
-        |mss| list::find("newreno").unwrap().build(&[("initial_window", Value::Count(0))], mss).unwrap();
-    assert_eq!([1460, 536, 2300].map(|mss| newreno(mss).cwnd()), [4380, 2144, 4600]);
+    let newreno = |mss| {
+        list::find("newreno").unwrap().build(&[("initial_window", Value::Count(0))], Setup::of(mss)).unwrap()
+    };
+    assert_eq!([1460, 536, 2300].map(|mss| newreno(mss).directive().cwnd), [4380, 2144, 4600]);
 }
 
 #[test]
 fn a_lost_syn_is_sent_again_and_its_round_trip_is_not_measured() {
-    let controller = list::find("newreno").unwrap().build(&[], MSS.into()).unwrap();
+    let controller = list::find("newreno").unwrap().build(&[], Setup::of(MSS.into())).unwrap();
     let mut sender = Sender::new(options(Transport::tcp()), controller, MSS);
     sender.open(Time::ZERO);
     assert_eq!(drain(&mut sender, 0), [None]);
@@ -344,8 +343,8 @@ fn a_timeout_marks_the_first_segment_and_what_is_older_than_a_round_trip_and_the
         let mut sender = sender(Transport::tcp(), 4);
         ack(&mut sender, 2 * RTT, 1, &[]);
         assert_eq!(drain(&mut sender, 2 * RTT), [Some(4), Some(5)]);
-        sender.timers.probe = Time::NEVER;
-        sender.timers.retransmit = Time::from_millis(ms);
+        sender.timers.loss.probe = Time::NEVER;
+        sender.timers.loss.retransmit = Time::from_millis(ms);
         sender.on_timer(Time::from_millis(ms));
         assert_eq!(sender.board.in_flight(), left * u64::from(MSS), "{ms} ms");
         assert_eq!(drain(&mut sender, ms), [Some(1)], "{ms} ms");

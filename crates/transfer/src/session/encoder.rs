@@ -33,6 +33,9 @@ const PIECE: usize = 128 * 1024;
 const PIECES: usize = 8;
 /// How often what quinn may hold follows the congestion window while data flows: less than a round trip of most paths.
 const ADAPT: Duration = Duration::from_millis(5);
+/// What quinn may hold at least. On a slow path with many connections even this delays a pause.
+const SEND_WINDOW_MIN: u64 = 16 * 1024;
+const SEND_WINDOW_MAX: u64 = 16 * 1024 * 1024;
 /// No file is given up.
 const NONE: u64 = u64::MAX;
 
@@ -189,7 +192,7 @@ impl Writer<'_> {
             }
             if self.adapted.elapsed() >= ADAPT {
                 self.adapted = Instant::now();
-                super::source::adapt_send_window(self.connection);
+                adapt_send_window(self.connection);
             }
         }
         Ok(())
@@ -252,4 +255,10 @@ async fn resumed(limits: &mut [watch::Receiver<Limit>]) {
         // Whoever sends lives as long as the paces.
         _ = limit.wait_for(|limit| !limit.is_pause()).await;
     }
+}
+
+/// Twice the window keeps the network busy; what lies beyond only delays a pause.
+pub(super) fn adapt_send_window(connection: &quinn::Connection) {
+    let cwnd = connection.stats().path.cwnd;
+    connection.set_send_window(cwnd.saturating_mul(2).clamp(SEND_WINDOW_MIN, SEND_WINDOW_MAX));
 }

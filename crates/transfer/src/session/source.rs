@@ -33,9 +33,6 @@ const AHEAD: u64 = 16 * 1024 * 1024;
 const OUTGOING: usize = 128 * 1024;
 /// How often the state is told and the send window set.
 const TICK: Duration = Duration::from_millis(200);
-/// What quinn may hold at least. On a slow path with many connections even this delays a pause.
-const SEND_WINDOW_MIN: u64 = 16 * 1024;
-const SEND_WINDOW_MAX: u64 = 16 * 1024 * 1024;
 
 /// What a source's session needs beside its connection.
 pub(crate) struct Role {
@@ -131,7 +128,7 @@ impl Session {
                 },
                 sent = outgoing.flush_some(send), if !outgoing.is_empty() => sent?,
                 _ = tick.tick() => {
-                    adapt_send_window(connection);
+                    encoder::adapt_send_window(connection);
                     if let Some(state) = self.state(connection) {
                         outgoing.push(&state)?;
                     }
@@ -322,12 +319,6 @@ fn check(wanted: &Wanted, size: u64) -> Result<(), End> {
         before = Some(to);
     }
     Ok(())
-}
-
-/// Twice the window keeps the network busy; what lies beyond only delays a pause.
-pub(super) fn adapt_send_window(connection: &quinn::Connection) {
-    let cwnd = connection.stats().path.cwnd;
-    connection.set_send_window(cwnd.saturating_mul(2).clamp(SEND_WINDOW_MIN, SEND_WINDOW_MAX));
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@
 //! sets mtime back, a clock that jumps back to the very nanosecond, or a write through a memory map that the kernel has not
 //! noticed yet. A change of mode or of the number of hard links costs hashing anew.
 
+use super::hashes::{Hashes, Region};
 use super::place::Facts;
-use super::trees::{Hashes, Region};
 use crate::entry::{EntryPath, GROUP};
 use crate::store::lock;
 use bao_tree::BaoTree;
@@ -30,7 +30,7 @@ use tempfile::NamedTempFile;
 const MAGIC: &[u8; 16] = b"afteryou tree 2\n";
 
 /// Magic, root, hash of the rest.
-pub(super) const HEADER_BYTES: u64 = 16 + 32 + 32;
+const HEADER_BYTES: u64 = 16 + 32 + 32;
 
 /// What nobody used for so long is removed.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -111,7 +111,7 @@ impl Cache {
         if let Ok(used) = File::options().append(true).open(&path) {
             _ = used.set_modified(SystemTime::now());
         }
-        Some((root, Hashes::Cached(path)))
+        Some((root, Hashes::Cached(path, HEADER_BYTES)))
     }
 
     /// A new file; its hashes go to [`Self::region`].
@@ -137,14 +137,14 @@ impl Cache {
         path: &EntryPath,
         facts: &Facts,
         root: &[u8; 32],
-    ) -> io::Result<PathBuf> {
+    ) -> io::Result<Hashes> {
         file.seek(SeekFrom::Start(HEADER_BYTES))?;
         let sum = checksum(root, file.as_file())?;
         file.rewind()?;
         file.write_all(&[&MAGIC[..], root, &sum].concat())?;
         let path = self.path(path, facts);
         file.persist(&path)?;
-        Ok(path)
+        Ok(Hashes::Cached(path, HEADER_BYTES))
     }
 
     /// Removes what is kept of a file.

@@ -1,7 +1,8 @@
 //! One entry, ready to be offered and sent: hashed, and its tree at hand.
 
+use super::hashes::Hashes;
 use super::place::{Facts, Place, Sort};
-use super::trees::{Hashes, Trees};
+use super::trees::Trees;
 use super::Item;
 use crate::entry::{Entry, EntryPath, Kind, Wanted, GROUP};
 use crate::store::ranges::to_chunks;

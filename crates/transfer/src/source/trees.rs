@@ -3,11 +3,12 @@
 //! Many files may be offered and wait for their turn, so none of them keeps a file open.
 
 use super::cache::Cache;
+use super::hashes::{Hashes, Region};
 use super::place::Facts;
 use super::turns::{Patient, Stopper, TURNS};
 use crate::entry::{EntryPath, GROUP};
 use bao_tree::io::outboard::{PreOrderMemOutboard, PreOrderOutboard};
-use bao_tree::io::sync::{outboard, ReadAt, WriteAt};
+use bao_tree::io::sync::outboard;
 use bao_tree::BaoTree;
 use std::fs::File;
 use std::io;
@@ -25,36 +26,6 @@ pub(super) struct Trees {
     /// A file without a name and its length. It goes when the last tree in it goes.
     spool: Mutex<Option<(Arc<File>, u64)>>,
     pub(super) stopper: Stopper,
-}
-
-/// Where the hashes of a file are, in pre-order.
-#[derive(Debug)]
-pub(super) enum Hashes {
-    Memory(Vec<u8>),
-    /// In the spool, from this offset on.
-    Spool(Arc<File>, u64),
-    /// In a file of the cache.
-    Cached(PathBuf),
-}
-
-/// A file from an offset on.
-#[derive(Debug)]
-pub(super) struct Region<F>(pub(super) F, pub(super) u64);
-
-impl<F: AsRef<File>> ReadAt for Region<F> {
-    fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.as_ref().read_at(self.1.saturating_add(at), buffer)
-    }
-}
-
-impl WriteAt for Region<&mut File> {
-    fn write_at(&mut self, at: u64, buffer: &[u8]) -> io::Result<usize> {
-        self.0.write_at(self.1.saturating_add(at), buffer)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 impl Trees {
@@ -104,8 +75,8 @@ impl Trees {
         {
             let root = hash_to(cache.region(&mut kept))?;
             // A cache that fails costs time, nothing else.
-            if let Ok(path) = cache.keep(kept, path, facts, &root) {
-                return Ok((root, Hashes::Cached(path)));
+            if let Ok(hashes) = cache.keep(kept, path, facts, &root) {
+                return Ok((root, hashes));
             }
             io::Seek::rewind(&mut &*file)?;
         }
@@ -127,21 +98,5 @@ impl Trees {
         };
         *spool = Some((file.clone(), length + bytes));
         Ok((file, length))
-    }
-}
-
-impl Hashes {
-    /// None for what has no content.
-    pub(super) fn none() -> Self {
-        Self::Memory(Vec::new())
-    }
-
-    /// For reading.
-    pub(super) fn open(&self) -> io::Result<Box<dyn ReadAt + '_>> {
-        Ok(match self {
-            Self::Memory(bytes) => Box::new(bytes.as_slice()),
-            Self::Spool(file, from) => Box::new(Region(file.clone(), *from)),
-            Self::Cached(path) => Box::new(Region(Arc::new(File::open(path)?), super::cache::HEADER_BYTES)),
-        })
     }
 }

@@ -5,7 +5,7 @@
 
 use super::{timestamp, Connection, State};
 use crate::packet::{Header, Kind, Packet};
-use afteryou_cc::Time;
+use afteryou_base::Time;
 
 /// The last acknowledgement of a connection.
 #[derive(Clone, Copy, Debug)]

@@ -23,7 +23,7 @@
 //! - A host that has been busy ever since the connection began never sees how short the path is, and admits too much.
 //! - A reader that is slower than a long path drops packets, as does any full buffer.
 
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 
 /// A sender that doubles its rate in each round trip is two round trips ahead of what has been measured.
 const GROWTH: u64 = 4;

@@ -1,17 +1,18 @@
 //! Packets coming in.
 
-use super::scoreboard::Progress;
 use super::{Connection, Fin, State};
 use crate::error::Error;
 use crate::packet::{Kind, Packet};
-use afteryou_cc::{Ack, Loss, Span, Time};
+use afteryou_base::{Span, Time};
+use afteryou_cc::Marks;
+use afteryou_sender::congestion::News;
+use afteryou_sender::episode::Episode;
+use afteryou_sender::Progress;
 
 /// libutp's slack for acks that were overtaken, packets.
 const ACK_SLACK: u16 = 3;
 /// Most doublings of the timeout that go on while the peer answers that it is full.
 const FULL_PEER_BACKOFF: u32 = 2;
-/// The shortest round-trip time that is believed.
-const MIN_RTT: Span = Span::from_micros(1);
 /// `timestamp_difference` values that mean "no sample".
 const NO_SAMPLE: [u32; 2] = [0, 0x7FFF_FFFF];
 
@@ -45,7 +46,7 @@ impl Connection {
             return;
         }
         let only_fin_left =
-            self.unsent.is_empty() && self.board.outstanding() == 0 && self.fin != Fin::NotYet;
+            self.unsent.is_empty() && self.board.board().outstanding() == 0 && self.fin != Fin::NotYet;
         self.state = State::Closed(match self.state {
             State::SynSent { .. } => Some(Error::Refused),
             // libutp forgets a connection as soon as its own FIN is acknowledged and resets ours.
@@ -67,7 +68,7 @@ impl Connection {
         self.receiver = super::receiver_of(&self.config, packet.header.seq_nr.wrapping_sub(1));
         self.note_peer(now, packet);
         self.show_long_sack = false;
-        self.pacer.reset(now);
+        self.congestion.start(now);
         // Tells the peer that its answer has arrived, so that it may speak first.
         self.receiver.acknowledge_now(now);
         self.timers.connected(now);
@@ -81,7 +82,7 @@ impl Connection {
         }
         if self.state == State::SynReceived {
             self.state = State::Connected;
-            self.pacer.reset(now);
+            self.congestion.start(now);
             self.timers.connected(now);
             self.watch_peer(now);
         }
@@ -118,14 +119,18 @@ impl Connection {
 
     fn handle_ack(&mut self, now: Time, packet: &Packet<'_>) {
         let header = &packet.header;
-        let (flightsize, in_flight) = (self.board.outstanding(), self.board.in_flight());
+        let before = Before {
+            flightsize: self.board.board().outstanding(),
+            in_flight: self.board.board().in_flight(),
+        };
         // Our own kind shows all that is out of order in every ST_STATE; a libutp's silence says nothing.
         let covers = match packet.sack {
             Some(sack) => Some(sack.covers()),
             None if self.peer_reads_long_sacks && header.kind == Kind::State => Some(usize::MAX),
             None => None,
         };
-        let progress = self.board.acknowledge(now, header.ack_nr, packet.sack, covers, self.rtt.min());
+        let min_rtt = self.congestion.rtt().min();
+        let progress = self.board.acknowledge(now, header.ack_nr, packet.sack, covers, min_rtt);
         if progress.packets == 0 {
             if header.kind == Kind::State && self.board.is_newest_ack(header.ack_nr) {
                 self.board.acknowledged_again();
@@ -135,87 +140,92 @@ impl Connection {
             }
             return;
         }
-        self.statistics.spurious_losses += progress.spurious;
-        self.take_progress(now, packet, &progress, flightsize, in_flight);
-        self.doubts.advance(self.board.next_seq().wrapping_sub(self.board.packets() as u16));
+        self.take_progress(now, packet, &progress, &before);
+        self.congestion.advance(self.board.board().una());
         if self.fin == Fin::Sent && self.board.is_empty() {
             self.fin = Fin::Acknowledged;
         }
         self.find_losses(now);
-        self.timers.progress(now, self.rto.get(), self.board.is_empty());
-        self.hasten(now);
+        self.timers.progress(now);
+        self.restart_timers(now, self.restarts(&progress));
+        self.congestion.hasten(now);
     }
 
-    /// Tells estimators and controller what an ack has brought.
-    fn take_progress(
-        &mut self,
-        now: Time,
-        packet: &Packet<'_>,
-        progress: &Progress,
-        flightsize: u64,
-        in_flight: u64,
-    ) {
-        self.rto.reset_backoff();
+    /// Does this ack restart the retransmission timer? RFC 6298 §5.3: when the cumulative ack moves. Not for SACKs, or a lost
+    /// retransmission would hold everything up for as long as packets beyond it arrive. libutp restarts it for those, too.
+    fn restarts(&self, progress: &Progress) -> bool {
+        progress.advanced || self.config.recovery.restarts_for_sacks()
+    }
+
+    fn restart_timers(&mut self, now: Time, restarts: bool) {
+        if self.board.is_empty() {
+            self.timers.loss.stop();
+            return;
+        }
+        if restarts {
+            self.timers.loss.retransmit = now + self.rto.get();
+        }
+        self.arm_probe(now);
+    }
+
+    /// Reports the news of an ack to the estimators and the controller.
+    fn take_progress(&mut self, now: Time, packet: &Packet<'_>, progress: &Progress, before: &Before) {
+        if self.restarts(progress) {
+            self.rto.reset_backoff();
+        }
         if let Some(rtt) = progress.rtt {
             self.take_rtt(rtt);
         }
-        if progress.spurious > 0 && self.doubts.arrive(progress.spurious) {
-            self.controller.on_spurious_loss(now);
-        }
-        let Some((packet_number, sent_at)) = progress.newest else {
-            return;
-        };
-        let round_start = packet_number >= self.round_end;
-        if round_start {
-            self.round_end = self.board.next_packet_number();
+        let board = self.board.board();
+        if progress.spurious > 0 {
+            self.statistics.spurious_losses += progress.spurious;
+            self.congestion.arrived_late(now, board.late(), board.has_lost());
         }
         let difference = packet.header.timestamp_difference_us;
-        self.controller.on_ack(&Ack {
+        self.congestion.acknowledged(&News {
             now,
+            progress,
+            delivered: board.delivered_now(),
+            echoed: None,
             newly_acked: progress.newly_acked,
-            newly_sacked: progress.newly_sacked,
-            flightsize,
-            in_flight,
-            sent_at,
-            packet_number,
-            rtt: progress.rtt,
-            smoothed_rtt: self.rtt.smoothed().unwrap_or(Span::ZERO),
+            flightsize: before.flightsize,
+            in_flight: before.in_flight,
+            next_number: board.next_number(),
             one_way_delay: (!NO_SAMPLE.contains(&difference)).then_some(difference),
             reverse_delay: Some(self.timestamp_difference_us),
-            delivery: progress.delivery,
-            ce_marks: 0, // BEP 29 has no field that could report them
-            round_start,
-            app_limited: progress.app_limited,
+            marks: Marks::None, // BEP 29 has no field that could report them
         });
     }
 
     fn take_rtt(&mut self, rtt: Span) {
-        // An ack that was sent ahead of the packet can arrive at the very instant at which the packet left. No path takes
-        // no time at all, and spans counted in round trips (a slowdown of LEDBAT++) must not be empty: it would be over
-        // and due again for ever without any time passing.
-        let rtt = rtt.max(MIN_RTT);
-        self.rtt.update(rtt);
-        self.rto.update(rtt);
+        self.congestion.take_rtt(rtt);
+        self.rto.update(self.congestion.rtt().latest());
     }
 
-    /// Finds losses and tells the controller.
+    /// Finds losses and reports them to the controller.
     pub(super) fn find_losses(&mut self, now: Time) {
         // RFC 9002 §6.1.2: nine eighths of the larger of smoothed and latest round-trip time.
-        let rtt = self.rtt.smoothed().unwrap_or(self.rto.get()).max(self.rtt.latest());
-        let flightsize = self.board.outstanding();
+        let rtt = self.congestion.rtt();
+        let rtt = rtt.smoothed().unwrap_or(self.rto.get()).max(rtt.latest());
+        let flightsize = self.board.board().outstanding();
         let (lost, look_again) = self.board.detect_losses(now, rtt + rtt / 8);
-        self.timers.look_for_losses_at(look_again);
+        self.timers.loss.reordering = look_again.unwrap_or(Time::NEVER);
         self.statistics.losses += lost.len() as u64;
-        self.doubts.lose(lost.len() as u64, self.board.next_seq());
-        for packet in lost.iter().filter(|packet| packet.is_signal) {
-            self.controller.on_loss(&Loss {
-                now,
-                bytes: packet.bytes,
-                sent_at: packet.sent_at,
-                packet_number: packet.packet_number,
-                flightsize,
-                persistent: false,
-            });
+        if !lost.is_empty() && self.congestion.episode().is_none() {
+            self.congestion.begin(Episode::after_loss(self.board.board().next_seq(), None));
         }
+        for packet in &lost {
+            match packet.is_signal {
+                true => self.congestion.lost(now, &packet.flight, flightsize),
+                false => self.congestion.doubt(&packet.flight),
+            }
+        }
+        self.congestion.refresh();
     }
+}
+
+/// The state before an ack.
+struct Before {
+    flightsize: u64,
+    in_flight: u64,
 }

@@ -13,7 +13,7 @@
 
 use super::{Connection, State};
 use crate::error::Error;
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 
 /// Unanswered questions before the peer counts as gone: four in a row may get lost.
 const QUESTIONS: u32 = 5;
@@ -60,7 +60,7 @@ impl Connection {
 
     /// Time for an answer: at least two round trips, however short the patience.
     fn question_interval(&self) -> Span {
-        let round_trips = self.rtt.smoothed().unwrap_or(Span::ZERO) * 2;
+        let round_trips = self.congestion.rtt().smoothed().unwrap_or(Span::ZERO) * 2;
         (self.config.patience / u64::from(QUESTIONS + 1)).max(round_trips).max(SHORTEST_INTERVAL)
     }
 

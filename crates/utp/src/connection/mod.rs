@@ -19,13 +19,11 @@
 //! The two directions end independently (half-close).
 
 pub mod bit_ring;
-mod doubts;
 pub(crate) mod farewell;
 pub(crate) mod flight_limit;
 mod input;
 mod liveness;
 mod output;
-pub mod pacer;
 pub mod receiver;
 pub mod reorder;
 pub mod scoreboard;
@@ -40,10 +38,10 @@ use crate::error::Error;
 use crate::packet::{Header, Kind, Packet};
 use crate::rto::Rto;
 use crate::sack::Sack;
-use afteryou_cc::rtt::RttEstimator;
-use afteryou_cc::{Controller, Snapshot, Span, Time};
+use afteryou_base::{Span, Time};
+use afteryou_cc::{Controller, Snapshot};
+use afteryou_sender::Congestion;
 use flight_limit::FlightLimit;
-use pacer::Pacer;
 use receiver::{AckPolicy, Receiver};
 use scoreboard::Scoreboard;
 use send_buffer::SendBuffer;
@@ -67,7 +65,7 @@ enum State {
 #[derive(Debug)]
 pub struct Connection {
     config: Config,
-    controller: Box<dyn Controller>,
+    congestion: Congestion,
     state: State,
     recv_id: u16,
     send_id: u16,
@@ -87,14 +85,9 @@ pub struct Connection {
     flight_limit: FlightLimit,
     /// `now − timestamp` of the newest packet, taken when it arrived.
     timestamp_difference_us: u32,
-    rtt: RttEstimator,
     rto: Rto,
-    pacer: Pacer,
     timers: timers::Timers,
     liveness: liveness::Liveness,
-    round_end: u64,
-    app_limited_until: u64,
-    doubts: doubts::Doubts,
     statistics: Statistics,
 }
 
@@ -161,10 +154,9 @@ impl Connection {
             controller,
             State::SynSent { resends: 0 },
             (recv_id, recv_id.wrapping_add(1)),
+            seq_nr.wrapping_add(1), // the SYN takes `seq_nr`
             0,
         );
-        // The SYN takes `seq_nr`, data begins after it.
-        connection.board = Scoreboard::new(seq_nr.wrapping_add(1), connection.config.recovery);
         connection.show_long_sack = connection.config.recovery.uses_long_bitmaps();
         connection.timers.start(now, connection.rto.get());
         connection
@@ -180,8 +172,8 @@ impl Connection {
     ) -> Connection {
         let id = syn.header.connection_id;
         let ids = (id.wrapping_add(1), id);
-        let mut connection = Connection::new(config, controller, State::SynReceived, ids, syn.header.seq_nr);
-        connection.board = Scoreboard::new(seq_nr, connection.config.recovery);
+        let ack_nr = syn.header.seq_nr;
+        let mut connection = Connection::new(config, controller, State::SynReceived, ids, seq_nr, ack_nr);
         // As long as the initiator tries: its answer to ours may take longer than its first timeout.
         connection.timers.start(now, connection.rto.get() * ((2 << SYN_RESENDS) - 1));
         connection.note_peer(now, syn);
@@ -195,15 +187,17 @@ impl Connection {
         controller: Box<dyn Controller>,
         state: State,
         ids: (u16, u16),
+        first_seq: u16,
         ack_nr: u16,
     ) -> Connection {
         let config = config.within_reason();
+        let congestion = Congestion::new(controller, config.payload.into());
         Connection {
-            controller,
+            board: Scoreboard::new(first_seq, config.recovery, congestion.needs().stamps()),
+            congestion,
             state,
             recv_id: ids.0,
             send_id: ids.1,
-            board: Scoreboard::new(0, config.recovery),
             receiver: receiver_of(&config, ack_nr),
             unsent: SendBuffer::new(config.payload),
             share: u64::MAX,
@@ -215,14 +209,9 @@ impl Connection {
             peer_window: u64::from(config.payload),
             flight_limit: FlightLimit::new(config.payload),
             timestamp_difference_us: 0,
-            rtt: RttEstimator::default(),
             rto: Rto::new(config.min_rto),
-            pacer: Pacer::default(),
             timers: timers::Timers::default(),
             liveness: liveness::Liveness::default(),
-            round_end: 0,
-            app_limited_until: 0,
-            doubts: doubts::Doubts::default(),
             statistics: Statistics::default(),
             config,
         }
@@ -266,14 +255,14 @@ impl Connection {
         if self.fin != Fin::NotYet || self.is_closed() {
             return 0;
         }
-        self.send_limit().saturating_sub(self.board.outstanding() + self.unsent.len()) as usize
+        self.send_limit().saturating_sub(self.board.board().outstanding() + self.unsent.len()) as usize
     }
 
     /// Most bytes to hold for sending.
     fn send_limit(&self) -> u64 {
         // Two windows keep the network busy; a larger backlog would only be late to hear of a change of plans.
-        let limit =
-            (2 * self.controller.cwnd()).clamp(MIN_SEND_BUFFER, self.config.send_buffer.max(MIN_SEND_BUFFER));
+        let limit = (2 * self.congestion.controller().directive().cwnd)
+            .clamp(MIN_SEND_BUFFER, self.config.send_buffer.max(MIN_SEND_BUFFER));
         // Two packets go on however little memory is left.
         limit.min(self.share.max(2 * u64::from(self.config.payload)))
     }
@@ -406,25 +395,25 @@ impl Connection {
 
     /// [`Statistics::bytes_delivered`] alone.
     pub fn bytes_delivered(&self) -> u64 {
-        self.board.delivered()
+        self.board.board().delivered()
     }
 
     /// The congestion controller.
     pub fn controller(&self) -> &dyn Controller {
-        &*self.controller
+        self.congestion.controller()
     }
 
     /// Counters and measurements.
     pub fn statistics(&self) -> Statistics {
         Statistics {
             duplicates_received: self.receiver.duplicates(),
-            bytes_delivered: self.board.delivered(),
+            bytes_delivered: self.board.board().delivered(),
             bytes_received: self.receiver.received(),
             bytes_arrived: self.receiver.arrived(),
-            in_flight: self.board.in_flight(),
-            smoothed_rtt: self.rtt.smoothed(),
-            min_rtt: self.rtt.min(),
-            controller: self.controller.snapshot(),
+            in_flight: self.board.board().in_flight(),
+            smoothed_rtt: self.congestion.rtt().smoothed(),
+            min_rtt: self.congestion.rtt().min(),
+            controller: self.congestion.controller().snapshot(),
             ..self.statistics
         }
     }

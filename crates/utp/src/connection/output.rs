@@ -1,12 +1,12 @@
 //! Packets going out.
 
-use super::pacer::{SLOW_START_GAIN, STEADY_GAIN};
 use super::scoreboard::{Body, NextLost, Release, Transmission};
 use super::{Connection, Fin, State, LONG_SACK_SHOWN};
 use crate::config::SYN_RESENDS;
 use crate::packet::{Header, Kind, Packet};
 use crate::sack::{Sack, MAX_LEN, SHORT_BITS};
-use afteryou_cc::{Idle, Sent, Span, Time};
+use afteryou_base::Time;
+use afteryou_sender::tail::{Tail, TailFlight};
 
 /// A datagram that leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,21 +118,21 @@ impl Connection {
 
     /// The next packet that carries something, if window, peer and pacing allow one.
     fn next_transmission(&mut self, now: Time) -> Option<Transmission> {
-        self.timers.pacing_until(None);
+        self.congestion.clear_pacing_deadline();
         if self.timers.take_probe() {
             return self.send_probe(now);
         }
         if let Some(NextLost { bytes, release }) = self.board.next_lost() {
             let may_go = match release {
-                Release::Window => self.window_has_room(bytes) && self.pacing_allows(now),
-                Release::Pacing => self.pacing_allows(now),
+                Release::Window => self.window_has_room(bytes) && self.congestion.pacing_allows(now),
+                Release::Pacing => self.congestion.pacing_allows(now),
                 Release::Now => true,
             };
             if !may_go {
                 return None;
             }
             let transmission = self.board.send_lost(now)?;
-            self.statistics.retransmissions += 1;
+            self.note_resent(transmission.seq_nr);
             self.after_sending(now, bytes);
             return Some(transmission);
         }
@@ -141,19 +141,23 @@ impl Connection {
 
     fn next_new(&mut self, now: Time) -> Option<Transmission> {
         let Some(len) = self.next_new_len() else {
-            self.note_unused_window();
+            self.board.note_unused_window(&self.congestion);
             return None;
         };
+        if self.board.is_empty() {
+            // The window of a group's member also changes by events of the others; acks of our own show it otherwise.
+            self.congestion.refresh();
+        }
         let peer_has_room =
-            self.board.outstanding() + len <= self.peer_window || self.timers.take_window_probe();
+            self.board.board().outstanding() + len <= self.peer_window || self.timers.take_window_probe();
         if !peer_has_room || self.board.packets() >= self.packet_limit() {
-            self.note_unused_window();
+            self.board.note_unused_window(&self.congestion);
             if !peer_has_room && self.board.is_empty() {
                 self.timers.probe_window(now, self.rto.get());
             }
             return None;
         }
-        if !self.window_has_room(len) || !self.pacing_allows(now) {
+        if !self.window_has_room(len) || !self.congestion.pacing_allows(now) {
             return None;
         }
         Some(self.send_new(now, len))
@@ -169,8 +173,21 @@ impl Connection {
         (len == u64::from(self.config.payload) || may_be_partial).then_some(len)
     }
 
+    fn note_resent(&mut self, seq_nr: u16) {
+        self.statistics.retransmissions += 1;
+        if self.board.is_newest_ack(seq_nr.wrapping_sub(1)) && !self.config.recovery.restarts_for_sacks() {
+            // What everything waits for gets the whole timeout (as in Linux; RFC 6298 leaves it open).
+            self.timers.loss.retransmit = Time::NEVER;
+        }
+        if let Some(episode) = self.congestion.episode_mut() {
+            episode.resend();
+        }
+    }
+
     fn send_new(&mut self, now: Time, len: u64) -> Transmission {
-        self.note_idle(now);
+        if self.board.is_empty() {
+            self.congestion.resume(now, self.rto.get());
+        }
         let body = match self.unsent.take() {
             Some(body) => body,
             None => {
@@ -179,8 +196,7 @@ impl Connection {
             }
         };
         self.push &= !self.unsent.is_empty();
-        let app_limited = self.app_limited_until > self.board.delivered();
-        let transmission = self.board.send_new(now, body, app_limited);
+        let transmission = self.board.send_new(now, body);
         let outstanding = self.board.packets() as u64;
         self.statistics.max_packets_outstanding = self.statistics.max_packets_outstanding.max(outstanding);
         self.after_sending(now, len);
@@ -195,12 +211,12 @@ impl Connection {
         let is_shown = self.peer_reads_long_sacks || self.board.packets() <= SHORT_BITS;
         let room = is_shown && self.board.packets() < self.packet_limit();
         match self.next_new_len() {
-            Some(len) if room && self.board.outstanding() + len <= self.peer_window => {
+            Some(len) if room && self.board.board().outstanding() + len <= self.peer_window => {
                 Some(self.send_new(now, len))
             }
             _ => {
                 let transmission = self.board.send_probe(now, is_shown)?;
-                self.statistics.retransmissions += 1;
+                self.note_resent(transmission.seq_nr);
                 self.after_sending(now, transmission.body.payload_len());
                 Some(transmission)
             }
@@ -208,87 +224,26 @@ impl Connection {
     }
 
     fn window_has_room(&self, len: u64) -> bool {
-        self.board.in_flight() + len <= self.controller.cwnd() || !self.board.anything_in_flight()
-    }
-
-    fn pacing_allows(&mut self, now: Time) -> bool {
-        if self.rtt.smoothed().is_some() && self.pacer.next() > now {
-            self.timers.pacing_until(Some(self.pacer.next()));
-            return false;
-        }
-        true
+        let board = self.board.board();
+        let in_flight = board.in_flight();
+        self.congestion.has_room(len, in_flight, in_flight > 0 || board.anything_in_flight())
     }
 
     fn after_sending(&mut self, now: Time, len: u64) {
-        self.controller.on_sent(&Sent {
-            now,
-            bytes: len,
-            packet_number: self.board.next_packet_number() - 1,
-            in_flight: self.board.in_flight(),
-            app_limited: self.app_limited_until > self.board.delivered(),
-        });
-        self.pace(now, len);
-        self.timers.sent_something(now, self.rto.get(), self.probe_after());
+        self.congestion.sent(self.board.board(), now, len);
+        self.timers.sent_something(now, self.rto.get());
+        self.arm_probe(now);
     }
 
-    /// After how long without an ack a tail is probed.
-    fn probe_after(&self) -> Option<Span> {
-        let rtt = self.rtt.smoothed().filter(|_| self.config.recovery.probes_tails())?;
-        // RFC 9002 §6.2.1: by then the ack must have come, were the packet not lost.
-        Some(rtt + (self.rtt.variation() * 4).max(Span::from_millis(1)) + self.config.ack_delay)
-    }
-
-    fn pace(&mut self, now: Time, len: u64) {
-        let Some(rate) = self.pacing_rate() else { return };
-        let (cwnd, packet) = (self.controller.cwnd(), u64::from(self.config.payload));
-        let burst_packet = if cwnd < packet { 0 } else { packet };
-        self.pacer.sent(now, len, rate, burst_packet);
-    }
-
-    /// Bytes per second, once there is a round-trip time.
-    fn pacing_rate(&self) -> Option<u64> {
-        // The latest sample counts if it is the smaller: when a long queue has just gone, the smoothed round-trip time
-        // would hold the rate down for many round trips, and the window is there to stop what is too fast.
-        let rtt = self.rtt.smoothed()?.min(self.rtt.latest());
-        let (cwnd, packet) = (self.controller.cwnd(), u64::from(self.config.payload));
-        let gain = match self.controller.in_slow_start() {
-            _ if cwnd < packet => 1.0, // a window below one packet is its spacing
-            true => SLOW_START_GAIN,
-            false => STEADY_GAIN,
+    /// RFC 8985 §7.2. In a recovery, too, which the RFC leaves to the timeout: uTP's is half a second at least.
+    pub(super) fn arm_probe(&mut self, now: Time) {
+        let wanted = self.config.recovery.probes_tails() && !self.board.is_empty();
+        let flight = TailFlight {
+            rtt: self.congestion.rtt(),
+            is_one_packet: self.board.board().packets_in_flight() <= 1,
+            max_ack_delay: self.config.ack_delay,
         };
-        let by_window = || (gain * cwnd as f64 / rtt.as_secs_f64().max(1e-6)) as u64;
-        Some(self.controller.pacing_rate().unwrap_or_else(by_window).max(1))
-    }
-
-    /// A packet that waits for more than a round trip was spaced by a window below one packet. The window may have grown
-    /// since: it waits by what the window is now.
-    pub(super) fn hasten(&mut self, now: Time) {
-        if self.rtt.smoothed().is_none_or(|rtt| self.pacer.next() <= now + rtt) {
-            return;
-        }
-        let rate = self.pacing_rate().unwrap_or(1);
-        self.pacer.no_later_than(now + Span::of_bytes(u64::from(self.config.payload), rate));
-    }
-
-    /// The window has room that is not used: acks of what is in flight now must not widen it.
-    fn note_unused_window(&mut self) {
-        let in_flight = self.board.in_flight();
-        if in_flight + u64::from(self.config.payload) <= self.controller.cwnd() {
-            self.app_limited_until = (self.board.delivered() + in_flight).max(1);
-        }
-    }
-
-    /// Sending starts again after silence: RFC 5681 §4.1.
-    fn note_idle(&mut self, now: Time) {
-        if !self.board.is_empty() || self.board.next_packet_number() == 0 {
-            return;
-        }
-        // What the pacer held back was not idle.
-        let quiet_since = self.timers.last_activity().max(self.pacer.next());
-        let (idle_for, rto) = (now.since(quiet_since), self.rto.get());
-        if idle_for > rto {
-            self.controller.on_idle(&Idle { now, idle_for, rto });
-            self.pacer.reset(now);
-        }
+        let at = Tail::probe_at(now, self.timers.loss.retransmit, &flight).filter(|_| wanted);
+        self.timers.probe_at(at);
     }
 }

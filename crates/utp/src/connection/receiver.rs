@@ -3,7 +3,7 @@
 pub use super::reorder::MAX_REORDER;
 use super::reorder::{Held, Reorder, ALLOCATION};
 use crate::sack::MAX_LEN;
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 use bytes::{Buf, BytesMut};
 use std::collections::VecDeque;
 

@@ -2,7 +2,7 @@
 
 use super::bit_ring::{BitRing, SPAN};
 use crate::sack::{self, MAX_LEN};
-use afteryou_cc::Time;
+use afteryou_base::Time;
 use bytes::BytesMut;
 use std::collections::VecDeque;
 

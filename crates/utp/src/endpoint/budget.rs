@@ -17,9 +17,7 @@
 //! An application that does not read some hundred streams uses up the budget, and all others are slow: nothing that was
 //! received in order is ever dropped.
 
-use super::table::Entry;
-use crate::connection::receiver::ALWAYS_TAKEN;
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 
 /// A connection's share of what is left is one part in so many: alone with the defaults it has a window of 8 MiB.
 const PARTS: u64 = 6;
@@ -33,10 +31,6 @@ const USED_UP: u64 = 256;
 pub(super) const STALE: Span = Span::from_secs(10);
 /// Between two searches for such gaps.
 const SEARCH_EVERY: Span = Span::from_millis(100);
-/// Controller, bitmaps, its places in tables, bytes.
-const EXTRAS: u64 = 4096;
-/// Charge for every connection, bytes.
-pub(super) const CONNECTION: u64 = size_of::<Entry>() as u64 + EXTRAS + ALWAYS_TAKEN as u64;
 
 /// The budget, bytes.
 #[derive(Debug)]
@@ -65,9 +59,9 @@ impl Budget {
         self.taken
     }
 
-    /// Is there room for one connection more?
-    pub(super) fn admits_connection(&self) -> bool {
-        self.taken.saturating_add(CONNECTION) <= self.limit
+    /// Returns true if there is room for one connection more, which is charged with `bytes`.
+    pub(super) fn admits_connection(&self, bytes: u64) -> bool {
+        self.taken.saturating_add(bytes) <= self.limit
     }
 
     /// How much a connection may hold in each direction.

@@ -2,7 +2,8 @@
 
 use super::socket::Socket;
 use super::Inner;
-use afteryou_cc::Time;
+use afteryou_base::Time;
+use afteryou_sockets::{Incoming, Messages};
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
@@ -33,13 +34,13 @@ enum Reading {
 
 /// Runs until the endpoint is dropped and its last connection has ended.
 pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
-    let mut buf = vec![0; MAX_DATAGRAM];
+    let (mut buf, mut messages) = (vec![0; MAX_DATAGRAM], Messages::default());
     let mut out = Vec::new();
     let mut alarm = pin!(tokio::time::sleep(Duration::ZERO));
     loop {
         // Awake already: a task that wakes itself up makes the runtime rouse another worker, for nothing.
         inner.table().driver = None;
-        let reading = receive(&inner, |buf| socket.try_recv_from(buf), &mut buf);
+        let reading = receive(&inner, |buf| socket.try_recv_from(&mut messages, buf), &mut buf);
         let deadline = loop {
             let now = inner.now();
             let deadline = {
@@ -85,15 +86,17 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
 /// Reads a batch.
 fn receive(
     inner: &Inner,
-    mut read: impl FnMut(&mut [u8]) -> io::Result<(usize, SocketAddr)>,
+    mut read: impl FnMut(&mut [u8]) -> io::Result<Incoming>,
     buf: &mut [u8],
 ) -> Reading {
     for _ in 0..READ_BATCH {
         match read(buf) {
-            Ok((len, peer)) => {
+            Ok(incoming) => {
                 // Taken right after the read: a delay measured later would count our own work as queue.
                 let now = inner.now();
-                inner.table().receive(&inner.config, now, peer, &buf[..len], super::random_u16);
+                for datagram in incoming.datagrams(buf) {
+                    inner.table().receive(&inner.config, now, incoming.from, datagram, super::random_u16);
+                }
             }
             Err(error) => match error.kind() {
                 io::ErrorKind::WouldBlock => {

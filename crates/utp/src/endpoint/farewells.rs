@@ -3,9 +3,9 @@
 //! There may be thousands: at 4000 short connections a second that linger for 3 s, 12 000. Each takes a few hundred bytes
 //! and none of the places for connections.
 
-use super::table::Key;
+use super::handle::Key;
 use crate::connection::farewell::Farewell;
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 use std::collections::{HashMap, VecDeque};
 
 /// Most of them: beyond that the oldest goes.

@@ -3,6 +3,7 @@
 mod budget;
 mod driver;
 mod farewells;
+mod handle;
 mod places;
 mod resets;
 mod socket;
@@ -14,10 +15,12 @@ pub use stream::{Monitor, Stream};
 
 use crate::config::Config;
 use crate::error::Error;
+use afteryou_base::dscp;
+use afteryou_base::param::{Settings, Value};
+use afteryou_base::Time;
 use afteryou_cc::cubic::Cubic;
 use afteryou_cc::ledbatpp::{self, LedbatPp};
-use afteryou_cc::param::{Settings, Value};
-use afteryou_cc::{cubic, Controller, Time};
+use afteryou_cc::{cubic, Controller, Setup};
 use socket_buffer::SocketBuffer;
 use std::io;
 use std::net::SocketAddr;
@@ -26,15 +29,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// DSCP of the lower-effort class (RFC 8622).
-pub const DSCP_LE: u8 = 0b00_0001;
-
 /// When a connection that is not answered is tried once more under another id: libutp answers a SYN once and ignores it
 /// when it is repeated, so an answer that got lost stays lost. A little later than the first resend.
 const SECOND_TRY: Duration = Duration::from_millis(3500);
 
-/// Makes the controller of a new connection for packets of so many bytes of payload.
-pub type MakeController = Arc<dyn Fn(u32) -> Box<dyn Controller> + Send + Sync>;
+/// Makes the controller of a new connection.
+pub type MakeController = Arc<dyn Fn(Setup) -> Box<dyn Controller> + Send + Sync>;
 
 /// Settings of an endpoint.
 #[derive(Clone)]
@@ -79,18 +79,19 @@ pub struct EndpointStatistics {
 impl EndpointConfig {
     /// For bulk data that nobody shall notice: LEDBAT++ that returns quickly after yielding, marked lower effort.
     pub fn background() -> EndpointConfig {
-        let controller = |mss| {
+        let controller = |setup: Setup| {
             let settings = Settings::new(ledbatpp::PARAMS, &[("restart", Value::Flag(true))]);
             let settings = settings.unwrap_or(Settings::defaults(ledbatpp::PARAMS));
-            Box::new(LedbatPp::new(&settings, mss)) as Box<dyn Controller>
+            Box::new(LedbatPp::new(&settings, setup.mss)) as Box<dyn Controller>
         };
-        EndpointConfig::new(Arc::new(controller), DSCP_LE)
+        EndpointConfig::new(Arc::new(controller), dscp::LE)
     }
 
     /// For what people wait for: CUBIC, unmarked.
     pub fn foreground() -> EndpointConfig {
-        let controller =
-            |mss| Box::new(Cubic::new(&Settings::defaults(cubic::PARAMS), mss)) as Box<dyn Controller>;
+        let controller = |setup: Setup| {
+            Box::new(Cubic::new(&Settings::defaults(cubic::PARAMS), setup.mss)) as Box<dyn Controller>
+        };
         EndpointConfig::new(Arc::new(controller), 0)
     }
 
@@ -155,10 +156,11 @@ impl Endpoint {
     /// # Errors
     /// What the system says of the socket.
     pub fn bind(addr: SocketAddr, config: EndpointConfig) -> io::Result<Endpoint> {
-        let (socket, dscp_is_set) = socket::bind(addr, config.dscp)?;
+        let socket = socket::bind(addr)?;
         let buffer = SocketBuffer::new(socket::receive_buffer(&socket));
         let local_addr = socket.local_addr()?;
-        let socket = socket::Socket::new(socket)?;
+        let socket = socket::Socket::new(socket, config.dscp)?;
+        let dscp_is_set = socket.dscp_is_set();
         let inner = Arc::new(Inner {
             table: Mutex::new(table::Table::new(config.memory)),
             config,

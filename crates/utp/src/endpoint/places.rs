@@ -15,7 +15,7 @@
 //! Forged SYNs at a rate above [`max_half_open`](super::EndpointConfig::max_half_open) per round trip of an honest peer
 //! displace it before it can confirm: 1000 a second, 0.4 Mbit/s, at 1 s.
 
-use super::table::Handle;
+use super::handle::Handle;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

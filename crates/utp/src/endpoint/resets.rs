@@ -3,7 +3,7 @@
 //! Without a limit two endpoints that know nothing of each other could be made to flood one another, and a forged
 //! sender address to receive a stream of resets.
 
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 

@@ -1,51 +1,19 @@
-//! The UDP socket of an endpoint: large buffers, the service class, and its registration with the runtime.
+//! The UDP socket of an endpoint: the service class, and its registration with the runtime.
 
-use socket2::{Domain, Protocol, Type};
+use afteryou_sockets::{Control, Families, Incoming, Messages, Options, Outgoing};
+use socket2::SockRef;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use tokio::io::Interest;
 
-/// Asked of the kernel for each direction, bytes. With the usual 208 KiB a burst of 150 packets overflows.
-const BUFFER: usize = 4 << 20;
-
-/// Binds a non-blocking UDP socket whose packets carry `dscp` and zero ECN bits. Also returns whether the system took
-/// the DSCP; some only pretend.
-pub(super) fn bind(addr: SocketAddr, dscp: u8) -> io::Result<(UdpSocket, bool)> {
-    let socket = socket2::Socket::new(Domain::for_address(addr), Type::DGRAM, Some(Protocol::UDP))?;
-    // Less than asked for is still useful.
-    let _ = socket.set_recv_buffer_size(BUFFER);
-    let _ = socket.set_send_buffer_size(BUFFER);
-    let dscp_set = set_dscp(&socket, addr, dscp).is_ok();
-    if addr.is_ipv6() {
-        socket.set_only_v6(true)?;
-    }
-    socket.bind(&addr.into())?;
-    socket.set_nonblocking(true)?;
-    Ok((socket.into(), dscp_set))
+/// Binds a non-blocking UDP socket.
+pub(super) fn bind(addr: SocketAddr) -> io::Result<UdpSocket> {
+    afteryou_sockets::bind(addr, Families::Own)
 }
 
 /// How large a receive buffer the system has granted, bytes as it counts them.
 pub(super) fn receive_buffer(socket: &UdpSocket) -> Option<u64> {
-    socket2::SockRef::from(socket).recv_buffer_size().ok().map(|bytes| bytes as u64)
-}
-
-/// The two low bits of the byte are ECN and stay zero: we do not read marks, so we must not ask for them.
-fn set_dscp(socket: &socket2::Socket, addr: SocketAddr, dscp: u8) -> io::Result<()> {
-    let tos = u32::from(dscp) << 2;
-    if addr.is_ipv4() {
-        return socket.set_tos_v4(tos);
-    }
-    set_traffic_class(socket, tos)
-}
-
-#[cfg(not(windows))]
-fn set_traffic_class(socket: &socket2::Socket, tos: u32) -> io::Result<()> {
-    socket.set_tclass_v6(tos)
-}
-
-#[cfg(windows)]
-fn set_traffic_class(_: &socket2::Socket, _: u32) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+    SockRef::from(socket).recv_buffer_size().ok().map(|bytes| bytes as u64)
 }
 
 #[cfg(unix)]
@@ -57,57 +25,77 @@ type Registered = tokio::net::UdpSocket;
 ///
 /// Only for reading, where the system allows it: Linux reports a UDP socket writable after each packet that has left it, so
 /// a worker that waits for events would wake up for each packet sent.
-pub(super) struct Socket(Registered);
+pub(super) struct Socket {
+    registered: Registered,
+    control: Control,
+    /// The byte of every packet. The two low bits are ECN and stay zero: marks are not read, so none may be asked for.
+    tos: u8,
+}
 
 impl Socket {
-    pub(super) fn new(socket: UdpSocket) -> io::Result<Socket> {
-        register(socket, Interest::READABLE).map(Socket)
+    /// Has the current runtime watch a socket, whose packets carry `dscp`.
+    pub(super) fn new(socket: UdpSocket, dscp: u8) -> io::Result<Socket> {
+        let tos = dscp << 2;
+        let options = Options { own_tos: Some(tos), ..Options::default() };
+        let control = Control::new(SockRef::from(&socket), options)?;
+        Ok(Socket { registered: register(socket, Interest::READABLE)?, control, tos })
     }
 
-    /// Takes a datagram, if there is one.
+    /// True if the system took the service class; some only pretend.
+    pub(super) fn dscp_is_set(&self) -> bool {
+        self.control.own_tos().is_some()
+    }
+
+    /// Reads the next datagram, if there is one.
     #[cfg(unix)]
-    pub(super) fn try_recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+    pub(super) fn try_recv_from(&self, messages: &mut Messages, buf: &mut [u8]) -> io::Result<Incoming> {
         let mut is_asked = false;
-        let result = self.0.try_io(Interest::READABLE, |socket| {
+        let result = self.registered.try_io(Interest::READABLE, |socket| {
             is_asked = true;
-            socket.recv_from(buf)
+            self.control.receive(SockRef::from(socket), messages, buf)
         });
         match is_asked {
             true => result,
-            // The runtime has not looked yet, but who wants to know that the buffer is empty has to.
-            false => self.0.get_ref().recv_from(buf),
+            // The runtime has not looked yet, but the driver must know whether the buffer is empty.
+            false => self.control.receive(SockRef::from(self.registered.get_ref()), messages, buf),
         }
     }
 
-    /// Takes a datagram, if there is one that the runtime has seen.
+    /// Reads the next datagram, if there is one that the runtime has seen.
     #[cfg(not(unix))]
-    pub(super) fn try_recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.0.try_recv_from(buf)
+    pub(super) fn try_recv_from(&self, messages: &mut Messages, buf: &mut [u8]) -> io::Result<Incoming> {
+        let receive = || self.control.receive(SockRef::from(&self.registered), messages, buf);
+        self.registered.try_io(Interest::READABLE, receive)
     }
 
     /// Completes when there may be a datagram.
     pub(super) async fn readable(&self) -> io::Result<()> {
-        self.0.readable().await.map(drop)
+        self.registered.readable().await.map(drop)
     }
 
     /// Sends a datagram, as soon as the system takes it.
     pub(super) async fn send_to(&self, datagram: &[u8], peer: SocketAddr) -> io::Result<()> {
+        let outgoing = Outgoing { tos: self.tos, ..Outgoing::new(peer, datagram) };
         #[cfg(unix)]
-        return self.when_writable(|socket| socket.send_to(datagram, peer).map(drop)).await;
+        return self.when_writable(|socket| self.control.send(SockRef::from(socket), &outgoing)).await;
         #[cfg(not(unix))]
-        self.0.send_to(datagram, peer).await.map(drop)
+        {
+            let send = || self.control.send(SockRef::from(&self.registered), &outgoing);
+            self.registered.async_io(Interest::WRITABLE, send).await
+        }
     }
 
     /// Repeats `send` until the system does not refuse it. Only then is the socket watched for writing, under a second
     /// descriptor.
     #[cfg(unix)]
     async fn when_writable(&self, mut send: impl FnMut(&UdpSocket) -> io::Result<()>) -> io::Result<()> {
+        let socket = self.registered.get_ref();
         loop {
-            match send(self.0.get_ref()) {
+            match send(socket) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 result => return result,
             }
-            let watched = register(self.0.get_ref().try_clone()?, Interest::WRITABLE)?;
+            let watched = register(socket.try_clone()?, Interest::WRITABLE)?;
             watched.writable().await?.retain_ready();
         }
     }
@@ -137,7 +125,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_packet_that_the_system_refuses_is_sent_again_once_it_takes_packets() {
-        let socket = Socket::new(bind(local(), 0).unwrap().0).unwrap();
+        let socket = Socket::new(bind(local()).unwrap(), 0).unwrap();
         let mut tries = 0;
         let sending = socket.when_writable(|_| {
             tries += 1;
@@ -153,9 +141,9 @@ mod tests {
 
     #[tokio::test]
     async fn datagrams_are_reported_and_read_until_none_is_left() {
-        let [here, there] = [(); 2].map(|()| bind(local(), 0).unwrap().0);
+        let [here, there] = [(); 2].map(|()| bind(local()).unwrap());
         let (from, to) = (here.local_addr().unwrap(), there.local_addr().unwrap());
-        let [here, there] = [here, there].map(|socket| Socket::new(socket).unwrap());
+        let [here, there] = [here, there].map(|socket| Socket::new(socket, 1).unwrap());
         for round in 0..3 {
             for _ in 0..=round {
                 here.send_to(&[round], to).await.unwrap();
@@ -163,10 +151,33 @@ mod tests {
             timeout(Duration::from_secs(60), there.readable()).await.unwrap().unwrap();
             let mut buf = [0; 10];
             for _ in 0..=round {
-                assert_eq!(there.try_recv_from(&mut buf).unwrap(), (1, from));
+                let incoming = there.try_recv_from(&mut Messages::default(), &mut buf).unwrap();
+                assert_eq!((incoming.bytes, incoming.from), (1, from));
                 assert_eq!(buf[0], round);
             }
-            assert_eq!(there.try_recv_from(&mut buf).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+            assert_eq!(
+                there.try_recv_from(&mut Messages::default(), &mut buf).unwrap_err().kind(),
+                io::ErrorKind::WouldBlock
+            );
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn packets_carry_the_service_class_and_no_ecn() {
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            let address = address.parse().unwrap();
+            let [from, to] = [(); 2].map(|()| bind(address).unwrap());
+            let seeing = Options { tos: true, ..Options::default() };
+            let control = Control::new(SockRef::from(&to), seeing).unwrap();
+            let from = Socket::new(from, afteryou_base::dscp::LE).unwrap();
+            assert!(from.dscp_is_set());
+            from.send_to(b"hello", to.local_addr().unwrap()).await.unwrap();
+            to.set_nonblocking(false).unwrap();
+            to.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+            let incoming =
+                control.receive(SockRef::from(&to), &mut Messages::default(), &mut [0; 9]).unwrap();
+            assert_eq!(incoming.tos, Some(0b0000_0100));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The socket's receive buffer, shared by the connections that data arrives for.
 
 use crate::connection::flight_limit::SocketShare;
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 
 /// A connection without data for one to two of these no longer has a part of the buffer.
 const PERIOD: Span = Span::from_secs(1);

@@ -1,6 +1,6 @@
 //! One connection as a byte stream.
 
-use super::table::Handle;
+use super::handle::Handle;
 use super::Inner;
 use crate::connection::Statistics;
 use crate::error::Error;
@@ -73,7 +73,7 @@ impl Stream {
     /// Calls `step` on the connection; an endpoint that is gone is an error.
     fn with<T>(
         &self,
-        step: impl FnOnce(&mut super::table::Entry, afteryou_cc::Time) -> (Poll<io::Result<T>>, bool),
+        step: impl FnOnce(&mut super::table::Entry, afteryou_base::Time) -> (Poll<io::Result<T>>, bool),
     ) -> Poll<io::Result<T>> {
         let now = self.inner.now();
         let mut table = self.inner.table();

@@ -1,28 +1,21 @@
 //! All connections of an endpoint: who they are, when they want attention, who waits for them.
 
-use super::budget::{Budget, CONNECTION, STALE};
+use super::budget::{Budget, STALE};
 use super::farewells::Farewells;
+use super::handle::{Handle, Key};
 use super::places::{Places, Prefix};
 use super::resets::Resets;
 use super::socket_buffer::{Activity, SocketBuffer};
 use super::{EndpointConfig, EndpointStatistics};
+use crate::connection::receiver::ALWAYS_TAKEN;
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::packet::{Header, Kind, Packet};
-use afteryou_cc::Time;
+use afteryou_base::Time;
+use afteryou_cc::Setup;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::task::Waker;
-
-/// A connection's address: the peer, and the id in the packets that come from there.
-pub(super) type Key = (SocketAddr, u16);
-
-/// One connection in the life of the endpoint: its key may be used again after it, its generation is not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Handle {
-    pub key: Key,
-    pub generation: u64,
-}
 
 /// Datagrams made in one go before the lock is released.
 const BATCH: usize = 64;
@@ -30,6 +23,11 @@ const BATCH: usize = 64;
 const MIN_CAPACITY: usize = 256;
 /// A connection id that libutp resets: its partner id would not fit in 16 bits.
 const UNUSABLE_ID: u16 = u16::MAX;
+
+/// Controller, bitmaps, its places in tables, bytes.
+const EXTRAS: u64 = 4096;
+/// Charge for every connection, bytes.
+const CONNECTION: u64 = size_of::<Entry>() as u64 + EXTRAS + ALWAYS_TAKEN as u64;
 
 /// A connection and those who wait for it.
 pub(super) struct Entry {
@@ -76,6 +74,12 @@ pub(super) struct Table {
     pub dead: bool,
 }
 
+/// What a controller is given, with a seed from `random`.
+fn setup(config: &EndpointConfig, random: &mut impl FnMut() -> u16) -> Setup {
+    let seed = (0..4).fold(0, |seed, _| seed << 16 | u64::from(random()));
+    Setup { mss: config.connection.payload, seed }
+}
+
 impl Table {
     /// An empty table for connections that take `memory` bytes at most.
     pub(super) fn new(memory: u64) -> Table {
@@ -119,14 +123,15 @@ impl Table {
         if self.closing || self.dead {
             return Err(Error::EndpointClosed);
         }
-        if self.entries.len() >= config.max_connections || !self.budget.admits_connection() {
+        if self.entries.len() >= config.max_connections || !self.budget.admits_connection(CONNECTION) {
             return Err(Error::TooMany);
         }
         let is_free = |key: &Key| !self.entries.contains_key(key) && self.farewells.get(key).is_none();
         let free = |id: &u16| *id != UNUSABLE_ID && is_free(&(peer, *id));
         let recv_id = std::iter::repeat_with(&mut random).take(64).find(free).ok_or(Error::TooMany)?;
-        let controller = (config.controller)(config.connection.payload);
-        let connection = Connection::connect(config.connection.clone(), controller, now, recv_id, random());
+        let seq_nr = random();
+        let controller = (config.controller)(setup(config, &mut random));
+        let connection = Connection::connect(config.connection.clone(), controller, now, recv_id, seq_nr);
         Ok(self.insert((peer, recv_id), connection, false))
     }
 
@@ -181,7 +186,7 @@ impl Table {
         now: Time,
         peer: SocketAddr,
         datagram: &[u8],
-        random: impl FnOnce() -> u16,
+        random: impl FnMut() -> u16,
     ) {
         let Ok(packet) = Packet::decode(datagram) else {
             return;
@@ -202,7 +207,7 @@ impl Table {
         now: Time,
         peer: SocketAddr,
         packet: &Packet<'_>,
-        random: impl FnOnce() -> u16,
+        mut random: impl FnMut() -> u16,
     ) {
         let key = (peer, packet.header.connection_id.wrapping_add(1));
         if self.entries.contains_key(&key) {
@@ -213,7 +218,7 @@ impl Table {
         if !accepts || packet.header.connection_id == UNUSABLE_ID || !self.make_room(config, peer.into()) {
             return;
         }
-        let controller = (config.controller)(config.connection.payload);
+        let controller = (config.controller)(setup(config, &mut random));
         let connection = Connection::accept(config.connection.clone(), controller, now, packet, random());
         self.farewells.remove(&key);
         self.insert(key, connection, true);
@@ -223,7 +228,7 @@ impl Table {
     fn make_room(&mut self, config: &EndpointConfig, prefix: Prefix) -> bool {
         let crowded = self.entries.len() >= config.max_connections
             || self.places.half_open() >= config.max_half_open
-            || !self.budget.admits_connection();
+            || !self.budget.admits_connection(CONNECTION);
         let displaced = self.places.displaced_by(prefix).filter(|_| crowded);
         let taken = self.entries.len() - usize::from(displaced.is_some());
         let free = config.max_connections.saturating_sub(taken);

@@ -43,7 +43,12 @@ fn act(group: &mut Group, peers: &mut Vec<Peer>, inner: &Scripted, now: Time, st
             let peer = peers.get_mut(who).filter(|peer| !peer.in_flight.is_empty())?;
             let flightsize = peer.bytes();
             let sent_at = peer.in_flight.remove(0);
-            let loss = Loss { now, bytes: MSS, sent_at, flightsize, ..Loss::default() };
+            let loss = Loss {
+                now,
+                sent: Sent { now: sent_at, bytes: MSS, ..Sent::default() },
+                flightsize,
+                ..Loss::default()
+            };
             group.on_loss(peer.id, &loss);
         }
         Step::TimeOut(who) => {
@@ -73,14 +78,14 @@ proptest! {
             if let Some(sender) = sender {
                 let is_its_only_packet = peers[sender].in_flight.len() == 1;
                 let newcomers = group.members.values().filter(|state| state.is_newcomer()).count() as u64;
-                let most = inner.cwnd() + newcomers * MSS;
-                prop_assert!(sum <= most || is_its_only_packet, "{sum} B in {} B", inner.cwnd());
+                let most = inner.script().cwnd + newcomers * MSS;
+                prop_assert!(sum <= most || is_its_only_packet, "{sum} B in {} B", inner.script().cwnd);
             }
             // Nobody starves: each has its even part of the window, or a packet, and may have one packet at least.
             for peer in &peers {
-                let least = MSS.min(inner.cwnd() / peers.len() as u64).max(1);
+                let least = MSS.min(inner.script().cwnd / peers.len() as u64).max(1);
                 prop_assert!(group.cwnd(peer.id) >= least);
-                prop_assert!(group.cwnd(peer.id) <= inner.cwnd().max(MSS));
+                prop_assert!(group.cwnd(peer.id) <= inner.script().cwnd.max(MSS));
             }
         }
         // Whatever happened: all busy, they meet.
@@ -96,22 +101,27 @@ proptest! {
 
     #[test]
     fn nonsense_breaks_nothing(
+        needs_rates: bool,
         events in proptest::collection::vec((0..4u64, 0..9u8, any::<[u64; 4]>(), any::<bool>()), 1..200),
     ) {
-        let (mut group, inner) = Scripted::group(10 * MSS);
+        let inner = Scripted(Arc::new(Mutex::new(Script { cwnd: 10 * MSS, ..Script::default() })));
+        inner.script().needs.delivery_rates = needs_rates;
+        let mut group = Group::new(Box::new(inner.clone()), MSS as u32);
         (0..3).for_each(|_| _ = group.join(MSS as u32));
         for (who, what, [a, b, c, d], flag) in events {
             let (id, now) = (MemberId(who), Time(a));
             match what {
-                0 => group.on_sent(id, &Sent { now, bytes: b, packet_number: c, in_flight: d, app_limited: flag }),
+                0 => group.on_sent(id, &Sent { now, bytes: b, packet_number: c, in_flight: d, app_limited: flag, ..Sent::default() }),
                 1 => group.on_ack(id, &Ack {
                     now, newly_acked: b, newly_sacked: c, flightsize: d, in_flight: b ^ d, sent_at: Time(c),
                     smoothed_rtt: Span(d), app_limited: flag, ..Ack::default()
                 }),
-                2 => group.on_loss(id, &Loss {
-                    now, bytes: b, sent_at: Time(c), flightsize: d, persistent: flag, packet_number: 0
-                }),
-                3 => group.on_spurious_loss(id, now),
+                2 => group.on_loss(id, &Loss { now, sent: Sent { now: Time(c), bytes: b, packet_number: 0, ..Sent::default() }, flightsize: d, persistent: flag, ..Loss::default() }),
+                3 => {
+                    let sent = Sent { now: Time(b), bytes: c, ..Sent::default() };
+                    group.on_spurious_loss(id, &SpuriousLoss { now, sent, undo: flag });
+                    group.on_delivered(id, &Delivered { now, sent, delivered: d, ..Delivered::default() });
+                }
                 4 => group.on_timeout(id, &Timeout { now, flightsize: b, consecutive: c as u32 }),
                 5 => group.on_idle(id, &Idle { now, idle_for: Span(b), rto: Span(c) }),
                 6 => group.on_mtu(id, b as u32),
@@ -127,8 +137,7 @@ proptest! {
             group.sum_up();
             prop_assert_eq!((group.proven, group.excess), kept);
             for id in group.members.keys() {
-                group.wake_at(*id);
-                group.pacing_rate(*id);
+                group.directive(*id);
                 prop_assert!(group.snapshot(*id).cwnd >= 1);
             }
         }

@@ -75,8 +75,8 @@ impl Scoreboard {
 
     /// The third-newest packet that a bitmap shows, of those beyond the oldest unacknowledged one.
     fn third_newest(&self, overtaken: u16, sack: Sack<'_>) -> Option<u64> {
-        let first = self.popped.wrapping_add(1).wrapping_sub(u64::from(overtaken));
-        let ours = self.popped + 1..self.popped + self.segments.len() as u64;
+        let first = self.board.una().wrapping_add(1).wrapping_sub(u64::from(overtaken));
+        let ours = self.board.una() + 1..self.board.una() + self.bodies.len() as u64;
         let newest_first = sack.words().enumerate().rev().flat_map(|(at, word)| {
             let set = move |bit: &u64| word >> bit & 1 == 1;
             (0..64).rev().filter(set).map(move |bit| first.wrapping_add(at as u64 * 64 + bit))
@@ -87,9 +87,8 @@ impl Scoreboard {
     /// Declares lost what is to be sent again at once.
     pub(super) fn scan_losses(&mut self) -> Vec<LostPacket> {
         let Some(mut scan) = self.scan else { return Vec::new() };
-        self.order.clear(); // nobody asks for the order of transmissions
         self.follow_timeout(&mut scan);
-        let from = if scan.finds_lost_retransmissions { self.popped } else { scan.fast_resend };
+        let from = if scan.finds_lost_retransmissions { self.board.una() } else { scan.fast_resend };
         let missing = (from..scan.overtaken_until).filter(|index| !self.sacked.contains(*index));
         let candidates: Vec<u64> = missing.take(RESENDS_PER_BITMAP).collect();
         scan.overtaken_until = 0;
@@ -100,11 +99,11 @@ impl Scoreboard {
 
     /// After a timeout each acknowledgement that moves on sends what is missing next.
     fn follow_timeout(&mut self, scan: &mut Scan) {
-        scan.fast_resend = scan.fast_resend.max(self.popped);
-        scan.fast_timeout &= scan.fast_resend == self.popped && !self.is_empty();
+        scan.fast_resend = scan.fast_resend.max(self.board.una());
+        scan.fast_timeout &= scan.fast_resend == self.board.una() && !self.is_empty();
         if scan.fast_timeout {
             scan.fast_resend += 1;
-            self.send_at_once(self.popped);
+            self.send_at_once(self.board.una());
         }
     }
 
@@ -112,20 +111,22 @@ impl Scoreboard {
     fn judge(&mut self, scan: &mut Scan, index: u64) -> Option<LostPacket> {
         if !scan.finds_lost_retransmissions {
             scan.fast_resend = index + 1;
-            return Some(self.send_at_once(index));
+            return self.send_at_once(index);
         }
-        let segment = self.segment(index)?;
-        let is_retransmission = segment.transmissions > 1;
-        let later_arrived = self.largest_delivered > Some(segment.newest.packet_number);
+        let flight = self.board.flight(index)?;
+        let is_retransmission = self.board.transmissions(index) > 1;
+        let later_arrived = self.board.newest_delivered() > Some(flight.number);
         if self.urgent.contains(&index) || is_retransmission && !later_arrived {
             return None;
         }
-        Some(LostPacket { is_signal: !is_retransmission, ..self.send_at_once(index) })
+        Some(LostPacket { is_signal: !is_retransmission, ..self.send_at_once(index)? })
     }
 
-    fn send_at_once(&mut self, index: u64) -> LostPacket {
+    fn send_at_once(&mut self, index: u64) -> Option<LostPacket> {
+        let flight = self.board.lose(index, true)?;
         self.urgent.insert(index);
-        self.declare_lost(index, true)
+        self.take_probe(flight.number);
+        Some(LostPacket { flight, is_signal: true })
     }
 }
 

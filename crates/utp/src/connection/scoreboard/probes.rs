@@ -7,8 +7,9 @@
 //! Known bad cases, as in the RFC: the second acknowledgement is lost, travels on a packet of data, or a libutp has joined it
 //! with the first. The loss is reported then although there was none.
 
-use super::segment::Segment;
 use super::{LostPacket, Scoreboard};
+use afteryou_sender::board::Taken;
+use std::ops::Range;
 
 /// A probe of a packet that was not known to be lost.
 #[derive(Debug)]
@@ -24,26 +25,35 @@ pub(super) struct Probe {
 }
 
 impl Scoreboard {
-    /// The packet at `at` is about to be sent again as a probe.
-    pub(super) fn note_probe(&mut self, at: usize) {
-        let segment = &self.segments[at];
-        if !segment.is_missing() {
+    /// Packet `index` is about to be sent again as a probe.
+    pub(super) fn note_probe(&mut self, index: u64) {
+        if self.board.is_lost(index) {
             return; // its loss has been reported
         }
-        let mut repeats = LostPacket::from(segment);
-        if let Some(earlier) = self.take_probe(repeats.packet_number) {
+        let Some(flight) = self.board.flight(index) else { return };
+        let mut repeats = LostPacket { flight, is_signal: true };
+        if let Some(earlier) = self.take_probe(flight.number) {
             repeats = earlier.repeats; // probed for the second time, and the first transmission is not judged yet
         }
-        self.probes.push(Probe {
-            packet_number: self.next_packet_number,
-            repeats,
-            arrived: false,
-            waited: false,
-        });
+        let packet_number = self.board.next_number();
+        self.probes.push(Probe { packet_number, repeats, arrived: false, waited: false });
+    }
+
+    /// These packets are about to be taken off the board as arrived, if they have not been before.
+    pub(super) fn watch_probes(&mut self, packets: Range<u64>, taken: &Taken) {
+        if self.probes.is_empty() {
+            return;
+        }
+        for index in packets {
+            if let Some(flight) = self.board.flight(index) {
+                let earlier = self.board.transmissions(index) > 1 && taken.is_too_soon(&flight);
+                self.note_arrival(flight.number, earlier);
+            }
+        }
     }
 
     /// The packet whose newest transmission is `packet_number` has arrived; `earlier` if by an earlier transmission.
-    pub(super) fn note_arrival(&mut self, packet_number: u64, earlier: bool) {
+    fn note_arrival(&mut self, packet_number: u64, earlier: bool) {
         if let Some(probe) = self.take_probe(packet_number).filter(|_| !earlier) {
             self.probes.push(Probe { arrived: true, ..probe });
         }
@@ -68,16 +78,5 @@ impl Scoreboard {
         let repaired = self.probes.extract_if(.., is_judged).map(|probe| probe.repeats).collect();
         self.probes.iter_mut().for_each(|probe| probe.waited = probe.arrived);
         repaired
-    }
-}
-
-impl From<&Segment> for LostPacket {
-    fn from(segment: &Segment) -> LostPacket {
-        LostPacket {
-            bytes: segment.body.payload_len(),
-            sent_at: segment.newest.sent_at,
-            packet_number: segment.newest.packet_number,
-            is_signal: true,
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! The table in virtual time: the test is the clock, the network, the peers and the application.
 
 use super::*;
-use afteryou_cc::Span;
+use afteryou_base::Span;
 use std::net::Ipv4Addr;
 
 /// A table with its clock and an application that accepts everything, reads everything and drops what has failed.
@@ -254,7 +254,7 @@ fn send_data(table: &mut Host, i: u32, packets: u16, len: usize, ahead: fn(u16) 
 fn transfer(table: &mut Host, bytes: u64) -> f64 {
     const ONE_WAY: Span = Span::from_millis(20);
     let (from, began, before) = (host(99_999), table.now, table.read);
-    let controller = (table.config.controller)(table.config.connection.payload);
+    let controller = (table.config.controller)(Setup::of(table.config.connection.payload));
     let mut peer = Connection::connect(table.config.connection.clone(), controller, began, 7, 1);
     let (mut up, mut down, mut written, mut sent) = (VecDeque::new(), VecDeque::new(), 0, 0);
     while table.read - before < bytes {
@@ -442,7 +442,8 @@ fn an_id_of_ours_stays_taken_while_its_connection_lingers() {
 
 /// Opens a connection under `recv_id` whose SYN has number `seq_nr`, and completes the handshake.
 fn open(table: &mut Host, peer: SocketAddr, recv_id: u16, seq_nr: u16) -> Handle {
-    let mut numbers = [recv_id, seq_nr].into_iter();
+    // The controller's seed is drawn after them.
+    let mut numbers = [recv_id, seq_nr].into_iter().chain(std::iter::repeat(7));
     let handle = table.table.open(&table.config, table.now, peer, || numbers.next().unwrap()).unwrap();
     table.transmit();
     table.answers(peer, &packet(Kind::State, recv_id, 500, seq_nr));

@@ -1,6 +1,6 @@
 use super::*;
 use crate::connection::scoreboard::{Body, Release};
-use afteryou_cc::{Span, Time};
+use afteryou_base::{Span, Time};
 
 const BOTH: [Recovery; 2] = [Recovery::Libutp, Recovery::LibutpMod];
 
@@ -10,13 +10,13 @@ fn at(ms: u64) -> Time {
 
 /// A scoreboard with packets 101 … 100 + n in flight.
 fn sent(n: u64, recovery: Recovery) -> Scoreboard {
-    let mut board = Scoreboard::new(101, recovery);
+    let mut board = Scoreboard::new(101, recovery, true);
     send(&mut board, 0, n);
     board
 }
 
 fn send(board: &mut Scoreboard, ms: u64, n: u64) {
-    (0..n).for_each(|_| _ = board.send_new(at(ms), Body::Zeros(100), false));
+    (0..n).for_each(|_| _ = board.send_new(at(ms), Body::Zeros(100)));
 }
 
 /// What an ack with the bitmap of these packets shows: how often the controller hears of a loss.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::connection::scoreboard::probes::Probe;
-use crate::connection::scoreboard::{Body, Segment};
+use crate::connection::scoreboard::Body;
 use crate::recovery::Recovery;
 use crate::sack::Sack;
 use proptest::prelude::*;
@@ -40,40 +40,44 @@ fn ops() -> impl Strategy<Value = Op> {
 }
 
 /// The rule itself, packet by packet: what is lost, when to look again, what stays in flight.
-fn whole_window(board: &Scoreboard, now: Time, reordering: Span) -> (Vec<LostPacket>, Option<Time>, u64) {
+fn whole_window(board: &Scoreboard, now: Time, patience: Span) -> (Vec<LostPacket>, Option<Time>, u64) {
     let (mut lost, mut look_again, mut in_flight) = (Vec::new(), None::<Time>, 0);
-    for (index, segment) in (board.popped..).zip(&board.segments) {
-        let (bytes, newest) = (segment.body.payload_len(), segment.newest);
+    for index in missing(board) {
+        let flight = board.board.flight(index).expect("it is outstanding");
         let distance =
-            board.largest_delivered.map_or(0, |largest| largest.saturating_sub(newest.packet_number));
+            board.board.newest_delivered().map_or(0, |newest| newest.saturating_sub(flight.number));
         let (is_visible, is_overtaken) = (index < board.visible_until, distance >= PACKET_THRESHOLD);
-        let due = newest.sent_at + reordering;
+        let due = flight.sent_at + patience;
         let is_late = distance > 0 && due <= now;
-        if segment.is_missing() && is_visible && (is_overtaken || is_late) {
-            let (sent_at, packet_number) = (newest.sent_at, newest.packet_number);
-            lost.push(LostPacket { bytes, sent_at, packet_number, is_signal: true });
+        if is_visible && (is_overtaken || is_late) {
+            lost.push(LostPacket { flight, is_signal: true });
             continue;
         }
-        if segment.is_missing() && is_visible && distance > 0 {
+        if is_visible && distance > 0 {
             look_again = Some(look_again.map_or(due, |other| other.min(due)));
         }
-        if segment.status == Status::InFlight && (is_visible || !is_overtaken) {
-            in_flight += bytes;
+        if !board.board.is_set_aside(index) && (is_visible || !is_overtaken) {
+            in_flight += flight.bytes;
         }
     }
     (lost, look_again, in_flight)
 }
 
-fn lost_by_status(board: &Scoreboard) -> impl Iterator<Item = u64> + '_ {
-    (board.popped..)
-        .zip(&board.segments)
-        .filter(|(_, segment)| segment.status == Status::Lost)
-        .map(|(index, _)| index)
+/// Packets that have neither arrived nor been taken for lost.
+fn missing(board: &Scoreboard) -> impl Iterator<Item = u64> + '_ {
+    let is_missing = |index: &u64| !board.board.is_sacked(*index) && !board.board.is_lost(*index);
+    (board.board.una()..board.board.next_seq()).filter(is_missing)
+}
+
+/// The oldest lost packet, by a look at all.
+fn oldest_lost(board: &Scoreboard) -> Option<u64> {
+    (board.board.una()..board.board.next_seq()).find(|index| board.board.is_lost(*index))
 }
 
 /// Losses that a probe has repaired for certain.
 fn repaired(board: &Scoreboard) -> Vec<LostPacket> {
-    let is_judged = |probe: &&Probe| probe.waited && Some(probe.packet_number) < board.largest_delivered;
+    let is_judged =
+        |probe: &&Probe| probe.waited && Some(probe.packet_number) < board.board.newest_delivered();
     board.probes.iter().filter(is_judged).map(|probe| probe.repeats).collect()
 }
 
@@ -81,7 +85,7 @@ fn run(board: &mut Scoreboard, now: Time, op: &Op) {
     match op {
         Op::Send(n) => {
             for _ in 0..*n {
-                board.send_new(now, Body::Zeros(100), false);
+                board.send_new(now, Body::Zeros(100));
             }
         }
         Op::Ack(in_order, mask, tells_all) => {
@@ -104,7 +108,7 @@ proptest! {
         first_seq: u16,
         ops in prop::collection::vec((ops(), 0u64..4, prop::bool::weighted(0.7)), 0..120),
     ) {
-        let mut board = Scoreboard::new(first_seq, Recovery::Modern);
+        let mut board = Scoreboard::new(first_seq, Recovery::Modern, true);
         let (mut now, reordering) = (Time::from_millis(10), Span::from_millis(9));
         let mut reported = HashSet::new();
         for (op, pass, looks) in ops {
@@ -114,12 +118,12 @@ proptest! {
                 let (mut lost, look_again, in_flight) = whole_window(&board, now, reordering);
                 lost.extend(repaired(&board));
                 for packet in &lost {
-                    prop_assert!(reported.insert(packet.packet_number), "reported twice: {:?}", packet);
+                    prop_assert!(reported.insert(packet.flight.number), "reported twice: {:?}", packet);
                 }
                 prop_assert_eq!(board.detect_losses(now, reordering), (lost, look_again));
-                prop_assert_eq!(board.in_flight(), in_flight);
+                prop_assert_eq!(board.board().in_flight(), in_flight);
             }
-            prop_assert!(board.lost.iter().copied().eq(lost_by_status(&board)));
+            prop_assert_eq!(board.board.next_lost().map(|(index, _)| index), oldest_lost(&board));
         }
     }
     #[test]
@@ -129,7 +133,7 @@ proptest! {
         ops in prop::collection::vec((ops(), 0u64..4, prop::bool::weighted(0.7)), 0..120),
     ) {
         let recovery = if is_mod { Recovery::LibutpMod } else { Recovery::Libutp };
-        let mut board = Scoreboard::new(first_seq, recovery);
+        let mut board = Scoreboard::new(first_seq, recovery, true);
         let mut now = Time::from_millis(10);
         for (op, pass, looks) in ops {
             now += Span::from_millis(pass);
@@ -139,11 +143,10 @@ proptest! {
                 false => (Vec::new(), None),
             };
             prop_assert!(found.len() <= 4 && look_again.is_none());
-            prop_assert!(board.lost.iter().copied().eq(lost_by_status(&board)));
-            prop_assert!(board.urgent.is_subset(&board.lost));
-            let in_flight = |segment: &&Segment| segment.status == Status::InFlight;
-            let bytes: u64 = board.segments.iter().filter(in_flight).map(|segment| segment.body.payload_len()).sum();
-            prop_assert_eq!(board.in_flight(), bytes);
+            prop_assert_eq!(board.board.next_lost().map(|(index, _)| index), oldest_lost(&board));
+            prop_assert!(board.urgent.iter().all(|index| board.board.is_lost(*index)));
+            let bytes: u64 = missing(&board).map(|index| board.payload_len(index)).sum();
+            prop_assert_eq!(board.board().in_flight(), bytes);
         }
     }
 }

@@ -1,0 +1,176 @@
+//! The book's pages about controllers and queues, made from the lists of them, their sources and the simulator.
+//!
+//! `UPDATE_BOOK=1 cargo test -p afteryou --test all book` writes them; without it, this asserts that what is committed is what
+//! would be written. Everything in `docs/src/controllers` and `docs/src/queues` is made here; what people write about a
+//! controller goes into `docs/notes/<page>.md`, about a queue into `docs/notes/queues/<page>.md`, and becomes a section of
+//! its page.
+
+mod controllers;
+mod encounters;
+mod gallery;
+mod goodput;
+mod header;
+mod links;
+mod page;
+mod queues;
+mod words;
+
+use afteryou_aqm::list::QUEUES;
+use afteryou_cc::list::CONTROLLERS;
+use afteryou_lab::each;
+use afteryou_scenario::{Algorithm, Experiment};
+use gallery::Exhibit;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const UPDATE: &str = "UPDATE_BOOK=1 cargo test -p afteryou --test all book";
+
+/// More would take the machine from the tests beside us.
+const THREADS: usize = 2;
+
+/// Folders below `docs/src` in which everything is made here.
+const FOLDERS: [&str; 3] = ["controllers", "controllers/gallery", "queues"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn docs() -> PathBuf {
+    root().join("docs")
+}
+
+/// Text of a file, if it is there.
+fn text(file: &Path) -> Option<String> {
+    // A checkout may have other line ends.
+    std::fs::read_to_string(file).ok().map(|text| text.replace("\r\n", "\n"))
+}
+
+/// What somebody wrote by hand, by its path below `docs/notes`.
+fn notes(path: &str) -> Option<String> {
+    text(&docs().join("notes").join(path))
+}
+
+/// Every generated file, by its path below `docs/src`.
+fn book() -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    about_controllers(&mut files);
+    about_queues(&mut files);
+    let summary = text(&docs().join("src/SUMMARY.md")).expect("docs/src/SUMMARY.md is there");
+    let summary = queues::chapter().listed_in(&controllers::chapter().listed_in(&summary));
+    files.insert("SUMMARY.md".to_owned(), summary);
+    files
+}
+
+fn about_controllers(files: &mut BTreeMap<String, String>) {
+    let entries: Vec<_> = CONTROLLERS.iter().collect();
+    let exhibits = each(&entries, THREADS, |entry| Exhibit::new(entry));
+    for (entry, exhibit) in CONTROLLERS.iter().zip(&exhibits) {
+        let page = words::page(entry.name);
+        let notes = notes(&format!("{page}.md"));
+        let sources = root().join("crates/cc/src");
+        let written = controllers::controller_page(entry, &sources, notes.as_deref(), &exhibit.line());
+        files.insert(format!("controllers/{page}.md"), written);
+        files.insert(format!("controllers/gallery/{page}.txt"), exhibit.text());
+        files.insert(format!("controllers/gallery/{page}.svg"), exhibit.picture());
+    }
+    files.insert("controllers/README.md".to_owned(), controllers::overview());
+    files.insert("controllers/gallery.md".to_owned(), gallery::gallery_page(&exhibits));
+    files.insert("controllers/goodput.md".to_owned(), goodput::goodput_page(goodput::runs()));
+}
+
+fn about_queues(files: &mut BTreeMap<String, String>) {
+    let runs = encounters::runs();
+    for entry in QUEUES {
+        let page = words::page(entry.name);
+        let notes = notes(&format!("queues/{page}.md"));
+        let written = queues::queue_page(entry, &root().join("crates/aqm/src"), notes.as_deref(), runs);
+        files.insert(format!("queues/{page}.md"), written);
+    }
+    files.insert("queues/README.md".to_owned(), queues::overview(runs));
+}
+
+/// Files that nobody makes any more, below `docs/src`.
+fn stale(files: &BTreeMap<String, String>) -> Vec<String> {
+    let in_folder = |folder: &str| {
+        let entries = std::fs::read_dir(docs().join("src").join(folder)).into_iter().flatten().flatten();
+        let present = entries.filter(|entry| entry.path().is_file());
+        let names = present.map(|entry| format!("{folder}/{}", entry.file_name().to_string_lossy()));
+        names.collect::<Vec<_>>()
+    };
+    let present = FOLDERS.into_iter().flat_map(in_folder);
+    present.filter(|name| !files.contains_key(name)).collect()
+}
+
+fn write(files: &BTreeMap<String, String>) {
+    for name in stale(files) {
+        std::fs::remove_file(docs().join("src").join(name)).expect("a file that can be removed");
+    }
+    for folder in FOLDERS {
+        std::fs::create_dir_all(docs().join("src").join(folder)).expect("a folder");
+    }
+    for (name, written) in files {
+        let file = docs().join("src").join(name);
+        if text(&file).as_ref() != Some(written) {
+            std::fs::write(&file, written).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        }
+    }
+}
+
+/// The first line that differs.
+fn difference(committed: &str, made: &str) -> String {
+    let lines = committed.lines().zip(made.lines()).enumerate();
+    let differs = lines.into_iter().find(|(_, (committed, made))| committed != made);
+    match differs {
+        Some((i, (committed, made))) => format!("line {} is\n  {committed}\nand should be\n  {made}", i + 1),
+        None => "it ends too early or too late".to_owned(),
+    }
+}
+
+#[test]
+fn the_book_is_what_would_be_made_today() {
+    let files = book();
+    if std::env::var_os("UPDATE_BOOK").is_some() {
+        write(&files);
+    }
+    for (name, made) in &files {
+        let committed = text(&docs().join("src").join(name)).unwrap_or_default();
+        assert!(
+            committed == *made,
+            "docs/src/{name} is not current: {}\nRun {UPDATE}, look at the changes, and commit them",
+            difference(&committed, made)
+        );
+    }
+    assert_eq!(stale(&files), Vec::<String>::new(), "nobody makes these any more: run {UPDATE}");
+    assert_eq!(links::broken(&docs().join("src")), Vec::<String>::new(), "links that lead nowhere");
+}
+
+#[test]
+fn nobody_lies_at_the_floor_unless_its_rule_says_so() {
+    let runs = goodput::runs();
+    assert_eq!(goodput::stuck(runs), Vec::<String>::new());
+    assert_eq!(goodput::needless(runs), Vec::<String>::new(), "take these out of the exceptions");
+}
+
+#[test]
+fn every_scenario_in_the_book_runs() {
+    let of_queues = QUEUES.iter().flat_map(queues::scenarios);
+    for file in CONTROLLERS.iter().map(controllers::scenario).chain(of_queues) {
+        let experiment =
+            Experiment::parse(&file, "backup.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+        let planned = &experiment.runs(None, None).expect("one run")[0];
+        let outcome = afteryou_sim::run(&planned.scenario, &mut |_| true).expect("a run");
+        assert!(outcome.run.totals.iter().all(|totals| totals.received_bytes > 0), "{file}");
+    }
+}
+
+#[test]
+fn every_queue_in_the_book_can_be_named_on_the_command_line() {
+    for entry in QUEUES {
+        let with_parameter = entry.params.iter().map(|param| page::in_option(entry.name, param));
+        let with_preset = entry.presets.iter().map(|preset| format!("{},preset={}", entry.name, preset.name));
+        for words in with_parameter.chain(with_preset) {
+            let queue: Algorithm = words.parse().expect("a name and a parameter");
+            assert!(queue.queue().is_ok(), "{words}: {:?}", queue.queue().err());
+        }
+    }
+}

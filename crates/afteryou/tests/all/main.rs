@@ -1,0 +1,11 @@
+//! The command as people run it, and what is made from its lists.
+
+mod book;
+mod cli;
+mod doctor;
+mod fluid;
+mod generated;
+mod secrets;
+mod sim;
+#[cfg(unix)]
+mod transfer;

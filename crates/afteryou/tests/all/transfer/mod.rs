@@ -1,0 +1,13 @@
+//! The built command against itself on loopback: two processes, a ticket, and all that may happen to them.
+
+mod breaks;
+mod control;
+mod incomplete;
+mod logs;
+mod moves;
+mod sleep;
+#[cfg(target_os = "linux")]
+mod starved;
+mod support;
+mod timetable;
+mod waiting;

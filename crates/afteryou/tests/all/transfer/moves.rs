@@ -1,0 +1,279 @@
+//! What arrives, over which ways, and that it yields meanwhile.
+
+use super::support::*;
+use afteryou_aqm::droptail::DropTail;
+use afteryou_base::Span;
+use afteryou_bed::relay::{Config, Direction, Link, Relay};
+use afteryou_bed::Clock;
+use afteryou_scenario::{Buffer, Probability, Rate};
+use std::collections::HashMap;
+use std::fs;
+use std::net::{SocketAddr, UdpSocket};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+#[test]
+fn what_is_sent_arrives_and_is_not_sent_again() {
+    let place = Place::new();
+    let (large, small) = (place.file("photos/large", 3_000_000), place.file("photos/deep/small", 10));
+    let (receive, ticket) = place.listen(&["receive", "archive"]);
+    let first = place.run(&["send", "photos", &ticket]);
+    assert_eq!(first.status.code(), Some(0), "{}", text(&first.stderr));
+    assert!(text(&first.stderr).contains("sent 2 files, 3 MB"), "{}", text(&first.stderr));
+    assert!(same(&large, &place.path("archive/photos/large")));
+    assert!(same(&small, &place.path("archive/photos/deep/small")));
+    let again = place.run(&["send", "photos", &ticket]);
+    let said = text(&again.stderr);
+    assert!(said.contains("nothing had to be sent; 3 MB were there already"), "{said}");
+    receive.signal(rustix::process::Signal::TERM);
+    let (code, _, said) = receive.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("waiting for files") && said.contains("received 2 files, 3 MB"), "{said}");
+}
+
+#[test]
+fn a_part_of_what_is_served_can_be_got_and_the_ticket_may_lie_in_a_file() {
+    let place = Place::new();
+    let wanted = place.file("photos/2026/a", 100_000);
+    place.file("photos/2025/b", 100_000);
+    let (_serve, ticket) = place.listen(&["serve", "photos"]);
+    fs::write(place.path("ticket"), format!("{ticket}/2026\n")).unwrap();
+    let output = place.run(&["get", "@ticket", "album"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(same(&wanted, &place.path("album/2026/a")));
+    assert!(!place.path("album/2025").exists() && !place.path("album/b").exists());
+    let output = place.run(&["get", &format!("{ticket}/no/such"), "album"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let output = place.run(&["get", &format!("{ticket}/../state"), "album"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let output = place.run(&["send", "photos", &ticket]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("use it with `afteryou get`"), "{}", text(&output.stderr));
+}
+
+/// Bytes of each connection in each direction, by the connection IDs that anybody on the path can read.
+type Seen = Arc<Mutex<HashMap<(Towards, [u8; 8]), u64>>>;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Towards {
+    Server,
+    Client,
+}
+
+/// Passes datagrams on between `server` and one client, to the end of the process, and counts those of data.
+fn onlooker(server: SocketAddr) -> (SocketAddr, Seen) {
+    let near = Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap());
+    let far = Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap());
+    far.connect(server).unwrap();
+    let (address, seen, client) = (near.local_addr().unwrap(), Seen::default(), Arc::new(OnceLock::new()));
+    let pass_on = |towards: Towards, from: Arc<UdpSocket>, to: Arc<UdpSocket>| {
+        let (seen, client) = (seen.clone(), client.clone());
+        move || {
+            let mut buffer = [0; 65_536];
+            // What a port answers at which nobody listens yet or any more is an error here, and no end.
+            loop {
+                let Ok((length, source)) = from.recv_from(&mut buffer) else { continue };
+                let datagram = &buffer[..length];
+                // Short headers: not the handshake's.
+                if let [0x00..=0x7f, id @ ..] = datagram {
+                    if let Some(id) = id.first_chunk() {
+                        *seen.lock().unwrap().entry((towards, *id)).or_default() += length as u64;
+                    }
+                }
+                let _ = match (towards, client.get()) {
+                    (Towards::Server, _) => {
+                        client.get_or_init(|| source);
+                        to.send(datagram)
+                    }
+                    (Towards::Client, Some(client)) => to.send_to(datagram, client),
+                    (Towards::Client, None) => continue,
+                };
+            }
+        }
+    };
+    std::thread::spawn(pass_on(Towards::Server, near.clone(), far.clone()));
+    std::thread::spawn(pass_on(Towards::Client, far, near));
+    (address, seen)
+}
+
+/// Runs a job of three connections with a listening side, and looks at both and at what is between them.
+fn of_three_connections(listen: &[&str], connect: &[&str], towards: Towards, arrived: &str) {
+    const FILES: u64 = 12;
+    // A source offers 16 MiB ahead: a third of it to whoever connects first, and the whole job if it is no larger.
+    const BYTES: u64 = 2_000_000;
+    let place = Place::new();
+    for name in 0..FILES {
+        place.file(&format!("photos/{name}"), BYTES as usize);
+    }
+    let server = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (address, seen) = onlooker(server);
+    let (server, address) = (server.to_string(), address.to_string());
+    let there = ["--listen", &server, "--address", &address, "--ticket-file", "ticket", "--once", "--json"];
+    let listening = place.start(&[listen, &there].concat());
+    wait_until("there is a ticket", || place.path("ticket").exists());
+    // Slow enough that one connection is not done before the others stand.
+    let here = ["--connections", "3", "--max-rate", "64Mbit/s", "--json"];
+    let connecting = place.start(&[connect, &here].concat());
+    for side in [connecting, listening] {
+        let (code, stdout, stderr) = side.end();
+        assert_eq!(code, Some(0), "{stderr}");
+        let events = events(&stdout);
+        let count = |name: &str| events.iter().filter(|event| event["event"] == name).count();
+        assert_eq!((count("connected"), count("finished")), (3, 1), "{stdout}");
+        let end = finished(&stdout);
+        assert_eq!((&end["stored"], &end["bytes_moved"]), (&FILES.into(), &(FILES * BYTES).into()));
+    }
+    let seen = seen.lock().unwrap();
+    let carried = seen.iter().filter(|((way, _), bytes)| *way == towards && **bytes > BYTES).count();
+    assert_eq!(carried, 3, "each connection carries a file at least");
+    for name in 0..FILES {
+        let (sent, arrived) = (format!("photos/{name}"), format!("{arrived}/{name}"));
+        assert!(same(&place.path(&sent), &place.path(&arrived)), "{name}");
+    }
+}
+
+#[test]
+fn several_connections_that_send_are_one_job_and_all_carry_content() {
+    let (listen, connect) = (["receive", "arrived"], ["send", "photos", "@ticket"]);
+    of_three_connections(&listen, &connect, Towards::Server, "arrived/photos");
+}
+
+#[test]
+fn several_connections_that_get_are_one_job_and_all_carry_content() {
+    let (listen, connect) = (["serve", "photos"], ["get", "@ticket", "arrived"]);
+    of_three_connections(&listen, &connect, Towards::Client, "arrived");
+}
+
+/// A script in ssh's place that runs the remote command here, and the options that name both.
+fn over_ssh(place: &Place) -> [String; 4] {
+    let ssh = place.path("ssh");
+    let script = "#!/bin/sh\nif [ \"$1\" = -G ]; then echo hostname 127.0.0.1; exit; fi\n\
+        shift; shift; unset AFTERYOU_STATE; exec sh -c \"$*\"\n";
+    fs::write(&ssh, script).unwrap();
+    fs::set_permissions(&ssh, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let program = env!("CARGO_BIN_EXE_afteryou");
+    ["--ssh-command", ssh.to_str().unwrap(), "--far-command", program].map(str::to_owned)
+}
+
+#[test]
+fn ssh_starts_the_far_end() {
+    let place = Place::new();
+    let sent = place.file("photos/a", 200_000);
+    fs::create_dir(place.path("there")).unwrap();
+    let over = over_ssh(&place);
+    let over = over.each_ref().map(String::as_str);
+    let output = place.run(&[&["send", "photos", "--via", "ssh", "host:there"], &over[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(same(&sent, &place.path("there/photos/a")));
+    let output = place.run(&[&["get", "--via", "ssh", "host:there/photos", "back"], &over[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(same(&sent, &place.path("back/photos/a")));
+    assert_eq!(text(&place.run(&["ctl"]).stdout), "no job runs\n", "the far ends have gone");
+}
+
+/// Both ends print to the same terminal.
+#[test]
+fn what_both_ends_of_ssh_know_is_printed_once() {
+    let place = Place::new();
+    place.file("photos/a", 1_000);
+    std::os::unix::fs::symlink("/nowhere", place.path("photos/link")).unwrap();
+    let over = over_ssh(&place);
+    let over = over.each_ref().map(String::as_str);
+    for words in
+        [["send", "photos", "--via", "ssh", "host:there"], ["get", "--via", "ssh", "host:photos", "back"]]
+    {
+        let output = place.run(&[&words[..], &over[..]].concat());
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        for sentence in ["the link's target is absolute", "complete, but 1 entry left out"] {
+            assert_eq!(said.matches(sentence).count(), 1, "{sentence}: {said}");
+        }
+    }
+    // The exit code is that of any other receiver.
+    let mut far =
+        place.command(&["receive", "archive", "--once", "--ticket-only", "--listen", "127.0.0.1:0"]);
+    let far = far.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut far = Running::new(far);
+    let ticket = far.line();
+    assert_eq!(place.run(&["send", "photos", &ticket]).status.code(), Some(3));
+    let (code, _, said) = far.end();
+    assert_eq!((code, said.as_str()), (Some(3), ""));
+}
+
+/// A link of 10 Mbit/s with a queue of 300 ms before `server`, and where two flows enter it.
+fn narrow_link(server: SocketAddr) -> (Relay, SocketAddr, SocketAddr, UdpSocket) {
+    let rate = Rate::from_mbit(10);
+    let limit = "300 ms".parse::<Buffer>().unwrap().limit(rate);
+    let direction =
+        || Direction { rate, loss: Probability::default(), queue: Box::new(DropTail::new(limit)) };
+    let mut config = Config::new(1);
+    let link = config.add_link(Link { name: "uplink".into(), forward: direction(), reverse: direction() });
+    let sink = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let ours = config.add_flow(link, server, Span::from_millis(10));
+    let theirs = config.add_flow(link, sink.local_addr().unwrap(), Span::from_millis(10));
+    let relay = Relay::start(config, Clock::start()).unwrap();
+    let fronts = (relay.front(ours), relay.front(theirs));
+    (relay, fronts.0, fronts.1, sink)
+}
+
+#[test]
+fn a_transfer_says_that_it_yields_while_somebody_else_is_there() {
+    let place = Place::new();
+    place.file("large", 12_000_000);
+    let server = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (_relay, ours, theirs, _sink) = narrow_link(server);
+    let (listen, address) = (server.to_string(), ours.to_string());
+    let mut receive = place.start(&["receive", "archive", "--listen", &listen, "--address", &address]);
+    let ticket = receive.line();
+    let send = place.start(&["send", "large", &ticket, "--json"]);
+    std::thread::sleep(Duration::from_millis(3_500));
+    // 11 Mbit/s, whoever else is there.
+    let (began, other) = (Instant::now(), UdpSocket::bind("127.0.0.1:0").unwrap());
+    let mut sent = 0_u32;
+    while began.elapsed() < Duration::from_secs(4) {
+        while f64::from(sent) * 1_200.0 * 8.0 < began.elapsed().as_secs_f64() * 11e6 {
+            other.send_to(&[0; 1_200], theirs).unwrap();
+            sent += 1;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    place.ctl(&send, &["stop"]);
+    let (_, stdout, _) = send.end();
+    let end = events(&stdout).last().unwrap()["at_ms"].as_u64().unwrap();
+    let words: Vec<(u64, String)> = events(&stdout)
+        .iter()
+        .filter(|event| event["event"] == "state")
+        .map(|event| (event["at_ms"].as_u64().unwrap(), event["words"].as_str().unwrap().to_owned()))
+        .collect();
+    // The last two seconds of the other one, and the time before it came.
+    let share = |from: u64, to: u64| {
+        let seen: Vec<_> = words.iter().filter(|(at, _)| (from..to).contains(at)).collect();
+        let yielding = seen.iter().filter(|(_, words)| words.starts_with("yielding: queue is ")).count();
+        yielding as f64 / seen.len().max(1) as f64
+    };
+    assert!(share(end - 2_000, end) > 0.6, "{words:#?}");
+    assert!(share(0, 3_000) < 0.3, "{words:#?}");
+}
+
+#[test]
+fn a_path_behind_the_ticket_of_a_receiver_is_refused_and_nothing_is_sent() {
+    let place = Place::new();
+    place.file("a", 1_000);
+    let (_receive, ticket) = place.listen(&["receive", "archive"]);
+    let word = format!("{ticket}/sub");
+    fs::write(place.path("ticket"), &word).unwrap();
+    let mut by_variable = place.command(&["send", "a"]);
+    by_variable.env("AFTERYOU_TICKET", &word);
+    for output in [
+        place.run(&["send", "a", &word]),
+        place.run(&["send", "a", "@ticket"]),
+        place.run(&["send", "a", "--ticket", &word]),
+        by_variable.output().unwrap(),
+    ] {
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("not in \"sub\" below it"), "{said}");
+    }
+    assert!(!place.path("archive/a").exists());
+}

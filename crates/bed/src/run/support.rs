@@ -1,0 +1,82 @@
+//! Settings that the bed does not support yet, each with its key.
+//!
+//! The bed has uTP and bare UDP over one link with two directions.
+
+use afteryou_scenario::support::Unsupported;
+use afteryou_scenario::{Flow, Scenario, Traffic};
+
+/// Can a checked scenario be run on real sockets?
+///
+/// # Errors
+/// Everything in it that cannot, in the order of the file's sections.
+pub fn supports(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+    let mut reasons = Vec::new();
+    if scenario.has_named_links() {
+        reasons.push(Unsupported::new("link", not_yet("an experiment of named links ([[link]])")));
+    }
+    for (key, is_there) in [("drop", !scenario.drop.is_empty()), ("delay", !scenario.delay.is_empty())] {
+        if is_there {
+            reasons.push(Unsupported::new(key, not_yet("scripted drops and delays")));
+        }
+    }
+    reasons.extend(scenario.flow.iter().flat_map(of_flow));
+    match reasons.is_empty() {
+        true => Ok(()),
+        false => Err(reasons),
+    }
+}
+
+fn of_flow(flow: &Flow) -> Vec<Unsupported> {
+    let transport = &flow.transport.0;
+    let traffic = match flow.traffic {
+        Traffic::Chunk(_) => Some("traffic in chunks"),
+        Traffic::OnOff { .. } => Some("traffic that goes on and off"),
+        _ => None,
+    };
+    let is_tcp = flow.transport.kind() == "tcp";
+    let settings = transport.params.keys().map(|name| format!("transport.{name}"));
+    let tcp = is_tcp.then(|| ("transport".to_owned(), "tcp"));
+    let settings = settings.filter(|_| !is_tcp).map(|key| (key, "settings of the transport"));
+    let packet = flow.packet.map(|_| ("packet".to_owned(), "settings of the packet"));
+    let traffic = traffic.map(|what| ("traffic".to_owned(), what));
+    let active = (!flow.active.is_empty()).then(|| ("active".to_owned(), "flows that are active at times"));
+    let all = tcp.into_iter().chain(settings).chain(packet).chain(traffic).chain(active);
+    all.map(|(key, what)| Unsupported::of_flow(flow, key, not_yet(&format!("{what} (flow {:?})", flow.name))))
+        .collect()
+}
+
+fn not_yet(what: &str) -> String {
+    format!("{what} is not done with real packets yet: use afteryou sim")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::Experiment;
+
+    fn keys(text: &str) -> Vec<String> {
+        let text = format!("duration = \"9 s\"\n[link]\nrate = \"1 Mbit/s\"\nbuffer = \"9 packets\"\n{text}");
+        let experiment = Experiment::parse(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+        let reasons = supports(&experiment.runs(None, None).unwrap()[0].scenario).err().unwrap_or_default();
+        reasons.into_iter().map(|reason| reason.key).collect()
+    }
+
+    #[test]
+    fn every_reason_is_listed_with_its_key() {
+        let utp = "[[flow]]\nname = \"a\"\ncontroller = \"nice\"\nrtt = \"40 ms\"\ntransport = \"utp\"\n";
+        assert_eq!(keys(utp), [""; 0]);
+        assert_eq!(keys(&utp.replace("\"utp\"", "\"tcp\"")), ["flow.a.transport"]);
+        let settings = "{ kind = \"utp\", ack = \"every packet\", rwnd = \"1 MB\" }";
+        assert_eq!(
+            keys(&utp.replace("\"utp\"", settings)),
+            ["flow.a.transport.ack", "flow.a.transport.rwnd"]
+        );
+        let all = format!(
+            "reverse = {{ rate = \"2 Mbit/s\" }}\n{utp}count = 2\ndirection = \"down\"\ntraffic = {{ on = \"1 s\", off = \"1 s\" }}\n\
+             active = [[\"0 s\", \"3 s\"]]\npacket = {{ payload = \"1000 B\", overhead = \"40 B\" }}\n\
+             [[drop]]\nat = \"1 s\"\n"
+        );
+        let of_flow = ["flow.a.packet", "flow.a.traffic", "flow.a.active"];
+        assert_eq!(keys(&all), [&["drop"], &of_flow[..], &of_flow[..]].concat());
+    }
+}

@@ -1,0 +1,163 @@
+//! What the tests of the relay share: links, paced senders, and patience with a busy machine.
+
+use afteryou_aqm::droptail::DropTail;
+use afteryou_base::{Span, Time};
+use afteryou_bed::relay::{Direction, Link, Statistics, TOS_IS_KEPT};
+use afteryou_bed::Clock;
+use afteryou_scenario::outcome::Lateness;
+use afteryou_scenario::{Buffer, Probability, Rate};
+use socket2::SockRef;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::thread;
+use std::time::Duration;
+
+/// UDP payload of a packet of 1250 bytes over IPv4.
+pub const PAYLOAD_BYTES: usize = 1222;
+/// The packet.
+pub const PACKET_BYTES: u64 = 1250;
+
+/// How exactly probes are timed: where the kernel does not tell arrival times, naps add to them.
+pub const PROBE_TOLERANCE_MS: f64 = if TOS_IS_KEPT { 0.5 } else { 5.0 };
+
+/// Tests that measure time have the machine to themselves: there may be two cores. Those that count bytes share it.
+static MACHINE: RwLock<()> = RwLock::new(());
+
+/// Waits until no other test uses the machine.
+pub fn alone() -> RwLockWriteGuard<'static, ()> {
+    MACHINE.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits until no test has the machine to itself.
+pub fn beside_others() -> RwLockReadGuard<'static, ()> {
+    MACHINE.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub fn direction(rate: &str, buffer: &str, loss: &str) -> Direction {
+    let rate: Rate = rate.parse().unwrap();
+    let limit = buffer.parse::<Buffer>().unwrap().limit(rate);
+    let loss: Probability = loss.parse().unwrap();
+    Direction { rate, loss, queue: Box::new(DropTail::new(limit)) }
+}
+
+pub fn link(name: &str, rate: &str, buffer: &str, loss: &str) -> Link {
+    let (forward, reverse) = (direction(rate, buffer, loss), direction(rate, buffer, loss));
+    Link { name: name.to_owned(), forward, reverse }
+}
+
+/// A socket on loopback whose reads give up after 300 ms.
+pub fn socket() -> UdpSocket {
+    socket_at("127.0.0.1:0").unwrap()
+}
+
+pub fn socket_at(address: &str) -> Option<UdpSocket> {
+    let socket = UdpSocket::bind(address).ok()?;
+    // As large as the system allows, so that a test that is kept waiting loses little.
+    let _ = SockRef::from(&socket).set_recv_buffer_size(4 << 20);
+    socket.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+    Some(socket)
+}
+
+/// Sends packets of [`PACKET_BYTES`] at about `mbit` Mbit/s for `time`; catches up when it overslept. Returns the
+/// longest time without sending.
+pub fn overdrive(socket: &UdpSocket, to: SocketAddr, mbit: u64, time: Span) -> Span {
+    let clock = Clock::start();
+    let (mut sent, mut last, mut longest_gap) = (0, Time::ZERO, Span::ZERO);
+    while last < Time::ZERO + time {
+        let now = clock.now();
+        longest_gap = longest_gap.max(now.since(last));
+        last = now;
+        let should = now.as_nanos() * mbit / (8000 * PACKET_BYTES);
+        while sent < should {
+            let _ = socket.send_to(&[0; PAYLOAD_BYTES], to);
+            sent += 1;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    longest_gap
+}
+
+/// Sends 50 probes of 60 bytes payload a second; the time of sending is in them.
+pub fn probe(socket: &UdpSocket, to: SocketAddr, clock: Clock, count: u32) {
+    for _ in 0..count {
+        let mut payload = [0; 60];
+        payload[..8].copy_from_slice(&clock.now().as_nanos().to_le_bytes());
+        socket.send_to(&payload, to).unwrap();
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Ages in ms of the probes that arrive, until none comes for a while.
+pub fn probe_ages_ms(socket: &UdpSocket, clock: Clock) -> Vec<f64> {
+    let mut buffer = [0; 2000];
+    let mut ages = Vec::new();
+    while let Ok((bytes, _)) = socket.recv_from(&mut buffer) {
+        let now = clock.now();
+        assert_eq!(bytes, 60);
+        let sent = Time(u64::from_le_bytes(buffer[..8].try_into().unwrap()));
+        ages.push(now.since(sent).as_millis_f64());
+    }
+    ages
+}
+
+/// Returns what it gets to whom it came from, until nothing comes for a while.
+pub fn echo(socket: &UdpSocket) {
+    let mut buffer = [0; 2000];
+    while let Ok((bytes, from)) = socket.recv_from(&mut buffer) {
+        socket.send_to(&buffer[..bytes], from).unwrap();
+    }
+}
+
+/// Arrival times of packets, until none comes for a while.
+pub fn arrivals(socket: &UdpSocket, clock: Clock) -> Vec<Time> {
+    let mut buffer = [0; 2000];
+    std::iter::from_fn(|| socket.recv_from(&mut buffer).ok().map(|_| clock.now())).collect()
+}
+
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}
+
+/// How often is measured on a machine that has other work.
+const ATTEMPTS: u32 = 6;
+
+/// Measures and judges; what a busy machine spoiled, as `measure` says with its value, is measured again, up to
+/// [`ATTEMPTS`] times in all.
+pub fn judged<T>(measure: impl Fn() -> (T, Option<String>), judge: impl Fn(&T) -> Result<(), String>) {
+    let _alone = alone();
+    for attempt in 1..=ATTEMPTS {
+        let (value, trouble) = measure();
+        let Err(reason) = judge(&value) else { return };
+        match trouble {
+            Some(trouble) if attempt < ATTEMPTS => println!("{reason}, but {trouble}: once more"),
+            trouble => panic!("{reason}; in attempt {attempt}, with {trouble:?}"),
+        }
+    }
+}
+
+/// Was the relay kept waiting?
+pub fn late(statistics: &Statistics) -> Option<String> {
+    println!("lateness: {:?}", statistics.lateness);
+    let late = statistics.lateness.filter(Lateness::spoiled)?;
+    Some(format!("the relay was kept waiting: {late:?}"))
+}
+
+/// Was a sender kept waiting for so long that it could not keep a queue filled?
+pub fn starved(longest_gap: Span) -> Option<String> {
+    (longest_gap > Span::from_millis(40)).then(|| format!("a sender was kept waiting for {longest_gap:?}"))
+}
+
+/// Did a receiver lose some of what the relay delivered?
+pub fn overrun(received: usize, delivered: u64) -> Option<String> {
+    let lost = delivered.saturating_sub(received as u64);
+    (lost > 0).then(|| format!("a receiver was kept waiting and lost {lost} packets"))
+}
+
+/// Fails unless `value` is within `tolerance` of `expected`.
+pub fn within(what: &str, value: f64, expected: f64, tolerance: f64) -> Result<(), String> {
+    println!("{what}: {value:.3}, expected {expected:.3}");
+    let good = (value - expected).abs() <= tolerance;
+    good.then_some(()).ok_or_else(|| format!("{what} is {value:.3}, not {expected:.3} ± {tolerance:.3}"))
+}

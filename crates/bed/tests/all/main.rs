@@ -1,0 +1,7 @@
+//! The relay and whole scenarios, on real sockets.
+
+mod common;
+mod relay_packets;
+mod relay_timing;
+mod relay_tos;
+mod run;

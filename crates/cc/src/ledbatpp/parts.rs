@@ -1,0 +1,213 @@
+//! Options of LEDBAT++ beyond the draft: two proposals of Bagnulo and García-Martínez, five differences of Apple's, the
+//! restart rule, and a base round-trip time of its own beside one-way delays. All are off by default.
+
+use crate::base_delay::BaseDelay;
+use crate::delay_signal::rtt_us;
+use crate::event::Ack;
+use crate::fixed::Bytes16;
+use crate::ledbat_core::ledbatpp::{Room, Variant};
+use crate::ledbat_core::{AckEvent, ROUND_START};
+use crate::restart::{Restart, RECOVERED_FLOORS};
+use afteryou_base::param::Settings;
+use afteryou_base::units::{Span, Time};
+
+/// The least wait after a slowdown whose window was restored at once (ours; Bagnulo 2022 §5.1.3 leaves it open).
+const RESTORED_WAIT: Span = Span::from_secs(10);
+
+/// The parts that are on.
+#[derive(Clone, Debug)]
+pub(super) struct Parts {
+    base_rtt: Option<OwnBaseRtt>,
+    restart: Option<Restart>,
+    restore: Option<Restore>,
+    ignore: Option<Ignore>,
+    once_a_round: Option<OnceARound>,
+    apple: Apple,
+}
+
+/// With one-way delays GAIN still needs a base round-trip time (§4.2).
+#[derive(Clone, Debug)]
+struct OwnBaseRtt {
+    base: BaseDelay,
+    /// Samples are still round-trip times.
+    is_awaiting: bool,
+}
+
+/// Bagnulo 2022 §5.1.3: after the freeze the window is back at once, paced.
+#[derive(Clone, Copy, Debug, Default)]
+struct Restore {
+    /// When the window was restored, until a packet sent after that is acknowledged.
+    at: Option<Time>,
+}
+
+/// Bagnulo 2022 §5.1.3: the way back has made a queue itself.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ignore {
+    /// Delay samples before that do not count.
+    until: Time,
+}
+
+/// Apple applies the rule once a window.
+#[derive(Clone, Copy, Debug, Default)]
+struct OnceARound {
+    /// Bytes acknowledged since.
+    acked: u64,
+}
+
+/// Apple's other differences (xnu-11417 `tcp_ledbat.c`).
+#[derive(Clone, Copy, Debug)]
+struct Apple {
+    whole_packets: bool,
+    decrease_with_gain: bool,
+    ramp_exit: bool,
+    defer: Span,
+}
+
+impl Parts {
+    pub(super) fn new(settings: &Settings<'_>) -> Parts {
+        let history = settings.count("base_history") as usize;
+        let target = settings.time("target");
+        let is_one_way = settings.choice("signal") == "one-way";
+        Parts {
+            base_rtt: is_one_way.then(|| OwnBaseRtt { base: BaseDelay::new(history), is_awaiting: true }),
+            restart: settings.flag("restart").then(|| Restart::new(target, settings.count("restart_rounds"))),
+            restore: settings.flag("instant_restore").then(Restore::default),
+            ignore: settings.flag("ignore_after_restore").then(Ignore::default),
+            once_a_round: (settings.choice("step") == "round").then(OnceARound::default),
+            apple: Apple {
+                whole_packets: settings.choice("increase") == "packet",
+                decrease_with_gain: settings.flag("decrease_with_gain"),
+                ramp_exit: settings.flag("ramp_exit"),
+                defer: settings.time("defer"),
+            },
+        }
+    }
+
+    /// Do the delays of an ack at `now` not count?
+    pub(super) fn ignores(&self, now: Time) -> bool {
+        self.ignore.is_some_and(|ignore| now < ignore.until)
+    }
+
+    /// Takes in the round-trip time of an ack whose delays count; `is_rtt`: it is what the rule measures.
+    pub(super) fn measure(&mut self, ack: &Ack, is_rtt: bool) {
+        let Some(own) = &mut self.base_rtt else { return };
+        own.is_awaiting = is_rtt;
+        if let Some(rtt_us) = rtt_us(ack) {
+            own.base.update(ack.now, rtt_us);
+        }
+    }
+
+    /// Takes in an ack: a packet sent after the window was restored may have come round.
+    pub(super) fn note_ack(&mut self, ack: &Ack) {
+        if let Some(restore) = &mut self.restore {
+            restore.at = restore.at.filter(|restored_at| ack.sent_at < *restored_at);
+        }
+    }
+
+    /// The window has just been restored at once.
+    pub(super) fn is_restored(&self) -> bool {
+        self.restore.is_some_and(|restore| restore.at.is_some())
+    }
+
+    /// The restored window is no more.
+    pub(super) fn forget_restore(&mut self) {
+        if let Some(restore) = &mut self.restore {
+            restore.at = None;
+        }
+    }
+}
+
+impl Variant for Parts {
+    fn base_rtt_us(&self, measured_us: Option<u32>) -> Option<u32> {
+        match &self.base_rtt {
+            // A one-way base has the clocks' offset in it.
+            Some(own) if !own.is_awaiting => own.base.get(),
+            _ => measured_us,
+        }
+    }
+
+    fn increase(&self, by_gain: Bytes16, mss: u64) -> Bytes16 {
+        match self.apple.whole_packets {
+            true => Bytes16::from_bytes(mss),
+            false => by_gain,
+        }
+    }
+
+    fn increase_above_target(&self, increase: Bytes16) -> Bytes16 {
+        match self.apple.decrease_with_gain {
+            true => increase,
+            false => Bytes16::ZERO,
+        }
+    }
+
+    fn counted_at_once(&mut self, acked: u64, window: Bytes16) -> Option<Bytes16> {
+        let round = self.once_a_round.as_mut()?;
+        round.acked = round.acked.saturating_add(acked);
+        if round.acked < window.to_bytes() {
+            return Some(Bytes16::ZERO);
+        }
+        round.acked = 0;
+        Some(window)
+    }
+
+    fn ramp_exit_us(&self, target_us: u64) -> u64 {
+        match self.apple.ramp_exit {
+            true => target_us,
+            false => u64::MAX,
+        }
+    }
+
+    /// A flow that shrinks has no need to look for the base delay.
+    fn due_after_decrease(&self, due: u64, now: u64) -> u64 {
+        match self.apple.defer {
+            Span::ZERO => due,
+            defer => due.max(now.saturating_add(defer.0)),
+        }
+    }
+
+    /// Nine times two round trips would be too often: the wait is at least [`RESTORED_WAIT`].
+    fn restore(&mut self, now: u64, wait: u64) -> Option<u64> {
+        let restore = self.restore.as_mut()?;
+        restore.at = Some(Time(now));
+        Some(wait.max(RESTORED_WAIT.0))
+    }
+
+    fn entered_avoidance(&mut self, now: u64, smoothed_rtt: u64, after_slowdown: bool) -> bool {
+        if let Some(round) = &mut self.once_a_round {
+            round.acked = 0;
+        }
+        let Some(ignore) = self.ignore.as_mut().filter(|_| after_slowdown) else { return false };
+        ignore.until = Time(now) + Span(smoothed_rtt);
+        true
+    }
+
+    fn at_floor(&mut self) {
+        if let Some(restart) = &mut self.restart {
+            restart.arm();
+        }
+    }
+
+    fn congested(&mut self) {
+        if let Some(restart) = &mut self.restart {
+            restart.count_again();
+        }
+    }
+
+    fn started_over(&mut self) {
+        if let Some(restart) = &mut self.restart {
+            restart.disarm();
+        }
+    }
+
+    fn quiet_since(&mut self, ack: &AckEvent, queuing_us: u32, avoiding: bool, room: Room) -> Option<u64> {
+        let restart = self.restart.as_mut()?;
+        if !avoiding {
+            restart.count_again();
+            return None;
+        }
+        if room.cwnd > room.floor.times(RECOVERED_FLOORS, 1) {
+            restart.note_recovery();
+        }
+        restart.on_ack(Time(ack.now), queuing_us, ack.has(ROUND_START)).map(|since| since.0)
+    }
+}

@@ -1,0 +1,12 @@
+//! Every controller of the list, in loops of acks and losses.
+#![cfg(feature = "alloc")]
+
+mod ack_batches;
+mod closed_loop;
+mod congested;
+mod driver;
+mod no_allocation;
+mod one_way;
+mod path;
+mod properties;
+mod vectors;

@@ -1,0 +1,7 @@
+//! The fluid engine against closed forms, papers and runs.
+
+mod closed_forms;
+mod explain;
+mod models;
+mod runs;
+mod trajectories;

@@ -1,0 +1,61 @@
+//! The interface of an engine.
+
+use crate::error::Error;
+use afteryou_scenario::support::Unsupported;
+use afteryou_scenario::{Experiment, Outcome, Scenario};
+
+/// The progress of one run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// The part of the whole run that is done, baseline included: 0 to 1.
+    pub done: f64,
+    /// Time that has passed within the scenario, the baseline's added, s.
+    pub passed_s: f64,
+}
+
+/// Runs scenarios. An engine holds no state of a run: one object serves all threads of a pool.
+///
+/// An engine of your own works with [plans](crate::Plan) and [pools](crate::Pool) like those of the [list](crate::ENGINES);
+/// to be found there by name as well it needs a line in `engines/mod.rs`.
+pub trait Engine: Sync {
+    /// Its name in outcomes, in points of plans and on the command line: "sim".
+    fn name(&self) -> &str;
+
+    /// Its version, part of the name of its results: another version may measure otherwise.
+    fn version(&self) -> &str {
+        env!("CARGO_PKG_VERSION")
+    }
+
+    /// Describes in one sentence, for lists, how it runs a scenario.
+    fn summary(&self) -> &str;
+
+    /// The use of its answers, and their limits: a few sentences.
+    fn description(&self) -> &str {
+        ""
+    }
+
+    /// Can it run `scenario`, a checked one?
+    ///
+    /// # Errors
+    /// Everything in the scenario that it cannot run, with the keys in the file. [`run`](Self::run) refuses the same.
+    fn supports(&self, scenario: &Scenario) -> Result<(), Vec<Unsupported>>;
+
+    /// Runs `scenario`, and once more without its background flows if [`Scenario::baseline`] asks for it. The engine calls
+    /// `watch` now and then with its progress, and ends the run when `watch` returns false.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if `watch` returned false, [`Error::Refused`] if the scenario is at fault, [`Error::Failed`] if
+    /// the engine is.
+    fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error>;
+
+    /// The repetitions that an experiment requests of this engine for each point, if it has a setting of its own for that. `None` takes
+    /// the experiment's `repeat`.
+    fn repeats(&self, _experiment: &Experiment) -> Option<u32> {
+        None
+    }
+
+    /// Most runs at the same time: 1 where two would disturb each other.
+    fn at_once(&self) -> usize {
+        usize::MAX
+    }
+}

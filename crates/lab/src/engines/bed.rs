@@ -1,0 +1,53 @@
+//! Real packets over real sockets.
+
+use crate::engine::{Engine, Progress};
+use crate::error::Error;
+use afteryou_bed::run::{self, Options};
+use afteryou_scenario::support::Unsupported;
+use afteryou_scenario::{Outcome, Scenario};
+
+/// Real sockets through an emulated link, [`afteryou_bed`], with its [default options](Options).
+#[derive(Clone, Copy, Debug)]
+pub struct Bed;
+
+impl Engine for Bed {
+    fn name(&self) -> &str {
+        "bed"
+    }
+
+    fn summary(&self) -> &str {
+        "The same files with real packets: real sockets on this machine through an emulated link"
+    }
+
+    fn description(&self) -> &str {
+        "Flows are uTP or UDP on loopback, and a relay plays the link. A run takes as long as the scenario's duration, and a \
+         machine that is busy otherwise makes it worthless: the report has the relay's lateness."
+    }
+
+    fn supports(&self, scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+        run::supports(scenario)
+    }
+
+    fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
+        let length_s = scenario.duration.as_secs_f64();
+        let passed_s = |at: &run::Progress| at.at_s.max(0.0) + if at.is_baseline { length_s } else { 0.0 };
+        let done = |at: &run::Progress| if at.total_s > 0.0 { at.elapsed_s / at.total_s } else { 0.0 };
+        let mut observe =
+            |at: &run::Progress| watch(Progress { done: done(at).clamp(0.0, 1.0), passed_s: passed_s(at) });
+        run::run(scenario, &Options::default(), &mut observe).map_err(failed)
+    }
+
+    /// Two emulations would make each other late.
+    fn at_once(&self) -> usize {
+        1
+    }
+}
+
+fn failed(error: afteryou_bed::Error) -> Error {
+    match error {
+        afteryou_bed::Error::Interrupted => Error::Interrupted,
+        afteryou_bed::Error::Unsupported(what) => Error::Unsupported(what),
+        refused @ afteryou_bed::Error::Scenario(_) => Error::Refused(refused.into()),
+        other => Error::Failed(other.into()),
+    }
+}

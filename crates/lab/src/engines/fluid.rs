@@ -1,0 +1,52 @@
+//! As differential equations.
+
+use super::passes::Passes;
+use crate::engine::{Engine, Progress};
+use crate::error::Error;
+use afteryou_fluid::Options;
+use afteryou_scenario::support::Unsupported;
+use afteryou_scenario::{Experiment, Outcome, Scenario};
+
+/// The fluid model, [`afteryou_fluid`].
+#[derive(Clone, Copy, Debug)]
+pub struct Fluid;
+
+impl Engine for Fluid {
+    fn name(&self) -> &str {
+        "fluid"
+    }
+
+    fn summary(&self) -> &str {
+        "The same files as differential equations: what to expect, at once"
+    }
+
+    fn description(&self) -> &str {
+        "Windows and queues are smooth, chance and single packets are left out, and the answer is there at once. \
+         `afteryou list controllers` shows which controllers have a model. The section [fluid] of a file sets how much of \
+         reality is taken in, and where the equations begin."
+    }
+
+    fn supports(&self, scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+        afteryou_fluid::supports(scenario, &Options::of(scenario))
+    }
+
+    fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
+        let mut passes = Passes::of(scenario);
+        let mut at = |at: afteryou_fluid::Progress| watch(passes.at(at.at_s));
+        afteryou_fluid::run(scenario, &Options::of(scenario), &mut at).map_err(failed)
+    }
+
+    /// Equations draw nothing but start values: a repetition is a trial.
+    fn repeats(&self, experiment: &Experiment) -> Option<u32> {
+        experiment.trials()
+    }
+}
+
+/// All that the equations refuse is in the file.
+fn failed(error: afteryou_fluid::Error) -> Error {
+    match error {
+        afteryou_fluid::Error::Interrupted => Error::Interrupted,
+        afteryou_fluid::Error::Unsupported(what) => Error::Unsupported(what),
+        other => Error::Refused(other.into()),
+    }
+}

@@ -1,0 +1,31 @@
+//! The engines of the house, one file each: what a room's `run` needs to be an [`Engine`].
+//!
+//! A new engine is its room, a file here, and a line in [`ENGINES`]. Command line, lists, book and plans find it there.
+
+mod bed;
+mod fluid;
+mod passes;
+mod sim;
+
+pub use bed::Bed;
+pub use fluid::Fluid;
+pub use sim::Simulator;
+
+use crate::engine::Engine;
+use crate::error::Error;
+use afteryou_scenario::words::unknown;
+
+/// Every engine, in the order of lists.
+pub static ENGINES: &[&dyn Engine] = &[&Simulator, &Fluid, &Bed];
+
+/// The engine with this name.
+///
+/// # Errors
+/// [`Error::UnknownEngine`] with the nearest name and all others.
+pub fn find(name: &str) -> Result<&'static dyn Engine, Error> {
+    let found = ENGINES.iter().find(|engine| engine.name() == name);
+    found.copied().ok_or_else(|| {
+        let names: Vec<_> = ENGINES.iter().map(|engine| engine.name()).collect();
+        Error::UnknownEngine(unknown("engine", name, &names))
+    })
+}

@@ -1,0 +1,43 @@
+//! Packet by packet.
+
+use super::passes::Passes;
+use crate::engine::{Engine, Progress};
+use crate::error::Error;
+use afteryou_scenario::support::Unsupported;
+use afteryou_scenario::{Outcome, Scenario};
+
+/// The packet simulator, [`afteryou_sim`].
+#[derive(Clone, Copy, Debug)]
+pub struct Simulator;
+
+impl Engine for Simulator {
+    fn name(&self) -> &str {
+        "sim"
+    }
+
+    fn summary(&self) -> &str {
+        "Run scenario files in the simulator: hours of network in seconds"
+    }
+
+    fn description(&self) -> &str {
+        "The same file and seed give the same result on every machine."
+    }
+
+    /// A scenario has no word that the simulator does not know.
+    fn supports(&self, _: &Scenario) -> Result<(), Vec<Unsupported>> {
+        Ok(())
+    }
+
+    fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
+        let mut passes = Passes::of(scenario);
+        afteryou_sim::run(scenario, &mut |at| watch(passes.at(at.at_s))).map_err(failed)
+    }
+}
+
+fn failed(error: afteryou_sim::Error) -> Error {
+    match error {
+        afteryou_sim::Error::Interrupted => Error::Interrupted,
+        refused @ afteryou_sim::Error::Scenario(_) => Error::Refused(refused.into()),
+        other => Error::Failed(other.into()),
+    }
+}

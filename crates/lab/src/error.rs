@@ -1,0 +1,47 @@
+//! Errors of plans and runs.
+
+use afteryou_scenario::file::FileError;
+use afteryou_scenario::support::Unsupported;
+use thiserror::Error;
+
+/// An error of an engine.
+pub type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why there is no result. The message says what to do next.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// A name that no engine has.
+    #[error(transparent)]
+    UnknownEngine(afteryou_scenario::Error),
+    /// The file is wrong, or asks for what the engine cannot do; the message shows the line.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The scenario asks for what the engine cannot do.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    /// The scenario contradicts itself, or is too much for the engine.
+    #[error(transparent)]
+    Refused(Source),
+    /// The scenario was fine and the engine failed.
+    #[error(transparent)]
+    Failed(Source),
+    /// A point of a plan was made for another engine, or for another version of it.
+    #[error("this point is for the engine {wanted} and was given to {given}: run it there, or plan it anew")]
+    OtherEngine {
+        /// The engine that the point names, and its version.
+        wanted: String,
+        /// The engine that got it, and its version.
+        given: String,
+    },
+}
+
+impl Error {
+    /// Is the input at fault, and not the engine or the machine?
+    pub fn is_usage(&self) -> bool {
+        !matches!(self, Error::Interrupted | Error::Failed(_))
+    }
+}

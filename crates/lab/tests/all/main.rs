@@ -1,0 +1,6 @@
+//! Plans and pools as their callers use them.
+
+mod coverage;
+mod dummy;
+mod plan;
+mod pool;

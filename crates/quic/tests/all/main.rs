@@ -1,0 +1,7 @@
+//! Connections of quinn with our controllers, over real sockets.
+
+mod common;
+mod marking;
+mod qlog;
+mod transfers;
+mod yielding;

@@ -1,0 +1,149 @@
+//! Links: which of them are shown, their figures in each window, their packets, and what the background cost there.
+//!
+//! Shown are links that data cross. Where that is one link, as in most scenarios, no table names it.
+
+use crate::format::{count, interval, number, part, percent, signed_ms};
+use crate::table::{Cell, Column, Table};
+use crate::tables::{grouped, quantile_cells, runs, table, window_pairs, RUN};
+use afteryou_scenario::outcome::{
+    DataLink, LinkComparison, LinkFigures, LinkTotals, Outcome, WindowFigures, BOTTLENECK,
+};
+
+/// The column that names the link.
+pub(crate) const LINK: Column = Column::words("link");
+
+/// Are there several links to show, so that they must be named?
+pub(crate) fn are_several(outcome: &Outcome) -> bool {
+    outcome.data_links().len() > 1
+}
+
+/// The name of what a curve belongs to, as tables have it: where there are several links, "link" is the first.
+pub(crate) fn shown_name<'a>(outcome: &'a Outcome, of: &'a str) -> &'a str {
+    match of == "link" && are_several(outcome) {
+        true => BOTTLENECK,
+        false => of,
+    }
+}
+
+/// A link in a window of a run: the run's name, the window, the link.
+pub(crate) type Place<'a> = (&'static str, &'a WindowFigures, &'a LinkFigures);
+
+/// The links to show of each window: each with the background and without.
+pub(crate) fn in_windows(outcome: &Outcome) -> Vec<Place<'_>> {
+    let shown = outcome.data_links();
+    let mut places: Vec<(usize, Place<'_>)> = Vec::new();
+    let mut begins = 0;
+    for (run, window) in window_pairs(outcome) {
+        // Runs of one window are neighbours here, and within it those of one link shall be.
+        if places.get(begins).is_none_or(|(_, (_, first, _))| first.window != window.window) {
+            begins = places.len();
+        }
+        let place = |index| Some((index, (run, window, window.links.get(index)?)));
+        places.extend(shown.iter().filter_map(|link| place(link.index)));
+        places[begins..].sort_by_key(|(index, _)| *index);
+    }
+    places.into_iter().map(|(_, place)| place).collect()
+}
+
+/// The links in every window.
+pub fn figures(outcome: &Outcome) -> Option<Table> {
+    let row = |(run, window, link): &Place<'_>| {
+        let mut cells = vec![
+            Cell::new(&window.window),
+            Cell::new(interval(window.from_s, window.to_s)),
+            Cell::new(&link.link),
+            Cell::new(*run),
+            Cell::new(percent(link.utilisation)),
+        ];
+        cells.extend(quantile_cells(link.queuing_delay));
+        cells.push(Cell::maybe(link.queue_packets, number));
+        cells
+    };
+    let links = in_windows(outcome);
+    let several = are_several(outcome);
+    let columns = [
+        (Column::words("window"), true),
+        (Column::words("time"), true),
+        (LINK, several),
+        (RUN, outcome.baseline.is_some()),
+        (Column::numbers("utilisation"), true),
+        (Column::numbers("queue, mean"), true),
+        (Column::numbers("p50").spare(), true),
+        (Column::numbers("p95"), true),
+        (Column::numbers("p99").spare(), true),
+        (Column::numbers("max").spare(), true),
+        (Column::numbers("packets").spare(), links.iter().any(|(.., link)| link.queue_packets.is_some())),
+    ];
+    let note = "Utilisation: bytes sent over what the link could have sent. Queue: time that packets waited. Packets: mean \
+                number in the queue over time, the one being sent not counted.";
+    let title = if several { "Links in each window" } else { "The link in each window" };
+    grouped(2 + usize::from(several), table(title, note, &columns, links.iter().map(row).collect()))
+}
+
+/// The links with the background against the links without; none where there is one, whose flows say as much.
+pub fn comparison(outcome: &Outcome) -> Option<Table> {
+    if !are_several(outcome) {
+        return None;
+    }
+    let row = |compared: &LinkComparison| {
+        vec![
+            Cell::new(&compared.window),
+            Cell::new(&compared.link),
+            Cell::maybe(compared.kept, percent),
+            Cell::maybe(compared.added_delay_mean_ms, signed_ms),
+            Cell::maybe(compared.added_delay_p95_ms, signed_ms),
+        ]
+    };
+    let columns = [
+        (Column::words("window"), true),
+        (LINK, true),
+        (Column::numbers("kept"), true),
+        (Column::numbers("added to its queue, mean"), true),
+        (Column::numbers("p95"), true),
+    ];
+    let note = "Kept: goodput with the background over goodput without it, of all foreground flows whose data cross the link. \
+                Added: time in its queue with the background minus time without it.";
+    let rows = outcome.link_comparison.iter().map(row).collect();
+    grouped(1, table("What the background cost on each link", note, &columns, rows))
+}
+
+/// Packets at the links.
+pub fn packets(outcome: &Outcome) -> Option<Table> {
+    let shown = outcome.data_links();
+    let row = |(run, link): (&str, &LinkTotals)| {
+        let packets = link.packets?;
+        let of_arrived = |n: u64| match n {
+            0 => Cell::new("0"),
+            n => Cell::new(format!("{} ({})", count(n), part(n, packets.arrived))),
+        };
+        Some(vec![
+            Cell::new(&link.link),
+            Cell::new(run),
+            Cell::new(count(packets.arrived)),
+            Cell::new(count(packets.delivered)),
+            of_arrived(packets.dropped),
+            of_arrived(packets.lost),
+            Cell::new(count(packets.unfinished)),
+        ])
+    };
+    let of_link = |link: &DataLink<'_>| {
+        let index = link.index;
+        runs(outcome).filter_map(move |(run, figures)| Some((run, figures.links.get(index)?)))
+    };
+    let rows = shown.iter().flat_map(of_link).filter_map(row).collect();
+    let several = shown.len() > 1;
+    let columns = [
+        (LINK, several),
+        (RUN, outcome.baseline.is_some()),
+        (Column::numbers("arrived"), true),
+        (Column::numbers("delivered"), true),
+        (Column::numbers("dropped by the queue"), true),
+        (Column::numbers("lost at random"), true),
+        (Column::numbers("unfinished").spare(), true),
+    ];
+    let title = match several {
+        true => "Packets at each link that data cross",
+        false => "Packets at the bottleneck, forward direction",
+    };
+    grouped(usize::from(several), table(title, "", &columns, rows))
+}

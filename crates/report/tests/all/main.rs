@@ -1,0 +1,7 @@
+//! Pages, figures, text and files, all made from the same outcomes.
+
+mod common;
+mod files;
+mod links;
+mod pictures;
+mod words;

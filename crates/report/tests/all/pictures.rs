@@ -1,0 +1,209 @@
+//! The page and the figure: complete, well-formed, the same every time, and deaf to what names say.
+
+use crate::common;
+use afteryou_report::{html, pair_svg, svg};
+use afteryou_scenario::outcome::{Mark, Outcome};
+
+const HOSTILE: [&str; 5] = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "\" onmouseover=\"alert(1)",
+    "' style='x' {{outcome}} {{js}} --> ]]> </svg></noscript>",
+    "\u{0}\u{1b}[31m\u{7}\u{202e}\u{fffe}\n\r\t&amp;",
+];
+
+/// What a script element with `opening` holds.
+fn script<'a>(page: &'a str, opening: &str) -> &'a str {
+    let start = page.find(opening).expect("the script is there") + opening.len();
+    let end = page[start..].find("</script>").expect("the script ends");
+    &page[start..start + end]
+}
+
+fn embedded(page: &str) -> Outcome {
+    serde_json::from_str(script(page, "<script type=\"application/json\" id=\"outcome\">"))
+        .expect("it is JSON")
+}
+
+/// The page without what is within scripts and styles.
+fn markup(page: &str) -> String {
+    let mut rest = page;
+    let mut kept = String::new();
+    while let Some(start) = ["<script", "<style"].iter().filter_map(|tag| rest.find(tag)).min() {
+        let body = start + rest[start..].find('>').unwrap() + 1;
+        let closing = if rest[start..].starts_with("<script") { "</script>" } else { "</style>" };
+        let end = body + rest[body..].find(closing).expect("scripts and styles end");
+        kept.push_str(&rest[..body]);
+        rest = &rest[end..];
+    }
+    kept + rest
+}
+
+/// Checks that tags are known, closed in order, and have no handler; returns how many scripts there are.
+fn check_tags(page: &str) -> usize {
+    const EMPTY: [&str; 2] = ["meta", "!doctype"];
+    const KNOWN: &str = "!doctype html head meta title style body main header h1 h2 p span section ul li div table thead \
+                         tbody tr th td strong noscript details summary pre footer a script svg rect line polyline \
+                         polygon circle text";
+    let markup = markup(page);
+    let mut open: Vec<String> = Vec::new();
+    let mut scripts = 0;
+    for piece in markup.split('<').skip(1) {
+        let (tag, _) = piece.split_once('>').expect("every tag ends");
+        let name = tag.trim_start_matches('/').split([' ', '/', '\n']).next().unwrap_or_default();
+        assert!(KNOWN.split_whitespace().any(|known| known == name), "unknown tag <{tag}>");
+        // Every other piece between quotes is a value.
+        assert!(!tag.split('"').step_by(2).any(|outside| outside.contains(" on")), "a handler in <{tag}>");
+        scripts += usize::from(tag.starts_with("script"));
+        if tag.starts_with('/') {
+            assert_eq!(open.pop().as_deref(), Some(name), "<{tag}> closes something else");
+        } else if !tag.ends_with('/') && !EMPTY.contains(&name) {
+            open.push(name.to_owned());
+        }
+    }
+    assert!(open.is_empty(), "left open: {open:?}");
+    scripts
+}
+
+#[test]
+fn the_page_holds_the_whole_outcome_and_needs_no_network() {
+    let outcome = common::full();
+    let page = html(&outcome).unwrap();
+    assert_eq!(embedded(&page), outcome);
+    assert_eq!(check_tags(&page), 4);
+    let markup = markup(&page);
+    for loader in [" src=", "<link", "@import", "url("] {
+        assert!(!markup.contains(loader), "{loader}");
+    }
+    assert!(page.contains("Copyright (c)"), "the licence of uPlot travels with it");
+}
+
+#[test]
+fn the_page_shows_verdict_checks_windows_transfers_and_scenario() {
+    let page = markup(&html(&common::full()).unwrap());
+    for words in [
+        "hardly noticed the backup",
+        "✗ not met",
+        "at most 35\u{a0}ms",
+        "whole run",
+        "16.3\u{a0}Mbit/s",
+        "98.4\u{a0}%",
+        "+32.3\u{a0}ms",
+        "✓ identical",
+        "201\u{202f}344",
+        "✓ in time",
+        "ledbat++ (target 60 ms)",
+        "The scenario as JSON",
+        "18446744073709551615",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn an_empty_outcome_has_a_page_and_a_figure() {
+    let page = html(&common::empty()).unwrap();
+    check_tags(&page);
+    assert_eq!(embedded(&page), common::empty());
+    let figure = svg(&common::empty()).unwrap();
+    roxmltree::Document::parse(&figure).unwrap();
+    assert_eq!(figure.matches("nothing was measured").count(), 2);
+}
+
+#[test]
+fn no_name_becomes_markup_or_script_in_the_page() {
+    for name in HOSTILE {
+        let outcome = common::named(name);
+        let page = html(&outcome).unwrap();
+        assert_eq!(check_tags(&page), 4, "{name:?}");
+        assert_eq!(embedded(&page), outcome, "{name:?}");
+    }
+}
+
+#[test]
+fn no_name_breaks_the_figure() {
+    for name in HOSTILE {
+        let figure = svg(&common::named(name)).unwrap();
+        let document =
+            roxmltree::Document::parse(&figure).unwrap_or_else(|error| panic!("{name:?}: {error}"));
+        let tags = ["svg", "title", "rect", "line", "polyline", "polygon", "circle", "text"];
+        let known = |node: &roxmltree::Node<'_, '_>| tags.contains(&node.tag_name().name());
+        assert!(
+            document.descendants().filter(roxmltree::Node::is_element).all(|node| known(&node)),
+            "{name:?}"
+        );
+    }
+}
+
+#[test]
+fn the_figure_is_the_same_every_time_and_has_both_panels() {
+    let figure = svg(&common::full()).unwrap();
+    assert_eq!(figure, svg(&common::full()).unwrap());
+    let document = roxmltree::Document::parse(&figure).unwrap();
+    let root = document.root_element();
+    assert_eq!((root.attribute("width"), root.attribute("height")), (Some("900"), Some("520")));
+    let texts: Vec<_> = document.descendants().filter_map(|node| node.text()).map(str::trim).collect();
+    for words in ["Goodput (Mbit/s)", "Queuing delay (ms)", "slowdown (8×)", "without background", "time (s)"]
+    {
+        assert!(texts.contains(&words), "{words}");
+    }
+    assert!(document
+        .descendants()
+        .all(|node| node.attribute("font-family").is_none_or(|f| f == "sans-serif")));
+}
+
+#[test]
+fn two_runs_are_drawn_on_one_time_axis_with_one_legend() {
+    let (mut first, second) = (common::full(), common::full());
+    first.run.duration_s /= 2.0;
+    first.run.series.retain(|series| series.of == "backup");
+    let figure = pair_svg("windows <of> a run", "cwnd", [("alone", &first), ("together", &second)]).unwrap();
+    let document = roxmltree::Document::parse(&figure).unwrap();
+    let texts: Vec<_> = document
+        .descendants()
+        .filter(|node| node.is_text())
+        .filter_map(|node| node.text())
+        .map(str::trim)
+        .collect();
+    let times = |words: &str| texts.iter().filter(|text| **text == words).count();
+    assert_eq!(["alone", "together", "time (s)", "backup", "slowdown"].map(times), [1; 5], "{texts:?}");
+    for outcome in [common::empty(), common::named(HOSTILE[4])] {
+        let figure =
+            pair_svg(HOSTILE[0], HOSTILE[1], [(HOSTILE[2], &outcome), (HOSTILE[3], &outcome)]).unwrap();
+        roxmltree::Document::parse(&figure).unwrap();
+    }
+}
+
+#[test]
+fn long_and_dense_outcomes_make_a_figure_of_bounded_size() {
+    let mut outcome = common::full();
+    for run in [Some(&mut outcome.run), outcome.baseline.as_mut()].into_iter().flatten() {
+        for series in &mut run.series {
+            series.values = series.values.iter().cycle().take(200_000).copied().collect();
+        }
+        let mark =
+            |i| Mark { at_s: f64::from(i) * 0.4, of: "backup".to_owned(), what: "slowdown".to_owned() };
+        run.marks.extend((0..100_000).map(mark));
+    }
+    let figure = svg(&outcome).unwrap();
+    assert!(figure.len() < 700_000, "{} bytes", figure.len());
+}
+
+#[test]
+fn numbers_that_are_none_are_drawn_without_a_panic() {
+    for value in
+        [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN, -1.0, 0.0, f64::MIN_POSITIVE]
+    {
+        let mut outcome = common::full();
+        let run = &mut outcome.run;
+        (run.duration_s, run.marks[0].at_s, run.series[0].start_s, run.series[1].step_s) =
+            (value, value, value, value);
+        run.series[2].values = vec![Some(value); 7];
+        (run.windows[0].from_s, run.windows[1].to_s) = (value, value);
+        run.windows[2].links[0].utilisation = value;
+        run.windows[0].flows[0].goodput_bit_s = value;
+        (outcome.checks[0].value, outcome.checks[1].at_most) = (Some(value), Some(value));
+        check_tags(&html(&outcome).unwrap());
+        roxmltree::Document::parse(&svg(&outcome).unwrap()).unwrap();
+        afteryou_report::text(&outcome, 80, true);
+    }
+}

@@ -1,0 +1,82 @@
+//! The text for a terminal: aligned, fitting, plain when asked.
+
+use crate::common;
+use afteryou_report::text;
+use afteryou_scenario::outcome::Quantiles;
+
+/// The lines of the table called `title`.
+fn table<'a>(page: &'a str, title: &str) -> Vec<&'a str> {
+    page.lines().skip_while(|line| *line != title).skip(1).take_while(|line| !line.is_empty()).collect()
+}
+
+/// Where `part` starts in `line`, in columns.
+fn column(line: &str, part: &str) -> usize {
+    let at = line.find(part).unwrap_or_else(|| panic!("{part:?} in {line:?}"));
+    line[..at].chars().count()
+}
+
+#[test]
+fn words_stand_on_the_left_of_their_column_and_numbers_on_the_right() {
+    let page = text(&common::full(), 100, false);
+    let checks = table(&page, "Checks");
+    let bound = column(checks[0], "bound");
+    assert_eq!(column(checks[1], "at least"), bound);
+    assert_eq!(column(checks[2], "at most"), bound);
+    let end = column(checks[0], "value") + "value".len();
+    assert_eq!(column(checks[1], "98.4\u{a0}%") + "98.4 %".len(), end);
+    assert_eq!(column(checks[3], "91.996\u{a0}%") + "91.996 %".len(), end);
+    assert_eq!(column(checks[4], "–") + 1, end);
+}
+
+#[test]
+fn what_repeats_the_row_above_is_left_out() {
+    let page = text(&common::full(), 100, false);
+    let flows = table(&page, "Flows in each window");
+    assert_eq!(flows.iter().filter(|line| line.starts_with("  alone")).count(), 1);
+    assert_eq!(flows.iter().filter(|line| line.contains("● video call")).count(), 3);
+}
+
+#[test]
+fn no_line_is_longer_than_the_terminal() {
+    for width in [40, 60, 80, 100, 200] {
+        for outcome in [common::full(), common::empty()] {
+            let page = text(&outcome, width, false);
+            // Six columns of numbers and names need 60; below, they are kept whole.
+            let longest = page.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+            assert!(longest <= width.max(60), "{width}: {longest}");
+        }
+    }
+}
+
+#[test]
+fn without_colour_there_is_no_control_character_and_with_it_the_words_are_the_same() {
+    for outcome in [common::full(), common::named("\u{1b}[2J\u{7}\r\n\u{9b}31m")] {
+        let plain = text(&outcome, 100, false);
+        assert!(plain.chars().all(|c| c == '\n' || !c.is_control()));
+        let mut coloured = text(&outcome, 100, true);
+        assert!(coloured.contains("\u{1b}[32m") && coloured.contains("\u{1b}[0m"));
+        for code in ["0", "1", "2", "32", "1;31"] {
+            coloured = coloured.replace(&format!("\u{1b}[{code}m"), "");
+        }
+        let trimmed = |page: &str| page.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+        assert_eq!(trimmed(&coloured), trimmed(&plain));
+    }
+}
+
+#[test]
+fn the_verdict_comes_first_and_every_outcome_has_a_name() {
+    let page = text(&common::full(), 100, false);
+    assert!(page.find("✓ The upload and the call").unwrap() < page.find("Checks").unwrap());
+    assert!(text(&common::empty(), 100, false).starts_with("Unnamed scenario\n"));
+}
+
+#[test]
+fn a_run_that_the_machine_spoiled_says_so_before_any_figure() {
+    let mut outcome = common::full();
+    let late = outcome.baseline.as_mut().and_then(|run| run.lateness.as_mut()).unwrap();
+    late.departures = Quantiles { p99_ms: 9.0, ..late.departures };
+    let page = text(&outcome, 100, false);
+    let warning = page.find("This machine was too slow for the emulation.").unwrap();
+    assert!(warning < page.find("Checks").unwrap());
+    assert!(page.contains("✗ too late"));
+}

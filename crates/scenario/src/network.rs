@@ -1,0 +1,334 @@
+//! The network of a scenario: links, each in one direction, and each flow's route over them.
+//!
+//! A scenario writes its links in one of two forms. The short form has one link with a reverse direction, and a flow's
+//! data cross one of the two. Named links go one way each, and every flow has a path of them. [`Scenario::network`] makes
+//! the same [`Network`] of both, so that an engine needs to know only one form.
+//!
+//! ```text
+//!   short form                        named links
+//!   up:    data ▶ bottleneck          path = { forward = ["up", "core"], reverse = ["down"] }
+//!          acks ▶ way back            data ▶ up ▶ core ▶ delay ▶ receiver
+//!   down:  data ▶ way back            acks ▶ down ▶ delay ▶ sender
+//!          acks ▶ bottleneck
+//! ```
+
+use crate::error::Error;
+use crate::path::Direction;
+use crate::random;
+use crate::scenario::{Flow, Link, Scenario};
+use crate::words::unknown;
+use afteryou_aqm::{Backlog, Queue};
+use afteryou_base::Span;
+use rand_pcg::Pcg64;
+use std::collections::HashMap;
+
+/// The name in results of the short form's link in the direction of `link`.
+pub const BOTTLENECK: &str = "bottleneck";
+/// The name in results of its reverse direction.
+pub const WAY_BACK: &str = "way back";
+
+/// Most links in each direction of a path.
+pub(crate) const MOST_HOPS: usize = 100;
+/// Most links of a scenario.
+pub(crate) const MOST_LINKS: usize = 10_000;
+
+/// A link in one direction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OneWay {
+    /// Its name in results.
+    pub name: String,
+    /// Rate, buffer, queue and loss.
+    pub link: Link,
+    /// Names of its random streams: each link has its own, so that another link changes nobody's luck.
+    queue_stream: String,
+    loss_stream: String,
+}
+
+/// The links that a flow's packets cross, as indices of [`Network::links`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// By data.
+    pub forward: Vec<usize>,
+    /// By acknowledgements.
+    pub reverse: Vec<usize>,
+    /// Propagation delay of the forward path.
+    pub forward_delay: Span,
+    /// Propagation delay of the reverse path.
+    pub reverse_delay: Span,
+}
+
+/// All links, and the route of each flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Network {
+    /// The links; figures that describe one link alone describe the first.
+    pub links: Vec<OneWay>,
+    /// One for each flow of the scenario.
+    pub routes: Vec<Route>,
+}
+
+impl OneWay {
+    fn named(name: &str, link: &Link) -> OneWay {
+        OneWay {
+            name: name.to_owned(),
+            link: link.clone(),
+            queue_stream: format!("queue of link {name}"),
+            loss_stream: format!("loss of link {name}"),
+        }
+    }
+
+    /// Returns its queue, empty.
+    ///
+    /// # Errors
+    /// As [`Link::build_queue`].
+    pub fn build_queue<T: Send + 'static>(&self, seed: u64) -> Result<Box<dyn Queue<T>>, Error> {
+        self.link.build_queue(seed, &self.queue_stream)
+    }
+
+    /// Returns the random stream of its losses.
+    pub fn losses(&self, seed: u64) -> Pcg64 {
+        random::stream(seed, &self.loss_stream)
+    }
+}
+
+/// The two directions of the short form's link.
+fn both_directions(link: &Link) -> Vec<OneWay> {
+    let direction = |name: &str, way: &str, link: Link| OneWay {
+        name: name.to_owned(),
+        link,
+        queue_stream: format!("queue {way}"),
+        loss_stream: format!("link {way} loss"),
+    };
+    let forward = Link { reverse: None, ..link.clone() };
+    vec![direction(BOTTLENECK, "forward", forward), direction(WAY_BACK, "reverse", link.back())]
+}
+
+impl Network {
+    /// Returns the least rate of the links that the data of this flow cross, bit/s.
+    pub fn rate_of_flow(&self, flow: usize) -> u64 {
+        let rates =
+            self.routes[flow].forward.iter().map(|link| self.links[*link].link.rate.bits_per_second());
+        rates.min().unwrap_or_default()
+    }
+
+    /// Returns how long a data packet of `bytes` takes over the flow's empty path: sending on each link, then propagation.
+    pub fn empty_path(&self, flow: usize, bytes: u32) -> Span {
+        let Route { forward, forward_delay, .. } = &self.routes[flow];
+        let sending = |link: &usize| {
+            let nanos = u128::from(bytes) * 8_000_000_000
+                / u128::from(self.links[*link].link.rate.bits_per_second().max(1));
+            // Never no time at all, as in the simulator.
+            Span(u64::try_from(nanos).unwrap_or(u64::MAX).max(1))
+        };
+        forward.iter().fold(*forward_delay, |sum, link| sum + sending(link))
+    }
+
+    /// Returns the flows whose data cross this link.
+    pub fn flows_with_data_on(&self, link: usize) -> impl Iterator<Item = usize> + '_ {
+        let routes = self.routes.iter().enumerate();
+        routes.filter(move |(_, route)| route.forward.contains(&link)).map(|(flow, _)| flow)
+    }
+
+    /// Returns the flows of which any packet crosses this link.
+    pub fn flows_on(&self, link: usize) -> impl Iterator<Item = usize> + '_ {
+        let crosses = move |route: &Route| route.forward.contains(&link) || route.reverse.contains(&link);
+        self.routes.iter().enumerate().filter(move |(_, route)| crosses(route)).map(|(flow, _)| flow)
+    }
+
+    /// Finds a link whose buffer holds no packet of a flow that crosses it: such a link passes nothing.
+    fn too_small(&self, flows: &[Flow]) -> Option<TooSmall> {
+        let too_small = |link: usize, flow: &Flow, bytes: u64| {
+            let Link { rate, buffer, .. } = self.links[link].link;
+            let size = u32::try_from(bytes).unwrap_or(u32::MAX);
+            let holds = buffer.limit(rate).admits(Backlog::default(), size);
+            (!holds).then(|| TooSmall { link, flow: flow.name.clone(), bytes })
+        };
+        flows.iter().zip(&self.routes).find_map(|(flow, route)| {
+            let format = flow.packet_format();
+            let (ack, data) = (format.overhead.bytes(), format.payload.bytes() + format.overhead.bytes());
+            let data = route.forward.iter().map(move |link| (*link, data));
+            let mut packets = data.chain(route.reverse.iter().map(move |link| (*link, ack)));
+            packets.find_map(|(link, bytes)| too_small(link, flow, bytes))
+        })
+    }
+}
+
+/// A buffer that holds no packet of a flow.
+struct TooSmall {
+    link: usize,
+    flow: String,
+    bytes: u64,
+}
+
+/// A link that is wrong, by its place among the scenario's links, and why.
+pub(crate) struct WrongLink {
+    pub(crate) link: usize,
+    pub(crate) error: Error,
+}
+
+impl Scenario {
+    /// Returns every link that the scenario writes: that of the short form alone, or all named ones.
+    pub fn links(&self) -> impl Iterator<Item = &Link> {
+        std::iter::once(&self.link).chain(&self.further_links)
+    }
+
+    /// Has it named links, and a path for each flow?
+    pub fn has_named_links(&self) -> bool {
+        self.link.name.is_some() || !self.further_links.is_empty()
+    }
+
+    /// Makes the network that engines run: links in one direction each, and each flow's route.
+    ///
+    /// # Errors
+    /// Named links beside one without a name, a path with links that are not there, a flow that has no path or one too many.
+    pub fn network(&self) -> Result<Network, Error> {
+        let links = match self.has_named_links() {
+            false => both_directions(&self.link),
+            true => self
+                .links()
+                .map(|link| OneWay::named(link.name.as_deref().unwrap_or_default(), link))
+                .collect(),
+        };
+        let by_name = self.links_by_name();
+        let routes = self.flow.iter().map(|flow| route(flow, &by_name)).collect::<Result<_, _>>()?;
+        Ok(Network { links, routes })
+    }
+
+    /// The named links by their place; nothing in the short form.
+    pub(crate) fn links_by_name(&self) -> HashMap<&str, usize> {
+        let named = self.links().enumerate().filter_map(|(i, link)| Some((link.name.as_deref()?, i)));
+        named.collect()
+    }
+
+    /// Is there a route for `flow`? If not, why.
+    pub(crate) fn check_path(&self, flow: &Flow) -> Result<(), Error> {
+        route(flow, &self.links_by_name()).map(drop)
+    }
+
+    /// Checks the links by themselves, without the flows.
+    pub(crate) fn check_links(&self) -> Result<(), WrongLink> {
+        let named = self.has_named_links();
+        let mut seen = HashMap::new();
+        for (i, link) in self.links().enumerate() {
+            let wrong = |message: String| Err(WrongLink { link: i, error: Error::Scenario(message) });
+            match &link.name {
+                None if named => {
+                    return wrong("a link has no name: write name = …, since there are several".to_owned())
+                }
+                // Figures of the short form's link have this name.
+                Some(name) if name == "link" => {
+                    return wrong("a link is named \"link\": use another name".to_owned())
+                }
+                Some(name) if name.is_empty() => {
+                    return wrong("a link has an empty name: write one".to_owned())
+                }
+                Some(name) if seen.insert(name.as_str(), i).is_some() => {
+                    return wrong(format!("two links are named {name:?}: rename one"))
+                }
+                Some(name) if link.reverse.is_some() => {
+                    return wrong(format!(
+                        "link {name:?} has a reverse, but a named link goes one way: write another [[link]]"
+                    ))
+                }
+                _ => link.check().map_err(|error| WrongLink { link: i, error })?,
+            }
+        }
+        match seen.len() > MOST_LINKS {
+            true => Err(WrongLink {
+                link: 0,
+                error: Error::Scenario(format!("more than {MOST_LINKS} links are too many")),
+            }),
+            false => Ok(()),
+        }
+    }
+
+    /// Does each buffer hold a packet of each flow that crosses it? One that does not passes nothing.
+    pub(crate) fn check_buffers(&self) -> Result<(), WrongLink> {
+        let network = self.network().map_err(|error| WrongLink { link: 0, error })?;
+        let Some(TooSmall { link, flow, bytes }) = network.too_small(&self.flow) else { return Ok(()) };
+        let Link { rate, buffer, name, .. } = &network.links[link].link;
+        let (written, index) = match (name, link) {
+            (Some(name), _) => (format!("link.{name}"), link),
+            (None, 0) => ("link".to_owned(), 0),
+            (None, _) => ("link.reverse".to_owned(), 0),
+        };
+        let message = format!(
+            "{written}.buffer = {buffer} at {rate} holds no packet of flow {flow:?}: use at least {bytes} B"
+        );
+        Err(WrongLink { link: index, error: Error::Scenario(message) })
+    }
+}
+
+/// The route of a flow; `by_name` has the named links, or nothing in the short form.
+fn route(flow: &Flow, by_name: &HashMap<&str, usize>) -> Result<Route, Error> {
+    let wrong = |what: &str| Err(Error::Scenario(format!("flow {:?} {what}", flow.name)));
+    let half = flow.rtt.0 / 2;
+    let Some(path) = &flow.path else {
+        let (forward, reverse) = match flow.direction {
+            _ if !by_name.is_empty() => {
+                return wrong(
+                    "has no path: links have names, so write path = { forward = […], reverse = […] }",
+                )
+            }
+            Direction::Up => (0, 1),
+            Direction::Down => (1, 0),
+        };
+        let (forward_delay, reverse_delay) = (half, flow.rtt.0 - half);
+        return Ok(Route { forward: vec![forward], reverse: vec![reverse], forward_delay, reverse_delay });
+    };
+    if by_name.is_empty() {
+        return wrong(
+            "has a path, but no link has a name: write [[link]] with name = …, or direction instead of path",
+        );
+    }
+    if flow.direction == Direction::Down {
+        return wrong(
+            "has a path and a direction: the path says which links data cross, so leave direction out",
+        );
+    }
+    if by_name.contains_key(flow.name.as_str()) {
+        return wrong("has the name of a link: rename one, since figures go by these names");
+    }
+    let forward_delay = path.delay.map_or(half, |delay| delay.0);
+    if forward_delay > flow.rtt.0 {
+        return wrong("has a path.delay longer than its rtt: the delay is the forward path's part of it");
+    }
+    Ok(Route {
+        forward: links_of(flow, "forward", &path.forward, by_name)?,
+        reverse: links_of(flow, "reverse", &path.reverse, by_name)?,
+        forward_delay,
+        reverse_delay: flow.rtt.0 - forward_delay,
+    })
+}
+
+/// The indices of the links in one direction of a path.
+fn links_of(
+    flow: &Flow,
+    way: &str,
+    names: &[String],
+    by_name: &HashMap<&str, usize>,
+) -> Result<Vec<usize>, Error> {
+    let wrong = |what: String| Err(Error::Scenario(format!("flow {:?} {what}", flow.name)));
+    if names.is_empty() {
+        return wrong(format!("has a path without links: write path.{way} = [\"…\"] with one link at least"));
+    }
+    if names.len() > MOST_HOPS {
+        return wrong(format!("has a path.{way} of more than {MOST_HOPS} links: use fewer"));
+    }
+    let mut links = Vec::new();
+    for name in names {
+        let link = *by_name.get(name.as_str()).ok_or_else(|| unknown_link(name, by_name))?;
+        if links.contains(&link) {
+            return wrong(format!("crosses link {name:?} twice in path.{way}: name it once"));
+        }
+        links.push(link);
+    }
+    Ok(links)
+}
+
+/// The error for a link that is not there.
+pub(crate) fn unknown_link(name: &str, by_name: &HashMap<&str, usize>) -> Error {
+    let mut links: Vec<(usize, &str)> = by_name.iter().map(|(name, index)| (*index, *name)).collect();
+    links.sort_unstable();
+    let names: Vec<&str> = links.into_iter().map(|(_, name)| name).collect();
+    unknown("link", name, &names)
+}

@@ -1,0 +1,32 @@
+//! Curves and marks: what figures are drawn of.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A curve sampled at equal steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// Whose it is: a flow, "link" for the short form's link, or a link by its name.
+    pub of: String,
+    /// The quantity: "goodput", "queuing_delay", "cwnd", "base_delay" …
+    pub quantity: String,
+    /// Unit of the values: "Mbit/s", "ms", "kB".
+    pub unit: String,
+    /// Time of the first value, s.
+    pub start_s: f64,
+    /// Time between values, s.
+    pub step_s: f64,
+    /// The values; none where there was nothing to measure.
+    pub values: Vec<Option<f64>>,
+}
+
+/// A moment worth a mark.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Mark {
+    /// When, s.
+    pub at_s: f64,
+    /// Whose.
+    pub of: String,
+    /// What: "slowdown", "start", "stop", "timeout".
+    pub what: String,
+}

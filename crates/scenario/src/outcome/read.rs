@@ -1,0 +1,50 @@
+//! An outcome from JSON: of this format, or of format 1, which becomes the one form that programs see.
+
+use super::{schema1, Outcome, SCHEMA_VERSION};
+use serde::de::Error as _;
+use serde::Deserialize;
+use thiserror::Error;
+
+/// Why a text gave no outcome.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// It is something else, or damaged.
+    #[error("this is not a result of afteryou: {0}; give the result.json that a run wrote")]
+    NotAnOutcome(#[from] serde_json::Error),
+    /// It is of a later format.
+    #[error(
+        "the result has format {found}, and this afteryou reads formats up to {SCHEMA_VERSION}: use the version that wrote \
+         it{}, or a newer one", writer.as_ref().map(|v| format!(" ({v})")).unwrap_or_default()
+    )]
+    Newer {
+        /// Its format.
+        found: u64,
+        /// Version of afteryou that wrote it, if the text says so.
+        writer: Option<String>,
+    },
+}
+
+/// The part that every version of the format has.
+#[derive(Deserialize)]
+struct Head {
+    schema_version: u64,
+    afteryou_version: Option<String>,
+}
+
+impl Outcome {
+    /// Reads an outcome from the text of a `result.json` of format 1 or 2. One of format 1 becomes an outcome of format 2 with
+    /// the figures that format 1 has: of the bottleneck, and of the way back its ledger and its queue.
+    ///
+    /// # Errors
+    /// A text that is no outcome, or one of a later format.
+    pub fn from_json(text: &str) -> Result<Outcome, ReadError> {
+        let head: Head = serde_json::from_str(text)?;
+        match head.schema_version {
+            1 => Ok(serde_json::from_str::<schema1::Outcome1>(text)?.into()),
+            version if version == u64::from(SCHEMA_VERSION) => Ok(serde_json::from_str(text)?),
+            0 => Err(serde_json::Error::custom("schema_version is 0, and the first format is 1").into()),
+            found => Err(ReadError::Newer { found, writer: head.afteryou_version }),
+        }
+    }
+}

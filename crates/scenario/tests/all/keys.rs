@@ -1,0 +1,80 @@
+//! The book's tables of the keys of a scenario file, made from the tables that the checker reads.
+
+use afteryou_scenario::file::keys::{Key, Takes, ROOT};
+use std::fmt::Write;
+
+/// The end of the page's text; the tables follow.
+const MARK: &str =
+    "<!-- Made from the checker's tables: UPDATE_SCHEMA=1 cargo test -p afteryou-scenario --test all schema -->\n";
+
+/// Returns `page` with a table for each section of a file after its text.
+pub fn filled(page: &str) -> String {
+    let (text, _) = page.split_once(MARK).expect("the page says where the keys begin");
+    let mut tables = String::new();
+    section("The file", ROOT, &mut tables);
+    format!("{text}{MARK}{tables}")
+}
+
+/// The table of one section, then those of the sections within it.
+fn section(title: &str, keys: &[Key], text: &mut String) {
+    let _ = write!(text, "\n### {title}\n\n| key | value | meaning |\n|---|---|---|\n");
+    for Key { name, takes, help } in keys {
+        let _ = writeln!(text, "| `{name}` | {} | {} |", value(*takes), help.replace('|', "\\|"));
+    }
+    for Key { name, takes, .. } in keys {
+        let inner = match title {
+            "The file" => name.to_string(),
+            _ => format!("{}.{name}", title.trim_matches(['[', ']', '`'])),
+        };
+        match takes {
+            Takes::Table(keys) if title == "The file" => section(&format!("`[{inner}]`"), keys, text),
+            Takes::Table(keys) => section(&format!("`{inner}`"), keys, text),
+            Takes::Tables(keys) => section(&format!("`[[{inner}]]`"), keys, text),
+            Takes::TableOrList(one, several) => {
+                section(&format!("`[{inner}]`"), one, text);
+                section(&format!("`[[{inner}]]`"), several, text);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The values of a key, in words.
+fn value(takes: Takes) -> String {
+    let words =
+        |words: &[&str]| words.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(" or ");
+    let fixed = match takes {
+        Takes::Word(choices) => return words(choices),
+        Takes::WordOrFlag(choices) => return format!("{}, `true` or `false`", words(choices)),
+        Takes::Text => "text",
+        Takes::Names => "list of names",
+        Takes::Rate => "rate: `\"20 Mbit/s\"`",
+        Takes::Size => "size: `\"260 kB\"`, `\"64 KiB\"`",
+        Takes::Time => "time: `\"40 ms\"`",
+        Takes::TimeOrRounds => "time, or round trips: `\"3 rtt\"`",
+        Takes::Moment => "moment: `\"20 s\"`, `\"last start + 10 s\"`, `\"end - 30 s\"`",
+        Takes::Buffer => "`\"100 packets\"`, `\"64 KiB\"` or `\"500 ms\"`",
+        Takes::Probability => "probability: `\"1 %\"`",
+        Takes::Dscp => "code point: `\"le\"`, `\"default\"`, `\"cs1\"` or a number",
+        Takes::Packets => "`\"10 packets\"`",
+        Takes::Window => "`\"10 packets\"` or `{ uniform = [from, to] }`",
+        Takes::Count => "whole number",
+        Takes::Flag => "`true` or `false`",
+        Takes::Controller => "controller: `\"cubic\"`, `{ kind = \"ledbat++\", target = \"60 ms\" }`",
+        Takes::Queue => "queue: `\"codel\"`, `{ kind = \"pie\", target = \"15 ms\" }`",
+        Takes::Transport => "transport: `\"utp\"`, `{ kind = \"tcp\", iw = 2 }`",
+        Takes::Traffic => {
+            "`\"bulk\"`, `{ size = … }`, `{ chunk = … }`, `{ on = …, off = … }` or `{ cbr = … }`"
+        }
+        Takes::Distribution => {
+            "time, `{ uniform = [from, to] }` or `{ lognormal = { median = …, sigma = … } }`"
+        }
+        Takes::Start => "time, `{ every = …, first = … }` or `{ uniform = [from, to] }`",
+        Takes::Intervals => "pairs of times: `[[\"0 s\", \"30 s\"], …]`",
+        Takes::Table(_) => "table",
+        Takes::Tables(_) => "tables",
+        Takes::TableOrList(..) => "table or list of tables",
+        Takes::Sweep => "table: setting = list of values",
+    };
+    fixed.to_owned()
+}

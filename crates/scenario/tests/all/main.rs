@@ -1,0 +1,10 @@
+//! Scenario files and results: read, written, refused; their schemas.
+
+mod corpus;
+mod fields;
+mod hostile;
+mod keys;
+mod results;
+mod round_trip;
+mod schema;
+mod validator;

@@ -1,0 +1,125 @@
+//! Stored results: those of format 1, written by the program that had it, are read as outcomes of this format.
+
+#[path = "../../../sim/tests/all/golden/schema1.rs"]
+mod schema1;
+
+use afteryou_scenario::content::ContentHash;
+use afteryou_scenario::outcome::{content_hash, ReadError, SCHEMA_VERSION};
+use afteryou_scenario::Outcome;
+use serde_json::Value;
+
+/// Format 1 of each engine.
+pub const STORED: [(&str, &str); 3] = [
+    ("sim", include_str!("../results/schema1-sim.json")),
+    ("fluid", include_str!("../results/schema1-fluid.json")),
+    ("bed", include_str!("../results/schema1-bed.json")),
+];
+
+#[test]
+fn a_result_of_format_1_keeps_every_figure_and_becomes_one_of_this_format() {
+    for (engine, text) in STORED {
+        let stored: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(stored["schema_version"], 1);
+        let outcome = Outcome::from_json(text).unwrap_or_else(|error| panic!("{engine}: {error}"));
+        assert_eq!((outcome.schema_version, outcome.engine.as_str()), (SCHEMA_VERSION, engine));
+        assert_eq!(schema1::run(&outcome.run), stored["run"], "{engine}");
+        let baseline = outcome.baseline.as_ref().map_or(Value::Null, schema1::run);
+        assert_eq!(baseline, stored["baseline"], "{engine}");
+        let new = serde_json::to_value(&outcome).unwrap();
+        for same in
+            ["afteryou_version", "scenario", "repetition", "comparison", "transfers", "checks", "verdict"]
+        {
+            assert_eq!(new[same], stored[same], "{engine}: {same}");
+        }
+    }
+}
+
+#[test]
+fn a_result_reads_back_as_itself() {
+    for (engine, text) in STORED {
+        let outcome = Outcome::from_json(text).unwrap();
+        let written = serde_json::to_string(&outcome).unwrap();
+        assert!(Outcome::from_json(&written).unwrap() == outcome, "{engine}");
+    }
+}
+
+#[test]
+fn the_content_hash_is_that_of_engine_version_and_scenario_alone() {
+    let mut hashes: Vec<String> = Vec::new();
+    for (engine, text) in STORED {
+        let outcome = Outcome::from_json(text).unwrap();
+        let stored: Value = serde_json::from_str(text).unwrap();
+        // Made of the file that another program wrote, by other means than the function.
+        let hashed = serde_json::json!({
+            "scenario": stored["scenario"],
+            "engine": engine,
+            "afteryou_version": "0.1.0",
+        });
+        assert_eq!(outcome.content_hash, ContentHash::of(&hashed).unwrap(), "{engine}");
+        let mut other = outcome.scenario.clone();
+        other.seed += 1;
+        hashes.extend([
+            outcome.content_hash.to_string(),
+            content_hash(engine, "0.1.0", &other).to_string(),
+            content_hash(engine, "0.1.1", &outcome.scenario).to_string(),
+            content_hash("another", "0.1.0", &outcome.scenario).to_string(),
+        ]);
+    }
+    let (all, first) = (hashes.len(), hashes[0].clone());
+    hashes.sort();
+    hashes.dedup();
+    assert_eq!(hashes.len(), all);
+    // The same on every machine and in every later version that calls this scenario the same.
+    assert_eq!(first, "2989b9c1875314a77b64003b51570a2b8805e3198ad49d7760e7bb2a73003ec0");
+}
+
+#[test]
+fn what_format_1_has_of_each_link_is_found_at_that_link() {
+    let outcome = Outcome::from_json(STORED[0].1).unwrap();
+    let [bottleneck, back] = outcome.run.links.as_slice() else { panic!("{:?}", outcome.run.links) };
+    assert_eq!((bottleneck.link.as_str(), back.link.as_str()), ("bottleneck", "way back"));
+    assert_eq!((bottleneck.capacity_bit_s, back.capacity_bit_s), (5e6, 1e6));
+    assert_eq!((bottleneck.discipline.as_str(), back.discipline.as_str()), ("le_pie", "droptail"));
+    assert!(
+        bottleneck.packets.is_some() && back.packets.is_none(),
+        "it counts packets at the bottleneck only"
+    );
+    assert!(bottleneck.ledger.as_ref().unwrap().balances() && back.ledger.as_ref().unwrap().balances());
+    let compared = outcome.link_comparison.iter().find(|link| link.window == "early").unwrap();
+    // Uploads and call together, beside and without the background: from the figures of the flows.
+    let goodput = |run: &afteryou_scenario::outcome::Run| -> f64 {
+        let window = run.windows.iter().find(|window| window.window == "early").unwrap();
+        let foreground = ["call", "upload"];
+        let flows = window.flows.iter().filter(|flow| foreground.contains(&flow.flow.as_str()));
+        flows.map(|flow| flow.goodput_bit_s).sum()
+    };
+    let kept = goodput(&outcome.run) / goodput(outcome.baseline.as_ref().unwrap());
+    assert_eq!((compared.link.as_str(), compared.kept), ("bottleneck", Some(kept)));
+}
+
+#[test]
+fn a_result_of_a_later_format_is_refused_with_the_version_to_use() {
+    let text = r#"{"schema_version": 3, "afteryou_version": "9.0.0", "shape": "unknown"}"#;
+    let error = Outcome::from_json(text).unwrap_err();
+    assert!(matches!(error, ReadError::Newer { found: 3, .. }), "{error:?}");
+    assert_eq!(
+        error.to_string(),
+        "the result has format 3, and this afteryou reads formats up to 2: use the version that wrote it (9.0.0), or a newer one"
+    );
+}
+
+#[test]
+fn what_is_no_result_is_refused() {
+    for text in [
+        "",
+        "[]",
+        "{}",
+        "{\"schema_version\": 0}",
+        "{\"schema_version\": 1}",
+        "{\"schema_version\": 2}",
+        "{\"schema_version\": -1}",
+    ] {
+        let error = Outcome::from_json(text).unwrap_err();
+        assert!(matches!(error, ReadError::NotAnOutcome(_)), "{text}: {error:?}");
+    }
+}

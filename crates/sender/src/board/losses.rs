@@ -1,0 +1,109 @@
+//! Which packets are lost.
+
+use super::segment::{Transmission, DECLARED, LOST, OVERTAKEN, SACKED};
+use super::{Board, Flight};
+use crate::expand;
+use afteryou_base::{Span, Time};
+use std::cmp::Reverse;
+
+/// Packets that may overtake one another before one counts as lost (RFC 5681 §3.2, RFC 6675 §2).
+pub const DUP_THRESH: u64 = 3;
+
+impl Board {
+    /// Is any transmission in flight older than one that has arrived? Without one there is no loss to find.
+    pub fn is_any_overtaken(&self) -> bool {
+        self.rack.is_some_and(|(newest, _)| self.judged.max(self.first_number) < newest)
+    }
+
+    /// RACK (RFC 8985 §6.2, step 5): a packet is lost if it was sent before one that has arrived and more than that
+    /// one's round-trip time and `reordering` ago. Returns when to look again.
+    pub fn detect_by_time(&mut self, now: Time, reordering: Span, lost: &mut Vec<Flight>) -> Option<Time> {
+        let (newest, rtt) = self.rack?;
+        let mut number = self.judged.max(self.first_number);
+        let mut look_again = None;
+        while number < newest.min(self.next_number()) {
+            let index = (number - self.first_number) as usize;
+            if self.is_open(index) {
+                let due = self.sent[index].sent_at + rtt + reordering;
+                if due > now {
+                    look_again = Some(due);
+                    break;
+                }
+                lost.push(self.lose_at(index, true));
+            }
+            number += 1;
+        }
+        self.judged = number;
+        look_again
+    }
+
+    /// RFC 6675 §4, IsLost: three packets beyond it have arrived. Packets that were sent again are not judged.
+    pub fn detect_by_count(&mut self, lost: &mut Vec<Flight>) {
+        let Some(third) = self.sacked.nth_highest(DUP_THRESH) else { return };
+        for seq in self.counted.max(self.una)..third {
+            let Some(segment) = self.segment(seq) else { break };
+            if segment.is_in_flight() && segment.transmissions == 1 {
+                lost.extend(self.lose(seq, true));
+            }
+        }
+        self.counted = self.counted.max(third);
+    }
+
+    /// Takes everything in flight for lost: the retransmission timer expired.
+    pub fn lose_everything(&mut self) {
+        self.lose_where(|_, _| true);
+    }
+
+    /// RFC 8985 §6.3: the retransmission timer expired, so the first packet is lost, and what was sent longer ago than the
+    /// round-trip time of the newest transmission that has arrived and `reordering`. The rest may still be in flight.
+    pub fn lose_first_and_old(&mut self, now: Time, reordering: Span) {
+        let patience = self.rack.map_or(Span::ZERO, |(_, rtt)| rtt) + reordering;
+        let first = self.una as u32;
+        self.lose_where(|seq, sent_at| seq == first || sent_at + patience <= now);
+    }
+
+    fn lose_where(&mut self, is_lost: impl Fn(u32, Time) -> bool) {
+        for index in 0..self.sent.len() {
+            let Transmission { sent_at, seq, .. } = self.sent[index];
+            if self.is_open(index) && is_lost(seq, sent_at) {
+                self.lose_at(index, true);
+            }
+        }
+    }
+
+    /// Takes packet `seq` for lost, if it is outstanding and not reported by SACK, and returns its newest transmission; it may
+    /// be lost already. `known`: it is known to be missing, so its arrival proves the loss wrong.
+    pub fn lose(&mut self, seq: u64, known: bool) -> Option<Flight> {
+        let at = usize::try_from(seq.checked_sub(self.una)?).ok()?;
+        let segment = self.segments.get_mut(at).filter(|segment| segment.state & SACKED == 0)?;
+        let (number, len) = (expand(self.first_number, segment.number), segment.len);
+        let index = number.checked_sub(self.first_number)? as usize;
+        if segment.state & LOST != 0 {
+            segment.state |= if known { DECLARED } else { 0 };
+            return self.flight_at(index, len);
+        }
+        (index < self.sent.len()).then(|| self.lose_at(index, known))
+    }
+
+    /// Is packet `seq` lost and not sent again?
+    pub fn is_lost(&self, seq: u64) -> bool {
+        self.segment(seq).is_some_and(|segment| segment.state & LOST != 0)
+    }
+
+    /// The transmission at `index` is the newest one of its packet, which has neither arrived nor is lost.
+    pub(super) fn lose_at(&mut self, index: usize, known: bool) -> Flight {
+        let seq = expand(self.una, self.sent[index].seq);
+        let segment = &mut self.segments[(seq - self.una) as usize];
+        let len = segment.len;
+        match segment.state & OVERTAKEN {
+            0 => self.in_flight -= u64::from(len),
+            _ => self.overtaken_segments -= 1,
+        }
+        segment.state &= !(OVERTAKEN | DECLARED);
+        segment.state |= if known { LOST | DECLARED } else { LOST };
+        self.lost_segments += 1;
+        self.lost.push(Reverse(seq));
+        self.delivery.lose(u64::from(len));
+        self.flight_at(index, len).unwrap_or_default()
+    }
+}

@@ -1,0 +1,96 @@
+//! Losses by the order of transmissions (RFC 9002 §6.1): a packet is lost once one sent `packets` transmissions later has
+//! arrived (§6.1.1), or one sent later at all and `patience` after its sending (§6.1.2).
+//!
+//! The receiver's report may end before the packet (uTP's short bitmaps). A packet that the report does not reach is not judged.
+//! Overtaken by enough others it has left the network all the same, by arriving or by getting lost, and is set aside: else a
+//! burst of losses before many such packets would be repaired by one packet in each round trip. Once the report reaches it, a
+//! packet that was set aside and is still missing is lost.
+
+use super::segment::OVERTAKEN;
+use super::{Board, Flight};
+use afteryou_base::{Span, Time};
+
+/// Thresholds of the order of transmissions.
+#[derive(Clone, Copy, Debug)]
+pub struct Order {
+    /// Transmissions that may overtake one another (RFC 9002 §6.1.1: 3).
+    pub packets: u64,
+    /// Time after its sending for which an overtaken packet may still arrive.
+    pub patience: Span,
+    /// The receiver's report reaches packets below this.
+    pub visible_until: u64,
+}
+
+impl Board {
+    /// Finds what is lost by the order of transmissions, sorted by packets. Returns when to look again.
+    #[inline]
+    pub fn detect_by_order(&mut self, now: Time, order: &Order, lost: &mut Vec<Flight>) -> Option<Time> {
+        let (newest, _) = self.rack?;
+        self.judge_aside(order.visible_until, lost);
+        self.judge_overtaken((newest + 1).saturating_sub(order.packets), order.visible_until, lost);
+        let look_again = self.judge_late(now, newest, order, lost);
+        lost.sort_unstable_by_key(|flight| flight.seq);
+        look_again
+    }
+
+    /// Judges what was set aside and is reached now.
+    fn judge_aside(&mut self, visible_until: u64, lost: &mut Vec<Flight>) {
+        while let Some(seq) = self.aside.first().copied().filter(|seq| *seq < visible_until) {
+            self.aside.pop_first();
+            if self.is_set_aside(seq) {
+                lost.extend(self.lose(seq, true));
+            }
+        }
+    }
+
+    /// Judges transmissions before number `end`: enough others have overtaken them.
+    fn judge_overtaken(&mut self, end: u64, visible_until: u64, lost: &mut Vec<Flight>) {
+        let mut number = self.judged.max(self.first_number);
+        while number < end {
+            let index = (number - self.first_number) as usize;
+            number += 1;
+            let Some(seq) = self.open_packet(index) else { continue };
+            if seq < visible_until {
+                lost.push(self.lose_at(index, true));
+            } else {
+                self.set_aside(seq);
+            }
+        }
+        self.judged = number;
+    }
+
+    /// Judges transmissions that few others have overtaken, up to number `newest`. Returns when the next one will be late.
+    fn judge_late(&mut self, now: Time, newest: u64, order: &Order, lost: &mut Vec<Flight>) -> Option<Time> {
+        let mut look_again = None::<Time>;
+        for number in self.judged.max(self.first_number)..newest {
+            let index = (number - self.first_number) as usize;
+            if self.open_packet(index).is_none_or(|seq| seq >= order.visible_until) {
+                continue;
+            }
+            let due = self.sent[index].sent_at + order.patience;
+            if due <= now {
+                lost.push(self.lose_at(index, true));
+            } else {
+                look_again = Some(look_again.map_or(due, |other| other.min(due)));
+            }
+        }
+        look_again
+    }
+
+    /// Was packet `seq` overtaken beyond the reach of the receiver's report?
+    pub fn is_set_aside(&self, seq: u64) -> bool {
+        self.segment(seq).is_some_and(|segment| segment.state & OVERTAKEN != 0)
+    }
+
+    /// Packet `seq` has left the network, by arriving or by getting lost.
+    pub(super) fn set_aside(&mut self, seq: u64) {
+        let at = seq.wrapping_sub(self.una) as usize;
+        let Some(segment) = self.segments.get_mut(at).filter(|segment| segment.is_in_flight()) else {
+            return;
+        };
+        segment.state |= OVERTAKEN;
+        self.in_flight -= u64::from(segment.len);
+        self.overtaken_segments += 1;
+        self.aside.insert(seq);
+    }
+}

@@ -1,0 +1,98 @@
+//! Packets leave, for the first time or again.
+
+use super::segment::{Segment, Transmission, DECLARED, LOST, OVERTAKEN};
+use super::Board;
+use afteryou_base::Time;
+use std::cmp::Reverse;
+
+/// A packet to put on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// Which packet.
+    pub seq: u64,
+    /// Payload, bytes.
+    pub len: u16,
+    /// Which transmission of it, from 1; 127 for all later ones.
+    pub transmission: u8,
+}
+
+impl Board {
+    /// Sends a new packet.
+    #[inline]
+    pub fn send_new(&mut self, now: Time, len: u16) -> Outgoing {
+        let seq = self.next_seq();
+        if self.segments.is_empty() {
+            self.delivery.begin_flight(now);
+        }
+        self.outstanding += u64::from(len);
+        self.segments.push_back(Segment { number: 0, len, state: LOST, transmissions: 0 });
+        self.lost_segments += 1; // until it is sent, on the next line
+        self.transmit(now, seq)
+    }
+
+    /// Sends an outstanding packet again.
+    pub fn send_again(&mut self, now: Time, seq: u64) -> Outgoing {
+        self.transmit(now, seq)
+    }
+
+    /// Is anything lost and not sent again?
+    pub fn has_lost(&self) -> bool {
+        self.lost_segments > 0
+    }
+
+    /// The oldest lost packet and its length.
+    pub fn next_lost(&mut self) -> Option<(u64, u16)> {
+        while let Some(Reverse(seq)) = self.lost.peek().copied() {
+            if let Some(segment) = self.segment(seq).filter(|segment| segment.state & LOST != 0) {
+                return Some((seq, segment.len));
+            }
+            self.lost.pop();
+        }
+        None
+    }
+
+    /// The newest packet that is not known to have arrived.
+    pub fn newest_missing(&self) -> Option<u64> {
+        let mut seq = self.next_seq().checked_sub(1).filter(|seq| *seq >= self.una)?;
+        while let Some((start, _)) = self.sacked.around(seq) {
+            seq = start.checked_sub(1).filter(|seq| *seq >= self.una)?;
+        }
+        Some(seq)
+    }
+
+    /// The oldest packet below the highest that arrived that is neither known to have arrived nor lost and was sent only
+    /// once (RFC 6675 §4, NextSeg rule 3).
+    pub fn next_unjudged(&self) -> Option<u64> {
+        let top = self.sacked.end()?;
+        let is_open = |segment: &Segment| segment.is_in_flight() && segment.transmissions == 1;
+        (self.una..top).find(|seq| self.segment(*seq).is_some_and(is_open))
+    }
+
+    #[inline]
+    fn transmit(&mut self, now: Time, seq: u64) -> Outgoing {
+        let number = self.next_number();
+        let segment = &mut self.segments[(seq - self.una) as usize];
+        let len = u64::from(segment.len);
+        if segment.state & LOST != 0 {
+            segment.state &= !LOST;
+            self.lost_segments -= 1;
+            self.in_flight += len;
+        } else {
+            // A probe of what is not lost: the arrival of the earlier transmission takes nothing back.
+            if segment.state & OVERTAKEN != 0 {
+                self.overtaken_segments -= 1;
+                self.in_flight += len;
+            }
+            segment.state &= !(DECLARED | OVERTAKEN);
+        }
+        segment.number = number as u32;
+        segment.transmissions = (segment.transmissions + 1).min(127);
+        let outgoing = Outgoing { seq, len: segment.len, transmission: segment.transmissions };
+        let app_limited = self.delivery.is_app_limited();
+        self.sent.push_back(Transmission { sent_at: now, seq: seq as u32, app_limited });
+        if self.keeps_stamps {
+            self.stamps.push_back(self.delivery.stamp(self.in_flight));
+        }
+        outgoing
+    }
+}

@@ -1,0 +1,497 @@
+//! The congestion controller of a connection: this is the only place that calls it, and all that follows from its answers is
+//! decided here: window, pacing, idle times, application limits, rounds, and the undoing of a recovery.
+//!
+//! ```text
+//!   may leave:  in flight + length ≤ window, or nothing is in flight (a window below one packet: one at a time)
+//!               and the pacer lets it go: gain · cwnd / RTT, or the controller's rate
+//!   window:     PRR's in a recovery that a loss began (RFC 9937), else the controller's
+//! ```
+//! Gains: 1.25 in congestion avoidance (RFC 9002 §7.7), 2 in slow start, 1 below one packet per round trip, where the window is
+//! the spacing.
+
+use crate::board::{Board, Delivered, Flight, Progress};
+use crate::doubts::Doubts;
+use crate::episode::Episode;
+use crate::pacer::{Pacer, SLOW_START_GAIN, STEADY_GAIN};
+use crate::prr::{AckInRecovery, Prr};
+use crate::rounds::Rounds;
+use afteryou_base::{Span, Time};
+use afteryou_cc::ack_habit::AckHabit;
+use afteryou_cc::rtt::RttEstimator;
+use afteryou_cc::{
+    event, Ack, Controller, Directive, Idle, Loss, Marks, Needs, Pacing, RecoveryWindow, Sent, SpuriousLoss,
+    Timeout, Totals,
+};
+
+/// The shortest round-trip time that is accepted. An ack that was sent ahead of the packet can arrive at the very instant at
+/// which the packet left; spans counted in round trips (a slowdown of LEDBAT++) must not be empty.
+const MIN_RTT: Span = Span::from_micros(1);
+
+/// A controller and what follows from it.
+#[derive(Debug)]
+pub struct Congestion {
+    controller: Box<dyn Controller>,
+    needs: Needs,
+    /// Asked for once after each event, since it is needed more often than it changes.
+    directive: Directive,
+    /// Payload of a full packet, bytes.
+    packet: u64,
+    /// Pace windows of one packet and more, too.
+    paces_windows: bool,
+    rtt: RttEstimator,
+    pacer: Pacer,
+    /// Packets of the group that is leaving ([`Pacing::Together`]).
+    in_group: u32,
+    /// A packet waits for the pacer until then.
+    pacing_until: Time,
+    rounds: Rounds,
+    habit: AckHabit,
+    /// Round-trip time of the newest packet that arrived in order: the one ahead of the first gap.
+    in_order_rtt: Option<Span>,
+    episode: Option<Episode>,
+    /// When data last left; never: [`Time::NEVER`].
+    last_sent: Time,
+}
+
+/// An acknowledgement that has news.
+#[derive(Clone, Copy, Debug)]
+pub struct News<'a> {
+    /// When it arrived.
+    pub now: Time,
+    /// Its changes to the scoreboard.
+    pub progress: &'a Progress,
+    /// The packets that it delivers, for a controller that needs them one by one.
+    pub delivered: &'a [Delivered],
+    /// When the packet left whose timestamp it echoes; none: that of the newest one.
+    pub echoed: Option<Time>,
+    /// Bytes that it counts for as acknowledged in order.
+    pub newly_acked: u64,
+    /// FlightSize before it.
+    pub flightsize: u64,
+    /// Bytes in flight before it.
+    pub in_flight: u64,
+    /// Number of the next transmission.
+    pub next_number: u64,
+    /// As [`Ack::one_way_delay`].
+    pub one_way_delay: Option<u32>,
+    /// As [`Ack::reverse_delay`].
+    pub reverse_delay: Option<u32>,
+    /// Marks that it reports.
+    pub marks: Marks,
+}
+
+impl Congestion {
+    /// Paces everything; `packet` is the payload of a full packet, bytes.
+    pub fn new(controller: Box<dyn Controller>, packet: u64) -> Congestion {
+        Congestion {
+            needs: controller.needs(),
+            directive: controller.directive(),
+            controller,
+            packet,
+            paces_windows: true,
+            rtt: RttEstimator::default(),
+            pacer: Pacer::default(),
+            in_group: 0,
+            pacing_until: Time::NEVER,
+            rounds: Rounds::default(),
+            habit: AckHabit::default(),
+            in_order_rtt: None,
+            episode: None,
+            last_sent: Time::NEVER,
+        }
+    }
+
+    /// Paces only windows below one packet and controllers that set a rate.
+    pub fn pacing_small_windows_only(self) -> Congestion {
+        Congestion { paces_windows: false, ..self }
+    }
+
+    /// The controller.
+    pub fn controller(&self) -> &dyn Controller {
+        &*self.controller
+    }
+
+    /// The needs of the controller beyond acks and losses.
+    pub fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    /// Asks the controller again: the window of a group also changes by events of its other members.
+    #[inline]
+    pub fn refresh(&mut self) {
+        self.directive = self.controller.directive();
+    }
+
+    /// Round-trip times.
+    pub fn rtt(&self) -> &RttEstimator {
+        &self.rtt
+    }
+
+    /// Takes in a round-trip time.
+    pub fn take_rtt(&mut self, rtt: Span) {
+        self.rtt.update(rtt.max(MIN_RTT));
+    }
+
+    /// The controller's window, bytes.
+    pub fn cwnd(&self) -> u64 {
+        self.directive.cwnd
+    }
+
+    /// The window in force, bytes.
+    pub fn window(&self) -> u64 {
+        match self.prr() {
+            Some(prr) if self.directive.recovery == RecoveryWindow::Transport => prr.window(),
+            _ => self.directive.cwnd,
+        }
+    }
+
+    fn prr(&self) -> Option<&Prr> {
+        self.episode.as_ref().and_then(|episode| episode.prr.as_ref())
+    }
+
+    /// Has the window room for a packet of `bytes`?
+    #[inline]
+    pub fn has_room(&self, bytes: u64, in_flight: u64, anything_in_flight: bool) -> bool {
+        // A window below one packet: one at a time, and the pacer spaces them.
+        in_flight + bytes <= self.window() || !anything_in_flight
+    }
+
+    /// Is it a packet's turn? If not, [`pacing_deadline`](Congestion::pacing_deadline) says when.
+    #[inline]
+    pub fn pacing_allows(&mut self, now: Time) -> bool {
+        if !self.is_paced() || self.pacer.next() <= now {
+            return true;
+        }
+        self.pacing_until = self.pacer.next();
+        false
+    }
+
+    /// When the pacer lets the next packet go, if one waits for it.
+    pub fn pacing_deadline(&self) -> Time {
+        self.pacing_until
+    }
+
+    /// No packet waits for the pacer.
+    pub fn clear_pacing_deadline(&mut self) {
+        self.pacing_until = Time::NEVER;
+    }
+
+    fn is_paced(&self) -> bool {
+        let is_own = matches!(self.directive.pacing, Pacing::Rate(_) | Pacing::Together { .. });
+        let paced = self.paces_windows || is_own || self.directive.cwnd < self.packet;
+        paced && self.rtt.smoothed().is_some()
+    }
+
+    #[inline]
+    fn pace(&mut self, now: Time, bytes: u64) {
+        let Directive { cwnd, pacing, send_quantum, .. } = self.directive;
+        if let Pacing::Together { packets, every } = pacing {
+            self.in_group += 1;
+            let is_last = self.in_group >= packets;
+            self.in_group = if is_last { 0 } else { self.in_group };
+            self.pacer.reset(if is_last { now + every } else { now });
+            return;
+        }
+        self.in_group = 0;
+        let Some(rate) = self.pacing_rate() else { return };
+        if send_quantum > 0 {
+            return self.pacer.sent_of_quantum(now, bytes, rate, send_quantum.max(bytes));
+        }
+        let burst_packet = if cwnd < self.packet { 0 } else { self.packet };
+        self.pacer.sent(now, bytes, rate, burst_packet);
+    }
+
+    /// Bytes per second, once there is a round-trip time.
+    #[inline]
+    fn pacing_rate(&self) -> Option<u64> {
+        // The latest sample counts if it is the smaller: when a long queue has just gone, the smoothed one would hold the
+        // rate down for many round trips, and the window is there to stop what is too fast.
+        let rtt = self.rtt.smoothed()?.min(self.rtt.latest());
+        let cwnd = self.directive.cwnd;
+        let by_window = |gain: f64| (gain * cwnd as f64 / rtt.as_secs_f64().max(1e-6)) as u64;
+        let rate = match self.directive.pacing {
+            Pacing::Rate(rate) => rate,
+            Pacing::Together { packets, every } => (u64::from(packets) * self.packet * 1_000_000)
+                .checked_div(every.as_micros())
+                .unwrap_or(u64::MAX),
+            _ if cwnd < self.packet => by_window(1.0), // a window below one packet is its spacing
+            Pacing::GrowingWindow => by_window(SLOW_START_GAIN),
+            Pacing::Window => by_window(STEADY_GAIN),
+        };
+        Some(rate.max(1))
+    }
+
+    /// A packet that waits for more than a round trip was spaced by a small window. The window may have grown since: the packet
+    /// waits by the window of now.
+    #[inline]
+    pub fn hasten(&mut self, now: Time) {
+        if self.rtt.smoothed().is_none_or(|rtt| self.pacer.next() <= now + rtt) {
+            return;
+        }
+        let waits = match self.directive.pacing {
+            Pacing::Together { every, .. } => every,
+            _ => Span::of_bytes(self.packet, self.pacing_rate().unwrap_or(1)),
+        };
+        self.pacer.no_later_than(now + waits);
+    }
+
+    /// The connection is established.
+    pub fn start(&mut self, now: Time) {
+        self.pacer.reset(now);
+    }
+
+    /// Nothing can be sent for reasons other than the window: if the window has room, acks of what is in flight now must not
+    /// widen it.
+    pub fn note_unused_window(&self, board: &mut Board) {
+        if board.in_flight() + self.packet <= self.window() {
+            board.note_unused_window();
+        }
+    }
+
+    /// New data is about to leave with nothing outstanding: after a silence the controller is informed (RFC 5681 §4.1).
+    pub fn resume(&mut self, now: Time, rto: Span) {
+        // A time for which the pacer held data back was not idle.
+        let quiet_since = self.last_sent.max(self.pacer.next());
+        let idle_for = now.since(quiet_since);
+        if self.last_sent != Time::NEVER && idle_for > rto {
+            self.controller.on_idle(&Idle { now, idle_for, rto });
+            self.refresh();
+            self.in_group = 0;
+            self.pacer.reset(now);
+        }
+    }
+
+    /// A packet of `bytes` has left: the newest transmission on the scoreboard.
+    #[inline]
+    pub fn sent(&mut self, board: &Board, now: Time, bytes: u64) {
+        self.last_sent = now;
+        if let Some(prr) = self.episode.as_mut().and_then(|episode| episode.prr.as_mut()) {
+            prr.sent(bytes);
+        }
+        let totals = match self.needs.stamps() {
+            true => board.newest_stamp().totals(),
+            false => Totals::default(),
+        };
+        self.controller.on_sent(&Sent {
+            now,
+            bytes,
+            packet_number: board.next_number().saturating_sub(1),
+            in_flight: board.in_flight(),
+            app_limited: board.is_app_limited(),
+            totals,
+        });
+        if matches!(self.directive.pacing, Pacing::Rate(_)) {
+            self.refresh();
+        }
+        if self.is_paced() {
+            self.pace(now, bytes);
+        }
+    }
+
+    /// An acknowledgement has news. The controller's directive is asked for by [`refresh`](Congestion::refresh), once the
+    /// losses that the same ack shows have been reported, too.
+    #[inline]
+    pub fn acknowledged(&mut self, news: &News<'_>) {
+        let progress = news.progress;
+        let (packet_number, sent_at) = progress.newest;
+        let mut ack = Ack {
+            now: news.now,
+            newly_acked: news.newly_acked,
+            newly_sacked: progress.newly_sacked,
+            flightsize: news.flightsize,
+            in_flight: news.in_flight,
+            sent_at,
+            packet_number,
+            rtt: progress.rtt,
+            smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
+            one_way_delay: news.one_way_delay,
+            may_have_waited: false,
+            reverse_delay: news.reverse_delay,
+            delivery: progress.delivery,
+            marks: news.marks,
+            round_start: self.rounds.starts(packet_number, news.next_number),
+            app_limited: progress.app_limited,
+        };
+        ack.may_have_waited = self.habit.may_have_waited(&ack, self.packet as u32);
+        if progress.advanced && progress.newly_sacked == 0 {
+            self.in_order_rtt = progress.rtt.or(self.in_order_rtt);
+        }
+        if self.needs.per_packet {
+            self.report_deliveries(news, &ack);
+        }
+        self.controller.on_ack(&ack);
+    }
+
+    /// Reports the packets of an ack one by one. All but the newest have waited for it in the receiver, unless they came out of
+    /// order, which the receiver reports at once.
+    fn report_deliveries(&mut self, news: &News<'_>, ack: &Ack) {
+        let newest = ack.packet_number;
+        // Of packets that left within the same microsecond, the receiver echoes the first one's timestamp (RFC 7323 §4.3).
+        let echoed = match news.echoed {
+            None => Some(newest),
+            Some(at) => {
+                let left_then = |packet: &&Delivered| packet.flight.sent_at.as_micros() == at.as_micros();
+                news.delivered.iter().find(left_then).map(|packet| packet.flight.number)
+            }
+        };
+        for Delivered { flight, rtt, delivered } in news.delivered {
+            let is_newest = flight.number == newest;
+            self.controller.on_delivered(&event::Delivered {
+                now: news.now,
+                sent: sent(flight),
+                delivered: *delivered,
+                rtt: *rtt,
+                one_way_delay: ack.one_way_delay.filter(|_| echoed == Some(flight.number)),
+                may_have_waited: if is_newest { ack.may_have_waited } else { ack.newly_sacked == 0 },
+            });
+        }
+    }
+
+    /// A transmission is lost: reports it, and doubts it for as long as the recovery can be undone.
+    pub fn lost(&mut self, now: Time, flight: &Flight, flightsize: u64) {
+        self.report_loss(now, flight, flightsize);
+        self.doubt(flight);
+    }
+
+    /// A transmission is lost and its packet has been repaired already: there is nothing to recover.
+    pub fn report_loss(&mut self, now: Time, flight: &Flight, flightsize: u64) {
+        self.controller.on_loss(&Loss {
+            now,
+            sent: sent(flight),
+            flightsize,
+            queuing_delay: self.in_order_rtt.zip(self.rtt.min()).map(|(rtt, min)| rtt - min),
+            persistent: false,
+        });
+    }
+
+    /// A transmission is lost without being a sign of congestion (libutp-mod's retransmissions).
+    pub fn doubt(&mut self, flight: &Flight) {
+        if let Some(doubts) = self.episode.as_mut().and_then(|episode| episode.doubts.as_mut()) {
+            doubts.lose(*flight);
+        }
+    }
+
+    fn doubts(&mut self) -> Option<&mut Doubts> {
+        self.episode.as_mut().and_then(|episode| episode.doubts.as_mut())
+    }
+
+    /// Names a packet that was not lost, to the controller. With `undo` the recovery was for nothing, and is over.
+    fn report_spurious(&mut self, now: Time, flight: &Flight, undo: bool) {
+        self.controller.on_spurious_loss(&SpuriousLoss { now, sent: sent(flight), undo });
+        if undo {
+            self.episode = None;
+            self.refresh();
+        }
+    }
+
+    /// Transmissions with these numbers were taken for lost and have arrived; `waiting`: something is lost and was not sent again.
+    /// Returns the number of losses that only their duplicates have shown to be none.
+    pub fn arrived_late(&mut self, now: Time, numbers: &[u64], waiting: bool) -> u64 {
+        let mut named = None;
+        for number in numbers {
+            let Some(flight) = self.doubts().and_then(|doubts| doubts.arrive(*number)) else { continue };
+            if let Some(earlier) = named.replace(flight) {
+                self.report_spurious(now, &earlier, false);
+            }
+        }
+        self.undo_if_justified(now, waiting, named)
+    }
+
+    /// Names `last`, and if there was no loss at all, those that only their duplicates have shown to be none. Returns the number
+    /// of the latter.
+    fn undo_if_justified(&mut self, now: Time, waiting: bool, last: Option<Flight>) -> u64 {
+        let Some(doubts) = self.doubts() else { return 0 };
+        let undo = doubts.are_justified(waiting);
+        let mut named = if undo { doubts.remaining().to_vec() } else { Vec::new() };
+        let by_duplicates = named.len() as u64;
+        named.extend(last);
+        for (i, flight) in named.iter().enumerate() {
+            self.report_spurious(now, flight, undo && i + 1 == named.len());
+        }
+        by_duplicates
+    }
+
+    /// The receiver reports that a retransmission came twice. Returns the number of losses that this has shown to be none.
+    pub fn arrived_twice(&mut self, now: Time, waiting: bool) -> u64 {
+        if let Some(doubts) = self.doubts() {
+            doubts.arrive_twice();
+        }
+        self.undo_if_justified(now, waiting, None)
+    }
+
+    /// The recovery under way.
+    pub fn episode(&self) -> Option<&Episode> {
+        self.episode.as_ref()
+    }
+
+    /// The recovery under way.
+    pub fn episode_mut(&mut self) -> Option<&mut Episode> {
+        self.episode.as_mut()
+    }
+
+    /// A recovery begins.
+    pub fn begin(&mut self, episode: Episode) {
+        self.episode = Some(episode);
+    }
+
+    /// Everything below `una` is acknowledged. Returns whether that ends the recovery.
+    pub fn advance(&mut self, una: u64) -> bool {
+        let ends = self.episode.as_ref().is_some_and(|episode| una >= episode.point);
+        if ends {
+            self.episode = None;
+        }
+        ends
+    }
+
+    /// The account of an ack of a recovery (RFC 9937 §6.2): `delivered` and `in_flight` in bytes; `safe`: it advanced and shows
+    /// no further loss.
+    pub fn reduce(&mut self, delivered: u64, in_flight: u64, safe: bool) {
+        let (ssthresh, smss) = (self.directive.cwnd, self.packet);
+        if let Some(prr) = self.episode.as_mut().and_then(|episode| episode.prr.as_mut()) {
+            prr.on_ack(AckInRecovery { delivered, in_flight, ssthresh, safe, smss });
+        }
+    }
+
+    /// The retransmission timer expired; everything before `point` was sent before.
+    pub fn timed_out(&mut self, timeout: &Timeout, point: u64) {
+        self.controller.on_timeout(timeout);
+        self.begin(Episode::after_timeout(point));
+        self.pacer.reset(timeout.now);
+        self.in_group = 0;
+        self.refresh();
+    }
+
+    /// When the controller is to be called although nothing happens. It counts in round trips: before one has been measured
+    /// they are empty, and it would be called again and again without any time passing.
+    #[inline]
+    pub fn wake_at(&self) -> Time {
+        match self.rtt.smoothed() {
+            Some(_) => self.directive.wake_at.unwrap_or(Time::NEVER),
+            None => Time::NEVER,
+        }
+    }
+
+    /// Time has passed: calls the controller if it is due.
+    pub fn wake(&mut self, now: Time) {
+        if self.wake_at() <= now {
+            self.controller.on_wake(now);
+            self.refresh();
+            self.hasten(now);
+        }
+    }
+}
+
+/// A transmission as the controller sees it.
+fn sent(flight: &Flight) -> Sent {
+    Sent {
+        now: flight.sent_at,
+        bytes: flight.bytes,
+        packet_number: flight.number,
+        in_flight: flight.stamp.in_flight,
+        app_limited: flight.app_limited,
+        totals: flight.stamp.totals(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

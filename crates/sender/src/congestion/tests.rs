@@ -1,0 +1,212 @@
+use super::*;
+use afteryou_cc::Snapshot;
+use std::sync::{Arc, Mutex};
+
+const PACKET: u64 = 1000;
+const RTT: Span = Span::from_millis(100);
+
+/// Calls of a controller.
+#[derive(Debug, Default)]
+struct Calls {
+    idle: Vec<Span>,
+    /// Number of the packet, and whether the recovery is undone.
+    spurious: Vec<(u64, bool)>,
+    wakes: u64,
+}
+
+/// A controller that keeps its directive and records its calls.
+#[derive(Debug)]
+struct Fixed {
+    directive: Directive,
+    calls: Arc<Mutex<Calls>>,
+}
+
+impl Controller for Fixed {
+    fn on_ack(&mut self, _: &Ack) {}
+    fn on_loss(&mut self, _: &Loss) {}
+    fn on_timeout(&mut self, _: &Timeout) {}
+    fn on_mtu(&mut self, _: u32) {}
+    fn on_idle(&mut self, idle: &Idle) {
+        self.calls.lock().unwrap().idle.push(idle.idle_for);
+    }
+    fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
+        self.calls.lock().unwrap().spurious.push((spurious.sent.packet_number, spurious.undo));
+    }
+    fn on_wake(&mut self, _: Time) {
+        self.calls.lock().unwrap().wakes += 1;
+        self.directive.wake_at = None;
+    }
+    fn directive(&self) -> Directive {
+        self.directive
+    }
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::default()
+    }
+}
+
+fn at(ms: u64) -> Time {
+    Time::from_millis(ms)
+}
+
+/// An established connection with a round-trip time of 100 ms.
+fn congestion(directive: Directive) -> (Congestion, Arc<Mutex<Calls>>) {
+    let calls = Arc::default();
+    let controller = Fixed { directive, calls: Arc::clone(&calls) };
+    let mut congestion = Congestion::new(Box::new(controller), PACKET);
+    congestion.start(Time::ZERO);
+    congestion.take_rtt(RTT);
+    (congestion, calls)
+}
+
+/// Sends as much as pacing lets go until `ms`, 1 ms after another. Returns the number of packets.
+fn packets_until(congestion: &mut Congestion, board: &mut Board, ms: u64) -> u64 {
+    let before = board.next_number();
+    for now in (0..ms).map(at) {
+        while congestion.pacing_allows(now) && board.next_number() < before + 1000 {
+            board.send_new(now, PACKET as u16);
+            congestion.sent(board, now, PACKET);
+        }
+    }
+    board.next_number() - before
+}
+
+#[test]
+fn a_window_is_paced_with_headroom_and_a_window_below_one_packet_is_its_spacing() {
+    // Bytes of the window, slow start, packets in ten round trips.
+    for (cwnd, growing, packets) in
+        [(10_000, false, 125), (10_000, true, 200), (500, false, 5), (500, true, 5)]
+    {
+        let (mut congestion, _) = congestion(Directive::growing_window(cwnd, growing));
+        let sent = packets_until(&mut congestion, &mut Board::new(false), 1000);
+        assert!(sent.abs_diff(packets) <= 2, "{sent} of {packets}");
+    }
+}
+
+#[test]
+fn a_rate_is_kept_whatever_the_window_and_unpaced_windows_leave_at_once() {
+    let directive = Directive { pacing: Pacing::Rate(50_000), ..Directive::window(10_000) };
+    let (rated, _) = congestion(directive);
+    let sent = packets_until(&mut rated.pacing_small_windows_only(), &mut Board::new(false), 1000);
+    assert!(sent.abs_diff(50) <= 2, "{sent}");
+    let (unpaced, _) = congestion(Directive::window(10_000));
+    assert_eq!(packets_until(&mut unpaced.pacing_small_windows_only(), &mut Board::new(false), 1), 1000);
+    let (small, _) = congestion(Directive::window(500));
+    let sent = packets_until(&mut small.pacing_small_windows_only(), &mut Board::new(false), 1000);
+    assert!(sent.abs_diff(5) <= 1, "{sent}");
+}
+
+#[test]
+fn nothing_in_flight_lets_one_packet_go_however_small_the_window() {
+    let (congestion, _) = congestion(Directive::window(500));
+    assert!(congestion.has_room(PACKET, 0, false) && !congestion.has_room(PACKET, 0, true));
+}
+
+#[test]
+fn a_packet_that_a_small_window_spaced_waits_by_the_window_of_now() {
+    let (mut congestion, _) = congestion(Directive::window(100));
+    let mut board = Board::new(false);
+    board.send_new(at(0), PACKET as u16);
+    congestion.sent(&board, at(0), PACKET);
+    assert!(!congestion.pacing_allows(at(1)));
+    assert_eq!(congestion.pacing_deadline(), at(1000));
+    congestion.directive.cwnd = 2 * PACKET;
+    congestion.hasten(at(1));
+    assert!(congestion.pacing_allows(at(1 + 40)), "1.25 windows of two packets in a round trip");
+}
+
+#[test]
+fn silence_counts_as_idle_from_the_last_packet_or_from_when_the_pacer_let_the_next_one_go() {
+    for (cwnd, idle_for) in [(10 * PACKET, 2000), (PACKET / 10, 1000)] {
+        let (mut congestion, calls) = congestion(Directive::window(cwnd));
+        congestion.resume(at(0), RTT);
+        let mut board = Board::new(false);
+        board.send_new(at(0), PACKET as u16);
+        congestion.sent(&board, at(0), PACKET);
+        congestion.resume(at(2000), Span::from_millis(3000));
+        assert_eq!(calls.lock().unwrap().idle, [], "before the first packet, or shorter than the timeout");
+        congestion.resume(at(2000), Span::from_millis(500));
+        let idle = calls.lock().unwrap().idle.clone();
+        // The packet itself takes its spacing: 8 ms at 1.25 windows of ten packets in a round trip, less the burst allowance.
+        assert_eq!(idle.len(), 1);
+        assert!(idle[0].as_micros().abs_diff(idle_for * 1000) <= 8_000, "{idle:?}");
+    }
+}
+
+/// A recovery from the losses of transmissions 0 and 1.
+fn recovery(directive: Directive) -> (Congestion, Arc<Mutex<Calls>>) {
+    let (mut congestion, calls) = congestion(directive);
+    congestion.begin(Episode::after_loss(10, Some(Prr::start(10 * PACKET))));
+    for number in [0, 1] {
+        congestion.lost(
+            at(100),
+            &Flight { number, seq: number, bytes: PACKET, ..Flight::default() },
+            10 * PACKET,
+        );
+    }
+    (congestion, calls)
+}
+
+#[test]
+fn a_recovery_is_undone_with_the_last_of_its_losses_and_every_packet_is_named() {
+    let (mut congestion, calls) = recovery(Directive::window(5 * PACKET));
+    congestion.arrived_late(at(110), &[1], true);
+    congestion.arrived_late(at(111), &[7], true);
+    assert!(congestion.episode().is_some(), "0 may be lost, and 7 was not lost in this recovery");
+    congestion.arrived_late(at(112), &[0], false);
+    assert_eq!(calls.lock().unwrap().spurious, [(1, false), (0, true)]);
+    assert!(congestion.episode().is_none());
+}
+
+#[test]
+fn duplicates_of_every_retransmission_undo_a_recovery() {
+    let (mut congestion, calls) = recovery(Directive::window(5 * PACKET));
+    (0..2).for_each(|_| congestion.episode_mut().unwrap().resend());
+    assert_eq!(congestion.arrived_twice(at(200), false), 0);
+    assert_eq!(congestion.arrived_twice(at(201), false), 2, "losses that were none");
+    assert_eq!(calls.lock().unwrap().spurious, [(0, false), (1, true)]);
+}
+
+#[test]
+fn nothing_is_undone_after_the_end_of_a_recovery_or_after_a_timeout() {
+    let (mut ended, calls) = recovery(Directive::window(5 * PACKET));
+    assert!(!ended.advance(9) && ended.advance(10));
+    ended.arrived_late(at(300), &[0, 1], false);
+    assert_eq!(calls.lock().unwrap().spurious, []);
+    let (mut timed_out, calls) = recovery(Directive::window(5 * PACKET));
+    timed_out.timed_out(&Timeout { now: at(400), flightsize: 10 * PACKET, consecutive: 1 }, 10);
+    timed_out.arrived_late(at(401), &[0, 1], false);
+    assert_eq!(calls.lock().unwrap().spurious, []);
+    assert!(timed_out.episode().is_some(), "until everything sent before is acknowledged");
+}
+
+#[test]
+fn the_window_in_a_recovery_is_prrs_unless_the_controller_takes_it_over() {
+    for (whose, window) in [(RecoveryWindow::Transport, 9), (RecoveryWindow::Controller, 5)] {
+        let (mut congestion, _) = recovery(Directive { recovery: whose, ..Directive::window(5 * PACKET) });
+        congestion.reduce(PACKET, 8 * PACKET, false);
+        assert_eq!(congestion.window() / PACKET, window);
+        congestion.advance(10);
+        assert_eq!(congestion.window() / PACKET, 5);
+    }
+}
+
+#[test]
+fn the_controller_is_woken_once_there_is_a_round_trip_time() {
+    let directive = Directive { wake_at: Some(at(5)), ..Directive::window(PACKET) };
+    let (mut with_rtt, calls) = congestion(directive);
+    let controller = Fixed { directive, calls: Arc::clone(&calls) };
+    let mut without = Congestion::new(Box::new(controller), PACKET);
+    assert_eq!((without.wake_at(), with_rtt.wake_at()), (Time::NEVER, at(5)));
+    without.wake(at(10));
+    with_rtt.wake(at(4));
+    assert_eq!(calls.lock().unwrap().wakes, 0);
+    (10..13).for_each(|ms| with_rtt.wake(at(ms)));
+    assert_eq!(calls.lock().unwrap().wakes, 1);
+}
+
+#[test]
+fn an_empty_round_trip_is_taken_for_a_microsecond() {
+    let (mut congestion, _) = congestion(Directive::window(PACKET));
+    congestion.take_rtt(Span::ZERO);
+    assert_eq!(congestion.rtt().min(), Some(Span::from_micros(1)));
+}

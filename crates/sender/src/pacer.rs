@@ -1,0 +1,133 @@
+//! Spreads packets over the round trip instead of sending a window in one burst.
+//!
+//! Unpaced bursts overflow socket buffers and short queues long before the network is full, and they make the sender
+//! measure the queue it has just built itself.
+
+use afteryou_base::{Span, Time};
+
+/// Pacing rate over `cwnd / RTT` in congestion avoidance (RFC 9002 §7.7 suggests 1.25).
+pub const STEADY_GAIN: f64 = 1.25;
+/// The same in slow start, where the window doubles within the round trip.
+pub const SLOW_START_GAIN: f64 = 2.0;
+/// Time by which sending may run ahead: real timers wake up late by a millisecond or two, and what was missed must be
+/// made good or the rate would fall short.
+const BURST: Span = Span::from_millis(2);
+/// Packets that may always go back to back.
+const BURST_PACKETS: u64 = 2;
+
+/// A leaky bucket in time: when the next packet may leave.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pacer {
+    next: Time,
+}
+
+impl Pacer {
+    /// When the next packet may leave.
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
+    /// A packet of `bytes` leaves now at `bytes_per_second`. `burst_packet` is the size of a packet that may go back to
+    /// back with this one; 0 spaces all packets strictly.
+    pub fn sent(&mut self, now: Time, bytes: u64, bytes_per_second: u64, burst_packet: u64) {
+        let spacing = span_of(bytes, bytes_per_second);
+        let allowance = match burst_packet * (BURST_PACKETS - 1) {
+            0 => Span::ZERO,
+            burst if burst == bytes => BURST.max(spacing),
+            burst => BURST.max(span_of(burst, bytes_per_second)),
+        };
+        let earliest = Time(now.0.saturating_sub(allowance.0));
+        self.next = self.next.max(earliest) + spacing;
+    }
+
+    /// A packet of `bytes` leaves now at `bytes_per_second`; up to `quantum` bytes may leave back to back.
+    pub fn sent_of_quantum(&mut self, now: Time, bytes: u64, bytes_per_second: u64, quantum: u64) {
+        let allowance = span_of(quantum.saturating_sub(bytes), bytes_per_second);
+        let earliest = Time(now.0.saturating_sub(allowance.0));
+        self.next = self.next.max(earliest) + span_of(bytes, bytes_per_second);
+    }
+
+    /// The window has grown: what was spaced by a smaller one need not wait for longer than until `at`.
+    pub fn no_later_than(&mut self, at: Time) {
+        self.next = self.next.min(at);
+    }
+
+    /// Nothing was sent for a while, or the rate was unknown: start afresh.
+    pub fn reset(&mut self, now: Time) {
+        self.next = now;
+    }
+}
+
+/// [`Span::of_bytes`] without its division of 128 bits, which takes as long as the rest of a packet's pacing.
+fn span_of(bytes: u64, bytes_per_second: u64) -> Span {
+    match bytes.checked_mul(1_000_000_000) {
+        Some(nanos) if bytes_per_second > 0 => Span(nanos / bytes_per_second),
+        _ => Span::of_bytes(bytes, bytes_per_second),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_division_is_exact() {
+        for bytes in [0, 1, 1352, 18_446_744_073, 18_446_744_074, u64::MAX] {
+            for rate in [0, 1, 7, 999_999_999, u64::MAX] {
+                assert_eq!(span_of(bytes, rate), Span::of_bytes(bytes, rate));
+            }
+        }
+    }
+
+    /// Packets of 1000 B that leave within `ms` milliseconds at 1 MB/s, asked every `step` µs.
+    fn sent_within(ms: u64, step_us: u64) -> u64 {
+        let mut pacer = Pacer::default();
+        let mut packets = 0;
+        for now in (0..ms * 1000).step_by(step_us as usize).map(Time::from_micros) {
+            while pacer.next() <= now {
+                pacer.sent(now, 1000, 1_000_000, 1000);
+                packets += 1;
+            }
+        }
+        packets
+    }
+
+    #[test]
+    fn the_rate_is_kept_with_a_precise_timer_and_with_a_lazy_one() {
+        assert!((1000..=1003).contains(&sent_within(1000, 10)));
+        assert!((1000..=1003).contains(&sent_within(1000, 1900)));
+    }
+
+    #[test]
+    fn an_idle_time_earns_no_more_than_the_burst() {
+        let mut pacer = Pacer::default();
+        let now = Time::from_millis(5000);
+        let mut burst = 0;
+        while pacer.next() <= now {
+            pacer.sent(now, 1000, 1_000_000, 1000);
+            burst += 1;
+        }
+        assert!(burst <= 3, "{burst} packets at once");
+    }
+
+    #[test]
+    fn a_quantum_leaves_together_and_the_rate_is_kept() {
+        let mut pacer = Pacer::default();
+        let mut sent_ms = Vec::new();
+        for now in (0..100_000).step_by(100).map(|us| Time::from_micros(1_000_000 + us)) {
+            while pacer.next() <= now {
+                pacer.sent_of_quantum(now, 1000, 1_000_000, 5000);
+                sent_ms.push(now.as_micros() / 1000 - 1000);
+            }
+        }
+        assert_eq!(sent_ms[..7], [0, 0, 0, 0, 0, 1, 2]);
+        assert!((100..=105).contains(&sent_ms.len()), "{}", sent_ms.len());
+    }
+
+    #[test]
+    fn strict_spacing_lets_no_two_packets_leave_together() {
+        let mut pacer = Pacer::default();
+        pacer.sent(Time::from_millis(100), 1000, 10_000, 0);
+        assert_eq!(pacer.next(), Time::from_millis(200));
+    }
+}

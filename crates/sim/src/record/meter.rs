@@ -1,0 +1,198 @@
+//! Measures of a link, in all and, where flows of both classes meet, for each class.
+
+use super::delays::{Delays, StepMean};
+use afteryou_aqm::Class;
+use afteryou_base::{Span, Time};
+use afteryou_scenario::outcome::Quantiles;
+use afteryou_scenario::{Dscp, Network, Scenario};
+
+/// Measurements at a link.
+pub struct Meter {
+    windows: Vec<Window>,
+    /// Indices of the windows that are open now.
+    open: Vec<usize>,
+    /// Up to `changed`, bytes excepted.
+    counters: Counters,
+    queued: PerClass<u64>,
+    changed: Time,
+    /// Flows of both classes meet here.
+    is_mixed: bool,
+    /// Time in the queue of packets that waited, in this step.
+    step: StepMean,
+    /// Packets that had not waited when the step began.
+    undelayed_before_step: u64,
+}
+
+/// A value for best effort and one for lower effort.
+type PerClass<T> = [T; 2];
+
+/// The packets that have passed since the run began, read at the edges of windows and steps.
+#[derive(Clone, Copy, Default)]
+struct Counters {
+    /// Bytes that left.
+    bytes: u64,
+    /// Packets × ns in the queue.
+    area: PerClass<u128>,
+    /// Packets that left without having waited: at a link that is not full nearly all, so each costs an addition only.
+    undelayed: PerClass<u64>,
+}
+
+impl Counters {
+    fn since(self, earlier: Counters) -> Counters {
+        let [best, lower] = [0, 1];
+        Counters {
+            bytes: self.bytes - earlier.bytes,
+            area: [self.area[best] - earlier.area[best], self.area[lower] - earlier.area[lower]],
+            undelayed: [
+                self.undelayed[best] - earlier.undelayed[best],
+                self.undelayed[lower] - earlier.undelayed[lower],
+            ],
+        }
+    }
+}
+
+struct Window {
+    from: Time,
+    to: Time,
+    /// Time in the queue of each packet that departed after waiting.
+    delays: Delays,
+    /// The same for each class, if there are both.
+    by_class: PerClass<Delays>,
+    /// The packets that had passed when it began; once it is over, those that passed in it.
+    counters: Counters,
+}
+
+/// Figures of a window.
+pub struct Passed {
+    /// Time in the queue.
+    pub delays: Option<Quantiles>,
+    /// Bytes that left.
+    pub bytes: u64,
+    /// Packets in the queue × s, of each class.
+    pub packet_seconds: PerClass<f64>,
+    /// Time in the queue of each class, if flows of both meet here.
+    pub by_class: Option<PerClass<Option<Quantiles>>>,
+}
+
+impl Meter {
+    /// The meter of the link with this index; nothing has happened yet.
+    pub fn new(scenario: &Scenario, network: &Network, link: usize) -> Meter {
+        let windows = scenario.measure.iter().map(|window| Window {
+            from: Time(window.from.0 .0),
+            to: Time(window.to.0 .0),
+            delays: Delays::default(),
+            by_class: Default::default(),
+            counters: Counters::default(),
+        });
+        let flows: Vec<usize> = network.flows_on(link).collect();
+        let lower = flows.iter().filter(|flow| scenario.flow[**flow].dscp() == Dscp::LE).count();
+        Meter {
+            windows: windows.collect(),
+            open: Vec::new(),
+            counters: Counters::default(),
+            queued: [0, 0],
+            changed: Time::ZERO,
+            is_mixed: (1..flows.len()).contains(&lower),
+            step: StepMean::default(),
+            undelayed_before_step: 0,
+        }
+    }
+
+    /// The queue now holds so many packets of each class.
+    pub fn queue_changed(&mut self, now: Time, queued: PerClass<u64>) {
+        let passed = u128::from(now.since(self.changed).0);
+        for (area, queued) in self.counters.area.iter_mut().zip(self.queued) {
+            *area += u128::from(queued) * passed;
+        }
+        self.changed = now;
+        self.queued = queued;
+    }
+
+    /// Did the queue hold packets when it was last measured?
+    pub fn holds_packets(&self) -> bool {
+        self.queued != [0, 0]
+    }
+
+    /// A packet leaves the queue after `sojourn`.
+    pub fn departs(&mut self, class: Class, sojourn: Span) {
+        if sojourn == Span::ZERO {
+            self.counters.undelayed[class as usize] += 1;
+            return;
+        }
+        self.step.record(sojourn);
+        for index in &self.open {
+            let window = &mut self.windows[*index];
+            window.delays.record(sojourn);
+            if self.is_mixed {
+                window.by_class[class as usize].record(sojourn);
+            }
+        }
+    }
+
+    /// Returns the mean time in the queue since the last call, ms.
+    pub fn take_step_ms(&mut self) -> Option<f64> {
+        let undelayed = self.counters.undelayed.iter().sum::<u64>();
+        let in_step = undelayed - std::mem::replace(&mut self.undelayed_before_step, undelayed);
+        self.step.take_ms_with(in_step)
+    }
+
+    /// Windows begin and end here, when `bytes` have left the link in all.
+    pub fn at_edge(&mut self, now: Time, bytes: u64) {
+        self.queue_changed(now, self.queued);
+        let counters = Counters { bytes, ..self.counters };
+        for window in &mut self.windows {
+            if window.from == now {
+                window.counters = counters;
+            }
+            if window.to == now {
+                window.counters = counters.since(window.counters);
+            }
+        }
+        self.open.clear();
+        let open = |window: &Window| (window.from..window.to).contains(&now);
+        self.open.extend(self.windows.iter().enumerate().filter(|(_, window)| open(window)).map(|(i, _)| i));
+    }
+
+    /// Indices of the windows that are open now.
+    pub fn open(&self) -> &[usize] {
+        &self.open
+    }
+
+    /// Figures of a window that is over.
+    pub fn window(&self, index: usize) -> Passed {
+        let Window { delays, by_class, counters, .. } = &self.windows[index];
+        let of_class = |class: usize| by_class[class].quantiles_with(counters.undelayed[class]);
+        Passed {
+            delays: delays.quantiles_with(counters.undelayed.iter().sum()),
+            bytes: counters.bytes,
+            packet_seconds: counters.area.map(|area| area as f64 / 1e9),
+            by_class: self.is_mixed.then(|| [of_class(0), of_class(1)]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::{Duration, Link, Window};
+
+    #[test]
+    fn the_mean_queue_is_integrated_over_time() {
+        // 0 on [0, 1), 2 on [1, 3), 1 on [3, 4).
+        let link = Link::new("1 Mbit/s".parse().unwrap(), "10 packets".parse().unwrap());
+        let s = |s: u64| Duration::from_millis(s * 1000);
+        let window = |name: &str, from, to| Window { name: name.to_owned(), from: s(from), to: s(to) };
+        let measure = vec![window("all", 0, 4), window("middle", 1, 3)];
+        let scenario = Scenario { measure, ..Scenario::new("", s(4), link) };
+        let mut meter = Meter::new(&scenario, &scenario.network().unwrap(), 0);
+        let at = |s: u64| Time::from_millis(s * 1000);
+        meter.at_edge(at(0), 0);
+        meter.at_edge(at(1), 0);
+        meter.queue_changed(at(1), [1, 1]);
+        meter.at_edge(at(3), 0);
+        meter.queue_changed(at(3), [1, 0]);
+        meter.at_edge(at(4), 0);
+        assert_eq!(meter.window(0).packet_seconds, [3.0, 2.0], "1.25 packets for 4 s");
+        assert_eq!(meter.window(1).packet_seconds, [2.0, 2.0]);
+    }
+}

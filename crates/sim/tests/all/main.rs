@@ -1,0 +1,17 @@
+//! Whole scenarios in the simulator.
+
+mod background;
+mod books;
+mod codel;
+mod fair_queues;
+mod golden;
+mod grid;
+mod libutp_recovery;
+mod paths;
+mod pie;
+mod recovery;
+mod red;
+mod sampling;
+mod skew;
+mod support;
+mod tcp;

@@ -1,0 +1,30 @@
+//! Samples of controllers: at the instants that were asked for, and without a trace in what is measured.
+
+use crate::support::*;
+use afteryou_base::{Span, Time};
+
+#[test]
+fn a_run_measures_the_same_with_samples_and_without() {
+    let flows = vec![flow("one", "ledbat++", 50), flow("two", "cubic", 20)];
+    let scenario = scenario(link("10 Mbit/s", "100 ms"), 10.0, 2.0, flows);
+    let mut samples = 0;
+    let every = Span::from_micros(7_001);
+    let outcome =
+        afteryou_sim::sampled(&scenario, &mut |_| true, every, &mut |_| samples += 1).expect("a run");
+    assert_eq!(outcome, run(&scenario));
+    assert_eq!(samples, 2 * (10_000_000 / 7_001 + 1));
+}
+
+#[test]
+fn a_sample_holds_what_holds_after_everything_at_its_instant() {
+    let scenario = scenario(link("10 Mbit/s", "100 ms"), 10.0, 2.0, vec![flow("one", "newreno", 50)]);
+    let mut windows = Vec::new();
+    let take = &mut |sample: afteryou_sim::Sample<'_>| windows.push((sample.at, sample.snapshot.cwnd));
+    let outcome =
+        afteryou_sim::sampled(&scenario, &mut |_| true, Span::from_millis(100), take).expect("a run");
+    assert_eq!(windows.first(), Some(&(Time::ZERO, 10 * 1448)), "the initial window");
+    // The recorder looks at the same instants, but may do so before the packets of that instant.
+    let curve = outcome.curve("one", "cwnd");
+    let agree = curve.iter().zip(&windows[1..]).filter(|((_, kb), (_, bytes))| *kb == *bytes as f64 / 1e3);
+    assert!(agree.count() * 100 >= curve.len() * 95);
+}

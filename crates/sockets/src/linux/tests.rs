@@ -1,0 +1,110 @@
+//! Kernels that refuse: the calls are made to a function here.
+
+use super::*;
+
+fn control() -> Control {
+    let socket = crate::bind("127.0.0.1:0".parse().unwrap(), crate::Families::Own).unwrap();
+    Control::new(SockRef::from(&socket), Options::default()).unwrap()
+}
+
+fn peer() -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], 9))
+}
+
+/// The contents of one call: bytes, the TOS byte, the size of the segments.
+type Call = (usize, Option<u8>, Option<u16>);
+
+fn seen(payload: &[u8], controls: &[ControlMessage<'_>]) -> Call {
+    let tos = controls.iter().find_map(|control| match control {
+        ControlMessage::Ipv4Tos(tos) => Some(**tos),
+        _ => None,
+    });
+    let segment = controls.iter().find_map(|control| match control {
+        ControlMessage::UdpGsoSegments(size) => Some(**size),
+        _ => None,
+    });
+    (payload.len(), tos, segment)
+}
+
+/// Sends by a kernel that answers each call as `answer` says; returns the calls and the result.
+fn send_by(
+    control: &Control,
+    outgoing: &Outgoing<'_>,
+    answer: impl Fn(Call) -> nix::Result<()>,
+) -> (Vec<Call>, io::Result<()>) {
+    let mut calls = Vec::new();
+    let result = control.send_by(outgoing, |payload, controls| {
+        calls.push(seen(payload, controls));
+        answer(seen(payload, controls))
+    });
+    (calls, result)
+}
+
+#[test]
+fn a_kernel_that_takes_no_byte_gets_the_datagram_without_and_is_not_asked_again() {
+    let control = control();
+    let old = |(_, tos, _): Call| if tos.is_some() { Err(Errno::EINVAL) } else { Ok(()) };
+    let outgoing = Outgoing { tos: 6, ..Outgoing::new(peer(), &[0; 10]) };
+    assert!(control.sends_tos());
+    let (calls, result) = send_by(&control, &outgoing, old);
+    assert!(result.is_ok());
+    assert_eq!(calls, [(10, Some(6), None), (10, None, None)]);
+    assert!(!control.sends_tos());
+    assert_eq!(send_by(&control, &outgoing, old).0, [(10, None, None)]);
+}
+
+#[test]
+fn a_datagram_that_is_refused_either_way_does_not_cost_the_byte() {
+    let control = control();
+    let outgoing = Outgoing { tos: 6, ..Outgoing::new(peer(), &[0; 10]) };
+    let (_, result) = send_by(&control, &outgoing, |_| Err(Errno::EINVAL));
+    assert_eq!(result.unwrap_err().raw_os_error(), Some(libc::EINVAL));
+    assert!(control.sends_tos());
+}
+
+#[test]
+fn a_buffer_that_the_device_cannot_cut_leaves_in_parts_with_their_byte() {
+    let control = control();
+    assert_eq!(control.send_segments(), MOST_SEGMENTS);
+    let no_offload = |(_, _, segment): Call| if segment.is_some() { Err(Errno::EIO) } else { Ok(()) };
+    let outgoing = Outgoing { tos: 6, segment: Some(1000), ..Outgoing::new(peer(), &[0; 2500]) };
+    let (calls, result) = send_by(&control, &outgoing, no_offload);
+    assert!(result.is_ok());
+    let parts = [(1000, Some(6), None), (1000, Some(6), None), (500, Some(6), None)];
+    assert_eq!(calls, [&[(2500, Some(6), Some(1000))][..], &parts].concat());
+    assert_eq!(control.send_segments(), 1);
+    assert_eq!(send_by(&control, &outgoing, no_offload).0, parts);
+}
+
+#[test]
+fn a_full_buffer_is_an_error_only_if_nothing_has_left() {
+    let control = control();
+    control.offload_failed.store(true, Ordering::Relaxed);
+    let outgoing = Outgoing { segment: Some(1000), ..Outgoing::new(peer(), &[0; 2500]) };
+    let full_after = |most: usize| {
+        let calls = std::cell::Cell::new(0);
+        send_by(&control, &outgoing, |_| {
+            calls.set(calls.get() + 1);
+            if calls.get() > most {
+                Err(Errno::EAGAIN)
+            } else {
+                Ok(())
+            }
+        })
+    };
+    let (calls, result) = full_after(0);
+    assert_eq!((calls.len(), result.unwrap_err().kind()), (1, io::ErrorKind::WouldBlock));
+    let (calls, result) = full_after(1);
+    assert_eq!((calls.len(), result.is_ok()), (2, true));
+}
+
+#[test]
+fn the_sockets_own_byte_needs_no_control_message() {
+    let socket = crate::bind("127.0.0.1:0".parse().unwrap(), crate::Families::Own).unwrap();
+    let options = Options { own_tos: Some(4), ..Options::default() };
+    let control = Control::new(SockRef::from(&socket), options).unwrap();
+    assert_eq!(control.own_tos(), Some(4));
+    let with = |tos| Outgoing { tos, ..Outgoing::new(peer(), &[0; 10]) };
+    assert_eq!(send_by(&control, &with(4), |_| Ok(())).0, [(10, None, None)]);
+    assert_eq!(send_by(&control, &with(6), |_| Ok(())).0, [(10, Some(6), None)]);
+}

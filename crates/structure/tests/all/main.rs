@@ -1,0 +1,4 @@
+//! Rules of the source's structure.
+
+mod rules;
+mod workspace;

@@ -1,0 +1,13 @@
+//! The terminal, as every command of afteryou uses it: text on stdout and stderr, and failures with their exit codes.
+//!
+//! Nothing that is printed here has the secret of a ticket in it, and nothing from elsewhere steers the terminal.
+
+mod complaint;
+pub mod environment;
+pub mod failure;
+pub mod output;
+pub mod width;
+
+pub use environment::{is_dumb, no_color};
+pub use failure::Failure;
+pub use width::cut;

@@ -1,0 +1,119 @@
+//! What every job can be told.
+
+use crate::log::LogArgs;
+use afteryou_rate::Timetable;
+use afteryou_scenario::{Algorithm, Dscp};
+use clap::builder::BoolishValueParser;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// What every job can be told.
+#[derive(Args, Clone, Debug)]
+pub struct Common {
+    /// Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"
+    ///
+    /// Rates as afteryou writes them (5Mbit/s, 2MB/s) or as rclone does (512k is 512 KiB a second). A timetable is
+    /// rclone's: times of this machine's clock with the rate from then on, "off" for none, and days if wanted:
+    /// "Mon-08:00,1M Sat-00:00,off". Two rates with a colon are for sending and receiving: 10M:1M. Whoever yields needs no limit to be unnoticed; this is for links that are paid by
+    /// volume, and for paths where yielding does not work.
+    #[arg(long, value_name = "RATE|TIMETABLE", env = "AFTERYOU_MAX_RATE", hide_env_values = true)]
+    pub max_rate: Option<Timetable>,
+
+    /// The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]
+    ///
+    /// Any of `afteryou list controllers`. Unless you write restart=false, ledbat++ restarts quickly after yielding.
+    #[arg(
+        long,
+        value_name = "CONTROLLER",
+        default_value = "ledbat++",
+        value_parser = controller,
+        env = "AFTERYOU_CONTROLLER",
+        hide_env_values = true
+    )]
+    pub controller: Algorithm,
+
+    /// The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63
+    #[arg(long, default_value = "le", env = "AFTERYOU_DSCP", hide_env_values = true)]
+    pub dscp: Dscp,
+
+    /// For programs: one JSON object in a line for each event, on stdout
+    #[arg(
+        long,
+        env = "AFTERYOU_JSON",
+        hide_env_values = true,
+        value_parser = BoolishValueParser::new()
+    )]
+    pub json: bool,
+
+    /// Print the name of each file when it is done, and what became of it
+    #[arg(
+        long,
+        env = "AFTERYOU_LIST",
+        hide_env_values = true,
+        value_parser = BoolishValueParser::new()
+    )]
+    pub list: bool,
+
+    /// How much is logged.
+    #[command(flatten)]
+    pub log: LogArgs,
+
+    /// The side that started this one over ssh prints what becomes of the entries, on the same terminal.
+    #[arg(skip)]
+    pub is_far_end: bool,
+
+    /// Print nothing but errors
+    #[arg(
+        long,
+        short,
+        env = "AFTERYOU_QUIET",
+        hide_env_values = true,
+        value_parser = BoolishValueParser::new()
+    )]
+    pub quiet: bool,
+
+    /// Where this machine's key is kept; usually ~/.local/state/afteryou
+    #[arg(long, value_name = "DIR", env = "AFTERYOU_STATE", hide_env_values = true)]
+    pub state: Option<PathBuf>,
+
+    /// Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR
+    #[arg(long, value_name = "DIR", env = "AFTERYOU_CONTROL_DIR", hide_env_values = true)]
+    pub control_dir: Option<PathBuf>,
+
+    /// An event for each chunk group that comes off the wire.
+    #[arg(long, hide = true, requires = "json")]
+    pub json_groups: bool,
+}
+
+impl Common {
+    /// The controller, with the defaults that suit a transfer rather than those of its draft.
+    pub fn controller(&self) -> Algorithm {
+        let algorithm = self.controller.clone();
+        match algorithm.kind == "ledbat++" && !algorithm.params.contains_key("restart") {
+            true => algorithm.with("restart", "true"),
+            false => algorithm,
+        }
+    }
+}
+
+/// What becomes of symbolic links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Symlinks {
+    /// They arrive as links, if they stay within what is sent.
+    #[default]
+    Keep,
+    /// They are left out.
+    Skip,
+    /// What they point to arrives instead.
+    Follow,
+}
+
+/// A controller that exists, with parameters that it takes.
+///
+/// # Errors
+/// An unknown controller, with the nearest name, or a parameter that its table refuses.
+pub fn controller(text: &str) -> Result<Algorithm, afteryou_scenario::Error> {
+    let algorithm: Algorithm = text.parse()?;
+    algorithm.controller()?;
+    Ok(algorithm)
+}

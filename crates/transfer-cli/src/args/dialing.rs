@@ -1,0 +1,254 @@
+//! `afteryou send` and `afteryou get`: the sides that connect.
+
+use super::common::{Common, Symlinks};
+use super::target::{looks_like_ticket, repeated, Target};
+use super::EXIT_CODES;
+use afteryou_scenario::Duration;
+use afteryou_terminal::failure::reason;
+use afteryou_terminal::Failure;
+use afteryou_transfer::ticket::Role;
+use clap::{Args, ValueHint};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What `afteryou send` can be told.
+#[derive(Args, Clone, Debug)]
+#[command(
+    override_usage = "afteryou send [OPTIONS] PATH... TICKET\n       afteryou send [OPTIONS] --via ssh HOST[:DIR] PATH...",
+    after_help = SEND_HELP,
+    after_long_help = format!("{SEND_HELP}\n\n{EXIT_CODES}")
+)]
+pub struct SendArgs {
+    /// Files and directories, and the ticket that `afteryou receive` printed (or @FILE, a file that holds it)
+    #[arg(value_name = "PATH... TICKET", value_hint = ValueHint::AnyPath)]
+    pub words: Vec<OsString>,
+
+    /// Choose how symbolic links are handled. `follow` may leave PATH: what a link leads to is sent wherever it lies
+    #[arg(long, value_enum, default_value = "keep", env = "AFTERYOU_SYMLINKS", hide_env_values = true)]
+    pub symlinks: Symlinks,
+
+    /// How to reach the far end.
+    #[command(flatten)]
+    pub dialing: Dialing,
+
+    /// What every job can be told.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What `afteryou get` can be told.
+#[derive(Args, Clone, Debug)]
+#[command(
+    override_usage = "afteryou get [OPTIONS] TICKET[/PATH] [DIR]\n       afteryou get [OPTIONS] --via ssh HOST:PATH [DIR]",
+    after_help = GET_HELP,
+    after_long_help = format!("{GET_HELP}\n\n{EXIT_CODES}")
+)]
+pub struct GetArgs {
+    /// The ticket that `afteryou serve` printed (or @FILE, a file that holds it), with the path of what you want behind
+    /// a slash; and where to put it, which is here if not said
+    #[arg(value_name = "TICKET[/PATH]] [DIR", num_args = 0..=2, value_hint = ValueHint::DirPath)]
+    pub words: Vec<OsString>,
+
+    /// How to reach the far end.
+    #[command(flatten)]
+    pub dialing: Dialing,
+
+    /// What every job can be told.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// How to reach the far end, and for how long to try.
+#[derive(Args, Clone, Debug)]
+pub struct Dialing {
+    /// Start the far end over ssh, as scp does, instead of using a ticket
+    #[arg(long, num_args = 2, value_names = ["ssh", "HOST[:DIR]"])]
+    pub via: Option<Vec<String>>,
+
+    /// The ssh program of --via, with its arguments: "ssh -p 2222"
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        default_value = "ssh",
+        env = "AFTERYOU_SSH_COMMAND",
+        hide_env_values = true
+    )]
+    pub ssh_command: String,
+
+    /// How --via finds afteryou on the other machine
+    #[arg(
+        long,
+        value_name = "PROGRAM",
+        default_value = "afteryou",
+        env = "AFTERYOU_FAR_COMMAND",
+        hide_env_values = true
+    )]
+    pub far_command: String,
+
+    /// The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`
+    #[arg(long, env = "AFTERYOU_TICKET", hide_env_values = true)]
+    pub ticket: Option<String>,
+
+    /// Connections of this job; together they take no more than one
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1",
+        value_parser = clap::value_parser!(u8).range(1..=64),
+        env = "AFTERYOU_CONNECTIONS",
+        hide_env_values = true
+    )]
+    pub connections: u8,
+
+    /// Fail if there was no connection for so long; if not said, try for ever
+    #[arg(long, value_name = "TIME", env = "AFTERYOU_GIVE_UP_AFTER", hide_env_values = true)]
+    pub give_up_after: Option<Duration>,
+}
+
+const SEND_HELP: &str = "\
+Examples:
+  afteryou send photos backup.tar TICKET
+  afteryou send photos @ticket.txt               not seen in `ps`
+  AFTERYOU_TICKET=... afteryou send photos       nor is this
+  afteryou send --via ssh host:archive photos    no ticket needed
+  afteryou send photos --max-rate \"08:00,512k 19:00,off\" @ticket.txt
+
+It yields to everything else on the path. Interrupt it whenever you like: the same command goes on from there.
+While it runs: `afteryou ctl`.";
+
+const GET_HELP: &str = "\
+Examples:
+  afteryou get TICKET                     everything that is served, into this directory
+  afteryou get TICKET/photos/2026 album   a part of it, into album
+  afteryou get @ticket.txt                not seen in `ps`
+  afteryou get --via ssh host:photos      no ticket needed
+
+The far end yields to everything else on the path. Interrupt it whenever you like: the same command goes on from there.
+While it runs: `afteryou ctl`.";
+
+impl SendArgs {
+    /// What to send where. Each path exists.
+    pub fn paths_and_target(&self) -> Result<(Vec<PathBuf>, Target), Failure> {
+        let mut words = self.words.clone();
+        let target = match self.dialing.ssh()? {
+            Some(place) => {
+                self.refuse_ticket_beside_ssh(words.last())?;
+                self.dialing.named(Target::ssh_directory(place)?)
+            }
+            None => self.ticket(&mut words)?,
+        };
+        if words.is_empty() {
+            return Err(Failure::usage(
+                "there is nothing to send: name files or directories before the ticket",
+            ));
+        }
+        let paths: Vec<PathBuf> = words.into_iter().map(PathBuf::from).collect();
+        paths.iter().try_for_each(|path| exists(path))?;
+        Ok((paths, target))
+    }
+
+    /// The last word, or what --ticket or the environment says.
+    fn ticket(&self, words: &mut Vec<OsString>) -> Result<Target, Failure> {
+        if let Some(word) = words.pop_if(|word| looks_like_ticket(word)) {
+            return Target::ticket(&word, Role::Receive);
+        }
+        if let Some(ticket) = &self.dialing.ticket {
+            return Target::ticket(ticket.as_ref(), Role::Receive);
+        }
+        match words.last() {
+            None => Err(Failure::usage(
+                "say what to send and where: afteryou send PATH... TICKET, with the ticket that `afteryou receive` \
+                 printed",
+            )),
+            Some(word) if std::fs::symlink_metadata(word).is_ok() => Err(Failure::usage(format!(
+                "{} is a path, and the last word should be a ticket: `afteryou receive` on the other machine prints one",
+                repeated(word)
+            ))),
+            Some(word) => Err(Failure::usage(format!(
+                "{} is neither a ticket nor a file: the last word should be the ticket that `afteryou receive` printed, or \
+                 @FILE",
+                repeated(word)
+            ))),
+        }
+    }
+
+    fn refuse_ticket_beside_ssh(&self, last: Option<&OsString>) -> Result<(), Failure> {
+        match last.is_some_and(|word| looks_like_ticket(word)) {
+            true => Err(Failure::usage("--via and a ticket: use one of them")),
+            false => Ok(()),
+        }
+    }
+}
+
+impl GetArgs {
+    /// What to get from where, and the directory it goes to.
+    pub fn target_and_directory(&self) -> Result<(Target, PathBuf), Failure> {
+        let mut words = self.words.iter();
+        let target = match self.dialing.ssh()? {
+            Some(place) => self.dialing.named(Target::ssh_path(place)?),
+            None => self.ticket(&mut words)?,
+        };
+        let directory = words.next().map_or(Path::new("."), Path::new);
+        if looks_like_ticket(directory.as_os_str()) {
+            return Err(Failure::usage(
+                "a ticket where a directory is expected: use one ticket, and none with --via",
+            ));
+        }
+        match words.next() {
+            Some(extra) => {
+                Err(Failure::usage(format!("{} is one word too many: name one directory", repeated(extra))))
+            }
+            None => Ok((target, directory.to_owned())),
+        }
+    }
+
+    /// The first word, or what --ticket or the environment says.
+    fn ticket<'a>(&self, words: &mut impl Iterator<Item = &'a OsString>) -> Result<Target, Failure> {
+        let first = self.words.first();
+        if let (Some(ticket), false) =
+            (&self.dialing.ticket, first.is_some_and(|word| looks_like_ticket(word)))
+        {
+            return Target::ticket(ticket.as_ref(), Role::Serve);
+        }
+        match words.next() {
+            Some(word) => Target::ticket(word, Role::Serve),
+            None => Err(Failure::usage(
+                "say what to get: afteryou get TICKET[/PATH], with the ticket that `afteryou serve` printed",
+            )),
+        }
+    }
+}
+
+impl Dialing {
+    /// What --via says behind its way.
+    fn ssh(&self) -> Result<Option<&str>, Failure> {
+        match self.via.as_deref() {
+            None => Ok(None),
+            Some([how, place]) if how == "ssh" => Ok(Some(place)),
+            Some(words) => {
+                let how = words.first().map_or("", String::as_str);
+                Err(Failure::usage(format!("--via: there is no way \"{how}\": write --via ssh HOST[:DIR]")))
+            }
+        }
+    }
+
+    /// The same far end, with the programs that the user names.
+    fn named(&self, target: Target) -> Target {
+        let Target::Ssh { mut via, path } = target else { return target };
+        if !self.ssh_command.is_empty() {
+            via.ssh = self.ssh_command.split_whitespace().map(OsString::from).collect();
+        }
+        via.far_command.clone_from(&self.far_command);
+        Target::Ssh { via, path }
+    }
+}
+
+fn exists(path: &Path) -> Result<(), Failure> {
+    match std::fs::symlink_metadata(path) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let path = repeated(path.as_os_str());
+            Err(Failure::usage(format!("cannot read {path}: {}", reason(&error))))
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Where the far end is: a ticket as a word, in a file or in the environment, or a host that ssh knows.
+
+use afteryou_terminal::failure::reason;
+use afteryou_terminal::Failure;
+use afteryou_transfer::ssh::Via;
+use afteryou_transfer::ticket::{Role, Ticket};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
+
+/// What tickets begin with.
+const PREFIX: &str = "afteryou1";
+
+/// Longest file that is read for a ticket, bytes. A ticket has some hundred.
+const LONGEST: u64 = 64 * 1024;
+
+/// Where the far end is.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// What a ticket says.
+    Ticket {
+        /// The ticket.
+        ticket: Ticket,
+        /// What stood behind a slash: the path below the served directory.
+        path: String,
+    },
+    /// A host that ssh knows.
+    Ssh {
+        /// The host and its directory.
+        via: Via,
+        /// What to get from there; empty is all of it.
+        path: String,
+    },
+}
+
+/// Is `word` a ticket, or the name of a file with one, rather than a path?
+pub fn looks_like_ticket(word: &OsStr) -> bool {
+    let text = word.to_string_lossy();
+    let text = bare(&text);
+    // Mailers and phones change small letters to capital ones.
+    let is_ticket = text.get(..PREFIX.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(PREFIX));
+    is_ticket || (text.starts_with('@') && text.len() > 1)
+}
+
+/// Without the blanks and quotes that come along when a word is copied.
+fn bare(text: &str) -> &str {
+    text.trim_matches(|c: char| {
+        c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '“' | '”' | '„' | '‘' | '’')
+    })
+}
+
+/// `word` as a message may repeat it: not if there is a ticket in it, which is a secret.
+pub fn repeated(word: &OsStr) -> String {
+    match word.to_string_lossy().to_ascii_lowercase().contains(PREFIX) {
+        true => "a word with a ticket in it".to_owned(),
+        false => format!("{word:?}"),
+    }
+}
+
+/// A ticket of either role, with what stands behind a slash; or @FILE with that in it.
+pub fn read_ticket(word: &OsStr) -> Result<(Ticket, String), Failure> {
+    let text = word.to_string_lossy();
+    let text = match bare(&text).strip_prefix('@') {
+        Some(file) => read_file(file)?,
+        None => bare(&text).to_owned(),
+    };
+    let (ticket, path) = Ticket::with_path(&text).map_err(|error| match std::fs::symlink_metadata(word) {
+        Ok(_) => Failure::usage(format!(
+            "{} is a path where a ticket is expected: the other machine prints one",
+            repeated(word)
+        )),
+        // The word is not repeated: it might be a secret with a slip in it.
+        Err(_) => Failure::usage(error),
+    })?;
+    Ok((ticket, path.unwrap_or_default().to_owned()))
+}
+
+impl Target {
+    /// A ticket for what a `role` does, a ticket with a path behind a slash, or @FILE with either in it.
+    pub fn ticket(word: &OsStr, role: Role) -> Result<Target, Failure> {
+        let (ticket, path) = read_ticket(word)?;
+        match (role, ticket.role) {
+            (Role::Receive, Role::Serve) => Err(Failure::usage(
+                "this ticket is from `afteryou serve`: use it with `afteryou get`, or run `afteryou receive` there",
+            )),
+            (Role::Serve, Role::Receive) => Err(Failure::usage(
+                "this ticket is from `afteryou receive`: use it with `afteryou send`, or run `afteryou serve` there",
+            )),
+            // Only the receiver decides where files go.
+            (Role::Receive, Role::Receive) if !path.trim_matches('/').is_empty() => Err(Failure::usage(format!(
+                "what is sent arrives in the directory of `afteryou receive`, not in {path:?} below it: leave that out \
+                 behind the ticket, or run `afteryou receive` there for that directory",
+            ))),
+            _ => Ok(Target::Ticket { ticket, path }),
+        }
+    }
+
+    /// The directory at HOST\[:DIR\] that things are sent to.
+    pub fn ssh_directory(place: &str) -> Result<Target, Failure> {
+        Ok(Target::Ssh { via: via(place)?, path: String::new() })
+    }
+
+    /// What HOST:PATH names, from the directory that it lies in, so that it arrives under its own name as with scp.
+    pub fn ssh_path(place: &str) -> Result<Target, Failure> {
+        // An address of IPv6 has colons, too, in brackets.
+        let after_brackets = place.find(']').map_or(0, |at| at + 1);
+        let (host, path) = match place[after_brackets..].find(':') {
+            Some(at) => (&place[..after_brackets + at], &place[after_brackets + at + 1..]),
+            None => (place, ""),
+        };
+        if path.is_empty() {
+            return Err(Failure::usage(format!("--via: say what to get: write --via ssh {host}:PATH")));
+        }
+        let path = path.trim_end_matches('/');
+        let (directory, name) = match path.rsplit_once('/') {
+            Some(("", name)) => ("/", name),
+            Some((directory, name)) => (directory, name),
+            None => (".", path),
+        };
+        match name {
+            // These have no name of their own.
+            "" | "." | ".." | "~" => Target::ssh_directory(place),
+            _ => Ok(Target::Ssh { via: via(&format!("{host}:{directory}"))?, path: name.to_owned() }),
+        }
+    }
+}
+
+fn via(place: &str) -> Result<Via, Failure> {
+    Via::parse(place).map_err(|error| Failure::usage(format!("--via: {error}")))
+}
+
+/// The first line of the file.
+fn read_file(name: &str) -> Result<String, Failure> {
+    let refused = |error: std::io::Error| {
+        Failure::usage(format!("cannot read the ticket in {name:?}: {}", reason(&error)))
+    };
+    let mut text = String::new();
+    let file = File::open(name).map_err(refused)?;
+    file.take(LONGEST).read_to_string(&mut text).map_err(refused)?;
+    match text.lines().map(str::trim).find(|line| !line.is_empty()) {
+        Some(line) => Ok(line.to_owned()),
+        None => Err(Failure::usage(format!("there is no ticket in {name:?}: the file is empty"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::tests::line;
+
+    fn read(text: &str) -> Result<String, Failure> {
+        match Target::ticket(text.as_ref(), Role::Serve)? {
+            Target::Ticket { path, .. } => Ok(path),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_path_may_stand_behind_a_ticket() {
+        let ticket = line(Role::Serve);
+        assert_eq!(read(&ticket).unwrap(), "");
+        assert_eq!(read(&format!("{ticket}/photos/2026")).unwrap(), "photos/2026");
+    }
+
+    #[test]
+    fn a_ticket_may_lie_in_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ticket");
+        let from_file = |text: &str| {
+            std::fs::write(&file, text).unwrap();
+            read(&format!("@{}", file.display()))
+        };
+        let ticket = line(Role::Serve);
+        assert_eq!(from_file(&format!("\n  {ticket}/x  \nsomething else")).unwrap(), "x");
+        assert!(from_file("  \n").unwrap_err().to_string().ends_with("the file is empty"));
+        let error = read("@/no/such/file").unwrap_err();
+        assert_eq!(error.to_string(), "cannot read the ticket in \"/no/such/file\": there is no such file");
+    }
+
+    #[test]
+    fn blanks_and_quotes_around_a_ticket_do_no_harm() {
+        let ticket = line(Role::Serve);
+        for word in [format!("  {ticket} \n"), format!("\"{ticket}/x\""), format!("„{ticket}“")] {
+            assert!(looks_like_ticket(word.as_ref()) && read(&word).is_ok(), "{word}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_ticket_is_not_repeated() {
+        let error = read("aftreyou1secret").unwrap_err().to_string();
+        assert!(error.starts_with("this is no ticket") && !error.contains("secret"), "{error}");
+        let error = read("/").unwrap_err().to_string();
+        assert!(error.starts_with("\"/\" is a path where a ticket is expected"), "{error}");
+    }
+
+    #[test]
+    fn a_ticket_for_the_other_direction_is_explained() {
+        let error = read(&line(Role::Receive)).unwrap_err();
+        assert_eq!(error.code(), 2);
+        assert!(error.to_string().contains("use it with `afteryou send`"), "{error}");
+    }
+
+    #[test]
+    fn where_things_arrive_is_not_the_senders_to_say() {
+        let ticket = line(Role::Receive);
+        let send = |text: &str| Target::ticket(text.as_ref(), Role::Receive);
+        assert!(send(&ticket).is_ok() && send(&format!("{ticket}/")).is_ok());
+        for path in ["sub", "/sub", "a/b/"] {
+            let error = send(&format!("{ticket}/{path}")).unwrap_err();
+            let said = error.to_string();
+            assert_eq!(error.code(), 2);
+            assert!(said.contains(&format!("not in {path:?} below it: leave that out")), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_is_got_over_ssh_keeps_its_name() {
+        let split = |place: &str| match Target::ssh_path(place).unwrap() {
+            Target::Ssh { via, path } => (via.remote_command(Role::Serve), path),
+            other => panic!("{other:?}"),
+        };
+        for (place, directory, path) in [
+            ("host:photos", ".", "photos"),
+            ("me@host:a/b c", "a", "b c"),
+            ("host:/srv/", "/", "srv"),
+            ("host:/", "/", ""),
+            ("host:..", "..", ""),
+            ("[2001:db8::1]:a/b", "a", "b"),
+        ] {
+            let (command, name) = split(place);
+            assert!(command.ends_with(&format!(" -- {directory}")), "{place}: {command}");
+            assert_eq!(name, path, "{place}");
+        }
+        for place in ["host", "host:", "[2001:db8::1]"] {
+            assert!(Target::ssh_path(place).unwrap_err().to_string().contains("say what to get"), "{place}");
+        }
+        assert!(Target::ssh_directory("-oProxyCommand=x").is_err());
+    }
+}

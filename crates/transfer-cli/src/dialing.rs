@@ -1,0 +1,127 @@
+//! `afteryou send` and `afteryou get`, from the command line's words to the end of the job.
+
+use super::args::{Common, Dialing, GetArgs, SendArgs, Target};
+use super::ctl::Job;
+use super::stage::Stage;
+use super::summary;
+use super::timetable::Direction;
+use super::{network, sources};
+use afteryou_terminal::Failure;
+use afteryou_transfer::dial::Dialer;
+use afteryou_transfer::job::{self, Dial, JobOptions, Summary};
+use afteryou_transfer::source::Source;
+use afteryou_transfer::ssh::FarEnd;
+use afteryou_transfer::store::{Store, StoreOptions};
+use afteryou_transfer::ticket::Role;
+use std::future::Future;
+use std::net::{Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// `afteryou send`.
+pub async fn send(args: &SendArgs) -> Result<(), Failure> {
+    let (paths, target) = args.paths_and_target()?;
+    let job = Job { command: "send", done: "sent", direction: Direction::Up, what: names(&paths) };
+    let source = Source::of(&paths, sources::options(&args.common, args.symlinks)).map_err(Failure::usage)?;
+    let stage = Stage::start(&args.common, job, true)?;
+    run(stage, target, Role::Receive, &args.common, &args.dialing, |dial, _, options| {
+        job::send(dial, source, options)
+    })
+    .await
+}
+
+/// `afteryou get`.
+pub async fn get(args: &GetArgs) -> Result<(), Failure> {
+    let (target, directory) = args.target_and_directory()?;
+    sources::check_directory(&directory)?;
+    let store = Store::open(&directory, StoreOptions::default())?;
+    let job = Job {
+        command: "get",
+        done: "received",
+        direction: Direction::Down,
+        what: format!("into {}", directory.display()),
+    };
+    let stage = Stage::start(&args.common, job, true)?;
+    run(stage, target, Role::Serve, &args.common, &args.dialing, |dial, path, options| {
+        job::get(dial, path.into_bytes(), store, options)
+    })
+    .await
+}
+
+/// Finds the far end, runs what `begin` makes until it is done or told to end, and says what came of it.
+async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
+    stage: Stage,
+    target: Target,
+    role: Role,
+    common: &Common,
+    dialing: &Dialing,
+    begin: impl FnOnce(Arc<dyn Dial>, String, JobOptions) -> J,
+) -> Result<(), Failure> {
+    let any = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));
+    let endpoint = network::socket(common, any).and_then(|socket| network::endpoint(&socket, None));
+    let endpoint = match endpoint {
+        Ok(endpoint) => endpoint,
+        Err(failure) => {
+            stage.end();
+            return Err(failure);
+        }
+    };
+    let options = JobOptions {
+        connections: usize::from(dialing.connections),
+        pace: stage.pace.clone(),
+        listener: stage.listener(),
+        state_of: network::state_of(),
+        give_up_after: dialing.give_up_after.map(|time| Duration::from_micros(time.0.as_micros())),
+        groups_in_events: common.json_groups,
+    };
+    let many = dialing.connections > 1;
+    let job = async {
+        let (ticket, path, far_end) = match target {
+            Target::Ticket { ticket, path } => (ticket, path, None),
+            Target::Ssh { via, path } => {
+                tracing::info!("starting the far end over ssh");
+                let far_end = via.start(role).await?;
+                (far_end.ticket().clone(), path, Some(far_end))
+            }
+        };
+        tracing::info!(path, fingerprint = %ticket.fingerprint, "connecting with {ticket}");
+        let dial = Dialer::new(endpoint.clone(), &ticket, network::transport(common, many)?)?;
+        beside(far_end, begin(Arc::new(dial), path, options)).await
+    };
+    let outcome = tokio::select! {
+        biased;
+        outcome = job => outcome.map(Some),
+        () = stage.stopped() => Ok(None),
+    };
+    network::leave(&endpoint).await;
+    let tally = stage.end();
+    match outcome? {
+        None => Err(Failure::Stopped(summary::stopped(&tally))),
+        Some(summary) => summary::verdict(&summary, "the same command tries them again"),
+    }
+}
+
+/// The job, for as long as the far end that ssh started is there.
+async fn beside(
+    far_end: Option<FarEnd>,
+    job: impl Future<Output = Result<Summary, afteryou_transfer::Error>>,
+) -> Result<Summary, Failure> {
+    let Some(mut far_end) = far_end else { return Ok(job.await?) };
+    let summary = tokio::select! {
+        biased;
+        summary = job => summary?,
+        status = far_end.ended() => {
+            let status = status?;
+            let hint = "run the same command again to go on from there";
+            return Err(anyhow::anyhow!("the far end that ssh started has ended ({status}): {hint}").into());
+        }
+    };
+    far_end.finish().await?;
+    Ok(summary)
+}
+
+/// "photos, backup.tar".
+fn names(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+}

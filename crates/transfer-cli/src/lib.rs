@@ -1,0 +1,84 @@
+//! `afteryou send`, `receive`, `serve`, `get` and `ctl`: files from machine to machine, in the background.
+//!
+//! The protocol, the disk and the keys are `afteryou-transfer`'s. Here is what a person sees of it: the command line
+//! (`args`), what is shown while it runs (`live`, from `tally` and `words`), control from outside (`ctl`, `signals`,
+//! `timetable`), the log (`log`), and what a service manager waits for (`ready`).
+
+pub mod args;
+pub mod ctl;
+mod dialing;
+pub mod figures;
+mod listening;
+mod live;
+pub mod log;
+mod network;
+mod open_files;
+mod queue;
+mod ready;
+mod signals;
+mod sources;
+mod stage;
+mod summary;
+pub mod tally;
+mod threads;
+pub mod timetable;
+pub mod words;
+
+use afteryou_terminal::Failure;
+use args::{Common, GetArgs, ReceiveArgs, SendArgs, ServeArgs};
+use clap::Subcommand;
+use ctl::CtlArgs;
+use std::future::Future;
+
+/// The commands that move files, and the one that controls them.
+#[derive(Debug, Subcommand)]
+pub enum TransferCommand {
+    /// Send files and directories to where `afteryou receive` waits for them.
+    Send(SendArgs),
+    /// Wait for files; prints the ticket for `afteryou send`.
+    Receive(ReceiveArgs),
+    /// Let files be got; prints the ticket for `afteryou get`.
+    Serve(ServeArgs),
+    /// Get files and directories from where `afteryou serve` has them.
+    Get(GetArgs),
+    /// Look at running jobs, slow them down, pause and end them.
+    Ctl(CtlArgs),
+}
+
+impl TransferCommand {
+    /// Carries it out in this thread, until its job has ended; it prints what a person should see.
+    ///
+    /// # Errors
+    /// The command's exit code with its reason.
+    pub fn run(&self) -> Result<(), Failure> {
+        match self {
+            TransferCommand::Send(args) => run(&args.common, dialing::send(args)),
+            TransferCommand::Receive(args) => run(&args.common, listening::receive(args)),
+            TransferCommand::Serve(args) => run(&args.common, listening::serve(args)),
+            TransferCommand::Get(args) => run(&args.common, dialing::get(args)),
+            TransferCommand::Ctl(args) => ctl::run(args),
+        }
+    }
+}
+
+fn run(common: &Common, job: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    log::start(&common.log, common.quiet);
+    open_files::raise_limit();
+    open_files::check()?;
+    let runtime = threads::runtime()?;
+    let outcome = runtime.block_on(job);
+    // A thread that reads standard input, or a file that is being hashed, is not waited for.
+    runtime.shutdown_background();
+    outcome
+}
+
+/// Reads `words` as the command line does.
+#[cfg(test)]
+fn parsed<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<TransferCommand, clap::Error> {
+    #[derive(clap::Parser)]
+    struct Words {
+        #[command(subcommand)]
+        command: TransferCommand,
+    }
+    clap::Parser::try_parse_from(words).map(|words: Words| words.command)
+}

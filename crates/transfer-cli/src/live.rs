@@ -1,0 +1,99 @@
+//! What is shown while a job runs: a bar on a terminal, a line now and then elsewhere, events for programs, or nothing.
+//!
+//! All but the events go to stderr, so that stdout stays free for the ticket and for programs. Events reach a view from
+//! one thread, in order; it is also asked to look again a few times a second, since countdowns run without events, too.
+
+mod bar;
+mod json;
+mod lines;
+mod quiet;
+
+use super::args::Common;
+use super::figures::{count, percent, rate, size, time};
+use super::tally::Tally;
+use afteryou_terminal::output::complain;
+use afteryou_transfer::event::{Event, Outcome};
+use std::io::IsTerminal;
+use std::time::Instant;
+
+/// Somewhere that a job is shown.
+pub trait View: Send {
+    /// Something happened; `tally` has it in already.
+    fn event(&mut self, event: &Event, tally: &Tally, now: Instant);
+    /// Time has passed.
+    fn tick(&mut self, tally: &Tally, now: Instant);
+    /// A sentence that stays.
+    fn say(&mut self, sentence: &str);
+    /// A line of the log.
+    fn log(&mut self, line: &str) {
+        complain(&format!("{line}\n"));
+    }
+    /// So many files were settled without being told of, since whoever reads was too slow.
+    fn missed(&mut self, files: u64) {
+        self.say(&format!("{} more: too many to tell of each", count(files, "file")));
+    }
+    /// Nothing more will come; what was said stays.
+    fn finish(&mut self);
+}
+
+/// The view that was asked for; `at_once` if a job begins now rather than when somebody connects.
+pub fn view(common: &Common, at_once: bool) -> Box<dyn View> {
+    let list = common.list;
+    match (common.json, common.quiet) {
+        (true, _) => Box::new(json::Json::new(std::io::stdout())),
+        (false, true) => Box::new(quiet::Quiet { entries: !common.is_far_end }),
+        (false, false) if std::io::stderr().is_terminal() && !afteryou_terminal::is_dumb() => {
+            Box::new(bar::Bar::new(at_once, list, bar::stderr()))
+        }
+        (false, false) => Box::new(lines::Lines::new(list, std::io::stderr())),
+    }
+}
+
+/// What is printed of an event at once, for people: what needs their attention, and with `list` every file.
+fn remark(event: &Event, list: bool) -> Option<String> {
+    match event {
+        Event::File { path, outcome: Outcome::Stored } if list => Some(format!("done: {path}")),
+        Event::File { path, outcome: Outcome::Had } if list => Some(format!("there already: {path}")),
+        Event::Connected { peer } => Some(format!("connected to {peer}")),
+        Event::Disconnected { reason, .. } => Some(format!("no connection: {reason}")),
+        Event::File { path, outcome: Outcome::Failed(reason) } => Some(format!("failed: {path}: {reason}")),
+        Event::File { path, outcome: Outcome::Skipped(reason) } => {
+            Some(format!("left out: {path}: {reason}"))
+        }
+        Event::File { path, outcome: Outcome::Incomplete(reason) } => {
+            Some(format!("without mode or time: {path}: {reason}"))
+        }
+        _ => None,
+    }
+}
+
+/// What is printed when a job is paused or goes on, once each; while it is paused, `again` if that is to be repeated.
+fn pause(said: &mut bool, again: bool, tally: &Tally, now: Instant) -> Option<String> {
+    let paused = tally.pause(now);
+    let before = std::mem::replace(said, paused.is_some());
+    match paused {
+        Some(sentence) => (!before || again).then_some(sentence),
+        None => before.then(|| "no longer paused".to_owned()),
+    }
+}
+
+/// "42 %, 1.3 GB of 3.1 GB, 18.3 Mbit/s, 13 min left, 12 of 340 files", without what is not known.
+fn numbers(tally: &Tally) -> String {
+    let mut parts = Vec::new();
+    if tally.files == 0 {
+        return "looking for files".to_owned();
+    }
+    if tally.is_plan_complete {
+        parts.push(format!("{} %", percent(tally.bytes_done, tally.bytes)));
+    }
+    // While files are still being looked at, more is to come.
+    let more = if tally.is_plan_complete { "" } else { " or more" };
+    parts.push(format!("{} of {}{more}", size(tally.bytes_done), size(tally.bytes)));
+    parts.push(rate(tally.rate));
+    parts.extend(tally.time_left().map(|left| format!("{} left", time(left))));
+    parts.push(format!("{} of {}{more}", tally.files_done, count(tally.files, "file")));
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! Where there is no terminal: a line every ten seconds, and one at once where something needs attention.
+
+use super::{numbers, pause, remark, View};
+use crate::tally::Tally;
+use afteryou_terminal::output::printable;
+use afteryou_transfer::event::Event;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+/// Enough to see in a log what went on, and not too much for a job of days.
+const APART: Duration = Duration::from_secs(10);
+
+/// Lines on `out`.
+pub struct Lines<W> {
+    out: W,
+    /// Every file is named.
+    list: bool,
+    next: Option<Instant>,
+    /// Of this job, that there is a connection was said.
+    said_connected: bool,
+    said_paused: bool,
+}
+
+impl<W: Write + Send> Lines<W> {
+    /// Nothing was said yet.
+    pub fn new(list: bool, out: W) -> Lines<W> {
+        Lines { out, list, next: None, said_connected: false, said_paused: false }
+    }
+}
+
+impl<W: Write + Send> View for Lines<W> {
+    fn event(&mut self, event: &Event, tally: &Tally, now: Instant) {
+        match event {
+            Event::Connected { .. } => self.next = Some(now + APART),
+            Event::Finished { .. } => (self.next, self.said_connected) = (None, false),
+            _ => {}
+        }
+        if matches!(event, Event::Connected { .. }) && std::mem::replace(&mut self.said_connected, true) {
+            return;
+        }
+        if let Some(remark) = remark(event, self.list) {
+            self.say(&remark);
+        }
+        // Whoever comes now waits for the end of a pause, and is to be seen waiting.
+        if let Event::Connected { .. } | Event::Pace { .. } = event {
+            let again = matches!(event, Event::Connected { .. });
+            if let Some(sentence) = pause(&mut self.said_paused, again, tally, now) {
+                self.say(&sentence);
+            }
+        }
+    }
+
+    fn tick(&mut self, tally: &Tally, now: Instant) {
+        if self.next.is_none_or(|next| now < next) {
+            return;
+        }
+        self.next = Some(now + APART);
+        self.say(&format!("{}; {}", numbers(tally), tally.words(now)));
+    }
+
+    fn say(&mut self, sentence: &str) {
+        // If nobody reads it there is nobody to tell.
+        let _ = writeln!(self.out, "{}", printable(sentence));
+    }
+
+    fn log(&mut self, line: &str) {
+        self.say(line);
+    }
+
+    fn finish(&mut self) {
+        let _ = self.out.flush();
+    }
+}

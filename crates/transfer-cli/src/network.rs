@@ -1,0 +1,188 @@
+//! Sockets that mark their packets, controllers that yield, and what they see.
+
+use super::args::Common;
+use afteryou_base::param::Settings;
+use afteryou_cc::group::Shared;
+use afteryou_cc::list::Entry;
+use afteryou_quic::{Factory, Monitor, Socket, MAX_ACK_DELAY};
+use afteryou_scenario::algorithm::Overrides;
+use afteryou_terminal::Failure;
+use afteryou_transfer::guard::ConfigFor;
+use afteryou_transfer::job::{Arrival, ArrivalOf, StateOf};
+use afteryou_transfer::wire::State;
+use anyhow::Context;
+use quinn::{AckFrequencyConfig, EndpointConfig, ServerConfig, TransportConfig};
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Hosts that are remembered. Strangers can fill this, and it costs them a handshake each.
+const MOST_HOSTS: usize = 1_024;
+
+/// The far end is told that we leave; a packet or two, and who does not hear it will find out.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// A UDP socket with the class that was asked for. Where IPv6 is turned off, `[::]` is taken as all of IPv4.
+pub fn socket(common: &Common, address: SocketAddr) -> Result<Arc<Socket>, Failure> {
+    let bind = |address| Socket::bind(address, common.dscp.bits());
+    let bound = match bind(address) {
+        Err(error) if address.is_ipv6() && address.ip().is_unspecified() && !is_taken(&error) => {
+            bind((Ipv4Addr::UNSPECIFIED, address.port()).into())
+        }
+        bound => bound,
+    };
+    let socket =
+        bound.with_context(|| format!("cannot listen at {address}: choose another with --listen"))?;
+    tracing::debug!(%address, dscp = ?common.dscp, "opened a UDP socket");
+    Ok(socket)
+}
+
+/// Somebody else has the port.
+pub fn is_taken(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::AddrInUse
+}
+
+/// An endpoint on `socket`.
+pub fn endpoint(
+    socket: &Arc<Socket>,
+    server: Option<quinn::ServerConfig>,
+) -> Result<quinn::Endpoint, Failure> {
+    let endpoint = afteryou_quic::endpoint(socket.clone(), EndpointConfig::default(), server);
+    Ok(endpoint.context("cannot use the network")?)
+}
+
+/// Closes `endpoint`, and waits until the far ends have been told.
+pub async fn leave(endpoint: &quinn::Endpoint) {
+    endpoint.close(0_u32.into(), b"");
+    let _ = tokio::time::timeout(FAREWELL, endpoint.wait_idle()).await;
+}
+
+/// What connections are like: the controller that was asked for, and what the protocol needs. Connections that use the
+/// same one at the same time and are `many` take no more than one.
+pub fn transport(common: &Common, many: bool) -> Result<Arc<TransportConfig>, Failure> {
+    let (entry, overrides) = common.controller().controller()?;
+    let alone =
+        Factory::new(entry, &overrides).map_err(|error| Failure::usage(format!("--controller: {error}")))?;
+    let factory = if many { together(entry, overrides) } else { alone };
+    let mut acks = AckFrequencyConfig::default();
+    acks.max_ack_delay(Some(MAX_ACK_DELAY));
+    let mut transport = afteryou_transfer::transport();
+    transport.congestion_controller_factory(factory).ack_frequency_config(Some(acks));
+    Ok(Arc::new(transport))
+}
+
+/// One window for all connections. When the last is gone, what it knew of the path is forgotten.
+fn together(entry: &'static Entry, overrides: Overrides) -> Arc<Factory> {
+    let current: Mutex<Option<Shared>> = Mutex::new(None);
+    Factory::of(move |setup| {
+        let mut current = current.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(group) = current.as_ref().filter(|group| group.members() > 0) {
+            return group.member(setup.mss);
+        }
+        let settings = Settings::new(entry.params, &overrides).unwrap_or(Settings::defaults(entry.params));
+        let group = Shared::new((entry.make)(&settings, &setup), setup.mss);
+        let member = group.member(setup.mss);
+        *current = Some(group);
+        member
+    })
+}
+
+/// For the side that listens: connections of one host take no more than one, whatever job they are of.
+pub fn by_host(common: &Common, server: ServerConfig) -> ConfigFor {
+    let common = common.clone();
+    let usual = Arc::new(server);
+    let mut hosts: HashMap<IpAddr, Arc<ServerConfig>> = HashMap::new();
+    Box::new(move |client| {
+        let host = client.ip().to_canonical();
+        if let Some(config) = hosts.get(&host) {
+            return config.clone();
+        }
+        if hosts.len() >= MOST_HOSTS {
+            // Their connections keep what they have; new ones begin anew.
+            hosts.clear();
+        }
+        tracing::debug!(%host, "a window for a new host");
+        // It worked when the service began.
+        let Ok(transport) = transport(&common, true) else { return usual.clone() };
+        let mut config = ServerConfig::clone(&usual);
+        config.transport_config(transport);
+        let config = Arc::new(config);
+        hosts.insert(host, config.clone());
+        config
+    })
+}
+
+/// Asks for the state of a connection's controller.
+pub fn state_of() -> StateOf {
+    Arc::new(|connection| {
+        let snapshot = Monitor::of(connection)?.status().snapshot;
+        let us = |span: afteryou_base::Span| span.as_micros();
+        Some(State {
+            base_us: snapshot.base_delay.map(us),
+            queue_us: snapshot.queuing_delay.map(us),
+            target_us: snapshot.target.map(us),
+            cwnd: snapshot.cwnd,
+            phase: snapshot.phase.to_owned(),
+        })
+    })
+}
+
+/// Asks how the packets of a connection arrive at `socket`.
+pub fn arrival_of(socket: Arc<Socket>) -> ArrivalOf {
+    Arc::new(move |connection| Arrival {
+        tos: socket.tos_from(connection.remote_address()),
+        packets: connection.stats().udp_rx.datagrams,
+        ..Arrival::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TransferCommand as Command;
+    use afteryou_transfer::identity::Identity;
+    use afteryou_transfer::tls;
+    use quinn::congestion::ControllerFactory;
+    use std::time::Instant;
+
+    fn common(words: &[&str]) -> Common {
+        let words = [&["afteryou", "receive"], words].concat();
+        match crate::parsed(words).unwrap() {
+            Command::Receive(args) => args.common,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn connections_of_a_job_have_one_window() {
+        let (entry, overrides) = common(&["--controller", "cubic"]).controller().controller().unwrap();
+        let alone = Factory::new(entry, &overrides).unwrap().build(Instant::now(), 1_200).window();
+        let factory = together(entry, overrides);
+        let now = Instant::now();
+        let mut members: Vec<_> = (0..8).map(|_| factory.clone().build(now, 1_200)).collect();
+        assert!(
+            members.iter().all(|member| member.window() == alone),
+            "whoever comes first may have all of it"
+        );
+        for number in 0..alone / 1_200 {
+            members[0].on_sent(now, 1_200, number);
+        }
+        let rest: Vec<u64> = members[1..].iter().map(|member| member.window()).collect();
+        assert!(rest.iter().all(|window| *window <= 1_201), "a packet, to hear of room: {rest:?}");
+        drop(members);
+        assert_eq!(factory.build(Instant::now(), 1_200).window(), alone, "the next job begins anew");
+    }
+
+    #[test]
+    fn who_listens_has_a_window_for_each_host() {
+        let server = tls::server(&Identity::ephemeral().unwrap(), &[]).unwrap();
+        let mut config_for = by_host(&common(&[]), server);
+        let mut of = |client: &str| Arc::as_ptr(&config_for(client.parse().unwrap()));
+        let first = of("192.0.2.7:1000");
+        assert_eq!(first, of("192.0.2.7:2000"));
+        assert_eq!(first, of("[::ffff:192.0.2.7]:3000"), "the same over a socket for both kinds");
+        assert_ne!(first, of("192.0.2.8:1000"));
+    }
+}

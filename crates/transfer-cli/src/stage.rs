@@ -1,0 +1,224 @@
+//! What surrounds a job while it runs, whichever it is: its tally, what is shown of it, control from outside, signals,
+//! and the timetable.
+
+use super::args::Common;
+use super::ctl::Job;
+use super::live::{self, View};
+use super::queue::{self, Message};
+use super::summary::summary;
+use super::tally::Tally;
+use super::{ready, signals, timetable};
+use crate::log;
+use afteryou_cc::list::Class;
+use afteryou_terminal::output::{self, complain};
+use afteryou_terminal::Failure;
+use afteryou_transfer::event::{Event, Listener};
+use afteryou_transfer::pace::Pace;
+use afteryou_transfer::ticket::redact;
+use anyhow::Context;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// How often a view looks again if nothing happens.
+const TICK: Duration = Duration::from_millis(200);
+
+/// What the service manager is told anew now and then.
+const STATUS_APART: Duration = Duration::from_secs(10);
+
+/// A view that has not ended by then waits for a reader that stands still.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// What surrounds a job.
+pub struct Stage {
+    /// How fast it may go.
+    pub pace: Pace,
+    tally: Arc<Mutex<Tally>>,
+    stop: watch::Sender<bool>,
+    done: &'static str,
+    is_finished: Arc<AtomicBool>,
+    messages: queue::Sender,
+    /// Disconnected when the view has ended.
+    shown: mpsc::Receiver<()>,
+    tasks: Vec<tokio::task::JoinHandle<()>>,
+    #[cfg(unix)]
+    _server: Option<super::ctl::Server>,
+}
+
+impl Stage {
+    /// Sets it up, inside a runtime. `at_once` if the job begins now rather than when somebody connects.
+    pub fn start(common: &Common, job: Job, at_once: bool) -> Result<Stage, Failure> {
+        let (controller, _) = common.controller().controller()?;
+        let never_yields = (controller.class == Class::Foreground).then(|| controller.name.to_owned());
+        let pace = Pace::new();
+        let tally = Tally::new(pace.clone(), never_yields, Instant::now());
+        let tally = Arc::new(Mutex::new(if at_once { tally } else { tally.listening() }));
+        let stop = watch::Sender::new(false);
+
+        // To the end of the process: who gives up waiting for us says so by a second signal.
+        tokio::spawn(signals::watch(stop.clone()));
+        let mut tasks = Vec::new();
+        if let Some(max_rate) = &common.max_rate {
+            let clock = timetable::SystemClock;
+            let task = timetable::follow(max_rate.clone(), job.direction, clock, pace.clone(), tally.clone());
+            tasks.push(tokio::spawn(task));
+        }
+        #[cfg(unix)]
+        let server = server(common, job.clone(), &tally, &pace, &stop);
+
+        tracing::info!(
+            version = env!("CARGO_PKG_VERSION"),
+            command = job.command,
+            what = job.what,
+            controller = controller.name,
+            "the job begins"
+        );
+        let view = live::view(common, at_once);
+        let (messages, received) = queue::queue();
+        log::show_in(messages.clone());
+        let (showing, shown) = mpsc::channel();
+        let their_tally = tally.clone();
+        std::thread::Builder::new()
+            .name("view".to_owned())
+            .spawn(move || {
+                show(view, &their_tally, &received);
+                drop(showing);
+            })
+            .context("cannot start a thread, raise the limit of processes (ulimit -u)")?;
+        Ok(Stage {
+            pace,
+            tally,
+            stop,
+            done: job.done,
+            is_finished: Arc::default(),
+            messages,
+            shown,
+            tasks,
+            #[cfg(unix)]
+            _server: server,
+        })
+    }
+
+    /// Where the job's events go.
+    pub fn listener(&self) -> Listener {
+        let (tally, messages, done) = (self.tally.clone(), self.messages.clone(), self.done);
+        let is_finished = self.is_finished.clone();
+        Arc::new(move |event| {
+            if matches!(event, Event::Group { .. }) {
+                return at_once(&event);
+            }
+            is_finished.fetch_or(matches!(event, Event::Finished { .. }), Relaxed);
+            let end = added(&tally, &event, done);
+            messages.send(Message::Event(event));
+            end.into_iter().for_each(|sentence| messages.send(Message::Say(sentence)));
+        })
+    }
+
+    /// Shows a sentence.
+    pub fn say(&self, sentence: String) {
+        self.messages.send(Message::Say(sentence));
+    }
+
+    /// A job came to its end.
+    pub fn is_finished(&self) -> bool {
+        self.is_finished.load(Relaxed)
+    }
+
+    /// Becomes true when somebody wants the job to end.
+    pub fn shutdown(&self) -> watch::Receiver<bool> {
+        self.stop.subscribe()
+    }
+
+    /// To make it end.
+    pub fn stopper(&self) -> watch::Sender<bool> {
+        self.stop.clone()
+    }
+
+    /// Returns when somebody wants the job to end.
+    pub async fn stopped(&self) {
+        // The sender lives in `self`.
+        let _ = self.stop.subscribe().wait_for(|stop| *stop).await;
+    }
+
+    /// Takes all down; returns where the job stood.
+    pub fn end(self) -> Tally {
+        ready::stopping();
+        self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
+        self.messages.send(Message::End);
+        // Nothing is ever sent: what comes is the end, or the time is over.
+        let _ = self.shown.recv_timeout(LAST_WORDS);
+        let tally = locked(&self.tally).clone();
+        tally
+    }
+}
+
+/// A job that cannot be controlled is better than none.
+#[cfg(unix)]
+fn server(
+    common: &Common,
+    job: Job,
+    tally: &Arc<Mutex<Tally>>,
+    pace: &Pace,
+    stop: &watch::Sender<bool>,
+) -> Option<super::ctl::Server> {
+    let started = super::ctl::Server::start(
+        common.control_dir.as_deref(),
+        job,
+        tally.clone(),
+        pace.clone(),
+        stop.clone(),
+    );
+    started.map_err(|error| complain(&format!("afteryou: no control by `afteryou ctl`: {error:#}\n"))).ok()
+}
+
+/// The view's thread.
+fn show(mut view: Box<dyn View>, tally: &Mutex<Tally>, messages: &queue::Receiver) {
+    let mut told = Instant::now();
+    loop {
+        let message = messages.next(TICK);
+        let now = Instant::now();
+        // A copy, since a terminal that is stopped (Ctrl-S) stops its writer, and the job and `ctl` go on.
+        let tally = locked(tally).clone();
+        match message {
+            Ok(Message::Event(event)) => view.event(&event, &tally, now),
+            // The user may have named a path by a ticket. Names of files stay as they are.
+            Ok(Message::Say(sentence)) => view.say(&redact(&sentence)),
+            Ok(Message::Log(line)) => view.log(&line),
+            Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if let Some(files) = messages.missed() {
+            view.missed(files);
+        }
+        view.tick(&tally, now);
+        if now.saturating_duration_since(told) >= STATUS_APART {
+            told = now;
+            ready::status(&tally.words(now));
+        }
+    }
+    view.finish();
+}
+
+/// Adds an event; at the end of a job, gives the sentence about it.
+fn added(tally: &Mutex<Tally>, event: &Event, done: &str) -> Option<String> {
+    let now = Instant::now();
+    let mut tally = locked(tally);
+    tally.add(event, now);
+    matches!(event, Event::Finished { .. }).then(|| summary(done, tally.end.unwrap_or_default(), &tally, now))
+}
+
+/// What a panicking thread left behind is whole: nobody panics between two writes to it.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Chunk groups are for who counts what a killed process has received: they are told by the thread that received them, and
+/// before the group is written.
+fn at_once(event: &Event) {
+    if let Ok(line) = serde_json::to_string(event) {
+        // A reader that has seen enough is no reason to stop the job.
+        let _ = output::print(&format!("{line}\n"));
+    }
+}

@@ -1,0 +1,153 @@
+//! The sentence at the end.
+
+use super::figures::{count, rate, short_time, size};
+use super::tally::{End, Tally};
+use afteryou_terminal::Failure;
+use afteryou_transfer::job::Summary;
+use std::time::{Duration, Instant};
+
+/// The rate of less says nothing.
+const SHORT: Duration = Duration::from_millis(500);
+
+/// What was done, in one sentence: "sent 12 files, 3.1 GB in 4 min 12 s (98.4 Mbit/s); 1.2 GB were there already; yielded
+/// 34 % of the time".
+pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
+    let took = now.saturating_duration_since(tally.began);
+    let moved = tally.bytes_moved;
+    let what = match end.stored {
+        // What moved are entries without their mode or time, which are counted below.
+        0 if end.incomplete > 0 => size(moved),
+        stored => format!("{}, {}", count(stored, "file"), size(moved)),
+    };
+    let mut parts = vec![match end.stored {
+        0 if moved == 0 => format!("nothing had to be {verb}"),
+        _ if took < SHORT => format!("{verb} {what}"),
+        _ => format!(
+            "{verb} {what} in {} ({})",
+            short_time(took),
+            rate((moved as f64 / took.as_secs_f64()) as u64)
+        ),
+    }];
+    if tally.resumed() > 0 {
+        parts.push(format!("{} were there already", size(tally.resumed())));
+    }
+    if end.failed > 0 {
+        parts.push(format!("{} failed", count(end.failed, "file")));
+    }
+    parts.extend(shortfall(end.skipped, end.incomplete));
+    if moved > 0 {
+        parts.extend(tally.yielded_percent().map(|percent| match percent {
+            0 => "did not have to yield".to_owned(),
+            _ => format!("yielded {percent} % of the time"),
+        }));
+    }
+    parts.join("; ")
+}
+
+/// What a job that is over means for the exit code; `again` says how what failed is tried once more.
+pub fn verdict(summary: &Summary, again: &str) -> Result<(), Failure> {
+    if summary.failed > 0 {
+        let failed = count(summary.failed, "file");
+        return Err(anyhow::anyhow!("{failed} failed: what went wrong stands above; {again}").into());
+    }
+    match shortfall(summary.skipped, summary.incomplete) {
+        Some(shortfall) => Err(Failure::Incomplete(format!("complete, but {shortfall}: see above"))),
+        None => Ok(()),
+    }
+}
+
+/// "3 entries left out, 1 without its mode or time".
+fn shortfall(skipped: u64, incomplete: u64) -> Option<String> {
+    let entries = |count| match count {
+        1 => "1 entry".to_owned(),
+        count => format!("{count} entries"),
+    };
+    let left_out = (skipped > 0).then(|| format!("{} left out", entries(skipped)));
+    let without = (incomplete > 0).then(|| format!("{} stored without mode or time", entries(incomplete)));
+    let both: Vec<_> = left_out.into_iter().chain(without).collect();
+    (!both.is_empty()).then(|| both.join(" and "))
+}
+
+/// What is said when somebody ended it before its end.
+pub fn stopped(tally: &Tally) -> String {
+    match tally.bytes {
+        0 => "stopped: run the same command again to go on".to_owned(),
+        bytes => format!(
+            "stopped at {} of {}: run the same command again to go on from there",
+            size(tally.bytes_done),
+            size(bytes)
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_transfer::event::Event;
+    use afteryou_transfer::pace::Pace;
+
+    fn tally(bytes_done: u64, bytes_moved: u64) -> (Tally, Instant) {
+        let now = Instant::now();
+        let mut tally = Tally::new(Pace::new(), None, now);
+        tally.add(&Event::Plan { files: 12, bytes: 4_300_000_000, complete: true }, now);
+        tally.add(&Event::Progress { files_done: 12, bytes_done, bytes_moved, rate: 0 }, now);
+        (tally, now + Duration::from_secs(252))
+    }
+
+    #[test]
+    fn the_sentence_says_what_moved_and_what_did_not_have_to() {
+        let (done, now) = tally(4_300_000_000, 3_100_000_000);
+        let end = End { stored: 12, had: 1, failed: 2, ..End::default() };
+        let expected =
+            "sent 12 files, 3.1 GB in 4 min 12 s (98.4 Mbit/s); 1.2 GB were there already; 2 files failed";
+        assert_eq!(summary("sent", end, &done, now), expected);
+        let (done, now) = tally(4_300_000_000, 0);
+        let end = End { had: 12, skipped: 1, ..End::default() };
+        assert_eq!(
+            summary("sent", end, &done, now),
+            "nothing had to be sent; 4.3 GB were there already; 1 entry left out"
+        );
+    }
+
+    #[test]
+    fn what_moved_and_lacks_its_mode_is_not_said_to_be_no_file() {
+        let (done, now) = tally(4_300_000_000, 3_100_000_000);
+        let end = End { incomplete: 12, ..End::default() };
+        let expected =
+            "sent 3.1 GB in 4 min 12 s (98.4 Mbit/s); 1.2 GB were there already; 12 entries stored \
+                        without mode or time";
+        assert_eq!(summary("sent", end, &done, now), expected);
+        let end = End { stored: 1, incomplete: 12, ..End::default() };
+        assert!(summary("sent", end, &done, now).starts_with("sent 1 file, 3.1 GB in "));
+    }
+
+    #[test]
+    fn what_is_missing_decides_the_exit_code() {
+        let code = |summary: Summary| match verdict(&summary, "try again") {
+            Ok(()) => (0, String::new()),
+            Err(failure) => (failure.code(), failure.to_string()),
+        };
+        let done = Summary { stored: 5, ..Summary::default() };
+        assert_eq!(code(done), (0, String::new()));
+        let (three, said) = code(Summary { skipped: 2, incomplete: 1, ..done });
+        assert_eq!(three, 3);
+        assert_eq!(
+            said,
+            "complete, but 2 entries left out and 1 entry stored without mode or time: see above"
+        );
+        assert_eq!(code(Summary { incomplete: 1, ..done }).0, 3);
+        let (one, said) = code(Summary { failed: 1, skipped: 2, ..done });
+        assert!(one == 1 && said.starts_with("1 file failed") && said.ends_with("try again"), "{said}");
+    }
+
+    #[test]
+    fn who_stops_learns_how_to_go_on() {
+        let (done, _) = tally(1_300_000_000, 1);
+        assert_eq!(
+            stopped(&done),
+            "stopped at 1.3 GB of 4.3 GB: run the same command again to go on from there"
+        );
+        let nothing = Tally::new(Pace::new(), None, Instant::now());
+        assert_eq!(stopped(&nothing), "stopped: run the same command again to go on");
+    }
+}

@@ -1,0 +1,74 @@
+//! The threads that a job runs on.
+//!
+//! # Model
+//! tokio panics when it cannot start its workers, and work for its blocking threads waits indefinitely when there is none. So
+//! the threads are tried before the runtime starts, and those for blocking work are started at once and never end. What
+//! needs more later and gets none waits for these.
+
+use afteryou_terminal::Failure;
+use anyhow::Context;
+use std::sync::{mpsc, Arc, Barrier};
+use std::thread::Builder as Thread;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+
+const HINT: &str = "raise the limit of processes (ulimit -u)";
+/// Threads for blocking work that are there from the beginning.
+const BLOCKING: usize = 4;
+/// Threads of a job beside those of the runtime: view, control, walking, hashing, encoding, decoding.
+const OTHERS: usize = 8;
+/// No job lasts longer.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+/// The system has just shown that it can start so many.
+const SOON: Duration = Duration::from_secs(10);
+
+/// A runtime whose threads all run.
+pub fn runtime() -> Result<Runtime, Failure> {
+    let workers = std::thread::available_parallelism().map_or(2, usize::from);
+    check(workers + BLOCKING + OTHERS)?;
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(workers)
+        .thread_keep_alive(FOREVER)
+        .enable_all()
+        .build()
+        .context("cannot start the threads that a job needs")?;
+    if start_blocking(&runtime) {
+        return Ok(runtime);
+    }
+    runtime.shutdown_background();
+    Err(anyhow::anyhow!("cannot start the threads that a job needs: {HINT}").into())
+}
+
+/// Starts so many threads, and ends them.
+fn check(threads: usize) -> Result<(), Failure> {
+    let mut started = Vec::new();
+    let failed = (0..threads).find_map(|_| match Thread::new().spawn(std::thread::park) {
+        Ok(thread) => {
+            started.push(thread);
+            None
+        }
+        Err(error) => Some(error),
+    });
+    for thread in started {
+        thread.thread().unpark();
+        _ = thread.join();
+    }
+    match failed {
+        None => Ok(()),
+        Some(error) => Err(anyhow::anyhow!("a job needs {threads} threads: {error}; {HINT}").into()),
+    }
+}
+
+/// True when all of them run. Each waits for the others, so that none does the work of two.
+fn start_blocking(runtime: &Runtime) -> bool {
+    let all = Arc::new(Barrier::new(BLOCKING));
+    let (running, ran) = mpsc::channel();
+    for _ in 0..BLOCKING {
+        let (all, running) = (all.clone(), running.clone());
+        runtime.spawn_blocking(move || {
+            all.wait();
+            running.send(())
+        });
+    }
+    ran.recv_timeout(SOON).is_ok()
+}

@@ -1,0 +1,341 @@
+//! What a source finds, leaves out and remembers.
+
+use super::common::{content, move_all, names, Outcome, Pair};
+use afteryou_transfer::entry::{Kind, Wanted};
+use afteryou_transfer::source::{Item, Prepared, Source, SourceOptions, Symlinks};
+use afteryou_transfer::Error;
+use std::path::PathBuf;
+
+/// Paths that are offered, in order, and what is left out with the reason.
+fn list(source: &Source) -> (Vec<String>, Vec<(String, String)>) {
+    let (mut offered, mut skipped) = (Vec::new(), Vec::new());
+    for item in source.entries() {
+        match item {
+            Item::Entry(prepared) => offered.push(prepared.entry().path.to_string()),
+            Item::Skipped { path, reason } | Item::Failed { path, reason } => {
+                skipped.push((path.to_string(), reason))
+            }
+        }
+    }
+    (offered, skipped)
+}
+
+fn options(symlinks: Symlinks) -> SourceOptions {
+    let mut options = SourceOptions::default();
+    options.symlinks = symlinks;
+    options
+}
+
+#[test]
+fn each_path_arrives_under_its_last_component_sorted_with_directories_after_their_content() {
+    let pair = Pair::new();
+    pair.write("z/b/2", b"22");
+    pair.write("z/b/1", b"1");
+    pair.write("z/a", b"333");
+    pair.write("deep/er/single", b"4444");
+    let paths = [pair.from().join("z/"), pair.from().join("deep/er/single")];
+    let source = Source::of(&paths, SourceOptions::default()).expect("a source");
+    let (offered, skipped) = list(&source);
+    assert_eq!(offered, ["single", "z/a", "z/b/1", "z/b/2", "z/b", "z"]);
+    assert_eq!(skipped, []);
+    let totals = source.scan();
+    assert_eq!((totals.entries, totals.bytes), (6, 10));
+}
+
+#[test]
+fn paths_that_could_not_be_told_apart_or_have_no_name_are_refused() {
+    let pair = Pair::new();
+    pair.write("a/same", b"1");
+    pair.write("b/same", b"2");
+    let of = |paths: &[PathBuf]| Source::of(paths, SourceOptions::default()).map(|source| list(&source).0);
+    let twice = of(&[pair.from().join("a/same"), pair.from().join("b/same")]);
+    assert!(matches!(twice, Err(Error::Paths(words)) if words.contains("same")));
+    assert!(matches!(of(&["/".into()]), Err(Error::Paths(_))));
+    assert!(matches!(of(&[pair.from().join("nothing")]), Err(Error::File { .. })));
+    assert_eq!(of(&[pair.from().join("a/..")]).expect("a source").last().map(String::as_str), Some("from"));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_travel_is_left_out_with_a_reason() {
+    let pair = Pair::new();
+    pair.write("d/file", b"1");
+    let _socket = std::os::unix::net::UnixListener::bind(pair.from().join("d/socket")).expect("a socket");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        pair.from().join("d/pipe"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR,
+        0,
+    )
+    .expect("a pipe");
+    let (offered, skipped) = list(&pair.source());
+    assert_eq!(offered, ["d/file", "d"]);
+    let said: Vec<_> = skipped.iter().map(|(path, reason)| (path.as_str(), reason.as_str())).collect();
+    assert_eq!(said, [("d/pipe", "it is a named pipe"), ("d/socket", "it is a socket")]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_obey_the_policy() {
+    use std::os::unix::fs::symlink;
+    let pair = Pair::new();
+    pair.write("d/sub/file", b"content");
+    pair.write("outside", b"outside");
+    let d = pair.from().join("d");
+    symlink("sub/file", d.join("good")).expect("a link");
+    symlink("../file", d.join("sub/dangling")).expect("a link");
+    symlink("../outside", d.join("out")).expect("a link");
+    symlink(pair.from().join("outside"), d.join("absolute")).expect("a link");
+    symlink("..", d.join("sub/loop")).expect("a link");
+    let of = |policy| Source::of(std::slice::from_ref(&d), options(policy)).expect("a source");
+
+    let (offered, skipped) = list(&of(Symlinks::Keep));
+    assert_eq!(offered, ["d/good", "d/sub/dangling", "d/sub/file", "d/sub/loop", "d/sub", "d"]);
+    assert_eq!(skipped.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(), ["d/absolute", "d/out"]);
+    assert!(skipped[1].1.contains("not sent"), "{skipped:?}");
+
+    let (offered, skipped) = list(&of(Symlinks::Skip));
+    assert_eq!(offered, ["d/sub/file", "d/sub", "d"]);
+    assert_eq!(skipped.len(), 5);
+
+    let (offered, skipped) = list(&of(Symlinks::Follow));
+    assert_eq!(offered, ["d/absolute", "d/good", "d/out", "d/sub/file", "d/sub", "d"]);
+    let skipped: Vec<_> = skipped.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(skipped, ["d/sub/dangling", "d/sub/loop"]);
+
+    // Sent together with what it leads to, a link is fine.
+    let both =
+        Source::of(&[d.clone(), pair.from().join("outside")], options(Symlinks::Keep)).expect("a source");
+    assert!(list(&both).0.contains(&"d/out".to_owned()));
+    // What the user names is meant, though it is a link.
+    let named = Source::of(&[d.join("good")], options(Symlinks::Skip)).expect("a source");
+    assert_eq!(list(&named).0, ["good"]);
+
+    for policy in [Symlinks::Keep, Symlinks::Skip, Symlinks::Follow] {
+        let fresh = Pair::new();
+        for (path, outcome) in move_all(&of(policy), &fresh.store()) {
+            assert!(!matches!(outcome, Outcome::Failed(_)), "{path}: {outcome:?}");
+        }
+        assert_eq!(std::fs::read(fresh.to().join("d/sub/file")).expect("it is there"), b"content");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_served_directory_cannot_be_left() {
+    use std::os::unix::fs::symlink;
+    let pair = Pair::new();
+    pair.write("d/file", b"content");
+    let beside = pair.base.path().join("beside");
+    symlink(&beside, pair.from().join("absolute")).expect("a link");
+    symlink("../beside", pair.from().join("relative")).expect("a link");
+    symlink("../../beside", pair.from().join("d/deep")).expect("a link");
+    symlink("d", pair.from().join("inside")).expect("a link");
+    for policy in [Symlinks::Keep, Symlinks::Skip, Symlinks::Follow] {
+        let below =
+            |path: &[u8]| Source::below(&pair.from(), path, options(policy)).map(|source| list(&source).0);
+        for path in [
+            &b".."[..],
+            b"../beside",
+            b"/etc",
+            b"d/../..",
+            b"absolute",
+            b"absolute/canary",
+            b"relative/canary",
+            b"d/deep/canary",
+            b"nothing",
+            b".afteryou",
+            b"d/.afteryou",
+            b"a\0",
+            b"d//file",
+        ] {
+            assert!(below(path).is_err(), "{}", String::from_utf8_lossy(path));
+        }
+        assert_eq!(below(b"d/file").expect("a source"), ["file"]);
+        assert_eq!(below(b"d").expect("a source"), ["d/file", "d"]);
+        assert_eq!(below(b"inside/file").expect("a source"), ["file"]);
+        let all = below(b"").expect("a source");
+        assert!(!all.iter().any(|path| path.contains("canary") || path.contains("deep")), "{all:?}");
+        assert!(all.contains(&"d/file".to_owned()));
+    }
+}
+
+/// A name that a store gives.
+fn partial(end: &str) -> String {
+    format!(".afteryou/{}-{}.{end}", "0123456789abcdef".repeat(2), "fedcba9876543210".repeat(2))
+}
+
+#[test]
+fn partial_files_are_not_sent_and_deep_ones_are_named() {
+    let pair = Pair::new();
+    pair.write("file", b"content");
+    for end in ["part", "tree", "link"] {
+        pair.write(&partial(end), b"partial");
+        pair.write(&format!("d/{}", partial(end)), b"partial");
+    }
+    let (offered, skipped) = list(&pair.source());
+    assert_eq!(offered, ["d", "file"]);
+    let [(path, reason)] = &skipped[..] else { panic!("one is named: {skipped:?}") };
+    assert!(path == "d/.afteryou" && reason.contains("partial files"), "{path}: {reason}");
+    let source = Source::of(&[pair.from()], SourceOptions::default()).expect("a source");
+    let (offered, skipped) = list(&source);
+    assert_eq!(offered, ["from/d", "from/file", "from"]);
+    assert_eq!(skipped.len(), 1);
+}
+
+#[test]
+fn what_only_has_the_name_of_partial_files_is_sent_where_the_sink_takes_it() {
+    let pair = Pair::new();
+    pair.write(".afteryou/notes", b"mine");
+    pair.write("d/.afteryou/notes", b"mine");
+    pair.write("e/.AfterYou", b"a file");
+    let (offered, skipped) = list(&pair.source());
+    assert_eq!(offered, ["d/.afteryou/notes", "d/.afteryou", "d", "e/.AfterYou", "e"]);
+    let [(path, reason)] = &skipped[..] else { panic!("one is named: {skipped:?}") };
+    assert!(path == ".afteryou" && reason.contains("rename"), "{path}: {reason}");
+    for (path, outcome) in move_all(&pair.source(), &pair.store()) {
+        assert!(!matches!(outcome, Outcome::Failed(_)), "{path}: {outcome:?}");
+    }
+    assert_eq!(std::fs::read(pair.to().join("d/.afteryou/notes")).expect("it is there"), b"mine");
+}
+
+/// A large file in a served directory, its root as it is offered, and a cache.
+struct Large {
+    pair: Pair,
+    bytes: Vec<u8>,
+    cache: PathBuf,
+    source: Source,
+}
+
+const LARGE: usize = 65 * 1024 * 1024;
+
+impl Large {
+    fn new() -> Self {
+        let pair = Pair::new();
+        let bytes = content(LARGE, 1);
+        pair.write("large", &bytes);
+        let cache = pair.base.path().join("to/cache");
+        let mut options = SourceOptions::default();
+        options.cache = Some(cache.clone());
+        let source = Source::below(&pair.from(), b"", options).expect("a source");
+        Self { pair, bytes, cache, source }
+    }
+
+    fn right(&self) -> [u8; 32] {
+        *blake3::hash(&self.bytes).as_bytes()
+    }
+
+    fn offered(&self) -> ([u8; 32], Prepared) {
+        let Some(Item::Entry(prepared)) = self.source.entries().next() else { panic!("a file") };
+        let Kind::File { root, .. } = prepared.entry().kind else { panic!("a file") };
+        (root, prepared)
+    }
+
+    /// Changes a byte; size and time of modification stay.
+    fn edit_unseen(&mut self, at: usize) {
+        use std::io::{Seek, SeekFrom, Write};
+        let mut options = std::fs::File::options();
+        let mut file = options.write(true).open(self.pair.from().join("large")).expect("opens");
+        let time = file.metadata().expect("metadata").modified().expect("a time");
+        self.bytes[at] ^= 1;
+        file.seek(SeekFrom::Start(at as u64)).expect("seeks");
+        file.write_all(&self.bytes[at..=at]).expect("writes");
+        file.set_modified(time).expect("a time");
+    }
+}
+
+/// So long that the times of a file count.
+fn settle() {
+    std::thread::sleep(std::time::Duration::from_millis(2100));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_edited_in_place_with_its_old_time_is_hashed_anew() {
+    let mut large = Large::new();
+    settle();
+    assert_eq!(large.offered().0, large.right());
+    assert_eq!(names(&large.cache).len(), 1, "it is remembered");
+    let (_, prepared) = large.offered();
+    large.edit_unseen(LARGE / 2);
+    let (root, _) = large.offered();
+    assert_eq!(root, large.right());
+    // Neither is what was prepared before sent any more.
+    assert!(prepared.encode(&Wanted(vec![(0, LARGE as u64)]), std::io::sink()).is_err());
+}
+
+#[test]
+fn a_file_that_just_changed_is_not_remembered() {
+    let mut large = Large::new();
+    assert_eq!(large.offered().0, large.right());
+    assert_eq!(names(&large.cache), Vec::<String>::new());
+    large.edit_unseen(LARGE / 3);
+    let (root, prepared) = large.offered();
+    assert_eq!(root, large.right());
+    prepared.encode(&Wanted(vec![(0, LARGE as u64)]), std::io::sink()).expect("encodes");
+}
+
+#[test]
+fn trees_of_large_files_are_remembered_and_a_spoilt_memory_is_harmless() {
+    let mut large = Large::new();
+    settle();
+    let whole = Wanted(vec![(0, LARGE as u64)]);
+    let (first, prepared) = large.offered();
+    assert_eq!(first, large.right());
+    prepared.encode(&whole, std::io::sink()).expect("encodes");
+    let [kept] = names(&large.cache).try_into().expect("one file");
+    let kept = large.cache.join(kept);
+
+    // It is used: a tree that looks right and is another content's is offered, found out, and the file is hashed anew.
+    let mine = std::fs::read(&kept).expect("it is there");
+    let mut other = mine.clone();
+    other[16] ^= 1;
+    let sum = *blake3::Hasher::new().update(&other[16..48]).update(&other[80..]).finalize().as_bytes();
+    other[48..80].copy_from_slice(&sum);
+    std::fs::write(&kept, &other).expect("writes");
+    let (second, prepared) = large.offered();
+    assert_eq!(second, other[16..48], "the cache was not used");
+    assert!(prepared.encode(&whole, std::io::sink()).is_err());
+    let Item::Entry(prepared) = prepared.again() else { panic!("prepared") };
+    let right = large.right();
+    assert!(matches!(prepared.entry().kind, Kind::File { root, .. } if root == right));
+    prepared.encode(&whole, std::io::sink()).expect("encodes");
+
+    // Damaged, cut short, something else entirely.
+    let whole_tree = std::fs::read(&kept).expect("it is there");
+    for damage in 0..5 {
+        let mut tree = whole_tree.clone();
+        let length = tree.len();
+        match damage {
+            0 => tree[length / 2] ^= 1,
+            1 => tree[20] ^= 1,
+            2 => tree.truncate(100),
+            3 => tree.clear(),
+            _ => tree = content(length, 9),
+        }
+        std::fs::write(&kept, tree).expect("writes");
+        let (root, prepared) = large.offered();
+        assert_eq!(root, right, "damage {damage}");
+        prepared.encode(&whole, std::io::sink()).expect("encodes");
+    }
+
+    // A changed file has a tree of its own.
+    large.bytes[7] ^= 1;
+    large.pair.write("large", &large.bytes);
+    settle();
+    assert_eq!(large.offered().0, large.right());
+    assert_eq!(names(&large.cache).len(), 2);
+
+    // Nobody used them for long.
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(31 * 24 * 3600);
+    let made_up = large.cache.join("0123.tree");
+    std::fs::write(&made_up, b"").expect("writes");
+    for name in names(&large.cache) {
+        let file = std::fs::File::options().write(true).open(large.cache.join(name)).expect("opens");
+        file.set_modified(old).expect("a time");
+    }
+    std::fs::remove_file(large.pair.from().join("large")).expect("removes");
+    assert_eq!(large.source.entries().count(), 0);
+    assert_eq!(names(&large.cache), Vec::<String>::new());
+}

@@ -1,0 +1,9 @@
+//! Whole jobs over real sockets on loopback.
+
+mod breaks;
+mod descriptors;
+mod full;
+mod hostile;
+mod moves;
+mod paces;
+mod support;

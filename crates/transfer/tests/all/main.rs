@@ -1,0 +1,8 @@
+//! Admission, disks, jobs and the corpus, over real sockets on loopback.
+
+mod corpus;
+mod disk;
+mod door;
+mod half_open;
+mod jobs;
+mod over_ssh;

@@ -1,0 +1,24 @@
+//! Connections in virtual time and endpoints on loopback.
+
+mod ack_batches;
+#[allow(dead_code)] // the fuzz targets use the rest of this body
+#[path = "../../../../fuzz/src/bodies/connection.rs"]
+mod connection;
+mod corpus;
+mod endpoint;
+mod group;
+mod hostile;
+mod libutp_recovery;
+mod lifecycle;
+mod network;
+#[path = "../../../../fuzz/src/bodies/packet.rs"]
+mod packet;
+mod recovery;
+mod short_bitmaps;
+mod socket_buffer;
+mod support;
+mod tail_probes;
+mod timers;
+mod wakeups;
+mod without_content;
+mod yielding;

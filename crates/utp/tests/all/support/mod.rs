@@ -1,0 +1,555 @@
+//! Connections over a bottleneck in virtual time: the real connection, the real queue, no sockets and no clock.
+
+pub mod fixed;
+
+use afteryou_aqm::droptail::DropTail;
+use afteryou_aqm::{Dropped, Limit, Packet as Queued, Queue};
+use afteryou_base::param::Value;
+use afteryou_base::{Span, Time};
+use afteryou_cc::group::Shared;
+use afteryou_cc::list;
+use afteryou_utp::packet::Packet;
+use afteryou_utp::{Config, Connection, SocketShare};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// IP and UDP headers, bytes.
+pub const OVERHEAD: u32 = 28;
+
+/// The shared path.
+pub struct Path {
+    pub bits_per_second: u64,
+    pub buffer: Limit,
+    /// Random loss in each direction.
+    pub loss: f64,
+    pub seed: u64,
+}
+
+impl Path {
+    /// `mbit` Mbit/s with a DropTail buffer of `buffer_ms`.
+    pub fn new(mbit: u64, buffer_ms: u64) -> Path {
+        let bits_per_second = mbit * 1_000_000;
+        let time = Span::from_millis(buffer_ms);
+        let buffer = Limit::Time { time, bytes_per_second: bits_per_second / 8 };
+        Path { bits_per_second, buffer, loss: 0.0, seed: 1 }
+    }
+
+    pub fn lossy(self, loss: f64) -> Path {
+        Path { loss, ..self }
+    }
+}
+
+/// What a flow does.
+pub struct Plan {
+    pub controller: &'static str,
+    pub overrides: Vec<(&'static str, Value)>,
+    /// The group that the sender joins; it decides instead of `controller`.
+    pub group: Option<Shared>,
+    pub rtt_ms: u64,
+    pub start_ms: u64,
+    pub stop_ms: Option<u64>,
+    /// Bytes to send; none: as much as it can.
+    pub bytes: Option<u64>,
+    pub config: Config,
+    /// The receiving end's settings, if they differ.
+    pub server: Option<Config>,
+    /// Bytes per second that the receiving application reads; none: all at once.
+    pub read_rate: Option<u64>,
+    /// The sender's host reads its socket, and sends, no more often than this; zero: at every datagram.
+    pub look_us: u64,
+    /// Payloads have content; if not, they are zeros that no connection ever sees.
+    pub content: bool,
+}
+
+impl Plan {
+    pub fn bulk(controller: &'static str, rtt_ms: u64) -> Plan {
+        Plan {
+            controller,
+            overrides: Vec::new(),
+            group: None,
+            rtt_ms,
+            start_ms: 0,
+            stop_ms: None,
+            bytes: None,
+            config: Config::default(),
+            server: None,
+            read_rate: None,
+            look_us: 0,
+            content: true,
+        }
+    }
+
+    /// Neither end keeps a payload.
+    pub fn without_content(self) -> Plan {
+        let config = Config { keep_received: false, ..self.config };
+        let server = self.server.map(|server| Config { keep_received: false, ..server });
+        Plan { config, server, content: false, ..self }
+    }
+
+    pub fn in_group(self, group: &Shared) -> Plan {
+        Plan { group: Some(group.clone()), ..self }
+    }
+
+    pub fn sending(self, bytes: u64) -> Plan {
+        Plan { bytes: Some(bytes), ..self }
+    }
+
+    pub fn active(self, start_ms: u64, stop_ms: u64) -> Plan {
+        Plan { start_ms, stop_ms: Some(stop_ms), ..self }
+    }
+}
+
+/// A flow as it runs.
+pub struct Flow {
+    plan: Plan,
+    pub client: Option<Connection>,
+    pub server: Option<Connection>,
+    written: u64,
+    pub received: u64,
+    /// When the receiver had everything, the end included.
+    pub finished_at: Option<Time>,
+    /// When the sender's end was acknowledged.
+    pub acknowledged_at: Option<Time>,
+    /// (time, bytes received in order since the previous entry).
+    deliveries: Vec<(Time, u64)>,
+    deadlines: [Option<Time>; 2],
+    /// Datagrams in the sender's socket that its host has not read.
+    unread: Vec<Vec<u8>>,
+    pub corrupt: bool,
+}
+
+impl Flow {
+    /// Bytes received in order between two instants, in ms.
+    pub fn received_between(&self, from_ms: u64, to_ms: u64) -> u64 {
+        let window = Time::from_millis(from_ms)..Time::from_millis(to_ms);
+        self.deliveries.iter().filter(|(at, _)| window.contains(at)).map(|(_, bytes)| bytes).sum()
+    }
+
+    pub fn client(&self) -> &Connection {
+        self.client.as_ref().expect("started")
+    }
+
+    pub fn server(&self) -> &Connection {
+        self.server.as_ref().expect("answered")
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    Client,
+    Server,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Start(usize),
+    Stop(usize),
+    LinkFree,
+    Arrive(usize, Side, Vec<u8>),
+    Deadline(usize, Side),
+    Read(usize),
+    Look(usize),
+    ReadSocket,
+}
+
+/// The receive buffer of the socket that all servers share, and the host that reads it.
+pub struct Socket {
+    /// Memory as Linux counts it, bytes.
+    capacity: u64,
+    /// How long the host sleeps once there is something to read.
+    sleep: Span,
+    /// Servers know the state of the buffer.
+    is_known: bool,
+    held: u64,
+    waiting: VecDeque<(usize, Vec<u8>)>,
+    empty_at: Time,
+    pub drops: u64,
+}
+
+impl Socket {
+    pub fn new(capacity: u64, sleep: Span, is_known: bool) -> Socket {
+        let (held, waiting, empty_at) = (0, VecDeque::new(), Time::ZERO);
+        Socket { capacity, sleep, is_known, held, waiting, empty_at, drops: 0 }
+    }
+
+    /// Memory of a datagram of up to one page: a buffer that is a power of two, and its description.
+    fn memory(datagram: &[u8]) -> u64 {
+        (datagram.len() as u64 + 64 + 320).next_power_of_two() + 256
+    }
+}
+
+/// Decides about each datagram before it enters the network: true lets it through.
+pub type Filter = Box<dyn FnMut(Time, usize, Side, &Packet<'_>) -> bool>;
+
+/// Everything.
+pub struct World {
+    pub now: Time,
+    path: Path,
+    queue: DropTail<(usize, Vec<u8>)>,
+    busy: bool,
+    pub flows: Vec<Flow>,
+    events: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    order: u64,
+    rng: Pcg64,
+    pub filter: Option<Filter>,
+    pub socket: Option<Socket>,
+    /// (time, sojourn) of every packet through the bottleneck.
+    pub sojourns: Vec<(Time, Span)>,
+    pub drops: u64,
+}
+
+/// The byte at `offset` of every stream.
+fn pattern(offset: u64) -> u8 {
+    (offset.wrapping_mul(2_654_435_761) >> 24) as u8
+}
+
+impl World {
+    pub fn new(path: Path, plans: Vec<Plan>) -> World {
+        let mut world = World {
+            now: Time::ZERO,
+            queue: DropTail::new(path.buffer),
+            busy: false,
+            flows: Vec::new(),
+            events: BinaryHeap::new(),
+            order: 0,
+            rng: Pcg64::seed_from_u64(path.seed),
+            filter: None,
+            socket: None,
+            sojourns: Vec::new(),
+            drops: 0,
+            path,
+        };
+        for (i, plan) in plans.into_iter().enumerate() {
+            world.schedule(Time::from_millis(plan.start_ms), Event::Start(i));
+            if let Some(stop_ms) = plan.stop_ms {
+                world.schedule(Time::from_millis(stop_ms), Event::Stop(i));
+            }
+            world.flows.push(Flow {
+                plan,
+                client: None,
+                server: None,
+                written: 0,
+                received: 0,
+                finished_at: None,
+                acknowledged_at: None,
+                deliveries: Vec::new(),
+                deadlines: [None; 2],
+                unread: Vec::new(),
+                corrupt: false,
+            });
+        }
+        world
+    }
+
+    fn schedule(&mut self, at: Time, event: Event) {
+        self.order += 1;
+        self.events.push(Reverse((at, self.order, event)));
+    }
+
+    /// Runs until `ms`, or until nothing is left to do.
+    pub fn run_until(&mut self, ms: u64) {
+        let end = Time::from_millis(ms);
+        while let Some(Reverse((at, _, _))) = self.events.peek() {
+            if *at > end {
+                break;
+            }
+            let Some(Reverse((at, _, event))) = self.events.pop() else { break };
+            self.now = at;
+            self.dispatch(event);
+        }
+        self.now = end;
+    }
+
+    /// Runs until every flow with an end has finished, at most until `ms`; true if they have.
+    pub fn run_to_completion(&mut self, ms: u64) -> bool {
+        for at in (0..=ms).step_by(50) {
+            self.run_until(at);
+            let done = |flow: &Flow| {
+                flow.plan.bytes.is_none() || (flow.finished_at.is_some() && flow.acknowledged_at.is_some())
+            };
+            if self.flows.iter().all(done) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn dispatch(&mut self, event: Event) {
+        match event {
+            Event::Start(i) => {
+                let plan = &self.flows[i].plan;
+                let own = || {
+                    list::find(plan.controller)
+                        .unwrap()
+                        .build(&plan.overrides, afteryou_cc::Setup::of(plan.config.payload))
+                        .unwrap()
+                };
+                let controller =
+                    plan.group.as_ref().map_or_else(own, |group| group.member(plan.config.payload));
+                let (recv_id, seq_nr) = (self.rng.next_u32() as u16 & 0x7FFF, self.rng.next_u32() as u16);
+                let client = Connection::connect(plan.config.clone(), controller, self.now, recv_id, seq_nr);
+                self.flows[i].client = Some(client);
+                self.service(i, Side::Client);
+            }
+            Event::Stop(i) => {
+                if let Some(client) = &mut self.flows[i].client {
+                    client.abort();
+                }
+                self.service(i, Side::Client);
+            }
+            Event::LinkFree => {
+                self.busy = false;
+                self.start_link();
+            }
+            Event::Arrive(i, Side::Client, datagram) if self.flows[i].plan.look_us > 0 => {
+                self.wait_in_socket(i, datagram);
+            }
+            Event::Arrive(i, Side::Server, datagram) if self.socket.is_some() => {
+                self.enter_socket(i, datagram);
+            }
+            Event::ReadSocket => self.read_socket(),
+            Event::Arrive(i, side, datagram) => {
+                self.handle(i, side, &datagram);
+                self.service(i, side);
+            }
+            Event::Look(i) => {
+                for datagram in std::mem::take(&mut self.flows[i].unread) {
+                    self.handle(i, Side::Client, &datagram);
+                }
+                self.service(i, Side::Client);
+            }
+            Event::Deadline(i, side) => {
+                let slot = &mut self.flows[i].deadlines[side as usize];
+                if *slot != Some(self.now) {
+                    return; // replaced since
+                }
+                *slot = None;
+                let now = self.now;
+                if let Some(connection) = self.flows[i].side(side) {
+                    connection.handle_deadline(now);
+                }
+                self.service(i, side);
+            }
+            Event::Read(i) => {
+                self.read(i);
+                self.service(i, Side::Server);
+            }
+        }
+    }
+
+    /// Until the sender's host looks at its socket.
+    fn wait_in_socket(&mut self, i: usize, datagram: Vec<u8>) {
+        let flow = &mut self.flows[i];
+        flow.unread.push(datagram);
+        if flow.unread.len() == 1 {
+            let us = self.now.as_micros().next_multiple_of(flow.plan.look_us);
+            self.schedule(Time::from_micros(us).max(self.now), Event::Look(i));
+        }
+    }
+
+    fn enter_socket(&mut self, i: usize, datagram: Vec<u8>) {
+        let Some(socket) = &mut self.socket else { return };
+        // As Linux does: one packet may exceed the limit.
+        if socket.held > socket.capacity {
+            socket.drops += 1;
+            return;
+        }
+        socket.held += Socket::memory(&datagram);
+        socket.waiting.push_back((i, datagram));
+        if socket.waiting.len() == 1 {
+            let at = self.now + socket.sleep;
+            self.schedule(at, Event::ReadSocket);
+        }
+    }
+
+    fn read_socket(&mut self) {
+        let Some(socket) = &mut self.socket else { return };
+        let (waiting, empty_at) = (std::mem::take(&mut socket.waiting), socket.empty_at);
+        (socket.held, socket.empty_at) = (0, self.now);
+        let memory = socket.is_known.then(|| socket.capacity * 3 / 4 / self.flows.len() as u64);
+        for (i, datagram) in waiting {
+            if let (Some(memory), Some(server)) = (memory, &mut self.flows[i].server) {
+                server.set_socket_share(SocketShare { memory, empty_at });
+            }
+            self.handle(i, Side::Server, &datagram);
+        }
+        (0..self.flows.len()).for_each(|i| self.service(i, Side::Server));
+    }
+
+    fn handle(&mut self, i: usize, side: Side, datagram: &[u8]) {
+        let packet = Packet::decode(datagram).expect("our own packets are well-formed");
+        let now = self.now;
+        let flow = &mut self.flows[i];
+        match (side, &mut flow.server) {
+            (Side::Client, _) => {
+                if let Some(client) = &mut flow.client {
+                    client.handle(now, &packet);
+                }
+            }
+            (Side::Server, Some(server)) => server.handle(now, &packet),
+            (Side::Server, None) => {
+                let config = flow.plan.server.clone().unwrap_or_else(|| flow.plan.config.clone());
+                let controller = list::find("newreno")
+                    .unwrap()
+                    .build(&[], afteryou_cc::Setup::of(config.payload))
+                    .unwrap();
+                let seq_nr = self.rng.next_u32() as u16;
+                flow.server = Some(Connection::accept(config, controller, now, &packet, seq_nr));
+                if flow.plan.read_rate.is_some() {
+                    self.schedule(now, Event::Read(i));
+                }
+            }
+        }
+        if side == Side::Server && self.flows[i].plan.read_rate.is_none() {
+            self.read(i);
+        }
+    }
+
+    fn read(&mut self, i: usize) {
+        let now = self.now;
+        let flow = &mut self.flows[i];
+        let Some(server) = &mut flow.server else { return };
+        let chunk = flow.plan.read_rate.map_or(usize::MAX, |rate| (rate / 100) as usize);
+        let mut buf = vec![0; chunk.min(1 << 20)];
+        let mut total = 0;
+        while total < chunk {
+            let Ok(n) = server.read(now, &mut buf) else { break };
+            if n == 0 {
+                break;
+            }
+            flow.corrupt |=
+                buf[..n].iter().zip(flow.received..).any(|(byte, offset)| *byte != pattern(offset));
+            flow.received += n as u64;
+            total += n;
+            flow.deliveries.push((now, n as u64));
+        }
+        if server.is_at_end() && flow.finished_at.is_none() {
+            flow.finished_at = Some(now);
+            server.finish();
+        }
+        if flow.plan.read_rate.is_some() && flow.finished_at.is_none() {
+            self.schedule(now + Span::from_millis(10), Event::Read(i));
+        }
+    }
+
+    /// Feeds the sender, drains what a connection wants to send, and notes its deadline.
+    fn service(&mut self, i: usize, side: Side) {
+        if side == Side::Client {
+            self.feed(i);
+        }
+        let now = self.now;
+        while let Some(datagram) = self.flows[i].transmit(now, side) {
+            self.send(i, side, datagram);
+        }
+        let deadline = self.flows[i].side(side).and_then(|connection| connection.deadline());
+        if deadline != self.flows[i].deadlines[side as usize] {
+            self.flows[i].deadlines[side as usize] = deadline.map(|at| at.max(now));
+            if let Some(at) = deadline {
+                self.schedule(at.max(now), Event::Deadline(i, side));
+            }
+        }
+        let flow = &mut self.flows[i];
+        if flow.acknowledged_at.is_none()
+            && flow.client.as_ref().is_some_and(Connection::is_finish_acknowledged)
+        {
+            flow.acknowledged_at = Some(now);
+        }
+    }
+
+    fn feed(&mut self, i: usize) {
+        let flow = &mut self.flows[i];
+        let Some(client) = &mut flow.client else { return };
+        let left = flow.plan.bytes.unwrap_or(u64::MAX) - flow.written;
+        let n = (client.writable() as u64).min(left);
+        flow.written += match flow.plan.content {
+            true => {
+                let data: Vec<u8> = (flow.written..flow.written + n).map(pattern).collect();
+                client.write(&data).unwrap_or(0) as u64
+            }
+            false => client.write_zeros(n).unwrap_or(0),
+        };
+        if flow.plan.bytes == Some(flow.written) {
+            client.finish();
+        }
+    }
+
+    fn send(&mut self, i: usize, from: Side, datagram: Vec<u8>) {
+        let now = self.now;
+        if let Some(filter) = &mut self.filter {
+            if !filter(now, i, from, &Packet::decode(&datagram).expect("well-formed")) {
+                return;
+            }
+        }
+        if self.path.loss > 0.0 && self.rng.next_u32() as f64 / 4_294_967_296.0 < self.path.loss {
+            return;
+        }
+        if from == Side::Server {
+            let at = now + self.one_way(i);
+            return self.schedule(at, Event::Arrive(i, Side::Client, datagram));
+        }
+        let mut dropped: Vec<Dropped<(usize, Vec<u8>)>> = Vec::new();
+        let size = datagram.len() as u32 + OVERHEAD;
+        self.queue.enqueue(now, Queued::from_tos(size, i as u32, 0, (i, datagram)), &mut dropped);
+        self.drops += dropped.len() as u64;
+        self.start_link();
+    }
+
+    fn start_link(&mut self) {
+        if self.busy {
+            return;
+        }
+        let Some((packet, sojourn)) = self.queue.dequeue(self.now, &mut Vec::new()) else { return };
+        self.busy = true;
+        self.sojourns.push((self.now, sojourn));
+        let sent = self.now + Span::of_bytes(u64::from(packet.size), self.path.bits_per_second / 8);
+        self.schedule(sent, Event::LinkFree);
+        let (i, datagram) = packet.body;
+        let at = sent + self.one_way(i);
+        self.schedule(at, Event::Arrive(i, Side::Server, datagram));
+    }
+
+    fn one_way(&self, i: usize) -> Span {
+        Span::from_millis(self.flows[i].plan.rtt_ms) / 2
+    }
+
+    /// Payload that the link carries between two instants in ms, bytes.
+    pub fn payload_capacity(&self, from_ms: u64, to_ms: u64) -> f64 {
+        let payload = f64::from(self.flows[0].plan.config.payload);
+        let share = payload / (payload + 20.0 + f64::from(OVERHEAD));
+        self.path.bits_per_second as f64 / 8.0 * (to_ms - from_ms) as f64 / 1000.0 * share
+    }
+
+    /// The `p`-th percentile of the time in the queue between two instants, ms.
+    pub fn sojourn_percentile(&self, p: usize, from_ms: u64, to_ms: u64) -> f64 {
+        let window = Time::from_millis(from_ms)..Time::from_millis(to_ms);
+        let mut sojourns: Vec<Span> =
+            self.sojourns.iter().filter(|(at, _)| window.contains(at)).map(|(_, sojourn)| *sojourn).collect();
+        sojourns.sort();
+        sojourns.get((p * sojourns.len()).div_ceil(100).saturating_sub(1)).map_or(0.0, |s| s.as_millis_f64())
+    }
+}
+
+impl Flow {
+    fn side(&mut self, side: Side) -> Option<&mut Connection> {
+        match side {
+            Side::Client => self.client.as_mut(),
+            Side::Server => self.server.as_mut(),
+        }
+    }
+
+    /// The next datagram that an end wants to send.
+    fn transmit(&mut self, now: Time, side: Side) -> Option<Vec<u8>> {
+        let content = self.plan.content;
+        let connection = self.side(side)?;
+        let mut datagram = Vec::new();
+        if content {
+            return connection.poll_transmit(now, &mut datagram).then_some(datagram);
+        }
+        let outgoing = connection.poll_transmit_head(now, &mut datagram)?;
+        assert_eq!(Packet::decode(&datagram).expect("well-formed").header, outgoing.header);
+        datagram.resize(datagram.len() + outgoing.payload as usize, 0);
+        Some(datagram)
+    }
+}
