@@ -31,6 +31,12 @@ pub(crate) fn without_equations(scenario: &Scenario, options: &Options) -> Vec<U
         let reason = "[[link]]: the fluid model has one bottleneck: write one [link], or run the scenario in the simulator";
         refuse("link", reason.to_owned());
     }
+    if let Some(element) = link.elements.first() {
+        let reason = format!(
+            "link.{element}: there is no fluid model of it: leave it out, or run the scenario in the simulator"
+        );
+        refuse(&format!("link.{element}"), reason);
+    }
     if link.reverse.is_some() {
         let reason = "link.reverse: the fluid model has no queue on the reverse path: leave it out, or run the scenario \
                       in the simulator";

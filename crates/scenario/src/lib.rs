@@ -9,6 +9,7 @@ pub mod catalogue;
 pub mod content;
 pub mod draw;
 pub mod dscp;
+pub mod element;
 pub mod error;
 pub mod file;
 pub mod fluid;
@@ -25,6 +26,7 @@ pub mod words;
 
 pub use algorithm::Algorithm;
 pub use dscp::Dscp;
+pub use element::Elements;
 pub use error::Error;
 pub use file::Experiment;
 pub use fluid::Fluid;

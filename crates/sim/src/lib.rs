@@ -18,6 +18,7 @@
 #[cfg(test)]
 mod audit;
 mod calendar;
+mod element;
 mod error;
 mod flow;
 mod link;

@@ -1,20 +1,20 @@
 //! A link: a queue, a transmitter, and a wire for each propagation delay behind it.
 //!
-//! A packet that arrives may be lost at random, then meets the queue discipline, waits, is sent at the link's rate, and
+//! A packet that arrives may be lost or duplicated, then meets the queue discipline, waits, is sent at the link's rate, and
 //! comes out of the delay line of its hop. When it begins to be sent it is known when it will come out, so it goes onto the
 //! line at once; the link needs an event of its own only while somebody waits behind it. Every byte is counted where it
 //! enters and where it leaves, independently, so that the ledger at the end proves that none was lost by the simulator
 //! itself.
 
 use crate::calendar::{Calendar, Kind, Slot};
+use crate::element::{Elements, Entry};
 use crate::packet::{Body, Packet};
 use crate::record::Meter;
 use afteryou_aqm::{Class, Dropped, Queue};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::OneWay;
 use afteryou_scenario::outcome::{ClassCounts, Ledger, LinkTotals, Packets};
-use afteryou_scenario::{random, Error};
-use rand_pcg::Pcg64;
+use afteryou_scenario::Error;
 use std::collections::VecDeque;
 
 /// A link in one direction.
@@ -25,8 +25,7 @@ pub struct Link {
     queue: Box<dyn Queue<Body>>,
     discipline: &'static str,
     bits_per_second: u64,
-    loss: f64,
-    random: Pcg64,
+    elements: Option<Box<Elements>>,
     slot: Slot,
     /// Until when a packet is being sent.
     busy_until: Time,
@@ -46,6 +45,7 @@ struct Counts {
     delivered: u64,
     dropped: u64,
     lost: u64,
+    duplicated: u64,
     packets: Packets,
 }
 
@@ -66,8 +66,7 @@ impl Link {
             queue: spec.build_queue(seed)?,
             discipline: spec.link.queue.queue()?.0.name,
             bits_per_second: spec.link.rate.bits_per_second(),
-            loss: spec.link.loss.ratio(),
-            random: spec.losses(seed),
+            elements: Elements::new(spec, seed),
             slot: Slot::new(Kind::Link, index),
             busy_until: Time::ZERO,
             is_scheduled: false,
@@ -78,13 +77,24 @@ impl Link {
         })
     }
 
+    /// What becomes of the next packet that arrives.
+    pub fn entry(&mut self) -> Entry {
+        self.elements.as_mut().map_or(Entry::Once, |elements| elements.entry())
+    }
+
+    /// A copy of a packet is about to be offered.
+    pub fn duplicated(&mut self, packet: &Packet) {
+        // What is offered counts as arrived.
+        self.counts.arrived -= u64::from(packet.size);
+        self.counts.packets.arrived -= 1;
+        self.counts.duplicated += u64::from(packet.size);
+        self.counts.packets.duplicated += 1;
+    }
+
     /// A packet arrives. What is dropped, it or another, is told to `discard`.
     pub fn offer(&mut self, now: Time, packet: Packet, discard: &mut dyn FnMut(Packet)) {
         self.counts.arrived += u64::from(packet.size);
         self.counts.packets.arrived += 1;
-        if self.loss > 0.0 && random::happens(&mut self.random, self.loss) {
-            return self.lose(packet, discard);
-        }
         self.queue.enqueue(now, packet, &mut self.dropped);
         if !self.dropped.is_empty() {
             self.count_dropped(discard);
@@ -100,14 +110,14 @@ impl Link {
         self.meter.queue_changed(now, Class::BOTH.map(|class| statistics.of(class).backlog.packets));
     }
 
-    /// A packet that arrived is lost, at random or because the script says so.
+    /// A packet that arrived is lost.
     fn lose(&mut self, packet: Packet, discard: &mut dyn FnMut(Packet)) {
         self.counts.lost += u64::from(packet.size);
         self.counts.packets.lost += 1;
         discard(packet);
     }
 
-    /// A packet that the script drops: it has arrived and is lost.
+    /// A packet arrives and is lost.
     pub fn offer_lost(&mut self, packet: Packet, discard: &mut dyn FnMut(Packet)) {
         self.counts.arrived += u64::from(packet.size);
         self.counts.packets.arrived += 1;
@@ -204,6 +214,7 @@ impl Link {
             lost: self.counts.lost,
             queued: backlog.bytes,
             in_flight: wires.bytes,
+            duplicated: self.counts.duplicated,
         };
         let unfinished = backlog.packets + wires.packets;
         LinkTotals {

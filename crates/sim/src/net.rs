@@ -4,7 +4,10 @@
 //! last link of a path holds the path's propagation delay, the wires between links hold none. Every flow has 2ⁿ places for
 //! hops, the first half for its data and the second half for its acknowledgements, so that its hops are found by a shift.
 
+mod copies;
+
 use crate::calendar::{Calendar, Kind, Slot};
+use crate::element::Entry;
 use crate::error::Error;
 use crate::link::{Departure, Held, Line, Link};
 use crate::packet::{Body, Packet, Sack, Slab, NO_SACK};
@@ -136,9 +139,7 @@ impl Net {
                 Fate::Pass => {}
                 Fate::Drop => {
                     let first = self.hops.of(&packet).link as usize;
-                    let Net { links, sacks, heads, .. } = self;
-                    links[first].offer_lost(packet, &mut |packet| free(sacks, heads, packet));
-                    return;
+                    return self.lose(first, packet);
                 }
                 Fate::Hold(span) => return self.hold(now + span, packet),
             }
@@ -157,6 +158,26 @@ impl Net {
     /// A packet reaches the link of its hop.
     fn enter(&mut self, now: Time, packet: Packet) {
         let index = self.hops.of(&packet).link as usize;
+        match self.links[index].entry() {
+            Entry::Once => self.accept(now, index, packet),
+            Entry::Twice => {
+                let copy = self.copy_of(&packet);
+                self.accept(now, index, packet);
+                self.links[index].duplicated(&copy);
+                self.accept(now, index, copy);
+            }
+            Entry::Lost => self.lose(index, packet),
+        }
+    }
+
+    /// A packet arrives at a link and is lost there.
+    fn lose(&mut self, index: usize, packet: Packet) {
+        let Net { links, sacks, heads, .. } = self;
+        links[index].offer_lost(packet, &mut |packet| free(sacks, heads, packet));
+    }
+
+    /// A packet reaches the queue of a link.
+    fn accept(&mut self, now: Time, index: usize, packet: Packet) {
         let Net { links, sacks, heads, calendar, .. } = self;
         let link = &mut links[index];
         link.offer(now, packet, &mut |packet| free(sacks, heads, packet));

@@ -31,6 +31,10 @@ pub enum Takes {
     Buffer,
     /// "1 %".
     Probability,
+    /// A number from the first to the second.
+    Number(f64, f64),
+    /// A probability, or a table of a law with these keys.
+    Loss(&'static [Key]),
     /// A code point: "le", "default", "cs1", 46.
     Dscp,
     /// "10 packets".
@@ -139,9 +143,10 @@ pub const LINK: &[Key] = &[
     key("queue", Takes::Queue, "queue discipline; droptail if not said"),
     key(
         "loss",
-        Takes::Probability,
-        "probability that a packet is lost at random, in each direction; 0 % if not said",
+        Takes::Loss(LOSS),
+        "probability that a packet is lost, or a law, in each direction; 0 % if not said",
     ),
+    DUPLICATE,
     key("reverse", Takes::Table(REVERSE), "the reverse direction, where it differs"),
 ];
 
@@ -151,7 +156,8 @@ pub const NAMED_LINK: &[Key] = &[
     key("rate", Takes::Rate, "rate, counted in IP packets (headers included)"),
     key("buffer", Takes::Buffer, "how much its queue may hold"),
     key("queue", Takes::Queue, "queue discipline; droptail if not said"),
-    key("loss", Takes::Probability, "probability that a packet is lost at random; 0 % if not said"),
+    key("loss", Takes::Loss(LOSS), "probability that a packet is lost, or a law; 0 % if not said"),
+    DUPLICATE,
 ];
 
 /// `link.reverse`.
@@ -159,7 +165,30 @@ pub const REVERSE: &[Key] = &[
     key("rate", Takes::Rate, "its rate"),
     key("buffer", Takes::Buffer, "how much its queue may hold"),
     key("queue", Takes::Queue, "its queue discipline"),
-    key("loss", Takes::Probability, "probability that a packet is lost at random"),
+    key("loss", Takes::Loss(LOSS), "probability that a packet is lost, or a law"),
+    DUPLICATE,
+];
+
+const DUPLICATE: Key = key(
+    "duplicate",
+    Takes::Probability,
+    "probability that a packet which is not lost comes twice; 0 % if not said",
+);
+
+/// `loss` of a link, if it is a table.
+pub const LOSS: &[Key] = &[
+    key("gilbert_elliott", Takes::Table(GILBERT_ELLIOTT), "losses in bursts"),
+    key("every", Takes::Count, "loses every n-th packet"),
+];
+
+/// `loss.gilbert_elliott`: `mean` and `burst`, or the others.
+pub const GILBERT_ELLIOTT: &[Key] = &[
+    key("mean", Takes::Probability, "mean loss rate"),
+    key("burst", Takes::Number(1.0, 1e6), "mean number of consecutive losses"),
+    key("p", Takes::Probability, "probability of a change from good to bad, before each packet"),
+    key("r", Takes::Probability, "probability of a change from bad to good, before each packet"),
+    key("good", Takes::Probability, "loss rate in the good state; 0 % if not said"),
+    key("bad", Takes::Probability, "loss rate in the bad state; 100 % if not said"),
 ];
 
 /// `[[flow]]`.

@@ -1,6 +1,7 @@
 //! The links, the windows and the script.
 
 use super::choice::queue;
+use super::element::{imperfections, Imperfections};
 use super::error::Problem;
 use super::keys::{Key, DELAY, DROP, LINK, NAMED_LINK, REVERSE, WINDOW};
 use super::limits::MOST_LINKS;
@@ -42,10 +43,13 @@ fn link(node: &Node, what: &str, keys: &[Key]) -> Result<Link> {
     let rate = rate(needed(fields, "rate", node, "\"20 Mbit/s\"")?)?;
     let buffer = quantity(needed(fields, "buffer", node, "\"100 ms\"")?)?;
     let plain = Link::new(rate, buffer);
+    let forward = imperfections(fields, Imperfections::default())?;
+    let reverse = fields.get("reverse").map(|node| reverse(node, &forward)).transpose()?;
     let link = Link {
         queue: fields.get("queue").map_or(Ok(plain.queue.clone()), queue)?,
-        loss: optional(fields, "loss")?.unwrap_or_default(),
-        reverse: fields.get("reverse").map(reverse).transpose()?,
+        loss: forward.loss,
+        elements: forward.elements,
+        reverse,
         ..plain
     };
     // A queue is made of parameters, rate and buffer: only together can they be judged.
@@ -76,14 +80,16 @@ fn rate(node: &Node) -> Result<Rate> {
     }
 }
 
-fn reverse(node: &Node) -> Result<Reverse> {
+fn reverse(node: &Node, forward: &Imperfections) -> Result<Reverse> {
     let fields = table(node)?;
     check_keys(fields, "link.reverse", REVERSE)?;
+    let Imperfections { loss, elements } = imperfections(fields, forward.clone())?;
     Ok(Reverse {
         rate: fields.get("rate").map(rate).transpose()?,
         buffer: optional(fields, "buffer")?,
         queue: fields.get("queue").map(queue).transpose()?,
-        loss: optional(fields, "loss")?,
+        loss: fields.get("loss").map(|_| loss),
+        elements: (elements != forward.elements).then_some(elements),
     })
 }
 

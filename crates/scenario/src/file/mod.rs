@@ -11,6 +11,7 @@
 
 mod check;
 mod choice;
+mod element;
 mod error;
 mod flow;
 mod fluid;

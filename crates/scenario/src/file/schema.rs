@@ -9,6 +9,7 @@ use serde_json::{json, Map, Value};
 const RATE: &str = r"^\s*[0-9.]+\s*([kKmMgG]?bit/s|[kKmMgG]bps)\s*$";
 const SIZE: &str = r"^\s*[0-9.]+\s*([kKmMgG]?[bB]|[kKmMgG]i[bB])\s*$";
 const TIME: &str = r"^\s*[0-9.]+\s*(us|µs|ms|s|min|h)\s*$";
+const PROBABILITY: &str = r"^\s*[0-9.]+\s*%\s*$";
 const PACKETS: &str = r"^\s*[0-9.]+\s*packets?\s*$";
 const ROUNDS: &str = r"^\s*[0-9.]+\s*rtt\s*$";
 
@@ -54,7 +55,9 @@ fn takes(takes: Takes) -> Value {
             json!({ "anyOf": [text(TIME), text(r"^\s*(last start|first start|end)\s*([+-].*)?$")] })
         }
         Takes::Buffer => json!({ "anyOf": [text(TIME), text(SIZE), text(r"^\s*[0-9]+\s*packets?\s*$")] }),
-        Takes::Probability => text(r"^\s*[0-9.]+\s*%\s*$"),
+        Takes::Probability => text(PROBABILITY),
+        Takes::Number(least, most) => json!({ "type": "number", "minimum": least, "maximum": most }),
+        Takes::Loss(keys) => json!({ "anyOf": [text(PROBABILITY), object(keys)] }),
         Takes::Dscp => json!({ "anyOf": [
             text(r"^\s*([lL][eE]|[dD][eE][fF][aA][uU][lL][tT]|[cC][sS]1|[0-9]|[1-5][0-9]|6[0-3])\s*$"),
             { "type": "integer", "minimum": 0, "maximum": 63 },

@@ -1,3 +1,4 @@
+mod elements;
 mod paths;
 
 use super::*;

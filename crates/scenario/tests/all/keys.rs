@@ -29,6 +29,7 @@ fn section(title: &str, keys: &[Key], text: &mut String) {
         match takes {
             Takes::Table(keys) if title == "The file" => section(&format!("`[{inner}]`"), keys, text),
             Takes::Table(keys) => section(&format!("`{inner}`"), keys, text),
+            Takes::Loss(keys) if inner == "link.loss" => section(&format!("`{inner}`"), keys, text),
             Takes::Tables(keys) => section(&format!("`[[{inner}]]`"), keys, text),
             Takes::TableOrList(one, several) => {
                 section(&format!("`[{inner}]`"), one, text);
@@ -54,6 +55,8 @@ fn value(takes: Takes) -> String {
         Takes::TimeOrRounds => "time, or round trips: `\"3 rtt\"`",
         Takes::Moment => "moment: `\"20 s\"`, `\"last start + 10 s\"`, `\"end - 30 s\"`",
         Takes::Buffer => "`\"100 packets\"`, `\"64 KiB\"` or `\"500 ms\"`",
+        Takes::Number(least, most) => return format!("number from {least} to {most}"),
+        Takes::Loss(_) => "`\"1 %\"`, `{ gilbert_elliott = … }` or `{ every = 100 }`",
         Takes::Probability => "probability: `\"1 %\"`",
         Takes::Dscp => "code point: `\"le\"`, `\"default\"`, `\"cs1\"` or a number",
         Takes::Packets => "`\"10 packets\"`",

@@ -1,0 +1,79 @@
+//! The network elements of a link: what `loss`, `duplicate` and their kind may be.
+
+use super::error::Problem;
+use super::keys::{GILBERT_ELLIOTT, LOSS};
+use super::read::{check_keys, count, needed, quantity, table, Result};
+use super::tree::{Node, Table, Value};
+use crate::element::{Elements, GilbertElliott, LossLaw};
+use crate::units::Probability;
+
+/// Longest mean burst, packets.
+const LONGEST_BURST: f64 = 1e6;
+
+/// Independent losses and elements of a link.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Imperfections {
+    pub(crate) loss: Probability,
+    pub(crate) elements: Elements,
+}
+
+/// Reads the elements in `fields`; what they do not name is as in `base`.
+pub(crate) fn imperfections(fields: &Table, base: Imperfections) -> Result<Imperfections> {
+    let Imperfections { mut loss, mut elements } = base;
+    if let Some(node) = fields.get("loss") {
+        (loss, elements.loss) = losses(node)?;
+    }
+    if let Some(node) = fields.get("duplicate") {
+        elements.duplicate = quantity(node)?;
+    }
+    Ok(Imperfections { loss, elements })
+}
+
+/// A probability, or a law.
+fn losses(node: &Node) -> Result<(Probability, Option<LossLaw>)> {
+    let Value::Table(fields) = &node.value else { return Ok((quantity(node)?, None)) };
+    check_keys(fields, "loss", LOSS)?;
+    let law = match (fields.get("gilbert_elliott"), fields.get("every")) {
+        (Some(chain), None) => LossLaw::GilbertElliott(gilbert_elliott(chain)?),
+        (None, Some(every)) => LossLaw::Every(count(every, 1..=u64::MAX)?),
+        _ => {
+            let message =
+                "write a probability, { gilbert_elliott = { mean = \"1 %\", burst = 5 } } or { every = 100 }";
+            return Err(Problem::new(&node.place, message));
+        }
+    };
+    Ok((Probability::default(), Some(law)))
+}
+
+fn gilbert_elliott(node: &Node) -> Result<GilbertElliott> {
+    let fields = table(node)?;
+    check_keys(fields, "gilbert_elliott", GILBERT_ELLIOTT)?;
+    let classic = ["p", "r", "good", "bad"].into_iter().find(|name| fields.get(name).is_some());
+    if classic.is_none() {
+        let mean = quantity(needed(fields, "mean", node, "\"1 %\"")?)?;
+        let burst = number(needed(fields, "burst", node, "5")?, 1.0..=LONGEST_BURST)?;
+        let impossible = "no chain has so many losses in bursts so short: use a longer burst or fewer losses";
+        return GilbertElliott::of_mean(mean, burst).ok_or_else(|| Problem::new(&node.place, impossible));
+    }
+    if fields.get("mean").or(fields.get("burst")).is_some() {
+        return Err(Problem::new(&node.place, "write either mean and burst, or p, r, good and bad"));
+    }
+    let of_state = |name: &str, otherwise: f64| {
+        let otherwise = Probability::from_ratio(otherwise).unwrap_or_default();
+        fields.get(name).map_or(Ok(otherwise), quantity)
+    };
+    Ok(GilbertElliott {
+        p: quantity(needed(fields, "p", node, "\"0.1 %\"")?)?,
+        r: quantity(needed(fields, "r", node, "\"20 %\"")?)?,
+        good: of_state("good", 0.0)?,
+        bad: of_state("bad", 1.0)?,
+    })
+}
+
+/// A number in `range`.
+pub(crate) fn number(node: &Node, range: std::ops::RangeInclusive<f64>) -> Result<f64> {
+    let (least, most) = (range.start(), range.end());
+    let refused = || Problem::new(&node.place, format!("write a number from {least} to {most}"));
+    let Value::Number(written) = &node.value else { return Err(refused()) };
+    written.replace('_', "").parse().ok().filter(|number| range.contains(number)).ok_or_else(refused)
+}
