@@ -5,10 +5,16 @@
 //! | module | holds |
 //! |---|---|
 //! | `loss` | losses in bursts and at every n-th packet |
+//! | `delay` | propagation that changes, jitter |
+//! | `steps` | values that change at given times |
 
+mod delay;
 mod loss;
+mod steps;
 
+pub use delay::{Jitter, Propagation};
 pub use loss::{GilbertElliott, LossLaw};
+pub use steps::Steps;
 
 use crate::units::Probability;
 use schemars::JsonSchema;
@@ -23,6 +29,12 @@ pub struct Elements {
     /// Probability that a packet which is not lost comes twice.
     #[serde(skip_serializing_if = "is_never", default)]
     pub duplicate: Probability,
+    /// Propagation delay, beside that of paths.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub delay: Option<Propagation>,
+    /// Delay that differs from packet to packet.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub jitter: Option<Jitter>,
 }
 
 fn is_never(probability: &Probability) -> bool {
@@ -37,13 +49,28 @@ impl Elements {
 
     /// The name of the first element, as keys of a link call it; engines refuse by it.
     pub fn first(&self) -> Option<&'static str> {
-        let Elements { loss, duplicate } = self;
-        let names = [(loss.is_some(), "loss"), (!is_never(duplicate), "duplicate")];
+        let Elements { loss, duplicate, delay, jitter } = self;
+        let names = [
+            (loss.is_some(), "loss"),
+            (!is_never(duplicate), "duplicate"),
+            (delay.is_some(), "delay"),
+            (jitter.is_some(), "jitter"),
+        ];
         names.into_iter().find(|(is_there, _)| *is_there).map(|(_, name)| name)
     }
 
     /// Does anything here draw random numbers?
     pub fn is_random(&self) -> bool {
-        self.loss.as_ref().is_some_and(LossLaw::is_random) || !is_never(&self.duplicate)
+        self.loss.as_ref().is_some_and(LossLaw::is_random)
+            || !is_never(&self.duplicate)
+            || self.jitter.as_ref().is_some_and(|jitter| jitter.law.is_random())
+    }
+
+    /// The first element that is wrong by itself, and why.
+    pub(crate) fn check(&self) -> Result<(), (&'static str, String)> {
+        if let Some(Err((at, why))) = self.delay.as_ref().map(|delay| delay.steps.check()) {
+            return Err(("delay", format!("step {}: {why}", at + 1)));
+        }
+        Ok(())
     }
 }

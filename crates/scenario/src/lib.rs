@@ -16,6 +16,7 @@ pub mod fluid;
 pub mod network;
 pub mod outcome;
 pub mod path;
+pub mod points;
 pub mod random;
 pub mod scenario;
 pub mod support;

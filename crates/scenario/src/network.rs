@@ -12,6 +12,7 @@
 //!          acks ▶ bottleneck
 //! ```
 
+use crate::element::Propagation;
 use crate::error::Error;
 use crate::path::Direction;
 use crate::random;
@@ -128,7 +129,8 @@ impl Network {
             // Never no time at all, as in the simulator.
             Span(u64::try_from(nanos).unwrap_or(u64::MAX).max(1))
         };
-        forward.iter().fold(*forward_delay, |sum, link| sum + sending(link))
+        let own = |link: &usize| self.links[*link].link.elements.delay.as_ref().map(Propagation::least);
+        forward.iter().fold(*forward_delay, |sum, link| sum + sending(link) + own(link).unwrap_or_default().0)
     }
 
     /// Returns the flows whose data cross this link.

@@ -134,6 +134,9 @@ pub struct Flow {
     /// The class that its packets claim; by its role if not said.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub dscp: Option<Dscp>,
+    /// What its data meet before the first link of their path.
+    #[serde(skip_serializing_if = "Elements::is_plain", default)]
+    pub elements: Elements,
 }
 
 /// Sizes of a flow's packets.
@@ -350,6 +353,8 @@ impl Link {
                 )));
             }
             link.build_queue::<()>(0, "")?;
+            let wrong = |(element, why)| Error::Scenario(format!("{name}.{element}: {why}"));
+            link.elements.check().map_err(wrong)?;
         }
         Ok(())
     }
@@ -400,6 +405,7 @@ impl Flow {
             traffic: Traffic::Bulk,
             packet: None,
             dscp: None,
+            elements: Elements::default(),
         }
     }
 

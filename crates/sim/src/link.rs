@@ -7,7 +7,7 @@
 //! itself.
 
 use crate::calendar::{Calendar, Kind, Slot};
-use crate::element::{Elements, Entry};
+use crate::element::{Elements, Entry, Exit};
 use crate::packet::{Body, Packet};
 use crate::record::Meter;
 use afteryou_aqm::{Class, Dropped, Queue};
@@ -53,8 +53,8 @@ struct Counts {
 pub struct Departure {
     /// The packet.
     pub packet: Packet,
-    /// When it will have been sent.
-    pub done: Time,
+    /// When it goes onto the wire, if it does.
+    pub exit: Exit,
 }
 
 impl Link {
@@ -110,7 +110,7 @@ impl Link {
         self.meter.queue_changed(now, Class::BOTH.map(|class| statistics.of(class).backlog.packets));
     }
 
-    /// A packet that arrived is lost.
+    /// A packet that arrived is lost, before the queue or behind it.
     fn lose(&mut self, packet: Packet, discard: &mut dyn FnMut(Packet)) {
         self.counts.lost += u64::from(packet.size);
         self.counts.packets.lost += 1;
@@ -162,7 +162,9 @@ impl Link {
         self.meter.departs(packet.class(), sojourn);
         self.busy_until = now + self.time_to_send(packet.size);
         self.begun += u64::from(packet.size);
-        Some(Departure { packet, done: self.busy_until })
+        let done = self.busy_until;
+        let exit = self.elements.as_mut().map_or(Exit::InOrder(done), |elements| elements.exit(done));
+        Some(Departure { packet, exit })
     }
 
     /// Windows begin and end here.
@@ -205,7 +207,7 @@ impl Link {
     }
 
     /// The whole run, every byte accounted for; `wires` is what the delay lines behind it hold.
-    pub fn totals(&self, wires: Held) -> LinkTotals {
+    pub fn totals(&self, wires: OnWires) -> LinkTotals {
         let backlog = self.queue.backlog();
         let ledger = Ledger {
             arrived: self.counts.arrived,
@@ -228,9 +230,9 @@ impl Link {
     }
 }
 
-/// What something holds.
+/// What wires hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct OnWires {
     /// Bytes.
     pub bytes: u64,
     /// Packets.
@@ -277,8 +279,8 @@ impl Line {
     }
 
     /// What is on it.
-    pub fn held(&self) -> Held {
+    pub fn held(&self) -> OnWires {
         let bytes = self.packets.iter().map(|(_, packet)| u64::from(packet.size)).sum();
-        Held { bytes, packets: self.packets.len() as u64 }
+        OnWires { bytes, packets: self.packets.len() as u64 }
     }
 }

@@ -5,11 +5,12 @@
 //! hops, the first half for its data and the second half for its acknowledgements, so that its hops are found by a shift.
 
 mod copies;
+mod held;
 
-use crate::calendar::{Calendar, Kind, Slot};
-use crate::element::Entry;
+use crate::calendar::Calendar;
+use crate::element::{Elements, Entry, Exit};
 use crate::error::Error;
-use crate::link::{Departure, Held, Line, Link};
+use crate::link::{Departure, Line, Link, OnWires};
 use crate::packet::{Body, Packet, Sack, Slab, NO_SACK};
 use crate::record::Meter;
 use crate::script::{Fate, Script};
@@ -17,6 +18,7 @@ use afteryou_base::{Span, Time};
 use afteryou_scenario::network::{Network, Route};
 use afteryou_scenario::outcome::LinkTotals;
 use afteryou_scenario::Scenario;
+use held::Held;
 use std::collections::BTreeMap;
 
 /// Which way of its flow a packet goes, whichever links these are.
@@ -79,8 +81,11 @@ pub struct Net {
     lines: Vec<Line>,
     hops: Hops,
     script: Script,
-    has_script: bool,
-    held: Slab<Option<Packet>>,
+    /// Elements of flows, by flow; nothing if none has any.
+    of_flows: Vec<Option<Box<Elements>>>,
+    /// There is a script, or a flow with elements.
+    is_disturbed: bool,
+    held: Slab<Held>,
 }
 
 /// Lays the wires behind links; flows with the same delay behind the last link share one.
@@ -117,6 +122,8 @@ impl Net {
         let links = network.links.iter().enumerate();
         let links = links.map(|(i, spec)| Link::new(spec, i, scenario.seed, meter(i)));
         let links = links.collect::<Result<Vec<_>, _>>()?;
+        let of_flows: Vec<_> =
+            scenario.flow.iter().map(|flow| Elements::of_flow(flow, scenario.seed)).collect();
         let mut wires = Wires::default();
         let hops = Hops::new(network, &mut wires);
         Ok(Net {
@@ -127,21 +134,27 @@ impl Net {
             lines: wires.lines,
             hops,
             script: Script::new(scenario),
-            has_script: !scenario.drop.is_empty() || !scenario.delay.is_empty(),
+            is_disturbed: !scenario.drop.is_empty()
+                || !scenario.delay.is_empty()
+                || of_flows.iter().any(Option::is_some),
+            of_flows,
             held: Slab::default(),
         })
     }
 
     /// A data packet leaves its sender; `number` counts the flow's data packets from 1.
     pub fn send_data(&mut self, now: Time, packet: Packet, number: u64) {
-        if self.has_script {
+        if self.is_disturbed {
             match self.script.fate(now, packet.flow, number) {
                 Fate::Pass => {}
                 Fate::Drop => {
                     let first = self.hops.of(&packet).link as usize;
                     return self.lose(first, packet);
                 }
-                Fate::Hold(span) => return self.hold(now + span, packet),
+                Fate::Hold(span) => return self.hold(now + span, Held::Ahead(packet)),
+            }
+            if self.of_flows[packet.flow as usize].is_some() {
+                return self.meet_elements(now, packet);
             }
         }
         self.enter(now, packet);
@@ -192,9 +205,12 @@ impl Net {
     fn begin(&mut self, now: Time, index: usize) {
         let Net { links, sacks, heads, .. } = self;
         let departure = links[index].send_next(now, &mut |packet| free(sacks, heads, packet));
-        let Some(Departure { packet, done }) = departure else { return };
-        let line = self.hops.of(&packet).line as usize;
-        self.lines[line].put(&mut self.calendar, done, packet);
+        let Some(Departure { packet, exit }) = departure else { return };
+        let line = self.hops.of(&packet).line;
+        match exit {
+            Exit::InOrder(at) => self.lines[line as usize].put(&mut self.calendar, at, packet),
+            Exit::Alone(at) => self.hold(at, Held::Sent(packet, line)),
+        }
     }
 
     /// A link is free again. Returns when it will be so the next time, if a packet waits.
@@ -226,21 +242,6 @@ impl Net {
         None
     }
 
-    fn hold(&mut self, until: Time, packet: Packet) {
-        let slot = self.held.take();
-        *self.held.get_mut(slot) = Some(packet);
-        self.calendar.push(until, Slot::new(Kind::Held, slot as usize));
-    }
-
-    /// A packet that was held back goes on.
-    pub fn release(&mut self, now: Time, index: usize) {
-        let packet = self.held.get_mut(index as u32).take();
-        self.held.give(index as u32);
-        if let Some(packet) = packet {
-            self.enter(now, packet);
-        }
-    }
-
     /// Windows begin and end here.
     pub fn at_edge(&mut self, now: Time) {
         self.links.iter_mut().for_each(|link| link.at_edge(now));
@@ -269,17 +270,18 @@ impl Net {
     /// Packets in queues and on wires.
     pub fn packets(&self) -> u64 {
         let queued: u64 = self.links.iter().map(Link::queued_packets).sum();
-        queued + self.lines.iter().map(Line::len).sum::<u64>()
+        queued + self.lines.iter().map(Line::len).sum::<u64>() + self.held.len()
     }
 
     /// A link in the whole run, every byte accounted for.
     pub fn totals(&self, link: usize) -> LinkTotals {
-        let mut wires = Held::default();
+        let mut wires = OnWires::default();
         for line in self.lines.iter().filter(|line| line.link == link) {
             let held = line.held();
             wires.bytes += held.bytes;
             wires.packets += held.packets;
         }
+        self.held_behind(link, &mut wires);
         self.links[link].totals(wires)
     }
 }

@@ -113,6 +113,16 @@ impl<T: Default> Slab<T> {
         &mut self.values[slot as usize]
     }
 
+    /// All slots, those given back with what their last users left in them.
+    pub fn slots(&self) -> &[T] {
+        &self.values
+    }
+
+    /// Number of slots in use.
+    pub fn len(&self) -> u64 {
+        (self.values.len() - self.free.len()) as u64
+    }
+
     /// Gives a slot back.
     pub fn give(&mut self, slot: u32) {
         self.free.push(slot);

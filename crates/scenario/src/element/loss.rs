@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LossLaw {
+    /// Each packet is lost with this probability, independent of the others.
+    Independent(Probability),
     /// Losses in bursts.
     GilbertElliott(GilbertElliott),
     /// Every packet whose number, from 1, is a multiple of this.
@@ -64,7 +66,7 @@ impl GilbertElliott {
 impl LossLaw {
     /// Does it draw random numbers?
     pub fn is_random(&self) -> bool {
-        matches!(self, LossLaw::GilbertElliott(_))
+        !matches!(self, LossLaw::Every(_))
     }
 }
 

@@ -1,10 +1,15 @@
 //! The network elements of a link: what `loss`, `duplicate` and their kind may be.
 
+use super::distribution::law;
 use super::error::Problem;
-use super::keys::{GILBERT_ELLIOTT, LOSS};
-use super::read::{check_keys, count, needed, quantity, table, Result};
+use super::keys::{GILBERT_ELLIOTT, JITTER, LOSS, PROPAGATION};
+use super::outside::Outside;
+use super::read::{check_keys, count, flag, list, needed, pair, quantity, table, Result};
 use super::tree::{Node, Table, Value};
-use crate::element::{Elements, GilbertElliott, LossLaw};
+use crate::catalogue::NONE;
+use crate::draw::Distribution;
+use crate::element::{Elements, GilbertElliott, Jitter, LossLaw, Propagation, Steps};
+use crate::units::Duration;
 use crate::units::Probability;
 
 /// Longest mean burst, packets.
@@ -18,7 +23,7 @@ pub(crate) struct Imperfections {
 }
 
 /// Reads the elements in `fields`; what they do not name is as in `base`.
-pub(crate) fn imperfections(fields: &Table, base: Imperfections) -> Result<Imperfections> {
+pub(crate) fn imperfections(fields: &Table, base: Imperfections, files: &Outside) -> Result<Imperfections> {
     let Imperfections { mut loss, mut elements } = base;
     if let Some(node) = fields.get("loss") {
         (loss, elements.loss) = losses(node)?;
@@ -26,7 +31,73 @@ pub(crate) fn imperfections(fields: &Table, base: Imperfections) -> Result<Imper
     if let Some(node) = fields.get("duplicate") {
         elements.duplicate = quantity(node)?;
     }
+    if let Some(node) = fields.get("delay") {
+        let propagation = propagation(node)?;
+        elements.delay = (propagation != Propagation::constant(Duration::default())).then_some(propagation);
+    }
+    if let Some(node) = fields.get("jitter") {
+        elements.jitter = jitter(node, files)?;
+    }
     Ok(Imperfections { loss, elements })
+}
+
+/// A time, or `{ steps = … }`.
+fn propagation(node: &Node) -> Result<Propagation> {
+    let Value::Table(fields) = &node.value else { return Ok(Propagation::constant(quantity(node)?)) };
+    check_keys(fields, "delay", PROPAGATION)?;
+    Ok(Propagation {
+        steps: steps(needed(fields, "steps", node, "[[\"0 s\", \"10 ms\"]]")?, quantity)?,
+        reorder: fields.get("reorder").map_or(Ok(false), flag)?,
+    })
+}
+
+/// Pairs of a time and a value.
+pub(crate) fn steps<T: Copy>(node: &Node, value: impl Fn(&Node) -> Result<T>) -> Result<Steps<T>> {
+    let written = list(node)?;
+    let step = |node: &Node| {
+        let [at, of] = pair(node)?;
+        Ok((quantity(at)?, value(of)?))
+    };
+    let points = written.iter().map(step).collect::<Result<Vec<_>>>()?;
+    Steps::new(points).map_err(|(at, why)| Problem::new(&written.get(at).unwrap_or(node).place, why))
+}
+
+/// A law of delays, or `"none"`.
+pub(crate) fn jitter(node: &Node, files: &Outside) -> Result<Option<Jitter>> {
+    let fields = match &node.value {
+        Value::Text(word) if word == NONE => return Ok(None),
+        Value::Table(fields) => fields,
+        _ => {
+            let message = "write { uniform = \"1 ms\" }, another law of delays, or \"none\"";
+            return Err(Problem::new(&node.place, message));
+        }
+    };
+    check_keys(fields, "jitter", JITTER)?;
+    let of_law = fields.entries.iter().filter(|(key, _)| key.name != "reorder").count();
+    let law = match fields.get("uniform") {
+        Some(most @ Node { value: Value::Text(_), .. }) if of_law == 1 => {
+            Distribution::Uniform(Duration::default(), quantity(most)?)
+        }
+        _ => law(node, fields, &["reorder"], files)?,
+    };
+    Ok(Some(Jitter { law, reorder: fields.get("reorder").map_or(Ok(false), flag)? }))
+}
+
+/// Reads what the data of a flow meet before their first link.
+pub(crate) fn elements_of_flow(fields: &Table, files: &Outside) -> Result<Elements> {
+    let mut elements = Elements::default();
+    if let Some(node) = fields.get("loss") {
+        let (independent, law) = losses(node)?;
+        let written = (independent.ratio() > 0.0).then_some(LossLaw::Independent(independent));
+        elements.loss = law.or(written);
+    }
+    if let Some(node) = fields.get("duplicate") {
+        elements.duplicate = quantity(node)?;
+    }
+    if let Some(node) = fields.get("jitter") {
+        elements.jitter = jitter(node, files)?;
+    }
+    Ok(elements)
 }
 
 /// A probability, or a law.

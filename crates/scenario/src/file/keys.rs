@@ -33,6 +33,18 @@ pub enum Takes {
     Probability,
     /// A number from the first to the second.
     Number(f64, f64),
+    /// A time, or steps of it in a table with these keys.
+    Propagation(&'static [Key]),
+    /// A law of delays with these keys.
+    Jitter(&'static [Key]),
+    /// Pairs of a time and a delay.
+    DelaySteps,
+    /// A time, or two of them.
+    UpTo,
+    /// Two times, the second not before the first.
+    Range,
+    /// A list of times, with weights or without; or the name of a file.
+    Samples,
     /// A probability, or a table of a law with these keys.
     Loss(&'static [Key]),
     /// A code point: "le", "default", "cs1", 46.
@@ -147,6 +159,12 @@ pub const LINK: &[Key] = &[
         "probability that a packet is lost, or a law, in each direction; 0 % if not said",
     ),
     DUPLICATE,
+    key(
+        "delay",
+        Takes::Propagation(PROPAGATION),
+        "propagation delay, beside that of paths; none if not said",
+    ),
+    key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none if not said"),
     key("reverse", Takes::Table(REVERSE), "the reverse direction, where it differs"),
 ];
 
@@ -158,6 +176,12 @@ pub const NAMED_LINK: &[Key] = &[
     key("queue", Takes::Queue, "queue discipline; droptail if not said"),
     key("loss", Takes::Loss(LOSS), "probability that a packet is lost, or a law; 0 % if not said"),
     DUPLICATE,
+    key(
+        "delay",
+        Takes::Propagation(PROPAGATION),
+        "propagation delay, beside that of paths; none if not said",
+    ),
+    key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none if not said"),
 ];
 
 /// `link.reverse`.
@@ -167,6 +191,12 @@ pub const REVERSE: &[Key] = &[
     key("queue", Takes::Queue, "its queue discipline"),
     key("loss", Takes::Loss(LOSS), "probability that a packet is lost, or a law"),
     DUPLICATE,
+    key(
+        "delay",
+        Takes::Propagation(PROPAGATION),
+        "propagation delay, beside that of paths; none if not said",
+    ),
+    key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none if not said"),
 ];
 
 const DUPLICATE: Key = key(
@@ -179,6 +209,33 @@ const DUPLICATE: Key = key(
 pub const LOSS: &[Key] = &[
     key("gilbert_elliott", Takes::Table(GILBERT_ELLIOTT), "losses in bursts"),
     key("every", Takes::Count, "loses every n-th packet"),
+];
+
+/// `delay` of a link, if it is a table.
+pub const PROPAGATION: &[Key] = &[
+    key("steps", Takes::DelaySteps, "from when, and how long"),
+    key("reorder", Takes::Flag, "packets of a shorter route overtake; they wait if not said"),
+];
+
+/// `jitter` of a link or a flow: one law.
+pub const JITTER: &[Key] = &[
+    key("uniform", Takes::UpTo, "anywhere up to a time, or between two"),
+    key("normal", Takes::Table(NORMAL), "normal, with 0 in place of negative delays"),
+    key("lognormal", Takes::Table(LOGNORMAL), "lognormal"),
+    key("samples", Takes::Samples, "one of these"),
+    key("reorder", Takes::Flag, "packets overtake one another; they keep their order if not said"),
+];
+
+/// `normal` of a distribution.
+pub const NORMAL: &[Key] =
+    &[key("mean", Takes::Time, "its mean"), key("deviation", Takes::Time, "its standard deviation")];
+
+/// `lognormal` of a distribution: `median` or `mean`.
+pub const LOGNORMAL: &[Key] = &[
+    key("median", Takes::Time, "half of the times are below"),
+    key("mean", Takes::Time, "their mean before they are clipped"),
+    key("sigma", Takes::Number(0.0, 5.0), "standard deviation of the natural logarithm"),
+    key("clip", Takes::Range, "times beyond these bounds are set to them"),
 ];
 
 /// `loss.gilbert_elliott`: `mean` and `burst`, or the others.
@@ -225,6 +282,17 @@ pub const FLOW: &[Key] = &[
         "class of its packets: le, default, cs1 or a number; le for background flows if not said",
     ),
     key("count", Takes::Count, "so many flows like this"),
+    key(
+        "loss",
+        Takes::Loss(LOSS),
+        "probability that one of its data packets is lost before its first link, or a law",
+    ),
+    DUPLICATE,
+    key(
+        "jitter",
+        Takes::Jitter(JITTER),
+        "delay of its data packets before their first link; none if not said",
+    ),
 ];
 
 /// `path` of a flow.
@@ -263,8 +331,7 @@ pub const DELAY: &[Key] = &[
 ];
 
 /// Words of the language that nothing understands yet: they are refused, not ignored.
-pub(crate) const NOT_YET_KEYS: &[&str] =
-    &["route", "hosts", "jitter", "route_change", "swarm", "web", "trace", "steps", "markov", "reorder"];
+pub(crate) const NOT_YET_KEYS: &[&str] = &["route", "hosts", "route_change", "swarm", "web"];
 /// Controllers that are planned.
 pub(crate) const NOT_YET_CONTROLLERS: &[&str] =
     &["bbr", "bbrv1", "bbrv2", "bbrv3", "proteus", "proteus-s", "rledbat"];

@@ -5,6 +5,7 @@ use super::element::{imperfections, Imperfections};
 use super::error::Problem;
 use super::keys::{Key, DELAY, DROP, LINK, NAMED_LINK, REVERSE, WINDOW};
 use super::limits::MOST_LINKS;
+use super::outside::Outside;
 use super::read::{check_keys, count, needed, optional, quantity, table, text, wanted, Result};
 use super::tree::{Node, Table, Value};
 use crate::scenario::{Delay, Drop, Link, Reverse, Window};
@@ -13,8 +14,10 @@ use afteryou_base::Span;
 use std::collections::BTreeSet;
 
 /// `[link]`, or all of `[[link]]`: the first link and the others.
-pub(crate) fn links(node: &Node) -> Result<(Link, Vec<Link>)> {
-    let Value::List(nodes) = &node.value else { return Ok((link(node, "the link", LINK)?, Vec::new())) };
+pub(crate) fn links(node: &Node, files: &Outside) -> Result<(Link, Vec<Link>)> {
+    let Value::List(nodes) = &node.value else {
+        return Ok((link(node, "the link", LINK, files)?, Vec::new()));
+    };
     if nodes.len() > MOST_LINKS {
         return Err(Problem::new(&node.place, format!("more than {MOST_LINKS} links are too many")));
     }
@@ -28,7 +31,7 @@ pub(crate) fn links(node: &Node) -> Result<(Link, Vec<Link>)> {
             written if !names.insert(written) => {
                 return Err(Problem::new(&name.place, format!("two links are named {written:?}: rename one")))
             }
-            written => links.push(link(node, "a named link", NAMED_LINK)?.named(written)),
+            written => links.push(link(node, "a named link", NAMED_LINK, files)?.named(written)),
         }
     }
     let mut links = links.into_iter();
@@ -37,14 +40,14 @@ pub(crate) fn links(node: &Node) -> Result<(Link, Vec<Link>)> {
 }
 
 /// A link's table; `keys` are those that it may have.
-fn link(node: &Node, what: &str, keys: &[Key]) -> Result<Link> {
+fn link(node: &Node, what: &str, keys: &[Key], files: &Outside) -> Result<Link> {
     let fields = table(node)?;
     check_keys(fields, what, keys)?;
     let rate = rate(needed(fields, "rate", node, "\"20 Mbit/s\"")?)?;
     let buffer = quantity(needed(fields, "buffer", node, "\"100 ms\"")?)?;
     let plain = Link::new(rate, buffer);
-    let forward = imperfections(fields, Imperfections::default())?;
-    let reverse = fields.get("reverse").map(|node| reverse(node, &forward)).transpose()?;
+    let forward = imperfections(fields, Imperfections::default(), files)?;
+    let reverse = fields.get("reverse").map(|node| reverse(node, &forward, files)).transpose()?;
     let link = Link {
         queue: fields.get("queue").map_or(Ok(plain.queue.clone()), queue)?,
         loss: forward.loss,
@@ -80,10 +83,10 @@ fn rate(node: &Node) -> Result<Rate> {
     }
 }
 
-fn reverse(node: &Node, forward: &Imperfections) -> Result<Reverse> {
+fn reverse(node: &Node, forward: &Imperfections, files: &Outside) -> Result<Reverse> {
     let fields = table(node)?;
     check_keys(fields, "link.reverse", REVERSE)?;
-    let Imperfections { loss, elements } = imperfections(fields, forward.clone())?;
+    let Imperfections { loss, elements } = imperfections(fields, forward.clone(), files)?;
     Ok(Reverse {
         rate: fields.get("rate").map(rate).transpose()?,
         buffer: optional(fields, "buffer")?,

@@ -1,6 +1,6 @@
 //! The JSON schema of a scenario file, made from the tables of keys and of parameters, so that editors can help.
 
-use super::keys::{Key, Takes, ROOT};
+use super::keys::{Key, Takes, LOGNORMAL, NORMAL, ROOT};
 use afteryou_aqm::list::QUEUES;
 use afteryou_base::param::{Kind, Param};
 use afteryou_cc::list::CONTROLLERS;
@@ -57,6 +57,12 @@ fn takes(takes: Takes) -> Value {
         Takes::Buffer => json!({ "anyOf": [text(TIME), text(SIZE), text(r"^\s*[0-9]+\s*packets?\s*$")] }),
         Takes::Probability => text(PROBABILITY),
         Takes::Number(least, most) => json!({ "type": "number", "minimum": least, "maximum": most }),
+        Takes::Propagation(keys) => json!({ "anyOf": [text(TIME), object(keys)] }),
+        Takes::Jitter(keys) => json!({ "anyOf": [{ "const": "none" }, object(keys)] }),
+        Takes::DelaySteps => json!({ "type": "array", "minItems": 1, "items": pair(text(TIME)) }),
+        Takes::UpTo => json!({ "anyOf": [text(TIME), pair(text(TIME))] }),
+        Takes::Range => pair(text(TIME)),
+        Takes::Samples => samples(),
         Takes::Loss(keys) => json!({ "anyOf": [text(PROBABILITY), object(keys)] }),
         Takes::Dscp => json!({ "anyOf": [
             text(r"^\s*([lL][eE]|[dD][eE][fF][aA][uU][lL][tT]|[cC][sS]1|[0-9]|[1-5][0-9]|6[0-3])\s*$"),
@@ -88,12 +94,9 @@ fn takes(takes: Takes) -> Value {
         Takes::Distribution => json!({ "anyOf": [
             text(TIME),
             { "type": "object", "required": ["uniform"], "properties": { "uniform": pair(text(TIME)) }, "additionalProperties": false },
-            { "type": "object", "required": ["lognormal"], "properties": { "lognormal": {
-                "type": "object",
-                "required": ["median", "sigma"],
-                "properties": { "median": text(TIME), "sigma": { "type": "number", "minimum": 0, "maximum": 5 } },
-                "additionalProperties": false,
-            } }, "additionalProperties": false },
+            { "type": "object", "required": ["normal"], "properties": { "normal": object(NORMAL) }, "additionalProperties": false },
+            { "type": "object", "required": ["lognormal"], "properties": { "lognormal": object(LOGNORMAL) }, "additionalProperties": false },
+            { "type": "object", "required": ["samples"], "properties": { "samples": samples() }, "additionalProperties": false },
         ] }),
         Takes::Start => json!({ "anyOf": [
             time_or_rounds(),
@@ -109,6 +112,13 @@ fn takes(takes: Takes) -> Value {
         Takes::Tables(keys) => json!({ "anyOf": [object(keys), { "type": "array", "items": object(keys) }] }),
         Takes::Sweep => json!({ "type": "object" }),
     }
+}
+
+/// Times, each alone or with a weight, or a file of them.
+fn samples() -> Value {
+    let weighted = json!({ "type": "array", "minItems": 2, "maxItems": 2 });
+    let list = json!({ "type": "array", "minItems": 1, "items": { "anyOf": [text(TIME), weighted] } });
+    json!({ "anyOf": [{ "type": "string" }, list] })
 }
 
 /// A word of a list, with or without parameters after it, or a table with them.

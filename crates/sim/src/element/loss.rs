@@ -23,6 +23,7 @@ impl Loss {
         match law {
             Some(LossLaw::GilbertElliott(chain)) => Loss::Bursts(Chain::new(chain, random)),
             Some(LossLaw::Every(every)) => Loss::Every((*every).max(1), 0),
+            Some(LossLaw::Independent(probability)) => Loss::Independent(probability.ratio(), random),
             None if independent.ratio() > 0.0 => Loss::Independent(independent.ratio(), random),
             None => Loss::None,
         }

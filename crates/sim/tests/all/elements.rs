@@ -1,9 +1,12 @@
 //! Network elements in whole runs: their ledgers, and that transports live with them.
 
 use crate::support::*;
-use afteryou_scenario::element::{GilbertElliott, LossLaw};
+use afteryou_scenario::draw::Distribution;
+use afteryou_scenario::element::{GilbertElliott, Jitter, LossLaw, Propagation, Steps};
 use afteryou_scenario::outcome::Ledger;
-use afteryou_scenario::{Elements, Flow, Link, Outcome, Probability, Scenario, Size, Traffic};
+use afteryou_scenario::{
+    Duration, Elements, Flow, Link, Outcome, Probability, Rate, Role, Scenario, Size, Traffic,
+};
 
 fn ratio(ratio: f64) -> Probability {
     Probability::from_ratio(ratio).unwrap()
@@ -74,4 +77,76 @@ fn a_plain_link_says_nothing_of_elements() {
     let outcome = run(&over(Elements::default(), vec![flow("one", "cubic", 30)]));
     let json = serde_json::to_string(&outcome).unwrap();
     assert!(!json.contains("elements") && !json.contains("duplicated"), "{json}");
+}
+
+/// A call of 160 B every 10 ms, over an empty path of 10 Mbit/s.
+fn call(elements: Elements) -> Scenario {
+    let call = Flow::cbr("call", Role::Foreground, Rate::from_bits(128_000), Size::from_bytes(160), ms(40));
+    over(elements, vec![call])
+}
+
+fn up_to(most: Duration, reorder: bool) -> Jitter {
+    Jitter { law: Distribution::Uniform(Duration::default(), most), reorder }
+}
+
+#[test]
+fn a_call_feels_the_jitter_of_its_path_and_no_more() {
+    // Every 10 ms a packet, and jitter below that: nothing overtakes, nothing waits.
+    let of_link = call(Elements { jitter: Some(up_to(ms(8), false)), ..Elements::default() });
+    let mut of_flow = call(Elements::default());
+    of_flow.flow[0].elements.jitter = Some(up_to(ms(8), false));
+    for scenario in [of_link, of_flow] {
+        let delays = run(&scenario).window("all").flows[0].queuing_delay.expect("a call measures its delay");
+        // 1800 packets: a standard error of 8 ms/√12/√1800 = 0.054 ms.
+        assert!((delays.mean_ms - 4.0).abs() < 4.0 * 0.054, "{delays:?}");
+        assert!(delays.max_ms <= 8.0, "{delays:?}");
+    }
+}
+
+#[test]
+fn a_change_of_the_route_changes_the_delay_by_its_steps() {
+    let steps = Steps::new(vec![(ms(0), ms(5)), (ms(10_000), ms(25))]).unwrap();
+    let delay = Some(Propagation { steps, reorder: true });
+    let scenario = Scenario {
+        measure: vec![window("before", 1.0, 9.0), window("after", 11.0, 20.0)],
+        ..call(Elements { delay, ..Elements::default() })
+    };
+    let outcome = run(&scenario);
+    let mean = |name: &str| outcome.window(name).flows[0].queuing_delay.expect("a call").mean_ms;
+    // Beyond the shortest that the path ever is.
+    assert_eq!((mean("before"), mean("after")), (0.0, 20.0));
+}
+
+#[test]
+fn transfers_arrive_whole_over_links_that_reorder_change_their_delay_and_duplicate() {
+    for reorder in [false, true] {
+        let steps = Steps::new(vec![(ms(0), ms(5)), (ms(300), ms(60)), (ms(700), ms(1))]).unwrap();
+        let elements = Elements {
+            duplicate: ratio(0.01),
+            delay: Some(Propagation { steps, reorder }),
+            jitter: Some(up_to(ms(20), reorder)),
+            loss: Some(LossLaw::Every(100)),
+        };
+        let mut scenario = over(elements.clone(), transfers());
+        scenario
+            .flow
+            .iter_mut()
+            .for_each(|flow| flow.elements = Elements { delay: None, ..elements.clone() });
+        let outcome = run(&scenario);
+        for totals in &outcome.run.totals {
+            assert_eq!(totals.received_bytes, 1_000_000, "{}, reorder {reorder}", totals.flow);
+        }
+        assert!((0..2).all(|link| ledger(&outcome, link).balances()), "reorder {reorder}");
+        assert_eq!(outcome, run(&scenario), "reorder {reorder}");
+    }
+}
+
+#[test]
+fn what_is_in_flight_when_a_run_ends_is_in_the_ledger_also_where_packets_overtake() {
+    for reorder in [false, true] {
+        let elements = Elements { jitter: Some(up_to(ms(200), reorder)), ..Elements::default() };
+        let outcome = run(&over(elements, vec![flow("one", "cubic", 30)]));
+        let ledger = ledger(&outcome, 0);
+        assert!(ledger.balances() && ledger.in_flight > 0, "{ledger:?}");
+    }
 }

@@ -1,6 +1,7 @@
 //! Network elements in files.
 
 use super::*;
+use crate::draw::Distribution;
 use crate::element::{GilbertElliott, LossLaw};
 use crate::Probability;
 
@@ -61,4 +62,100 @@ fn laws_are_swept_like_any_other_setting() {
     let planned = runs("", &format!("{link}{}{sweep}", flow("")));
     assert_eq!(planned.len(), 2);
     assert_ne!(planned[0].scenario.link.elements, planned[1].scenario.link.elements);
+}
+
+fn law(jitter: &str) -> Distribution {
+    scenario(&format!("jitter = {jitter}")).link.elements.jitter.unwrap().law
+}
+
+#[test]
+fn jitter_has_a_law_and_keeps_the_order_unless_it_says_otherwise() {
+    let ms = Duration::from_millis;
+    assert_eq!(law("{ uniform = \"1 ms\" }"), Distribution::Uniform(ms(0), ms(1)));
+    assert_eq!(law("{ uniform = [\"1 ms\", \"3 ms\"] }"), Distribution::Uniform(ms(1), ms(3)));
+    let normal = Distribution::Normal { mean: ms(5), deviation: ms(1) };
+    assert_eq!(law("{ normal = { mean = \"5 ms\", deviation = \"1 ms\" } }"), normal);
+    let clipped = "{ lognormal = { median = \"5 ms\", sigma = 0.5, clip = [\"1 ms\", \"9 ms\"] } }";
+    let expected = Distribution::Lognormal { median: ms(5), sigma: 0.5, clip: Some([ms(1), ms(9)]) };
+    assert_eq!(law(clipped), expected);
+    let Distribution::Samples(samples) = law("{ samples = [[\"1 ms\", 3], \"2 ms\"] }") else {
+        panic!("samples")
+    };
+    assert_eq!(Vec::from(samples), [(ms(1), 3), (ms(2), 1)]);
+    let reorders =
+        |jitter: &str| scenario(&format!("jitter = {jitter}")).link.elements.jitter.unwrap().reorder;
+    assert!(!reorders("{ uniform = \"1 ms\" }") && reorders("{ uniform = \"1 ms\", reorder = true }"));
+    assert_eq!(
+        scenario("jitter = { uniform = \"1 ms\" }\nreverse = { jitter = \"none\" }")
+            .link
+            .back()
+            .elements
+            .jitter,
+        None
+    );
+}
+
+#[test]
+fn a_flow_has_elements_of_its_own() {
+    let text = flow("jitter = { uniform = \"1 ms\" }\nloss = \"1 %\"\nduplicate = \"2 %\"");
+    let elements = runs("", &text).remove(0).scenario.flow[0].elements.clone();
+    assert_eq!(elements.loss, Some(LossLaw::Independent(ratio(0.01))));
+    assert_eq!(elements.duplicate, ratio(0.02));
+    assert!(elements.jitter.is_some());
+}
+
+#[test]
+fn impossible_delays_are_refused_where_they_are_written() {
+    refused("jitter = \"1 ms\"", "write { uniform", 6);
+    refused("jitter = { uniform = [\"3 ms\", \"1 ms\"] }", "swap them", 6);
+    refused("jitter = { uniform = \"1 ms\", normal = 3 }", "write a time, { uniform", 6);
+    refused("jitter = { reorder = true }", "write a time, { uniform", 6);
+    refused("jitter = { lognormal = { sigma = 0.5 } }", "either median", 6);
+    refused("jitter = { lognormal = { median = \"1 ms\", sigma = 9 } }", "from 0 to 5", 6);
+    refused("jitter = { samples = [] }", "nothing to draw", 6);
+    refused("jitter = { samples = [[\"1 ms\", -3]] }", "whole number", 6);
+    refused("jitter = { samples = \"file.csv\" }", "only a scenario that is a file itself", 6);
+    refused("delay = { steps = [[\"1 s\", \"1 ms\"]] }", "first step is at 0 s", 6);
+    refused("delay = { steps = [[\"0 s\", \"1 ms\"],\n[\"0 s\", \"2 ms\"]] }", "times ascend", 7);
+    refused("delay = { steps = [[\"-1 s\", \"1 ms\"]] }", "\"-1 s\" is not a time", 6);
+    refused("delay = { steps = [] }", "write one at least", 6);
+}
+
+/// Writes files into a folder of its own and reads the scenario that is among them.
+fn read(files: &[(&str, &str)], link: &str) -> std::result::Result<Scenario, String> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let path = folder.path().join("scenario.toml");
+    std::fs::write(&path, format!("duration = \"60 s\"\n\n{LINK}{link}\n{}", flow(""))).unwrap();
+    let experiment = Experiment::read(&path, &[]).map_err(|error| error.to_string())?;
+    Ok(experiment.runs(None, None).unwrap().remove(0).scenario)
+}
+
+#[test]
+fn samples_come_from_a_file_beside_the_scenario_and_are_in_the_scenario_itself() {
+    let ms = Duration::from_millis;
+    let jitter = "jitter = { samples = \"delays.csv\" }";
+    let samples = |text: &str| read(&[("delays.csv", text)], jitter);
+    let scenario = samples("# delay, weight\n20 ms, 3\n\n0.05\n").unwrap();
+    let Distribution::Samples(read) = scenario.link.elements.jitter.unwrap().law else { panic!("samples") };
+    assert_eq!(Vec::from(read), [(ms(20), 3), (ms(50), 1)]);
+    for (text, words) in [
+        ("", "there is nothing in it"),
+        ("20 ms\n-3\n", "delays.csv: line 2: \"-3\" is no time"),
+        ("20 ms, many", "line 1: \"many\" is not a weight"),
+        ("fast", "line 1: \"fast\" is not a time"),
+        ("1,2,3", "line 1: write a time, or a time and a weight"),
+        ("1,0", "every weight is 0"),
+    ] {
+        let error = samples(text).unwrap_err();
+        assert!(error.contains(words) && error.contains("scenario.toml:6:"), "{error}");
+    }
+    assert!(read_error(jitter).contains("delays.csv: "));
+}
+
+/// The error of a scenario whose files are missing.
+fn read_error(link: &str) -> String {
+    read(&[], link).unwrap_err()
 }
