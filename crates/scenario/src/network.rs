@@ -7,8 +7,8 @@
 //! ```text
 //!   short form                        named links
 //!   up:    data ▶ bottleneck          path = { forward = ["up", "core"], reverse = ["down"] }
-//!          acks ▶ way back            data ▶ up ▶ core ▶ delay ▶ receiver
-//!   down:  data ▶ way back            acks ▶ down ▶ delay ▶ sender
+//!          acks ▶ reverse path        data ▶ up ▶ core ▶ delay ▶ receiver
+//!   down:  data ▶ reverse path        acks ▶ down ▶ delay ▶ sender
 //!          acks ▶ bottleneck
 //! ```
 
@@ -24,8 +24,8 @@ use std::collections::HashMap;
 
 /// The name in results of the short form's link in the direction of `link`.
 pub const BOTTLENECK: &str = "bottleneck";
-/// The name in results of its reverse direction.
-pub const WAY_BACK: &str = "way back";
+/// The name in results of the short form's link in the other direction.
+pub const REVERSE_PATH: &str = "reverse path";
 
 /// Most links in each direction of a path.
 pub(crate) const MOST_HOPS: usize = 100;
@@ -99,7 +99,7 @@ fn both_directions(link: &Link) -> Vec<OneWay> {
         loss_stream: format!("link {way} loss"),
     };
     let forward = Link { reverse: None, ..link.clone() };
-    vec![direction(BOTTLENECK, "forward", forward), direction(WAY_BACK, "reverse", link.back())]
+    vec![direction(BOTTLENECK, "forward", forward), direction(REVERSE_PATH, "reverse", link.back())]
 }
 
 impl Network {

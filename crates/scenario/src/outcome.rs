@@ -24,7 +24,7 @@ mod read;
 mod schema1;
 mod window;
 
-pub use crate::network::{BOTTLENECK, WAY_BACK};
+pub use crate::network::{BOTTLENECK, REVERSE_PATH};
 pub use compare::{Comparison, LinkComparison};
 pub use curves::{Mark, Series};
 pub use judged::{Check, Lateness, Transfer, Verdict};
