@@ -85,9 +85,12 @@ impl Link {
         if self.loss > 0.0 && random::happens(&mut self.random, self.loss) {
             return self.lose(packet, discard);
         }
+        if let Some(lengths) = &mut self.meter.lengths {
+            lengths.arrived(now, packet.flow);
+        }
         self.queue.enqueue(now, packet, &mut self.dropped);
         if !self.dropped.is_empty() {
-            self.count_dropped(discard);
+            self.count_dropped(now, discard);
         }
         // On a free link the packet does not wait: it is taken out at this very instant.
         if self.busy_until > now {
@@ -114,8 +117,16 @@ impl Link {
         self.lose(packet, discard);
     }
 
-    fn count_dropped(&mut self, discard: &mut dyn FnMut(Packet)) {
+    fn count_dropped(&mut self, now: Time, discard: &mut dyn FnMut(Packet)) {
         for dropped in self.dropped.drain(..) {
+            if let Some(lengths) = &mut self.meter.lengths {
+                lengths.dropped(now, dropped.packet.flow);
+            }
+            if let (Some(Some(log)), true) =
+                (self.meter.logs.get(dropped.packet.flow as usize), dropped.packet.body.is_data())
+            {
+                log.dropped(now);
+            }
             self.counts.dropped += u64::from(dropped.packet.size);
             self.counts.packets.dropped += 1;
             discard(dropped.packet);
@@ -142,7 +153,7 @@ impl Link {
     pub fn send_next(&mut self, now: Time, discard: &mut dyn FnMut(Packet)) -> Option<Departure> {
         let next = self.queue.dequeue(now, &mut self.dropped);
         if !self.dropped.is_empty() {
-            self.count_dropped(discard);
+            self.count_dropped(now, discard);
         }
         // Where nothing waited before, nothing waits now: the packet came to a free link.
         if self.meter.holds_packets() {
@@ -150,6 +161,9 @@ impl Link {
         }
         let (packet, sojourn) = next?;
         self.meter.departs(packet.class(), sojourn);
+        if let Some(lengths) = &mut self.meter.lengths {
+            lengths.left(now, packet.flow, packet.size);
+        }
         self.busy_until = now + self.time_to_send(packet.size);
         self.begun += u64::from(packet.size);
         Some(Departure { packet, done: self.busy_until })

@@ -8,7 +8,7 @@ use crate::calendar::{Calendar, Kind, Slot};
 use crate::error::Error;
 use crate::link::{Departure, Held, Line, Link};
 use crate::packet::{Body, Packet, Sack, Slab, NO_SACK};
-use crate::record::Meter;
+use crate::record::{Meter, SenderLog};
 use crate::script::{Fate, Script};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::{Network, Route};
@@ -218,6 +218,11 @@ impl Net {
         if let Some(packet) = packet {
             self.enter(now, packet);
         }
+    }
+
+    /// From now on, drops of data packets are noted in the logs of their flows' senders.
+    pub fn note_drops(&mut self, logs: &[Option<SenderLog>]) {
+        self.links.iter_mut().for_each(|link| link.meter.logs = logs.to_vec());
     }
 
     /// Windows begin and end here.
