@@ -4,7 +4,7 @@
 //! a family the colours differ in lightness, so that they stay apart for colour-blind readers and on a grey printer.
 //! Every colour has a form for light and one for dark paper.
 
-use afteryou_scenario::outcome::{BOTTLENECK, WAY_BACK};
+use afteryou_scenario::outcome::{BOTTLENECK, REVERSE_PATH};
 use afteryou_scenario::{Role, Scenario};
 use serde::Serialize;
 
@@ -117,7 +117,7 @@ fn place_of_link(scenario: &Scenario, name: &str) -> Option<usize> {
     match (name, scenario.has_named_links()) {
         // The short form's link in curves.
         ("link", _) | (BOTTLENECK, false) => Some(0),
-        (WAY_BACK, false) => Some(1),
+        (REVERSE_PATH, false) => Some(1),
         (_, false) => None,
         (_, true) => scenario.links().position(|link| link.name.as_deref() == Some(name)),
     }

@@ -95,9 +95,12 @@ impl Link {
     pub fn offer(&mut self, now: Time, packet: Packet, discard: &mut dyn FnMut(Packet)) {
         self.counts.arrived += u64::from(packet.size);
         self.counts.packets.arrived += 1;
+        if let Some(lengths) = &mut self.meter.lengths {
+            lengths.arrived(now, packet.flow);
+        }
         self.queue.enqueue(now, packet, &mut self.dropped);
         if !self.dropped.is_empty() {
-            self.count_dropped(discard);
+            self.count_dropped(now, discard);
         }
         // On a free link the packet does not wait: it is taken out at this very instant.
         if self.busy_until > now {
@@ -124,8 +127,16 @@ impl Link {
         self.lose(packet, discard);
     }
 
-    fn count_dropped(&mut self, discard: &mut dyn FnMut(Packet)) {
+    fn count_dropped(&mut self, now: Time, discard: &mut dyn FnMut(Packet)) {
         for dropped in self.dropped.drain(..) {
+            if let Some(lengths) = &mut self.meter.lengths {
+                lengths.dropped(now, dropped.packet.flow);
+            }
+            if let (Some(Some(log)), true) =
+                (self.meter.logs.get(dropped.packet.flow as usize), dropped.packet.body.is_data())
+            {
+                log.dropped(now);
+            }
             self.counts.dropped += u64::from(dropped.packet.size);
             self.counts.packets.dropped += 1;
             discard(dropped.packet);
@@ -152,7 +163,7 @@ impl Link {
     pub fn send_next(&mut self, now: Time, discard: &mut dyn FnMut(Packet)) -> Option<Departure> {
         let next = self.queue.dequeue(now, &mut self.dropped);
         if !self.dropped.is_empty() {
-            self.count_dropped(discard);
+            self.count_dropped(now, discard);
         }
         // Where nothing waited before, nothing waits now: the packet came to a free link.
         if self.meter.holds_packets() {
@@ -160,6 +171,9 @@ impl Link {
         }
         let (packet, sojourn) = next?;
         self.meter.departs(packet.class(), sojourn);
+        if let Some(lengths) = &mut self.meter.lengths {
+            lengths.left(now, packet.flow, packet.size);
+        }
         self.busy_until = now + self.time_to_send(packet.size);
         self.begun += u64::from(packet.size);
         let done = self.busy_until;

@@ -12,7 +12,7 @@ use crate::element::{Elements, Entry, Exit};
 use crate::error::Error;
 use crate::link::{Departure, Line, Link, OnWires};
 use crate::packet::{Body, Packet, Sack, Slab, NO_SACK};
-use crate::record::Meter;
+use crate::record::{Meter, SenderLog};
 use crate::script::{Fate, Script};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::{Network, Route};
@@ -240,6 +240,11 @@ impl Net {
         packet.hop += 1;
         self.enter(now, packet);
         None
+    }
+
+    /// From now on, drops of data packets are noted in the logs of their flows' senders.
+    pub fn note_drops(&mut self, logs: &[Option<SenderLog>]) {
+        self.links.iter_mut().for_each(|link| link.meter.logs = logs.to_vec());
     }
 
     /// Windows begin and end here.

@@ -64,6 +64,13 @@ pub enum Body {
     },
 }
 
+impl Body {
+    /// Does it carry data of a sender with a window?
+    pub fn is_data(&self) -> bool {
+        matches!(self, Body::Data { .. } | Body::Utp { payload: 1.., .. })
+    }
+}
+
 /// The ack has no SACK blocks.
 pub const NO_SACK: u32 = u32::MAX;
 /// Flag of an ack: congestion experienced (RFC 3168).

@@ -9,7 +9,7 @@ use crate::sample::Sampler;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::Network;
 use afteryou_scenario::outcome::{LinkTotals, Run};
-use afteryou_scenario::Scenario;
+use afteryou_scenario::{Record, Scenario};
 
 /// Events between two looks at the clock of whoever watches.
 const WATCH_EVERY: u32 = 1 << 16;
@@ -50,6 +50,9 @@ impl World {
         let mut net = Net::new(scenario, network)?;
         let flow = |i| Flow::new(scenario, network, i);
         let flows = (0..scenario.flow.len()).map(flow).collect::<Result<Vec<_>, _>>()?;
+        if scenario.record.contains(&Record::Events) {
+            net.note_drops(&flows.iter().map(|flow| flow.log().cloned()).collect::<Vec<_>>());
+        }
         for (i, flow) in flows.iter().enumerate() {
             net.calendar.push(flow.first_action(), Slot::new(Kind::Application, i));
         }

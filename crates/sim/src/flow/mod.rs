@@ -7,6 +7,7 @@ mod utp;
 use crate::calendar::{Kind, Slot, Timer};
 use crate::net::{Net, Way};
 use crate::packet::{Body, Packet};
+use crate::record::{edges, SenderLog, Watched};
 use crate::source::Schedule;
 use afteryou_aqm::Ecn;
 use afteryou_base::param::{ParamError, Value};
@@ -14,7 +15,7 @@ use afteryou_base::{Span, Time};
 use afteryou_cc::{Controller, Setup, Snapshot};
 use afteryou_scenario::outcome::{Quantiles, Totals};
 use afteryou_scenario::transport::Protocol;
-use afteryou_scenario::{random, Error, Flow as Spec, Network, Role, Scenario, Traffic};
+use afteryou_scenario::{random, Error, Flow as Spec, Network, Record, Role, Scenario, Traffic};
 
 /// What a flow's packets have in common.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +63,8 @@ pub struct Flow {
     is_on: bool,
     /// Payload received over connections that are over.
     received_before: u64,
+    /// Its sender's, where the scenario records one.
+    log: Option<SenderLog>,
 }
 
 /// A flow's timers in the calendar.
@@ -91,8 +94,13 @@ impl Timers {
 /// The parameter of controllers that the transport's `iw` sets, where a controller has it and nobody else has set it.
 const INITIAL_WINDOW: &str = "initial_window";
 
-/// Makes a controller for a flow; `iw` is the transport's initial window in packets.
-fn controller(spec: &Spec, setup: Setup, iw: Option<u32>) -> Result<Box<dyn Controller>, Error> {
+/// Makes a controller for a flow; `iw` is the transport's initial window in packets, `log` records its sender.
+fn controller(
+    spec: &Spec,
+    setup: Setup,
+    iw: Option<u32>,
+    log: Option<&SenderLog>,
+) -> Result<Box<dyn Controller>, Error> {
     let missing = || Error::Scenario(format!("flow {:?} needs a controller", spec.name));
     let (entry, mut overrides) = spec.controller.as_ref().ok_or_else(missing)?.controller()?;
     let has_it = entry.params.iter().any(|param| param.name == INITIAL_WINDOW);
@@ -102,7 +110,22 @@ fn controller(spec: &Spec, setup: Setup, iw: Option<u32>) -> Result<Box<dyn Cont
     let refused =
         |error: ParamError| Error::Parameter { of: entry.name.to_owned(), reason: error.to_string() };
     let controller = entry.build(&overrides, setup).map_err(refused)?;
-    Ok(controller)
+    Ok(match log {
+        Some(log) => Box::new(Watched::new(controller, log.clone())),
+        None => controller,
+    })
+}
+
+/// The log of a flow's sender, where the scenario records senders or events.
+fn log(scenario: &Scenario, network: &Network, index: usize) -> Option<SenderLog> {
+    let spec = &scenario.flow[index];
+    let records = |record| scenario.record.contains(&record);
+    if spec.controller.is_none() || !(records(Record::Senders) || records(Record::Events)) {
+        return None;
+    }
+    let windows = scenario.measure.iter().map(edges).collect();
+    let empty_rtt = network.empty_round_trip(index, spec.packet_format());
+    Some(SenderLog::new(&spec.name, windows, empty_rtt, records(Record::Events)))
 }
 
 impl Flow {
@@ -121,9 +144,14 @@ impl Flow {
         };
         let size = format.payload + format.overhead;
         let seed = random::seed_of(scenario.seed, &format!("controller of flow {index}"));
+        let log = log(scenario, network, index);
         let ends = match protocol {
-            Protocol::Tcp(options) => Ends::Tcp(Box::new(tcp::Ends::new(&spec, options, format, seed)?)),
-            Protocol::Utp(options) => Ends::Utp(Box::new(utp::Ends::new(&spec, options, format, seed)?)),
+            Protocol::Tcp(options) => {
+                Ends::Tcp(Box::new(tcp::Ends::new(&spec, options, format, seed, log.clone())?))
+            }
+            Protocol::Utp(options) => {
+                Ends::Utp(Box::new(utp::Ends::new(&spec, options, format, seed, log.clone())?))
+            }
             Protocol::Udp => Ends::Cbr(cbr::Ends::new(&spec, format, network.empty_path(index, size))),
         };
         let timers =
@@ -139,6 +167,7 @@ impl Flow {
             completed: None,
             is_on: false,
             received_before: 0,
+            log,
         })
     }
 
@@ -268,6 +297,11 @@ impl Flow {
         if way == Way::Forward && self.completed.is_none() && self.received() >= size.bytes() {
             self.completed = Some(now);
         }
+    }
+
+    /// What its sender's controller saw, where the scenario records it.
+    pub fn log(&self) -> Option<&SenderLog> {
+        self.log.as_ref()
     }
 
     /// Its name.

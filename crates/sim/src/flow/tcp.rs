@@ -4,6 +4,7 @@ use super::{controller, Format, Timers};
 use crate::calendar::Kind;
 use crate::net::{Net, Way};
 use crate::packet::{Body, Packet, CWR, NO_SACK};
+use crate::record::SenderLog;
 use crate::tcp::{Arrival, Incoming, Receiver, Sender, Transmit};
 use afteryou_aqm::Ecn;
 use afteryou_base::Time;
@@ -23,6 +24,7 @@ pub(super) struct Ends {
     epoch: u8,
     /// The controller's.
     seed: u64,
+    log: Option<SenderLog>,
     earlier: Totals,
     /// What was left of a transfer of a given size when the application paused.
     unsent: u64,
@@ -31,19 +33,32 @@ pub(super) struct Ends {
 }
 
 /// The sender of a flow's connection; `seed` is its controller's.
-fn sender(spec: &Spec, options: TcpOptions, format: Format, seed: u64) -> Result<Sender, Error> {
+fn sender(
+    spec: &Spec,
+    options: TcpOptions,
+    format: Format,
+    seed: u64,
+    log: Option<&SenderLog>,
+) -> Result<Sender, Error> {
     let mss = format.payload.min(u32::from(u16::MAX));
-    let controller = controller(spec, Setup { mss, seed }, Some(options.iw))?;
+    let controller = controller(spec, Setup { mss, seed }, Some(options.iw), log)?;
     Ok(Sender::new(options, controller, mss as u16))
 }
 
 impl Ends {
-    pub(super) fn new(spec: &Spec, options: TcpOptions, format: Format, seed: u64) -> Result<Ends, Error> {
+    pub(super) fn new(
+        spec: &Spec,
+        options: TcpOptions,
+        format: Format,
+        seed: u64,
+        log: Option<SenderLog>,
+    ) -> Result<Ends, Error> {
         Ok(Ends {
             format,
             options,
-            sender: sender(spec, options, format, seed)?,
+            sender: sender(spec, options, format, seed, log.as_ref())?,
             seed,
+            log,
             receiver: Receiver::new(options.ack),
             epoch: 0,
             earlier: Totals::default(),
@@ -56,7 +71,7 @@ impl Ends {
     pub(super) fn reconnect(&mut self, spec: &Spec) -> Result<(), Error> {
         self.earlier = self.totals();
         self.seed = self.seed.wrapping_add(1);
-        self.sender = sender(spec, self.options, self.format, self.seed)?;
+        self.sender = sender(spec, self.options, self.format, self.seed, self.log.as_ref())?;
         self.receiver = Receiver::new(self.options.ack);
         self.epoch = self.epoch.wrapping_add(1);
         Ok(())

@@ -4,6 +4,7 @@ use super::{controller, Format, Timers};
 use crate::calendar::Kind;
 use crate::net::{Net, Way};
 use crate::packet::{Body, Packet};
+use crate::record::SenderLog;
 use afteryou_base::Time;
 use afteryou_cc::{Setup, Snapshot};
 use afteryou_scenario::outcome::Totals;
@@ -25,6 +26,7 @@ pub(super) struct Ends {
     config: Config,
     /// The controller's.
     setup: Setup,
+    log: Option<SenderLog>,
     /// How much faster the receiver's clock runs.
     skew_ppm: i32,
     // Boxed: each time that they send they are taken out and put back.
@@ -50,9 +52,15 @@ fn recovery(recovery: UtpRecovery) -> Recovery {
 }
 
 impl Ends {
-    pub(super) fn new(spec: &Spec, options: UtpOptions, format: Format, seed: u64) -> Result<Ends, Error> {
+    pub(super) fn new(
+        spec: &Spec,
+        options: UtpOptions,
+        format: Format,
+        seed: u64,
+        log: Option<SenderLog>,
+    ) -> Result<Ends, Error> {
         let setup = Setup { mss: format.payload, seed };
-        controller(spec, setup, None)?; // so that nothing can fail later
+        controller(spec, setup, None, None)?; // so that nothing can fail later
         let config = Config {
             payload: format.payload,
             recv_buffer: options.rwnd,
@@ -68,6 +76,7 @@ impl Ends {
             format,
             config,
             setup,
+            log,
             skew_ppm: options.skew_ppm,
             client: None,
             server: None,
@@ -91,7 +100,7 @@ impl Ends {
     /// The application has something to send; the first time, the connection is opened.
     pub(super) fn turn_on(&mut self, now: Time, traffic: &Traffic, first: bool) -> Result<(), Error> {
         if first {
-            let controller = controller(&self.spec, self.setup, None)?;
+            let controller = controller(&self.spec, self.setup, None, self.log.as_ref())?;
             let config = self.config.clone();
             self.client =
                 Some(Box::new(Connection::connect(config, controller, now, CONNECTION_ID, FIRST_SEQ)));
@@ -132,7 +141,7 @@ impl Ends {
             (Way::Forward, _, Some(server)) => server.handle(now, &datagram),
             (Way::Forward, _, None) if header.kind == PacketKind::Syn => {
                 // Checked when the flow was made; the far end sends no data, so any controller will do.
-                let Ok(controller) = controller(&self.spec, self.setup, None) else { return };
+                let Ok(controller) = controller(&self.spec, self.setup, None, None) else { return };
                 let config = Config { clock_skew_ppm: self.skew_ppm, ..self.config.clone() };
                 self.server =
                     Some(Box::new(Connection::accept(config, controller, now, &datagram, FIRST_SEQ)));
