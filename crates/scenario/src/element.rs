@@ -6,14 +6,17 @@
 //! |---|---|
 //! | `loss` | losses in bursts and at every n-th packet |
 //! | `delay` | propagation that changes, jitter |
+//! | `rate` | rates that change |
 //! | `steps` | values that change at given times |
 
 mod delay;
 mod loss;
+mod rate;
 mod steps;
 
 pub use delay::{Jitter, Propagation};
 pub use loss::{GilbertElliott, LossLaw};
+pub use rate::{RateLaw, OPPORTUNITY_BYTES};
 pub use steps::Steps;
 
 use crate::units::Probability;
@@ -35,6 +38,9 @@ pub struct Elements {
     /// Delay that differs from packet to packet.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub jitter: Option<Jitter>,
+    /// How the link's rate changes; `rate` is then its mean over the run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rate: Option<RateLaw>,
 }
 
 fn is_never(probability: &Probability) -> bool {
@@ -49,12 +55,13 @@ impl Elements {
 
     /// The name of the first element, as keys of a link call it; engines refuse by it.
     pub fn first(&self) -> Option<&'static str> {
-        let Elements { loss, duplicate, delay, jitter } = self;
+        let Elements { loss, duplicate, delay, jitter, rate } = self;
         let names = [
             (loss.is_some(), "loss"),
             (!is_never(duplicate), "duplicate"),
             (delay.is_some(), "delay"),
             (jitter.is_some(), "jitter"),
+            (rate.is_some(), "rate"),
         ];
         names.into_iter().find(|(is_there, _)| *is_there).map(|(_, name)| name)
     }
@@ -71,6 +78,9 @@ impl Elements {
         if let Some(Err((at, why))) = self.delay.as_ref().map(|delay| delay.steps.check()) {
             return Err(("delay", format!("step {}: {why}", at + 1)));
         }
-        Ok(())
+        match self.rate.as_ref().map(RateLaw::check) {
+            Some(Err(why)) => Err(("rate", why)),
+            _ => Ok(()),
+        }
     }
 }

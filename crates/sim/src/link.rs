@@ -7,7 +7,7 @@
 //! itself.
 
 use crate::calendar::{Calendar, Kind, Slot};
-use crate::element::{Elements, Entry, Exit};
+use crate::element::{Elements, Entry, Exit, VaryingRate};
 use crate::packet::{Body, Packet};
 use crate::record::Meter;
 use afteryou_aqm::{Class, Dropped, Queue};
@@ -174,10 +174,18 @@ impl Link {
         if let Some(lengths) = &mut self.meter.lengths {
             lengths.left(now, packet.flow, packet.size);
         }
-        self.busy_until = now + self.time_to_send(packet.size);
         self.begun += u64::from(packet.size);
-        let done = self.busy_until;
-        let exit = self.elements.as_mut().map_or(Exit::InOrder(done), |elements| elements.exit(done));
+        let exit = match self.elements.as_mut().and_then(|elements| elements.send(now, packet.size)) {
+            Some((done, exit)) => {
+                self.busy_until = done;
+                exit
+            }
+            None => {
+                self.busy_until = now + self.time_to_send(packet.size);
+                let done = self.busy_until;
+                self.elements.as_mut().map_or(Exit::InOrder(done), |elements| elements.exit(done))
+            }
+        };
         Some(Departure { packet, exit })
     }
 
@@ -189,9 +197,21 @@ impl Link {
 
     /// Bytes that have left the link by now, of the packet being sent the part that has.
     fn left(&self, now: Time) -> u64 {
+        if let Some(rate) = self.varying_rate() {
+            return self.begun - rate.unsent(now).min(self.begun);
+        }
         let nanos = self.busy_until.since(now).0;
         let unsent = u128::from(nanos) * u128::from(self.bits_per_second) / 8_000_000_000;
         self.begun - (unsent as u64).min(self.begun)
+    }
+
+    fn varying_rate(&self) -> Option<&VaryingRate> {
+        self.elements.as_ref().and_then(|elements| elements.rate.as_ref())
+    }
+
+    /// Mean rate between two times, bit/s.
+    pub fn capacity(&self, from: Time, to: Time) -> f64 {
+        self.varying_rate().map_or(self.bits_per_second as f64, |rate| rate.mean(from, to))
     }
 
     /// Time that `size` bytes take.

@@ -267,6 +267,11 @@ impl Net {
         &self.links[link].meter
     }
 
+    /// Mean rate of a link between two times, bit/s.
+    pub fn capacity(&self, link: usize, from: Time, to: Time) -> f64 {
+        self.links[link].capacity(from, to)
+    }
+
     /// Number of links.
     pub fn number_of_links(&self) -> usize {
         self.links.len()

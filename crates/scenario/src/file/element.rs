@@ -2,15 +2,15 @@
 
 use super::distribution::law;
 use super::error::Problem;
-use super::keys::{GILBERT_ELLIOTT, JITTER, LOSS, PROPAGATION};
+use super::keys::{GILBERT_ELLIOTT, JITTER, LOSS, PROPAGATION, RATE};
 use super::outside::Outside;
 use super::read::{check_keys, count, flag, list, needed, pair, quantity, table, Result};
 use super::tree::{Node, Table, Value};
 use crate::catalogue::NONE;
 use crate::draw::Distribution;
-use crate::element::{Elements, GilbertElliott, Jitter, LossLaw, Propagation, Steps};
+use crate::element::{Elements, GilbertElliott, Jitter, LossLaw, Propagation, RateLaw, Steps};
 use crate::units::Duration;
-use crate::units::Probability;
+use crate::units::{Probability, Rate};
 
 /// Longest mean burst, packets.
 const LONGEST_BURST: f64 = 1e6;
@@ -25,8 +25,16 @@ pub(crate) struct Imperfections {
 /// Reads the elements in `fields`; what they do not name is as in `base`.
 pub(crate) fn imperfections(fields: &Table, base: Imperfections, files: &Outside) -> Result<Imperfections> {
     let Imperfections { mut loss, mut elements } = base;
+    if let Some(node) = fields.get("elements") {
+        elements = as_in_results(node)?;
+    }
     if let Some(node) = fields.get("loss") {
-        (loss, elements.loss) = losses(node)?;
+        let (independent, law) = losses(node)?;
+        loss = independent;
+        // A result's scenario has both: a probability, and the elements that came of it.
+        if fields.get("elements").is_none() {
+            elements.loss = law;
+        }
     }
     if let Some(node) = fields.get("duplicate") {
         elements.duplicate = quantity(node)?;
@@ -39,6 +47,66 @@ pub(crate) fn imperfections(fields: &Table, base: Imperfections, files: &Outside
         elements.jitter = jitter(node, files)?;
     }
     Ok(Imperfections { loss, elements })
+}
+
+/// Elements in the form that a result's scenario has.
+fn as_in_results(node: &Node) -> Result<Elements> {
+    let refused =
+        |error: serde_json::Error| Problem::new(&node.place, format!("these are no elements: {error}"));
+    let elements: Elements = serde_json::from_value(json(node)?).map_err(refused)?;
+    let wrong = |(element, why)| Problem::new(&node.place, format!("{element}: {why}"));
+    elements.check().map_err(wrong)?;
+    Ok(elements)
+}
+
+fn json(node: &Node) -> Result<serde_json::Value> {
+    use serde_json::Value as Json;
+    Ok(match &node.value {
+        Value::Text(text) => Json::String(text.clone()),
+        Value::Flag(flag) => Json::Bool(*flag),
+        Value::Number(number) => {
+            let refused = |_| Problem::new(&node.place, format!("{number} is no number that JSON has"));
+            serde_json::from_str(&number.replace('_', "")).map_err(refused)?
+        }
+        Value::List(list) => Json::Array(list.iter().map(json).collect::<Result<_>>()?),
+        Value::Table(table) => {
+            let entries = table.entries.iter().map(|(key, node)| Ok((key.name.clone(), json(node)?)));
+            Json::Object(entries.collect::<Result<_>>()?)
+        }
+    })
+}
+
+/// A rate, or a law in a table; then the rate is its mean over the run.
+pub(crate) fn rate(node: &Node, files: &Outside, duration: Duration) -> Result<(Rate, Option<RateLaw>)> {
+    let Value::Table(fields) = &node.value else { return Ok((constant_rate(node)?, None)) };
+    check_keys(fields, "rate", RATE)?;
+    let law = match (fields.get("steps"), fields.get("trace")) {
+        (Some(node), None) if fields.entries.len() == 1 => {
+            RateLaw::Steps { steps: steps(node, quantity)?, period: None }
+        }
+        (None, Some(node)) => files.trace(node, fields.get("loop").map_or(Ok(false), flag)?)?,
+        _ => {
+            let forms = "write a rate, { steps = [[\"0 s\", \"10 Mbit/s\"], …] } or { trace = \"file\", loop = true }";
+            return Err(Problem::new(&node.place, forms));
+        }
+    };
+    law.check().map_err(|why| Problem::new(&node.place, why))?;
+    let mean = law.mean(Duration::default(), duration);
+    match Rate::from_bits(mean.round() as u64) {
+        rate if rate.bytes_per_second() > 0 => Ok((rate, Some(law))),
+        rate => Err(Problem::new(
+            &node.place,
+            format!("{rate} over the run carries nothing: use at least 8 bit/s"),
+        )),
+    }
+}
+
+fn constant_rate(node: &Node) -> Result<Rate> {
+    let rate: Rate = quantity(node)?;
+    match rate.bytes_per_second() {
+        0 => Err(Problem::new(&node.place, format!("{rate} carries nothing: use at least 8 bit/s"))),
+        _ => Ok(rate),
+    }
 }
 
 /// A time, or `{ steps = … }`.
@@ -85,7 +153,7 @@ pub(crate) fn jitter(node: &Node, files: &Outside) -> Result<Option<Jitter>> {
 
 /// Reads what the data of a flow meet before their first link.
 pub(crate) fn elements_of_flow(fields: &Table, files: &Outside) -> Result<Elements> {
-    let mut elements = Elements::default();
+    let mut elements = fields.get("elements").map_or(Ok(Elements::default()), as_in_results)?;
     if let Some(node) = fields.get("loss") {
         let (independent, law) = losses(node)?;
         let written = (independent.ratio() > 0.0).then_some(LossLaw::Independent(independent));

@@ -35,6 +35,12 @@ pub enum Takes {
     Probability,
     /// A number from the first to the second.
     Number(f64, f64),
+    /// A rate, or a table of a law with these keys.
+    ChangingRate(&'static [Key]),
+    /// Elements as a result has them.
+    Elements,
+    /// Pairs of a time and a rate.
+    RateSteps,
     /// A time, or steps of it in a table with these keys.
     Propagation(&'static [Key]),
     /// A law of delays with these keys.
@@ -159,7 +165,11 @@ pub const WINDOW: &[Key] = &[
 
 /// `[link]`.
 pub const LINK: &[Key] = &[
-    key("rate", Takes::Rate, "rate, counted in IP packets (headers included)"),
+    key(
+        "rate",
+        Takes::ChangingRate(RATE),
+        "rate, counted in IP packets (headers included), or how it changes",
+    ),
     key("buffer", Takes::Buffer, "how much its queue may hold"),
     key("queue", Takes::Queue, "queue discipline; droptail if not said"),
     key(
@@ -168,6 +178,7 @@ pub const LINK: &[Key] = &[
         "probability that a packet is lost, or a law, in each direction; 0 % if not said",
     ),
     DUPLICATE,
+    AS_IN_RESULTS,
     key(
         "delay",
         Takes::Propagation(PROPAGATION),
@@ -180,11 +191,16 @@ pub const LINK: &[Key] = &[
 /// `[[link]]`.
 pub const NAMED_LINK: &[Key] = &[
     key("name", Takes::Text, "its name, by which paths refer to it; the link goes one way"),
-    key("rate", Takes::Rate, "rate, counted in IP packets (headers included)"),
+    key(
+        "rate",
+        Takes::ChangingRate(RATE),
+        "rate, counted in IP packets (headers included), or how it changes",
+    ),
     key("buffer", Takes::Buffer, "how much its queue may hold"),
     key("queue", Takes::Queue, "queue discipline; droptail if not said"),
     key("loss", Takes::Loss(LOSS), "probability that a packet is lost, or a law; 0 % if not said"),
     DUPLICATE,
+    AS_IN_RESULTS,
     key(
         "delay",
         Takes::Propagation(PROPAGATION),
@@ -195,11 +211,12 @@ pub const NAMED_LINK: &[Key] = &[
 
 /// `link.reverse`.
 pub const REVERSE: &[Key] = &[
-    key("rate", Takes::Rate, "its rate"),
+    key("rate", Takes::ChangingRate(RATE), "its rate, or how it changes"),
     key("buffer", Takes::Buffer, "how much its queue may hold"),
     key("queue", Takes::Queue, "its queue discipline"),
     key("loss", Takes::Loss(LOSS), "probability that a packet is lost, or a law"),
     DUPLICATE,
+    AS_IN_RESULTS,
     key(
         "delay",
         Takes::Propagation(PROPAGATION),
@@ -207,6 +224,12 @@ pub const REVERSE: &[Key] = &[
     ),
     key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none if not said"),
 ];
+
+const AS_IN_RESULTS: Key = key(
+    "elements",
+    Takes::Elements,
+    "all elements in the form of a result's scenario, in place of the other keys",
+);
 
 const DUPLICATE: Key = key(
     "duplicate",
@@ -218,6 +241,17 @@ const DUPLICATE: Key = key(
 pub const LOSS: &[Key] = &[
     key("gilbert_elliott", Takes::Table(GILBERT_ELLIOTT), "losses in bursts"),
     key("every", Takes::Count, "loses every n-th packet"),
+];
+
+/// `rate` of a link, if it is a table: `steps`, or `trace`.
+pub const RATE: &[Key] = &[
+    key("steps", Takes::RateSteps, "from when, and which rate; 0 bit/s is an outage"),
+    key(
+        "trace",
+        Takes::Text,
+        "a file beside the scenario: Mahimahi's packet-delivery trace, or lines `time,rate`",
+    ),
+    key("loop", Takes::Flag, "the trace begins again when it is over"),
 ];
 
 /// `delay` of a link, if it is a table.
@@ -297,6 +331,7 @@ pub const FLOW: &[Key] = &[
         "probability that one of its data packets is lost before its first link, or a law",
     ),
     DUPLICATE,
+    AS_IN_RESULTS,
     key(
         "jitter",
         Takes::Jitter(JITTER),

@@ -287,7 +287,8 @@ fn scenario(root: &Table, seed: u64, files: &Outside) -> Result<Scenario> {
     if duration == Duration::default() {
         return Err(Problem::new(&written.place, "no time at all: use 1 ms or more"));
     }
-    let (link, further_links) = link::links(needed(root, "link", &whole, "… in a table: [link]")?, files)?;
+    let (link, further_links) =
+        link::links(needed(root, "link", &whole, "… in a table: [link]")?, files, duration)?;
     let mut scenario = Scenario { further_links, ..Scenario::new(name, duration, link) };
     scenario.seed = seed;
     scenario.record = root.get("record").map_or(Ok(Vec::new()), record)?;

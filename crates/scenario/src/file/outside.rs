@@ -7,7 +7,8 @@ use super::error::Problem;
 use super::read::{text, Result};
 use super::tree::Node;
 use crate::draw::Samples;
-use crate::units::Duration;
+use crate::element::{RateLaw, Steps};
+use crate::units::{Duration, Rate};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::PathBuf;
@@ -30,12 +31,17 @@ pub(crate) struct Outside {
 pub(crate) enum Kind {
     /// A time in each line, and a weight, if there is one.
     Samples,
+    /// Opportunities, or a time and a rate in each line; what it holds begins again.
+    LoopedTrace,
+    /// The same once.
+    Trace,
 }
 
 /// What a file says.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     Samples(Samples),
+    Trace(RateLaw),
 }
 
 /// A line that counts: its number and its fields.
@@ -52,8 +58,18 @@ impl Outside {
 
     /// Samples of the file that `node` names.
     pub(crate) fn samples(&self, node: &Node) -> Result<Samples> {
-        let Content::Samples(samples) = self.content(node, Kind::Samples)?;
-        Ok(samples)
+        match self.content(node, Kind::Samples)? {
+            Content::Samples(samples) => Ok(samples),
+            Content::Trace(_) => Err(Problem::new(&node.place, "these are no samples")),
+        }
+    }
+
+    /// The trace of rates in the file that `node` names.
+    pub(crate) fn trace(&self, node: &Node, repeat: bool) -> Result<RateLaw> {
+        match self.content(node, if repeat { Kind::LoopedTrace } else { Kind::Trace })? {
+            Content::Trace(law) => Ok(law),
+            Content::Samples(_) => Err(Problem::new(&node.place, "this is no trace of rates")),
+        }
     }
 
     fn content(&self, node: &Node, kind: Kind) -> Result<Content> {
@@ -87,6 +103,8 @@ fn understood(kind: Kind, text: &str) -> std::result::Result<Content, String> {
     let lines = lines(text)?;
     match kind {
         Kind::Samples => samples(&lines).map(Content::Samples),
+        Kind::LoopedTrace => trace(&lines, true).map(Content::Trace),
+        Kind::Trace => trace(&lines, false).map(Content::Trace),
     }
 }
 
@@ -145,5 +163,74 @@ fn samples(lines: &[Line<'_>]) -> std::result::Result<Samples, String> {
     match samples.is_empty() {
         true => Err("every weight is 0".to_owned()),
         false => Ok(samples),
+    }
+}
+
+/// A time and a rate in each line, or a number of milliseconds.
+fn trace(lines: &[Line<'_>], repeat: bool) -> std::result::Result<RateLaw, String> {
+    match lines[0].fields.len() {
+        1 => opportunities(lines, repeat),
+        _ => rates(lines, repeat),
+    }
+}
+
+/// Longest trace, ms: eleven days.
+const LONGEST_MS: u32 = 1_000_000_000;
+
+fn opportunities(lines: &[Line<'_>], repeat: bool) -> std::result::Result<RateLaw, String> {
+    let mut last = 0;
+    let opportunity = |line: &Line<'_>| {
+        let field = line.fields[0];
+        let at: u32 =
+            field.parse().ok().filter(|at| *at <= LONGEST_MS && line.fields.len() == 1).ok_or_else(|| {
+                line.wrong(format!(
+                    "{:?} is no whole number of milliseconds from 0 to {LONGEST_MS}",
+                    short(field)
+                ))
+            })?;
+        if std::mem::replace(&mut last, at) > at {
+            return Err(line.wrong(format!("{at} ms comes after a later time: times ascend")));
+        }
+        Ok(at)
+    };
+    let at_ms = lines.iter().map(opportunity).collect::<std::result::Result<Vec<u32>, String>>()?;
+    Ok(RateLaw::Opportunities { at_ms: at_ms.into(), repeat })
+}
+
+/// The first line may be a heading. With a loop, the time of the last line is when the first one comes again.
+fn rates(lines: &[Line<'_>], repeat: bool) -> std::result::Result<RateLaw, String> {
+    let is_heading = |line: &Line<'_>| line.fields[0].starts_with(|c: char| c.is_ascii_alphabetic());
+    let lines = if is_heading(&lines[0]) { &lines[1..] } else { lines };
+    let point = |line: &Line<'_>| match line.fields.as_slice() {
+        [time, rate] => Ok((line.time(time)?, line.rate(rate)?)),
+        _ => Err(line.wrong("write a time and a rate")),
+    };
+    let mut points = lines.iter().map(point).collect::<std::result::Result<Vec<_>, String>>()?;
+    let period = match repeat {
+        true => points.pop().map(|(end, _)| end),
+        false => None,
+    };
+    let wrong = |(at, why): (usize, &str)| match lines.get(at) {
+        Some(line) if !points.is_empty() => line.wrong(why),
+        _ => "there are too few lines: write two at least".to_owned(),
+    };
+    let steps = Steps::new(points.clone()).map_err(wrong)?;
+    let ascends = period.is_none_or(|period| points.last().is_some_and(|(last, _)| *last < period));
+    match (ascends, lines.last()) {
+        (false, Some(line)) => Err(line.wrong("times ascend from step to step")),
+        _ => Ok(RateLaw::Steps { steps, period }),
+    }
+}
+
+impl Line<'_> {
+    /// A rate: with its unit, or a number of bit/s.
+    fn rate(&self, field: &str) -> std::result::Result<Rate, String> {
+        match field.parse::<f64>() {
+            Ok(bits) if (0.0..=1e13).contains(&bits) => Ok(Rate::from_bits(bits.round() as u64)),
+            Ok(_) => Err(self.wrong(format!("{:?} is no rate: use 0 to 1e13 bit/s", short(field)))),
+            Err(_) => field.parse().map_err(|_| {
+                self.wrong(format!("{:?} is not a rate, such as 5 Mbit/s or 5e6", short(field)))
+            }),
+        }
     }
 }

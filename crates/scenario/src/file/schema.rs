@@ -57,6 +57,13 @@ fn takes(takes: Takes) -> Value {
         Takes::Buffer => json!({ "anyOf": [text(TIME), text(SIZE), text(r"^\s*[0-9]+\s*packets?\s*$")] }),
         Takes::Probability => text(PROBABILITY),
         Takes::Number(least, most) => json!({ "type": "number", "minimum": least, "maximum": most }),
+        Takes::ChangingRate(keys) => json!({ "anyOf": [text(RATE), object(keys)] }),
+        Takes::Elements => json!({ "type": "object" }),
+        Takes::RateSteps => json!({
+            "type": "array",
+            "minItems": 1,
+            "items": { "type": "array", "items": { "type": "string" }, "minItems": 2, "maxItems": 2 },
+        }),
         Takes::Propagation(keys) => json!({ "anyOf": [text(TIME), object(keys)] }),
         Takes::Jitter(keys) => json!({ "anyOf": [{ "const": "none" }, object(keys)] }),
         Takes::DelaySteps => json!({ "type": "array", "minItems": 1, "items": pair(text(TIME)) }),

@@ -29,7 +29,12 @@ fn section(title: &str, keys: &[Key], text: &mut String) {
         match takes {
             Takes::Table(keys) if title == "The file" => section(&format!("`[{inner}]`"), keys, text),
             Takes::Table(keys) => section(&format!("`{inner}`"), keys, text),
-            Takes::Loss(keys) | Takes::Propagation(keys) | Takes::Jitter(keys) if title == "`[link]`" => {
+            Takes::ChangingRate(keys)
+            | Takes::Loss(keys)
+            | Takes::Propagation(keys)
+            | Takes::Jitter(keys)
+                if title == "`[link]`" =>
+            {
                 section(&format!("`{inner}`"), keys, text)
             }
             Takes::Tables(keys) => section(&format!("`[[{inner}]]`"), keys, text),
@@ -59,6 +64,9 @@ fn value(takes: Takes) -> String {
         Takes::Moment => "moment: `\"20 s\"`, `\"last start + 10 s\"`, `\"end - 30 s\"`",
         Takes::Buffer => "`\"100 packets\"`, `\"64 KiB\"` or `\"500 ms\"`",
         Takes::Number(least, most) => return format!("number from {least} to {most}"),
+        Takes::ChangingRate(_) => "rate: `\"20 Mbit/s\"`, `{ steps = … }` or `{ trace = \"file\" }`",
+        Takes::Elements => "table, as in a result",
+        Takes::RateSteps => "pairs of time and rate: `[[\"0 s\", \"10 Mbit/s\"], …]`",
         Takes::Propagation(_) => "time, or `{ steps = [[\"0 s\", \"10 ms\"], …] }`",
         Takes::Jitter(_) => "`{ uniform = \"1 ms\" }`, another law of delays, or `\"none\"`",
         Takes::DelaySteps => "pairs of times: `[[\"0 s\", \"10 ms\"], …]`",

@@ -9,6 +9,7 @@
 
 mod gilbert_elliott;
 mod loss;
+mod varying_rate;
 mod wire;
 
 use afteryou_base::Time;
@@ -16,6 +17,7 @@ use afteryou_scenario::network::OneWay;
 use afteryou_scenario::{random, Elements as Spec, Flow, Probability};
 use loss::Loss;
 use rand_pcg::Pcg64;
+pub use varying_rate::VaryingRate;
 use wire::Wire;
 
 /// What becomes of a packet that arrives at a link.
@@ -44,6 +46,8 @@ pub struct Elements {
     duplicate: f64,
     duplicates: Pcg64,
     wire: Option<Wire>,
+    /// A rate that changes, in place of the link's.
+    pub rate: Option<VaryingRate>,
 }
 
 impl Elements {
@@ -64,13 +68,20 @@ impl Elements {
     }
 
     fn of(spec: &Spec, independent: Probability, stream: impl Fn(&str) -> Pcg64) -> Box<Elements> {
-        let Spec { loss, duplicate, delay, jitter } = spec;
+        let Spec { loss, duplicate, delay, jitter, rate } = spec;
         Box::new(Elements {
             loss: Loss::new(loss.as_ref(), independent, stream("loss")),
             duplicate: duplicate.ratio(),
             duplicates: stream("duplicates"),
             wire: Wire::new(delay.as_ref(), jitter.as_ref(), stream("jitter")),
+            rate: rate.as_ref().map(VaryingRate::new),
         })
+    }
+
+    /// A packet begins to be sent, where the rate changes: when it will have been sent, and when it goes onto the wire.
+    pub fn send(&mut self, now: Time, size: u32) -> Option<(Time, Exit)> {
+        let done = self.rate.as_mut()?.send(now, size);
+        Some((done, self.exit(done)))
     }
 
     /// Decides when a packet that has been sent at `done` goes onto the wire.

@@ -51,8 +51,6 @@ enum Ends {
 /// A flow.
 pub struct Flow {
     spec: Spec,
-    /// Rate of the slowest link that its data cross.
-    link_bit_s: f64,
     schedule: Schedule,
     ends: Ends,
     timers: Timers,
@@ -158,7 +156,6 @@ impl Flow {
             Timers { index, sender: Timer::default(), pacing: Timer::default(), receiver: Timer::default() };
         Ok(Flow {
             schedule: Schedule::new(&spec, Time(scenario.duration.0 .0)),
-            link_bit_s: network.rate_of_flow(index) as f64,
             spec,
             ends,
             timers,
@@ -376,11 +373,11 @@ impl Flow {
         }
     }
 
-    /// Rate at which the slowest link of its path could carry its payload, bit/s.
-    pub fn payload_capacity(&self) -> f64 {
+    /// Share of a full packet that is payload.
+    pub fn payload_share(&self) -> f64 {
         let sizes = self.spec.packet_format();
         let (payload, overhead) = (sizes.payload.bytes() as f64, sizes.overhead.bytes() as f64);
-        self.link_bit_s * payload / (payload + overhead)
+        payload / (payload + overhead)
     }
 
     /// Delay of its packets beyond the empty path in a window, if it measures that.

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use afteryou_scenario::draw::Distribution;
-use afteryou_scenario::element::{GilbertElliott, Jitter, LossLaw, Propagation, Steps};
+use afteryou_scenario::element::{GilbertElliott, Jitter, LossLaw, Propagation, RateLaw, Steps};
 use afteryou_scenario::outcome::Ledger;
 use afteryou_scenario::{
     Duration, Elements, Flow, Link, Outcome, Probability, Rate, Role, Scenario, Size, Traffic,
@@ -126,6 +126,7 @@ fn transfers_arrive_whole_over_links_that_reorder_change_their_delay_and_duplica
             delay: Some(Propagation { steps, reorder }),
             jitter: Some(up_to(ms(20), reorder)),
             loss: Some(LossLaw::Every(100)),
+            rate: None,
         };
         let mut scenario = over(elements.clone(), transfers());
         scenario
@@ -149,4 +150,68 @@ fn what_is_in_flight_when_a_run_ends_is_in_the_ledger_also_where_packets_overtak
         let ledger = ledger(&outcome, 0);
         assert!(ledger.balances() && ledger.in_flight > 0, "{ledger:?}");
     }
+}
+
+fn changing(rate: RateLaw, flows: Vec<Flow>) -> Scenario {
+    let mean = rate.mean(ms(0), ms(20_000));
+    let elements = Elements { rate: Some(rate), ..Elements::default() };
+    let mut scenario = over(elements.clone(), flows);
+    scenario.link.rate = Rate::from_bits(mean.round() as u64);
+    scenario.link.reverse = Some(afteryou_scenario::scenario::Reverse {
+        rate: Some(Rate::from_mbit(100)),
+        elements: Some(Elements { rate: None, ..elements }),
+        ..Default::default()
+    });
+    scenario
+}
+
+#[test]
+fn utilisation_is_against_the_integral_of_the_rate() {
+    let mbit = Rate::from_mbit;
+    let steps = Steps::new(vec![(ms(0), mbit(20)), (ms(8000), mbit(2)), (ms(14_000), mbit(10))]).unwrap();
+    let mut scenario = changing(RateLaw::Steps { steps, period: None }, vec![flow("one", "cubic", 20)]);
+    scenario.measure = vec![window("fast", 4.0, 8.0), window("slow", 8.0, 14.0), window("both", 7.0, 12.0)];
+    let outcome = run(&scenario);
+    for (name, mbit) in [("fast", 20.0), ("slow", 2.0), ("both", (20.0 + 4.0 * 2.0) / 5.0)] {
+        let figures = &outcome.window(name).links[0];
+        assert_eq!(figures.capacity_bit_s, mbit * 1e6, "{name}");
+        assert!((0.97..=1.0).contains(&figures.utilisation), "{name}: {}", figures.utilisation);
+        let share = outcome.window(name).flows[0].share_of_payload_capacity;
+        assert!((0.9..=1.03).contains(&share), "{name}: {share}");
+    }
+}
+
+#[test]
+fn a_trace_that_is_always_needed_delivers_each_of_its_bytes() {
+    // Uneven: two opportunities together, then 3 ms of nothing, then one each ms.
+    let at_ms: Vec<u32> = (0..4000).flat_map(|i| [5 * i + 1, 5 * i + 1, 5 * i + 4, 5 * i + 5]).collect();
+    let opportunities = at_ms.len() as u64;
+    let law = RateLaw::Opportunities { at_ms: at_ms.into(), repeat: false };
+    // Bare datagrams of 1500 B at twice the rate, from the beginning: the queue is never empty.
+    let source = Flow::cbr("source", Role::Foreground, Rate::from_mbit(19), Size::from_bytes(1372), ms(10));
+    let mut scenario = changing(law, vec![source]);
+    scenario.link.rate = Rate::from_bits(9_600_000);
+    let outcome = run(&scenario);
+    let ledger = ledger(&outcome, 0);
+    let sent = ledger.delivered + ledger.in_flight;
+    // All but what passed before the first packet came and the packet that is being sent when the run ends.
+    let capacity = opportunities * 1500;
+    assert!(ledger.balances() && capacity.abs_diff(sent) < 2 * 1400, "{sent} of {capacity}");
+    assert!(outcome.window("all").links[0].utilisation > 0.999);
+}
+
+#[test]
+fn transfers_survive_an_outage_and_nothing_is_lost_in_the_ledger() {
+    let mbit = Rate::from_mbit;
+    let steps = Steps::new(vec![(ms(0), mbit(10)), (ms(500), mbit(0)), (ms(4500), mbit(10))]).unwrap();
+    let outcome = run(&changing(RateLaw::Steps { steps, period: None }, transfers()));
+    for totals in &outcome.run.totals {
+        assert_eq!(totals.received_bytes, 1_000_000, "{}", totals.flow);
+        assert!(totals.completed_in_s.expect("complete") > 4.5, "{}", totals.flow);
+    }
+    // An outage that never ends, with a packet in the middle of it.
+    let steps = Steps::new(vec![(ms(0), mbit(10)), (ms(5000), mbit(0))]).unwrap();
+    let outcome = run(&changing(RateLaw::Steps { steps, period: None }, vec![flow("one", "cubic", 20)]));
+    let ledger = ledger(&outcome, 0);
+    assert!(ledger.balances() && ledger.delivered <= 6_250_000 && ledger.queued > 0, "{ledger:?}");
 }

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::draw::Distribution;
-use crate::element::{GilbertElliott, LossLaw};
-use crate::Probability;
+use crate::element::{GilbertElliott, LossLaw, RateLaw};
+use crate::{Probability, Rate};
 
 fn ratio(ratio: f64) -> Probability {
     Probability::from_ratio(ratio).unwrap()
@@ -158,4 +158,99 @@ fn samples_come_from_a_file_beside_the_scenario_and_are_in_the_scenario_itself()
 /// The error of a scenario whose files are missing.
 fn read_error(link: &str) -> String {
     read(&[], link).unwrap_err()
+}
+
+#[test]
+fn a_rate_may_change_by_steps_and_its_mean_over_the_run_is_the_rate_of_the_rest() {
+    let text = format!(
+        "duration = \"60 s\"\n[link]\nbuffer = \"100 ms\"\nrate = {{ steps = [[\"0 s\", \"10 Mbit/s\"], [\"30 s\", \"0 bit/s\"], \
+         [\"45 s\", \"4 Mbit/s\"]] }}\nreverse = {{ rate = \"9 Mbit/s\" }}\n{}",
+        flow("")
+    );
+    let link = parse(&text).unwrap().runs(None, None).unwrap().remove(0).scenario.link;
+    assert_eq!((link.rate, link.back().rate), (Rate::from_mbit(6), Rate::from_mbit(9)));
+    assert!(matches!(link.elements.rate, Some(RateLaw::Steps { .. })));
+    assert_eq!(link.back().elements.rate, None);
+}
+
+/// The link of a scenario file with this rate, with a trace of that text beside it.
+fn traced(trace: &str, rate: &str) -> std::result::Result<crate::Link, String> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("lte.trace"), trace).unwrap();
+    let path = folder.path().join("scenario.toml");
+    let text = format!("duration = \"60 s\"\n[link]\nbuffer = \"100 packets\"\nrate = {rate}\n{}", flow(""));
+    std::fs::write(&path, text).unwrap();
+    let experiment = Experiment::read(&path, &[]).map_err(|error| error.to_string())?;
+    Ok(experiment.runs(None, None).unwrap().remove(0).scenario.link)
+}
+
+#[test]
+fn a_trace_has_opportunities_or_rates_and_the_scenario_carries_its_points() {
+    let looped = "{ trace = \"lte.trace\", loop = true }";
+    let link = traced("0\n2\n2\n10\n", looped).unwrap();
+    assert_eq!(
+        link.elements.rate,
+        Some(RateLaw::Opportunities { at_ms: vec![0, 2, 2, 10].into(), repeat: true })
+    );
+    assert_eq!(link.rate, Rate::from_bits(4_800_000), "four packets of 1500 B in each 10 ms");
+    let csv = "time,rate\n0,5e6\n500 ms,1 Mbit/s\n1.0,0\n";
+    let Some(RateLaw::Steps { steps, period }) = traced(csv, looped).unwrap().elements.rate else {
+        panic!("steps")
+    };
+    assert_eq!((steps.points().len(), period), (2, Some(Duration::from_millis(1000))));
+    let once = traced(csv, "{ trace = \"lte.trace\" }").unwrap();
+    assert_eq!(once.rate, Rate::from_bits(50_000), "3 Mbit in 60 s");
+}
+
+#[test]
+fn an_impossible_rate_is_refused_with_the_line_of_the_scenario_and_of_the_trace() {
+    for (trace, words) in [
+        ("", "lte.trace: there is nothing in it"),
+        ("0\n0\n", "an opportunity after 0 ms"),
+        ("5\n3\n", "lte.trace: line 2: 3 ms comes after a later time"),
+        ("5\n-3\n", "lte.trace: line 2: \"-3\" is no whole number"),
+        ("5\n99999999999\n", "lte.trace: line 2: "),
+        ("0,1e6\n-2,1e6\n", "lte.trace: line 2: \"-2\" is no time"),
+        ("0,1e6\n1,fast\n", "lte.trace: line 2: \"fast\" is not a rate"),
+        ("0,1e6\n1,1e99\n", "line 2: \"1e99\" is no rate"),
+        ("0,1e6\n2,1e6\n1,1e6\n", "line 3: times ascend"),
+        ("1,1e6\n2,1e6\n", "line 1: the first step is at 0 s"),
+        ("0,1e6\n", "too few lines"),
+        ("time,rate\n", "too few lines"),
+        ("0,0\n1,0\n", "carries nothing"),
+    ] {
+        let error = traced(trace, "{ trace = \"lte.trace\", loop = true }").unwrap_err();
+        assert!(error.contains(words) && error.contains("scenario.toml:4:"), "{trace}: {error}");
+    }
+    for (rate, words) in [
+        ("{ trace = \"no such file\" }", "no such file: "),
+        ("{ trace = \"..\" }", ".."),
+        ("{ steps = [[\"0 s\", \"1 Mbit/s\"]], loop = true }", "write a rate, {"),
+        ("{ steps = [[\"0 s\", \"0 bit/s\"]] }", "carries nothing"),
+        ("{ steps = [[\"0 s\", \"1 Mbit/s\"], [\"0 s\", \"2 Mbit/s\"]] }", "times ascend"),
+        ("{ steps = [[\"0 s\", \"-1 Mbit/s\"]] }", "is not a rate"),
+        ("{ markow = 3 }", "no setting of rate"),
+        ("\"0 bit/s\"", "carries nothing"),
+    ] {
+        let error = traced("1\n", rate).unwrap_err();
+        assert!(error.contains(words) && error.contains("scenario.toml:4:"), "{rate}: {error}");
+    }
+}
+
+#[test]
+fn a_text_that_is_no_file_reads_no_file() {
+    refused("reverse = { rate = { trace = \"/etc/passwd\" } }", "only a scenario that is a file itself", 6);
+}
+
+#[test]
+fn elements_of_a_results_scenario_read_back_as_themselves() {
+    let link = "loss = { gilbert_elliott = { mean = \"2 %\", burst = 4 } }\nduplicate = \"1 %\"\n\
+        delay = { steps = [[\"0 s\", \"1 ms\"], [\"1.000000001 s\", \"2 ms\"]], reorder = true }\n\
+        jitter = { samples = [[\"1 ms\", 3], \"2 ms\"] }\n\
+        reverse = { rate = { steps = [[\"0 s\", \"1 Mbit/s\"], [\"30 s\", \"0 bit/s\"]] } }";
+    let first = scenario(link);
+    let text = toml::to_string(&first).unwrap();
+    let second = Experiment::parse(&text, "result.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(second.runs(None, None).unwrap().remove(0).scenario, first);
+    refused("elements = { loss = { every = \"x\" } }", "these are no elements", 6);
 }
