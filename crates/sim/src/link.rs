@@ -114,7 +114,7 @@ impl Link {
     }
 
     /// A packet that arrived is lost, before the queue or behind it.
-    fn lose(&mut self, packet: Packet, discard: &mut dyn FnMut(Packet)) {
+    pub fn lose(&mut self, packet: Packet, discard: &mut dyn FnMut(Packet)) {
         self.counts.lost += u64::from(packet.size);
         self.counts.packets.lost += 1;
         discard(packet);

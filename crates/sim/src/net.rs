@@ -210,6 +210,7 @@ impl Net {
         match exit {
             Exit::InOrder(at) => self.lines[line as usize].put(&mut self.calendar, at, packet),
             Exit::Alone(at) => self.hold(at, Held::Sent(packet, line)),
+            Exit::Lost => self.lose_sent(index, packet),
         }
     }
 

@@ -188,6 +188,7 @@ fn every_example_in_which_something_is_random_is_repeated_five_times() {
         let planned = experiment.runs(Some(1), Some(2)).unwrap();
         let (first, second) = (&planned[0].scenario, &planned[1].scenario);
         let is_random = first.flow != second.flow
+            || first.link != second.link
             || first.link.loss.ratio() > 0.0
             || first.links().any(|link| link.elements.is_random());
         let runs = experiment.runs(None, None).unwrap();

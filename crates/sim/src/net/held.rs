@@ -1,7 +1,7 @@
 //! Packets that wait for their own time: those that the script or a flow's element holds back before a link, and those that
 //! may be overtaken behind one.
 
-use super::Net;
+use super::{free, Net};
 use crate::calendar::{Kind, Slot};
 use crate::element::{Entry, Exit};
 use crate::link::OnWires;
@@ -60,6 +60,12 @@ impl Net {
             Exit::InOrder(at) | Exit::Alone(at) if at > now => self.hold(at, Held::Ahead(packet)),
             _ => self.enter(now, packet),
         }
+    }
+
+    /// A packet that a link has sent is lost.
+    pub(super) fn lose_sent(&mut self, link: usize, packet: Packet) {
+        let Net { links, sacks, heads, .. } = self;
+        links[link].lose(packet, &mut |packet| free(sacks, heads, packet));
     }
 
     /// Adds the packets that this link has sent and that wait to go onto a wire.
