@@ -8,7 +8,8 @@ mod tracks;
 pub use delays::{Delays, StepMean};
 pub use meter::Meter;
 
-use crate::flow::Flow;
+use crate::application::Application;
+use crate::connection::Connections;
 use crate::net::Net;
 use afteryou_aqm::Class;
 use afteryou_base::{Span, Time};
@@ -79,22 +80,22 @@ impl<'a> Recorder<'a> {
     }
 
     /// Looks at everything that is due at `now`.
-    pub fn look(&mut self, now: Time, flows: &mut [Flow], net: &mut Net) {
+    pub fn look(&mut self, now: Time, flows: &[Application], connections: &mut Connections, net: &mut Net) {
         if self.edges.last() == Some(&now) {
             self.edges.pop();
-            self.at_edge(now, flows, net);
+            self.at_edge(now, flows, connections, net);
         }
         if self.next_step == now {
             self.next_step += self.step;
-            self.tracks.step(flows, net);
+            self.tracks.step(flows, connections, net);
             if self.tracks.are_flows() {
-                self.mark_news(now, flows);
+                self.mark_news(now, flows, connections);
             }
         }
     }
 
-    fn at_edge(&mut self, now: Time, flows: &mut [Flow], net: &mut Net) {
-        let received = || flows.iter().map(Flow::received).collect::<Vec<u64>>();
+    fn at_edge(&mut self, now: Time, flows: &[Application], connections: &Connections, net: &mut Net) {
+        let received = || flows.iter().map(|flow| flow.received(connections)).collect::<Vec<u64>>();
         for (window, (begin, end)) in self.scenario.measure.iter().zip(&mut self.received) {
             if window.from.0 .0 == now.0 {
                 *begin = received();
@@ -106,9 +107,9 @@ impl<'a> Recorder<'a> {
         net.at_edge(now);
     }
 
-    fn mark_news(&mut self, now: Time, flows: &[Flow]) {
+    fn mark_news(&mut self, now: Time, flows: &[Application], connections: &Connections) {
         for (flow, seen) in flows.iter().zip(&mut self.seen) {
-            let (slowdowns, timeouts) = (flow.slowdowns(), flow.timeouts());
+            let (slowdowns, timeouts) = (flow.slowdowns(connections), flow.timeouts(connections));
             let mut mark = |what: &str| {
                 self.marks.push(Mark {
                     at_s: seconds(now),
@@ -127,9 +128,9 @@ impl<'a> Recorder<'a> {
     }
 
     /// What came out.
-    pub fn finish(mut self, flows: &mut [Flow], net: &Net) -> Run {
+    pub fn finish(mut self, flows: &[Application], connections: &Connections, net: &Net) -> Run {
         // Where flows are drawn together, marks of each would only hide the curves.
-        let marked = if self.tracks.are_flows() { &*flows } else { &[] };
+        let marked = if self.tracks.are_flows() { flows } else { &[] };
         for flow in marked {
             let of = flow.name().to_owned();
             let mut mark = |at: Option<Time>, what: &str| {
@@ -144,14 +145,15 @@ impl<'a> Recorder<'a> {
             mark(flow.stopped(), "stop");
         }
         self.marks.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
-        let windows = (0..self.scenario.measure.len()).map(|i| self.window(i, flows, net)).collect();
+        let windows =
+            (0..self.scenario.measure.len()).map(|i| self.window(i, flows, connections, net)).collect();
         let series: Vec<Series> = self.tracks.series();
         Run {
             duration_s: self.scenario.duration.as_secs_f64(),
             windows,
             series,
             marks: self.marks,
-            totals: flows.iter().map(Flow::totals).collect(),
+            totals: flows.iter().map(|flow| flow.totals(connections)).collect(),
             ..Run::default()
         }
     }
@@ -173,7 +175,13 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    fn window(&self, index: usize, flows: &[Flow], net: &Net) -> WindowFigures {
+    fn window(
+        &self,
+        index: usize,
+        flows: &[Application],
+        connections: &Connections,
+        net: &Net,
+    ) -> WindowFigures {
         let (spec, (begin, end)) = (&self.scenario.measure[index], &self.received[index]);
         let seconds = (spec.to.0 - spec.from.0).as_secs_f64();
         let figures = flows.iter().zip(begin.iter().zip(end)).map(|(flow, (begin, end))| {
@@ -183,7 +191,7 @@ impl<'a> Recorder<'a> {
                 role: flow.role(),
                 goodput_bit_s: round(goodput_bit_s, 0),
                 share_of_payload_capacity: round(goodput_bit_s / flow.payload_capacity(), 4),
-                queuing_delay: flow.window_delays(index),
+                queuing_delay: flow.window_delays(connections, index),
             }
         });
         let mut figures = WindowFigures {
