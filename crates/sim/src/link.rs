@@ -119,14 +119,7 @@ impl Link {
 
     fn count_dropped(&mut self, now: Time, discard: &mut dyn FnMut(Packet)) {
         for dropped in self.dropped.drain(..) {
-            if let Some(lengths) = &mut self.meter.lengths {
-                lengths.dropped(now, dropped.packet.flow);
-            }
-            if let (Some(Some(log)), true) =
-                (self.meter.logs.get(dropped.packet.flow as usize), dropped.packet.body.is_data())
-            {
-                log.dropped(now);
-            }
+            self.meter.drops(now, &dropped.packet);
             self.counts.dropped += u64::from(dropped.packet.size);
             self.counts.packets.dropped += 1;
             discard(dropped.packet);

@@ -1,8 +1,9 @@
 //! The network: links, the wires behind them, and what packets point to.
 //!
 //! A packet carries the number of the hop that it is at; a hop leads over a link and the wire behind it. The wire behind the
-//! last link of a path holds the path's propagation delay, the wires between links hold none. Every flow has 2ⁿ places for
-//! hops, the first half for its data and the second half for its acknowledgements, so that its hops are found by a shift.
+//! last link of a path holds the path's propagation delay, the wires between links hold none. Every connection has 2ⁿ places
+//! for hops, the first half for its data and the second half for its acknowledgements, so that its hops are found by a shift.
+//! They are filled in when it is opened.
 
 use crate::calendar::{Calendar, Kind, Slot};
 use crate::error::Error;
@@ -16,7 +17,7 @@ use afteryou_scenario::outcome::LinkTotals;
 use afteryou_scenario::Scenario;
 use std::collections::BTreeMap;
 
-/// Which way of its flow a packet goes, whichever links these are.
+/// Which way of its connection a packet goes, whichever links these are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From the sender to the receiver.
@@ -34,29 +35,30 @@ struct Hop {
     line: u32,
 }
 
-/// The hops of all flows.
+/// The hops of all connections.
 struct Hops {
     hops: Vec<Hop>,
-    /// Each flow has 2 to the power of this many places.
+    /// Each connection has 2 to the power of this many places.
     shift: u32,
     /// Number of the first hop of acknowledgements.
     reverse: u8,
 }
 
 impl Hops {
-    fn new(network: &Network, wires: &mut Wires) -> Hops {
+    fn new(network: &Network) -> Hops {
         let lengths = network.routes.iter().map(|route| route.forward.len().max(route.reverse.len()));
         // A checked path has a hundred links each way at most: both ways fit into the packet's eight bits.
         let half = lengths.max().unwrap_or(1).next_power_of_two();
-        let mut hops = vec![Hop::default(); 2 * half * network.routes.len()];
-        for (Route { forward, reverse, forward_delay, reverse_delay }, places) in
-            network.routes.iter().zip(hops.chunks_exact_mut(2 * half))
-        {
-            let (of_data, of_acks) = places.split_at_mut(half);
-            wires.lay(forward, *forward_delay, of_data);
-            wires.lay(reverse, *reverse_delay, of_acks);
+        Hops { hops: Vec::new(), shift: half.trailing_zeros() + 1, reverse: half as u8 }
+    }
+
+    /// The places of a connection, made if there are none yet.
+    fn places(&mut self, connection: usize) -> &mut [Hop] {
+        let (from, to) = (connection << self.shift, (connection + 1) << self.shift);
+        if self.hops.len() < to {
+            self.hops.resize(to, Hop::default());
         }
-        Hops { hops, shift: half.trailing_zeros() + 1, reverse: half as u8 }
+        &mut self.hops[from..to]
     }
 
     fn of(&self, packet: &Packet) -> Hop {
@@ -75,32 +77,35 @@ pub struct Net {
     links: Vec<Link>,
     lines: Vec<Line>,
     hops: Hops,
+    wires: Wires,
+    /// By connection, the flow that it belongs to.
+    owners: Vec<u32>,
+    /// Queues or events are recorded by flow.
+    is_recorded: bool,
     script: Script,
     has_script: bool,
     held: Slab<Option<Packet>>,
 }
 
-/// Lays the wires behind links; flows with the same delay behind the last link share one.
+/// The wires behind links; connections with the same delay behind the last link share one.
 #[derive(Default)]
 struct Wires {
-    lines: Vec<Line>,
     /// By link, whether the path ends behind it, and delay.
     places: BTreeMap<(usize, bool, Span), u32>,
 }
 
 impl Wires {
     /// Makes the hops over `links`, with `delay` behind the last.
-    fn lay(&mut self, links: &[usize], delay: Span, hops: &mut [Hop]) {
+    fn lay(&mut self, lines: &mut Vec<Line>, links: &[usize], delay: Span, hops: &mut [Hop]) {
         for (i, (link, hop)) in links.iter().zip(hops).enumerate() {
             let is_last = i + 1 == links.len();
-            let line = self.line(*link, is_last, if is_last { delay } else { Span::ZERO });
+            let line = self.line(lines, *link, is_last, if is_last { delay } else { Span::ZERO });
             *hop = Hop { link: *link as u32, line };
         }
     }
 
-    fn line(&mut self, link: usize, is_last: bool, delay: Span) -> u32 {
-        let Wires { lines, places } = self;
-        *places.entry((link, is_last, delay)).or_insert_with(|| {
+    fn line(&mut self, lines: &mut Vec<Line>, link: usize, is_last: bool, delay: Span) -> u32 {
+        *self.places.entry((link, is_last, delay)).or_insert_with(|| {
             lines.push(Line::new(link, is_last, delay, lines.len()));
             lines.len() as u32 - 1
         })
@@ -114,25 +119,46 @@ impl Net {
         let links = network.links.iter().enumerate();
         let links = links.map(|(i, spec)| Link::new(spec, i, scenario.seed, meter(i)));
         let links = links.collect::<Result<Vec<_>, _>>()?;
-        let mut wires = Wires::default();
-        let hops = Hops::new(network, &mut wires);
         Ok(Net {
             calendar: Calendar::default(),
             sacks: Slab::default(),
             heads: Slab::default(),
             links,
-            lines: wires.lines,
-            hops,
+            lines: Vec::new(),
+            hops: Hops::new(network),
+            wires: Wires::default(),
+            owners: Vec::new(),
+            is_recorded: !scenario.record.is_empty(),
             script: Script::new(scenario),
             has_script: !scenario.drop.is_empty() || !scenario.delay.is_empty(),
             held: Slab::default(),
         })
     }
 
-    /// A data packet leaves its sender; `number` counts the flow's data packets from 1.
+    /// A connection of the flow with the index `owner` is opened: its packets take this route.
+    pub fn lay(&mut self, connection: usize, owner: usize, route: &Route) {
+        let Route { forward, reverse, forward_delay, reverse_delay } = route;
+        let Net { hops, wires, lines, owners, .. } = self;
+        let half = usize::from(hops.reverse);
+        let (of_data, of_acks) = hops.places(connection).split_at_mut(half);
+        wires.lay(lines, forward, *forward_delay, of_data);
+        wires.lay(lines, reverse, *reverse_delay, of_acks);
+        owners.resize(owners.len().max(connection + 1), 0);
+        owners[connection] = owner as u32;
+        if self.is_recorded {
+            self.links.iter_mut().for_each(|link| link.meter.opened(connection, owner));
+        }
+    }
+
+    /// A packet that nobody waits for any more is gone.
+    pub fn discard(&mut self, packet: Packet) {
+        free(&mut self.sacks, &mut self.heads, packet);
+    }
+
+    /// A data packet leaves its sender; `number` counts the connection's data packets from 1.
     pub fn send_data(&mut self, now: Time, packet: Packet, number: u64) {
         if self.has_script {
-            match self.script.fate(now, packet.flow, number) {
+            match self.script.fate(now, self.owners[packet.flow as usize], number) {
                 Fate::Pass => {}
                 Fate::Drop => {
                     let first = self.hops.of(&packet).link as usize;
@@ -146,7 +172,7 @@ impl Net {
         self.enter(now, packet);
     }
 
-    /// A packet leaves one of its flow's ends.
+    /// A packet leaves one of its connection's ends.
     pub fn send(&mut self, now: Time, way: Way, mut packet: Packet) {
         if way == Way::Reverse {
             packet.hop = self.hops.reverse;

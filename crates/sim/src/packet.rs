@@ -10,13 +10,13 @@ pub type Packet = Queued<Body>;
 pub enum Body {
     /// Opens a TCP connection.
     Syn {
-        /// Which connection of the flow.
-        epoch: u8,
+        /// Which connection of its number.
+        epoch: u16,
     },
     /// Answers a SYN.
     SynAck {
-        /// Which connection of the flow.
-        epoch: u8,
+        /// Which connection of its number.
+        epoch: u16,
     },
     /// A segment of data.
     Data {
@@ -26,8 +26,8 @@ pub enum Body {
         tsval: u32,
         /// Payload, bytes.
         len: u16,
-        /// Which connection of the flow.
-        epoch: u8,
+        /// Which connection of its number.
+        epoch: u16,
         /// Which transmission of this segment it is, from 1, at most 127; the top bit says CWR (RFC 3168).
         transmission: u8,
     },
@@ -41,8 +41,8 @@ pub enum Body {
         one_way_delay: u32,
         /// Slot of the SACK blocks, or [`NO_SACK`].
         sack: u32,
-        /// Which connection of the flow.
-        epoch: u8,
+        /// Which connection of its number.
+        epoch: u16,
         /// [`ECE`] and [`DSACK`].
         flags: u8,
     },
@@ -52,8 +52,8 @@ pub enum Body {
         head: u32,
         /// Payload, bytes.
         payload: u32,
-        /// Which connection of the flow.
-        epoch: u8,
+        /// Which connection of its number.
+        epoch: u16,
     },
     /// A datagram of constant-rate traffic.
     Cbr {
