@@ -4,6 +4,7 @@
 //! everything given is acknowledged. Constant-rate datagrams are a connection too, one that needs neither.
 
 mod cbr;
+mod controllers;
 mod slab;
 mod tcp;
 mod template;

@@ -1,6 +1,6 @@
 //! A TCP connection: a sender, a receiver, and packets between them.
 
-use super::template::Controllers;
+use super::controllers::Controllers;
 use super::{Format, Timers};
 use crate::calendar::Kind;
 use crate::net::{Net, Way};

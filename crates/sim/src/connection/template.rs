@@ -1,16 +1,12 @@
 //! What all connections of an application have in common, read and checked once, so that opening one cannot fail.
 
+use super::controllers::Controllers;
 use super::{cbr, tcp, utp, Ends, Format};
 use afteryou_aqm::Ecn;
-use afteryou_base::param::{ParamError, Value};
 use afteryou_base::Span;
-use afteryou_cc::list::Entry;
-use afteryou_cc::{Controller, Setup};
+use afteryou_cc::Setup;
 use afteryou_scenario::transport::Protocol;
 use afteryou_scenario::{Error, Flow as Spec, Traffic};
-
-/// The parameter of controllers that the transport's `iw` sets, where a controller has it and nobody else has set it.
-const INITIAL_WINDOW: &str = "initial_window";
 
 /// What all connections of an application have in common.
 pub struct Template {
@@ -27,33 +23,6 @@ enum Which {
         /// Time from one end to the other over the empty path, sending included.
         empty: Span,
     },
-}
-
-/// Makes the controllers of an application's connections.
-pub(super) struct Controllers {
-    entry: &'static Entry,
-    overrides: Vec<(&'static str, Value)>,
-}
-
-impl Controllers {
-    /// Those of a flow; `iw` is the transport's initial window in packets.
-    fn new(spec: &Spec, setup: Setup, iw: Option<u32>) -> Result<Controllers, Error> {
-        let missing = || Error::Scenario(format!("flow {:?} needs a controller", spec.name));
-        let (entry, mut overrides) = spec.controller.as_ref().ok_or_else(missing)?.controller()?;
-        let has_it = entry.params.iter().any(|param| param.name == INITIAL_WINDOW);
-        if let (true, Some(iw)) = (has_it, iw) {
-            overrides.insert(0, (INITIAL_WINDOW, Value::Count(iw.into()))); // the last one counts
-        }
-        let refused =
-            |error: ParamError| Error::Parameter { of: entry.name.to_owned(), reason: error.to_string() };
-        entry.build(&overrides, setup).map_err(refused)?;
-        Ok(Controllers { entry, overrides })
-    }
-
-    pub(super) fn build(&self, setup: Setup) -> Box<dyn Controller> {
-        // The same settings made a controller before; a seed is refused by none.
-        self.entry.build(&self.overrides, setup).unwrap_or_else(|error| unreachable!("bug: {error}"))
-    }
 }
 
 impl Template {

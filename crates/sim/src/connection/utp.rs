@@ -1,6 +1,6 @@
 //! A uTP connection: the real connection with real headers in virtual time, its payload left out.
 
-use super::template::Controllers;
+use super::controllers::Controllers;
 use super::{Format, Timers};
 use crate::calendar::Kind;
 use crate::net::{Net, Way};
