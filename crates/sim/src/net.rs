@@ -8,13 +8,14 @@
 use crate::calendar::{Calendar, Kind, Slot};
 use crate::error::Error;
 use crate::link::{Departure, Held, Line, Link};
-use crate::packet::{Body, Packet, Sack, Slab, NO_SACK};
+use crate::packet::{Body, Heads, Packet, Sack, NO_SACK};
 use crate::record::{Meter, SenderLog};
 use crate::script::{Fate, Script};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::{Network, Route};
 use afteryou_scenario::outcome::LinkTotals;
 use afteryou_scenario::Scenario;
+use slab::Slab;
 use std::collections::BTreeMap;
 
 /// Which way of its connection a packet goes, whichever links these are.
@@ -73,7 +74,7 @@ pub struct Net {
     /// SACK blocks that acks point to.
     pub sacks: Slab<Sack>,
     /// Headers that uTP datagrams point to.
-    pub heads: Slab<Vec<u8>>,
+    pub heads: Heads,
     links: Vec<Link>,
     lines: Vec<Line>,
     hops: Hops,
@@ -84,7 +85,7 @@ pub struct Net {
     is_recorded: bool,
     script: Script,
     has_script: bool,
-    held: Slab<Option<Packet>>,
+    held: Slab<Packet>,
 }
 
 /// The wires behind links; connections with the same delay behind the last link share one.
@@ -122,7 +123,7 @@ impl Net {
         Ok(Net {
             calendar: Calendar::default(),
             sacks: Slab::default(),
-            heads: Slab::default(),
+            heads: Heads::default(),
             links,
             lines: Vec::new(),
             hops: Hops::new(network),
@@ -232,18 +233,14 @@ impl Net {
     }
 
     fn hold(&mut self, until: Time, packet: Packet) {
-        let slot = self.held.take();
-        *self.held.get_mut(slot) = Some(packet);
-        self.calendar.push(until, Slot::new(Kind::Held, slot as usize));
+        let slot = self.held.insert(packet);
+        self.calendar.push(until, Slot::new(Kind::Held, slot));
     }
 
     /// A packet that was held back goes on.
     pub fn release(&mut self, now: Time, index: usize) {
-        let packet = self.held.get_mut(index as u32).take();
-        self.held.give(index as u32);
-        if let Some(packet) = packet {
-            self.enter(now, packet);
-        }
+        let packet = self.held.remove(index);
+        self.enter(now, packet);
     }
 
     /// From now on, drops of data packets are noted in the logs of their flows' senders.
@@ -295,10 +292,13 @@ impl Net {
 }
 
 /// Gives back what a packet points to.
-fn free(sacks: &mut Slab<Sack>, heads: &mut Slab<Vec<u8>>, packet: Packet) {
+fn free(sacks: &mut Slab<Sack>, heads: &mut Heads, packet: Packet) {
     match packet.body {
-        Body::Ack { sack, .. } if sack != NO_SACK => sacks.give(sack),
-        Body::Utp { head, .. } => heads.give(head),
+        Body::Ack { sack, .. } if sack != NO_SACK => drop(sacks.remove(sack as usize)),
+        Body::Utp { head, .. } => {
+            let head = heads.remove(head);
+            heads.recycle(head);
+        }
         _ => {}
     }
 }
