@@ -29,6 +29,7 @@ mod links;
 mod palette;
 mod plan;
 mod queues;
+pub mod rows;
 mod scenario_tables;
 mod svg;
 mod table;
