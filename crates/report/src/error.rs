@@ -51,6 +51,9 @@ pub enum Error {
         "the outcome cannot be written as JSON: {0}; this is a mistake of the engine that made it, report it"
     )]
     Json(serde_json::Error),
+    /// A packet trace was not written.
+    #[error("cannot write the packet trace: {0}; free some space or choose another file")]
+    Capture(String),
     /// The figure was not drawn.
     #[error("the figure cannot be drawn: {0}; report it with the result.json")]
     Figure(String),

@@ -87,6 +87,13 @@ pub struct Sack {
     pub count: u8,
 }
 
+impl Sack {
+    /// Its blocks.
+    pub fn blocks(&self) -> &[(u32, u32)] {
+        &self.blocks[..usize::from(self.count)]
+    }
+}
+
 /// Values that packets refer to by number.
 #[derive(Debug, Default)]
 pub struct Slab<T> {

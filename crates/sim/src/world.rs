@@ -6,6 +6,7 @@ use crate::flow::Flow;
 use crate::net::Net;
 use crate::record::Recorder;
 use crate::sample::Sampler;
+use crate::tap::Tap;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::Network;
 use afteryou_scenario::outcome::{LinkTotals, Run};
@@ -26,28 +27,29 @@ pub struct Progress {
     pub of_s: f64,
 }
 
-/// Runs a checked scenario. `watch` is called now and then; it ends the run by returning false.
+/// Runs a checked scenario. `watch` is called now and then; it ends the run by returning false. `tap` sees the packets.
 pub fn run(
     scenario: &Scenario,
     watch: &mut dyn FnMut(Progress) -> bool,
     sampler: &mut Sampler<'_>,
+    tap: Option<Tap<'_>>,
 ) -> Result<Run, Error> {
     let network = scenario.network()?;
-    let mut world = World::new(scenario, &network)?;
+    let mut world = World::new(scenario, &network, tap)?;
     let mut recorder = Recorder::new(scenario, &network);
     world.go(&mut recorder, watch, sampler)?;
     world.finish(recorder)
 }
 
-struct World {
-    net: Net,
+struct World<'a> {
+    net: Net<'a>,
     flows: Vec<Flow>,
     end: Time,
 }
 
-impl World {
-    fn new(scenario: &Scenario, network: &Network) -> Result<World, Error> {
-        let mut net = Net::new(scenario, network)?;
+impl<'a> World<'a> {
+    fn new(scenario: &Scenario, network: &Network, tap: Option<Tap<'a>>) -> Result<World<'a>, Error> {
+        let mut net = Net::new(scenario, network, tap)?;
         let flow = |i| Flow::new(scenario, network, i);
         let flows = (0..scenario.flow.len()).map(flow).collect::<Result<Vec<_>, _>>()?;
         for (i, flow) in flows.iter().enumerate() {
