@@ -31,6 +31,7 @@ mod palette;
 mod pcapng;
 mod plan;
 mod queues;
+pub mod rows;
 mod scenario_tables;
 mod svg;
 mod table;
