@@ -107,7 +107,8 @@ fn a_trace_has_every_packet_of_every_link_once() {
     for (index, link) in outcome.run.links.iter().enumerate() {
         let here = || packets.iter().filter(|packet| packet.link as usize == index);
         let said = |words: &str| {
-            let says = |packet: &&Captured| packet.comment.as_ref().is_some_and(|said| said.starts_with(words));
+            let says =
+                |packet: &&Captured| packet.comment.as_ref().is_some_and(|said| said.starts_with(words));
             here().filter(says).count() as u64
         };
         let counts = packets_of(link);
@@ -160,7 +161,10 @@ fn tcp_segments_carry_every_byte_of_the_stream_and_acks_end_where_segments_do() 
         }
         let received = outcome.run.totals.iter().find(|totals| totals.flow == name).expect("totals");
         let on_the_way = received.received_bytes.abs_diff(u64::from(acked - 1));
-        assert!(acked > 1_000_000 && sacks > 10 && on_the_way < 300_000, "{name}: {acked}, {sacks}, {on_the_way}");
+        assert!(
+            acked > 1_000_000 && sacks > 10 && on_the_way < 300_000,
+            "{name}: {acked}, {sacks}, {on_the_way}"
+        );
         assert_eq!(marks > 0, name == "upload", "only one of the two is ECN-capable");
     }
 }
@@ -174,7 +178,8 @@ fn ends(sent: &BTreeMap<u32, u32>, at: u32) -> bool {
 fn utp_headers_are_those_of_the_connection_and_carry_the_code_point() {
     let (_, _, packets) = traced();
     let mut kinds = BTreeMap::new();
-    for packet in packets.iter().filter(|packet| packet.data[9] == 17 && packet.data[12..16] == [10, 0, 0, 4]) {
+    for packet in packets.iter().filter(|packet| packet.data[9] == 17 && packet.data[12..16] == [10, 0, 0, 4])
+    {
         assert_eq!(packet.data[1] >> 2, 1, "lower effort");
         let udp = &packet.data[20..];
         assert_eq!(u16::from_be_bytes([udp[2], udp[3]]), afteryou_report::UTP_PORT);
