@@ -15,6 +15,7 @@
 //! | curves for other programs | [`series_csv`] |
 //! | many runs in a folder, with a page and a table of all | [`Folders`] |
 //! | many runs: words, page, figures for other programs | [`batch_text`], [`index_html`], [`runs_csv`] |
+//! | every packet, for Wireshark | [`Capture`] |
 //! | an outcome from a file | [`read`] |
 
 mod batch;
@@ -27,7 +28,10 @@ mod groups;
 mod html;
 mod links;
 mod palette;
+mod pcapng;
 mod plan;
+pub mod plot;
+mod png;
 mod queues;
 pub mod rows;
 mod scenario_tables;
@@ -41,5 +45,7 @@ pub use batch::{index_html, links_csv, runs_csv, series_csv, Brief, Folders};
 pub use error::Error;
 pub use folder::{check_writable, read, write_files, write_folder, Written};
 pub use html::html;
+pub use pcapng::{Capture, UTP_PORT};
+pub use png::png;
 pub use svg::{pair_svg, svg};
 pub use text::{batch_text, text};

@@ -11,9 +11,11 @@ use crate::link::{Departure, Held, Line, Link};
 use crate::packet::{Body, Heads, Packet, Sack, NO_SACK};
 use crate::record::{Meter, SenderLog};
 use crate::script::{Fate, Script};
+use crate::tap::{self, Tap};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::{Network, Route};
 use afteryou_scenario::outcome::LinkTotals;
+use afteryou_scenario::passage;
 use afteryou_scenario::Scenario;
 use slab::Slab;
 use std::collections::BTreeMap;
@@ -68,7 +70,7 @@ impl Hops {
 }
 
 /// The network.
-pub struct Net {
+pub struct Net<'a> {
     /// What happens next.
     pub calendar: Calendar,
     /// SACK blocks that acks point to.
@@ -86,6 +88,7 @@ pub struct Net {
     script: Script,
     has_script: bool,
     held: Slab<Packet>,
+    tap: Option<Tap<'a>>,
 }
 
 /// The wires behind links; connections with the same delay behind the last link share one.
@@ -113,9 +116,9 @@ impl Wires {
     }
 }
 
-impl Net {
-    /// The network of a scenario.
-    pub fn new(scenario: &Scenario, network: &Network) -> Result<Net, Error> {
+impl<'a> Net<'a> {
+    /// The network of a scenario; `tap` sees the packets at its links.
+    pub fn new(scenario: &Scenario, network: &Network, tap: Option<Tap<'a>>) -> Result<Net<'a>, Error> {
         let meter = |link| Meter::new(scenario, network, link);
         let links = network.links.iter().enumerate();
         let links = links.map(|(i, spec)| Link::new(spec, i, scenario.seed, meter(i)));
@@ -133,6 +136,7 @@ impl Net {
             script: Script::new(scenario),
             has_script: !scenario.drop.is_empty() || !scenario.delay.is_empty(),
             held: Slab::default(),
+            tap,
         })
     }
 
@@ -163,8 +167,8 @@ impl Net {
                 Fate::Pass => {}
                 Fate::Drop => {
                     let first = self.hops.of(&packet).link as usize;
-                    let Net { links, sacks, heads, .. } = self;
-                    links[first].offer_lost(packet, &mut |packet| free(sacks, heads, packet));
+                    let (link, mut rest) = self.at(now, first);
+                    link.offer_lost(packet, &mut |packet, fate| rest.discard(packet, fate));
                     return;
                 }
                 Fate::Hold(span) => return self.hold(now + span, packet),
@@ -184,21 +188,22 @@ impl Net {
     /// A packet reaches the link of its hop.
     fn enter(&mut self, now: Time, packet: Packet) {
         let index = self.hops.of(&packet).link as usize;
-        let Net { links, sacks, heads, calendar, .. } = self;
-        let link = &mut links[index];
-        link.offer(now, packet, &mut |packet| free(sacks, heads, packet));
+        let (link, mut rest) = self.at(now, index);
+        link.offer(now, packet, &mut |packet, fate| rest.discard(packet, fate));
         if link.busy_until() <= now {
             self.begin(now, index);
         } else if link.wants_event() {
-            calendar.push(link.busy_until(), link.slot());
+            let (at, slot) = (link.busy_until(), link.slot());
+            self.calendar.push(at, slot);
         }
     }
 
     /// A link begins to send its next packet, which goes onto its wire.
     fn begin(&mut self, now: Time, index: usize) {
-        let Net { links, sacks, heads, .. } = self;
-        let departure = links[index].send_next(now, &mut |packet| free(sacks, heads, packet));
+        let (link, mut rest) = self.at(now, index);
+        let departure = link.send_next(now, &mut |packet, fate| rest.discard(packet, fate));
         let Some(Departure { packet, done }) = departure else { return };
+        rest.show(&packet, passage::Fate::Sent);
         let line = self.hops.of(&packet).line as usize;
         self.lines[line].put(&mut self.calendar, done, packet);
     }
@@ -288,6 +293,43 @@ impl Net {
             wires.packets += held.packets;
         }
         self.links[link].totals(wires)
+    }
+
+    /// A link, and what a packet there needs of the rest of the network.
+    fn at(&mut self, now: Time, link: usize) -> (&mut Link, Beside<'_, 'a>) {
+        let Net { links, sacks, heads, tap, hops, owners, .. } = self;
+        (&mut links[link], Beside { now, link, reverse: hops.reverse, sacks, heads, tap, owners })
+    }
+}
+
+/// What a packet at a link needs of the rest of the network.
+struct Beside<'n, 'a> {
+    now: Time,
+    link: usize,
+    /// Number of the first hop of acknowledgements.
+    reverse: u8,
+    sacks: &'n mut Slab<Sack>,
+    heads: &'n mut Heads,
+    tap: &'n mut Option<Tap<'a>>,
+    owners: &'n [u32],
+}
+
+impl Beside<'_, '_> {
+    /// Shows a packet to the tap, if there is one.
+    #[inline]
+    fn show(&mut self, packet: &Packet, fate: passage::Fate) {
+        if let Some(tap) = self.tap {
+            let owner = self.owners[packet.flow as usize] as usize;
+            let is_reply = packet.hop >= self.reverse;
+            let place = tap::Place { at: self.now, link: self.link, owner, is_reply };
+            tap::show(*tap, place, packet, fate, self.sacks, self.heads);
+        }
+    }
+
+    /// The packet goes no further: gives back what it points to.
+    fn discard(&mut self, packet: Packet, fate: passage::Fate) {
+        self.show(&packet, fate);
+        free(self.sacks, self.heads, packet);
     }
 }
 

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::net::Net;
 use crate::record::Recorder;
 use crate::sample::Sampler;
+use crate::tap::Tap;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::Network;
 use afteryou_scenario::outcome::{LinkTotals, Run};
@@ -27,29 +28,30 @@ pub struct Progress {
     pub of_s: f64,
 }
 
-/// Runs a checked scenario. `watch` is called now and then; it ends the run by returning false.
+/// Runs a checked scenario. `watch` is called now and then; it ends the run by returning false. `tap` sees the packets.
 pub fn run(
     scenario: &Scenario,
     watch: &mut dyn FnMut(Progress) -> bool,
     sampler: &mut Sampler<'_>,
+    tap: Option<Tap<'_>>,
 ) -> Result<Run, Error> {
     let network = scenario.network()?;
-    let mut world = World::new(scenario, &network)?;
+    let mut world = World::new(scenario, &network, tap)?;
     let mut recorder = Recorder::new(scenario, &network);
     world.go(&mut recorder, watch, sampler)?;
     world.finish(recorder)
 }
 
-struct World {
-    net: Net,
+struct World<'a> {
+    net: Net<'a>,
     connections: Connections,
     applications: Vec<Application>,
     end: Time,
 }
 
-impl World {
-    fn new(scenario: &Scenario, network: &Network) -> Result<World, Error> {
-        let mut net = Net::new(scenario, network)?;
+impl<'a> World<'a> {
+    fn new(scenario: &Scenario, network: &Network, tap: Option<Tap<'a>>) -> Result<World<'a>, Error> {
+        let mut net = Net::new(scenario, network, tap)?;
         let mut connections = Connections::default();
         let mut applications = Vec::new();
         for i in 0..scenario.flow.len() {

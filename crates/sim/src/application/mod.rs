@@ -45,9 +45,9 @@ struct Dialer {
 }
 
 /// The world that applications act on.
-pub struct Stage<'a> {
+pub struct Stage<'a, 'tap> {
     /// The network.
-    pub net: &'a mut Net,
+    pub net: &'a mut Net<'tap>,
     /// All connections.
     pub connections: &'a mut Connections,
     /// Now.
@@ -123,7 +123,7 @@ impl Application {
     }
 
     /// Its time has come.
-    pub fn act(&mut self, stage: Stage<'_>) {
+    pub fn act(&mut self, stage: Stage<'_, '_>) {
         if !self.timer.fires(stage.now) {
             return;
         }

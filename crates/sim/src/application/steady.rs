@@ -29,7 +29,7 @@ impl Steady {
     }
 
     /// Starts, stops or sends; returns when it acts next.
-    pub(super) fn act(&mut self, dialer: &mut Dialer, stage: Stage<'_>) -> Option<Time> {
+    pub(super) fn act(&mut self, dialer: &mut Dialer, stage: Stage<'_, '_>) -> Option<Time> {
         let now = stage.now;
         let next = self.schedule.next_change(now);
         if now >= self.schedule.stop() {
@@ -50,7 +50,7 @@ impl Steady {
         [next, packet].into_iter().flatten().min()
     }
 
-    fn turn_on(&mut self, dialer: &mut Dialer, stage: Stage<'_>) {
+    fn turn_on(&mut self, dialer: &mut Dialer, stage: Stage<'_, '_>) {
         let Stage { net, connections, now } = stage;
         let again = dialer.started.is_some();
         dialer.started.get_or_insert(now);
@@ -80,7 +80,7 @@ impl Steady {
         self.unsent = connections.get_mut(dialer.open[0]).take_back();
     }
 
-    fn stop(&mut self, dialer: &mut Dialer, stage: Stage<'_>) {
+    fn stop(&mut self, dialer: &mut Dialer, stage: Stage<'_, '_>) {
         self.turn_off(dialer, stage.connections);
         if dialer.started.is_some() {
             dialer.stopped.get_or_insert(stage.now);
