@@ -23,13 +23,13 @@ pub struct Place {
 #[inline(never)]
 pub fn show(
     tap: &mut dyn FnMut(&Passage<'_>),
-    place: Place,
+    place: &Place,
     packet: &Packet,
     fate: Fate,
     sacks: &Slab<Sack>,
     heads: &Slab<Vec<u8>>,
 ) {
-    let Place { at, link, is_reply } = place;
+    let Place { at, link, is_reply } = *place;
     let (connection, content) = content(&packet.body, sacks, heads);
     tap(&Passage {
         at,
