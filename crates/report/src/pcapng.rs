@@ -8,6 +8,7 @@
 
 mod headers;
 mod segments;
+mod template;
 
 use crate::error::Error;
 use crate::escape::plain;

@@ -167,8 +167,8 @@ impl<'a> Net<'a> {
                 Fate::Pass => {}
                 Fate::Drop => {
                     let first = self.hops.of(&packet).link as usize;
-                    let (link, mut rest) = self.at(now, first);
-                    link.offer_lost(packet, &mut |packet, fate| rest.discard(packet, fate));
+                    let (link, mut discard) = self.at(now, first);
+                    link.offer_lost(packet, &mut discard);
                     return;
                 }
                 Fate::Hold(span) => return self.hold(now + span, packet),
@@ -188,8 +188,11 @@ impl<'a> Net<'a> {
     /// A packet reaches the link of its hop.
     fn enter(&mut self, now: Time, packet: Packet) {
         let index = self.hops.of(&packet).link as usize;
-        let (link, mut rest) = self.at(now, index);
-        link.offer(now, packet, &mut |packet, fate| rest.discard(packet, fate));
+        {
+            let (link, mut discard) = self.at(now, index);
+            link.offer(now, packet, &mut discard);
+        }
+        let link = &mut self.links[index];
         if link.busy_until() <= now {
             self.begin(now, index);
         } else if link.wants_event() {
@@ -200,10 +203,12 @@ impl<'a> Net<'a> {
 
     /// A link begins to send its next packet, which goes onto its wire.
     fn begin(&mut self, now: Time, index: usize) {
-        let (link, mut rest) = self.at(now, index);
-        let departure = link.send_next(now, &mut |packet, fate| rest.discard(packet, fate));
+        let departure = {
+            let (link, mut discard) = self.at(now, index);
+            link.send_next(now, &mut discard)
+        };
         let Some(Departure { packet, done }) = departure else { return };
-        rest.show(&packet, passage::Fate::Sent);
+        self.show_sent(now, index, &packet);
         let line = self.hops.of(&packet).line as usize;
         self.lines[line].put(&mut self.calendar, done, packet);
     }
@@ -295,41 +300,30 @@ impl<'a> Net<'a> {
         self.links[link].totals(wires)
     }
 
-    /// A link, and what a packet there needs of the rest of the network.
-    fn at(&mut self, now: Time, link: usize) -> (&mut Link, Beside<'_, 'a>) {
-        let Net { links, sacks, heads, tap, hops, owners, .. } = self;
-        (&mut links[link], Beside { now, link, reverse: hops.reverse, sacks, heads, tap, owners })
-    }
-}
-
-/// What a packet at a link needs of the rest of the network.
-struct Beside<'n, 'a> {
-    now: Time,
-    link: usize,
-    /// Number of the first hop of acknowledgements.
-    reverse: u8,
-    sacks: &'n mut Slab<Sack>,
-    heads: &'n mut Heads,
-    tap: &'n mut Option<Tap<'a>>,
-    owners: &'n [u32],
-}
-
-impl Beside<'_, '_> {
-    /// Shows a packet to the tap, if there is one.
+    /// Shows a packet that is being sent to the tap, if there is one.
     #[inline]
-    fn show(&mut self, packet: &Packet, fate: passage::Fate) {
-        if let Some(tap) = self.tap {
+    fn show_sent(&mut self, now: Time, link: usize, packet: &Packet) {
+        if let Some(tap) = &mut self.tap {
             let owner = self.owners[packet.flow as usize] as usize;
-            let is_reply = packet.hop >= self.reverse;
-            let place = tap::Place { at: self.now, link: self.link, owner, is_reply };
-            tap::show(*tap, place, packet, fate, self.sacks, self.heads);
+            let is_reply = packet.hop >= self.hops.reverse;
+            let place = tap::Place { at: now, link, owner, is_reply };
+            tap::show(*tap, &place, packet, passage::Fate::Sent, &self.sacks, &self.heads);
         }
     }
 
-    /// The packet goes no further: gives back what it points to.
-    fn discard(&mut self, packet: Packet, fate: passage::Fate) {
-        self.show(&packet, fate);
-        free(self.sacks, self.heads, packet);
+    /// Takes packets that go no further at a link: shows them to the tap, if there is one, and gives back what they point to.
+    fn at(&mut self, now: Time, link: usize) -> (&mut Link, impl FnMut(Packet, passage::Fate) + use<'_, 'a>) {
+        let Net { links, sacks, heads, tap, hops, owners, .. } = self;
+        let reverse = hops.reverse;
+        let discard = move |packet: Packet, fate| {
+            if let Some(tap) = tap {
+                let owner = owners[packet.flow as usize] as usize;
+                let place = tap::Place { at: now, link, owner, is_reply: packet.hop >= reverse };
+                tap::show(*tap, &place, &packet, fate, sacks, heads);
+            }
+            free(sacks, heads, packet);
+        };
+        (&mut links[link], discard)
     }
 }
 

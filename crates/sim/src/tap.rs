@@ -26,13 +26,13 @@ pub struct Place {
 #[inline(never)]
 pub fn show(
     tap: &mut dyn FnMut(&Passage<'_>),
-    place: Place,
+    place: &Place,
     packet: &Packet,
     fate: Fate,
     sacks: &Slab<Sack>,
     heads: &Heads,
 ) {
-    let Place { at, link, owner, is_reply } = place;
+    let Place { at, link, owner, is_reply } = *place;
     let (epoch, content) = content(&packet.body, sacks, heads);
     tap(&Passage {
         at,

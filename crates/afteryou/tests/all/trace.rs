@@ -2,7 +2,7 @@
 
 use afteryou_scenario::outcome::{LinkTotals, Packets};
 use afteryou_scenario::Outcome;
-use etherparse::{TcpHeaderSlice, TcpOptionElement};
+use etherparse::{Ipv4Header, TcpHeader, TcpHeaderSlice, TcpOptionElement};
 use pcap_parser::{parse_block_le, Block, OptionCode, PcapNGOption};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -133,6 +133,7 @@ fn tcp_segments_carry_every_byte_of_the_stream_and_acks_end_where_segments_do() 
                 continue;
             }
             let tcp = TcpHeaderSlice::from_slice(&packet.data[20..]).expect("a header");
+            has_right_checksums(packet);
             let (from, to) = (&packet.data[12..16], &packet.data[16..20]);
             let length = u32::from(u16::from_be_bytes([packet.data[2], packet.data[3]]));
             assert_eq!(length, packet.length, "what the link carried");
@@ -167,6 +168,15 @@ fn tcp_segments_carry_every_byte_of_the_stream_and_acks_end_where_segments_do() 
         );
         assert_eq!(marks > 0, name == "upload", "only one of the two is ECN-capable");
     }
+}
+
+/// The payload is all zero, so both checksums follow from the headers and the length.
+fn has_right_checksums(packet: &Captured) {
+    let (ip, rest) = Ipv4Header::from_slice(&packet.data).expect("an IP header");
+    let (tcp, _) = TcpHeader::from_slice(rest).expect("a TCP header");
+    let zeros = vec![0; usize::from(ip.total_len) - packet.data.len()];
+    assert_eq!(ip.header_checksum, ip.calc_header_checksum());
+    assert_eq!(tcp.checksum, tcp.calc_checksum_ipv4(&ip, &zeros).expect("short enough"));
 }
 
 /// Does a segment end here?

@@ -5,11 +5,12 @@
 //! simulator's, which charges each packet of a flow the same overhead.
 
 use super::segments::Segments;
-use afteryou_scenario::passage::{Content, Passage};
+use super::template::{Changes, Template};
+use afteryou_scenario::passage::{Content, Ecn, Passage};
 use afteryou_scenario::transport::Protocol;
 use afteryou_scenario::Flow;
 use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// Port of receivers, without a dissector of its own in Wireshark: payload is not captured.
 const SERVER_PORT: u16 = 5001;
@@ -34,7 +35,15 @@ pub struct Headers {
     ecn: bool,
     /// The receiver's window as it is announced, and its scale.
     window: (u16, u8),
-    connections: HashMap<u32, Segments>,
+    connections: BTreeMap<u32, Connection>,
+}
+
+/// A TCP connection.
+struct Connection {
+    segments: Segments,
+    /// Headers of segments, and of acknowledgements without SACK blocks.
+    data: Template,
+    acks: Template,
 }
 
 /// The addresses of a flow's ends: 10.0.0.1 and 10.128.0.1 for the first one.
@@ -60,7 +69,7 @@ impl Headers {
             timestamps: format.overhead.bytes() >= WITH_TIMESTAMPS,
             ecn,
             window: ((rwnd >> scale).min(u16::MAX.into()) as u16, scale),
-            connections: HashMap::new(),
+            connections: BTreeMap::new(),
         }
     }
 
@@ -89,19 +98,55 @@ impl Headers {
     }
 
     fn tcp(&mut self, passage: &Passage<'_>, into: &mut Vec<u8>) -> u32 {
-        let full = self.payload;
-        let segments = self.connections.entry(passage.connection).or_insert_with(|| Segments::of(full));
-        let mut payload = 0;
-        if let Content::Segment { number, payload: bytes, .. } = passage.content {
-            segments.see(number, bytes.into());
-            payload = bytes;
+        let connection = match self.connections.get_mut(&passage.connection) {
+            Some(connection) => connection,
+            None => {
+                let new = self.connection(passage);
+                self.connections.entry(passage.connection).or_insert(new)
+            }
+        };
+        let Connection { segments, data, acks } = connection;
+        let tos = passage.dscp << 2 | passage.ecn.bits();
+        match passage.content {
+            Content::Segment { number, payload, tsval, cwr, .. } => {
+                segments.see(number, payload.into());
+                let (sequence, clocks) = (sequence(segments, number), [tsval, 0]);
+                let changes = Changes { tos, payload, sequence, acknowledgment: 1, cwr, clocks, ece: false };
+                data.write(&changes, into)
+            }
+            Content::Ack { cumulative, tsval, tsecr, blocks: [], ece } => {
+                let (acknowledgment, clocks) = (sequence(segments, cumulative), [tsval, tsecr]);
+                let changes =
+                    Changes { tos, payload: 0, sequence: 1, acknowledgment, ece, clocks, cwr: false };
+                acks.write(&changes, into)
+            }
+            _ => self.rare(passage, into),
         }
-        let Some(segments) = self.connections.get(&passage.connection) else { return 0 };
+    }
+
+    /// A connection that is seen for the first time.
+    fn connection(&self, passage: &Passage<'_>) -> Connection {
+        let template = |is_reply: bool| {
+            let plain = Passage { is_reply, dscp: 0, ecn: Ecn::NotEct, ..*passage };
+            let [source_port, destination_port] = ports(&plain, SERVER_PORT);
+            let mut header = TcpHeader::new(source_port, destination_port, 0, self.window.0);
+            header.ack = true;
+            if self.timestamps {
+                _ = header.set_options(&[TcpOptionElement::Timestamp(0, 0)]); // twelve bytes always fit
+            }
+            Template::of(&self.ip(&plain, IpNumber::TCP, 0), &header)
+        };
+        Connection { segments: Segments::of(self.payload), data: template(false), acks: template(true) }
+    }
+
+    /// Writes a header that opens a connection or lists SACK blocks.
+    fn rare(&self, passage: &Passage<'_>, into: &mut Vec<u8>) -> u32 {
+        let Some(Connection { segments, .. }) = self.connections.get(&passage.connection) else { return 0 };
         let mut header = self.tcp_header(passage, segments);
         // Three blocks of SACK and the timestamps are the most that anybody sends, and fit.
         _ = header.set_options(&self.options(passage, segments));
-        let ip = self.ip(passage, IpNumber::TCP, header.header_len_u16() + payload);
-        header.checksum = checksum(&header, &ip, payload);
+        let ip = self.ip(passage, IpNumber::TCP, header.header_len_u16());
+        header.checksum = header.calc_checksum_ipv4(&ip, &[]).unwrap_or_default();
         into.extend_from_slice(&ip.to_bytes());
         into.extend_from_slice(&header.to_bytes());
         ip.total_len.into()
@@ -112,10 +157,6 @@ impl Headers {
         let (window, _) = self.window;
         let header = TcpHeader::new(source_port, destination_port, 0, window);
         match passage.content {
-            Content::Segment { number, cwr, .. } => {
-                let sequence_number = sequence(segments, number);
-                TcpHeader { sequence_number, acknowledgment_number: 1, ack: true, cwr, ..header }
-            }
             Content::Ack { cumulative, ece, .. } => {
                 let acknowledgment_number = sequence(segments, cumulative);
                 TcpHeader { sequence_number: 1, acknowledgment_number, ack: true, ece, ..header }
@@ -130,7 +171,6 @@ impl Headers {
         let mut options = Vec::with_capacity(4);
         let micros = passage.at.as_micros() as u32;
         let clocks = match passage.content {
-            Content::Segment { tsval, .. } => (tsval, 0),
             Content::Ack { tsval, tsecr, .. } => (tsval, tsecr),
             _ => (micros, 0),
         };
@@ -186,11 +226,4 @@ fn ports(passage: &Passage<'_>, port: u16) -> [u16; 2] {
         false => [client, port],
         true => [port, client],
     }
-}
-
-/// The checksum of a segment whose `payload` bytes are all zero: they add nothing but their number.
-fn checksum(header: &TcpHeader, ip: &Ipv4Header, payload: u16) -> u16 {
-    let without = header.calc_checksum_ipv4(ip, &[]).unwrap_or_default();
-    let sum = u32::from(!without) + u32::from(payload);
-    !((sum & 0xffff) + (sum >> 16)) as u16
 }

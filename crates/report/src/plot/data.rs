@@ -2,9 +2,11 @@
 
 use crate::error::{advice_on_reading, Error};
 use crate::palette::{self, Style};
+use crate::scenario_tables::{engine_in_words, link_in_words, title};
 use crate::{folder, series_csv};
+use afteryou_scenario::outcome::{jain, Run, Series};
 use afteryou_scenario::words::unknown;
-use afteryou_scenario::{Outcome, Plain, Unit};
+use afteryou_scenario::{Outcome, Plain, Role, Unit};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -17,10 +19,15 @@ pub struct Data {
     pub rows: Vec<Vec<String>>,
     /// The look of some values.
     pub looks: BTreeMap<String, Style>,
+    /// The run that these are curves of, in words.
+    pub run: Option<[String; 2]>,
+    /// Moments of that run: when, s, and what.
+    pub marks: Vec<(f64, String)>,
 }
 
 /// The files of a folder that may hold the wanted columns, in the order in which they are tried.
-const TABLES: [&str; 4] = ["flows.csv", "runs.csv", "links.csv", "series.csv"];
+const TABLES: [&str; 3] = ["flows.csv", "runs.csv", "links.csv"];
+const CURVES: &str = "series.csv";
 /// A run's own file.
 const RESULT: &str = "result.json";
 /// Columns of curves: a table that has them names quantities in its rows.
@@ -39,7 +46,9 @@ impl Data {
         }
         let mut tables =
             TABLES.iter().map(|name| path.join(name)).filter(|file| file.is_file()).collect::<Vec<_>>();
-        tables.extend(Some(path.join(RESULT)).filter(|file| file.is_file()));
+        // A result knows how its flows look, which the same curves as a table do not.
+        let curves = [RESULT, CURVES].map(|name| path.join(name)).into_iter().find(|file| file.is_file());
+        tables.extend(curves);
         let mut first = None;
         for table in &tables {
             let data = Data::read_file(table)?;
@@ -68,7 +77,12 @@ impl Data {
     fn of_outcome(outcome: &Outcome, path: &Path) -> Result<Data, Error> {
         let names = outcome.run.series.iter().map(|series| &series.of);
         let looks = names.map(|name| (name.clone(), palette::style(&outcome.scenario, name))).collect();
-        Ok(Data { looks, ..Data::parse(&series_csv(outcome), path)? })
+        let run =
+            [title(outcome).to_owned(), format!("{} · {}", link_in_words(outcome), engine_in_words(outcome))];
+        let marks = outcome.run.marks.iter().map(|mark| (mark.at_s, mark.what.clone())).collect();
+        let curves = [&outcome.run.series[..], &fairness(outcome)].concat();
+        let outcome = Outcome { run: Run { series: curves, ..outcome.run.clone() }, ..outcome.clone() };
+        Ok(Data { looks, run: Some(run), marks, ..Data::parse(&series_csv(&outcome), path)? })
     }
 
     /// Reads CSV with a line of names; `path` is named in errors.
@@ -86,7 +100,7 @@ impl Data {
             .map_err(|error| wrong(error.to_string()))?;
         match rows.is_empty() {
             true => Err(wrong("it has no rows".to_owned())),
-            false => Ok(Data { columns, rows, looks: BTreeMap::new() }),
+            false => Ok(Data { columns, rows, ..Data::default() }),
         }
     }
 
@@ -173,6 +187,31 @@ impl Data {
         }
         unit.map(|unit| (numbers, unit))
     }
+}
+
+/// Jain's index over time, of the goodput of the flows of each role of which there are several.
+fn fairness(outcome: &Outcome) -> Vec<Series> {
+    let of_role = |(role, name): (Role, &str)| {
+        let is_one =
+            |name: &str| outcome.scenario.flow.iter().any(|flow| flow.name == name && flow.role == role);
+        let curves: Vec<&Series> = outcome
+            .run
+            .series
+            .iter()
+            .filter(|curve| curve.quantity == "goodput" && is_one(&curve.of))
+            .collect();
+        let first = curves.first().filter(|_| curves.len() > 1)?;
+        let index = |i: usize| {
+            let rates: Vec<f64> =
+                curves.iter().filter_map(|curve| curve.values.get(i).copied().flatten()).collect();
+            (rates.len() > 1).then(|| jain(&rates))
+        };
+        let values = (0..first.values.len()).map(index).collect();
+        let (quantity, unit) = ("fairness".to_owned(), String::new());
+        Some(Series { of: name.to_owned(), quantity, unit, values, ..(*first).clone() })
+    };
+    let roles = [(Role::Foreground, "foreground flows"), (Role::Background, "background flows")];
+    roles.into_iter().filter_map(of_role).collect()
 }
 
 /// A cell without the apostrophe that keeps spreadsheets from taking it for a formula.

@@ -54,9 +54,9 @@ impl<'a, 'b> Frame<'a, 'b> {
         canvas.text(&fit(words.title, 16.0, room), (MARGIN, 24.0), &Text::new(16.0, ink).bold())?;
         canvas.text(&fit(words.subtitle, 12.0, room), (MARGIN, 45.0), &Text::new(12.0, faint))?;
         let under_title = if words.subtitle.is_empty() { 46.0 } else { 66.0 };
-        let top = draw_legend(canvas, legend, under_title)? + 24.0;
+        let top = draw_legend(canvas, legend, under_title)? + 44.0;
         let frame = Frame { canvas, left: LEFT, right: WIDTH - MARGIN - right, top, bottom: BOTTOM };
-        canvas.text(words.y, (MARGIN, top - 13.0), &Text::new(12.0, ink).bold())?;
+        canvas.text(words.y, (MARGIN, top - 17.0), &Text::new(12.0, ink).bold())?;
         let middle = (frame.left + frame.right) / 2.0;
         canvas.text(words.x, (middle, BOTTOM + 40.0), &Text::new(12.0, ink).bold().centred())?;
         Ok(frame)

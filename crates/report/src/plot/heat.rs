@@ -113,7 +113,7 @@ impl Scale {
         let end = frame.right + SCALE;
         canvas.text(
             &fit(label, 12.0, 380.0),
-            (end, frame.top - 13.0),
+            (end, frame.top - 17.0),
             &Text::new(12.0, palette::INK.light).bold().ending(),
         )?;
         let axis = Axis::between(self.low, self.high);

@@ -5,7 +5,8 @@ use super::frame::Frame;
 use super::groups::{points, Group, Point};
 use super::{legend, Chosen};
 use crate::error::Error;
-use crate::svg::canvas::Canvas;
+use crate::palette;
+use crate::svg::canvas::{width, Canvas, Text};
 use crate::svg::marks::mark;
 
 /// Longer curves have marks here and there, and no intervals.
@@ -43,11 +44,45 @@ pub fn draw(canvas: &Canvas<'_>, chosen: &Chosen<'_>) -> Result<(), Error> {
     let frame = Frame::begin(canvas, &chosen.words(&x.label, &y.label), &legend(&groups), 0.0)?;
     frame.rule_y(&up)?;
     frame.rule_x(&across, false)?;
+    if is_time {
+        moments(&frame, &chosen.data.marks, &across)?;
+    }
     // What is compared with lies below.
     let mut order: Vec<(usize, &Curve)> = curves.iter().enumerate().collect();
     order.sort_by_key(|(_, curve)| !curve.group.is_baseline);
     for (i, curve) in order {
         draw_curve(&frame, curve, i, &across, &up)?;
+    }
+    Ok(())
+}
+
+/// Draws the run's moments as ticks above the data, in the colours of their kinds.
+fn moments(frame: &Frame<'_, '_>, marks: &[(f64, String)], across: &Axis) -> Result<(), Error> {
+    for (at, what) in marks {
+        let (x, _) = frame.at(across.part(*at), 0.0);
+        frame.canvas.line(
+            (x, frame.top - 6.0),
+            (x, frame.top + 1.0),
+            palette::mark(what).colour.light,
+            1.5,
+        )?;
+    }
+    let mut kinds: Vec<&str> = marks.iter().map(|(_, what)| what.as_str()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    // From the right end, above the ticks.
+    let mut x = frame.right;
+    for what in kinds.into_iter().rev() {
+        let text = Text::new(11.0, palette::FAINT_INK.light).ending();
+        frame.canvas.text(what, (x, frame.top - 17.0), &text)?;
+        x -= width(what, 11.0) + 6.0;
+        frame.canvas.line(
+            (x, frame.top - 21.0),
+            (x, frame.top - 13.0),
+            palette::mark(what).colour.light,
+            1.5,
+        )?;
+        x -= 14.0;
     }
     Ok(())
 }

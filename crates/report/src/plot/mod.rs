@@ -96,10 +96,14 @@ impl Figure {
     /// As [`draw`](Self::draw).
     pub fn draw_of(&self, mut data: Data) -> Result<String, Error> {
         data.choose_quantity(&self.y);
+        let by_curve = data.run.is_some() && self.by.is_empty() && self.kind != Some(Kind::Heat);
+        let figure =
+            &Figure { by: if by_curve { vec!["of".to_owned()] } else { self.by.clone() }, ..self.clone() };
         for (column, value) in &self.only {
             data.only(column, value)?;
         }
-        let chosen = Chosen { figure: self, title: self.title(), subtitle: self.subtitle(), data };
+        let [title, subtitle] = self.words(&data);
+        let chosen = Chosen { figure, title, subtitle, data };
         let kind = match self.kind {
             Some(kind) => kind,
             None => chosen.usual_kind()?,
@@ -118,18 +122,25 @@ impl Figure {
         canvas::with_root(&body, &escape::html(&chosen.title))
     }
 
-    fn title(&self) -> String {
+    /// The title and the subtitle.
+    fn words(&self, data: &Data) -> [String; 2] {
         let words = |name: &String| name.replace('_', " ");
-        self.title.clone().unwrap_or_else(|| {
+        let of_columns = || {
             let over = self.x.as_ref().map(|x| format!(" over {}", words(x))).unwrap_or_default();
-            let by = if self.by.is_empty() { String::new() } else { format!(" by {}", self.by.join(", ")) };
-            format!("{}{over}{by}", words(&self.y))
-        })
-    }
-
-    fn subtitle(&self) -> String {
+            let by = if self.by.is_empty() {
+                String::new()
+            } else {
+                format!(" by {}", words(&self.by.join(", ")))
+            };
+            let mut title = format!("{}{over}{by}", words(&self.y));
+            title.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
+            title
+        };
+        let (run, about) = data.run.clone().map(|[run, about]| (run, about)).unzip();
+        let title = self.title.clone().or(run).unwrap_or_else(of_columns);
         let only = self.only.iter().map(|(column, value)| format!("{column} = {value}"));
-        only.collect::<Vec<_>>().join(" · ")
+        let said: Vec<String> = about.into_iter().chain(only).collect();
+        [title, said.join(" · ")]
     }
 }
 
