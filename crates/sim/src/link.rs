@@ -14,6 +14,7 @@ use afteryou_aqm::{Class, Dropped, Queue};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::OneWay;
 use afteryou_scenario::outcome::{ClassCounts, Ledger, LinkTotals, Packets};
+use afteryou_scenario::passage::Fate;
 use afteryou_scenario::Error;
 use std::collections::VecDeque;
 
@@ -48,6 +49,9 @@ struct Counts {
     duplicated: u64,
     packets: Packets,
 }
+
+/// Takes packets that go no further, with the reason.
+pub type Discard<'a> = &'a mut dyn FnMut(Packet, Fate);
 
 /// A packet that begins to be sent.
 pub struct Departure {
@@ -92,7 +96,7 @@ impl Link {
     }
 
     /// A packet arrives. What is dropped, it or another, is told to `discard`.
-    pub fn offer(&mut self, now: Time, packet: Packet, discard: &mut dyn FnMut(Packet)) {
+    pub fn offer(&mut self, now: Time, packet: Packet, discard: Discard<'_>) {
         self.counts.arrived += u64::from(packet.size);
         self.counts.packets.arrived += 1;
         if let Some(lengths) = &mut self.meter.lengths {
@@ -114,32 +118,25 @@ impl Link {
     }
 
     /// A packet that arrived is lost, before the queue or behind it.
-    pub fn lose(&mut self, packet: Packet, discard: &mut dyn FnMut(Packet)) {
+    pub fn lose(&mut self, packet: Packet, discard: Discard<'_>) {
         self.counts.lost += u64::from(packet.size);
         self.counts.packets.lost += 1;
-        discard(packet);
+        discard(packet, Fate::Lost);
     }
 
     /// A packet arrives and is lost.
-    pub fn offer_lost(&mut self, packet: Packet, discard: &mut dyn FnMut(Packet)) {
+    pub fn offer_lost(&mut self, packet: Packet, discard: Discard<'_>) {
         self.counts.arrived += u64::from(packet.size);
         self.counts.packets.arrived += 1;
         self.lose(packet, discard);
     }
 
-    fn count_dropped(&mut self, now: Time, discard: &mut dyn FnMut(Packet)) {
+    fn count_dropped(&mut self, now: Time, discard: Discard<'_>) {
         for dropped in self.dropped.drain(..) {
-            if let Some(lengths) = &mut self.meter.lengths {
-                lengths.dropped(now, dropped.packet.flow);
-            }
-            if let (Some(Some(log)), true) =
-                (self.meter.logs.get(dropped.packet.flow as usize), dropped.packet.body.is_data())
-            {
-                log.dropped(now);
-            }
+            self.meter.drops(now, &dropped.packet);
             self.counts.dropped += u64::from(dropped.packet.size);
             self.counts.packets.dropped += 1;
-            discard(dropped.packet);
+            discard(dropped.packet, Fate::Dropped(dropped.reason));
         }
     }
 
@@ -160,7 +157,7 @@ impl Link {
     }
 
     /// Begins to send the next packet, if there is one; the link must be free.
-    pub fn send_next(&mut self, now: Time, discard: &mut dyn FnMut(Packet)) -> Option<Departure> {
+    pub fn send_next(&mut self, now: Time, discard: Discard<'_>) -> Option<Departure> {
         let next = self.queue.dequeue(now, &mut self.dropped);
         if !self.dropped.is_empty() {
             self.count_dropped(now, discard);

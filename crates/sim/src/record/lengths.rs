@@ -38,7 +38,10 @@ struct Window {
 pub struct Lengths {
     windows: Vec<Window>,
     counters: Counters,
-    /// Packets of each flow in the queue, and since when.
+    /// By connection, the flow that it belongs to. A place whose next connection belongs to another flow takes the few packets
+    /// along that its last one has left in the queue.
+    owners: Vec<u32>,
+    /// Packets of each connection in the queue, and since when.
     queued: Vec<(u64, Time)>,
     length: usize,
     changed: Time,
@@ -52,36 +55,46 @@ impl Lengths {
         Lengths {
             windows: windows.collect(),
             counters,
-            queued: vec![(0, Time::ZERO); flows],
+            owners: Vec::new(),
+            queued: Vec::new(),
             length: 0,
             changed: Time::ZERO,
         }
     }
 
-    /// A packet of `flow` has come into the queue.
-    pub fn arrived(&mut self, now: Time, flow: u32) {
-        self.change(now, flow);
+    /// A connection of the flow `owner` may send over this link.
+    pub fn opened(&mut self, connection: usize, owner: usize) {
+        if self.owners.len() <= connection {
+            self.owners.resize(connection + 1, 0);
+            self.queued.resize(connection + 1, (0, Time::ZERO));
+        }
+        self.owners[connection] = owner as u32;
+    }
+
+    /// A packet of a connection has come into the queue.
+    pub fn arrived(&mut self, now: Time, connection: u32) {
+        self.change(now, connection);
         self.length += 1;
-        self.queued[flow as usize].0 += 1;
+        self.queued[connection as usize].0 += 1;
     }
 
-    /// A packet of `flow` has been dropped from the queue.
-    pub fn dropped(&mut self, now: Time, flow: u32) {
-        self.change(now, flow);
+    /// A packet of `connection` has been dropped from the queue.
+    pub fn dropped(&mut self, now: Time, connection: u32) {
+        self.change(now, connection);
         self.length -= 1;
-        self.queued[flow as usize].0 -= 1;
+        self.queued[connection as usize].0 -= 1;
     }
 
-    /// A packet of `flow` has left the queue onto the link.
-    pub fn left(&mut self, now: Time, flow: u32, bytes: u32) {
-        self.dropped(now, flow);
-        self.counters.flows[flow as usize].left += u64::from(bytes);
+    /// A packet of `connection` has left the queue onto the link.
+    pub fn left(&mut self, now: Time, connection: u32, bytes: u32) {
+        self.dropped(now, connection);
+        self.counters.flows[self.owners[connection as usize] as usize].left += u64::from(bytes);
     }
 
-    /// Brings the counters of the queue and of `flow` up to `now`.
-    fn change(&mut self, now: Time, flow: u32) {
+    /// Brings the counters of the queue and of `connection` up to `now`.
+    fn change(&mut self, now: Time, connection: u32) {
         self.count_length(now);
-        self.count_flow(now, flow as usize);
+        self.count_connection(now, connection as usize);
     }
 
     fn count_length(&mut self, now: Time) {
@@ -92,16 +105,17 @@ impl Lengths {
         self.changed = now;
     }
 
-    fn count_flow(&mut self, now: Time, flow: usize) {
-        let (packets, since) = &mut self.queued[flow];
-        self.counters.flows[flow].area += u128::from(*packets) * u128::from(now.since(*since).0);
+    fn count_connection(&mut self, now: Time, connection: usize) {
+        let (packets, since) = &mut self.queued[connection];
+        self.counters.flows[self.owners[connection] as usize].area +=
+            u128::from(*packets) * u128::from(now.since(*since).0);
         *since = now;
     }
 
     /// Windows begin and end here.
     pub fn at_edge(&mut self, now: Time) {
         self.count_length(now);
-        (0..self.queued.len()).for_each(|flow| self.count_flow(now, flow));
+        (0..self.queued.len()).for_each(|connection| self.count_connection(now, connection));
         for window in &mut self.windows {
             if window.from == now {
                 window.counters = self.counters.clone();
@@ -152,7 +166,7 @@ impl Lengths {
         parts.map(part).collect()
     }
 
-    /// Returns the packets of each flow in the queue now.
+    /// Returns the packets of each connection in the queue now.
     #[cfg(test)]
     fn backlog(&self) -> Vec<u64> {
         self.queued.iter().map(|(packets, _)| *packets).collect()
@@ -190,6 +204,7 @@ mod tests {
     #[test]
     fn a_length_counts_for_as_long_as_it_lasts() {
         let mut lengths = Lengths::new([(at(0), at(4)), (at(1), at(3))].into_iter(), 2);
+        (0..2).for_each(|flow| lengths.opened(flow, flow));
         lengths.at_edge(at(0));
         lengths.at_edge(at(1));
         lengths.arrived(at(1), 0);

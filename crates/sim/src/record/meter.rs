@@ -3,6 +3,7 @@
 use super::delays::{Delays, StepMean};
 use super::lengths::{edges, Lengths};
 use super::sender_log::SenderLog;
+use crate::packet::Packet;
 use afteryou_aqm::Class;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::Quantiles;
@@ -14,6 +15,8 @@ pub struct Meter {
     pub lengths: Option<Box<Lengths>>,
     /// The logs of senders, by flow, that note drops; none where the scenario records no events.
     pub logs: Vec<Option<SenderLog>>,
+    /// The same by connection.
+    logs_of: Vec<Option<SenderLog>>,
     windows: Vec<Window>,
     /// Indices of the windows that are open now.
     open: Vec<usize>,
@@ -97,6 +100,7 @@ impl Meter {
         Meter {
             lengths: records.then(lengths),
             logs: Vec::new(),
+            logs_of: Vec::new(),
             windows: windows.collect(),
             open: Vec::new(),
             counters: Counters::default(),
@@ -116,6 +120,28 @@ impl Meter {
         }
         self.changed = now;
         self.queued = queued;
+    }
+
+    /// A connection of the flow `owner` may send over this link.
+    pub fn opened(&mut self, connection: usize, owner: usize) {
+        if let Some(lengths) = &mut self.lengths {
+            lengths.opened(connection, owner);
+        }
+        if let Some(log) = self.logs.get(owner) {
+            self.logs_of.resize(self.logs_of.len().max(connection + 1), None);
+            self.logs_of[connection] = log.clone();
+        }
+    }
+
+    /// The queue drops a packet.
+    pub fn drops(&mut self, now: Time, packet: &Packet) {
+        if let Some(lengths) = &mut self.lengths {
+            lengths.dropped(now, packet.flow);
+        }
+        match self.logs_of.get(packet.flow as usize) {
+            Some(Some(log)) if packet.body.is_data() => log.dropped(now),
+            _ => {}
+        }
     }
 
     /// Did the queue hold packets when it was last measured?

@@ -13,7 +13,8 @@ pub use lengths::edges;
 pub use meter::Meter;
 pub use sender_log::{SenderLog, Watched};
 
-use crate::flow::Flow;
+use crate::application::Application;
+use crate::connection::Connections;
 use crate::net::Net;
 use afteryou_aqm::Class;
 use afteryou_base::{Span, Time};
@@ -85,22 +86,22 @@ impl<'a> Recorder<'a> {
     }
 
     /// Looks at everything that is due at `now`.
-    pub fn look(&mut self, now: Time, flows: &mut [Flow], net: &mut Net) {
+    pub fn look(&mut self, now: Time, flows: &[Application], connections: &mut Connections, net: &mut Net) {
         if self.edges.last() == Some(&now) {
             self.edges.pop();
-            self.at_edge(now, flows, net);
+            self.at_edge(now, flows, connections, net);
         }
         if self.next_step == now {
             self.next_step += self.step;
-            self.tracks.step(flows, net);
+            self.tracks.step(flows, connections, net);
             if self.tracks.are_flows() {
-                self.mark_news(now, flows);
+                self.mark_news(now, flows, connections);
             }
         }
     }
 
-    fn at_edge(&mut self, now: Time, flows: &mut [Flow], net: &mut Net) {
-        let received = || flows.iter().map(Flow::received).collect::<Vec<u64>>();
+    fn at_edge(&mut self, now: Time, flows: &[Application], connections: &Connections, net: &mut Net) {
+        let received = || flows.iter().map(|flow| flow.received(connections)).collect::<Vec<u64>>();
         for (window, (begin, end)) in self.scenario.measure.iter().zip(&mut self.received) {
             if window.from.0 .0 == now.0 {
                 *begin = received();
@@ -112,9 +113,9 @@ impl<'a> Recorder<'a> {
         net.at_edge(now);
     }
 
-    fn mark_news(&mut self, now: Time, flows: &[Flow]) {
+    fn mark_news(&mut self, now: Time, flows: &[Application], connections: &Connections) {
         for (flow, seen) in flows.iter().zip(&mut self.seen) {
-            let (slowdowns, timeouts) = (flow.slowdowns(), flow.timeouts());
+            let (slowdowns, timeouts) = (flow.slowdowns(connections), flow.timeouts(connections));
             let mut mark = |what: &str| {
                 self.marks.push(Mark {
                     at_s: seconds(now),
@@ -133,9 +134,9 @@ impl<'a> Recorder<'a> {
     }
 
     /// What came out.
-    pub fn finish(mut self, flows: &mut [Flow], net: &Net) -> Run {
+    pub fn finish(mut self, flows: &[Application], connections: &Connections, net: &Net) -> Run {
         // Where flows are drawn together, marks of each would only hide the curves.
-        let marked = if self.tracks.are_flows() { &*flows } else { &[] };
+        let marked = if self.tracks.are_flows() { flows } else { &[] };
         for flow in marked {
             let of = flow.name().to_owned();
             let mut mark = |at: Option<Time>, what: &str| {
@@ -150,7 +151,8 @@ impl<'a> Recorder<'a> {
             mark(flow.stopped(), "stop");
         }
         self.marks.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
-        let windows = (0..self.scenario.measure.len()).map(|i| self.window(i, flows, net)).collect();
+        let windows =
+            (0..self.scenario.measure.len()).map(|i| self.window(i, flows, connections, net)).collect();
         let (events, events_left_out) = events(flows);
         let series: Vec<Series> = self.tracks.series();
         Run {
@@ -160,7 +162,7 @@ impl<'a> Recorder<'a> {
             marks: self.marks,
             events,
             events_left_out,
-            totals: flows.iter().map(Flow::totals).collect(),
+            totals: flows.iter().map(|flow| flow.totals(connections)).collect(),
             ..Run::default()
         }
     }
@@ -198,7 +200,13 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    fn window(&self, index: usize, flows: &[Flow], net: &Net) -> WindowFigures {
+    fn window(
+        &self,
+        index: usize,
+        flows: &[Application],
+        connections: &Connections,
+        net: &Net,
+    ) -> WindowFigures {
         let (spec, (begin, end)) = (&self.scenario.measure[index], &self.received[index]);
         let seconds = (spec.to.0 - spec.from.0).as_secs_f64();
         let received = flows.iter().enumerate().zip(begin.iter().zip(end));
@@ -210,7 +218,7 @@ impl<'a> Recorder<'a> {
                 role: flow.role(),
                 goodput_bit_s: round(goodput_bit_s, 0),
                 share_of_payload_capacity: round(goodput_bit_s / capacity, 4),
-                queuing_delay: flow.window_delays(index),
+                queuing_delay: flow.window_delays(connections, index),
                 sender: flow.log().and_then(|log| log.figures(index)),
             }
         });
@@ -227,8 +235,8 @@ impl<'a> Recorder<'a> {
 }
 
 /// The events of all flows in the order of time, and how many were too many to keep.
-fn events(flows: &[Flow]) -> (Vec<Exact>, u64) {
-    let taken: Vec<_> = flows.iter().filter_map(Flow::log).map(SenderLog::take_events).collect();
+fn events(flows: &[Application]) -> (Vec<Exact>, u64) {
+    let taken: Vec<_> = flows.iter().filter_map(Application::log).map(SenderLog::take_events).collect();
     let left_out = taken.iter().map(|(_, left_out)| left_out).sum();
     let mut events: Vec<Exact> = taken.into_iter().flat_map(|(events, _)| events).collect();
     events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
