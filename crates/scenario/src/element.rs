@@ -5,7 +5,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `loss` | losses in bursts and at every n-th packet |
-//! | `delay` | propagation that changes, jitter |
+//! | `delay` | propagation that changes, jitter, aggregation of acknowledgements |
 //! | `markov` | chains of states, repeat requests of the link layer |
 //! | `rate` | rates that change |
 //! | `steps` | values that change at given times |
@@ -16,7 +16,7 @@ mod markov;
 mod rate;
 mod steps;
 
-pub use delay::{Jitter, Propagation};
+pub use delay::{Aggregate, Jitter, Propagation};
 pub use loss::{GilbertElliott, LossLaw};
 pub(crate) use markov::MOST_STATES;
 pub use markov::{Arq, Markov, State};
@@ -48,6 +48,9 @@ pub struct Elements {
     /// Transmissions that fail, and their repetition by the link layer.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub arq: Option<Arq>,
+    /// Acknowledgements wait before the link for others.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub aggregate: Option<Aggregate>,
 }
 
 fn is_never(probability: &Probability) -> bool {
@@ -62,12 +65,13 @@ impl Elements {
 
     /// The name of the first element, as keys of a link call it; engines refuse by it.
     pub fn first(&self) -> Option<&'static str> {
-        let Elements { loss, duplicate, delay, jitter, rate, arq } = self;
+        let Elements { loss, duplicate, delay, jitter, rate, arq, aggregate } = self;
         let names = [
             (loss.is_some(), "loss"),
             (!is_never(duplicate), "duplicate"),
             (delay.is_some(), "delay"),
             (jitter.is_some(), "jitter"),
+            (aggregate.is_some(), "aggregate"),
             (rate.is_some() || arq.is_some(), "rate"),
         ];
         names.into_iter().find(|(is_there, _)| *is_there).map(|(_, name)| name)

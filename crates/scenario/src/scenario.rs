@@ -170,9 +170,22 @@ pub struct Drop {
     /// Until this time: an outage.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub until: Option<Duration>,
-    /// How many packets in a row; one if neither this nor `until` is said.
+    /// Only every n-th packet, or one in each interval.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub every: Option<Every>,
+    /// How many packets; one if neither this, `until` nor `every` is said.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub count: Option<u64>,
+}
+
+/// How a rule of the script repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Every {
+    /// Every n-th packet.
+    Packets(u64),
+    /// One packet in each interval of this length: the first that comes in it.
+    Time(Duration),
 }
 
 /// A packet to hold back before the queue.
@@ -180,11 +193,24 @@ pub struct Drop {
 pub struct Delay {
     /// Whose.
     pub flow: String,
-    /// Number of the data packet, from 1, in order of their first transmission.
-    pub packet: u64,
+    /// Number of the data packet, from 1, in order of their first transmission; none if `at` is said.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub packet: Option<u64>,
     /// Which of its transmissions, from 1; the first if not said.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub transmission: Option<u32>,
+    /// From this time on.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub at: Option<Duration>,
+    /// Until this time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub until: Option<Duration>,
+    /// Only every n-th packet, or one in each interval.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub every: Option<Every>,
+    /// How many packets; one if neither this, `until` nor `every` is said.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub count: Option<u64>,
     /// For how long.
     pub by: Duration,
 }
@@ -272,7 +298,10 @@ impl Scenario {
             drop.flow.as_deref().map_or(Ok(()), known)?;
             drop.check()
         })?;
-        self.delay.iter().try_for_each(|delay| known(&delay.flow))
+        self.delay.iter().try_for_each(|delay| {
+            known(&delay.flow)?;
+            delay.check()
+        })
     }
 
     /// The same experiment without its background flows.
@@ -365,9 +394,37 @@ impl Link {
     }
 }
 
+impl Delay {
+    /// Holds back the first transmission of a packet.
+    pub fn of_packet(flow: impl Into<String>, packet: u64, by: Duration) -> Delay {
+        let (transmission, at, until, every, count) = (None, None, None, None, None);
+        Delay { flow: flow.into(), packet: Some(packet), transmission, at, until, every, count, by }
+    }
+
+    /// The same packets, to be dropped.
+    fn chosen(&self) -> Drop {
+        let Delay { flow, packet, transmission, at, until, every, count, by: _ } = self.clone();
+        Drop { flow: Some(flow), packet, transmission, at, until, every, count }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.chosen().check_as("a delay")
+    }
+}
+
 impl Drop {
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let wrong = |what: &str| Err(Error::Scenario(format!("a drop {what}")));
+        self.check_as("a drop")
+    }
+
+    fn check_as(&self, rule: &str) -> Result<(), Error> {
+        let wrong = |what: &str| Err(Error::Scenario(format!("{rule} {what}")));
+        if self.every.is_some() && self.at.is_none() {
+            return wrong("repeats from no time on: say at = … beside every = …");
+        }
+        if matches!(self.every, Some(Every::Packets(0) | Every::Time(Duration(Span::ZERO)))) {
+            return wrong("repeats without a pause: use every = 1 or more, or a time above 0");
+        }
         if self.until.is_some_and(|until| self.at.is_none_or(|at| at >= until)) {
             return wrong("ends before it begins: say at = … and a later until = …");
         }

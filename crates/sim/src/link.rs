@@ -7,7 +7,7 @@
 //! itself.
 
 use crate::calendar::{Calendar, Kind, Slot};
-use crate::element::{Elements, Entry, Exit, VaryingRate};
+use crate::element::{Aggregate, Elements, Entry, Exit, VaryingRate};
 use crate::packet::{Body, Packet};
 use crate::record::Meter;
 use afteryou_aqm::{Class, Dropped, Queue};
@@ -82,8 +82,13 @@ impl Link {
     }
 
     /// What becomes of the next packet that arrives.
-    pub fn entry(&mut self) -> Entry {
-        self.elements.as_mut().map_or(Entry::Once, |elements| elements.entry())
+    pub fn entry(&mut self, is_reply: bool) -> Entry {
+        self.elements.as_mut().map_or(Entry::Once, |elements| elements.entry(is_reply))
+    }
+
+    /// Acknowledgements that wait before it.
+    pub fn aggregate(&mut self) -> Option<&mut Aggregate> {
+        self.elements.as_mut().and_then(|elements| elements.aggregate.as_mut())
     }
 
     /// A copy of a packet is about to be offered.

@@ -203,7 +203,13 @@ impl<'a> Net<'a> {
     /// A packet reaches the link of its hop.
     fn enter(&mut self, now: Time, packet: Packet) {
         let index = self.hops.of(&packet).link as usize;
-        match self.links[index].entry() {
+        let entry = self.links[index].entry(packet.hop >= self.hops.reverse);
+        self.meet_link(now, index, packet, entry);
+    }
+
+    /// A packet reaches a link, and that is its fate.
+    fn meet_link(&mut self, now: Time, index: usize, packet: Packet, entry: Entry) {
+        match entry {
             Entry::Once => self.accept(now, index, packet),
             Entry::Twice => {
                 let copy = self.copy_of(&packet);
@@ -212,6 +218,7 @@ impl<'a> Net<'a> {
                 self.accept(now, index, copy);
             }
             Entry::Lost => self.lose(now, index, packet),
+            Entry::Waits => self.aggregate(now, index, packet),
         }
     }
 

@@ -26,6 +26,15 @@ pub struct Jitter {
     pub reorder: bool,
 }
 
+/// Acknowledgements that go on together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Aggregate {
+    /// So many go on together,
+    pub acks: u32,
+    /// or those that came in this time.
+    pub time: Duration,
+}
+
 fn is_false(flag: &bool) -> bool {
     !flag
 }

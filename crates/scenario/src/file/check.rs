@@ -49,7 +49,7 @@ fn culprit(root: &Table, scenario: &Scenario, owners: &[&Node]) -> Option<Proble
         .drop
         .iter()
         .map(|drop| drop.flow.as_deref().map_or(Ok(()), known).and_then(|()| drop.check()));
-    let delays = scenario.delay.iter().map(|delay| known(&delay.flow));
+    let delays = scenario.delay.iter().map(|delay| known(&delay.flow).and_then(|()| delay.check()));
     let mut script = drops.zip(nodes("drop")).chain(delays.zip(nodes("delay")));
     script.find_map(|(checked, node)| checked.err().map(|error| wrong(node, error)))
 }

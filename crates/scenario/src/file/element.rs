@@ -2,17 +2,19 @@
 
 use super::distribution::law;
 use super::error::Problem;
-use super::keys::{GILBERT_ELLIOTT, JITTER, LOSS, PROPAGATION, RATE};
+use super::keys::{AGGREGATE, GILBERT_ELLIOTT, JITTER, LOSS, PROPAGATION, RATE};
 use super::markov::{self, Channel};
 use super::outside::Outside;
 use super::read::{check_keys, count, flag, list, needed, number, pair, quantity, table, Result};
 use super::tree::{Node, Table, Value};
 use crate::catalogue::NONE;
 use crate::draw::Distribution;
-use crate::element::{Elements, GilbertElliott, Jitter, LossLaw, Propagation, RateLaw, Steps};
+use crate::element::{Aggregate, Elements, GilbertElliott, Jitter, LossLaw, Propagation, RateLaw, Steps};
 use crate::units::Duration;
 use crate::units::{Probability, Rate};
 
+/// Most acknowledgements that wait for one another.
+const MOST_ACKS: u64 = 100_000;
 /// Longest mean burst, packets.
 const LONGEST_BURST: f64 = 1e6;
 
@@ -47,7 +49,22 @@ pub(crate) fn imperfections(fields: &Table, base: Imperfections, files: &Outside
     if let Some(node) = fields.get("jitter") {
         elements.jitter = jitter(node, files)?;
     }
+    if let Some(node) = fields.get("aggregate") {
+        elements.aggregate = aggregate(node)?;
+    }
     Ok(Imperfections { loss, elements })
+}
+
+/// `{ acks = 8, time = "5 ms" }`, or `"none"`.
+fn aggregate(node: &Node) -> Result<Option<Aggregate>> {
+    if matches!(&node.value, Value::Text(word) if word == NONE) {
+        return Ok(None);
+    }
+    let fields = table(node)?;
+    check_keys(fields, "aggregate", AGGREGATE)?;
+    let acks = fields.get("acks").map_or(Ok(MOST_ACKS), |node| count(node, 1..=MOST_ACKS))?;
+    let time = quantity(needed(fields, "time", node, "\"5 ms\"")?)?;
+    Ok(Some(Aggregate { acks: acks as u32, time }))
 }
 
 /// Elements in the form that a result's scenario has.

@@ -49,6 +49,10 @@ pub enum Takes {
     Propagation(&'static [Key]),
     /// A law of delays with these keys.
     Jitter(&'static [Key]),
+    /// A table with these keys, or "none".
+    OrNone(&'static [Key]),
+    /// A whole number, or a time.
+    CountOrTime,
     /// Pairs of a time and a delay.
     DelaySteps,
     /// A time, or two of them.
@@ -189,6 +193,11 @@ pub const LINK: &[Key] = &[
         "propagation delay, beside that of paths; none if not said",
     ),
     key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none if not said"),
+    key(
+        "aggregate",
+        Takes::OrNone(AGGREGATE),
+        "acknowledgements wait before it and go on together; none if not said",
+    ),
     key("reverse", Takes::Table(REVERSE), "the reverse direction, where it differs"),
 ];
 
@@ -211,6 +220,11 @@ pub const NAMED_LINK: &[Key] = &[
         "propagation delay, beside that of paths; none if not said",
     ),
     key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none if not said"),
+    key(
+        "aggregate",
+        Takes::OrNone(AGGREGATE),
+        "acknowledgements wait before it and go on together; none if not said",
+    ),
 ];
 
 /// `link.reverse`.
@@ -227,6 +241,11 @@ pub const REVERSE: &[Key] = &[
         "propagation delay, beside that of paths; none if not said",
     ),
     key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none if not said"),
+    key(
+        "aggregate",
+        Takes::OrNone(AGGREGATE),
+        "acknowledgements wait before it and go on together; none if not said",
+    ),
 ];
 
 const AS_IN_RESULTS: Key = key(
@@ -293,6 +312,12 @@ pub const JITTER: &[Key] = &[
     key("lognormal", Takes::Table(LOGNORMAL), "lognormal"),
     key("samples", Takes::Samples, "one of these"),
     key("reorder", Takes::Flag, "packets overtake one another; they keep their order if not said"),
+];
+
+/// `aggregate` of a link.
+pub const AGGREGATE: &[Key] = &[
+    key("acks", Takes::Count, "so many go on together; any number if not said"),
+    key("time", Takes::Time, "none waits longer than this"),
 ];
 
 /// `normal` of a distribution.
@@ -389,7 +414,8 @@ pub const DROP: &[Key] = &[
     key("transmission", Takes::Count, "which of its transmissions, from 1; the first if not said"),
     key("at", Takes::Time, "from this time on"),
     key("until", Takes::Time, "until this time: an outage"),
-    key("count", Takes::Count, "how many packets in a row; one if neither this nor until is said"),
+    key("every", Takes::CountOrTime, "only every n-th packet, or one in each interval of this length"),
+    key("count", Takes::Count, "how many packets; one if neither this, until nor every is said"),
 ];
 
 /// `[[delay]]`.
@@ -397,6 +423,10 @@ pub const DELAY: &[Key] = &[
     key("flow", Takes::Text, "whose"),
     key("packet", Takes::Count, "number of the data packet, from 1, in order of their first transmission"),
     key("transmission", Takes::Count, "which of its transmissions, from 1; the first if not said"),
+    key("at", Takes::Time, "from this time on, in place of packet"),
+    key("until", Takes::Time, "until this time"),
+    key("every", Takes::CountOrTime, "only every n-th packet, or one in each interval of this length"),
+    key("count", Takes::Count, "how many packets; one if neither this, until nor every is said"),
     key("by", Takes::Time, "for how long"),
 ];
 

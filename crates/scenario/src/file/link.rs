@@ -7,7 +7,7 @@ use super::keys::{Key, DELAY, DROP, LINK, NAMED_LINK, REVERSE, WINDOW};
 use super::limits::MOST_LINKS;
 use super::read::{check_keys, count, needed, optional, quantity, table, text, wanted, Result};
 use super::tree::{Node, Table, Value};
-use crate::scenario::{Delay, Drop, Link, Reverse, Window};
+use crate::scenario::{Delay, Drop, Every, Link, Reverse, Window};
 use crate::units::{Duration, Rate};
 use afteryou_base::Span;
 use std::collections::BTreeSet;
@@ -164,24 +164,40 @@ pub(crate) fn dropping(node: &Node) -> Result<Drop> {
         flow: fields.get("flow").map(text).transpose()?.map(str::to_owned),
         packet: number("packet", u64::MAX)?,
         transmission: number("transmission", 1000)?.map(|number| number as u32),
-        at: optional(fields, "at")?,
+        at: begin(fields)?,
         until: optional(fields, "until")?,
+        every: fields.get("every").map(every).transpose()?,
         count: number("count", 1_000_000)?,
     })
+}
+
+/// A number of packets, or a time.
+fn every(node: &Node) -> Result<Every> {
+    match &node.value {
+        Value::Text(_) => quantity(node).map(Every::Time),
+        _ => count(node, 1..=u64::MAX).map(Every::Packets),
+    }
+}
+
+/// When a rule that repeats begins: at once if nothing is said.
+fn begin(fields: &Table) -> Result<Option<Duration>> {
+    let at_once = fields.get("every").map(|_| Duration::default());
+    Ok(optional(fields, "at")?.or(at_once))
 }
 
 /// `[[delay]]`.
 pub(crate) fn delaying(node: &Node) -> Result<Delay> {
     let fields = table(node)?;
     check_keys(fields, "delay", DELAY)?;
+    let number = |name: &str, most: u64| fields.get(name).map(|node| count(node, 1..=most)).transpose();
     Ok(Delay {
         flow: text(needed(fields, "flow", node, "\"name\"")?)?.to_owned(),
-        packet: count(needed(fields, "packet", node, "10")?, 1..=u64::MAX)?,
-        transmission: fields
-            .get("transmission")
-            .map(|node| count(node, 1..=1000))
-            .transpose()?
-            .map(|n| n as u32),
+        packet: number("packet", u64::MAX)?,
+        transmission: number("transmission", 1000)?.map(|number| number as u32),
+        at: begin(fields)?,
+        until: optional(fields, "until")?,
+        every: fields.get("every").map(every).transpose()?,
+        count: number("count", 1_000_000)?,
         by: quantity(needed(fields, "by", node, "\"30 ms\"")?)?,
     })
 }

@@ -68,6 +68,8 @@ fn takes(takes: Takes) -> Value {
         }),
         Takes::Propagation(keys) => json!({ "anyOf": [text(TIME), object(keys)] }),
         Takes::Jitter(keys) => json!({ "anyOf": [{ "const": "none" }, object(keys)] }),
+        Takes::OrNone(keys) => json!({ "anyOf": [{ "const": "none" }, object(keys)] }),
+        Takes::CountOrTime => json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, text(TIME)] }),
         Takes::DelaySteps => json!({ "type": "array", "minItems": 1, "items": pair(text(TIME)) }),
         Takes::UpTo => json!({ "anyOf": [text(TIME), pair(text(TIME))] }),
         Takes::Range => pair(text(TIME)),

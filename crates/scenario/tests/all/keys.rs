@@ -30,6 +30,7 @@ fn section(title: &str, keys: &[Key], text: &mut String) {
             Takes::Table(keys) if title == "The file" => section(&format!("`[{inner}]`"), keys, text),
             Takes::Table(keys) | Takes::Markov(keys) => section(&format!("`{inner}`"), keys, text),
             Takes::ChangingRate(keys)
+            | Takes::OrNone(keys)
             | Takes::Loss(keys)
             | Takes::Propagation(keys)
             | Takes::Jitter(keys)
@@ -71,6 +72,8 @@ fn value(takes: Takes) -> String {
         Takes::RateSteps => "pairs of time and rate: `[[\"0 s\", \"10 Mbit/s\"], …]`",
         Takes::Propagation(_) => "time, or `{ steps = [[\"0 s\", \"10 ms\"], …] }`",
         Takes::Jitter(_) => "`{ uniform = \"1 ms\" }`, another law of delays, or `\"none\"`",
+        Takes::OrNone(_) => "table, or `\"none\"`",
+        Takes::CountOrTime => "whole number, or time: `\"40 ms\"`",
         Takes::DelaySteps => "pairs of times: `[[\"0 s\", \"10 ms\"], …]`",
         Takes::UpTo => "time, or `[from, to]`",
         Takes::Range => "`[from, to]`",

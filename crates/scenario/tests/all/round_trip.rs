@@ -75,7 +75,7 @@ prop_compose! {
         let of = flow[0].name.clone();
         let by_number = Drop { flow: Some(of.clone()), packet: Some(3), transmission: Some(2), count: Some(9), ..Drop::default() };
         let by_time = at.map(|at| Drop { at: Some(ms(at)), until: Some(ms(at + 5)), ..Drop::default() });
-        let delay = Delay { flow: of, packet: 5, transmission: None, by: ms(30) };
+        let delay = Delay::of_packet(of, 5, ms(30));
         Scenario {
             seed,
             baseline,

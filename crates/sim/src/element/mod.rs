@@ -7,6 +7,7 @@
 //! A link without elements has none of this and pays one test of an `Option` for each packet. Every element draws from a
 //! random stream of its own, so that another element changes nobody's luck.
 
+mod aggregate;
 mod arq;
 mod gilbert_elliott;
 mod loss;
@@ -17,6 +18,7 @@ use afteryou_base::Time;
 use afteryou_scenario::element::{RateLaw, Steps};
 use afteryou_scenario::network::OneWay;
 use afteryou_scenario::{random, Elements as Spec, Flow, Probability};
+pub use aggregate::{Aggregate, Batch};
 use arq::{Arq, Sent};
 use loss::Loss;
 use rand_pcg::Pcg64;
@@ -32,6 +34,8 @@ pub enum Entry {
     Twice,
     /// The packet is lost.
     Lost,
+    /// The packet is an acknowledgement that waits for others.
+    Waits,
 }
 
 /// What becomes of a packet that has been sent.
@@ -54,6 +58,8 @@ pub struct Elements {
     /// A rate that changes, in place of the link's.
     pub rate: Option<VaryingRate>,
     arq: Option<Arq>,
+    /// Acknowledgements that wait for others.
+    pub aggregate: Option<Aggregate>,
 }
 
 impl Elements {
@@ -86,7 +92,7 @@ impl Elements {
     }
 
     fn of(spec: &Spec, independent: Probability, stream: impl Fn(&str) -> Pcg64) -> Box<Elements> {
-        let Spec { loss, duplicate, delay, jitter, rate, arq } = spec;
+        let Spec { loss, duplicate, delay, jitter, rate, arq, aggregate } = spec;
         Box::new(Elements {
             loss: Loss::new(loss.as_ref(), independent, stream("loss")),
             duplicate: duplicate.ratio(),
@@ -94,6 +100,7 @@ impl Elements {
             wire: Wire::new(delay.as_ref(), jitter.as_ref(), stream("jitter")),
             rate: rate.as_ref().map(VaryingRate::new),
             arq: arq.as_ref().map(|arq| Arq::new(arq, stream("repeat requests"))),
+            aggregate: aggregate.as_ref().map(Aggregate::new),
         })
     }
 
@@ -114,7 +121,10 @@ impl Elements {
     }
 
     /// Decides what becomes of the next packet. A lost packet is not duplicated, a copy is not lost.
-    pub fn entry(&mut self) -> Entry {
+    pub fn entry(&mut self, is_reply: bool) -> Entry {
+        if is_reply && self.aggregate.is_some() {
+            return Entry::Waits;
+        }
         if self.loss.loses() {
             return Entry::Lost;
         }

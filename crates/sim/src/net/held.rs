@@ -3,7 +3,7 @@
 
 use super::Net;
 use crate::calendar::{Kind, Slot};
-use crate::element::{Entry, Exit};
+use crate::element::{Batch, Entry, Exit};
 use crate::link::OnWires;
 use crate::packet::Packet;
 use afteryou_base::Time;
@@ -15,6 +15,8 @@ pub(super) enum Held {
     Ahead(Packet),
     /// The packet has been sent and goes onto the wire with this index.
     Sent(Packet, u32),
+    /// The batch of acknowledgements with this number before this link goes on.
+    Batch(u32, u64),
 }
 
 impl Net<'_> {
@@ -27,6 +29,10 @@ impl Net<'_> {
     pub fn release(&mut self, now: Time, index: usize) {
         match self.held.remove(index) {
             Held::Ahead(packet) => self.enter(now, packet),
+            Held::Batch(link, number) => {
+                let batch = self.links[link as usize].aggregate().map(|waiting| waiting.take_batch(number));
+                self.go_on_together(now, link as usize, batch.unwrap_or_default());
+            }
             Held::Sent(packet, line) => self.lines[line as usize].put(&mut self.calendar, now, packet),
         }
     }
@@ -35,14 +41,14 @@ impl Net<'_> {
     pub(super) fn meet_elements(&mut self, now: Time, owner: usize, packet: Packet) {
         let Some(elements) = &mut self.of_flows[owner] else { return };
         let first = self.hops.of(&packet).link as usize;
-        match elements.entry() {
+        match elements.entry(false) {
             Entry::Once => self.go_on(now, owner, packet),
             Entry::Twice => {
                 let copy = self.copy_of(&packet);
                 self.go_on(now, owner, packet);
                 self.go_on(now, owner, copy);
             }
-            Entry::Lost => self.lose(now, first, packet),
+            Entry::Lost | Entry::Waits => self.lose(now, first, packet),
         }
     }
 
@@ -52,6 +58,26 @@ impl Net<'_> {
         match elements.exit(now) {
             Exit::InOrder(at) | Exit::Alone(at) if at > now => self.hold(at, Held::Ahead(packet)),
             _ => self.enter(now, packet),
+        }
+    }
+
+    /// An acknowledgement waits before a link for others.
+    pub(super) fn aggregate(&mut self, now: Time, link: usize, packet: Packet) {
+        let Some(waiting) = self.links[link].aggregate() else { return };
+        match waiting.add(packet) {
+            Batch::Complete => {
+                let batch = waiting.take();
+                self.go_on_together(now, link, batch);
+            }
+            Batch::Began(number, after) => self.hold(now + after, Held::Batch(link as u32, number)),
+            Batch::Waits => {}
+        }
+    }
+
+    fn go_on_together(&mut self, now: Time, link: usize, batch: Vec<Packet>) {
+        for packet in batch {
+            let entry = self.links[link].entry(false);
+            self.meet_link(now, link, packet, entry);
         }
     }
 

@@ -2,7 +2,9 @@
 
 use crate::support::*;
 use afteryou_scenario::draw::Distribution;
-use afteryou_scenario::element::{Arq, GilbertElliott, Jitter, LossLaw, Propagation, RateLaw, Steps};
+use afteryou_scenario::element::{
+    Aggregate, Arq, GilbertElliott, Jitter, LossLaw, Propagation, RateLaw, Steps,
+};
 use afteryou_scenario::outcome::Ledger;
 use afteryou_scenario::Experiment;
 use afteryou_scenario::{
@@ -129,6 +131,7 @@ fn transfers_arrive_whole_over_links_that_reorder_change_their_delay_and_duplica
             loss: Some(LossLaw::Every(100)),
             rate: None,
             arq: None,
+            aggregate: None,
         };
         let mut scenario = over(elements.clone(), transfers());
         scenario
@@ -262,4 +265,20 @@ fn a_share_of_packets_is_lost_after_the_last_transmission() {
     let packets = run(&scenario).run.links[0].packets.unwrap();
     let (share, n) = (packets.lost as f64 / packets.arrived as f64, packets.arrived as f64);
     assert!((share - 0.09).abs() < 4.0 * (0.09 * 0.91 / n).sqrt(), "{share} of {packets:?}");
+}
+
+#[test]
+fn acknowledgements_that_come_together_delay_round_trips_and_lose_nothing() {
+    for aggregate in [Aggregate { acks: 8, time: ms(50) }, Aggregate { acks: 1000, time: ms(5) }] {
+        let mut scenario = over(Elements::default(), transfers());
+        let elements = Some(Elements { aggregate: Some(aggregate), ..Elements::default() });
+        scenario.link.reverse = Some(afteryou_scenario::scenario::Reverse { elements, ..Default::default() });
+        let outcome = run(&scenario);
+        for totals in &outcome.run.totals {
+            assert_eq!(totals.received_bytes, 1_000_000, "{}, {aggregate:?}", totals.flow);
+        }
+        let ledger = ledger(&outcome, 1);
+        assert!(ledger.balances() && ledger.lost + ledger.dropped == 0, "{ledger:?}");
+        assert_eq!(outcome, run(&scenario));
+    }
 }

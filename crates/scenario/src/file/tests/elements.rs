@@ -311,3 +311,49 @@ fn a_chain_has_states_and_repeat_requests_or_none() {
         assert!(error.contains(words), "{rate}: {error}");
     }
 }
+
+/// The scenario of a file with a flow called "a" and these rules of the script.
+fn script(rules: &str) -> std::result::Result<Scenario, String> {
+    let text = format!("duration = \"60 s\"\n\n{LINK}{}{rules}", flow("name = \"a\""));
+    let experiment = parse(&text).map_err(|error| error.to_string())?;
+    Ok(experiment.runs(None, None).unwrap().remove(0).scenario)
+}
+
+#[test]
+fn rules_of_the_script_repeat_by_number_or_by_time() {
+    use crate::scenario::Every;
+    let ms = Duration::from_millis;
+    let rules = "[[drop]]\nat = \"5 s\"\nuntil = \"9 s\"\nevery = \"20 ms\"\n[[delay]]\nflow = \"a\"\nevery = 100\nby = \"30 ms\"\n";
+    let scenario = script(rules).unwrap();
+    assert_eq!(scenario.drop[0].every, Some(Every::Time(ms(20))));
+    assert_eq!((scenario.delay[0].every, scenario.delay[0].at), (Some(Every::Packets(100)), Some(ms(0))));
+    for (rules, words) in [
+        ("[[drop]]\nevery = 0\n", "whole number from 1"),
+        ("[[drop]]\nevery = \"0 s\"\n", "repeats without a pause"),
+        ("[[drop]]\nflow = \"a\"\npacket = 3\nevery = 2\n", "one of them"),
+        ("[[delay]]\nflow = \"a\"\nby = \"1 ms\"\n", "a delay says neither a packet nor a time"),
+        (
+            "[[delay]]\nflow = \"a\"\nat = \"3 s\"\nuntil = \"2 s\"\nby = \"1 ms\"\n",
+            "a delay ends before it begins",
+        ),
+    ] {
+        let error = script(rules).unwrap_err();
+        assert!(error.contains(words) && error.contains("test.toml:"), "{rules}: {error}");
+    }
+}
+
+#[test]
+fn acknowledgements_wait_for_a_number_or_a_time() {
+    let back = scenario("reverse = { aggregate = { acks = 8, time = \"5 ms\" } }").link.back();
+    assert_eq!(back.elements.aggregate.map(|aggregate| aggregate.acks), Some(8));
+    assert_eq!(
+        scenario("aggregate = { time = \"5 ms\" }\nreverse = { aggregate = \"none\" }")
+            .link
+            .back()
+            .elements
+            .aggregate,
+        None
+    );
+    refused("aggregate = { acks = 8 }", "time is missing", 6);
+    refused("aggregate = { acks = 0, time = \"5 ms\" }", "whole number from 1", 6);
+}
