@@ -231,7 +231,7 @@ impl<'a> Recorder<'a> {
             link: BOTTLENECK.to_owned(),
             capacity_bit_s: spec.rate.bits_per_second() as f64,
             discipline: spec.queue.kind.clone(),
-            packets: Some(Packets { arrived, delivered, dropped, lost, unfinished }),
+            packets: Some(Packets { arrived, delivered, dropped, lost, unfinished, duplicated: 0 }),
             ..LinkTotals::default()
         };
         Run {

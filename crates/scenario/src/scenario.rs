@@ -5,6 +5,7 @@
 
 use crate::algorithm::Algorithm;
 use crate::dscp::Dscp;
+use crate::element::Elements;
 use crate::error::Error;
 use crate::fluid::Fluid;
 use crate::path::{Direction, Path};
@@ -67,6 +68,9 @@ pub struct Link {
     pub queue: Algorithm,
     /// Probability that a packet is lost at random, in each direction.
     pub loss: Probability,
+    /// What else it does to packets, in each direction.
+    #[serde(skip_serializing_if = "Elements::is_plain", default)]
+    pub elements: Elements,
     /// The reverse direction, where it differs; short form only.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reverse: Option<Reverse>,
@@ -87,6 +91,9 @@ pub struct Reverse {
     /// Probability that a packet is lost at random.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub loss: Option<Probability>,
+    /// What else it does to packets: all of its elements, if they differ from those of the forward direction.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub elements: Option<Elements>,
 }
 
 /// One flow.
@@ -131,6 +138,9 @@ pub struct Flow {
     /// The class that its packets claim; by its role if not said.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub dscp: Option<Dscp>,
+    /// What its data meet before the first link of their path.
+    #[serde(skip_serializing_if = "Elements::is_plain", default)]
+    pub elements: Elements,
 }
 
 /// Sizes of a flow's packets.
@@ -292,6 +302,7 @@ impl Link {
             buffer,
             queue: Algorithm::named("droptail"),
             loss: Probability::default(),
+            elements: Elements::default(),
             reverse: None,
         }
     }
@@ -310,6 +321,7 @@ impl Link {
             buffer: reverse.buffer.unwrap_or(self.buffer),
             queue: reverse.queue.unwrap_or_else(|| self.queue.clone()),
             loss: reverse.loss.unwrap_or(self.loss),
+            elements: reverse.elements.unwrap_or_else(|| self.elements.clone()),
             reverse: None,
         }
     }
@@ -346,6 +358,8 @@ impl Link {
                 )));
             }
             link.build_queue::<()>(0, "")?;
+            let wrong = |(element, why)| Error::Scenario(format!("{name}.{element}: {why}"));
+            link.elements.check().map_err(wrong)?;
         }
         Ok(())
     }
@@ -396,6 +410,7 @@ impl Flow {
             traffic: Traffic::Bulk,
             packet: None,
             dscp: None,
+            elements: Elements::default(),
         }
     }
 

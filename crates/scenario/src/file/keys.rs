@@ -33,6 +33,28 @@ pub enum Takes {
     Buffer,
     /// "1 %".
     Probability,
+    /// A number from the first to the second.
+    Number(f64, f64),
+    /// A rate, or a table of a law with these keys.
+    ChangingRate(&'static [Key]),
+    /// Elements as a result has them.
+    Elements,
+    /// Pairs of a time and a rate.
+    RateSteps,
+    /// A time, or steps of it in a table with these keys.
+    Propagation(&'static [Key]),
+    /// A law of delays with these keys.
+    Jitter(&'static [Key]),
+    /// Pairs of a time and a delay.
+    DelaySteps,
+    /// A time, or two of them.
+    UpTo,
+    /// Two times, the second not before the first.
+    Range,
+    /// A list of times, with weights or without; or the name of a file.
+    Samples,
+    /// A probability, or a table of a law with these keys.
+    Loss(&'static [Key]),
     /// A code point: "le", "default", "cs1", 46.
     Dscp,
     /// "10 packets".
@@ -143,32 +165,130 @@ pub const WINDOW: &[Key] = &[
 
 /// `[link]`.
 pub const LINK: &[Key] = &[
-    key("rate", Takes::Rate, "rate, counted in IP packets (headers included)"),
+    key(
+        "rate",
+        Takes::ChangingRate(RATE),
+        "rate, counted in IP packets (headers included), or how it changes",
+    ),
     key("buffer", Takes::Buffer, "how much its queue may hold"),
     key("queue", Takes::Queue, "queue discipline; droptail if not said"),
     key(
         "loss",
-        Takes::Probability,
-        "probability that a packet is lost at random, in each direction; 0 % if not said",
+        Takes::Loss(LOSS),
+        "probability that a packet is lost, or a law, in each direction; 0 % if not said",
     ),
+    DUPLICATE,
+    AS_IN_RESULTS,
+    key(
+        "delay",
+        Takes::Propagation(PROPAGATION),
+        "propagation delay, beside that of paths; none if not said",
+    ),
+    key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none if not said"),
     key("reverse", Takes::Table(REVERSE), "the reverse direction, where it differs"),
 ];
 
 /// `[[link]]`.
 pub const NAMED_LINK: &[Key] = &[
     key("name", Takes::Text, "its name, by which paths refer to it; the link goes one way"),
-    key("rate", Takes::Rate, "rate, counted in IP packets (headers included)"),
+    key(
+        "rate",
+        Takes::ChangingRate(RATE),
+        "rate, counted in IP packets (headers included), or how it changes",
+    ),
     key("buffer", Takes::Buffer, "how much its queue may hold"),
     key("queue", Takes::Queue, "queue discipline; droptail if not said"),
-    key("loss", Takes::Probability, "probability that a packet is lost at random; 0 % if not said"),
+    key("loss", Takes::Loss(LOSS), "probability that a packet is lost, or a law; 0 % if not said"),
+    DUPLICATE,
+    AS_IN_RESULTS,
+    key(
+        "delay",
+        Takes::Propagation(PROPAGATION),
+        "propagation delay, beside that of paths; none if not said",
+    ),
+    key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none if not said"),
 ];
 
 /// `link.reverse`.
 pub const REVERSE: &[Key] = &[
-    key("rate", Takes::Rate, "its rate"),
+    key("rate", Takes::ChangingRate(RATE), "its rate, or how it changes"),
     key("buffer", Takes::Buffer, "how much its queue may hold"),
     key("queue", Takes::Queue, "its queue discipline"),
-    key("loss", Takes::Probability, "probability that a packet is lost at random"),
+    key("loss", Takes::Loss(LOSS), "probability that a packet is lost, or a law"),
+    DUPLICATE,
+    AS_IN_RESULTS,
+    key(
+        "delay",
+        Takes::Propagation(PROPAGATION),
+        "propagation delay, beside that of paths; none if not said",
+    ),
+    key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none if not said"),
+];
+
+const AS_IN_RESULTS: Key = key(
+    "elements",
+    Takes::Elements,
+    "all elements in the form of a result's scenario, in place of the other keys",
+);
+
+const DUPLICATE: Key = key(
+    "duplicate",
+    Takes::Probability,
+    "probability that a packet which is not lost comes twice; 0 % if not said",
+);
+
+/// `loss` of a link, if it is a table.
+pub const LOSS: &[Key] = &[
+    key("gilbert_elliott", Takes::Table(GILBERT_ELLIOTT), "losses in bursts"),
+    key("every", Takes::Count, "loses every n-th packet"),
+];
+
+/// `rate` of a link, if it is a table: `steps`, or `trace`.
+pub const RATE: &[Key] = &[
+    key("steps", Takes::RateSteps, "from when, and which rate; 0 bit/s is an outage"),
+    key(
+        "trace",
+        Takes::Text,
+        "a file beside the scenario: Mahimahi's packet-delivery trace, or lines `time,rate`",
+    ),
+    key("loop", Takes::Flag, "the trace begins again when it is over"),
+];
+
+/// `delay` of a link, if it is a table.
+pub const PROPAGATION: &[Key] = &[
+    key("steps", Takes::DelaySteps, "from when, and how long"),
+    key("reorder", Takes::Flag, "packets of a shorter route overtake; they wait if not said"),
+];
+
+/// `jitter` of a link or a flow: one law.
+pub const JITTER: &[Key] = &[
+    key("uniform", Takes::UpTo, "anywhere up to a time, or between two"),
+    key("normal", Takes::Table(NORMAL), "normal, with 0 in place of negative delays"),
+    key("lognormal", Takes::Table(LOGNORMAL), "lognormal"),
+    key("samples", Takes::Samples, "one of these"),
+    key("reorder", Takes::Flag, "packets overtake one another; they keep their order if not said"),
+];
+
+/// `normal` of a distribution.
+pub const NORMAL: &[Key] =
+    &[key("mean", Takes::Time, "its mean"), key("deviation", Takes::Time, "its standard deviation")];
+
+/// `lognormal` of a distribution: `median` or `mean`.
+pub const LOGNORMAL: &[Key] = &[
+    key("median", Takes::Time, "half of the times are below"),
+    key("mean", Takes::Time, "their mean before they are clipped"),
+    key("sigma", Takes::Number(0.0, 5.0), "standard deviation of the natural logarithm"),
+    key("clip", Takes::Range, "times beyond these bounds are set to them"),
+];
+
+/// `loss.gilbert_elliott`: `mean` and `burst`, or the others.
+pub const GILBERT_ELLIOTT: &[Key] = &[
+    key("mean", Takes::Probability, "mean loss rate"),
+    key("burst", Takes::Number(1.0, 1e6), "mean number of consecutive losses"),
+    key("p", Takes::Probability, "probability of a change from good to bad, before each packet"),
+    key("r", Takes::Probability, "probability of a change from bad to good, before each packet"),
+    key("good", Takes::Probability, "loss rate in the good state; 0 % if not said"),
+    key("bad", Takes::Probability, "loss rate in the bad state; 100 % if not said"),
 ];
 
 /// `[[flow]]`.
@@ -205,6 +325,18 @@ pub const FLOW: &[Key] = &[
         "class of its packets: le, default, cs1 or a number; le for background flows if not said",
     ),
     key("count", Takes::Count, "so many flows like this"),
+    key(
+        "loss",
+        Takes::Loss(LOSS),
+        "probability that one of its data packets is lost before its first link, or a law",
+    ),
+    DUPLICATE,
+    AS_IN_RESULTS,
+    key(
+        "jitter",
+        Takes::Jitter(JITTER),
+        "delay of its data packets before their first link; none if not said",
+    ),
 ];
 
 /// `path` of a flow.
@@ -243,8 +375,7 @@ pub const DELAY: &[Key] = &[
 ];
 
 /// Words of the language that nothing understands yet: they are refused, not ignored.
-pub(crate) const NOT_YET_KEYS: &[&str] =
-    &["route", "hosts", "jitter", "route_change", "swarm", "web", "trace", "steps", "markov", "reorder"];
+pub(crate) const NOT_YET_KEYS: &[&str] = &["route", "hosts", "route_change", "swarm", "web"];
 /// Controllers that are planned.
 pub(crate) const NOT_YET_CONTROLLERS: &[&str] =
     &["bbr", "bbrv1", "bbrv2", "bbrv3", "proteus", "proteus-s", "rledbat"];

@@ -1,19 +1,23 @@
 //! The links, the windows and the script.
 
 use super::choice::queue;
+use super::element::{imperfections, rate, Imperfections};
 use super::error::Problem;
 use super::keys::{Key, DELAY, DROP, LINK, NAMED_LINK, REVERSE, WINDOW};
 use super::limits::MOST_LINKS;
+use super::outside::Outside;
 use super::read::{check_keys, count, needed, optional, quantity, table, text, wanted, Result};
 use super::tree::{Node, Table, Value};
 use crate::scenario::{Delay, Drop, Link, Reverse, Window};
-use crate::units::{Duration, Rate};
+use crate::units::Duration;
 use afteryou_base::Span;
 use std::collections::BTreeSet;
 
 /// `[link]`, or all of `[[link]]`: the first link and the others.
-pub(crate) fn links(node: &Node) -> Result<(Link, Vec<Link>)> {
-    let Value::List(nodes) = &node.value else { return Ok((link(node, "the link", LINK)?, Vec::new())) };
+pub(crate) fn links(node: &Node, files: &Outside, duration: Duration) -> Result<(Link, Vec<Link>)> {
+    let Value::List(nodes) = &node.value else {
+        return Ok((link(node, "the link", LINK, files, duration)?, Vec::new()));
+    };
     if nodes.len() > MOST_LINKS {
         return Err(Problem::new(&node.place, format!("more than {MOST_LINKS} links are too many")));
     }
@@ -27,7 +31,7 @@ pub(crate) fn links(node: &Node) -> Result<(Link, Vec<Link>)> {
             written if !names.insert(written) => {
                 return Err(Problem::new(&name.place, format!("two links are named {written:?}: rename one")))
             }
-            written => links.push(link(node, "a named link", NAMED_LINK)?.named(written)),
+            written => links.push(link(node, "a named link", NAMED_LINK, files, duration)?.named(written)),
         }
     }
     let mut links = links.into_iter();
@@ -36,16 +40,20 @@ pub(crate) fn links(node: &Node) -> Result<(Link, Vec<Link>)> {
 }
 
 /// A link's table; `keys` are those that it may have.
-fn link(node: &Node, what: &str, keys: &[Key]) -> Result<Link> {
+fn link(node: &Node, what: &str, keys: &[Key], files: &Outside, duration: Duration) -> Result<Link> {
     let fields = table(node)?;
     check_keys(fields, what, keys)?;
-    let rate = rate(needed(fields, "rate", node, "\"20 Mbit/s\"")?)?;
+    let (rate, law) = rate(needed(fields, "rate", node, "\"20 Mbit/s\"")?, files, duration)?;
     let buffer = quantity(needed(fields, "buffer", node, "\"100 ms\"")?)?;
     let plain = Link::new(rate, buffer);
+    let mut forward = imperfections(fields, Imperfections::default(), files)?;
+    forward.elements.rate = law.or(forward.elements.rate);
+    let reverse = fields.get("reverse").map(|node| reverse(node, &forward, files, duration)).transpose()?;
     let link = Link {
         queue: fields.get("queue").map_or(Ok(plain.queue.clone()), queue)?,
-        loss: optional(fields, "loss")?.unwrap_or_default(),
-        reverse: fields.get("reverse").map(reverse).transpose()?,
+        loss: forward.loss,
+        elements: forward.elements,
+        reverse,
         ..plain
     };
     // A queue is made of parameters, rate and buffer: only together can they be judged.
@@ -62,28 +70,20 @@ fn buildable(link: &Link) -> std::result::Result<(), String> {
     link.build_queue::<()>(0, "").map(drop).map_err(|error| error.to_string())
 }
 
-fn rate(node: &Node) -> Result<Rate> {
-    if let Value::Table(_) = node.value {
-        return Err(Problem::new(
-            &node.place,
-            "a rate that changes is not built yet: write one, such as \"20 Mbit/s\"",
-        ));
-    }
-    let rate: Rate = quantity(node)?;
-    match rate.bytes_per_second() {
-        0 => Err(Problem::new(&node.place, format!("{rate} carries nothing: use at least 8 bit/s"))),
-        _ => Ok(rate),
-    }
-}
-
-fn reverse(node: &Node) -> Result<Reverse> {
+fn reverse(node: &Node, forward: &Imperfections, files: &Outside, duration: Duration) -> Result<Reverse> {
     let fields = table(node)?;
     check_keys(fields, "link.reverse", REVERSE)?;
+    let Imperfections { loss, mut elements } = imperfections(fields, forward.clone(), files)?;
+    let own = fields.get("rate").map(|node| rate(node, files, duration)).transpose()?;
+    if let (Some((_, law)), None) = (&own, fields.get("elements")) {
+        elements.rate = law.clone();
+    }
     Ok(Reverse {
-        rate: fields.get("rate").map(rate).transpose()?,
+        rate: own.map(|(rate, _)| rate),
         buffer: optional(fields, "buffer")?,
         queue: fields.get("queue").map(queue).transpose()?,
-        loss: optional(fields, "loss")?,
+        loss: fields.get("loss").map(|_| loss),
+        elements: (elements != forward.elements).then_some(elements),
     })
 }
 
