@@ -48,7 +48,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l ssh-command -
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l far-command -d 'How --via finds afteryou on the other machine' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l ticket -d 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l connections -d 'Connections of this job; together they take no more than one' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l give-up-after -d 'Fail if there was no connection for so long; if not said, try for ever' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l give-up-after -d 'Fail if there was no connection for so long; by default try indefinitely' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l max-rate -d 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l controller -d 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l dscp -d 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63' -r
@@ -105,7 +105,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l ssh-command -d
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l far-command -d 'How --via finds afteryou on the other machine' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l ticket -d 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l connections -d 'Connections of this job; together they take no more than one' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l give-up-after -d 'Fail if there was no connection for so long; if not said, try for ever' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l give-up-after -d 'Fail if there was no connection for so long; by default try indefinitely' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l max-rate -d 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l controller -d 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l dscp -d 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63' -r
@@ -190,14 +190,14 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -s h -l help -d 
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l out -d 'Write reports, results and curves into this folder' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l seed -d 'Seed of every random choice, instead of the file\'s' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l repeat -d 'Run each combination so many times, with seeds N, N+1, …' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l jobs -d 'Runs at the same time; as many as there are cores if not said' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l jobs -d 'Runs at the same time; the number of cores by default' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l set -d 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l json -d 'For programs: the result of each run as JSON, one in a line, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l out -d 'Write reports, results and curves into this folder' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l seed -d 'Seed of every random choice, instead of the file\'s' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l repeat -d 'Run each combination so many times, with seeds N, N+1, …' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l jobs -d 'Runs at the same time; as many as there are cores if not said' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l jobs -d 'Runs at the same time; the number of cores by default' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l set -d 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l explain -d 'Print what follows from the scenario without running it: equilibrium, time constants, stability, what to expect'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l json -d 'For programs: the result of each run as JSON, one in a line, on stdout'
@@ -205,7 +205,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -s h -l help -d
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l out -d 'Write reports, results and curves into this folder' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l seed -d 'Seed of every random choice, instead of the file\'s' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l repeat -d 'Run each combination so many times, with seeds N, N+1, …' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l jobs -d 'Runs at the same time; as many as there are cores if not said' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l jobs -d 'Runs at the same time; the number of cores by default' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l set -d 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l json -d 'For programs: the result of each run as JSON, one in a line, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -s h -l help -d 'Print help'

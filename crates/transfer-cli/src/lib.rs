@@ -1,8 +1,8 @@
 //! `afteryou send`, `receive`, `serve`, `get` and `ctl`: files from machine to machine, in the background.
 //!
-//! The protocol, the disk and the keys are `afteryou-transfer`'s. Here is what a person sees of it: the command line
-//! (`args`), what is shown while it runs (`live`, from `tally` and `words`), control from outside (`ctl`, `signals`,
-//! `timetable`), the log (`log`), and what a service manager waits for (`ready`).
+//! The protocol, the disk and the keys are `afteryou-transfer`'s. Here is the part that a person sees: the command line
+//! (`args`), the live display (`live`, from `tally` and `words`), control from outside (`ctl`, `signals`,
+//! `timetable`), the log (`log`), and readiness for a service manager (`ready`).
 
 pub mod args;
 pub mod ctl;
@@ -46,7 +46,7 @@ pub enum TransferCommand {
 }
 
 impl TransferCommand {
-    /// Carries it out in this thread, until its job has ended; it prints what a person should see.
+    /// Runs the command in this thread until its job has ended, and prints its progress and result.
     ///
     /// # Errors
     /// The command's exit code with its reason.

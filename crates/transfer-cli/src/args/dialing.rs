@@ -45,7 +45,7 @@ pub struct SendArgs {
 )]
 pub struct GetArgs {
     /// The ticket that `afteryou serve` printed (or @FILE, a file that holds it), with the path of what you want behind
-    /// a slash; and where to put it, which is here if not said
+    /// a slash; and where to put it, by default here
     #[arg(value_name = "TICKET[/PATH]] [DIR", num_args = 0..=2, value_hint = ValueHint::DirPath)]
     pub words: Vec<OsString>,
 
@@ -100,7 +100,7 @@ pub struct Dialing {
     )]
     pub connections: u8,
 
-    /// Fail if there was no connection for so long; if not said, try for ever
+    /// Fail if there was no connection for so long; by default try indefinitely
     #[arg(long, value_name = "TIME", env = "AFTERYOU_GIVE_UP_AFTER", hide_env_values = true)]
     pub give_up_after: Option<Duration>,
 }
