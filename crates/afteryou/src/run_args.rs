@@ -35,7 +35,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
-    /// Run each combination so many times, with seeds N, N+1, …
+    /// Run each combination this many times, with seeds N, N+1, …
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub repeat: Option<u32>,
 
@@ -51,7 +51,7 @@ pub struct RunArgs {
 const EXPLAIN: &str = "explain";
 
 const EXPLAIN_HELP: &str =
-    "Print what follows from the scenario without running it: equilibrium, time constants, stability, what to expect";
+    "Print the equilibrium, time constants and stability of the scenario, and the expected shares, without running it";
 
 /// For what is the same with every engine.
 const AFTERWORD: &str = "\
@@ -59,9 +59,9 @@ A file with [sweep] or repeat stands for many runs; they share the cores. With -
 series.csv and figure.svg; many give report.html, runs.csv and a folder for each run; several files get a folder each.
 
 Exit codes:
-  0    it went well
-  1    it failed
-  2    a file or the command line makes no sense, or a file asks for what the engine cannot do
+  0    success
+  1    failure
+  2    a file or the command line is invalid, or the engine does not support a setting of a file
   130  interrupted";
 
 /// Only one engine follows from closed forms.

@@ -33,15 +33,15 @@ use std::future::Future;
 /// The commands that move files, and the one that controls them.
 #[derive(Debug, Subcommand)]
 pub enum TransferCommand {
-    /// Send files and directories to where `afteryou receive` waits for them.
+    /// Send files and directories to a waiting `afteryou receive`.
     Send(SendArgs),
     /// Wait for files; prints the ticket for `afteryou send`.
     Receive(ReceiveArgs),
-    /// Let files be got; prints the ticket for `afteryou get`.
+    /// Serve files; prints the ticket for `afteryou get`.
     Serve(ServeArgs),
-    /// Get files and directories from where `afteryou serve` has them.
+    /// Get files and directories from a running `afteryou serve`.
     Get(GetArgs),
-    /// Look at running jobs, slow them down, pause and end them.
+    /// Show running jobs, limit their rate, pause and end them.
     Ctl(CtlArgs),
 }
 
