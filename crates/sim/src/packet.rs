@@ -11,13 +11,13 @@ pub type Packet = Queued<Body>;
 pub enum Body {
     /// Opens a TCP connection.
     Syn {
-        /// Which connection of the flow.
-        epoch: u8,
+        /// Which connection of its number.
+        epoch: u16,
     },
     /// Answers a SYN.
     SynAck {
-        /// Which connection of the flow.
-        epoch: u8,
+        /// Which connection of its number.
+        epoch: u16,
     },
     /// A segment of data.
     Data {
@@ -27,8 +27,8 @@ pub enum Body {
         tsval: u32,
         /// Payload, bytes.
         len: u16,
-        /// Which connection of the flow.
-        epoch: u8,
+        /// Which connection of its number.
+        epoch: u16,
         /// Which transmission of this segment it is, from 1, at most 127; the top bit says CWR (RFC 3168).
         transmission: u8,
     },
@@ -42,8 +42,8 @@ pub enum Body {
         one_way_delay: u32,
         /// Slot of the SACK blocks, or [`NO_SACK`].
         sack: u32,
-        /// Which connection of the flow.
-        epoch: u8,
+        /// Which connection of its number.
+        epoch: u16,
         /// [`ECE`] and [`DSACK`].
         flags: u8,
     },
@@ -53,8 +53,8 @@ pub enum Body {
         head: u32,
         /// Payload, bytes.
         payload: u32,
-        /// Which connection of the flow.
-        epoch: u8,
+        /// Which connection of its number.
+        epoch: u16,
     },
     /// A datagram of constant-rate traffic.
     Cbr {
@@ -63,6 +63,13 @@ pub enum Body {
         /// High half.
         sent_high: u32,
     },
+}
+
+impl Body {
+    /// Does it carry data of a sender with a window?
+    pub fn is_data(&self) -> bool {
+        matches!(self, Body::Data { .. } | Body::Utp { payload: 1.., .. })
+    }
 }
 
 /// The ack has no SACK blocks.
@@ -88,6 +95,13 @@ pub struct Sack {
     pub count: u8,
 }
 
+impl Sack {
+    /// Its blocks.
+    pub fn blocks(&self) -> &[(u32, u32)] {
+        &self.blocks[..usize::from(self.count)]
+    }
+}
+
 /// Headers that uTP datagrams point to. Their buffers are used again: a datagram costs no allocation, and a run over uTP 0.5 %
 /// more instructions than with slots that keep their buffers. A buffer taken for each datagram, sent or not, costs 1 %.
 #[derive(Debug, Default)]
@@ -109,6 +123,11 @@ impl Heads {
     pub fn keep(&mut self) -> u32 {
         let spare = self.spare.pop().unwrap_or_default();
         self.live.insert(std::mem::replace(&mut self.next, spare)) as u32
+    }
+
+    /// Returns the header in a slot.
+    pub fn get(&self, slot: u32) -> &[u8] {
+        &self.live[slot as usize]
     }
 
     /// Returns the header in a slot, which becomes free.

@@ -203,6 +203,7 @@ impl Raw<'_> {
             goodput_bit_s: round(goodput_bit_s, 0),
             share_of_payload_capacity: round(goodput_bit_s / capacity_bit_s, 4),
             queuing_delay: quantiles(&delays),
+            sender: None,
         }
     }
 

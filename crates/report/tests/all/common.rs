@@ -116,6 +116,7 @@ fn windows(background: bool) -> Vec<WindowFigures> {
             goodput_bit_s: mbit * 1e6,
             share_of_payload_capacity: mbit / 19.2,
             queuing_delay: delay,
+            sender: None,
         };
         let mut flows = vec![
             flow("video call", Role::Foreground, 1.4987, quantiles(if background { 48.0 } else { 31.0 })),

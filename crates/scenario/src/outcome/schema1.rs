@@ -110,6 +110,7 @@ impl Run1 {
             links: links(scenario, self.packets, self.ledger, self.queues),
             lateness: self.lateness,
             totals: self.totals,
+            ..Run::default()
         }
     }
 }
@@ -179,6 +180,7 @@ impl WindowFigures1 {
             foreground_fairness: self.foreground_fairness,
             harvest: self.harvest,
             foreground_share: self.foreground_share,
+            ..LinkFigures::default()
         };
         WindowFigures {
             window: self.window,
