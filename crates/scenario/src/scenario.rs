@@ -49,7 +49,7 @@ pub struct Scenario {
     /// Packets to hold back, so that others overtake them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub delay: Vec<Delay>,
-    /// What only the fluid engine needs to be told.
+    /// Settings of the fluid engine alone.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fluid: Option<Fluid>,
 }
@@ -76,7 +76,7 @@ pub struct Link {
     pub reverse: Option<Reverse>,
 }
 
-/// The reverse direction of the short form's link: what is not said is as in the forward direction.
+/// The reverse direction of the short form's link: settings left out are as in the forward direction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reverse {
     /// Rate.
@@ -121,7 +121,7 @@ pub struct Flow {
     pub path: Option<Path>,
     /// When it starts.
     pub start: Duration,
-    /// When it stops; at the end of the run if not said.
+    /// When it stops; at the end of the run by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stop: Option<Duration>,
     /// When it has something to send, ascending; all the time if empty.
@@ -132,10 +132,10 @@ pub struct Flow {
     pub reconnect: bool,
     /// What it sends.
     pub traffic: Traffic,
-    /// Sizes of its packets; the transport's own if not said.
+    /// Sizes of its packets; the transport's own by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub packet: Option<PacketFormat>,
-    /// The class that its packets claim; by its role if not said.
+    /// The class that its packets claim; from its role by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub dscp: Option<Dscp>,
     /// What its data meet before the first link of their path.
@@ -155,13 +155,13 @@ pub struct PacketFormat {
 /// Packets to drop before the queue: one by its number, or some from a time on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Drop {
-    /// Whose; anybody's if not said (then `at` must be).
+    /// The flow; any flow by default (then `at` must be).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub flow: Option<String>,
     /// Number of the data packet, from 1, in order of their first transmission.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub packet: Option<u64>,
-    /// Which of its transmissions, from 1; the first if not said.
+    /// Which of its transmissions, from 1; the first by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub transmission: Option<u32>,
     /// From this time on.
@@ -170,7 +170,7 @@ pub struct Drop {
     /// Until this time: an outage.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub until: Option<Duration>,
-    /// How many packets in a row; one if neither this nor `until` is said.
+    /// How many packets in a row; one if neither this nor `until` is given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub count: Option<u64>,
 }
@@ -182,7 +182,7 @@ pub struct Delay {
     pub flow: String,
     /// Number of the data packet, from 1, in order of their first transmission.
     pub packet: u64,
-    /// Which of its transmissions, from 1; the first if not said.
+    /// Which of its transmissions, from 1; the first by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub transmission: Option<u32>,
     /// For how long.

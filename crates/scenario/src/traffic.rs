@@ -5,7 +5,7 @@ use crate::units::{Duration, Rate, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Payload of a packet of constant-rate traffic if nothing is said: 20 ms of a 64 kbit/s call.
+/// Payload of a packet of constant-rate traffic by default: 20 ms of a 64 kbit/s call.
 pub const CBR_PAYLOAD: Size = Size::from_bytes(160);
 
 /// What a flow sends. In files: `"bulk"`, `{ size = "260 kB" }`, `{ chunk = "250 kB" }`, `{ on = "30 s", off = "30 s" }`,

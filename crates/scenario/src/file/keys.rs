@@ -105,8 +105,8 @@ const fn key(name: &'static str, takes: Takes, help: &'static str) -> Key {
 pub const ROOT: &[Key] = &[
     key("name", Takes::Text, "what it shows, one line"),
     key("duration", Takes::Time, "how long it runs"),
-    key("seed", Takes::Count, "seed of every random choice; 1 if not said"),
-    key("repeat", Takes::Count, "how many times, each with the next seed; once if not said"),
+    key("seed", Takes::Count, "seed of every random choice; 1 by default"),
+    key("repeat", Takes::Count, "number of runs, each with the next seed; 1 by default"),
     key("measure", Takes::Tables(WINDOW), "intervals that get figures of their own"),
     key(
         "record",
@@ -122,7 +122,7 @@ pub const ROOT: &[Key] = &[
     key("flow", Takes::Tables(FLOW), "the flows"),
     key("drop", Takes::Tables(DROP), "packets to drop before they reach the queue"),
     key("delay", Takes::Tables(DELAY), "packets to hold back, so that others overtake them"),
-    key("fluid", Takes::Table(FLUID), "what only the fluid engine needs to be told"),
+    key("fluid", Takes::Table(FLUID), "settings of the fluid engine alone"),
     key("sweep", Takes::Sweep, "settings to vary: every combination is a run"),
 ];
 
@@ -137,30 +137,30 @@ pub const FLUID: &[Key] = &[
     key(
         "rtt",
         Takes::Word(RTT),
-        "what a round trip takes: the empty path's time, or the queue's, too; with-queue if not said",
+        "the time of a round trip: of the propagation delay alone, or with the queue's; with-queue by default",
     ),
-    key("feedback", Takes::Word(FEEDBACK), "when a sender learns of the queue; delayed if not said"),
+    key("feedback", Takes::Word(FEEDBACK), "when a sender learns of the queue; delayed by default"),
     key(
         "base",
         Takes::Word(BASE),
-        "what a sender takes for the empty path: it, or the shortest delay it has seen; measured if not said",
+        "a sender's base delay: the propagation delay, or the shortest delay it has measured; measured by default",
     ),
     key(
         "slowdowns",
         Takes::Word(SLOWDOWNS),
-        "what LEDBAT++'s slowdowns are: events, or their mean as a factor; events if not said",
+        "LEDBAT++'s slowdowns: events, or their mean as a factor; events by default",
     ),
     key("step", Takes::Time, "length of a step at most"),
-    key("window", Takes::Window, "each flow's window when it starts; by its controller if not said"),
-    key("queue", Takes::Packets, "what the queue holds at the beginning; nothing if not said"),
-    key("trials", Takes::Count, "how many times, each with start values drawn anew; once if not said"),
+    key("window", Takes::Window, "each flow's window when it starts; from its controller by default"),
+    key("queue", Takes::Packets, "the queue at the beginning; empty by default"),
+    key("trials", Takes::Count, "number of runs, each with start values drawn anew; 1 by default"),
 ];
 
 /// `[[measure]]`.
 pub const WINDOW: &[Key] = &[
-    key("name", Takes::Text, "its name; \"measured\" if not said"),
+    key("name", Takes::Text, "its name; \"measured\" by default"),
     key("from", Takes::Moment, "when it begins"),
-    key("to", Takes::Moment, "when it ends; at the end of the run if not said"),
+    key("to", Takes::Moment, "when it ends; at the end of the run by default"),
 ];
 
 /// `[link]`.
@@ -171,11 +171,16 @@ pub const LINK: &[Key] = &[
         "rate, counted in IP packets (headers included), or how it changes",
     ),
     key("buffer", Takes::Buffer, "how much its queue may hold"),
-    key("queue", Takes::Queue, "queue discipline; droptail if not said"),
+    key("queue", Takes::Queue, "queue discipline; droptail by default"),
     key(
         "loss",
+<<<<<<< HEAD
         Takes::Loss(LOSS),
         "probability that a packet is lost, or a law, in each direction; 0 % if not said",
+=======
+        Takes::Probability,
+        "probability that a packet is lost at random, in each direction; 0 % by default",
+>>>>>>> leftovers-merged
     ),
     DUPLICATE,
     AS_IN_RESULTS,
@@ -197,6 +202,7 @@ pub const NAMED_LINK: &[Key] = &[
         "rate, counted in IP packets (headers included), or how it changes",
     ),
     key("buffer", Takes::Buffer, "how much its queue may hold"),
+<<<<<<< HEAD
     key("queue", Takes::Queue, "queue discipline; droptail if not said"),
     key("loss", Takes::Loss(LOSS), "probability that a packet is lost, or a law; 0 % if not said"),
     DUPLICATE,
@@ -207,6 +213,10 @@ pub const NAMED_LINK: &[Key] = &[
         "propagation delay, beside that of paths; none if not said",
     ),
     key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none if not said"),
+=======
+    key("queue", Takes::Queue, "queue discipline; droptail by default"),
+    key("loss", Takes::Probability, "probability that a packet is lost at random; 0 % by default"),
+>>>>>>> leftovers-merged
 ];
 
 /// `link.reverse`.
@@ -293,36 +303,32 @@ pub const GILBERT_ELLIOTT: &[Key] = &[
 
 /// `[[flow]]`.
 pub const FLOW: &[Key] = &[
-    key("name", Takes::Text, "its name; the controller's if not said"),
+    key("name", Takes::Text, "its name; the controller's by default"),
     key("group", Takes::Text, "name of the flows that it was written together with"),
     key(
         "role",
         Takes::Word(&["foreground", "background"]),
-        "who must not notice whom; foreground if not said",
+        "background flows must not disturb foreground flows; foreground by default",
     ),
     key("controller", Takes::Controller, "congestion controller; cbr traffic takes none"),
-    key("transport", Takes::Transport, "protocol; tcp if not said, udp for cbr traffic"),
-    key(
-        "rtt",
-        Takes::Distribution,
-        "round-trip time of the empty path; twice path.delay if only that is said",
-    ),
+    key("transport", Takes::Transport, "protocol; tcp by default, udp for cbr traffic"),
+    key("rtt", Takes::Distribution, "round-trip time without queues; twice path.delay if only that is given"),
     key(
         "direction",
         Takes::Word(&["up", "down"]),
-        "with [link]: down if data cross link.reverse and acknowledgements link; up if not said",
+        "with [link]: down if data cross link.reverse and acknowledgements link; up by default",
     ),
     key("path", Takes::Table(PATH), "with [[link]]: the links that its packets cross"),
-    key("start", Takes::Start, "when it starts; at once if not said"),
-    key("stop", Takes::TimeOrRounds, "when it stops; at the end of the run if not said"),
-    key("active", Takes::Intervals, "when it has something to send; all the time if not said"),
+    key("start", Takes::Start, "when it starts; at once by default"),
+    key("stop", Takes::TimeOrRounds, "when it stops; at the end of the run by default"),
+    key("active", Takes::Intervals, "when it has data to send; all the time by default"),
     key("reconnect", Takes::Flag, "each time of activity has a connection of its own"),
-    key("traffic", Takes::Traffic, "what it sends; bulk if not said"),
-    key("packet", Takes::Table(PACKET), "sizes of its packets; the transport's own if not said"),
+    key("traffic", Takes::Traffic, "its data; bulk by default"),
+    key("packet", Takes::Table(PACKET), "sizes of its packets; the transport's own by default"),
     key(
         "dscp",
         Takes::Dscp,
-        "class of its packets: le, default, cs1 or a number; le for background flows if not said",
+        "class of its packets: le, default, cs1 or a number; le for background flows by default",
     ),
     key("count", Takes::Count, "so many flows like this"),
     key(
@@ -343,7 +349,7 @@ pub const FLOW: &[Key] = &[
 pub const PATH: &[Key] = &[
     key("forward", Takes::Names, "names of the links that data cross, in order"),
     key("reverse", Takes::Names, "names of the links that acknowledgements cross, in order"),
-    key("delay", Takes::Time, "propagation delay of the forward path; half the rtt if not said"),
+    key("delay", Takes::Time, "propagation delay of the forward path; half the rtt by default"),
 ];
 
 /// `packet` of a flow.
@@ -358,20 +364,20 @@ pub const PACKET: &[Key] = &[
 
 /// `[[drop]]`.
 pub const DROP: &[Key] = &[
-    key("flow", Takes::Text, "whose; anybody's if not said"),
+    key("flow", Takes::Text, "the flow; any flow by default"),
     key("packet", Takes::Count, "number of the data packet, from 1, in order of their first transmission"),
-    key("transmission", Takes::Count, "which of its transmissions, from 1; the first if not said"),
+    key("transmission", Takes::Count, "which of its transmissions, from 1; the first by default"),
     key("at", Takes::Time, "from this time on"),
     key("until", Takes::Time, "until this time: an outage"),
-    key("count", Takes::Count, "how many packets in a row; one if neither this nor until is said"),
+    key("count", Takes::Count, "number of packets in a row; one if neither this nor until is given"),
 ];
 
 /// `[[delay]]`.
 pub const DELAY: &[Key] = &[
-    key("flow", Takes::Text, "whose"),
+    key("flow", Takes::Text, "the flow"),
     key("packet", Takes::Count, "number of the data packet, from 1, in order of their first transmission"),
-    key("transmission", Takes::Count, "which of its transmissions, from 1; the first if not said"),
-    key("by", Takes::Time, "for how long"),
+    key("transmission", Takes::Count, "which of its transmissions, from 1; the first by default"),
+    key("by", Takes::Time, "the time to hold it back"),
 ];
 
 /// Words of the language that nothing understands yet: they are refused, not ignored.

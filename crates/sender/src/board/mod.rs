@@ -1,4 +1,4 @@
-//! The scoreboard: what was sent and not acknowledged, in order of packets and in order of transmissions.
+//! The scoreboard: packets sent and not acknowledged, in order of packets and in order of transmissions.
 //!
 //! A packet has a number (`seq`: TCP's segment, uTP's place in the connection), and each transmission of it a number of its
 //! own. A packet takes eight bytes, a transmission sixteen (and thirty-two more for delivery-rate samples). Transmissions are
@@ -218,7 +218,7 @@ impl Board {
         &self.delivered_now
     }
 
-    /// Memory in use, bytes, as far as it grows with what is outstanding.
+    /// Memory in use, bytes, as far as it grows with the packets outstanding.
     pub fn memory(&self) -> usize {
         self.segments.capacity() * size_of::<Segment>()
             + self.sent.capacity() * size_of::<Transmission>()
