@@ -109,8 +109,8 @@ impl Account {
         let (old, new) = (self.latest_stamp.totals, sent.totals);
         assert!(new.delivered >= old.delivered && new.lost >= old.lost, "{sent:?} after {old:?}");
         assert!(new.delivered_at >= old.delivered_at, "{sent:?} after {old:?}");
-        assert!(new.first_sent_at >= old.first_sent_at, "{sent:?} after {old:?}");
-        assert!(new.first_sent_at <= sent.now && new.delivered_at <= sent.now, "{sent:?}");
+        // The packet delivered last may have left before one that was delivered earlier.
+        assert!(new.first_sent_at <= new.delivered_at && new.delivered_at <= sent.now, "{sent:?}");
         self.latest_stamp = *sent;
         self.sent.push(*sent);
     }
