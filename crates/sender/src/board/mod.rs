@@ -381,11 +381,9 @@ impl Board {
         timing: &Timing,
         is_original: bool,
     ) -> Option<(Arrived, bool)> {
-        let elapsed = timing.now.since(newest.sent_at);
-        let is_within = |bound: Option<Span>| bound.is_some_and(|bound| elapsed < bound);
-        let is_proof = is_original || is_within(timing.undo_within);
+        let is_proof = is_original || timing.is_sooner(newest.sent_at, timing.undo_within);
         // RFC 8985 §6.2, step 2: faster than the path allows.
-        if !is_proof && !is_within(timing.min_rtt) {
+        if !is_proof && !timing.is_sooner(newest.sent_at, timing.min_rtt) {
             return None;
         }
         let newest_index = (newest.number - self.first_number) as usize;
@@ -513,6 +511,12 @@ pub struct Timing {
     pub undo_within: Option<Span>,
 }
 
+impl Timing {
+    fn is_sooner(&self, sent_at: Time, bound: Option<Span>) -> bool {
+        bound.is_some_and(|bound| self.now.since(sent_at) < bound)
+    }
+}
+
 /// A transmission that an acknowledgement shows to have arrived.
 #[derive(Clone, Copy, Debug)]
 struct Arrived {
@@ -535,9 +539,9 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// Does the ack come too soon for this retransmission: within [`Timing::undo_within`]?
+    /// Does the ack come too soon for this retransmission? Then an earlier transmission counts as the one that arrived.
     pub fn is_too_soon(&self, flight: &Flight) -> bool {
-        let elapsed = self.timing.now.since(flight.sent_at);
-        self.timing.undo_within.is_some_and(|within| elapsed < within)
+        let Timing { undo_within, min_rtt, .. } = self.timing;
+        [undo_within, min_rtt].into_iter().any(|bound| self.timing.is_sooner(flight.sent_at, bound))
     }
 }
