@@ -174,22 +174,17 @@ pub const LINK: &[Key] = &[
     key("queue", Takes::Queue, "queue discipline; droptail by default"),
     key(
         "loss",
-<<<<<<< HEAD
         Takes::Loss(LOSS),
-        "probability that a packet is lost, or a law, in each direction; 0 % if not said",
-=======
-        Takes::Probability,
-        "probability that a packet is lost at random, in each direction; 0 % by default",
->>>>>>> leftovers-merged
+        "probability that a packet is lost, or a law, in each direction; 0 % by default",
     ),
     DUPLICATE,
     AS_IN_RESULTS,
     key(
         "delay",
         Takes::Propagation(PROPAGATION),
-        "propagation delay, beside that of paths; none if not said",
+        "propagation delay, beside that of paths; none by default",
     ),
-    key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none if not said"),
+    key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none by default"),
     key("reverse", Takes::Table(REVERSE), "the reverse direction, where it differs"),
 ];
 
@@ -202,21 +197,16 @@ pub const NAMED_LINK: &[Key] = &[
         "rate, counted in IP packets (headers included), or how it changes",
     ),
     key("buffer", Takes::Buffer, "how much its queue may hold"),
-<<<<<<< HEAD
-    key("queue", Takes::Queue, "queue discipline; droptail if not said"),
-    key("loss", Takes::Loss(LOSS), "probability that a packet is lost, or a law; 0 % if not said"),
+    key("queue", Takes::Queue, "queue discipline; droptail by default"),
+    key("loss", Takes::Loss(LOSS), "probability that a packet is lost, or a law; 0 % by default"),
     DUPLICATE,
     AS_IN_RESULTS,
     key(
         "delay",
         Takes::Propagation(PROPAGATION),
-        "propagation delay, beside that of paths; none if not said",
+        "propagation delay, beside that of paths; none by default",
     ),
-    key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none if not said"),
-=======
-    key("queue", Takes::Queue, "queue discipline; droptail by default"),
-    key("loss", Takes::Probability, "probability that a packet is lost at random; 0 % by default"),
->>>>>>> leftovers-merged
+    key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none by default"),
 ];
 
 /// `link.reverse`.
@@ -230,9 +220,9 @@ pub const REVERSE: &[Key] = &[
     key(
         "delay",
         Takes::Propagation(PROPAGATION),
-        "propagation delay, beside that of paths; none if not said",
+        "propagation delay, beside that of paths; none by default",
     ),
-    key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none if not said"),
+    key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none by default"),
 ];
 
 const AS_IN_RESULTS: Key = key(
@@ -244,7 +234,7 @@ const AS_IN_RESULTS: Key = key(
 const DUPLICATE: Key = key(
     "duplicate",
     Takes::Probability,
-    "probability that a packet which is not lost comes twice; 0 % if not said",
+    "probability that a packet which is not lost comes twice; 0 % by default",
 );
 
 /// `loss` of a link, if it is a table.
@@ -267,7 +257,7 @@ pub const RATE: &[Key] = &[
 /// `delay` of a link, if it is a table.
 pub const PROPAGATION: &[Key] = &[
     key("steps", Takes::DelaySteps, "from when, and how long"),
-    key("reorder", Takes::Flag, "packets of a shorter route overtake; they wait if not said"),
+    key("reorder", Takes::Flag, "packets of a shorter route overtake; they wait by default"),
 ];
 
 /// `jitter` of a link or a flow: one law.
@@ -276,7 +266,7 @@ pub const JITTER: &[Key] = &[
     key("normal", Takes::Table(NORMAL), "normal, with 0 in place of negative delays"),
     key("lognormal", Takes::Table(LOGNORMAL), "lognormal"),
     key("samples", Takes::Samples, "one of these"),
-    key("reorder", Takes::Flag, "packets overtake one another; they keep their order if not said"),
+    key("reorder", Takes::Flag, "packets overtake one another; they keep their order by default"),
 ];
 
 /// `normal` of a distribution.
@@ -297,8 +287,8 @@ pub const GILBERT_ELLIOTT: &[Key] = &[
     key("burst", Takes::Number(1.0, 1e6), "mean number of consecutive losses"),
     key("p", Takes::Probability, "probability of a change from good to bad, before each packet"),
     key("r", Takes::Probability, "probability of a change from bad to good, before each packet"),
-    key("good", Takes::Probability, "loss rate in the good state; 0 % if not said"),
-    key("bad", Takes::Probability, "loss rate in the bad state; 100 % if not said"),
+    key("good", Takes::Probability, "loss rate in the good state; 0 % by default"),
+    key("bad", Takes::Probability, "loss rate in the bad state; 100 % by default"),
 ];
 
 /// `[[flow]]`.
@@ -341,7 +331,7 @@ pub const FLOW: &[Key] = &[
     key(
         "jitter",
         Takes::Jitter(JITTER),
-        "delay of its data packets before their first link; none if not said",
+        "delay of its data packets before their first link; none by default",
     ),
 ];
 
