@@ -15,3 +15,4 @@ mod sampling;
 mod skew;
 mod support;
 mod tcp;
+mod traffic;
