@@ -2,6 +2,7 @@
 
 use crate::demo_args::DemoArgs;
 use crate::doctor::{self, DoctorArgs};
+use crate::figures::{CompareArgs, PlotArgs, ReportArgs};
 use crate::list::ListArgs;
 use crate::manual::{self, CompletionsArgs, ManArgs};
 use crate::run_args::EngineCommand;
@@ -40,6 +41,12 @@ pub enum Command {
     /// Run scenario files with an engine of the lab.
     #[command(flatten)]
     Engine(EngineCommand),
+    /// Draw a figure of what runs saved: curves, bars, distributions, maps.
+    Plot(PlotArgs),
+    /// Draw the pages of a saved result or sweep again.
+    Report(ReportArgs),
+    /// Print two results side by side, with the differences.
+    Compare(CompareArgs),
     /// What there is to choose from, with every parameter.
     List(ListArgs),
     /// What this machine and the way to a far end can do, and what to do about the rest.
@@ -61,6 +68,7 @@ Examples:
   afteryou demo --controller cubic --check    a transfer that does not: exits 1
   afteryou sim scenarios/home-uplink.toml     the same in the simulator, at once
   afteryou fluid --explain FILE               what to expect of it, without running anything
+  afteryou plot RESULT --y goodput --out x.svg  a figure of what it saved
   afteryou list controllers                   what --controller takes
   afteryou list queues --json                 the same for queues, for programs
 
@@ -83,6 +91,9 @@ impl Command {
                 demo::run(args)
             }
             Command::Engine(command) => runs::run(&command),
+            Command::Plot(args) => args.run(),
+            Command::Report(args) => args.run(),
+            Command::Compare(args) => args.run(),
             Command::List(args) => list::run(&args),
             Command::Doctor(args) => doctor::run(&args),
         }

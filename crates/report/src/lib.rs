@@ -15,9 +15,14 @@
 //! | curves for other programs | [`series_csv`] |
 //! | many runs in a folder, with a page and a table of all | [`Folders`] |
 //! | many runs: words, page, figures for other programs | [`batch_text`], [`index_html`], [`runs_csv`] |
+//! | every packet, for Wireshark | [`Capture`] |
+//! | any figure of saved rows; as PNG | [`plot`], [`png()`] |
+//! | two outcomes, figure by figure and on one page | [`Pair`] |
+//! | pages drawn again | [`redraw`] |
 //! | an outcome from a file | [`read`] |
 
 mod batch;
+mod compare;
 mod completions;
 mod error;
 mod escape;
@@ -27,8 +32,13 @@ mod groups;
 mod html;
 mod links;
 mod palette;
+mod pcapng;
 mod plan;
+pub mod plot;
+mod png;
 mod queues;
+mod redraw;
+pub mod rows;
 mod scenario_tables;
 mod svg;
 mod table;
@@ -37,8 +47,12 @@ mod text;
 mod totals;
 
 pub use batch::{index_html, links_csv, runs_csv, series_csv, Brief, Folders};
+pub use compare::{Compared, Pair};
 pub use error::Error;
 pub use folder::{check_writable, read, write_files, write_folder, Written};
 pub use html::html;
+pub use pcapng::{Capture, UTP_PORT};
+pub use png::png;
+pub use redraw::redraw;
 pub use svg::{pair_svg, svg};
 pub use text::{batch_text, text};

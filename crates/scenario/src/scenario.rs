@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::fluid::Fluid;
 use crate::path::{Direction, Path};
 use crate::random;
+use crate::record::Record;
 use crate::traffic::Traffic;
 use crate::transport::{Protocol, Transport};
 use crate::units::{Buffer, Duration, Probability, Rate, Size};
@@ -28,6 +29,9 @@ pub struct Scenario {
     pub seed: u64,
     /// Intervals that get figures of their own.
     pub measure: Vec<Window>,
+    /// Measures beyond the usual figures, in order, each once.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub record: Vec<Record>,
     /// Run it a second time without the background flows, and compare.
     pub baseline: bool,
     /// The bottleneck: the link of the short form, or the first of several named ones.
@@ -207,6 +211,7 @@ impl Scenario {
             duration,
             seed: 1,
             measure: Vec::new(),
+            record: Vec::new(),
             baseline: false,
             link,
             further_links: Vec::new(),

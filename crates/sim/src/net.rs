@@ -8,13 +8,16 @@
 use crate::calendar::{Calendar, Kind, Slot};
 use crate::error::Error;
 use crate::link::{Departure, Held, Line, Link};
-use crate::packet::{Body, Packet, Sack, Slab, NO_SACK};
-use crate::record::Meter;
+use crate::packet::{Body, Heads, Packet, Sack, NO_SACK};
+use crate::record::{Meter, SenderLog};
 use crate::script::{Fate, Script};
+use crate::tap::{self, Tap};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::{Network, Route};
 use afteryou_scenario::outcome::LinkTotals;
+use afteryou_scenario::passage;
 use afteryou_scenario::Scenario;
+use slab::Slab;
 use std::collections::BTreeMap;
 
 /// Which way of its connection a packet goes, whichever links these are.
@@ -67,22 +70,25 @@ impl Hops {
 }
 
 /// The network.
-pub struct Net {
+pub struct Net<'a> {
     /// What happens next.
     pub calendar: Calendar,
     /// SACK blocks that acks point to.
     pub sacks: Slab<Sack>,
     /// Headers that uTP datagrams point to.
-    pub heads: Slab<Vec<u8>>,
+    pub heads: Heads,
     links: Vec<Link>,
     lines: Vec<Line>,
     hops: Hops,
     wires: Wires,
     /// By connection, the flow that it belongs to.
     owners: Vec<u32>,
+    /// Queues or events are recorded by flow.
+    is_recorded: bool,
     script: Script,
     has_script: bool,
-    held: Slab<Option<Packet>>,
+    held: Slab<Packet>,
+    tap: Option<Tap<'a>>,
 }
 
 /// The wires behind links; connections with the same delay behind the last link share one.
@@ -110,9 +116,9 @@ impl Wires {
     }
 }
 
-impl Net {
-    /// The network of a scenario.
-    pub fn new(scenario: &Scenario, network: &Network) -> Result<Net, Error> {
+impl<'a> Net<'a> {
+    /// The network of a scenario; `tap` sees the packets at its links.
+    pub fn new(scenario: &Scenario, network: &Network, tap: Option<Tap<'a>>) -> Result<Net<'a>, Error> {
         let meter = |link| Meter::new(scenario, network, link);
         let links = network.links.iter().enumerate();
         let links = links.map(|(i, spec)| Link::new(spec, i, scenario.seed, meter(i)));
@@ -120,15 +126,17 @@ impl Net {
         Ok(Net {
             calendar: Calendar::default(),
             sacks: Slab::default(),
-            heads: Slab::default(),
+            heads: Heads::default(),
             links,
             lines: Vec::new(),
             hops: Hops::new(network),
             wires: Wires::default(),
             owners: Vec::new(),
+            is_recorded: !scenario.record.is_empty(),
             script: Script::new(scenario),
             has_script: !scenario.drop.is_empty() || !scenario.delay.is_empty(),
             held: Slab::default(),
+            tap,
         })
     }
 
@@ -142,6 +150,9 @@ impl Net {
         wires.lay(lines, reverse, *reverse_delay, of_acks);
         owners.resize(owners.len().max(connection + 1), 0);
         owners[connection] = owner as u32;
+        if self.is_recorded {
+            self.links.iter_mut().for_each(|link| link.meter.opened(connection, owner));
+        }
     }
 
     /// A packet that nobody waits for any more is gone.
@@ -156,8 +167,8 @@ impl Net {
                 Fate::Pass => {}
                 Fate::Drop => {
                     let first = self.hops.of(&packet).link as usize;
-                    let Net { links, sacks, heads, .. } = self;
-                    links[first].offer_lost(packet, &mut |packet| free(sacks, heads, packet));
+                    let (link, mut discard) = self.at(now, first);
+                    link.offer_lost(packet, &mut discard);
                     return;
                 }
                 Fate::Hold(span) => return self.hold(now + span, packet),
@@ -177,21 +188,27 @@ impl Net {
     /// A packet reaches the link of its hop.
     fn enter(&mut self, now: Time, packet: Packet) {
         let index = self.hops.of(&packet).link as usize;
-        let Net { links, sacks, heads, calendar, .. } = self;
-        let link = &mut links[index];
-        link.offer(now, packet, &mut |packet| free(sacks, heads, packet));
+        {
+            let (link, mut discard) = self.at(now, index);
+            link.offer(now, packet, &mut discard);
+        }
+        let link = &mut self.links[index];
         if link.busy_until() <= now {
             self.begin(now, index);
         } else if link.wants_event() {
-            calendar.push(link.busy_until(), link.slot());
+            let (at, slot) = (link.busy_until(), link.slot());
+            self.calendar.push(at, slot);
         }
     }
 
     /// A link begins to send its next packet, which goes onto its wire.
     fn begin(&mut self, now: Time, index: usize) {
-        let Net { links, sacks, heads, .. } = self;
-        let departure = links[index].send_next(now, &mut |packet| free(sacks, heads, packet));
+        let departure = {
+            let (link, mut discard) = self.at(now, index);
+            link.send_next(now, &mut discard)
+        };
         let Some(Departure { packet, done }) = departure else { return };
+        self.show_sent(now, index, &packet);
         let line = self.hops.of(&packet).line as usize;
         self.lines[line].put(&mut self.calendar, done, packet);
     }
@@ -226,18 +243,19 @@ impl Net {
     }
 
     fn hold(&mut self, until: Time, packet: Packet) {
-        let slot = self.held.take();
-        *self.held.get_mut(slot) = Some(packet);
-        self.calendar.push(until, Slot::new(Kind::Held, slot as usize));
+        let slot = self.held.insert(packet);
+        self.calendar.push(until, Slot::new(Kind::Held, slot));
     }
 
     /// A packet that was held back goes on.
     pub fn release(&mut self, now: Time, index: usize) {
-        let packet = self.held.get_mut(index as u32).take();
-        self.held.give(index as u32);
-        if let Some(packet) = packet {
-            self.enter(now, packet);
-        }
+        let packet = self.held.remove(index);
+        self.enter(now, packet);
+    }
+
+    /// From now on, drops of data packets are noted in the logs of their flows' senders.
+    pub fn note_drops(&mut self, logs: &[Option<SenderLog>]) {
+        self.links.iter_mut().for_each(|link| link.meter.logs = logs.to_vec());
     }
 
     /// Windows begin and end here.
@@ -281,13 +299,42 @@ impl Net {
         }
         self.links[link].totals(wires)
     }
+
+    /// Shows a packet that is being sent to the tap, if there is one.
+    #[inline]
+    fn show_sent(&mut self, now: Time, link: usize, packet: &Packet) {
+        if let Some(tap) = &mut self.tap {
+            let owner = self.owners[packet.flow as usize] as usize;
+            let is_reply = packet.hop >= self.hops.reverse;
+            let place = tap::Place { at: now, link, owner, is_reply };
+            tap::show(*tap, &place, packet, passage::Fate::Sent, &self.sacks, &self.heads);
+        }
+    }
+
+    /// Takes packets that go no further at a link: shows them to the tap, if there is one, and gives back what they point to.
+    fn at(&mut self, now: Time, link: usize) -> (&mut Link, impl FnMut(Packet, passage::Fate) + use<'_, 'a>) {
+        let Net { links, sacks, heads, tap, hops, owners, .. } = self;
+        let reverse = hops.reverse;
+        let discard = move |packet: Packet, fate| {
+            if let Some(tap) = tap {
+                let owner = owners[packet.flow as usize] as usize;
+                let place = tap::Place { at: now, link, owner, is_reply: packet.hop >= reverse };
+                tap::show(*tap, &place, &packet, fate, sacks, heads);
+            }
+            free(sacks, heads, packet);
+        };
+        (&mut links[link], discard)
+    }
 }
 
 /// Gives back what a packet points to.
-fn free(sacks: &mut Slab<Sack>, heads: &mut Slab<Vec<u8>>, packet: Packet) {
+fn free(sacks: &mut Slab<Sack>, heads: &mut Heads, packet: Packet) {
     match packet.body {
-        Body::Ack { sack, .. } if sack != NO_SACK => sacks.give(sack),
-        Body::Utp { head, .. } => heads.give(head),
+        Body::Ack { sack, .. } if sack != NO_SACK => drop(sacks.remove(sack as usize)),
+        Body::Utp { head, .. } => {
+            let head = heads.remove(head);
+            heads.recycle(head);
+        }
         _ => {}
     }
 }

@@ -7,10 +7,11 @@ use crate::error::Error;
 use crate::net::Net;
 use crate::record::Recorder;
 use crate::sample::Sampler;
+use crate::tap::Tap;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::Network;
 use afteryou_scenario::outcome::{LinkTotals, Run, Totals};
-use afteryou_scenario::Scenario;
+use afteryou_scenario::{Record, Scenario};
 
 /// Events between two looks at the clock of whoever watches.
 const WATCH_EVERY: u32 = 1 << 16;
@@ -30,33 +31,37 @@ pub struct Progress {
     pub of_s: f64,
 }
 
-/// Runs a checked scenario. `watch` is called now and then; it ends the run by returning false.
+/// Runs a checked scenario. `watch` is called now and then; it ends the run by returning false. `tap` sees the packets.
 pub fn run(
     scenario: &Scenario,
     watch: &mut dyn FnMut(Progress) -> bool,
     sampler: &mut Sampler<'_>,
+    tap: Option<Tap<'_>>,
 ) -> Result<Run, Error> {
     let network = scenario.network()?;
-    let mut world = World::new(scenario, &network)?;
+    let mut world = World::new(scenario, &network, tap)?;
     let mut recorder = Recorder::new(scenario, &network);
     world.go(&mut recorder, watch, sampler)?;
     world.finish(recorder)
 }
 
-struct World {
-    net: Net,
+struct World<'a> {
+    net: Net<'a>,
     connections: Connections,
     applications: Vec<Application>,
     end: Time,
 }
 
-impl World {
-    fn new(scenario: &Scenario, network: &Network) -> Result<World, Error> {
-        let mut net = Net::new(scenario, network)?;
+impl<'a> World<'a> {
+    fn new(scenario: &Scenario, network: &Network, tap: Option<Tap<'a>>) -> Result<World<'a>, Error> {
+        let mut net = Net::new(scenario, network, tap)?;
         let mut connections = Connections::default();
         let mut applications = Vec::new();
         for i in 0..scenario.flow.len() {
             applications.push(Application::new(scenario, network, i)?);
+        }
+        if scenario.record.contains(&Record::Events) {
+            net.note_drops(&applications.iter().map(|one| one.log().cloned()).collect::<Vec<_>>());
         }
         for application in &mut applications {
             application.prepare(&mut net, &mut connections);
@@ -172,7 +177,7 @@ mod tests {
         let scenario =
             Scenario { flow: vec![flow], ..Scenario::new("", Duration::from_millis(seconds * 1000), link) };
         let network = scenario.network().unwrap();
-        let mut world = World::new(&scenario, &network).unwrap();
+        let mut world = World::new(&scenario, &network, None).unwrap();
         let mut recorder = Recorder::new(&scenario, &network);
         let mut sampler_takes = |_: crate::Sample<'_>| {};
         let mut sampler = Sampler::new(Span::ZERO, &mut sampler_takes);

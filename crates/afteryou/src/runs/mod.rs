@@ -5,9 +5,10 @@
 
 mod explain;
 mod show;
+mod trace;
 
 use crate::run_args::{EngineCommand, RunArgs};
-use afteryou_lab::{Engine, Event, Plan};
+use afteryou_lab::{Event, Plan};
 use afteryou_report::{self as report, Brief, Folders};
 use afteryou_scenario::{Experiment, Outcome};
 use afteryou_terminal::output;
@@ -45,6 +46,9 @@ pub fn run(command: &EngineCommand) -> Result<(), Failure> {
         Ok(Job { file, plan })
     });
     let jobs = jobs.collect::<Result<Vec<Job>, Failure>>()?;
+    if command.trace.is_some() {
+        stands_for_one_run(&jobs)?;
+    }
     let stop = on_interrupt()?;
     if let Some(out) = &args.out {
         report::check_writable(out)?;
@@ -52,7 +56,7 @@ pub fn run(command: &EngineCommand) -> Result<(), Failure> {
     let total = jobs.iter().map(|job| job.plan.points.len()).sum();
     let mut show = show::Show::new(total, std::io::stderr().is_terminal() && !afteryou_terminal::is_dumb());
     for job in &jobs {
-        let done = run_job(args, engine, job, jobs.len() > 1, &stop, &mut show);
+        let done = run_job(command, job, jobs.len() > 1, &stop, &mut show);
         show.clear();
         done?;
     }
@@ -80,14 +84,24 @@ fn on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
+/// A packet trace is of one run.
+fn stands_for_one_run(jobs: &[Job]) -> Result<(), Failure> {
+    let runs: usize = jobs.iter().map(|job| job.plan.points.len()).sum();
+    if runs == 1 {
+        return Ok(());
+    }
+    let advice = "give one file, fix what its [sweep] varies by --set, and --repeat 1";
+    Err(Failure::usage(format!("--trace is for one run, and this command line stands for {runs}: {advice}")))
+}
+
 fn run_job(
-    args: &RunArgs,
-    engine: &dyn Engine,
+    command: &EngineCommand,
     job: &Job,
     one_of_many: bool,
     stop: &AtomicBool,
     show: &mut show::Show,
 ) -> Result<(), Failure> {
+    let EngineCommand { engine, trace, runs: args, .. } = command;
     let points = &job.plan.points;
     let out = args.out.as_ref().map(|out| if one_of_many { out.join(&job.file.folder) } else { out.clone() });
     let folders = out.map(|out| Folders::new(out, points.len()));
@@ -104,7 +118,7 @@ fn run_job(
         }
         Ok(())
     };
-    let ended = args.pool().run(engine, points, stop, &mut |event| match event {
+    let mut report = |event| match event {
         Event::Progress(progress) => {
             show.draw(progress);
             Ok(())
@@ -113,7 +127,11 @@ fn run_job(
             show.clear();
             take(index, outcome).map_err(Ended::Here)
         }
-    });
+    };
+    let ended = match trace {
+        Some(path) => trace::run(*engine, &points[0], path, stop, &mut report),
+        None => args.pool().run(*engine, points, stop, &mut report),
+    };
     ended.map_err(|ended| match ended {
         Ended::InLab(error) => failure(error),
         Ended::Here(failure) => failure,

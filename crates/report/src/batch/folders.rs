@@ -2,7 +2,7 @@
 
 use super::{index_html, links_csv, runs_csv, series_csv, Brief};
 use crate::error::Error;
-use crate::folder::{write_files, write_folder};
+use crate::folder::{write_files, write_run};
 use afteryou_scenario::Outcome;
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ impl Folders {
             _ => name(index, self.runs, outcome),
         };
         let dir = self.out.join(&folder);
-        write_folder(outcome, &dir)?;
+        write_run(outcome, &dir, (self.runs > 1).then_some("../report.html"))?;
         write_files(&dir, &[("series.csv", series_csv(outcome))])?;
         Ok(folder)
     }

@@ -18,7 +18,7 @@ pub use page::index_html;
 
 use crate::format::{count, number, NOTHING};
 use crate::table::{Cell, Column, Table};
-use statistics::Estimate;
+pub(crate) use statistics::Estimate;
 use std::collections::BTreeMap;
 
 const WINDOW: Column = Column::words("window");

@@ -38,7 +38,7 @@ fn each_link_has_its_figures_with_the_background_and_without() {
     let alone: Vec<&str> = links[1..5].iter().map(|line| line.trim()).collect();
     assert!(alone[0].starts_with("alone") && alone[0].contains("bottleneck"), "{alone:?}");
     assert!(alone[0].contains("96.4 %") && alone[1].starts_with("without") && alone[1].contains("62.0 %"));
-    assert!(alone[2].starts_with("way back") && alone[2].contains("16.3 %"), "{alone:?}");
+    assert!(alone[2].starts_with("reverse path") && alone[2].contains("16.3 %"), "{alone:?}");
     assert!(alone[3].starts_with("without") && alone[3].contains("16.6 %"), "{alone:?}");
 }
 
@@ -51,12 +51,15 @@ fn shares_and_what_was_kept_are_those_of_the_flows_whose_data_cross_the_link() {
     let bottleneck = shared.link("bottleneck").unwrap();
     assert_eq!(bottleneck.harvest, Some(0.0232));
     assert_eq!(bottleneck.foreground_share, Some(0.7852));
-    let back = shared.link("way back").unwrap();
+    let back = shared.link("reverse path").unwrap();
     assert_eq!((back.harvest, back.foreground_share), (None, Some(1.0)));
     let cost = table(&page, "What the background cost on each link");
     let of_shared = cost.iter().position(|line| line.contains("shared")).unwrap();
     assert!(cost[of_shared].contains("bottleneck") && cost[of_shared].contains("100 %"), "{cost:?}");
-    assert!(cost[of_shared + 1].contains("way back") && cost[of_shared + 1].contains("98.4 %"), "{cost:?}");
+    assert!(
+        cost[of_shared + 1].contains("reverse path") && cost[of_shared + 1].contains("98.4 %"),
+        "{cost:?}"
+    );
 }
 
 #[test]
@@ -65,10 +68,13 @@ fn a_line_of_runs_csv_has_the_figures_of_the_link_that_the_flow_crosses() {
     let line = |flow: &str| csv.lines().find(|line| field(&csv, line, "flow") == flow).unwrap();
     let (call, download) = (line("video call"), line("photo upload"));
     assert_eq!((field(&csv, call, "link"), field(&csv, call, "utilisation")), ("bottleneck", "0.964"));
-    assert_eq!((field(&csv, download, "link"), field(&csv, download, "utilisation")), ("way back", "0.163"));
+    assert_eq!(
+        (field(&csv, download, "link"), field(&csv, download, "utilisation")),
+        ("reverse path", "0.163")
+    );
     let links = links_csv(&[Brief::of(&common::both_directions(), "")]).unwrap();
     let names: Vec<&str> = links.lines().skip(1).map(|line| field(&links, line, "link")).collect();
-    assert_eq!(names, ["bottleneck", "way back"].repeat(3));
+    assert_eq!(names, ["bottleneck", "reverse path"].repeat(3));
     let rates: Vec<&str> = links.lines().skip(1).map(|line| field(&links, line, "capacity_bit_s")).collect();
     assert_eq!(rates, ["20000000", "100000000"].repeat(3));
 }
@@ -82,7 +88,7 @@ fn a_page_of_several_links_lists_them_and_the_figure_names_their_curves() {
     }
     assert!(page.contains("path of its data"));
     assert!(!html(&common::full()).unwrap().contains("path of its data"));
-    for name in ["bottleneck", "way back"] {
+    for name in ["bottleneck", "reverse path"] {
         assert!(figure.contains(name), "{name}");
     }
     roxmltree::Document::parse(&figure).unwrap();

@@ -4,4 +4,5 @@ mod common;
 mod files;
 mod links;
 mod pictures;
+mod rows;
 mod words;

@@ -4,7 +4,7 @@
 //! transfer has a connection of its own, which closes when its last byte is acknowledged. When the flow stops, no more transfers
 //! begin; those under way go on.
 
-use super::log::Transfer;
+use super::transfers::Transfer;
 use super::{Dialer, Stage};
 use crate::connection::News;
 use afteryou_base::{Span, Time};
@@ -42,7 +42,7 @@ impl Arrivals {
     }
 
     /// A transfer begins, the first one a gap after the start; returns when the next one does.
-    pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_>) -> Option<Time> {
+    pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) -> Option<Time> {
         let now = stage.now;
         if now >= self.stop {
             dialer.stopped.get_or_insert(now);
@@ -50,7 +50,7 @@ impl Arrivals {
         }
         if std::mem::replace(&mut self.has_begun, true) {
             let bytes = self.sizes.draw(&mut self.size).bytes().max(1);
-            let transfer = dialer.log.begin(now, bytes);
+            let transfer = dialer.transfers.begin(now, bytes);
             let connection = dialer.dial_with(stage, bytes);
             self.under_way.insert(connection, transfer);
         }
@@ -62,14 +62,14 @@ impl Arrivals {
     pub(super) fn on_news(
         &mut self,
         dialer: &mut Dialer,
-        stage: &mut Stage<'_>,
+        stage: &mut Stage<'_, '_>,
         connection: usize,
         news: News,
     ) {
         match news {
             News::Arrived => {
                 if let Some(transfer) = self.under_way.remove(&connection) {
-                    dialer.log.complete(stage.now, transfer);
+                    dialer.transfers.complete(stage.now, transfer);
                 }
             }
             News::Flushed => dialer.hang_up(stage.connections, connection),

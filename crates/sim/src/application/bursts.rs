@@ -2,7 +2,7 @@
 //! its last byte has not arrived when the next one is due. A late segment delays those behind it: none is given up, and the size
 //! does not follow the rate.
 
-use super::log::Transfer;
+use super::transfers::Transfer;
 use super::{Dialer, Stage};
 use crate::connection::News;
 use afteryou_base::{Span, Time};
@@ -25,19 +25,19 @@ impl Bursts {
     }
 
     /// A segment begins; returns when the next one does.
-    pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_>) -> Option<Time> {
+    pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) -> Option<Time> {
         let now = stage.now;
         // One segment is due now: each one before that has not arrived is late, once.
         let newest = self.under_way.back().map(|(transfer, _)| transfer.began);
         if newest.is_some_and(|began| began + self.every <= now) {
-            *dialer.log.late.get_or_insert(0) += 1;
+            *dialer.transfers.late.get_or_insert(0) += 1;
         }
         if now >= self.stop {
             dialer.stop(stage);
             return None;
         }
-        dialer.log.late.get_or_insert(0);
-        let segment = dialer.log.begin(now, self.size);
+        dialer.transfers.late.get_or_insert(0);
+        let segment = dialer.transfers.begin(now, self.size);
         match dialer.open.first() {
             Some(connection) => dialer.send(stage, *connection, self.size),
             None => {
@@ -50,7 +50,7 @@ impl Bursts {
         Some((now + self.every).min(self.stop))
     }
 
-    fn expect_oldest(&self, dialer: &Dialer, stage: &mut Stage<'_>) {
+    fn expect_oldest(&self, dialer: &Dialer, stage: &mut Stage<'_, '_>) {
         if let Some((_, bytes)) = self.under_way.front() {
             stage.connections.get_mut(dialer.open[0]).expect(*bytes);
         }
@@ -59,7 +59,7 @@ impl Bursts {
     pub(super) fn on_news(
         &mut self,
         dialer: &mut Dialer,
-        stage: &mut Stage<'_>,
+        stage: &mut Stage<'_, '_>,
         connection: usize,
         news: News,
     ) {
@@ -69,7 +69,7 @@ impl Bursts {
         let received = stage.connections.get(connection).received();
         while self.under_way.front().is_some_and(|(_, bytes)| *bytes <= received) {
             if let Some((segment, _)) = self.under_way.pop_front() {
-                dialer.log.complete(stage.now, segment);
+                dialer.transfers.complete(stage.now, segment);
             }
         }
         self.expect_oldest(dialer, stage);

@@ -2,25 +2,26 @@
 
 mod arrivals;
 mod bursts;
-mod log;
 mod peers;
 mod schedule;
 mod steady;
+mod transfers;
 mod web;
 
 use crate::calendar::{Kind, Slot, Timer};
 use crate::connection::{Connections, News, Template};
 use crate::net::Net;
+use crate::record::{edges, SenderLog};
 use afteryou_base::Time;
 use afteryou_cc::Snapshot;
 use afteryou_scenario::network::Route;
 use afteryou_scenario::outcome::{round, Offered, Quantiles, Totals};
-use afteryou_scenario::{random, Error, Flow as Spec, Network, Role, Scenario, Traffic};
+use afteryou_scenario::{random, Error, Flow as Spec, Network, Record, Role, Scenario, Traffic};
 use arrivals::Arrivals;
 use bursts::Bursts;
-use log::Log;
 use peers::Peers;
 use steady::Steady;
+use transfers::Transfers;
 use web::Web;
 
 /// An application: a flow of the scenario.
@@ -28,6 +29,8 @@ pub struct Application {
     dialer: Dialer,
     work: Work,
     timer: Timer,
+    /// Its senders', where the scenario records them.
+    log: Option<SenderLog>,
 }
 
 /// What it does, by the traffic of its flow.
@@ -60,13 +63,13 @@ struct Dialer {
     earlier: Totals,
     /// Bytes given so far, and those of closed connections that did not arrive.
     books: Offered,
-    log: Log,
+    transfers: Transfers,
 }
 
 /// The world that applications act on.
-pub struct Stage<'a> {
+pub struct Stage<'a, 'tap> {
     /// The network.
-    pub net: &'a mut Net,
+    pub net: &'a mut Net<'tap>,
     /// All connections.
     pub connections: &'a mut Connections,
     /// Now.
@@ -79,12 +82,12 @@ impl Dialer {
         let connection = connections.open(net, &self.template, (self.index, &self.route), self.seed);
         self.seed = self.seed.wrapping_add(1);
         self.open.push(connection);
-        self.log.connections += 1;
+        self.transfers.connections += 1;
         connection
     }
 
     /// Opens a connection and gives it `bytes`; they and their acknowledgement are reported.
-    fn dial_with(&mut self, stage: &mut Stage<'_>, bytes: u64) -> usize {
+    fn dial_with(&mut self, stage: &mut Stage<'_, '_>, bytes: u64) -> usize {
         let index = self.dial(stage.net, stage.connections);
         self.started.get_or_insert(stage.now);
         stage.connections.get_mut(index).connect(stage.now);
@@ -93,7 +96,7 @@ impl Dialer {
     }
 
     /// Gives a connection `bytes` more; they and their acknowledgement are reported.
-    fn send(&mut self, stage: &mut Stage<'_>, index: usize, bytes: u64) {
+    fn send(&mut self, stage: &mut Stage<'_, '_>, index: usize, bytes: u64) {
         let connection = stage.connections.get_mut(index);
         connection.give(bytes);
         connection.expect(connection.given());
@@ -108,7 +111,7 @@ impl Dialer {
     }
 
     /// Stops all connections at the end of the time table.
-    fn stop(&mut self, stage: &mut Stage<'_>) {
+    fn stop(&mut self, stage: &mut Stage<'_, '_>) {
         self.stopped.get_or_insert(stage.now);
         self.open.iter().for_each(|open| stage.connections.get_mut(*open).shut());
     }
@@ -130,6 +133,20 @@ impl Dialer {
     }
 }
 
+/// The log of a flow's senders, where the scenario records senders or events.
+fn log(scenario: &Scenario, network: &Network, index: usize) -> Option<SenderLog> {
+    let spec = &scenario.flow[index];
+    let records = |record| scenario.record.contains(&record);
+    // What several senders do at the same time is no course of one sender.
+    let has_many = matches!(spec.traffic, Traffic::Arrivals { .. } | Traffic::Web(_));
+    if spec.controller.is_none() || has_many || !(records(Record::Senders) || records(Record::Events)) {
+        return None;
+    }
+    let windows = scenario.measure.iter().map(edges).collect();
+    let empty_rtt = network.empty_round_trip(index, spec.packet_format());
+    Some(SenderLog::new(&spec.name, windows, empty_rtt, records(Record::Events)))
+}
+
 impl Application {
     /// The flow with this index in a scenario.
     ///
@@ -137,7 +154,8 @@ impl Application {
     /// A transport, a controller or a parameter that is refused.
     pub fn new(scenario: &Scenario, network: &Network, index: usize) -> Result<Application, Error> {
         let spec = scenario.flow[index].clone();
-        let template = Template::new(&spec, |size| network.empty_path(index, size))?;
+        let log = log(scenario, network, index);
+        let template = Template::new(&spec, |size| network.empty_path(index, size), log.clone())?;
         let end = Time(scenario.duration.0 .0);
         let work = match &spec.traffic {
             Traffic::Arrivals { .. } => Work::Arrivals(Arrivals::new(scenario, &spec)),
@@ -159,9 +177,9 @@ impl Application {
             completed: None,
             earlier: Totals::default(),
             books: Offered::default(),
-            log: Log::default(),
+            transfers: Transfers::default(),
         };
-        Ok(Application { dialer, work, timer: Timer::default() })
+        Ok(Application { dialer, work, timer: Timer::default(), log })
     }
 
     /// Prepares the run: opens what is open from the beginning, and enters the first action into the calendar.
@@ -174,7 +192,7 @@ impl Application {
     }
 
     /// Its time has come.
-    pub fn act(&mut self, stage: Stage<'_>) {
+    pub fn act(&mut self, stage: Stage<'_, '_>) {
         if !self.timer.fires(stage.now) {
             return;
         }
@@ -197,7 +215,7 @@ impl Application {
     }
 
     /// Its connection with the number `connection` reports something.
-    pub fn on_news(&mut self, mut stage: Stage<'_>, connection: usize, news: News) {
+    pub fn on_news(&mut self, mut stage: Stage<'_, '_>, connection: usize, news: News) {
         let (dialer, stage) = (&mut self.dialer, &mut stage);
         let next = match &mut self.work {
             Work::Steady(_) => {
@@ -217,6 +235,11 @@ impl Application {
             }
         };
         self.arm(stage.net, next);
+    }
+
+    /// What its senders' controllers saw, where the scenario records them.
+    pub fn log(&self) -> Option<&SenderLog> {
+        self.log.as_ref()
     }
 
     /// Its name.
@@ -284,7 +307,7 @@ impl Application {
             let open = self.dialer.open.iter().map(|open| connections.get(*open));
             let queued = open.map(|open| open.given().saturating_sub(open.received())).sum();
             let delivered = self.received(connections);
-            self.dialer.log.completions(Offered { delivered, queued, ..self.dialer.books })
+            self.dialer.transfers.completions(Offered { delivered, queued, ..self.dialer.books })
         });
         Totals {
             completions,

@@ -2,7 +2,7 @@
 //! probability `persist` to the same peer after a pause, over the same connection, whose window and base delay are kept.
 //! Otherwise it goes to another peer: at once, over a new connection, which begins with the controller's initial window.
 
-use super::log::Transfer;
+use super::transfers::Transfer;
 use super::{Dialer, Stage};
 use crate::connection::News;
 use afteryou_base::{Span, Time};
@@ -36,7 +36,7 @@ impl Peers {
     }
 
     /// The first chunk begins, or one after a pause; returns when it stops.
-    pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_>) -> Option<Time> {
+    pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) -> Option<Time> {
         if stage.now >= self.stop {
             dialer.stop(stage);
             return None;
@@ -48,8 +48,8 @@ impl Peers {
     }
 
     /// A chunk begins, over the connection that there is or over a new one.
-    fn begin(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_>) {
-        self.chunk_under_way = Some(dialer.log.begin(stage.now, self.chunk));
+    fn begin(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) {
+        self.chunk_under_way = Some(dialer.transfers.begin(stage.now, self.chunk));
         match dialer.open.first() {
             Some(connection) => dialer.send(stage, *connection, self.chunk),
             None => {
@@ -62,13 +62,13 @@ impl Peers {
     pub(super) fn on_news(
         &mut self,
         dialer: &mut Dialer,
-        stage: &mut Stage<'_>,
+        stage: &mut Stage<'_, '_>,
         connection: usize,
         news: News,
     ) -> Option<Time> {
         match (news, self.chunk_under_way) {
             (News::Arrived, Some(chunk)) => {
-                dialer.log.complete(stage.now, chunk);
+                dialer.transfers.complete(stage.now, chunk);
                 None
             }
             (News::Flushed, _) => {

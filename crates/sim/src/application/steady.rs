@@ -22,7 +22,7 @@ impl Steady {
     }
 
     /// Starts, stops or sends; returns when it acts next.
-    pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_>) -> Option<Time> {
+    pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) -> Option<Time> {
         let now = stage.now;
         let next = self.schedule.next_change(now);
         if now >= self.schedule.stop() {
@@ -42,7 +42,7 @@ impl Steady {
         [next, packet].into_iter().flatten().min()
     }
 
-    fn turn_on(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_>) {
+    fn turn_on(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) {
         let Stage { net, connections, now } = stage;
         let now = *now;
         let again = dialer.started.is_some();
@@ -73,7 +73,7 @@ impl Steady {
         self.unsent = connections.get_mut(dialer.open[0]).take_back();
     }
 
-    fn stop(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_>) {
+    fn stop(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) {
         self.turn_off(dialer, stage.connections);
         if dialer.started.is_some() {
             dialer.stopped.get_or_insert(stage.now);

@@ -5,7 +5,7 @@
 //! arrive. A page is complete when its last object has arrived; its connections close then or soon after. Users begin with a
 //! time of thinking. Requests themselves are not sent, and objects do not depend on each other.
 
-use super::log::Transfer;
+use super::transfers::Transfer;
 use super::{Dialer, Stage};
 use crate::connection::News;
 use afteryou_base::{Span, Time};
@@ -56,7 +56,7 @@ impl Web {
     }
 
     /// Users who have thought fetch their pages; returns when the next one does.
-    pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_>) -> Option<Time> {
+    pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) -> Option<Time> {
         if stage.now >= self.stop {
             dialer.stop(stage);
             return None;
@@ -86,9 +86,9 @@ impl Web {
         self.words.size.draw(&mut self.sizes).bytes().max(1)
     }
 
-    fn fetch(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_>, user: usize) {
+    fn fetch(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>, user: usize) {
         let Words { objects, connections, .. } = self.words;
-        let transfer = Some(dialer.log.begin(stage.now, 0));
+        let transfer = Some(dialer.transfers.begin(stage.now, 0));
         let number = self.pages[user].number + 1;
         self.pages[user] = Page { number, transfer, waiting: objects, under_way: 0 };
         for _ in 0..objects.min(connections) {
@@ -113,7 +113,7 @@ impl Web {
     pub(super) fn on_news(
         &mut self,
         dialer: &mut Dialer,
-        stage: &mut Stage<'_>,
+        stage: &mut Stage<'_, '_>,
         connection: usize,
         news: News,
     ) -> Option<Time> {
@@ -135,7 +135,7 @@ impl Web {
                 if page.under_way + page.waiting > 0 {
                     return None;
                 }
-                dialer.log.complete(stage.now, page.transfer.take()?);
+                dialer.transfers.complete(stage.now, page.transfer.take()?);
                 self.think(stage.now, user);
                 Some(self.next())
             }

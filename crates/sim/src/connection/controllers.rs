@@ -1,5 +1,6 @@
-//! The controllers of an application's connections: their settings are read once.
+//! The controllers of an application's connections: their settings are read and checked once.
 
+use crate::record::{SenderLog, Watched};
 use afteryou_base::param::{ParamError, Value};
 use afteryou_cc::list::Entry;
 use afteryou_cc::{Controller, Setup};
@@ -12,11 +13,18 @@ const INITIAL_WINDOW: &str = "initial_window";
 pub(super) struct Controllers {
     entry: &'static Entry,
     overrides: Vec<(&'static str, Value)>,
+    /// Records the senders, where the scenario asks for it.
+    log: Option<SenderLog>,
 }
 
 impl Controllers {
-    /// Those of a flow; `iw` is the transport's initial window in packets.
-    pub(super) fn new(spec: &Spec, setup: Setup, iw: Option<u32>) -> Result<Controllers, Error> {
+    /// Those of a flow; `iw` is the transport's initial window in packets, `log` records the senders.
+    pub(super) fn new(
+        spec: &Spec,
+        setup: Setup,
+        iw: Option<u32>,
+        log: Option<SenderLog>,
+    ) -> Result<Controllers, Error> {
         let missing = || Error::Scenario(format!("flow {:?} needs a controller", spec.name));
         let (entry, mut overrides) = spec.controller.as_ref().ok_or_else(missing)?.controller()?;
         let has_it = entry.params.iter().any(|param| param.name == INITIAL_WINDOW);
@@ -26,10 +34,20 @@ impl Controllers {
         let refused =
             |error: ParamError| Error::Parameter { of: entry.name.to_owned(), reason: error.to_string() };
         entry.build(&overrides, setup).map_err(refused)?;
-        Ok(Controllers { entry, overrides })
+        Ok(Controllers { entry, overrides, log })
     }
 
+    /// A sender's controller.
     pub(super) fn build(&self, setup: Setup) -> Box<dyn Controller> {
+        let controller = self.idle(setup);
+        match &self.log {
+            Some(log) => Box::new(Watched::new(controller, log.clone())),
+            None => controller,
+        }
+    }
+
+    /// The controller of an end that sends no data.
+    pub(super) fn idle(&self, setup: Setup) -> Box<dyn Controller> {
         // The same settings made a controller before; a seed is refused by none.
         self.entry.build(&self.overrides, setup).unwrap_or_else(|error| unreachable!("bug: {error}"))
     }

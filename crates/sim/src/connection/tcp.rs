@@ -85,13 +85,11 @@ impl Ends {
                 self.sender.on_syn_ack(now);
             }
             (Way::Reverse, Body::Ack { cumulative, tsecr, one_way_delay, sack, epoch, flags }) => {
+                let sack = (sack != NO_SACK).then(|| net.sacks.remove(sack as usize));
                 if epoch == self.epoch && !is_shut {
-                    let sack = (sack != NO_SACK).then(|| net.sacks.get(sack));
+                    let sack = sack.as_ref();
                     let incoming = Incoming { cumulative, tsecr, one_way_delay, sack, flags };
                     self.sender.on_ack(now, &incoming);
-                }
-                if sack != NO_SACK {
-                    net.sacks.give(sack);
                 }
             }
             _ => net.discard(packet),
@@ -139,11 +137,7 @@ impl Ends {
         let acknowledgement = self.receiver.acknowledge();
         let sack = match acknowledgement.sack {
             None => NO_SACK,
-            Some(sack) => {
-                let slot = net.sacks.take();
-                *net.sacks.get_mut(slot) = sack;
-                slot
-            }
+            Some(sack) => net.sacks.insert(sack) as u32,
         };
         let receivers_clock = now.as_micros_on_clock(self.options.skew_ppm) as u32;
         let body = Body::Ack {

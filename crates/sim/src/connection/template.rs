@@ -2,6 +2,7 @@
 
 use super::controllers::Controllers;
 use super::{cbr, tcp, utp, Ends, Format};
+use crate::record::SenderLog;
 use afteryou_aqm::Ecn;
 use afteryou_base::Span;
 use afteryou_cc::Setup;
@@ -26,11 +27,15 @@ enum Which {
 }
 
 impl Template {
-    /// The connections of a flow; a packet of its full size crosses the empty path in `empty`.
+    /// The connections of a flow; a packet of its full size crosses the empty path in `empty`, `log` records its senders.
     ///
     /// # Errors
     /// A transport, a controller or a parameter that is refused.
-    pub fn new(spec: &Spec, empty: impl FnOnce(u32) -> Span) -> Result<Template, Error> {
+    pub fn new(
+        spec: &Spec,
+        empty: impl FnOnce(u32) -> Span,
+        log: Option<SenderLog>,
+    ) -> Result<Template, Error> {
         let sizes = spec.packet_format();
         let protocol = spec.transport.protocol()?;
         let ecn = matches!(protocol, Protocol::Tcp(options) if options.ecn);
@@ -41,7 +46,7 @@ impl Template {
             dscp: spec.dscp().bits(),
             ecn: if ecn { Ecn::Ect0 } else { Ecn::NotEct },
         };
-        let controllers = |mss, iw| Controllers::new(spec, Setup { mss, seed: 0 }, iw);
+        let controllers = |mss, iw| Controllers::new(spec, Setup { mss, seed: 0 }, iw, log);
         let kind = match protocol {
             Protocol::Tcp(options) => {
                 let mss = format.payload.min(u32::from(u16::MAX));

@@ -74,13 +74,13 @@ impl Ends {
     /// The ends of a new connection; `seed` is its controllers'.
     pub(super) fn new(options: &Options, format: Format, epoch: u16, seed: u64) -> Ends {
         let Options { config, skew_ppm, controllers } = options;
-        let controller = || Some(controllers.build(Setup { mss: format.payload, seed }));
+        let setup = Setup { mss: format.payload, seed };
         Ends {
             format,
             config: config.clone(),
             skew_ppm: *skew_ppm,
-            for_client: controller(),
-            for_server: controller(),
+            for_client: Some(controllers.build(setup)),
+            for_server: Some(controllers.idle(setup)),
             client: None,
             server: None,
             epoch,
@@ -116,14 +116,15 @@ impl Ends {
 
     pub(super) fn receive(&mut self, net: &mut Net, now: Time, packet: Packet, way: Way, is_shut: bool) {
         let Body::Utp { head, payload, epoch } = packet.body else { return net.discard(packet) };
+        let head = net.heads.remove(head);
         if epoch == self.epoch && !is_shut {
-            self.handle(net, now, way, head, payload);
+            self.handle(now, way, &head, payload);
         }
-        net.heads.give(head);
+        net.heads.recycle(head);
     }
 
-    fn handle(&mut self, net: &Net, now: Time, way: Way, head: u32, payload: u32) {
-        let Ok(Datagram { header, sack, .. }) = Datagram::decode(net.heads.get(head)) else { return };
+    fn handle(&mut self, now: Time, way: Way, head: &[u8], payload: u32) {
+        let Ok(Datagram { header, sack, .. }) = Datagram::decode(head) else { return };
         let datagram = Datagram { header, sack, payload: &NOTHING[..payload as usize] };
         match (way, &mut self.client, &mut self.server) {
             (Way::Reverse, Some(client), _) => client.handle(now, &datagram),
@@ -176,15 +177,12 @@ impl Ends {
 
     /// Sends a connection's next datagram, if there is one.
     fn transmit(&mut self, net: &mut Net, now: Time, connection: &mut Connection, way: Way) -> bool {
-        let slot = net.heads.take();
-        let head = net.heads.get_mut(slot);
-        head.clear();
+        let head = net.heads.next();
         let Some(Outgoing { header, payload }) = connection.poll_transmit_head(now, head) else {
-            net.heads.give(slot);
             return false;
         };
         let extensions = (head.len() - HEADER_LEN) as u32;
-        let body = Body::Utp { head: slot, payload, epoch: self.epoch };
+        let body = Body::Utp { head: net.heads.keep(), payload, epoch: self.epoch };
         let mut packet = self.format.packet(payload, body);
         packet.size += extensions;
         if header.kind == PacketKind::Data && way == Way::Forward {

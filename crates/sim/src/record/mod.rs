@@ -2,11 +2,16 @@
 //! at the edges of a window or a step.
 
 mod delays;
+mod lengths;
+mod levels;
 mod meter;
+mod sender_log;
 mod tracks;
 
 pub use delays::{Delays, StepMean};
+pub use lengths::edges;
 pub use meter::Meter;
+pub use sender_log::{SenderLog, Watched};
 
 use crate::application::Application;
 use crate::connection::Connections;
@@ -14,7 +19,8 @@ use crate::net::Net;
 use afteryou_aqm::Class;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{
-    class_name, round, ClassFigures, FlowFigures, LinkFigures, Mark, Quantiles, Run, Series, WindowFigures,
+    class_name, round, ClassFigures, Exact, FlowFigures, LinkFigures, Mark, Quantiles, Run, Series,
+    WindowFigures,
 };
 use afteryou_scenario::{Network, Role, Scenario};
 use tracks::Tracks;
@@ -147,12 +153,15 @@ impl<'a> Recorder<'a> {
         self.marks.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
         let windows =
             (0..self.scenario.measure.len()).map(|i| self.window(i, flows, connections, net)).collect();
+        let (events, events_left_out) = events(flows);
         let series: Vec<Series> = self.tracks.series();
         Run {
             duration_s: self.scenario.duration.as_secs_f64(),
             windows,
             series,
             marks: self.marks,
+            events,
+            events_left_out,
             totals: flows.iter().map(|flow| flow.totals(connections)).collect(),
             ..Run::default()
         }
@@ -163,6 +172,8 @@ impl<'a> Recorder<'a> {
         let spec = &self.network.links[link];
         let capacity_bit_s = spec.link.rate.bits_per_second() as f64;
         let passed = net.meter(link).window(window);
+        let lengths = net.meter(link).lengths.as_deref();
+        let names = self.scenario.flow.iter().map(|flow| flow.name.as_str());
         let classes = passed.by_class.map(|delays| classes(delays, passed.packet_seconds, seconds));
         LinkFigures {
             link: spec.name.clone(),
@@ -170,6 +181,8 @@ impl<'a> Recorder<'a> {
             utilisation: round(passed.bytes as f64 / (capacity_bit_s * seconds / 8.0), 4),
             queuing_delay: passed.delays,
             queue_packets: Some(round(passed.packet_seconds.iter().sum::<f64>() / seconds, 3)),
+            queue_length: lengths.and_then(|lengths| lengths.length(window)),
+            flows: lengths.map(|lengths| lengths.flows(window, names)).unwrap_or_default(),
             classes: classes.unwrap_or_default(),
             ..LinkFigures::default()
         }
@@ -192,6 +205,7 @@ impl<'a> Recorder<'a> {
                 goodput_bit_s: round(goodput_bit_s, 0),
                 share_of_payload_capacity: round(goodput_bit_s / flow.payload_capacity(), 4),
                 queuing_delay: flow.window_delays(connections, index),
+                sender: flow.log().and_then(|log| log.figures(index)),
             }
         });
         let mut figures = WindowFigures {
@@ -204,6 +218,15 @@ impl<'a> Recorder<'a> {
         figures.derive(self.scenario);
         figures
     }
+}
+
+/// The events of all flows in the order of time, and how many were too many to keep.
+fn events(flows: &[Application]) -> (Vec<Exact>, u64) {
+    let taken: Vec<_> = flows.iter().filter_map(Application::log).map(SenderLog::take_events).collect();
+    let left_out = taken.iter().map(|(_, left_out)| left_out).sum();
+    let mut events: Vec<Exact> = taken.into_iter().flat_map(|(events, _)| events).collect();
+    events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+    (events, left_out)
 }
 
 /// Figures of each class.

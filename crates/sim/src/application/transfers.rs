@@ -13,7 +13,7 @@ pub(super) struct Transfer {
 
 /// All transfers that began.
 #[derive(Default)]
-pub(super) struct Log {
+pub(super) struct Transfers {
     pub(super) begun: u64,
     pub(super) connections: u64,
     /// Segments that came too late, for an application that has segments.
@@ -23,7 +23,7 @@ pub(super) struct Log {
     times: Vec<Delays>,
 }
 
-impl Log {
+impl Transfers {
     /// A transfer begins.
     pub(super) fn begin(&mut self, now: Time, bytes: u64) -> Transfer {
         self.begun += 1;

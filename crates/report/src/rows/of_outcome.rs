@@ -1,0 +1,224 @@
+//! The rows of a run.
+
+use super::{figures, settings, Row};
+use afteryou_scenario::content::ContentHash;
+use afteryou_scenario::outcome::{DataLink, FlowFigures, LinkFigures, Outcome, Run, WindowFigures};
+use afteryou_scenario::{Flow, Role};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// The identity of a run among others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Its number in the sweep, from 1.
+    pub run: u64,
+    /// Its name, the same wherever the same program runs the same scenario with the same seed.
+    pub key: ContentHash,
+}
+
+/// The rows of one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rows {
+    /// The run: figures of the first link that data cross, sums over the flows. Where the scenario has several windows,
+    /// the figures of each have the window's name and a dot before them.
+    pub run: Row,
+    /// Each flow in each window.
+    pub flows: Vec<Row>,
+    /// Each link that data cross in each window.
+    pub links: Vec<Row>,
+}
+
+/// Names that every row may have, beside figures; a setting with one of these names gets another.
+const NAMES: &[&str] = &[
+    "run",
+    "repetition",
+    "seed",
+    "key",
+    "engine",
+    "name",
+    "controller",
+    "controller_parameters",
+    "foreground_controller",
+    "window",
+    "from_s",
+    "to_s",
+    "flow",
+    "group",
+    "role",
+    "link",
+    "duration_s",
+];
+
+impl Rows {
+    /// The rows of `outcome`.
+    pub fn of(outcome: &Outcome, identity: Identity) -> Rows {
+        let rows = Maker { outcome, shared: shared(outcome, identity), data_links: outcome.data_links() };
+        Rows { run: rows.run(), flows: rows.flows(), links: rows.links() }
+    }
+}
+
+/// The columns that all rows of a run begin with.
+fn shared(outcome: &Outcome, Identity { run, key }: Identity) -> Row {
+    let mut row = Row::default();
+    settings::add(&mut row, &outcome.point, NAMES);
+    row.add("run", run);
+    row.add("repetition", u64::from(outcome.repetition) + 1);
+    row.add("seed", outcome.scenario.seed);
+    row.add("key", key.to_string().as_str());
+    row.add("engine", outcome.engine.as_str());
+    row
+}
+
+struct Maker<'a> {
+    outcome: &'a Outcome,
+    shared: Row,
+    data_links: Vec<DataLink<'a>>,
+}
+
+impl Maker<'_> {
+    fn run(&self) -> Row {
+        let Outcome { scenario, run, .. } = self.outcome;
+        let mut row = self.shared.clone();
+        let [background, foreground] = [Role::Background, Role::Foreground]
+            .map(|role| controllers(scenario.flow.iter().filter(|flow| flow.role == role)));
+        match background.is_some() {
+            true => {
+                row.add("controller", background.as_deref());
+                row.add("foreground_controller", foreground.as_deref());
+            }
+            false => row.add("controller", foreground.as_deref()),
+        }
+        row.add("duration_s", run.duration_s);
+        for window in &run.windows {
+            let prefix = if run.windows.len() > 1 { format!("{}.", window.window) } else { String::new() };
+            self.add_window(&mut row, &prefix, window);
+        }
+        if !run.totals.is_empty() {
+            let sum = |count: fn(&afteryou_scenario::outcome::Totals) -> u64| {
+                run.totals.iter().map(count).sum::<u64>()
+            };
+            row.add("packets", sum(|totals| totals.packets));
+            row.add("retransmissions", sum(|totals| totals.retransmissions));
+            row.add("losses", sum(|totals| totals.losses));
+            row.add("timeouts", sum(|totals| totals.timeouts));
+        }
+        row
+    }
+
+    /// The sums over the flows of a window, and the figures of the first link that data cross.
+    fn add_window(&self, row: &mut Row, prefix: &str, window: &WindowFigures) {
+        for (role, name) in [(Role::Foreground, "foreground"), (Role::Background, "background")] {
+            let mut of_role = window.flows.iter().filter(|flow| flow.role == role).peekable();
+            if of_role.peek().is_some() {
+                // From +0: the empty sum is −0.
+                let goodput = of_role.fold(0.0, |sum, flow| sum + flow.goodput_bit_s);
+                row.add(format!("{prefix}{name}_goodput_bit_s"), goodput);
+            }
+        }
+        let first = self.data_links.first().and_then(|link| window.links.get(link.index));
+        if let Some(link) = first {
+            self.add_link(row, prefix, window, link);
+        }
+    }
+
+    fn add_link(&self, row: &mut Row, prefix: &str, window: &WindowFigures, link: &LinkFigures) {
+        figures::add(row, prefix, link, &["link"]);
+        let mut compared = self.outcome.link_comparison.iter();
+        if let Some(compared) =
+            compared.find(|compared| compared.window == window.window && compared.link == link.link)
+        {
+            figures::add(row, prefix, compared, &["window", "link"]);
+        }
+    }
+
+    fn links(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for window in &self.outcome.run.windows {
+            for link in self.data_links.iter().filter_map(|link| window.links.get(link.index)) {
+                let mut row = self.of_window(window);
+                row.add("link", link.link.as_str());
+                self.add_link(&mut row, "", window, link);
+                rows.push(row);
+            }
+        }
+        rows
+    }
+
+    fn flows(&self) -> Vec<Row> {
+        let Outcome { scenario, run, baseline, .. } = self.outcome;
+        let known: HashMap<&str, &Flow> =
+            scenario.flow.iter().map(|flow| (flow.name.as_str(), flow)).collect();
+        let (totals, without) = (by_flow(run), baseline.as_ref().map(by_flow).unwrap_or_default());
+        let compared: HashMap<(&str, &str), _> = self
+            .outcome
+            .comparison
+            .iter()
+            .map(|compared| ((compared.window.as_str(), compared.flow.as_str()), compared))
+            .collect();
+        let mut rows = Vec::new();
+        for window in &run.windows {
+            for flow in &window.flows {
+                let mut row = self.of_window(window);
+                self.add_flow(&mut row, flow, known.get(flow.flow.as_str()).copied());
+                figures::add(&mut row, "", flow, &["flow", "role"]);
+                if let Some(compared) = compared.get(&(window.window.as_str(), flow.flow.as_str())) {
+                    figures::add(&mut row, "", compared, &["window", "flow"]);
+                }
+                if let Some(totals) = totals.get(flow.flow.as_str()) {
+                    figures::add(&mut row, "run_", totals, &["flow"]);
+                }
+                if let Some(totals) = without.get(flow.flow.as_str()) {
+                    row.add("baseline_completed_in_s", totals.completed_in_s);
+                }
+                rows.push(row);
+            }
+        }
+        rows
+    }
+
+    fn add_flow(&self, row: &mut Row, figures: &FlowFigures, flow: Option<&Flow>) {
+        row.add("flow", figures.flow.as_str());
+        row.add("group", flow.and_then(|flow| flow.group.as_deref()));
+        row.add("role", role(figures.role));
+        let controller = flow.and_then(|flow| flow.controller.as_ref());
+        row.add("controller", controller.map(|controller| controller.kind.as_str()));
+        let parameters = controller.filter(|controller| !controller.params.is_empty()).map(|controller| {
+            let words = controller.params.iter().map(|(name, value)| format!("{name}={value}"));
+            words.collect::<Vec<_>>().join(",")
+        });
+        row.add("controller_parameters", parameters.as_deref());
+        let mut crossed = self.data_links.iter().filter(|link| link.flows.contains(figures.flow.as_str()));
+        let link = crossed.next().and_then(|link| self.outcome.run.links.get(link.index));
+        row.add("link", link.map(|link| link.link.as_str()));
+    }
+
+    fn of_window(&self, window: &WindowFigures) -> Row {
+        let mut row = self.shared.clone();
+        row.add("window", window.window.as_str());
+        row.add("from_s", window.from_s);
+        row.add("to_s", window.to_s);
+        row
+    }
+}
+
+/// The different controllers of `flows` in their order, joined by " + ".
+fn controllers<'a>(flows: impl Iterator<Item = &'a Flow>) -> Option<String> {
+    let mut kinds: Vec<&str> = Vec::new();
+    for kind in flows.filter_map(|flow| flow.controller.as_ref()).map(|controller| controller.kind.as_str()) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    (!kinds.is_empty()).then(|| kinds.join(" + "))
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::Foreground => "foreground",
+        Role::Background => "background",
+    }
+}
+
+fn by_flow(run: &Run) -> HashMap<&str, &afteryou_scenario::outcome::Totals> {
+    run.totals.iter().map(|totals| (totals.flow.as_str(), totals)).collect()
+}

@@ -1,0 +1,63 @@
+//! Rows for other programs.
+
+use crate::common;
+use afteryou_report::rows::{Columns, Csv, Identity, JsonLines, Rows, Value};
+use afteryou_scenario::content::ContentHash;
+use std::collections::BTreeSet;
+
+fn rows() -> Rows {
+    let mut outcome = common::full();
+    outcome.point = [("link.rate", "20 Mbit/s"), ("flow.backup.controller", "ledbat++")]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into();
+    Rows::of(&outcome, Identity { run: 7, key: ContentHash::of_text("key") })
+}
+
+#[test]
+fn a_run_is_one_row_and_each_flow_one_in_each_window() {
+    let (rows, outcome) = (rows(), common::full());
+    let windows = &outcome.run.windows;
+    assert_eq!(rows.flows.len(), windows.iter().map(|window| window.flows.len()).sum::<usize>());
+    let first = &rows.flows[0];
+    assert_eq!(first.get("link.rate_bit_s"), &Value::Whole(20_000_000));
+    assert_eq!(first.get("flow.backup.controller"), &Value::from("ledbat++"));
+    assert_eq!((first.get("run"), first.get("repetition")), (&Value::Whole(7), &Value::Whole(1)));
+    assert_eq!(first.get("window"), &Value::from(windows[0].window.as_str()));
+    let flow = &windows[0].flows[0];
+    assert_eq!(first.get("goodput_bit_s"), &Value::Number(flow.goodput_bit_s));
+    let delay = flow.queuing_delay.map(|delay| delay.p95_ms);
+    assert_eq!(first.get("queuing_delay_p95_ms"), &Value::from(delay));
+    let prefix = if windows.len() > 1 { format!("{}.", windows[0].window) } else { String::new() };
+    let utilisation = windows[0].links[0].utilisation;
+    assert_eq!(rows.run.get(&format!("{prefix}utilisation")), &Value::Number(utilisation));
+}
+
+#[test]
+fn no_row_has_two_values_under_one_name_and_all_formats_have_the_same_ones() {
+    let rows = rows();
+    for row in [&rows.run].into_iter().chain(&rows.flows).chain(&rows.links) {
+        let names: BTreeSet<&str> = row.cells().iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names.len(), row.cells().len(), "{row:?}");
+    }
+    let mut columns = Columns::default();
+    rows.flows.iter().for_each(|row| columns.add(row));
+    let (mut csv, mut lines) =
+        (Csv::new(&columns, Vec::new()).unwrap(), JsonLines::new(&columns, Vec::new()));
+    for row in &rows.flows {
+        csv.write(row).unwrap();
+        lines.write(row).unwrap();
+    }
+    let csv = String::from_utf8(csv.finish().unwrap()).unwrap();
+    let lines = String::from_utf8(lines.finish()).unwrap();
+    assert_eq!((csv.lines().count(), lines.lines().count()), (rows.flows.len() + 1, rows.flows.len()));
+    let object: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(object.len(), csv.lines().next().unwrap().split(',').count());
+}
+
+#[test]
+fn rows_that_are_read_back_are_the_same() {
+    let rows = rows();
+    let text = serde_json::to_string(&rows).unwrap();
+    assert_eq!(serde_json::from_str::<Rows>(&text).unwrap(), rows);
+}
