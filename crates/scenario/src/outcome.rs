@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `window`, `sender` | figures of a window: each link, each flow, its sender over time |
 //! | `link` | a link in the whole run: packets, bytes, its queue |
+//! | `completions` | transfers of a flow: how long they took, what became of the bytes |
 //! | `compare` | what the background cost: each flow and each link with it and without |
 //! | `crossing` | which flows' data cross which link |
 //! | `curves`, `quantiles` | curves and marks; distributions |
@@ -15,6 +16,7 @@
 //! | `read`, `schema1` | an outcome from JSON, of this format or of an earlier one |
 
 mod compare;
+mod completions;
 mod crossing;
 mod curves;
 mod judged;
@@ -27,6 +29,7 @@ mod window;
 
 pub use crate::network::{BOTTLENECK, REVERSE_PATH};
 pub use compare::{Comparison, LinkComparison};
+pub use completions::{Completions, Offered, SizeClass, SIZE_CLASSES};
 pub use curves::{Exact, Mark, Series};
 pub use judged::{Check, Lateness, Transfer, Verdict};
 pub use link::{class_name, ClassCounts, Ledger, LinkTotals, Packets};
@@ -131,6 +134,9 @@ pub struct Totals {
     /// From the start until the last byte arrived in order, s, for a flow with an end that came to it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub completed_in_s: Option<f64>,
+    /// Its transfers, for a flow whose application makes several.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub completions: Option<Completions>,
 }
 
 /// The name of a run: the content hash of the object `{"afteryou_version", "engine", "scenario"}`, with the scenario as in an

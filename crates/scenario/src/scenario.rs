@@ -15,7 +15,6 @@ use crate::traffic::Traffic;
 use crate::transport::{Protocol, Transport};
 use crate::units::{Buffer, Duration, Probability, Rate, Size};
 use afteryou_aqm::{Queue, Site};
-use afteryou_base::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -259,7 +258,7 @@ impl Scenario {
             if !names.insert(flow.name.as_str()) {
                 return wrong(format!("two flows are named {:?}: rename one", flow.name));
             }
-            flow.check()?;
+            flow.check(self.duration)?;
         }
         let known = |name: &str| match names.contains(name) {
             true => Ok(()),
@@ -270,9 +269,24 @@ impl Scenario {
         };
         self.drop.iter().try_for_each(|drop| {
             drop.flow.as_deref().map_or(Ok(()), known)?;
-            drop.check()
+            drop.check()?;
+            self.check_numbered(drop.flow.as_deref().filter(|_| drop.packet.is_some()))
         })?;
-        self.delay.iter().try_for_each(|delay| known(&delay.flow))
+        self.delay.iter().try_for_each(|delay| {
+            known(&delay.flow)?;
+            self.check_numbered(Some(&delay.flow))
+        })
+    }
+
+    /// Do the packets of this flow have numbers? Those of an application with many connections have none.
+    pub(crate) fn check_numbered(&self, flow: Option<&str>) -> Result<(), Error> {
+        let flow = self.flow.iter().find(|other| Some(other.name.as_str()) == flow);
+        match flow.filter(|flow| flow.traffic.has_transfers()) {
+            Some(Flow { name, .. }) => Err(Error::Scenario(format!(
+                "flow {name:?} opens connections by itself, so its packets have no numbers: say at = … instead"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// The same experiment without its background flows.
@@ -445,7 +459,7 @@ impl Flow {
     }
 
     /// Is it one by itself? If not, the first thing that is wrong.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self, duration: Duration) -> Result<(), Error> {
         let wrong = |what: &str| Err(Error::Scenario(format!("flow {:?} {what}", self.name)));
         match (&self.controller, self.transport.protocol()?, &self.traffic) {
             (None, Protocol::Udp, Traffic::Cbr { rate, payload }) => {
@@ -463,6 +477,8 @@ impl Flow {
             }
         }
         self.check_times()?;
+        let of_flow = |error: Error| Error::Scenario(format!("traffic of flow {:?}: {error}", self.name));
+        self.traffic.check(duration).map_err(of_flow)?;
         self.check_sizes()
     }
 
@@ -475,12 +491,10 @@ impl Flow {
         if !times.clone().zip(times.skip(1)).all(|(earlier, later)| earlier < later) {
             return wrong("has times of activity that are empty, overlap or go backwards");
         }
-        match self.traffic {
-            Traffic::OnOff { on, off } if on.0 < SHORTEST_ON_OFF || off.0 < SHORTEST_ON_OFF => {
-                wrong("goes on and off too fast: use 1 ms or more for each")
-            }
-            _ => Ok(()),
+        if self.traffic.has_transfers() && (!self.active.is_empty() || self.reconnect) {
+            return wrong("has traffic that opens connections by itself: leave active and reconnect out");
         }
+        Ok(())
     }
 
     fn check_sizes(&self) -> Result<(), Error> {
@@ -489,15 +503,10 @@ impl Flow {
         if !(1..=LARGEST_PAYLOAD).contains(&payload.bytes()) || overhead.bytes() > LARGEST_OVERHEAD {
             return wrong("has packets of an impossible size: payload 1 B to 65000 B, overhead up to 500 B");
         }
-        if matches!(self.traffic, Traffic::Chunk(size) if size.bytes() == 0) {
-            return wrong("has empty chunks");
-        }
         Ok(())
     }
 }
 
-/// Shorter times on or off are not traffic but noise, and there could be too many of them.
-const SHORTEST_ON_OFF: Span = Span::from_millis(1);
 /// What an IP packet can hold.
 const LARGEST_PAYLOAD: u64 = 65_000;
 const LARGEST_OVERHEAD: u64 = 500;

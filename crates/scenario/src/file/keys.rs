@@ -79,6 +79,14 @@ pub enum Takes {
     Transport,
     /// "bulk", or a table that says how much.
     Traffic,
+    /// A size, or a law of sizes.
+    SizeLaw,
+    /// A time, or a law of times.
+    TimeLaw,
+    /// `{ poisson = "50 per s" }`, or a law of times.
+    Arrivals,
+    /// A number, or per cent.
+    Ratio,
     /// A time, or a distribution of times.
     Distribution,
     /// A time, `{ every = … }` or `{ uniform = [from, to] }`.
@@ -352,6 +360,49 @@ pub const PACKET: &[Key] = &[
     ),
 ];
 
+/// `traffic` of a flow: some of these together.
+pub const TRAFFIC: &[Key] = &[
+    key("size", Takes::SizeLaw, "bytes of a transfer, of each transfer (arrivals), or of a segment (every)"),
+    key("chunk", Takes::Size, "bytes of a chunk"),
+    key("pause", Takes::TimeOrRounds, "time between two chunks to the same peer"),
+    key(
+        "persist",
+        Takes::Ratio,
+        "probability that the next chunk goes to the same peer; otherwise a new connection is opened",
+    ),
+    key("on", Takes::Time, "time on"),
+    key("off", Takes::Time, "time off"),
+    key("cbr", Takes::Rate, "rate of constant-rate traffic"),
+    key("payload", Takes::Size, "payload of a packet of constant-rate traffic; 160 B by default"),
+    key("arrivals", Takes::Arrivals, "times between transfers, each over a connection of its own"),
+    key("web", Takes::Table(WEB), "users who fetch pages"),
+    key("every", Takes::TimeOrRounds, "time between two segments of a video"),
+];
+
+/// `web` of a flow's traffic.
+pub const WEB: &[Key] = &[
+    key("users", Takes::Count, "how many, 1 to 10000"),
+    key("think", Takes::TimeLaw, "time from the end of a page to the next one"),
+    key("objects", Takes::Count, "objects of a page; 1 by default"),
+    key("size", Takes::SizeLaw, "bytes of an object"),
+    key("connections", Takes::Count, "most connections of a user at a time; 6 by default"),
+];
+
+/// `lognormal` of a law.
+pub const LAW_LOGNORMAL: &[Key] = &[
+    key("median", Takes::Text, "half of the values are below; this or mean"),
+    key("mean", Takes::Text, "mean before clip is applied; this or median"),
+    key("sigma", Takes::Ratio, "standard deviation of the natural logarithm, 0 to 5"),
+    key("clip", Takes::Names, "values outside [from, to] are moved to the nearer end"),
+];
+
+/// `pareto` of a law.
+pub const PARETO: &[Key] = &[
+    key("shape", Takes::Ratio, "the exponent, 0.1 to 100"),
+    key("min", Takes::Text, "the least value"),
+    key("cap", Takes::Text, "larger values are moved to this one"),
+];
+
 /// `[[drop]]`.
 pub const DROP: &[Key] = &[
     key("flow", Takes::Text, "the flow; any flow by default"),
@@ -371,7 +422,7 @@ pub const DELAY: &[Key] = &[
 ];
 
 /// Words of the language that nothing understands yet: they are refused, not ignored.
-pub(crate) const NOT_YET_KEYS: &[&str] = &["route", "hosts", "route_change", "swarm", "web"];
+pub(crate) const NOT_YET_KEYS: &[&str] = &["route", "hosts", "route_change", "swarm"];
 /// Controllers that are planned.
 pub(crate) const NOT_YET_CONTROLLERS: &[&str] =
     &["bbr", "bbrv1", "bbrv2", "bbrv3", "proteus", "proteus-s", "rledbat"];

@@ -17,3 +17,4 @@ mod sampling;
 mod skew;
 mod support;
 mod tcp;
+mod traffic;
