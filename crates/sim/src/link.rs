@@ -118,7 +118,7 @@ impl Link {
     }
 
     /// A packet that arrived is lost, before the queue or behind it.
-    fn lose(&mut self, packet: Packet, discard: Discard<'_>) {
+    pub fn lose(&mut self, packet: Packet, discard: Discard<'_>) {
         self.counts.lost += u64::from(packet.size);
         self.counts.packets.lost += 1;
         discard(packet, Fate::Lost);

@@ -186,7 +186,7 @@ impl<'a> Net<'a> {
                 Fate::Hold(span) => return self.hold(now + span, Held::Ahead(packet)),
             }
             if self.of_flows[owner as usize].is_some() {
-                return self.meet_elements(now, packet);
+                return self.meet_elements(now, owner as usize, packet);
             }
         }
         self.enter(now, packet);
@@ -248,6 +248,7 @@ impl<'a> Net<'a> {
         match exit {
             Exit::InOrder(at) => self.lines[line as usize].put(&mut self.calendar, at, packet),
             Exit::Alone(at) => self.hold(at, Held::Sent(packet, line)),
+            Exit::Lost => self.lose_sent(now, index, packet),
         }
     }
 

@@ -1,9 +1,8 @@
 //! Distributions of times as files write them.
 
-use super::element::number;
 use super::error::Problem;
 use super::outside::Outside;
-use super::read::{check_keys, count, list, needed, pair, quantity, table, Result};
+use super::read::{check_keys, count, list, needed, number, pair, quantity, table, Result};
 use super::tree::{Node, Table, Value};
 use crate::draw::{Distribution, Samples};
 use crate::file::keys::{LOGNORMAL, NORMAL};

@@ -3,8 +3,9 @@
 use super::distribution::law;
 use super::error::Problem;
 use super::keys::{GILBERT_ELLIOTT, JITTER, LOSS, PROPAGATION, RATE};
+use super::markov::{self, Channel};
 use super::outside::Outside;
-use super::read::{check_keys, count, flag, list, needed, pair, quantity, table, Result};
+use super::read::{check_keys, count, flag, list, needed, number, pair, quantity, table, Result};
 use super::tree::{Node, Table, Value};
 use crate::catalogue::NONE;
 use crate::draw::Distribution;
@@ -76,24 +77,49 @@ fn json(node: &Node) -> Result<serde_json::Value> {
     })
 }
 
-/// A rate, or a law in a table; then the rate is its mean over the run.
-pub(crate) fn rate(node: &Node, files: &Outside, duration: Duration) -> Result<(Rate, Option<RateLaw>)> {
-    let Value::Table(fields) = &node.value else { return Ok((constant_rate(node)?, None)) };
+/// What a link's settings depend on beside its own table.
+pub(crate) struct Context<'a> {
+    /// The files that it names.
+    pub(crate) files: &'a Outside,
+    /// How long the run is.
+    pub(crate) duration: Duration,
+    /// Seed of what is drawn.
+    pub(crate) seed: u64,
+}
+
+/// A rate; or a law in a table, which is put among the elements of `of`. Then the rate is its mean over the run.
+pub(crate) fn rate(node: &Node, of: &mut Imperfections, link: &str, context: &Context<'_>) -> Result<Rate> {
+    of.elements.rate = None;
+    of.elements.arq = None;
+    let Value::Table(fields) = &node.value else { return constant_rate(node) };
     check_keys(fields, "rate", RATE)?;
-    let law = match (fields.get("steps"), fields.get("trace")) {
-        (Some(node), None) if fields.entries.len() == 1 => {
-            RateLaw::Steps { steps: steps(node, quantity)?, period: None }
+    let alone = fields.entries.len() == 1;
+    match (fields.get("steps"), fields.get("trace"), fields.get("markov")) {
+        (Some(node), None, None) if alone => {
+            of.elements.rate = Some(RateLaw::Steps { steps: steps(node, quantity)?, period: None });
         }
-        (None, Some(node)) => files.trace(node, fields.get("loop").map_or(Ok(false), flag)?)?,
+        (None, Some(node), None) => {
+            let repeat = fields.get("loop").map_or(Ok(false), flag)?;
+            of.elements.rate = Some(context.files.trace(node, repeat)?);
+        }
+        (None, None, Some(node)) if alone => {
+            let mut random = crate::random::stream(context.seed, &format!("channel of {link}"));
+            let Channel { rate, arq, delay } = markov::drawn(node, context.duration, &mut random)?;
+            of.elements.rate = Some(rate);
+            of.elements.arq = Some(arq);
+            of.elements.delay = of.elements.delay.take().or(delay);
+        }
         _ => {
-            let forms = "write a rate, { steps = [[\"0 s\", \"10 Mbit/s\"], …] } or { trace = \"file\", loop = true }";
+            let forms = "write a rate, { steps = [[\"0 s\", \"10 Mbit/s\"], …] }, { trace = \"file\", loop = true } or \
+                { markov = \"satellite\" }";
             return Err(Problem::new(&node.place, forms));
         }
-    };
+    }
+    let Some(law) = &of.elements.rate else { return constant_rate(node) };
     law.check().map_err(|why| Problem::new(&node.place, why))?;
-    let mean = law.mean(Duration::default(), duration);
+    let mean = law.mean(Duration::default(), context.duration);
     match Rate::from_bits(mean.round() as u64) {
-        rate if rate.bytes_per_second() > 0 => Ok((rate, Some(law))),
+        rate if rate.bytes_per_second() > 0 => Ok(rate),
         rate => Err(Problem::new(
             &node.place,
             format!("{rate} over the run carries nothing: use at least 8 bit/s"),
@@ -207,12 +233,4 @@ fn gilbert_elliott(node: &Node) -> Result<GilbertElliott> {
         good: of_state("good", 0.0)?,
         bad: of_state("bad", 1.0)?,
     })
-}
-
-/// A number in `range`.
-pub(crate) fn number(node: &Node, range: std::ops::RangeInclusive<f64>) -> Result<f64> {
-    let (least, most) = (range.start(), range.end());
-    let refused = || Problem::new(&node.place, format!("write a number from {least} to {most}"));
-    let Value::Number(written) = &node.value else { return Err(refused()) };
-    written.replace('_', "").parse().ok().filter(|number| range.contains(number)).ok_or_else(refused)
 }

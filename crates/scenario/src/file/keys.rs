@@ -37,6 +37,10 @@ pub enum Takes {
     Number(f64, f64),
     /// A rate, or a table of a law with these keys.
     ChangingRate(&'static [Key]),
+    /// A word, or a chain with these keys.
+    Markov(&'static [Key]),
+    /// Names with numbers.
+    Weights,
     /// Elements as a result has them.
     Elements,
     /// Pairs of a time and a rate.
@@ -260,6 +264,28 @@ pub const RATE: &[Key] = &[
         "a file beside the scenario: Mahimahi's packet-delivery trace, or lines `time,rate`",
     ),
     key("loop", Takes::Flag, "the trace begins again when it is over"),
+    key("markov", Takes::Markov(MARKOV), "a chain of states, drawn for each run, or the preset satellite"),
+];
+
+/// `rate.markov`, if it is a table.
+pub const MARKOV: &[Key] = &[
+    key("states", Takes::Tables(STATE), "its states, two at least"),
+    key("arq", Takes::Table(ARQ), "repeat requests of the link layer; a packet is sent once if not said"),
+];
+
+/// `rate.markov.states`.
+pub const STATE: &[Key] = &[
+    key("name", Takes::Text, "its name"),
+    key("rate", Takes::Rate, "rate of the link in it; 0 bit/s if nothing gets through"),
+    key("dwell", Takes::Time, "mean time in it"),
+    key("error", Takes::Probability, "probability that a transmission fails in it; 0 % if not said"),
+    key("next", Takes::Weights, "how often each state follows; each other one as often if not said"),
+];
+
+/// `rate.markov.arq`.
+pub const ARQ: &[Key] = &[
+    key("transmissions", Takes::Count, "a packet is sent at most so many times"),
+    key("round", Takes::Time, "from a transmission that failed to the next"),
 ];
 
 /// `delay` of a link, if it is a table.

@@ -1,22 +1,21 @@
 //! The links, the windows and the script.
 
 use super::choice::queue;
-use super::element::{imperfections, rate, Imperfections};
+use super::element::{imperfections, rate, Context, Imperfections};
 use super::error::Problem;
 use super::keys::{Key, DELAY, DROP, LINK, NAMED_LINK, REVERSE, WINDOW};
 use super::limits::MOST_LINKS;
-use super::outside::Outside;
 use super::read::{check_keys, count, needed, optional, quantity, table, text, wanted, Result};
 use super::tree::{Node, Table, Value};
 use crate::scenario::{Delay, Drop, Link, Reverse, Window};
-use crate::units::Duration;
+use crate::units::{Duration, Rate};
 use afteryou_base::Span;
 use std::collections::BTreeSet;
 
 /// `[link]`, or all of `[[link]]`: the first link and the others.
-pub(crate) fn links(node: &Node, files: &Outside, duration: Duration) -> Result<(Link, Vec<Link>)> {
+pub(crate) fn links(node: &Node, context: &Context<'_>) -> Result<(Link, Vec<Link>)> {
     let Value::List(nodes) = &node.value else {
-        return Ok((link(node, "the link", LINK, files, duration)?, Vec::new()));
+        return Ok((link(node, "the link", LINK, context)?, Vec::new()));
     };
     if nodes.len() > MOST_LINKS {
         return Err(Problem::new(&node.place, format!("more than {MOST_LINKS} links are too many")));
@@ -31,7 +30,7 @@ pub(crate) fn links(node: &Node, files: &Outside, duration: Duration) -> Result<
             written if !names.insert(written) => {
                 return Err(Problem::new(&name.place, format!("two links are named {written:?}: rename one")))
             }
-            written => links.push(link(node, "a named link", NAMED_LINK, files, duration)?.named(written)),
+            written => links.push(link(node, "a named link", NAMED_LINK, context)?.named(written)),
         }
     }
     let mut links = links.into_iter();
@@ -40,15 +39,16 @@ pub(crate) fn links(node: &Node, files: &Outside, duration: Duration) -> Result<
 }
 
 /// A link's table; `keys` are those that it may have.
-fn link(node: &Node, what: &str, keys: &[Key], files: &Outside, duration: Duration) -> Result<Link> {
+fn link(node: &Node, what: &str, keys: &[Key], context: &Context<'_>) -> Result<Link> {
     let fields = table(node)?;
     check_keys(fields, what, keys)?;
-    let (rate, law) = rate(needed(fields, "rate", node, "\"20 Mbit/s\"")?, files, duration)?;
+    let mut forward = imperfections(fields, Imperfections::default(), context.files)?;
+    let written = needed(fields, "rate", node, "\"20 Mbit/s\"")?;
+    let name = fields.get("name").map_or("the link".to_owned(), Node::shown);
+    let rate = of_direction(written, fields, &mut forward, &name, context)?;
     let buffer = quantity(needed(fields, "buffer", node, "\"100 ms\"")?)?;
     let plain = Link::new(rate, buffer);
-    let mut forward = imperfections(fields, Imperfections::default(), files)?;
-    forward.elements.rate = law.or(forward.elements.rate);
-    let reverse = fields.get("reverse").map(|node| reverse(node, &forward, files, duration)).transpose()?;
+    let reverse = fields.get("reverse").map(|node| reverse(node, &forward, context)).transpose()?;
     let link = Link {
         queue: fields.get("queue").map_or(Ok(plain.queue.clone()), queue)?,
         loss: forward.loss,
@@ -70,16 +70,31 @@ fn buildable(link: &Link) -> std::result::Result<(), String> {
     link.build_queue::<()>(0, "").map(drop).map_err(|error| error.to_string())
 }
 
-fn reverse(node: &Node, forward: &Imperfections, files: &Outside, duration: Duration) -> Result<Reverse> {
+/// The rate of a direction. Elements of a result have been decided already: then the rate is their mean.
+fn of_direction(
+    node: &Node,
+    fields: &Table,
+    of: &mut Imperfections,
+    name: &str,
+    context: &Context<'_>,
+) -> Result<Rate> {
+    match fields.get("elements") {
+        Some(_) => quantity(node),
+        None => rate(node, of, name, context),
+    }
+}
+
+fn reverse(node: &Node, forward: &Imperfections, context: &Context<'_>) -> Result<Reverse> {
     let fields = table(node)?;
     check_keys(fields, "link.reverse", REVERSE)?;
-    let Imperfections { loss, mut elements } = imperfections(fields, forward.clone(), files)?;
-    let own = fields.get("rate").map(|node| rate(node, files, duration)).transpose()?;
-    if let (Some((_, law)), None) = (&own, fields.get("elements")) {
-        elements.rate = law.clone();
-    }
+    let mut own = imperfections(fields, forward.clone(), context.files)?;
+    let written = fields.get("rate");
+    let rate = written
+        .map(|node| of_direction(node, fields, &mut own, "the reverse direction", context))
+        .transpose()?;
+    let Imperfections { loss, elements } = own;
     Ok(Reverse {
-        rate: own.map(|(rate, _)| rate),
+        rate,
         buffer: optional(fields, "buffer")?,
         queue: fields.get("queue").map(queue).transpose()?,
         loss: fields.get("loss").map(|_| loss),

@@ -20,6 +20,7 @@ pub mod keys;
 mod limits;
 mod link;
 mod locate;
+mod markov;
 mod names;
 mod outside;
 mod path;
@@ -39,6 +40,7 @@ use crate::scenario::Scenario;
 use crate::support::Unsupported;
 use crate::units::Duration;
 use crate::words::unknown;
+use element::Context;
 use error::{Place, Problem};
 use limits::{parts, LARGEST_FILE, MOST_FLOWS, MOST_PARTS, MOST_RUNS, MOST_WINDOWS};
 use link::Times;
@@ -288,8 +290,8 @@ fn scenario(root: &Table, seed: u64, files: &Outside) -> Result<Scenario> {
     if duration == Duration::default() {
         return Err(Problem::new(&written.place, "no time at all: use 1 ms or more"));
     }
-    let (link, further_links) =
-        link::links(needed(root, "link", &whole, "… in a table: [link]")?, files, duration)?;
+    let context = Context { files, duration, seed };
+    let (link, further_links) = link::links(needed(root, "link", &whole, "… in a table: [link]")?, &context)?;
     let mut scenario = Scenario { further_links, ..Scenario::new(name, duration, link) };
     scenario.seed = seed;
     scenario.record = root.get("record").map_or(Ok(Vec::new()), record)?;

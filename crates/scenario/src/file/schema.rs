@@ -58,6 +58,8 @@ fn takes(takes: Takes) -> Value {
         Takes::Probability => text(PROBABILITY),
         Takes::Number(least, most) => json!({ "type": "number", "minimum": least, "maximum": most }),
         Takes::ChangingRate(keys) => json!({ "anyOf": [text(RATE), object(keys)] }),
+        Takes::Markov(keys) => json!({ "anyOf": [{ "const": "satellite" }, object(keys)] }),
+        Takes::Weights => json!({ "type": "object" }),
         Takes::Elements => json!({ "type": "object" }),
         Takes::RateSteps => json!({
             "type": "array",

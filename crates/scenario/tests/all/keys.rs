@@ -28,7 +28,7 @@ fn section(title: &str, keys: &[Key], text: &mut String) {
         };
         match takes {
             Takes::Table(keys) if title == "The file" => section(&format!("`[{inner}]`"), keys, text),
-            Takes::Table(keys) => section(&format!("`{inner}`"), keys, text),
+            Takes::Table(keys) | Takes::Markov(keys) => section(&format!("`{inner}`"), keys, text),
             Takes::ChangingRate(keys)
             | Takes::Loss(keys)
             | Takes::Propagation(keys)
@@ -66,6 +66,8 @@ fn value(takes: Takes) -> String {
         Takes::Buffer => "`\"100 packets\"`, `\"64 KiB\"` or `\"500 ms\"`",
         Takes::Number(least, most) => return format!("number from {least} to {most}"),
         Takes::ChangingRate(_) => "rate: `\"20 Mbit/s\"`, `{ steps = … }` or `{ trace = \"file\" }`",
+        Takes::Markov(_) => "`\"satellite\"`, or a table",
+        Takes::Weights => "`{ good = 3, blocked = 1 }`",
         Takes::Elements => "table, as in a result",
         Takes::RateSteps => "pairs of time and rate: `[[\"0 s\", \"10 Mbit/s\"], …]`",
         Takes::Propagation(_) => "time, or `{ steps = [[\"0 s\", \"10 ms\"], …] }`",

@@ -189,6 +189,7 @@ fn every_example_in_which_something_is_random_is_repeated_five_times() {
         let (first, second) = (&planned[0].scenario, &planned[1].scenario);
         let traffic = first.flow.iter().any(|flow| flow.traffic.is_random());
         let is_random = first.flow != second.flow
+            || first.link != second.link
             || first.link.loss.ratio() > 0.0
             || traffic
             || first.links().any(|link| link.elements.is_random());

@@ -32,27 +32,33 @@ impl Net<'_> {
     }
 
     /// A data packet meets the elements of its flow. Copies are made before the first link, where both arrive.
-    pub(super) fn meet_elements(&mut self, now: Time, packet: Packet) {
-        let Some(elements) = &mut self.of_flows[self.owners[packet.flow as usize] as usize] else { return };
+    pub(super) fn meet_elements(&mut self, now: Time, owner: usize, packet: Packet) {
+        let Some(elements) = &mut self.of_flows[owner] else { return };
         let first = self.hops.of(&packet).link as usize;
         match elements.entry() {
-            Entry::Once => self.go_on(now, packet),
+            Entry::Once => self.go_on(now, owner, packet),
             Entry::Twice => {
                 let copy = self.copy_of(&packet);
-                self.go_on(now, packet);
-                self.go_on(now, copy);
+                self.go_on(now, owner, packet);
+                self.go_on(now, owner, copy);
             }
             Entry::Lost => self.lose(now, first, packet),
         }
     }
 
     /// A data packet leaves the elements of its flow now or later.
-    fn go_on(&mut self, now: Time, packet: Packet) {
-        let Some(elements) = &mut self.of_flows[self.owners[packet.flow as usize] as usize] else { return };
+    fn go_on(&mut self, now: Time, owner: usize, packet: Packet) {
+        let Some(elements) = &mut self.of_flows[owner] else { return };
         match elements.exit(now) {
             Exit::InOrder(at) | Exit::Alone(at) if at > now => self.hold(at, Held::Ahead(packet)),
             _ => self.enter(now, packet),
         }
+    }
+
+    /// A packet that a link has sent is lost.
+    pub(super) fn lose_sent(&mut self, now: Time, index: usize, packet: Packet) {
+        let (link, mut discard) = self.at(now, index);
+        link.lose(packet, &mut discard);
     }
 
     /// Adds the packets that this link has sent and that wait to go onto a wire.

@@ -2,8 +2,9 @@
 
 use crate::support::*;
 use afteryou_scenario::draw::Distribution;
-use afteryou_scenario::element::{GilbertElliott, Jitter, LossLaw, Propagation, RateLaw, Steps};
+use afteryou_scenario::element::{Arq, GilbertElliott, Jitter, LossLaw, Propagation, RateLaw, Steps};
 use afteryou_scenario::outcome::Ledger;
+use afteryou_scenario::Experiment;
 use afteryou_scenario::{
     Duration, Elements, Flow, Link, Outcome, Probability, Rate, Role, Scenario, Size, Traffic,
 };
@@ -127,6 +128,7 @@ fn transfers_arrive_whole_over_links_that_reorder_change_their_delay_and_duplica
             jitter: Some(up_to(ms(20), reorder)),
             loss: Some(LossLaw::Every(100)),
             rate: None,
+            arq: None,
         };
         let mut scenario = over(elements.clone(), transfers());
         scenario
@@ -214,4 +216,50 @@ fn transfers_survive_an_outage_and_nothing_is_lost_in_the_ledger() {
     let outcome = run(&changing(RateLaw::Steps { steps, period: None }, vec![flow("one", "cubic", 20)]));
     let ledger = ledger(&outcome, 0);
     assert!(ledger.balances() && ledger.delivered <= 6_250_000 && ledger.queued > 0, "{ledger:?}");
+}
+
+/// A run of a file with the preset `satellite`.
+fn satellite(flows: &str) -> Outcome {
+    let text = format!(
+        "duration = \"450 s\"\nmeasure = {{ from = \"60 s\" }}\n[link]\nrate = {{ markov = \"satellite\" }}\n\
+         buffer = \"20000 packets\"\n{flows}"
+    );
+    let experiment =
+        Experiment::parse(&text, "satellite.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+    run(&experiment.runs(None, None).unwrap()[0].scenario)
+}
+
+#[test]
+fn a_satellite_delays_a_call_by_its_propagation_and_rounds_and_delivers_in_order() {
+    let call = "traffic = { cbr = \"8 kbit/s\", payload = \"100 B\" }";
+    let outcome = satellite(&format!("[[flow]]\nname = \"call\"\nrtt = \"10 ms\"\n{call}\n"));
+    let delays = outcome.window("measured").flows[0].queuing_delay.expect("a call");
+    // Beyond the empty path, which has 286 ms of the satellite: at most two rounds of 572 ms, the same of those before it, and the
+    // time in which the channel is blocked.
+    assert!(delays.p50_ms < 50.0 && delays.max_ms > 572.0, "{delays:?}");
+    let packets = outcome.run.links[0].packets.unwrap();
+    // In the shadow one in a thousand, if blocked all that ended there: nothing ends where the rate is 0.
+    assert!(packets.lost * 1000 < packets.arrived && packets.delivered > 4000, "{packets:?}");
+    assert!(ledger(&outcome, 0).balances());
+}
+
+#[test]
+fn cubic_fills_the_satellite_and_uses_what_repeat_requests_leave() {
+    let outcome = satellite("[[flow]]\ncontroller = \"cubic\"\nrtt = \"1 ms\"\n");
+    let figures = &outcome.window("measured").links[0];
+    assert!((2.1e6..2.5e6).contains(&figures.capacity_bit_s), "{}", figures.capacity_bit_s);
+    // In the shadow (a tenth of the capacity) each packet is sent 1.11 times.
+    assert!((0.93..0.995).contains(&figures.utilisation), "{}", figures.utilisation);
+}
+
+#[test]
+fn a_share_of_packets_is_lost_after_the_last_transmission() {
+    let error = Steps::constant(ratio(0.3));
+    let elements =
+        Elements { arq: Some(Arq { error, transmissions: 2, round: ms(1) }), ..Elements::default() };
+    let mut scenario = call(elements);
+    scenario.link.reverse = Some(Default::default());
+    let packets = run(&scenario).run.links[0].packets.unwrap();
+    let (share, n) = (packets.lost as f64 / packets.arrived as f64, packets.arrived as f64);
+    assert!((share - 0.09).abs() < 4.0 * (0.09 * 0.91 / n).sqrt(), "{share} of {packets:?}");
 }

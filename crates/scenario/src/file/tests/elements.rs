@@ -254,3 +254,60 @@ fn elements_of_a_results_scenario_read_back_as_themselves() {
     assert_eq!(second.runs(None, None).unwrap().remove(0).scenario, first);
     refused("elements = { loss = { every = \"x\" } }", "these are no elements", 6);
 }
+
+/// The link of a short form with this rate.
+fn with_rate(rate: &str) -> std::result::Result<crate::Link, String> {
+    let text = format!(
+        "duration = \"600 s\"\n[link]\nbuffer = \"500 packets\"\nrate = {rate}\n{}",
+        flow("transport = \"utp\"")
+    );
+    let experiment = parse(&text).map_err(|error| error.to_string())?;
+    Ok(experiment.runs(None, None).unwrap().remove(0).scenario.link)
+}
+
+#[test]
+fn a_channel_is_drawn_for_each_run_and_its_capacity_can_be_replayed_from_the_result() {
+    let text = format!(
+        "duration = \"600 s\"\nrepeat = 2\n[link]\nbuffer = \"500 packets\"\nrate = {{ markov = \"satellite\" }}\n{}",
+        flow("")
+    );
+    let runs = parse(&text).unwrap().runs(None, None).unwrap();
+    assert_ne!(
+        runs[0].scenario.link.elements.rate, runs[1].scenario.link.elements.rate,
+        "each seed has its own"
+    );
+    let link = &runs[0].scenario.link;
+    let arq = link.elements.arq.as_ref().expect("repeat requests");
+    assert_eq!((arq.transmissions, arq.round), (3, Duration::from_millis(572)));
+    assert_eq!(link.elements.delay.as_ref().map(|delay| delay.least()), Some(Duration::from_millis(286)));
+    // Both ways are the same channel.
+    assert_eq!(link.back().elements, link.elements);
+    let Some(RateLaw::Steps { steps, .. }) = &link.elements.rate else { panic!("steps") };
+    let lines: Vec<String> = steps.points().iter().map(|(at, rate)| format!("{at},{rate}\n")).collect();
+    let replayed = traced(&lines.concat(), "{ trace = \"lte.trace\" }").unwrap();
+    assert_eq!(replayed.elements.rate, link.elements.rate);
+}
+
+#[test]
+fn a_chain_has_states_and_repeat_requests_or_none() {
+    let states = "[{ name = \"on\", rate = \"9 Mbit/s\", dwell = \"2 s\", error = \"1 %\" }, \
+        { name = \"off\", rate = \"0 bit/s\", dwell = \"1 s\" }]";
+    let link = with_rate(&format!("{{ markov = {{ states = {states} }} }}")).unwrap();
+    assert_eq!(link.elements.arq.as_ref().map(|arq| arq.transmissions), Some(1));
+    let arq = "arq = { transmissions = 4, round = \"20 ms\" }";
+    let link = with_rate(&format!("{{ markov = {{ states = {states}, {arq} }} }}")).unwrap();
+    assert_eq!(link.elements.arq.map(|arq| arq.transmissions), Some(4));
+    // 200 cycles of 3 s: the mean rate is 6 Mbit/s within some per cent.
+    assert!((5e6..7e6).contains(&(link.rate.bits_per_second() as f64)), "{}", link.rate);
+    for (rate, words) in [
+        ("{ markov = \"satelite\" }", "did you mean \"satellite\""),
+        ("{ markov = { states = [] } }", "write 2 to 16 states"),
+        ("{ markov = { states = [{ name = \"a\", rate = \"1 Mbit/s\", dwell = \"1 s\" }, { name = \"a\", rate = \"1 Mbit/s\", dwell = \"1 s\" }] } }", "two states"),
+        ("{ markov = { states = [{ name = \"a\", rate = \"1 Mbit/s\", dwell = \"1 s\", next = { c = 1 } }, { name = \"b\", rate = \"1 Mbit/s\", dwell = \"1 s\" }] } }", "there is no state \"c\""),
+        ("{ markov = { states = [{ name = \"a\", rate = \"1 Mbit/s\", dwell = \"1 us\" }, { name = \"b\", rate = \"1 Mbit/s\", dwell = \"1 s\" }] } }", "too short"),
+        ("{ markov = 3 }", "write \"satellite\" or"),
+    ] {
+        let error = with_rate(rate).unwrap_err();
+        assert!(error.contains(words), "{rate}: {error}");
+    }
+}
