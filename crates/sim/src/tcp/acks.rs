@@ -77,6 +77,7 @@ impl Sender {
         if let Answer::Repaired(lost) = tail {
             // RFC 8985 §7.4.2: a probe repaired a loss that nothing else will report.
             self.counters.losses += 1;
+            self.board.count_repaired(&lost);
             self.congestion.report_loss(now, &lost, before.flightsize);
         }
         let any = self.find_losses(now, before.recover_fs);
