@@ -119,7 +119,13 @@ impl Congestion {
     /// Asks the controller again: the window of a group also changes by events of its other members.
     #[inline]
     pub fn refresh(&mut self) {
-        self.directive = self.controller.directive();
+        let directive = self.controller.directive();
+        self.directive.cwnd = directive.cwnd;
+        // With most acks nothing but the window changes. Copying what was written a moment ago in smaller parts would wait for
+        // these to reach the cache.
+        if directive != self.directive {
+            self.directive = directive;
+        }
     }
 
     /// Round-trip times.

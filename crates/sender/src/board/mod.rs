@@ -255,13 +255,15 @@ impl Board {
     }
 
     /// Takes in an acknowledgement; `sacks` ascend.
-    pub fn acknowledge(&mut self, cumulative: u64, sacks: &[(u64, u64)], timing: Timing) -> Progress {
+    #[cfg(test)]
+    fn acknowledge(&mut self, cumulative: u64, sacks: &[(u64, u64)], timing: Timing) -> Progress {
         let mut taken = self.begin_ack(timing);
         self.advance(cumulative, &mut taken);
         for (start, end) in sacks {
             self.sack(*start, *end, &mut taken);
         }
-        self.finish_ack(taken)
+        self.finish_ack(&mut taken);
+        taken.progress
     }
 
     /// Begins to take in an acknowledgement: [`advance`](Board::advance), then [`sack`](Board::sack) as often as needed, then
@@ -424,20 +426,21 @@ impl Board {
         Some((number, *self.sent.get(index as usize)?))
     }
 
-    /// Everything that the acknowledgement reports has been taken in.
+    /// Everything that the acknowledgement reports has been taken in: its [progress](Taken::progress) is complete. That stays where
+    /// it is, since a copy would wait for the parts that were written a moment ago.
     #[inline]
-    pub fn finish_ack(&mut self, taken: Taken) -> Progress {
-        let Taken { timing, mut progress, newest, newest_earlier, ambiguous, .. } = taken;
+    pub fn finish_ack(&mut self, taken: &mut Taken) {
+        let Taken { timing, progress, newest, newest_earlier, ambiguous, .. } = taken;
         if progress.packets == 0 {
-            return progress;
+            return;
         }
         self.delivery.finish_ack(timing.now, newest.map(|newest| newest.sent_at));
         if !self.delivered_now.is_empty() {
             self.order_delivered();
         }
-        if let Some(Arrived { number, sent_at }) = newest {
+        if let Some(Arrived { number, sent_at }) = *newest {
             let rtt = timing.now.since(sent_at);
-            progress.rtt = (!ambiguous).then_some(rtt);
+            progress.rtt = (!*ambiguous).then_some(rtt);
             if let Some(stamp) = self.stamps.get((number - self.first_number) as usize).copied() {
                 progress.delivery = self.delivery.rate(sent_at, &stamp, timing.min_rtt);
             }
@@ -445,21 +448,22 @@ impl Board {
                 self.rack = Some((number, rtt));
             }
         }
-        if let Some(Arrived { number, sent_at }) = newest.or(newest_earlier) {
+        if let Some(Arrived { number, sent_at }) = newest.or(*newest_earlier) {
             progress.newest = (number, sent_at);
             progress.app_limited = self.sent[(number - self.first_number) as usize].app_limited;
         }
         self.forget_settled();
-        progress
     }
 
     /// The outstanding packet of the transmission at `index`.
+    #[inline]
     fn segment_of(&self, index: usize) -> Option<&Segment> {
         // Below una the subtraction wraps around, to beyond the end.
         self.segments.get(self.sent[index].seq.wrapping_sub(self.una as u32) as usize)
     }
 
     /// Has the packet of the transmission at `index` arrived?
+    #[inline]
     fn is_settled(&self, index: usize) -> bool {
         self.segment_of(index).is_none_or(|segment| segment.state & SACKED != 0)
     }
@@ -528,7 +532,8 @@ struct Arrived {
 #[derive(Debug, Default)]
 pub struct Taken {
     timing: Timing,
-    progress: Progress,
+    /// Its changes so far.
+    pub progress: Progress,
     newest: Option<Arrived>,
     /// The same among transmissions whose packets had been sent again: their acks time nothing.
     newest_earlier: Option<Arrived>,
