@@ -208,7 +208,7 @@ impl<'a> Recorder<'a> {
         done
     }
 
-    /// What came out.
+    /// Returns the outcome.
     pub fn finish(mut self) -> Run {
         self.marks.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
         let windows = (0..self.windows.len()).map(|index| self.window(index)).collect();

@@ -81,9 +81,14 @@ fn of_flow(flow: &Flow) -> Vec<Unsupported> {
         );
         reasons.push(Unsupported::of_flow(flow, "direction", reason));
     }
-    if let Traffic::Chunk(_) = flow.traffic {
+    let what = match &flow.traffic {
+        Traffic::Chunk(_) => Some("traffic in chunks"),
+        traffic if traffic.has_transfers() => Some("traffic of many transfers"),
+        _ => None,
+    };
+    if let Some(what) = what {
         let reason = format!(
-            "flow {:?}: traffic in chunks has no fluid model: use bulk, size, on/off or cbr, or run the scenario in the \
+            "flow {:?}: {what} has no fluid model: use bulk, size, on/off or cbr, or run the scenario in the \
              simulator",
             flow.name
         );

@@ -129,7 +129,7 @@ impl Distribution {
 }
 
 /// A number from the standard normal distribution (Box and Muller 1958); takes two random numbers.
-fn normal(random: &mut Pcg64) -> f64 {
+pub(crate) fn normal(random: &mut Pcg64) -> f64 {
     // In (0, 1], so that the logarithm exists.
     let uniform = |bits: u64| ((bits >> 11) + 1) as f64 / (1u64 << 53) as f64;
     let (u, v) = (uniform(random.next_u64()), uniform(random.next_u64()));

@@ -40,7 +40,7 @@ pub struct OneWay {
     pub name: String,
     /// Rate, buffer, queue and loss.
     pub link: Link,
-    /// Names of its random streams: each link has its own, so that another link changes nobody's luck.
+    /// Names of its random streams: each link has its own, so that another link changes no other's losses.
     queue_stream: String,
     loss_stream: String,
     /// What its elements' streams end with.

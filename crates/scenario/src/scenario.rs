@@ -15,7 +15,6 @@ use crate::traffic::Traffic;
 use crate::transport::{Protocol, Transport};
 use crate::units::{Buffer, Duration, Probability, Rate, Size};
 use afteryou_aqm::{Queue, Site};
-use afteryou_base::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -49,7 +48,7 @@ pub struct Scenario {
     /// Packets to hold back, so that others overtake them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub delay: Vec<Delay>,
-    /// What only the fluid engine needs to be told.
+    /// Settings of the fluid engine alone.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fluid: Option<Fluid>,
 }
@@ -76,7 +75,7 @@ pub struct Link {
     pub reverse: Option<Reverse>,
 }
 
-/// The reverse direction of the short form's link: what is not said is as in the forward direction.
+/// The reverse direction of the short form's link: settings left out are as in the forward direction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reverse {
     /// Rate.
@@ -121,7 +120,7 @@ pub struct Flow {
     pub path: Option<Path>,
     /// When it starts.
     pub start: Duration,
-    /// When it stops; at the end of the run if not said.
+    /// When it stops; at the end of the run by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stop: Option<Duration>,
     /// When it has something to send, ascending; all the time if empty.
@@ -132,10 +131,10 @@ pub struct Flow {
     pub reconnect: bool,
     /// What it sends.
     pub traffic: Traffic,
-    /// Sizes of its packets; the transport's own if not said.
+    /// Sizes of its packets; the transport's own by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub packet: Option<PacketFormat>,
-    /// The class that its packets claim; by its role if not said.
+    /// The class that its packets claim; from its role by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub dscp: Option<Dscp>,
     /// What its data meet before the first link of their path.
@@ -155,13 +154,13 @@ pub struct PacketFormat {
 /// Packets to drop before the queue: one by its number, or some from a time on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Drop {
-    /// Whose; anybody's if not said (then `at` must be).
+    /// The flow; any flow by default (then `at` must be).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub flow: Option<String>,
     /// Number of the data packet, from 1, in order of their first transmission.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub packet: Option<u64>,
-    /// Which of its transmissions, from 1; the first if not said.
+    /// Which of its transmissions, from 1; the first by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub transmission: Option<u32>,
     /// From this time on.
@@ -173,7 +172,7 @@ pub struct Drop {
     /// Only every n-th packet, or one in each interval.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub every: Option<Every>,
-    /// How many packets; one if neither this, `until` nor `every` is said.
+    /// How many packets; one if neither this, `until` nor `every` is given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub count: Option<u64>,
 }
@@ -193,10 +192,10 @@ pub enum Every {
 pub struct Delay {
     /// Whose.
     pub flow: String,
-    /// Number of the data packet, from 1, in order of their first transmission; none if `at` is said.
+    /// Number of the data packet, from 1, in order of their first transmission; none if `at` is given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub packet: Option<u64>,
-    /// Which of its transmissions, from 1; the first if not said.
+    /// Which of its transmissions, from 1; the first by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub transmission: Option<u32>,
     /// From this time on.
@@ -208,7 +207,7 @@ pub struct Delay {
     /// Only every n-th packet, or one in each interval.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub every: Option<Every>,
-    /// How many packets; one if neither this, `until` nor `every` is said.
+    /// How many packets; one if neither this, `until` nor `every` is given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub count: Option<u64>,
     /// For how long.
@@ -285,7 +284,7 @@ impl Scenario {
             if !names.insert(flow.name.as_str()) {
                 return wrong(format!("two flows are named {:?}: rename one", flow.name));
             }
-            flow.check()?;
+            flow.check(self.duration)?;
         }
         let known = |name: &str| match names.contains(name) {
             true => Ok(()),
@@ -296,12 +295,25 @@ impl Scenario {
         };
         self.drop.iter().try_for_each(|drop| {
             drop.flow.as_deref().map_or(Ok(()), known)?;
-            drop.check()
+            drop.check()?;
+            self.check_numbered(drop.flow.as_deref().filter(|_| drop.packet.is_some()))
         })?;
         self.delay.iter().try_for_each(|delay| {
             known(&delay.flow)?;
-            delay.check()
+            delay.check()?;
+            self.check_numbered(delay.packet.map(|_| delay.flow.as_str()))
         })
+    }
+
+    /// Do the packets of this flow have numbers? Those of an application with many connections have none.
+    pub(crate) fn check_numbered(&self, flow: Option<&str>) -> Result<(), Error> {
+        let flow = self.flow.iter().find(|other| Some(other.name.as_str()) == flow);
+        match flow.filter(|flow| flow.traffic.has_transfers()) {
+            Some(Flow { name, .. }) => Err(Error::Scenario(format!(
+                "flow {name:?} opens connections by itself, so its packets have no numbers: say at = … instead"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// The same experiment without its background flows.
@@ -422,7 +434,7 @@ impl Drop {
         if self.every.is_some() && self.at.is_none() {
             return wrong("repeats from no time on: say at = … beside every = …");
         }
-        if matches!(self.every, Some(Every::Packets(0) | Every::Time(Duration(Span::ZERO)))) {
+        if matches!(self.every, Some(Every::Packets(0) | Every::Time(Duration(afteryou_base::Span::ZERO)))) {
             return wrong("repeats without a pause: use every = 1 or more, or a time above 0");
         }
         if self.until.is_some_and(|until| self.at.is_none_or(|at| at >= until)) {
@@ -502,7 +514,7 @@ impl Flow {
     }
 
     /// Is it one by itself? If not, the first thing that is wrong.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self, duration: Duration) -> Result<(), Error> {
         let wrong = |what: &str| Err(Error::Scenario(format!("flow {:?} {what}", self.name)));
         match (&self.controller, self.transport.protocol()?, &self.traffic) {
             (None, Protocol::Udp, Traffic::Cbr { rate, payload }) => {
@@ -520,6 +532,8 @@ impl Flow {
             }
         }
         self.check_times()?;
+        let of_flow = |error: Error| Error::Scenario(format!("traffic of flow {:?}: {error}", self.name));
+        self.traffic.check(duration).map_err(of_flow)?;
         self.check_sizes()
     }
 
@@ -532,12 +546,10 @@ impl Flow {
         if !times.clone().zip(times.skip(1)).all(|(earlier, later)| earlier < later) {
             return wrong("has times of activity that are empty, overlap or go backwards");
         }
-        match self.traffic {
-            Traffic::OnOff { on, off } if on.0 < SHORTEST_ON_OFF || off.0 < SHORTEST_ON_OFF => {
-                wrong("goes on and off too fast: use 1 ms or more for each")
-            }
-            _ => Ok(()),
+        if self.traffic.has_transfers() && (!self.active.is_empty() || self.reconnect) {
+            return wrong("has traffic that opens connections by itself: leave active and reconnect out");
         }
+        Ok(())
     }
 
     fn check_sizes(&self) -> Result<(), Error> {
@@ -546,15 +558,10 @@ impl Flow {
         if !(1..=LARGEST_PAYLOAD).contains(&payload.bytes()) || overhead.bytes() > LARGEST_OVERHEAD {
             return wrong("has packets of an impossible size: payload 1 B to 65000 B, overhead up to 500 B");
         }
-        if matches!(self.traffic, Traffic::Chunk(size) if size.bytes() == 0) {
-            return wrong("has empty chunks");
-        }
         Ok(())
     }
 }
 
-/// Shorter times on or off are not traffic but noise, and there could be too many of them.
-const SHORTEST_ON_OFF: Span = Span::from_millis(1);
 /// What an IP packet can hold.
 const LARGEST_PAYLOAD: u64 = 65_000;
 const LARGEST_OVERHEAD: u64 = 500;

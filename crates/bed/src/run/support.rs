@@ -41,6 +41,7 @@ fn of_flow(flow: &Flow) -> Vec<Unsupported> {
     let traffic = match flow.traffic {
         Traffic::Chunk(_) => Some("traffic in chunks"),
         Traffic::OnOff { .. } => Some("traffic that goes on and off"),
+        ref traffic if traffic.has_transfers() => Some("traffic of many transfers"),
         _ => None,
     };
     let is_tcp = flow.transport.kind() == "tcp";

@@ -17,7 +17,7 @@ pub enum RateLaw {
     Steps {
         /// From when, and which rate.
         steps: Steps<Rate>,
-        /// The steps begin again after this time, and again; the last one holds to the end if not said.
+        /// The steps begin again after this time, and again; the last one holds to the end by default.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         period: Option<Duration>,
     },

@@ -1,6 +1,6 @@
 //! Flows: one table may stand for many, with times and paths that are drawn.
 
-use super::choice::{controller, traffic, transport};
+use super::choice::{controller, transport};
 use super::distribution::{distribution, uniform};
 use super::element::elements_of_flow;
 use super::error::Problem;
@@ -10,10 +10,12 @@ use super::names::member;
 use super::outside::Outside;
 use super::path::{path_and_direction, LinkNames};
 use super::read::{at, check_keys, count, flag, list, needed, pair, quantity, table, text, time, Result};
+use super::traffic::traffic;
 use super::tree::{Node, Table, Value};
 use crate::draw::Distribution;
 use crate::dscp::Dscp;
 use crate::scenario::{Flow, PacketFormat, Role};
+use crate::traffic::Traffic;
 use crate::transport::Transport;
 use crate::units::Duration;
 use crate::words::unknown;
@@ -37,7 +39,8 @@ pub(crate) fn read<'a>(
 ) -> Result<Written<'a>> {
     let fields = table(node)?;
     check_keys(fields, "a flow", FLOW)?;
-    let traffic = fields.get("traffic").map_or(Ok(crate::Traffic::Bulk), traffic)?;
+    let traffic =
+        fields.get("traffic").map_or(Ok(Traffic::Bulk), |node| traffic(node, Duration::default()))?;
     let chosen = fields.get("controller").map(controller).transpose()?;
     let by_default = if traffic.is_cbr() { Transport::udp() } else { Transport::tcp() };
     let transport = fields.get("transport").map_or(Ok(by_default), transport)?;
@@ -114,6 +117,7 @@ impl Written<'_> {
                 start: start.unwrap_or_default(),
                 stop: fields.get("stop").map(|node| time(node, rtt)).transpose()?,
                 active: fields.get("active").map_or(Ok(Vec::new()), |node| active(node, rtt))?,
+                traffic: fields.get("traffic").map_or(Ok(Traffic::Bulk), |node| traffic(node, rtt))?,
                 ..flow.clone()
             });
         }

@@ -29,6 +29,7 @@ mod schema;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod traffic;
 mod tree;
 
 pub use error::{FileError, Wrong};

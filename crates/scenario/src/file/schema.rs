@@ -1,6 +1,6 @@
 //! The JSON schema of a scenario file, made from the tables of keys and of parameters, so that editors can help.
 
-use super::keys::{Key, Takes, LOGNORMAL, NORMAL, ROOT};
+use super::keys::{Key, Takes, LOGNORMAL, NORMAL, ROOT, TRAFFIC};
 use afteryou_aqm::list::QUEUES;
 use afteryou_base::param::{Kind, Param};
 use afteryou_cc::list::CONTROLLERS;
@@ -102,7 +102,20 @@ fn takes(takes: Takes) -> Value {
             { "type": "object", "required": ["chunk"], "properties": { "chunk": text(SIZE) }, "additionalProperties": false },
             { "type": "object", "required": ["on", "off"], "properties": { "on": text(TIME), "off": text(TIME) }, "additionalProperties": false },
             { "type": "object", "required": ["cbr"], "properties": { "cbr": text(RATE), "payload": text(SIZE) }, "additionalProperties": false },
+            form(&["arrivals", "size"]),
+            form(&["chunk", "pause", "persist"]),
+            form(&["web"]),
+            { "type": "object", "required": ["every", "size"], "properties": { "every": time_or_rounds(), "size": text(SIZE) }, "additionalProperties": false },
         ] }),
+        Takes::SizeLaw => json!({ "anyOf": laws(SIZE) }),
+        Takes::TimeLaw => json!({ "anyOf": laws(TIME) }),
+        Takes::Arrivals => {
+            let mut forms = laws(TIME);
+            let rate = text(r"^\s*[0-9.]+\s*per\s*(s|min|h)\s*$");
+            forms.push(one("poisson", rate));
+            json!({ "anyOf": forms })
+        }
+        Takes::Ratio => json!({ "anyOf": [{ "type": "number" }, text(r"^\s*[0-9.]+\s*%\s*$")] }),
         Takes::Distribution => json!({ "anyOf": [
             text(TIME),
             { "type": "object", "required": ["uniform"], "properties": { "uniform": pair(text(TIME)) }, "additionalProperties": false },
@@ -131,6 +144,39 @@ fn samples() -> Value {
     let weighted = json!({ "type": "array", "minItems": 2, "maxItems": 2 });
     let list = json!({ "type": "array", "minItems": 1, "items": { "anyOf": [text(TIME), weighted] } });
     json!({ "anyOf": [{ "type": "string" }, list] })
+}
+
+/// A form of traffic with exactly these keys.
+fn form(names: &[&str]) -> Value {
+    let keys: Vec<Key> = TRAFFIC.iter().filter(|key| names.contains(&key.name)).copied().collect();
+    let mut schema = object(&keys);
+    if let Some(fields) = schema.as_object_mut() {
+        fields.insert("required".to_owned(), json!(names));
+    }
+    schema
+}
+
+/// A table with this one key.
+fn one(name: &str, value: Value) -> Value {
+    json!({ "type": "object", "required": [name], "properties": { name: value }, "additionalProperties": false })
+}
+
+/// A value that is written like `pattern`, or a law of such values.
+fn laws(pattern: &str) -> Vec<Value> {
+    let pair = || json!({ "type": "array", "items": text(pattern), "minItems": 2, "maxItems": 2 });
+    let number = || json!({ "type": "number" });
+    let table = |required: &[&str], properties: Value| json!({ "type": "object", "required": required, "properties": properties, "additionalProperties": false });
+    let lognormal =
+        json!({ "median": text(pattern), "mean": text(pattern), "sigma": number(), "clip": pair() });
+    let pareto = json!({ "shape": number(), "min": text(pattern), "cap": text(pattern) });
+    vec![
+        text(pattern),
+        one("uniform", pair()),
+        one("exponential", text(pattern)),
+        one("lognormal", table(&["sigma"], lognormal)),
+        one("pareto", table(&["shape", "min"], pareto)),
+        one("listed", json!({ "type": "array", "minItems": 1, "items": text(pattern) })),
+    ]
 }
 
 /// A word of a list, with or without parameters after it, or a table with them.

@@ -21,7 +21,7 @@ pub struct LinkTotals {
     /// Every byte accounted for, where the engine does so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ledger: Option<Ledger>,
-    /// What the queue did with each class of which packets came, where the engine counts it.
+    /// Counters of the queue for each class with packets, where the engine has them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub classes: Vec<ClassCounts>,
 }

@@ -1,6 +1,6 @@
 //! The book's tables of the keys of a scenario file, made from the tables that the checker reads.
 
-use afteryou_scenario::file::keys::{Key, Takes, ROOT};
+use afteryou_scenario::file::keys::{Key, Takes, ROOT, TRAFFIC};
 use std::fmt::Write;
 
 /// The end of the page's text; the tables follow.
@@ -43,6 +43,7 @@ fn section(title: &str, keys: &[Key], text: &mut String) {
                 section(&format!("`[{inner}]`"), one, text);
                 section(&format!("`[[{inner}]]`"), several, text);
             }
+            Takes::Traffic => section(&format!("`{inner}`"), TRAFFIC, text),
             _ => {}
         }
     }
@@ -89,8 +90,13 @@ fn value(takes: Takes) -> String {
         Takes::Queue => "queue: `\"codel\"`, `{ kind = \"pie\", target = \"15 ms\" }`",
         Takes::Transport => "transport: `\"utp\"`, `{ kind = \"tcp\", iw = 2 }`",
         Takes::Traffic => {
-            "`\"bulk\"`, `{ size = … }`, `{ chunk = … }`, `{ on = …, off = … }` or `{ cbr = … }`"
+            "`\"bulk\"`, `{ size = … }`, `{ chunk = … }`, `{ on = …, off = … }`, `{ cbr = … }`, `{ arrivals = …, size = … }`, \
+             `{ chunk = …, pause = …, persist = … }`, `{ web = { … } }` or `{ every = …, size = … }`"
         }
+        Takes::SizeLaw => "size, or a law of sizes",
+        Takes::TimeLaw => "time, or a law of times",
+        Takes::Arrivals => "`{ poisson = \"50 per s\" }`, a time, or a law of times",
+        Takes::Ratio => "number, or per cent",
         Takes::Distribution => {
             "time, `{ uniform = [from, to] }`, `{ normal = … }`, `{ lognormal = … }` or `{ samples = … }`"
         }

@@ -6,19 +6,15 @@ use crate::packet::{Body, Packet, NO_SACK};
 impl Net<'_> {
     /// A copy of `packet` that owns what it points to, as the original does.
     pub(super) fn copy_of(&mut self, packet: &Packet) -> Packet {
-        let mut copy = *packet;
-        match &mut copy.body {
-            Body::Ack { sack, .. } if *sack != NO_SACK => {
-                let blocks = self.sacks[*sack as usize];
-                *sack = self.sacks.insert(blocks) as u32;
+        let body = match packet.body {
+            Body::Ack { cumulative, tsecr, one_way_delay, sack, epoch, flags } if sack != NO_SACK => {
+                let copy = self.sacks[sack as usize];
+                let sack = self.sacks.insert(copy) as u32;
+                Body::Ack { cumulative, tsecr, one_way_delay, sack, epoch, flags }
             }
-            Body::Utp { head, .. } => {
-                let bytes = self.heads.get(*head).to_vec();
-                self.heads.next().extend_from_slice(&bytes);
-                *head = self.heads.keep();
-            }
-            _ => {}
-        }
-        copy
+            Body::Utp { head, payload, epoch } => Body::Utp { head: self.heads.copy(head), payload, epoch },
+            body => body,
+        };
+        Packet { body, ..*packet }
     }
 }

@@ -133,7 +133,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// What came out.
+    /// Returns the outcome.
     pub fn finish(mut self, flows: &[Application], connections: &Connections, net: &Net) -> Run {
         // Where flows are drawn together, marks of each would only hide the curves.
         let marked = if self.tracks.are_flows() { flows } else { &[] };

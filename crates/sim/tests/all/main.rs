@@ -18,3 +18,4 @@ mod skew;
 mod support;
 mod tcp;
 mod theory;
+mod traffic;
