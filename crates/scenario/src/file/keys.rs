@@ -105,6 +105,7 @@ pub const ROOT: &[Key] = &[
         "run it again without the background flows",
     ),
     key("link", Takes::TableOrList(LINK, NAMED_LINK), "the bottleneck; in [[link]], all links, with names"),
+    key("hosts", Takes::Tables(HOSTS), "hosts with access links of their own"),
     key("flow", Takes::Tables(FLOW), "the flows"),
     key("drop", Takes::Tables(DROP), "packets to drop before they reach the queue"),
     key("delay", Takes::Tables(DELAY), "packets to hold back, so that others overtake them"),
@@ -200,6 +201,7 @@ pub const FLOW: &[Key] = &[
         Takes::Word(&["up", "down"]),
         "with [link]: down if data cross link.reverse and acknowledgements link; up if not said",
     ),
+    key("hosts", Takes::Text, "name of the hosts that it runs on, for a swarm and downloads"),
     key("path", Takes::Table(PATH), "with [[link]]: the links that its packets cross"),
     key("start", Takes::Start, "when it starts; at once if not said"),
     key("stop", Takes::TimeOrRounds, "when it stops; at the end of the run if not said"),
@@ -220,6 +222,32 @@ pub const PATH: &[Key] = &[
     key("forward", Takes::Names, "names of the links that data cross, in order"),
     key("reverse", Takes::Names, "names of the links that acknowledgements cross, in order"),
     key("delay", Takes::Time, "propagation delay of the forward path; half the rtt if not said"),
+];
+
+/// `[[hosts]]`.
+pub const HOSTS: &[Key] = &[
+    key("name", Takes::Text, "their name, by which flows refer to them"),
+    key("count", Takes::Count, "how many, 1 to 1000; 1 if not said"),
+    key("up", Takes::Rate, "rate of each one's uplink"),
+    key("down", Takes::Rate, "rate of each one's downlink"),
+    key("queue", Takes::Buffer, "how much each link's queue may hold"),
+    key(
+        "rtt",
+        Takes::TimeLaw,
+        "drawn for each; the round-trip time between two hosts is the mean of theirs, to a server its own",
+    ),
+];
+
+/// `swarm` of a flow's traffic.
+pub const SWARM: &[Key] = &[
+    key("chunk", Takes::Size, "bytes of a chunk"),
+    key("slots", Takes::Count, "uploads of a peer at a time; 5 if not said"),
+    key("neighbours", Takes::Count, "peers that a peer may upload to; 10 if not said"),
+    key(
+        "persist",
+        Takes::Ratio,
+        "probability that a slot's next chunk goes to the same neighbour, after one round trip",
+    ),
 ];
 
 /// `packet` of a flow.
@@ -248,6 +276,12 @@ pub const TRAFFIC: &[Key] = &[
     key("payload", Takes::Size, "payload of a packet of constant-rate traffic; 160 B if not said"),
     key("arrivals", Takes::Arrivals, "times between transfers, each over a connection of its own"),
     key("web", Takes::Table(WEB), "users who fetch pages"),
+    key("swarm", Takes::Table(SWARM), "peers that upload to each other; needs hosts"),
+    key(
+        "downloads",
+        Takes::Count,
+        "hosts that download at any time from a server that is no bottleneck; needs hosts",
+    ),
     key("every", Takes::TimeOrRounds, "time between two segments of a video"),
 ];
 
@@ -295,7 +329,7 @@ pub const DELAY: &[Key] = &[
 
 /// Words of the language that nothing understands yet: they are refused, not ignored.
 pub(crate) const NOT_YET_KEYS: &[&str] =
-    &["route", "hosts", "jitter", "route_change", "swarm", "trace", "steps", "markov", "reorder"];
+    &["route", "jitter", "route_change", "trace", "steps", "markov", "reorder"];
 /// Controllers that are planned.
 pub(crate) const NOT_YET_CONTROLLERS: &[&str] =
     &["bbr", "bbrv1", "bbrv2", "bbrv3", "proteus", "proteus-s", "rledbat"];
