@@ -27,6 +27,12 @@ pub(crate) fn without_equations(scenario: &Scenario, options: &Options) -> Vec<U
             format!("there is no fluid model of the queue {kind}: use {known}, or run it in the simulator");
         refuse("link.queue", reason);
     }
+    if let Some(element) = link.elements.first() {
+        let reason = format!(
+            "link.{element}: there is no fluid model of it: leave it out, or run the scenario in the simulator"
+        );
+        refuse(&format!("link.{element}"), reason);
+    }
     if link.reverse.is_some() {
         let reason = "link.reverse: the fluid model has no queue on the reverse path: leave it out, or run the scenario \
                       in the simulator";

@@ -23,10 +23,10 @@ pub struct Point {
     pub version: String,
     /// The scenario to run.
     pub scenario: Scenario,
-    /// Where in a sweep this is: the varied settings and their values.
+    /// The point of the sweep: the varied settings and their values.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub settings: BTreeMap<String, String>,
-    /// Which of several repetitions this is, from 0.
+    /// The number of the repetition, from 0.
     #[serde(default)]
     pub repetition: u32,
 }
@@ -112,7 +112,8 @@ impl Plan {
     /// Every run that `experiment` asks `engine` for.
     ///
     /// # Errors
-    /// More runs than anybody means, and whatever the engine does not [support](Engine::supports), with its line in the file.
+    /// A number of runs beyond any use, and a setting that the engine does not [support](Engine::supports), with its line in
+    /// the file.
     pub fn new(engine: &dyn Engine, experiment: &Experiment, choices: Choices) -> Result<Plan> {
         let repeat = choices.repeat.or_else(|| engine.repeats(experiment));
         let runs = experiment.runs(choices.seed, repeat)?;

@@ -160,7 +160,7 @@ pub fn link_in_words(outcome: &Outcome) -> String {
     format!("{rate}, {} buffer, {}{loss}", link.buffer, link.queue.kind)
 }
 
-/// Where in a sweep the run is, and which repetition; empty for a run alone.
+/// Returns the point of the sweep and the repetition; empty for a run alone.
 pub fn point(outcome: &Outcome) -> String {
     let settings = outcome.point.iter().map(|(name, value)| format!("{name} {value}"));
     let repetition = (outcome.repetition > 0).then(|| format!("repetition {}", outcome.repetition + 1));

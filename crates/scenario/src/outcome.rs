@@ -1,4 +1,4 @@
-//! What came out of an experiment: the same words from every engine.
+//! The outcome of an experiment, in the same form from every engine.
 //!
 //! An outcome carries the whole scenario, the version, the seed and the engine, and is enough to draw every figure
 //! again. Times are seconds since the start of the run, rates bit/s of payload, delays ms; every field says so in its
@@ -48,28 +48,28 @@ use std::collections::{BTreeMap, HashSet};
 /// Version of this format. [`Outcome::from_json`] reads it and the one before, and refuses later ones.
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// What came out.
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// [`SCHEMA_VERSION`] of the writer.
     pub schema_version: u32,
     /// Version of afteryou that ran it.
     pub afteryou_version: String,
-    /// Which engine ran it: "bed", "sim", "fluid".
+    /// The engine: "bed", "sim", "fluid".
     pub engine: String,
-    /// The name of what was run: BLAKE3 of engine, version and scenario as canonical JSON, see [`content_hash`].
+    /// The name of the run: BLAKE3 of engine, version and scenario as canonical JSON, see [`content_hash`].
     pub content_hash: ContentHash,
-    /// What was run.
+    /// The scenario that was run.
     pub scenario: Scenario,
-    /// Where in a sweep this is: the varied settings and their values.
+    /// The point of the sweep: the varied settings and their values.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub point: BTreeMap<String, String>,
-    /// Which of several repetitions this is, from 0.
+    /// The number of the repetition, from 0.
     #[serde(default)]
     pub repetition: u32,
     /// The run.
     pub run: Run,
-    /// The same without the background flows, if the scenario asks for it.
+    /// The same run without the background flows, if the scenario asks for it.
     pub baseline: Option<Run>,
     /// The run held against the baseline, for each window and foreground flow.
     pub comparison: Vec<Comparison>,
@@ -105,7 +105,7 @@ pub struct Run {
     pub links: Vec<LinkTotals>,
     /// How late the emulation was, for engines that run in real time.
     pub lateness: Option<Lateness>,
-    /// What each flow did in all, where the engine counts it.
+    /// Counters of each flow in the whole run, where the engine has them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub totals: Vec<Totals>,
 }

@@ -5,6 +5,7 @@
 
 use crate::algorithm::Algorithm;
 use crate::dscp::Dscp;
+use crate::element::Elements;
 use crate::error::Error;
 use crate::fluid::Fluid;
 use crate::hosts::Hosts;
@@ -51,7 +52,7 @@ pub struct Scenario {
     /// Packets to hold back, so that others overtake them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub delay: Vec<Delay>,
-    /// What only the fluid engine needs to be told.
+    /// Settings of the fluid engine alone.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fluid: Option<Fluid>,
 }
@@ -70,12 +71,15 @@ pub struct Link {
     pub queue: Algorithm,
     /// Probability that a packet is lost at random, in each direction.
     pub loss: Probability,
+    /// What else it does to packets, in each direction.
+    #[serde(skip_serializing_if = "Elements::is_plain", default)]
+    pub elements: Elements,
     /// The reverse direction, where it differs; short form only.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reverse: Option<Reverse>,
 }
 
-/// The reverse direction of the short form's link: what is not said is as in the forward direction.
+/// The reverse direction of the short form's link: settings left out are as in the forward direction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reverse {
     /// Rate.
@@ -90,6 +94,9 @@ pub struct Reverse {
     /// Probability that a packet is lost at random.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub loss: Option<Probability>,
+    /// What else it does to packets: all of its elements, if they differ from those of the forward direction.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub elements: Option<Elements>,
 }
 
 /// One flow.
@@ -120,7 +127,7 @@ pub struct Flow {
     pub hosts: Option<String>,
     /// When it starts.
     pub start: Duration,
-    /// When it stops; at the end of the run if not said.
+    /// When it stops; at the end of the run by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stop: Option<Duration>,
     /// When it has something to send, ascending; all the time if empty.
@@ -131,12 +138,15 @@ pub struct Flow {
     pub reconnect: bool,
     /// What it sends.
     pub traffic: Traffic,
-    /// Sizes of its packets; the transport's own if not said.
+    /// Sizes of its packets; the transport's own by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub packet: Option<PacketFormat>,
-    /// The class that its packets claim; by its role if not said.
+    /// The class that its packets claim; from its role by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub dscp: Option<Dscp>,
+    /// What its data meet before the first link of their path.
+    #[serde(skip_serializing_if = "Elements::is_plain", default)]
+    pub elements: Elements,
 }
 
 /// Sizes of a flow's packets.
@@ -151,13 +161,13 @@ pub struct PacketFormat {
 /// Packets to drop before the queue: one by its number, or some from a time on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Drop {
-    /// Whose; anybody's if not said (then `at` must be).
+    /// The flow; any flow by default (then `at` must be).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub flow: Option<String>,
     /// Number of the data packet, from 1, in order of their first transmission.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub packet: Option<u64>,
-    /// Which of its transmissions, from 1; the first if not said.
+    /// Which of its transmissions, from 1; the first by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub transmission: Option<u32>,
     /// From this time on.
@@ -166,7 +176,7 @@ pub struct Drop {
     /// Until this time: an outage.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub until: Option<Duration>,
-    /// How many packets in a row; one if neither this nor `until` is said.
+    /// How many packets in a row; one if neither this nor `until` is given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub count: Option<u64>,
 }
@@ -178,7 +188,7 @@ pub struct Delay {
     pub flow: String,
     /// Number of the data packet, from 1, in order of their first transmission.
     pub packet: u64,
-    /// Which of its transmissions, from 1; the first if not said.
+    /// Which of its transmissions, from 1; the first by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub transmission: Option<u32>,
     /// For how long.
@@ -314,6 +324,7 @@ impl Link {
             buffer,
             queue: Algorithm::named("droptail"),
             loss: Probability::default(),
+            elements: Elements::default(),
             reverse: None,
         }
     }
@@ -332,6 +343,7 @@ impl Link {
             buffer: reverse.buffer.unwrap_or(self.buffer),
             queue: reverse.queue.unwrap_or_else(|| self.queue.clone()),
             loss: reverse.loss.unwrap_or(self.loss),
+            elements: reverse.elements.unwrap_or_else(|| self.elements.clone()),
             reverse: None,
         }
     }
@@ -368,6 +380,8 @@ impl Link {
                 )));
             }
             link.build_queue::<()>(0, "")?;
+            let wrong = |(element, why)| Error::Scenario(format!("{name}.{element}: {why}"));
+            link.elements.check().map_err(wrong)?;
         }
         Ok(())
     }
@@ -419,6 +433,7 @@ impl Flow {
             traffic: Traffic::Bulk,
             packet: None,
             dscp: None,
+            elements: Elements::default(),
         }
     }
 

@@ -7,7 +7,7 @@ use afteryou_base::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Payload of a packet of constant-rate traffic if nothing is said: 20 ms of a 64 kbit/s call.
+/// Payload of a packet of constant-rate traffic by default: 20 ms of a 64 kbit/s call.
 pub const CBR_PAYLOAD: Size = Size::from_bytes(160);
 
 /// Shorter times are not traffic but noise, and there could be too many of them.

@@ -38,7 +38,7 @@ impl Folders {
         Ok(folder)
     }
 
-    /// Writes what is about all runs, if there are several; returns the page to look at.
+    /// Writes the files about all runs, if there are several; returns the page to open.
     ///
     /// # Errors
     /// A file that cannot be written.

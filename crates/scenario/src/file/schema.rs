@@ -1,6 +1,6 @@
 //! The JSON schema of a scenario file, made from the tables of keys and of parameters, so that editors can help.
 
-use super::keys::{Key, Takes, ROOT, TRAFFIC};
+use super::keys::{Key, Takes, LOGNORMAL, NORMAL, ROOT, TRAFFIC};
 use afteryou_aqm::list::QUEUES;
 use afteryou_base::param::{Kind, Param};
 use afteryou_cc::list::CONTROLLERS;
@@ -9,6 +9,7 @@ use serde_json::{json, Map, Value};
 const RATE: &str = r"^\s*[0-9.]+\s*([kKmMgG]?bit/s|[kKmMgG]bps)\s*$";
 const SIZE: &str = r"^\s*[0-9.]+\s*([kKmMgG]?[bB]|[kKmMgG]i[bB])\s*$";
 const TIME: &str = r"^\s*[0-9.]+\s*(us|µs|ms|s|min|h)\s*$";
+const PROBABILITY: &str = r"^\s*[0-9.]+\s*%\s*$";
 const PACKETS: &str = r"^\s*[0-9.]+\s*packets?\s*$";
 const ROUNDS: &str = r"^\s*[0-9.]+\s*rtt\s*$";
 
@@ -54,7 +55,24 @@ fn takes(takes: Takes) -> Value {
             json!({ "anyOf": [text(TIME), text(r"^\s*(last start|first start|end)\s*([+-].*)?$")] })
         }
         Takes::Buffer => json!({ "anyOf": [text(TIME), text(SIZE), text(r"^\s*[0-9]+\s*packets?\s*$")] }),
-        Takes::Probability => text(r"^\s*[0-9.]+\s*%\s*$"),
+        Takes::Probability => text(PROBABILITY),
+        Takes::Number(least, most) => json!({ "type": "number", "minimum": least, "maximum": most }),
+        Takes::ChangingRate(keys) => json!({ "anyOf": [text(RATE), object(keys)] }),
+        Takes::Markov(keys) => json!({ "anyOf": [{ "const": "satellite" }, object(keys)] }),
+        Takes::Weights => json!({ "type": "object" }),
+        Takes::Elements => json!({ "type": "object" }),
+        Takes::RateSteps => json!({
+            "type": "array",
+            "minItems": 1,
+            "items": { "type": "array", "items": { "type": "string" }, "minItems": 2, "maxItems": 2 },
+        }),
+        Takes::Propagation(keys) => json!({ "anyOf": [text(TIME), object(keys)] }),
+        Takes::Jitter(keys) => json!({ "anyOf": [{ "const": "none" }, object(keys)] }),
+        Takes::DelaySteps => json!({ "type": "array", "minItems": 1, "items": pair(text(TIME)) }),
+        Takes::UpTo => json!({ "anyOf": [text(TIME), pair(text(TIME))] }),
+        Takes::Range => pair(text(TIME)),
+        Takes::Samples => samples(),
+        Takes::Loss(keys) => json!({ "anyOf": [text(PROBABILITY), object(keys)] }),
         Takes::Dscp => json!({ "anyOf": [
             text(r"^\s*([lL][eE]|[dD][eE][fF][aA][uU][lL][tT]|[cC][sS]1|[0-9]|[1-5][0-9]|6[0-3])\s*$"),
             { "type": "integer", "minimum": 0, "maximum": 63 },
@@ -101,12 +119,9 @@ fn takes(takes: Takes) -> Value {
         Takes::Distribution => json!({ "anyOf": [
             text(TIME),
             { "type": "object", "required": ["uniform"], "properties": { "uniform": pair(text(TIME)) }, "additionalProperties": false },
-            { "type": "object", "required": ["lognormal"], "properties": { "lognormal": {
-                "type": "object",
-                "required": ["median", "sigma"],
-                "properties": { "median": text(TIME), "sigma": { "type": "number", "minimum": 0, "maximum": 5 } },
-                "additionalProperties": false,
-            } }, "additionalProperties": false },
+            { "type": "object", "required": ["normal"], "properties": { "normal": object(NORMAL) }, "additionalProperties": false },
+            { "type": "object", "required": ["lognormal"], "properties": { "lognormal": object(LOGNORMAL) }, "additionalProperties": false },
+            { "type": "object", "required": ["samples"], "properties": { "samples": samples() }, "additionalProperties": false },
         ] }),
         Takes::Start => json!({ "anyOf": [
             time_or_rounds(),
@@ -122,6 +137,13 @@ fn takes(takes: Takes) -> Value {
         Takes::Tables(keys) => json!({ "anyOf": [object(keys), { "type": "array", "items": object(keys) }] }),
         Takes::Sweep => json!({ "type": "object" }),
     }
+}
+
+/// Times, each alone or with a weight, or a file of them.
+fn samples() -> Value {
+    let weighted = json!({ "type": "array", "minItems": 2, "maxItems": 2 });
+    let list = json!({ "type": "array", "minItems": 1, "items": { "anyOf": [text(TIME), weighted] } });
+    json!({ "anyOf": [{ "type": "string" }, list] })
 }
 
 /// A form of traffic with exactly these keys.

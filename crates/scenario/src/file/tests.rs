@@ -1,3 +1,4 @@
+mod elements;
 mod paths;
 
 use super::*;
@@ -86,7 +87,7 @@ fn every_kind_of_mistake_is_answered_where_it_was_made() {
         ("", "\n[[flow]]\ncontroller = \"cubic\"\nrtt = 40\n", "\"40\" is not a time", 9),
         ("", "\n[[flow]]\ncontroller = \"bbr\"\nrtt = \"40 ms\"\n", "not built yet", 8),
         ("", "queue = \"cake\"\n", "not built yet", 6),
-        ("", "jitter = \"1 ms\"\n", "not built yet", 6),
+        ("", "route = 3\n", "not built yet", 6),
         (
             "",
             "\n[[flow]]\ncontroller = \"cubic\"\ntransport = \"quic\"\nrtt = \"1 ms\"\n",

@@ -1,7 +1,7 @@
 //! A flow's traffic, and the laws of its sizes and times.
 
 use super::error::Problem;
-use super::keys::{Key as Known, LOGNORMAL, PARETO, SWARM, TRAFFIC, WEB};
+use super::keys::{Key as Known, LAW_LOGNORMAL, PARETO, SWARM, TRAFFIC, WEB};
 use super::read::{at, check_keys, count, list, needed, pair, quantity, table, time, Result};
 use super::tree::{Node, Table, Value};
 use crate::error::Error;
@@ -155,7 +155,7 @@ pub(crate) fn law<Q: Quantity + FromStr<Err = Error>>(node: &Node) -> Result<Law
 }
 
 fn lognormal<Q: Quantity + FromStr<Err = Error>>(node: &Node) -> Result<Lognormal<Q>> {
-    let fields = known(node, "lognormal", LOGNORMAL)?;
+    let fields = known(node, "lognormal", LAW_LOGNORMAL)?;
     let optional = |name: &str| fields.get(name).map(quantity).transpose();
     let clip = |node: &Node| {
         let [from, to] = pair(node)?;

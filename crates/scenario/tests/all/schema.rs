@@ -188,7 +188,11 @@ fn every_example_in_which_something_is_random_is_repeated_five_times() {
         let planned = experiment.runs(Some(1), Some(2)).unwrap();
         let (first, second) = (&planned[0].scenario, &planned[1].scenario);
         let traffic = first.flow.iter().any(|flow| flow.traffic.is_random());
-        let is_random = first.flow != second.flow || first.link.loss.ratio() > 0.0 || traffic;
+        let is_random = first.flow != second.flow
+            || first.link != second.link
+            || first.link.loss.ratio() > 0.0
+            || traffic
+            || first.links().any(|link| link.elements.is_random());
         let runs = experiment.runs(None, None).unwrap();
         let repetitions = runs.iter().map(|run| run.repetition + 1).max();
         // A scenario that draws nothing would be run five times for the same numbers.

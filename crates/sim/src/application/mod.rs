@@ -55,8 +55,6 @@ struct Dialer {
     index: usize,
     template: Template,
     route: Route,
-    /// Rate of the slowest link that its data cross; on hosts, that of all of them together.
-    link_bit_s: f64,
     /// The next connection's controller's.
     seed: u64,
     /// Numbers of its open connections.
@@ -202,7 +200,6 @@ impl Application {
             index,
             template,
             route: network.routes[index].clone(),
-            link_bit_s: network.rate_of_flow(index) as f64 * network.hosts[index].len().max(1) as f64,
             seed: random::seed_of(scenario.seed, &format!("controller of flow {index}")),
             open: Vec::new(),
             started: None,
@@ -358,11 +355,11 @@ impl Application {
         }
     }
 
-    /// Rate at which the slowest link of its path could carry its payload, bit/s.
-    pub fn payload_capacity(&self) -> f64 {
+    /// Share of a full packet that is payload.
+    pub fn payload_share(&self) -> f64 {
         let sizes = self.dialer.spec.packet_format();
         let (payload, overhead) = (sizes.payload.bytes() as f64, sizes.overhead.bytes() as f64);
-        self.dialer.link_bit_s * payload / (payload + overhead)
+        payload / (payload + overhead)
     }
 
     /// Delay of its packets beyond the empty path in a window, if it measures that.
