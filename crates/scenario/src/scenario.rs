@@ -8,6 +8,7 @@ use crate::dscp::Dscp;
 use crate::element::Elements;
 use crate::error::Error;
 use crate::fluid::Fluid;
+use crate::hosts::Hosts;
 use crate::path::{Direction, Path};
 use crate::random;
 use crate::record::Record;
@@ -40,6 +41,9 @@ pub struct Scenario {
     /// The other named links.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub further_links: Vec<Link>,
+    /// Hosts whose access links are among the named ones.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub hosts: Vec<Hosts>,
     /// The flows.
     pub flow: Vec<Flow>,
     /// Packets to drop, before they reach the queue.
@@ -118,6 +122,9 @@ pub struct Flow {
     /// The named links that its packets cross; none in the short form.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path: Option<Path>,
+    /// The hosts that it runs on, for a swarm and downloads.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hosts: Option<String>,
     /// When it starts.
     pub start: Duration,
     /// When it stops; at the end of the run by default.
@@ -251,6 +258,7 @@ impl Scenario {
             baseline: false,
             link,
             further_links: Vec::new(),
+            hosts: Vec::new(),
             flow: Vec::new(),
             drop: Vec::new(),
             delay: Vec::new(),
@@ -472,6 +480,7 @@ impl Flow {
             rtt,
             direction: Direction::Up,
             path: None,
+            hosts: None,
             start: Duration::default(),
             stop: None,
             active: Vec::new(),
@@ -545,6 +554,11 @@ impl Flow {
         let times = self.active.iter().flatten();
         if !times.clone().zip(times.skip(1)).all(|(earlier, later)| earlier < later) {
             return wrong("has times of activity that are empty, overlap or go backwards");
+        }
+        match (self.traffic.needs_hosts(), &self.hosts) {
+            (true, None) => return wrong("needs hosts: write hosts = … and [[hosts]]"),
+            (false, Some(_)) => return wrong("runs on hosts, which only a swarm and downloads do"),
+            _ => {}
         }
         if self.traffic.has_transfers() && (!self.active.is_empty() || self.reconnect) {
             return wrong("has traffic that opens connections by itself: leave active and reconnect out");

@@ -16,6 +16,7 @@ mod element;
 mod error;
 mod flow;
 mod fluid;
+mod hosts;
 pub mod keys;
 mod limits;
 mod link;
@@ -291,8 +292,24 @@ fn scenario(root: &Table, seed: u64, files: &Outside) -> Result<Scenario> {
         return Err(Problem::new(&written.place, "no time at all: use 1 ms or more"));
     }
     let context = Context { files, duration, seed };
-    let (link, further_links) = link::links(needed(root, "link", &whole, "… in a table: [link]")?, &context)?;
-    let mut scenario = Scenario { further_links, ..Scenario::new(name, duration, link) };
+    let (hosts, access) = hosts::hosts(root, seed)?;
+    let mut links = Vec::new();
+    match root.get("link") {
+        Some(node) => {
+            let (first, further) = link::links(node, &context)?;
+            if first.name.is_none() && !hosts.is_empty() {
+                let message = "hosts have links with names, so this one needs a name, too: write [[link]]";
+                return Err(Problem::new(&node.place, message));
+            }
+            links.push(first);
+            links.extend(further);
+        }
+        None if hosts.is_empty() => drop(needed(root, "link", &whole, "… in a table: [link]")?),
+        None => {}
+    }
+    links.extend(access);
+    let link = links.remove(0); // there is one, or hosts, which have two each
+    let mut scenario = Scenario { further_links: links, hosts, ..Scenario::new(name, duration, link) };
     scenario.seed = seed;
     scenario.record = root.get("record").map_or(Ok(Vec::new()), record)?;
     scenario.baseline = root.get("baseline").map_or(Ok(false), baseline)?;
@@ -332,7 +349,7 @@ fn flows<'a>(root: &'a Table, seed: u64, scenario: &mut Scenario, files: &Outsid
     let tables = root.get("flow").map_or(Ok(&[][..]), list)?;
     let names = names::names(tables);
     let links = scenario.links_by_name();
-    let read = |(node, name): (&'a Node, &String)| flow::read(node, name, &links, files);
+    let read = |(node, name): (&'a Node, &String)| flow::read(node, name, &links, &scenario.hosts, files);
     let written = tables.iter().zip(&names).map(read).collect::<Result<Vec<_>>>()?;
     let mut total = 0;
     for (node, written) in tables.iter().zip(&written) {

@@ -211,7 +211,8 @@ impl<'a> Recorder<'a> {
         let seconds = (spec.to.0 - spec.from.0).as_secs_f64();
         let received = flows.iter().enumerate().zip(begin.iter().zip(end));
         let figures = received.map(|((i, flow), (begin, end))| {
-            let capacity = flow.payload_share() * self.capacity_of_path(i, net, index);
+            let hosts = self.network.hosts[i].len().max(1) as f64; // each has links of its own
+            let capacity = flow.payload_share() * self.capacity_of_path(i, net, index) * hosts;
             let goodput_bit_s = (end - begin) as f64 * 8.0 / seconds;
             FlowFigures {
                 flow: flow.name().to_owned(),
