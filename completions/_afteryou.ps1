@@ -34,6 +34,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('sim', 'sim', [CompletionResultType]::ParameterValue, 'Run scenario files in the simulator: hours of network in seconds')
             [CompletionResult]::new('fluid', 'fluid', [CompletionResultType]::ParameterValue, 'The same files as differential equations: what to expect, at once')
             [CompletionResult]::new('bed', 'bed', [CompletionResultType]::ParameterValue, 'The same files with real packets: real sockets on this machine through an emulated link')
+            [CompletionResult]::new('merge', 'merge', [CompletionResultType]::ParameterValue, 'Join parts of a sweep that other processes or machines ran')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'What there is to choose from, with every parameter')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'What this machine and the way to a far end can do, and what to do about the rest')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'What a shell has to know to complete words')
@@ -276,8 +277,10 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of every random choice, instead of the file''s')
             [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Run each combination so many times, with seeds N, N+1, …')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at the same time; as many as there are cores if not said')
+            [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge')
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: the result of each run as JSON, one in a line, on stdout')
+            [CompletionResult]::new('--no-series', '--no-series', [CompletionResultType]::ParameterName, 'Write tables alone into --out, without curves and without a folder for each run of a sweep')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -287,9 +290,11 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of every random choice, instead of the file''s')
             [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Run each combination so many times, with seeds N, N+1, …')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at the same time; as many as there are cores if not said')
+            [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge')
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"')
             [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Print what follows from the scenario without running it: equilibrium, time constants, stability, what to expect')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: the result of each run as JSON, one in a line, on stdout')
+            [CompletionResult]::new('--no-series', '--no-series', [CompletionResultType]::ParameterName, 'Write tables alone into --out, without curves and without a folder for each run of a sweep')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -299,8 +304,16 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of every random choice, instead of the file''s')
             [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Run each combination so many times, with seeds N, N+1, …')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at the same time; as many as there are cores if not said')
+            [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge')
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: the result of each run as JSON, one in a line, on stdout')
+            [CompletionResult]::new('--no-series', '--no-series', [CompletionResultType]::ParameterName, 'Write tables alone into --out, without curves and without a folder for each run of a sweep')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'afteryou;merge' {
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write the whole sweep into this folder')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -339,6 +352,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('sim', 'sim', [CompletionResultType]::ParameterValue, 'Run scenario files in the simulator: hours of network in seconds')
             [CompletionResult]::new('fluid', 'fluid', [CompletionResultType]::ParameterValue, 'The same files as differential equations: what to expect, at once')
             [CompletionResult]::new('bed', 'bed', [CompletionResultType]::ParameterValue, 'The same files with real packets: real sockets on this machine through an emulated link')
+            [CompletionResult]::new('merge', 'merge', [CompletionResultType]::ParameterValue, 'Join parts of a sweep that other processes or machines ran')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'What there is to choose from, with every parameter')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'What this machine and the way to a far end can do, and what to do about the rest')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'What a shell has to know to complete words')
@@ -395,6 +409,9 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;help;bed' {
+            break
+        }
+        'afteryou;help;merge' {
             break
         }
         'afteryou;help;list' {

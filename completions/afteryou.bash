@@ -46,6 +46,9 @@ _afteryou() {
             afteryou,man)
                 cmd="afteryou__subcmd__man"
                 ;;
+            afteryou,merge)
+                cmd="afteryou__subcmd__merge"
+                ;;
             afteryou,receive)
                 cmd="afteryou__subcmd__receive"
                 ;;
@@ -130,6 +133,9 @@ _afteryou() {
             afteryou__subcmd__help,man)
                 cmd="afteryou__subcmd__help__subcmd__man"
                 ;;
+            afteryou__subcmd__help,merge)
+                cmd="afteryou__subcmd__help__subcmd__merge"
+                ;;
             afteryou__subcmd__help,receive)
                 cmd="afteryou__subcmd__help__subcmd__receive"
                 ;;
@@ -167,7 +173,7 @@ _afteryou() {
 
     case "${cmd}" in
         afteryou)
-            opts="-h -V --help --version send receive serve get ctl demo sim fluid bed list doctor completions man help"
+            opts="-h -V --help --version send receive serve get ctl demo sim fluid bed merge list doctor completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -181,7 +187,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__bed)
-            opts="-h --out --json --seed --repeat --jobs --set --help"
+            opts="-h --out --json --seed --repeat --jobs --no-series --shard --set --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -200,6 +206,10 @@ _afteryou() {
                     return 0
                     ;;
                 --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --shard)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -595,7 +605,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__fluid)
-            opts="-h --explain --out --json --seed --repeat --jobs --set --help"
+            opts="-h --explain --out --json --seed --repeat --jobs --no-series --shard --set --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -614,6 +624,10 @@ _afteryou() {
                     return 0
                     ;;
                 --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --shard)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -691,7 +705,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__help)
-            opts="send receive serve get ctl demo sim fluid bed list doctor completions man help"
+            opts="send receive serve get ctl demo sim fluid bed merge list doctor completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -928,6 +942,20 @@ _afteryou() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        afteryou__subcmd__help__subcmd__merge)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         afteryou__subcmd__help__subcmd__receive)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -999,6 +1027,24 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__man)
+            opts="-h --out --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        afteryou__subcmd__merge)
             opts="-h --out --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1187,7 +1233,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__sim)
-            opts="-h --out --json --seed --repeat --jobs --set --help"
+            opts="-h --out --json --seed --repeat --jobs --no-series --shard --set --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1206,6 +1252,10 @@ _afteryou() {
                     return 0
                     ;;
                 --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --shard)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -31,6 +31,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand sim 'Run scenario files in the simulator: hours of network in seconds'
             cand fluid 'The same files as differential equations: what to expect, at once'
             cand bed 'The same files with real packets: real sockets on this machine through an emulated link'
+            cand merge 'Join parts of a sweep that other processes or machines ran'
             cand list 'What there is to choose from, with every parameter'
             cand doctor 'What this machine and the way to a far end can do, and what to do about the rest'
             cand completions 'What a shell has to know to complete words'
@@ -252,8 +253,10 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --seed 'Seed of every random choice, instead of the file''s'
             cand --repeat 'Run each combination so many times, with seeds N, N+1, …'
             cand --jobs 'Runs at the same time; as many as there are cores if not said'
+            cand --shard 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge'
             cand --set 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"'
             cand --json 'For programs: the result of each run as JSON, one in a line, on stdout'
+            cand --no-series 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
             cand -h 'Print help'
             cand --help 'Print help'
         }
@@ -262,9 +265,11 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --seed 'Seed of every random choice, instead of the file''s'
             cand --repeat 'Run each combination so many times, with seeds N, N+1, …'
             cand --jobs 'Runs at the same time; as many as there are cores if not said'
+            cand --shard 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge'
             cand --set 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"'
             cand --explain 'Print what follows from the scenario without running it: equilibrium, time constants, stability, what to expect'
             cand --json 'For programs: the result of each run as JSON, one in a line, on stdout'
+            cand --no-series 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
             cand -h 'Print help'
             cand --help 'Print help'
         }
@@ -273,8 +278,15 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --seed 'Seed of every random choice, instead of the file''s'
             cand --repeat 'Run each combination so many times, with seeds N, N+1, …'
             cand --jobs 'Runs at the same time; as many as there are cores if not said'
+            cand --shard 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge'
             cand --set 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"'
             cand --json 'For programs: the result of each run as JSON, one in a line, on stdout'
+            cand --no-series 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'afteryou;merge'= {
+            cand --out 'Write the whole sweep into this folder'
             cand -h 'Print help'
             cand --help 'Print help'
         }
@@ -308,6 +320,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand sim 'Run scenario files in the simulator: hours of network in seconds'
             cand fluid 'The same files as differential equations: what to expect, at once'
             cand bed 'The same files with real packets: real sockets on this machine through an emulated link'
+            cand merge 'Join parts of a sweep that other processes or machines ran'
             cand list 'What there is to choose from, with every parameter'
             cand doctor 'What this machine and the way to a far end can do, and what to do about the rest'
             cand completions 'What a shell has to know to complete words'
@@ -349,6 +362,8 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         &'afteryou;help;fluid'= {
         }
         &'afteryou;help;bed'= {
+        }
+        &'afteryou;help;merge'= {
         }
         &'afteryou;help;list'= {
         }

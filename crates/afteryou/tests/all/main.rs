@@ -7,5 +7,6 @@ mod fluid;
 mod generated;
 mod secrets;
 mod sim;
+mod sweeps;
 #[cfg(unix)]
 mod transfer;
