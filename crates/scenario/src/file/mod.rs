@@ -20,6 +20,7 @@ mod link;
 mod locate;
 mod names;
 mod path;
+mod range;
 mod read;
 mod runs;
 mod schema;
@@ -38,7 +39,7 @@ use crate::units::Duration;
 use error::{Place, Problem};
 use limits::{parts, LARGEST_FILE, MOST_FLOWS, MOST_PARTS, MOST_RUNS, MOST_WINDOWS};
 use link::Times;
-use read::{check_keys, count, list, needed, quantity, tables, text, Result};
+use read::{at, check_keys, count, list, needed, quantity, tables, text, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
@@ -203,7 +204,7 @@ fn read_root(source: &str, sets: &[String]) -> Result<Root> {
     let runs = number_of_points(&axes).saturating_mul(repeat.into());
     if let (Some(axis), true) = (axes.first(), runs > MOST_RUNS) {
         let message =
-            format!("the sweep has {runs} runs, repetitions included: at most {MOST_RUNS} are made");
+            format!("the sweep has {runs} runs, repetitions included: 1 to {MOST_RUNS} can be made");
         return Err(Problem::new(&axis.path.place, message));
     }
     Ok((root, axes, seed, repeat))
@@ -247,6 +248,10 @@ fn scenario(root: &Table, seed: u64) -> Result<Scenario> {
     let mut scenario = Scenario { further_links, ..Scenario::new(name, duration, link) };
     scenario.seed = seed;
     scenario.baseline = root.get("baseline").map_or(Ok(false), baseline)?;
+    if let Some(node) = root.get("sample") {
+        scenario.sample = Some(quantity(node)?);
+        at(node, scenario.check_sample())?;
+    }
     let owners = flows(root, seed, &mut scenario)?;
     scenario.measure = windows(root, &scenario)?;
     let names = scenario.flow.iter().map(|flow| flow.name.as_str());
