@@ -34,6 +34,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand plot 'Draw a figure of what runs saved: curves, bars, distributions, maps'
             cand report 'Draw the pages of a saved result or sweep again'
             cand compare 'Print two results side by side, with the differences'
+            cand merge 'Join parts of a sweep that other processes or machines ran'
             cand list 'What there is to choose from, with every parameter'
             cand doctor 'What this machine and the way to a far end can do, and what to do about the rest'
             cand completions 'What a shell has to know to complete words'
@@ -256,8 +257,10 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --seed 'Seed of every random choice, instead of the file''s'
             cand --repeat 'Run each combination so many times, with seeds N, N+1, …'
             cand --jobs 'Runs at the same time; as many as there are cores if not said'
+            cand --shard 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge'
             cand --set 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"'
             cand --json 'For programs: the result of each run as JSON, one in a line, on stdout'
+            cand --no-series 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
             cand -h 'Print help'
             cand --help 'Print help'
         }
@@ -266,9 +269,11 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --seed 'Seed of every random choice, instead of the file''s'
             cand --repeat 'Run each combination so many times, with seeds N, N+1, …'
             cand --jobs 'Runs at the same time; as many as there are cores if not said'
+            cand --shard 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge'
             cand --set 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"'
             cand --explain 'Print what follows from the scenario without running it: equilibrium, time constants, stability, what to expect'
             cand --json 'For programs: the result of each run as JSON, one in a line, on stdout'
+            cand --no-series 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
             cand -h 'Print help'
             cand --help 'Print help'
         }
@@ -277,8 +282,10 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --seed 'Seed of every random choice, instead of the file''s'
             cand --repeat 'Run each combination so many times, with seeds N, N+1, …'
             cand --jobs 'Runs at the same time; as many as there are cores if not said'
+            cand --shard 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge'
             cand --set 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"'
             cand --json 'For programs: the result of each run as JSON, one in a line, on stdout'
+            cand --no-series 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
             cand -h 'Print help'
             cand --help 'Print help'
         }
@@ -300,6 +307,11 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         }
         &'afteryou;compare'= {
             cand --out 'Write a page with the figures and the curves of both'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'afteryou;merge'= {
+            cand --out 'Write the whole sweep into this folder'
             cand -h 'Print help'
             cand --help 'Print help'
         }
@@ -336,6 +348,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand plot 'Draw a figure of what runs saved: curves, bars, distributions, maps'
             cand report 'Draw the pages of a saved result or sweep again'
             cand compare 'Print two results side by side, with the differences'
+            cand merge 'Join parts of a sweep that other processes or machines ran'
             cand list 'What there is to choose from, with every parameter'
             cand doctor 'What this machine and the way to a far end can do, and what to do about the rest'
             cand completions 'What a shell has to know to complete words'
@@ -383,6 +396,8 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         &'afteryou;help;report'= {
         }
         &'afteryou;help;compare'= {
+        }
+        &'afteryou;help;merge'= {
         }
         &'afteryou;help;list'= {
         }

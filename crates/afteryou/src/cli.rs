@@ -5,7 +5,7 @@ use crate::doctor::{self, DoctorArgs};
 use crate::figures::{CompareArgs, PlotArgs, ReportArgs};
 use crate::list::ListArgs;
 use crate::manual::{self, CompletionsArgs, ManArgs};
-use crate::run_args::EngineCommand;
+use crate::run_args::{EngineCommand, MergeArgs};
 use crate::runs;
 use crate::{demo, list};
 use afteryou_cc::list::Entry;
@@ -47,6 +47,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Print two results side by side, with the differences.
     Compare(CompareArgs),
+    /// Join parts of a sweep that other processes or machines ran.
+    Merge(MergeArgs),
     /// What there is to choose from, with every parameter.
     List(ListArgs),
     /// What this machine and the way to a far end can do, and what to do about the rest.
@@ -76,7 +78,7 @@ Exit codes:
   0  it went well
   1  it failed, or its verdict is bad and --check was given
   2  the command line (or a scenario file) makes no sense
-  3  a transfer is complete, but entries were left out, or stored without their mode or time
+  3  a transfer is complete, but entries were left out, or stored without their mode or time; a joined sweep lacks runs
   130  Ctrl-C ended it";
 
 impl Command {
@@ -94,6 +96,7 @@ impl Command {
             Command::Plot(args) => args.run(),
             Command::Report(args) => args.run(),
             Command::Compare(args) => args.run(),
+            Command::Merge(args) => runs::merge::run(&args),
             Command::List(args) => list::run(&args),
             Command::Doctor(args) => doctor::run(&args),
         }

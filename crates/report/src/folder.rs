@@ -2,6 +2,7 @@
 
 use crate::error::{advice_on_reading, advice_on_writing, Error};
 use crate::html::page;
+use crate::series::series_csv;
 use crate::svg::svg;
 use afteryou_scenario::Outcome;
 use std::io::{self, Write};
@@ -23,19 +24,27 @@ pub struct Written {
 ///
 /// Nothing appears under a final name before all three are safely on the disk; a failure leaves no temporary file.
 pub fn write_folder(outcome: &Outcome, dir: &Path) -> Result<Written, Error> {
-    write_run(outcome, dir, None)
-}
-
-/// The same for a run of a sweep: its page leads to the page `back`, a path from `dir`.
-pub(crate) fn write_run(outcome: &Outcome, dir: &Path, back: Option<&str>) -> Result<Written, Error> {
-    let contents = [
-        ("result.json", json(outcome)?),
-        ("report.html", page(outcome, back)?),
-        ("figure.svg", svg(outcome)?),
-    ];
-    write_files(dir, &contents)?;
+    write_files(dir, &contents(outcome, None)?)?;
     let path = |name| dir.join(name);
     Ok(Written { result: path("result.json"), report: path("report.html"), figure: path("figure.svg") })
+}
+
+/// Writes what [`write_folder`] does and, with `series`, `series.csv`.
+pub fn write_run(outcome: &Outcome, dir: &Path, series: bool) -> Result<(), Error> {
+    let mut files = contents(outcome, None)?;
+    if series {
+        files.push(("series.csv", series_csv(outcome)));
+    }
+    write_files(dir, &files)
+}
+
+/// The files of a run, with a link to the page `up` of its sweep.
+pub(crate) fn contents(outcome: &Outcome, up: Option<&str>) -> Result<Vec<(&'static str, String)>, Error> {
+    Ok(vec![
+        ("result.json", json(outcome)?),
+        ("report.html", page(outcome, up)?),
+        ("figure.svg", svg(outcome)?),
+    ])
 }
 
 /// Writes files with these names and contents into `dir`, which is made if it is missing.
@@ -92,17 +101,34 @@ fn stage(dir: &Path, content: &[u8]) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
+/// Beginning of the names of files that are not complete.
+const TEMPORARY: &str = ".afteryou-";
+
+/// Removes what a process that was killed left in `dir` half-written. No other process may be writing there.
+pub(crate) fn remove_temporary(dir: &Path) -> Result<(), Error> {
+    let remove = || {
+        for entry in std::fs::read_dir(dir)? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(TEMPORARY) {
+                std::fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    };
+    remove().map_err(|reason| unwritten(dir, reason))
+}
+
 /// A new file in `dir` that vanishes unless it is given a name.
-fn temporary(dir: &Path) -> io::Result<NamedTempFile> {
+pub(crate) fn temporary(dir: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".afteryou-");
+    builder.prefix(TEMPORARY);
     // Unasked, temporary files are for their owner's eyes only; a report is an ordinary file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(dir)
 }
 
-fn unwritten(path: &Path, reason: io::Error) -> Error {
+pub(crate) fn unwritten(path: &Path, reason: io::Error) -> Error {
     let advice = advice_on_writing(&reason);
     Error::Write { path: path.to_owned(), reason: plain_reason(reason), advice }
 }

@@ -1,8 +1,8 @@
 //! Pages drawn again from what is saved: after a new version, or when only the results were copied.
 
-use crate::batch::{index_html, Brief};
+use crate::batch::{index_html, Brief, MOST_SHOWN};
 use crate::error::Error;
-use crate::folder::{read, write_files, write_run};
+use crate::folder::{contents, read, write_files};
 use crate::{png, svg};
 use std::path::{Path, PathBuf};
 
@@ -31,16 +31,18 @@ pub fn redraw(dir: &Path, png: bool) -> Result<PathBuf, Error> {
     for folder in &folders {
         let outcome = redraw_run(folder, Some("../report.html"), png)?;
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        briefs.push(Brief::of(&outcome, &name));
+        if briefs.len() < MOST_SHOWN {
+            briefs.push(Brief::of(&outcome, &name));
+        }
     }
     let title = briefs[0].name.clone();
-    write_files(dir, &[("report.html", index_html(&title, &briefs))])?;
+    write_files(dir, &[("report.html", index_html(&title, &briefs, folders.len()))])?;
     Ok(dir.join("report.html"))
 }
 
 fn redraw_run(dir: &Path, back: Option<&str>, with_png: bool) -> Result<afteryou_scenario::Outcome, Error> {
     let outcome = read(&dir.join(RESULT))?;
-    write_run(&outcome, dir, back)?;
+    write_files(dir, &contents(&outcome, back)?)?;
     if with_png {
         write_files(dir, &[("figure.png", png(&svg(&outcome)?)?)])?;
     }

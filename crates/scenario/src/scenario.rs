@@ -29,6 +29,9 @@ pub struct Scenario {
     pub seed: u64,
     /// Intervals that get figures of their own.
     pub measure: Vec<Window>,
+    /// Time between the points of curves; the engine chooses one by the run's length if not said.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sample: Option<Duration>,
     /// Run it a second time without the background flows, and compare.
     pub baseline: bool,
     /// The bottleneck: the link of the short form, or the first of several named ones.
@@ -208,6 +211,7 @@ impl Scenario {
             duration,
             seed: 1,
             measure: Vec::new(),
+            sample: None,
             baseline: false,
             link,
             further_links: Vec::new(),
@@ -224,6 +228,7 @@ impl Scenario {
         if self.duration == Duration::default() {
             return wrong("duration = 0 s is no time at all: use 1 s or more".to_owned());
         }
+        self.check_sample()?;
         self.check_links().map_err(|wrong| wrong.error)?;
         for window in &self.measure {
             if window.from >= window.to || window.to > self.duration {
@@ -258,6 +263,19 @@ impl Scenario {
             drop.check()
         })?;
         self.delay.iter().try_for_each(|delay| known(&delay.flow))
+    }
+
+    /// The points of a curve are bounded: each flow has several curves.
+    pub(crate) fn check_sample(&self) -> Result<(), Error> {
+        let Some(sample) = self.sample else { return Ok(()) };
+        let least = Duration((self.duration.0 / MOST_SAMPLES).max(SHORTEST_SAMPLE));
+        match (least..=self.duration).contains(&sample) {
+            true => Ok(()),
+            false => Err(Error::Scenario(format!(
+                "sample = {sample} is no step for curves of {}: use {least} to {}",
+                self.duration, self.duration
+            ))),
+        }
     }
 
     /// The same experiment without its background flows.
@@ -476,6 +494,10 @@ impl Flow {
     }
 }
 
+/// Most points of a curve.
+const MOST_SAMPLES: u64 = 100_000;
+/// Shortest time between two points of a curve.
+const SHORTEST_SAMPLE: Span = Span::from_millis(1);
 /// Shorter times on or off are not traffic but noise, and there could be too many of them.
 const SHORTEST_ON_OFF: Span = Span::from_millis(1);
 /// What an IP packet can hold.

@@ -22,6 +22,7 @@ mod of_outcome;
 mod settings;
 
 pub use columns::{Column, Columns, Kind};
+pub(crate) use formats::field;
 pub use formats::{Csv, JsonLines};
 pub use of_outcome::{Identity, Rows};
 

@@ -83,6 +83,11 @@ pub const ROOT: &[Key] = &[
     key("repeat", Takes::Count, "how many times, each with the next seed; once if not said"),
     key("measure", Takes::Tables(WINDOW), "intervals that get figures of their own"),
     key(
+        "sample",
+        Takes::Time,
+        "time between the points of curves, for goodput two of them in some engines; by the run's length if not said",
+    ),
+    key(
         "baseline",
         Takes::WordOrFlag(&["without background", "none"]),
         "run it again without the background flows",
@@ -92,7 +97,24 @@ pub const ROOT: &[Key] = &[
     key("drop", Takes::Tables(DROP), "packets to drop before they reach the queue"),
     key("delay", Takes::Tables(DELAY), "packets to hold back, so that others overtake them"),
     key("fluid", Takes::Table(FLUID), "what only the fluid engine needs to be told"),
-    key("sweep", Takes::Sweep, "settings to vary: every combination is a run"),
+    key(
+        "sweep",
+        Takes::Sweep,
+        "settings to vary, each with a list of values or a range: every combination is a run",
+    ),
+];
+
+/// A range of `[sweep]` at equal steps.
+pub const RANGE: &[Key] = &[
+    key("from", Takes::Text, "the first value"),
+    key("to", Takes::Text, "the last value, if a step comes there"),
+    key("step", Takes::Text, "from one value to the next"),
+];
+
+/// A range of `[sweep]` at equal ratios.
+pub const LOG: &[Key] = &[
+    key("log", Takes::Text, "[from, to]: the first value and the last one, if a ratio comes there"),
+    key("per_decade", Takes::Count, "values within a factor of ten"),
 ];
 
 /// Words of `[fluid]`.

@@ -1,4 +1,5 @@
 mod paths;
+mod ranges;
 
 use super::*;
 use crate::transport::{Protocol, UtpRecovery};
