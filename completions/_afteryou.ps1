@@ -35,6 +35,9 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('fluid', 'fluid', [CompletionResultType]::ParameterValue, 'The same files as differential equations: what to expect, at once')
             [CompletionResult]::new('bed', 'bed', [CompletionResultType]::ParameterValue, 'The same files with real packets: real sockets on this machine through an emulated link')
             [CompletionResult]::new('merge', 'merge', [CompletionResultType]::ParameterValue, 'Join parts of a sweep that other processes or machines ran')
+            [CompletionResult]::new('plot', 'plot', [CompletionResultType]::ParameterValue, 'Draw a figure of what runs saved: curves, bars, distributions, maps')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Draw the pages of a saved result or sweep again')
+            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Print two results side by side, with the differences')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'What there is to choose from, with every parameter')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'What this machine and the way to a far end can do, and what to do about the rest')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'What a shell has to know to complete words')
@@ -273,6 +276,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;sim' {
+            [CompletionResult]::new('--trace', '--trace', [CompletionResultType]::ParameterName, 'Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run')
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write reports, results and curves into this folder')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of every random choice, instead of the file''s')
             [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Run each combination so many times, with seeds N, N+1, …')
@@ -318,6 +322,30 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
+        'afteryou;plot' {
+            [CompletionResult]::new('--x', '--x', [CompletionResultType]::ParameterName, 'Column on the horizontal axis; the time if the rows are curves')
+            [CompletionResult]::new('--y', '--y', [CompletionResultType]::ParameterName, 'Column that was measured, or a quantity of curves such as goodput or queuing_delay')
+            [CompletionResult]::new('--by', '--by', [CompletionResultType]::ParameterName, 'A curve or a bar for each value of this column; in a map, the vertical axis. May be repeated')
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'line, bar, cdf or heat; by default what suits the columns')
+            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Only rows in which a column has a value, such as window=measured. May be repeated')
+            [CompletionResult]::new('--title', '--title', [CompletionResultType]::ParameterName, 'Title, instead of the columns'' names')
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'File to write; .png for a picture, .svg for a drawing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'afteryou;report' {
+            [CompletionResult]::new('--png', '--png', [CompletionResultType]::ParameterName, 'Write each figure as figure.png, too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'afteryou;compare' {
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write a page with the figures and the curves of both')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
         'afteryou;list' {
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: a JSON array, described below')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
@@ -353,6 +381,9 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('fluid', 'fluid', [CompletionResultType]::ParameterValue, 'The same files as differential equations: what to expect, at once')
             [CompletionResult]::new('bed', 'bed', [CompletionResultType]::ParameterValue, 'The same files with real packets: real sockets on this machine through an emulated link')
             [CompletionResult]::new('merge', 'merge', [CompletionResultType]::ParameterValue, 'Join parts of a sweep that other processes or machines ran')
+            [CompletionResult]::new('plot', 'plot', [CompletionResultType]::ParameterValue, 'Draw a figure of what runs saved: curves, bars, distributions, maps')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Draw the pages of a saved result or sweep again')
+            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Print two results side by side, with the differences')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'What there is to choose from, with every parameter')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'What this machine and the way to a far end can do, and what to do about the rest')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'What a shell has to know to complete words')
@@ -412,6 +443,15 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;help;merge' {
+            break
+        }
+        'afteryou;help;plot' {
+            break
+        }
+        'afteryou;help;report' {
+            break
+        }
+        'afteryou;help;compare' {
             break
         }
         'afteryou;help;list' {

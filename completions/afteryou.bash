@@ -19,6 +19,9 @@ _afteryou() {
             afteryou,bed)
                 cmd="afteryou__subcmd__bed"
                 ;;
+            afteryou,compare)
+                cmd="afteryou__subcmd__compare"
+                ;;
             afteryou,completions)
                 cmd="afteryou__subcmd__completions"
                 ;;
@@ -49,8 +52,14 @@ _afteryou() {
             afteryou,merge)
                 cmd="afteryou__subcmd__merge"
                 ;;
+            afteryou,plot)
+                cmd="afteryou__subcmd__plot"
+                ;;
             afteryou,receive)
                 cmd="afteryou__subcmd__receive"
+                ;;
+            afteryou,report)
+                cmd="afteryou__subcmd__report"
                 ;;
             afteryou,send)
                 cmd="afteryou__subcmd__send"
@@ -106,6 +115,9 @@ _afteryou() {
             afteryou__subcmd__help,bed)
                 cmd="afteryou__subcmd__help__subcmd__bed"
                 ;;
+            afteryou__subcmd__help,compare)
+                cmd="afteryou__subcmd__help__subcmd__compare"
+                ;;
             afteryou__subcmd__help,completions)
                 cmd="afteryou__subcmd__help__subcmd__completions"
                 ;;
@@ -136,8 +148,14 @@ _afteryou() {
             afteryou__subcmd__help,merge)
                 cmd="afteryou__subcmd__help__subcmd__merge"
                 ;;
+            afteryou__subcmd__help,plot)
+                cmd="afteryou__subcmd__help__subcmd__plot"
+                ;;
             afteryou__subcmd__help,receive)
                 cmd="afteryou__subcmd__help__subcmd__receive"
+                ;;
+            afteryou__subcmd__help,report)
+                cmd="afteryou__subcmd__help__subcmd__report"
                 ;;
             afteryou__subcmd__help,send)
                 cmd="afteryou__subcmd__help__subcmd__send"
@@ -173,7 +191,7 @@ _afteryou() {
 
     case "${cmd}" in
         afteryou)
-            opts="-h -V --help --version send receive serve get ctl demo sim fluid bed merge list doctor completions man help"
+            opts="-h -V --help --version send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -214,6 +232,24 @@ _afteryou() {
                     return 0
                     ;;
                 --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        afteryou__subcmd__compare)
+            opts="-h --out --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --out)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -705,7 +741,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__help)
-            opts="send receive serve get ctl demo sim fluid bed merge list doctor completions man help"
+            opts="send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -719,6 +755,20 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__help__subcmd__bed)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        afteryou__subcmd__help__subcmd__compare)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -956,7 +1006,35 @@ _afteryou() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        afteryou__subcmd__help__subcmd__plot)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         afteryou__subcmd__help__subcmd__receive)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        afteryou__subcmd__help__subcmd__report)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1062,6 +1140,48 @@ _afteryou() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        afteryou__subcmd__plot)
+            opts="-h --x --y --by --kind --only --title --out --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --x)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --y)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --by)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kind)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --only)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         afteryou__subcmd__receive)
             opts="-v -q -h --listen --address --once --ticket-only --ticket-file --new-ticket --max-rate --controller --dscp --json --list --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1105,6 +1225,20 @@ _afteryou() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        afteryou__subcmd__report)
+            opts="-h --png --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;
@@ -1233,12 +1367,16 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__sim)
-            opts="-h --out --json --seed --repeat --jobs --no-series --shard --set --help"
+            opts="-h --trace --out --json --seed --repeat --jobs --no-series --shard --set --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --trace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --out)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

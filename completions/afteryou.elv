@@ -32,6 +32,9 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand fluid 'The same files as differential equations: what to expect, at once'
             cand bed 'The same files with real packets: real sockets on this machine through an emulated link'
             cand merge 'Join parts of a sweep that other processes or machines ran'
+            cand plot 'Draw a figure of what runs saved: curves, bars, distributions, maps'
+            cand report 'Draw the pages of a saved result or sweep again'
+            cand compare 'Print two results side by side, with the differences'
             cand list 'What there is to choose from, with every parameter'
             cand doctor 'What this machine and the way to a far end can do, and what to do about the rest'
             cand completions 'What a shell has to know to complete words'
@@ -249,6 +252,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'afteryou;sim'= {
+            cand --trace 'Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run'
             cand --out 'Write reports, results and curves into this folder'
             cand --seed 'Seed of every random choice, instead of the file''s'
             cand --repeat 'Run each combination so many times, with seeds N, N+1, …'
@@ -290,6 +294,27 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'afteryou;plot'= {
+            cand --x 'Column on the horizontal axis; the time if the rows are curves'
+            cand --y 'Column that was measured, or a quantity of curves such as goodput or queuing_delay'
+            cand --by 'A curve or a bar for each value of this column; in a map, the vertical axis. May be repeated'
+            cand --kind 'line, bar, cdf or heat; by default what suits the columns'
+            cand --only 'Only rows in which a column has a value, such as window=measured. May be repeated'
+            cand --title 'Title, instead of the columns'' names'
+            cand --out 'File to write; .png for a picture, .svg for a drawing'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'afteryou;report'= {
+            cand --png 'Write each figure as figure.png, too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'afteryou;compare'= {
+            cand --out 'Write a page with the figures and the curves of both'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
         &'afteryou;list'= {
             cand --json 'For programs: a JSON array, described below'
             cand -h 'Print help'
@@ -321,6 +346,9 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand fluid 'The same files as differential equations: what to expect, at once'
             cand bed 'The same files with real packets: real sockets on this machine through an emulated link'
             cand merge 'Join parts of a sweep that other processes or machines ran'
+            cand plot 'Draw a figure of what runs saved: curves, bars, distributions, maps'
+            cand report 'Draw the pages of a saved result or sweep again'
+            cand compare 'Print two results side by side, with the differences'
             cand list 'What there is to choose from, with every parameter'
             cand doctor 'What this machine and the way to a far end can do, and what to do about the rest'
             cand completions 'What a shell has to know to complete words'
@@ -364,6 +392,12 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         &'afteryou;help;bed'= {
         }
         &'afteryou;help;merge'= {
+        }
+        &'afteryou;help;plot'= {
+        }
+        &'afteryou;help;report'= {
+        }
+        &'afteryou;help;compare'= {
         }
         &'afteryou;help;list'= {
         }

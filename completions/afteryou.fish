@@ -36,6 +36,9 @@ complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "sim" -d 'Run scen
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "fluid" -d 'The same files as differential equations: what to expect, at once'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "bed" -d 'The same files with real packets: real sockets on this machine through an emulated link'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "merge" -d 'Join parts of a sweep that other processes or machines ran'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "plot" -d 'Draw a figure of what runs saved: curves, bars, distributions, maps'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "report" -d 'Draw the pages of a saved result or sweep again'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "compare" -d 'Print two results side by side, with the differences'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "list" -d 'What there is to choose from, with every parameter'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "doctor" -d 'What this machine and the way to a far end can do, and what to do about the rest'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "completions" -d 'What a shell has to know to complete words'
@@ -188,6 +191,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l seed -d 'Seed
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l json -d 'Write the result to stdout as JSON; progress goes to stderr either way'
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l check -d 'Exit with 1 if the verdict is bad'
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l trace -d 'Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l out -d 'Write reports, results and curves into this folder' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l seed -d 'Seed of every random choice, instead of the file\'s' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l repeat -d 'Run each combination so many times, with seeds N, N+1, …' -r
@@ -218,6 +222,18 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l no-series -d '
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -l out -d 'Write the whole sweep into this folder' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l x -d 'Column on the horizontal axis; the time if the rows are curves' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l y -d 'Column that was measured, or a quantity of curves such as goodput or queuing_delay' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l by -d 'A curve or a bar for each value of this column; in a map, the vertical axis. May be repeated' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l kind -d 'line, bar, cdf or heat; by default what suits the columns' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l only -d 'Only rows in which a column has a value, such as window=measured. May be repeated' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l title -d 'Title, instead of the columns\' names' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l out -d 'File to write; .png for a picture, .svg for a drawing' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand report" -l png -d 'Write each figure as figure.png, too'
+complete -c afteryou -n "__fish_afteryou_using_subcommand report" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand compare" -l out -d 'Write a page with the figures and the curves of both' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand compare" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand list" -l json -d 'For programs: a JSON array, described below'
 complete -c afteryou -n "__fish_afteryou_using_subcommand list" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand doctor" -l ticket -d 'The same; neither AFTERYOU_TICKET nor a file shows in `ps`' -r
@@ -226,21 +242,24 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand doctor" -s h -l help -
 complete -c afteryou -n "__fish_afteryou_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand man" -l out -d 'Write all pages into this directory instead' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand man" -s h -l help -d 'Print help'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge list doctor completions man help" -f -a "send" -d 'Send files and directories to where `afteryou receive` waits for them'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge list doctor completions man help" -f -a "receive" -d 'Wait for files; prints the ticket for `afteryou send`'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge list doctor completions man help" -f -a "serve" -d 'Let files be got; prints the ticket for `afteryou get`'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge list doctor completions man help" -f -a "get" -d 'Get files and directories from where `afteryou serve` has them'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge list doctor completions man help" -f -a "ctl" -d 'Look at running jobs, slow them down, pause and end them'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge list doctor completions man help" -f -a "demo" -d 'Watch a background transfer step aside, with real packets on this machine'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge list doctor completions man help" -f -a "sim" -d 'Run scenario files in the simulator: hours of network in seconds'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge list doctor completions man help" -f -a "fluid" -d 'The same files as differential equations: what to expect, at once'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge list doctor completions man help" -f -a "bed" -d 'The same files with real packets: real sockets on this machine through an emulated link'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge list doctor completions man help" -f -a "merge" -d 'Join parts of a sweep that other processes or machines ran'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge list doctor completions man help" -f -a "list" -d 'What there is to choose from, with every parameter'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge list doctor completions man help" -f -a "doctor" -d 'What this machine and the way to a far end can do, and what to do about the rest'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge list doctor completions man help" -f -a "completions" -d 'What a shell has to know to complete words'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge list doctor completions man help" -f -a "man" -d 'Manual pages'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge list doctor completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "send" -d 'Send files and directories to where `afteryou receive` waits for them'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "receive" -d 'Wait for files; prints the ticket for `afteryou send`'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "serve" -d 'Let files be got; prints the ticket for `afteryou get`'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "get" -d 'Get files and directories from where `afteryou serve` has them'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "ctl" -d 'Look at running jobs, slow them down, pause and end them'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "demo" -d 'Watch a background transfer step aside, with real packets on this machine'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "sim" -d 'Run scenario files in the simulator: hours of network in seconds'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "fluid" -d 'The same files as differential equations: what to expect, at once'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "bed" -d 'The same files with real packets: real sockets on this machine through an emulated link'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "merge" -d 'Join parts of a sweep that other processes or machines ran'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "plot" -d 'Draw a figure of what runs saved: curves, bars, distributions, maps'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "report" -d 'Draw the pages of a saved result or sweep again'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "compare" -d 'Print two results side by side, with the differences'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "list" -d 'What there is to choose from, with every parameter'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "doctor" -d 'What this machine and the way to a far end can do, and what to do about the rest'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "completions" -d 'What a shell has to know to complete words'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "man" -d 'Manual pages'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "status" -d 'Say how it goes'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "pause" -d 'Let it stand still; its connection stays'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "resume" -d 'Let it go on'

@@ -2,6 +2,7 @@
 
 use crate::demo_args::DemoArgs;
 use crate::doctor::{self, DoctorArgs};
+use crate::figures::{CompareArgs, PlotArgs, ReportArgs};
 use crate::list::ListArgs;
 use crate::manual::{self, CompletionsArgs, ManArgs};
 use crate::run_args::{EngineCommand, MergeArgs};
@@ -42,6 +43,12 @@ pub enum Command {
     Engine(EngineCommand),
     /// Join parts of a sweep that other processes or machines ran.
     Merge(MergeArgs),
+    /// Draw a figure of what runs saved: curves, bars, distributions, maps.
+    Plot(PlotArgs),
+    /// Draw the pages of a saved result or sweep again.
+    Report(ReportArgs),
+    /// Print two results side by side, with the differences.
+    Compare(CompareArgs),
     /// What there is to choose from, with every parameter.
     List(ListArgs),
     /// What this machine and the way to a far end can do, and what to do about the rest.
@@ -63,6 +70,7 @@ Examples:
   afteryou demo --controller cubic --check    a transfer that does not: exits 1
   afteryou sim scenarios/home-uplink.toml     the same in the simulator, at once
   afteryou fluid --explain FILE               what to expect of it, without running anything
+  afteryou plot RESULT --y goodput --out x.svg  a figure of what it saved
   afteryou list controllers                   what --controller takes
   afteryou list queues --json                 the same for queues, for programs
 
@@ -86,6 +94,9 @@ impl Command {
             }
             Command::Engine(command) => runs::run(&command),
             Command::Merge(args) => runs::merge::run(&args),
+            Command::Plot(args) => args.run(),
+            Command::Report(args) => args.run(),
+            Command::Compare(args) => args.run(),
             Command::List(args) => list::run(&args),
             Command::Doctor(args) => doctor::run(&args),
         }

@@ -7,6 +7,7 @@ pub mod cli;
 pub mod demo;
 pub mod demo_args;
 pub mod doctor;
+pub mod figures;
 pub mod list;
 pub mod live;
 pub mod manual;

@@ -1,7 +1,7 @@
 //! The command line of the engines: one subcommand for each engine of the lab's list.
 
 use afteryou_lab::sweep::Shard;
-use afteryou_lab::{Choices, Engine, Fluid, Pool, ENGINES};
+use afteryou_lab::{Choices, Engine, Fluid, Pool, Simulator, ENGINES};
 use afteryou_terminal::Failure;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use std::fmt;
@@ -13,6 +13,8 @@ pub struct EngineCommand {
     pub engine: &'static dyn Engine,
     /// Explain instead of running; the fluid engine alone has closed forms.
     pub explain: bool,
+    /// Write every packet into this file; the simulator alone looks at single packets.
+    pub trace: Option<PathBuf>,
     /// Which runs, and what becomes of them.
     pub runs: RunArgs,
 }
@@ -87,6 +89,11 @@ Exit codes:
 
 const EXPLAIN: &str = "explain";
 
+const TRACE: &str = "trace";
+
+const TRACE_HELP: &str =
+    "Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run";
+
 const EXPLAIN_HELP: &str =
     "Print what follows from the scenario without running it: equilibrium, time constants, stability, what to expect";
 
@@ -105,6 +112,11 @@ Exit codes:
 /// Only one engine follows from closed forms.
 fn explains(engine: &dyn Engine) -> bool {
     engine.name() == Fluid.name()
+}
+
+/// Only one engine looks at single packets.
+fn traces(engine: &dyn Engine) -> bool {
+    engine.name() == Simulator.name()
 }
 
 fn after_help(engine: &dyn Engine) -> String {
@@ -133,6 +145,17 @@ fn subcommand(engine: &'static dyn Engine) -> Command {
         ),
         false => command,
     };
+    let command = match traces(engine) {
+        true => command.arg(
+            Arg::new(TRACE)
+                .long(TRACE)
+                .value_name("FILE")
+                .help(TRACE_HELP)
+                .conflicts_with("shard")
+                .value_parser(clap::value_parser!(PathBuf)),
+        ),
+        false => command,
+    };
     // After the arguments, whose own description would take the place of the engine's.
     RunArgs::augment_args(command).about(engine.summary()).after_help(after_help(engine))
 }
@@ -157,7 +180,8 @@ impl FromArgMatches for EngineCommand {
         let (name, matches) = matches.subcommand().ok_or_else(none)?;
         let engine = afteryou_lab::find(name).map_err(|_| none())?;
         let explain = explains(engine) && matches.get_flag(EXPLAIN);
-        Ok(EngineCommand { engine, explain, runs: RunArgs::from_arg_matches(matches)? })
+        let trace = if traces(engine) { matches.get_one(TRACE).cloned() } else { None };
+        Ok(EngineCommand { engine, explain, trace, runs: RunArgs::from_arg_matches(matches)? })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -168,7 +192,11 @@ impl FromArgMatches for EngineCommand {
 
 impl fmt::Debug for EngineCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct(self.engine.name()).field("explain", &self.explain).field("runs", &self.runs).finish()
+        f.debug_struct(self.engine.name())
+            .field("explain", &self.explain)
+            .field("trace", &self.trace)
+            .field("runs", &self.runs)
+            .finish()
     }
 }
 

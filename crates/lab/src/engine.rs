@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use afteryou_scenario::support::Unsupported;
-use afteryou_scenario::{Experiment, Outcome, Scenario};
+use afteryou_scenario::{Experiment, Outcome, Passage, Scenario};
 
 /// The progress of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -47,6 +47,20 @@ pub trait Engine: Sync {
     /// [`Error::Interrupted`] if `watch` returned false, [`Error::Refused`] if the scenario is at fault, [`Error::Failed`] if
     /// the engine is.
     fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error>;
+
+    /// The same as [`run`](Self::run), and shows `tap` every packet at every link, except those of the baseline. The outcome is the
+    /// same.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and [`Error::NoPackets`] of an engine that does not look at single packets.
+    fn traced(
+        &self,
+        _scenario: &Scenario,
+        _watch: &mut dyn FnMut(Progress) -> bool,
+        _tap: &mut dyn FnMut(&Passage<'_>),
+    ) -> Result<Outcome, Error> {
+        Err(Error::NoPackets { engine: self.name().to_owned() })
+    }
 
     /// The repetitions that an experiment requests of this engine for each point, if it has a setting of its own for that. `None` takes
     /// the experiment's `repeat`.

@@ -30,6 +30,12 @@ pub enum Error {
     /// The scenario was fine and the engine failed.
     #[error(transparent)]
     Failed(Source),
+    /// The engine does not look at single packets.
+    #[error("the engine {engine} does not look at single packets: only sim traces them")]
+    NoPackets {
+        /// The engine.
+        engine: String,
+    },
     /// A point of a plan was made for another engine, or for another version of it.
     #[error("this point is for the engine {wanted} and was given to {given}: run it there, or plan it anew")]
     OtherEngine {

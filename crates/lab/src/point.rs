@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::Result;
 use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::outcome::content_hash;
-use afteryou_scenario::{Outcome, Scenario};
+use afteryou_scenario::{Outcome, Passage, Scenario};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -57,12 +57,34 @@ impl Point {
     /// # Errors
     /// [`Error::OtherEngine`] if the point names another one or another version, and as [`Engine::run`].
     pub fn run_with(&self, engine: &dyn Engine, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome> {
+        self.check_engine(engine)?;
+        Ok(self.placed(engine.run(&self.scenario, watch)?))
+    }
+
+    /// The same, and shows `tap` every packet at every link. An engine may not be able to.
+    ///
+    /// # Errors
+    /// As [`run_with`](Self::run_with) and [`Engine::traced`].
+    pub fn traced(
+        &self,
+        engine: &dyn Engine,
+        watch: &mut dyn FnMut(Progress) -> bool,
+        tap: &mut dyn FnMut(&Passage<'_>),
+    ) -> Result<Outcome> {
+        self.check_engine(engine)?;
+        Ok(self.placed(engine.traced(&self.scenario, watch, tap)?))
+    }
+
+    fn check_engine(&self, engine: &dyn Engine) -> Result<()> {
         let (wanted, given) = ((&*self.engine, &*self.version), (engine.name(), engine.version()));
         if wanted != given {
             let named = |(name, version): (&str, &str)| format!("{name} {version}");
             return Err(Error::OtherEngine { wanted: named(wanted), given: named(given) });
         }
-        let outcome = engine.run(&self.scenario, watch)?;
-        Ok(Outcome { point: self.settings.clone(), repetition: self.repetition, ..outcome })
+        Ok(())
+    }
+
+    fn placed(&self, outcome: Outcome) -> Outcome {
+        Outcome { point: self.settings.clone(), repetition: self.repetition, ..outcome }
     }
 }

@@ -51,6 +51,20 @@ pub enum Error {
         "the outcome cannot be written as JSON: {0}; this is a mistake of the engine that made it, report it"
     )]
     Json(serde_json::Error),
+    /// A packet trace was not written.
+    #[error("cannot write the packet trace: {0}; free some space or choose another file")]
+    Capture(String),
+    /// A file or folder without rows to plot.
+    #[error("{}: {reason}; give a table of a sweep, a result.json, or a folder with one", path.display())]
+    NotATable {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The figure that was asked for cannot be made of the rows.
+    #[error("{0}")]
+    Plot(String),
     /// The figure was not drawn.
     #[error("the figure cannot be drawn: {0}; report it with the result.json")]
     Figure(String),

@@ -16,9 +16,14 @@
 //! | many runs in a folder, with a page and tables of all | [`Folders`] |
 //! | many runs: words, page | [`batch_text`], [`index_html`] |
 //! | figures for other programs | [`rows`] |
+//! | every packet, for Wireshark | [`Capture`] |
+//! | any figure of saved rows; as PNG | [`plot`], [`png()`] |
+//! | two outcomes, figure by figure and on one page | [`Pair`] |
+//! | pages drawn again | [`redraw`] |
 //! | an outcome from a file | [`read`] |
 
 mod batch;
+mod compare;
 mod completions;
 mod error;
 mod escape;
@@ -28,8 +33,12 @@ mod groups;
 mod html;
 mod links;
 mod palette;
+mod pcapng;
 mod plan;
+pub mod plot;
+mod png;
 mod queues;
+mod redraw;
 pub mod rows;
 mod scenario_tables;
 mod series;
@@ -40,9 +49,13 @@ mod text;
 mod totals;
 
 pub use batch::{index_html, Brief, Finished, Folders, Record, MOST_SHOWN};
+pub use compare::{Compared, Pair};
 pub use error::Error;
-pub use folder::{check_writable, read, write_files, write_folder, write_run, Written};
+pub use folder::{check_writable, read, write_files, write_folder, Written};
 pub use html::html;
+pub use pcapng::{Capture, UTP_PORT};
+pub use png::png;
+pub use redraw::redraw;
 pub use series::series_csv;
 pub use svg::{pair_svg, svg};
 pub use text::{batch_text, text};

@@ -1,11 +1,13 @@
 //! Colours and marks, the same in every figure: this file is the only place that knows them.
 //!
-//! Foreground flows are cool colours and discs, background flows warm colours and diamonds, links are bars in ink. Within
-//! a family the colours differ in lightness, so that they stay apart for colour-blind readers and on a grey printer.
-//! Every colour has a form for light and one for dark paper.
+//! A flow looks like its controller ([`looks`]), links are bars in ink. Every colour has a form for light and one for dark
+//! paper.
 
-use afteryou_scenario::outcome::{BOTTLENECK, WAY_BACK};
-use afteryou_scenario::{Role, Scenario};
+pub mod heat;
+pub mod looks;
+
+use afteryou_scenario::outcome::{BOTTLENECK, REVERSE_PATH};
+use afteryou_scenario::{Flow, Scenario};
 use serde::Serialize;
 
 /// A colour on light and on dark paper, as "#rrggbb".
@@ -21,14 +23,32 @@ pub struct Colour {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shape {
-    /// Foreground.
+    /// ●
     Disc,
-    /// Background.
+    /// ○
+    Ring,
+    /// ■
+    Square,
+    /// □
+    Box,
+    /// ◆
     Diamond,
-    /// Link.
-    Bar,
-    /// Whatever else a series may belong to.
+    /// ◇
+    HollowDiamond,
+    /// ▲
     Triangle,
+    /// ▼
+    Down,
+    /// ▽
+    HollowDown,
+    /// ★
+    Star,
+    /// ✚
+    Plus,
+    /// ✖
+    Cross,
+    /// A link.
+    Bar,
 }
 
 /// How something with a name looks.
@@ -53,18 +73,6 @@ const fn colour(light: &'static str, dark: &'static str) -> Colour {
     Colour { light, dark }
 }
 
-const FOREGROUND: [Colour; 4] = [
-    colour("#0072b2", "#5db2f2"),
-    colour("#00936b", "#2cc79a"),
-    colour("#3fa5dd", "#a5d8ff"),
-    colour("#2f3f7f", "#8fa0f0"),
-];
-const BACKGROUND: [Colour; 4] = [
-    colour("#d55e00", "#ff8a3d"),
-    colour("#8f3b76", "#e58fc6"),
-    colour("#d99a00", "#f5c242"),
-    colour("#7a4a1c", "#c99a6b"),
-];
 const OTHER: [Colour; 2] = [colour("#6a6a00", "#cfcf5a"), colour("#666666", "#b5b5b5")];
 const LINKS: [Colour; 3] =
     [colour("#3c4148", "#d3d7de"), colour("#7d8695", "#98a1af"), colour("#574a86", "#b7a8ea")];
@@ -73,6 +81,8 @@ const LINKS: [Colour; 3] =
 pub const INK: Colour = colour("#1d2127", "#e6e8eb");
 /// Text that steps back: axes.
 pub const FAINT_INK: Colour = colour("#59616c", "#a0a8b3");
+/// What stands for a curve without saying whose.
+pub const FAINT: Style = Style { colour: FAINT_INK, shape: Shape::Bar };
 /// Lines of the grid.
 pub const GRID: Colour = colour("#e6e8ec", "#2c3138");
 /// Bands of measured windows, thin enough that bands within bands show.
@@ -102,14 +112,13 @@ pub fn style(scenario: &Scenario, name: &str) -> Style {
     let named = scenario.flow.iter().find(|flow| flow.name == name);
     let grouped = || scenario.flow.iter().find(|flow| flow.group.is_some() && flow.group.as_deref() == group);
     let Some(flow) = named.or_else(grouped) else {
-        return Style { colour: OTHER[spread(name, OTHER.len())], shape: Shape::Triangle };
+        return Style { colour: OTHER[spread(name, OTHER.len())], shape: Shape::HollowDiamond };
     };
-    let peers = scenario.flow.iter().filter(|other| other.role == flow.role);
+    let of = |flow: &Flow| flow.controller.as_ref().map(|controller| controller.kind.clone());
+    let controller = of(flow);
+    let peers = scenario.flow.iter().filter(|other| of(other) == controller);
     let before = peers.take_while(|other| other.name != flow.name).count();
-    match flow.role {
-        Role::Foreground => Style { colour: FOREGROUND[before % FOREGROUND.len()], shape: Shape::Disc },
-        Role::Background => Style { colour: BACKGROUND[before % BACKGROUND.len()], shape: Shape::Diamond },
-    }
+    looks::of(controller.as_deref(), before)
 }
 
 /// The place of the link that curves and tables call `name`, among those of the scenario; none for a flow.
@@ -117,7 +126,7 @@ fn place_of_link(scenario: &Scenario, name: &str) -> Option<usize> {
     match (name, scenario.has_named_links()) {
         // The short form's link in curves.
         ("link", _) | (BOTTLENECK, false) => Some(0),
-        (WAY_BACK, false) => Some(1),
+        (REVERSE_PATH, false) => Some(1),
         (_, false) => None,
         (_, true) => scenario.links().position(|link| link.name.as_deref() == Some(name)),
     }
@@ -144,9 +153,18 @@ impl Shape {
     pub fn glyph(self) -> &'static str {
         match self {
             Shape::Disc => "●",
+            Shape::Ring => "○",
+            Shape::Square => "■",
+            Shape::Box => "□",
             Shape::Diamond => "◆",
-            Shape::Bar => "▬",
+            Shape::HollowDiamond => "◇",
             Shape::Triangle => "▲",
+            Shape::Down => "▼",
+            Shape::HollowDown => "▽",
+            Shape::Star => "★",
+            Shape::Plus => "✚",
+            Shape::Cross => "✖",
+            Shape::Bar => "▬",
         }
     }
 }
@@ -180,8 +198,10 @@ mod tests {
             assert!(contrast(text.light, light_paper) >= 4.5, "{text:?}");
             assert!(contrast(text.dark, dark_paper) >= 4.5, "{text:?}");
         }
-        let curves = [&FOREGROUND[..2], &BACKGROUND[..2], &OTHER, &LINKS].concat();
-        for curve in curves {
+        let controllers =
+            afteryou_scenario::catalogue::controllers().into_iter().map(|entry| Some(entry.about.name));
+        let flows = controllers.chain([None]).map(|name| looks::of(name, 0).colour);
+        for curve in flows.chain(OTHER).chain(LINKS) {
             assert!(contrast(curve.light, light_paper) >= 3.0, "{curve:?}");
             assert!(contrast(curve.dark, dark_paper) >= 3.0, "{curve:?}");
         }

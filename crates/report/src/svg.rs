@@ -2,9 +2,10 @@
 //!
 //! The paper is white and the text dark, whatever surrounds the figure. The same outcome always gives the same bytes.
 
-mod canvas;
+pub(crate) mod canvas;
 mod curves;
 mod legend;
+pub(crate) mod marks;
 mod pair;
 mod panel;
 
@@ -84,7 +85,7 @@ fn fitted(text: &str, size: f64) -> String {
 }
 
 /// As much of `text` as fits into `width` px.
-fn fit(text: &str, size: f64, width: f64) -> String {
+pub(crate) fn fit(text: &str, size: f64, width: f64) -> String {
     let text = plain(text);
     let mut chars = text.chars().count();
     let mut short = text.to_string();

@@ -48,6 +48,11 @@ pub fn text(outcome: &Outcome, width: usize, colour: bool) -> String {
     blocks.join("\n")
 }
 
+/// A table alone.
+pub(crate) fn table_text(table: &Table, width: usize, colour: bool) -> String {
+    Page { width: width.max(40), colour }.table(table)
+}
+
 /// Many runs of one experiment in a table for a terminal of `width` columns.
 pub fn batch_text(title: &str, briefs: &[Brief], all: usize, width: usize, colour: bool) -> String {
     let page = Page { width: width.max(40), colour };

@@ -15,18 +15,19 @@
 //!
 //! [`outcome::Ledger`]: afteryou_scenario::outcome::Ledger
 
+mod application;
 #[cfg(test)]
 mod audit;
 mod calendar;
+mod connection;
 mod error;
-mod flow;
 mod link;
 mod net;
 mod packet;
 mod record;
 mod sample;
 mod script;
-mod source;
+mod tap;
 mod tcp;
 mod world;
 
@@ -36,7 +37,7 @@ pub use world::Progress;
 
 use afteryou_base::Span;
 use afteryou_scenario::outcome::Outcome;
-use afteryou_scenario::Scenario;
+use afteryou_scenario::{Passage, Scenario};
 use sample::Sampler;
 
 /// Runs `scenario`, and once more without its background flows if it asks for that. `watch` is called now and then with
@@ -60,13 +61,39 @@ pub fn sampled(
     every: Span,
     take: &mut dyn FnMut(Sample<'_>),
 ) -> Result<Outcome, Error> {
+    watched(scenario, watch, Watchers { every, take, tap: None })
+}
+
+/// No samples at all.
+pub const NEVER: Span = Span::ZERO;
+
+/// Those who look on while a run goes on. What it measures is the same with them and without.
+pub struct Watchers<'a> {
+    /// Time between two samples of the controllers, or [`NEVER`].
+    pub every: Span,
+    /// Takes the samples.
+    pub take: &'a mut dyn FnMut(Sample<'_>),
+    /// Sees every packet at every link, if anybody does.
+    pub tap: Option<&'a mut dyn FnMut(&Passage<'_>)>,
+}
+
+/// Runs `scenario` before the eyes of `watchers`, which do not see its baseline.
+///
+/// # Errors
+/// As [`run`].
+pub fn watched(
+    scenario: &Scenario,
+    watch: &mut dyn FnMut(Progress) -> bool,
+    watchers: Watchers<'_>,
+) -> Result<Outcome, Error> {
     scenario.check()?;
-    let run = world::run(scenario, watch, &mut Sampler::new(every, take))?;
+    let Watchers { every, take, tap } = watchers;
+    let run = world::run(scenario, watch, &mut Sampler::new(every, take), tap)?;
     let no_samples = &mut |_: Sample<'_>| {};
     let baseline = match scenario.baseline {
         true => {
             let mut sampler = Sampler::new(Span::ZERO, no_samples);
-            Some(world::run(&scenario.without_background(), watch, &mut sampler)?)
+            Some(world::run(&scenario.without_background(), watch, &mut sampler, None)?)
         }
         false => None,
     };

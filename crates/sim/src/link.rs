@@ -13,6 +13,7 @@ use afteryou_aqm::{Class, Dropped, Queue};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::OneWay;
 use afteryou_scenario::outcome::{ClassCounts, Ledger, LinkTotals, Packets};
+use afteryou_scenario::passage::Fate;
 use afteryou_scenario::{random, Error};
 use rand_pcg::Pcg64;
 use std::collections::VecDeque;
@@ -49,6 +50,9 @@ struct Counts {
     packets: Packets,
 }
 
+/// Takes packets that go no further, with the reason.
+pub type Discard<'a> = &'a mut dyn FnMut(Packet, Fate);
+
 /// A packet that begins to be sent.
 pub struct Departure {
     /// The packet.
@@ -79,15 +83,18 @@ impl Link {
     }
 
     /// A packet arrives. What is dropped, it or another, is told to `discard`.
-    pub fn offer(&mut self, now: Time, packet: Packet, discard: &mut dyn FnMut(Packet)) {
+    pub fn offer(&mut self, now: Time, packet: Packet, discard: Discard<'_>) {
         self.counts.arrived += u64::from(packet.size);
         self.counts.packets.arrived += 1;
         if self.loss > 0.0 && random::happens(&mut self.random, self.loss) {
             return self.lose(packet, discard);
         }
+        if let Some(lengths) = &mut self.meter.lengths {
+            lengths.arrived(now, packet.flow);
+        }
         self.queue.enqueue(now, packet, &mut self.dropped);
         if !self.dropped.is_empty() {
-            self.count_dropped(discard);
+            self.count_dropped(now, discard);
         }
         // On a free link the packet does not wait: it is taken out at this very instant.
         if self.busy_until > now {
@@ -101,24 +108,25 @@ impl Link {
     }
 
     /// A packet that arrived is lost, at random or because the script says so.
-    fn lose(&mut self, packet: Packet, discard: &mut dyn FnMut(Packet)) {
+    fn lose(&mut self, packet: Packet, discard: Discard<'_>) {
         self.counts.lost += u64::from(packet.size);
         self.counts.packets.lost += 1;
-        discard(packet);
+        discard(packet, Fate::Lost);
     }
 
     /// A packet that the script drops: it has arrived and is lost.
-    pub fn offer_lost(&mut self, packet: Packet, discard: &mut dyn FnMut(Packet)) {
+    pub fn offer_lost(&mut self, packet: Packet, discard: Discard<'_>) {
         self.counts.arrived += u64::from(packet.size);
         self.counts.packets.arrived += 1;
         self.lose(packet, discard);
     }
 
-    fn count_dropped(&mut self, discard: &mut dyn FnMut(Packet)) {
+    fn count_dropped(&mut self, now: Time, discard: Discard<'_>) {
         for dropped in self.dropped.drain(..) {
+            self.meter.drops(now, &dropped.packet);
             self.counts.dropped += u64::from(dropped.packet.size);
             self.counts.packets.dropped += 1;
-            discard(dropped.packet);
+            discard(dropped.packet, Fate::Dropped(dropped.reason));
         }
     }
 
@@ -139,10 +147,10 @@ impl Link {
     }
 
     /// Begins to send the next packet, if there is one; the link must be free.
-    pub fn send_next(&mut self, now: Time, discard: &mut dyn FnMut(Packet)) -> Option<Departure> {
+    pub fn send_next(&mut self, now: Time, discard: Discard<'_>) -> Option<Departure> {
         let next = self.queue.dequeue(now, &mut self.dropped);
         if !self.dropped.is_empty() {
-            self.count_dropped(discard);
+            self.count_dropped(now, discard);
         }
         // Where nothing waited before, nothing waits now: the packet came to a free link.
         if self.meter.holds_packets() {
@@ -150,6 +158,9 @@ impl Link {
         }
         let (packet, sojourn) = next?;
         self.meter.departs(packet.class(), sojourn);
+        if let Some(lengths) = &mut self.meter.lengths {
+            lengths.left(now, packet.flow, packet.size);
+        }
         self.busy_until = now + self.time_to_send(packet.size);
         self.begun += u64::from(packet.size);
         Some(Departure { packet, done: self.busy_until })

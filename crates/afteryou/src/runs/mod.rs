@@ -8,6 +8,7 @@ mod explain;
 pub mod merge;
 mod show;
 mod sweep;
+mod trace;
 
 use crate::run_args::{EngineCommand, RunArgs};
 use afteryou_lab::sweep::Folder;
@@ -50,6 +51,9 @@ pub fn run(command: &EngineCommand) -> Result<(), Failure> {
         Ok(Job { file, lineup })
     });
     let jobs = jobs.collect::<Result<Vec<Job>, Failure>>()?;
+    if command.trace.is_some() {
+        stands_for_one_run(&jobs)?;
+    }
     let stop = on_interrupt()?;
     if let Some(out) = &args.out {
         report::check_writable(out)?;
@@ -63,7 +67,7 @@ pub fn run(command: &EngineCommand) -> Result<(), Failure> {
                 .map(|out| if jobs.len() > 1 { out.join(&job.file.folder) } else { out.clone() });
         let done = match out {
             Some(out) if job.is_sweep(args) => sweep::run(args, job, &out, &stop, &mut show),
-            out => run_job(args, job, out.as_deref(), &stop, &mut show),
+            out => run_job(command, job, out.as_deref(), &stop, &mut show),
         };
         show.clear();
         done?;
@@ -105,9 +109,19 @@ fn on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
+/// A packet trace is of one run.
+fn stands_for_one_run(jobs: &[Job]) -> Result<(), Failure> {
+    let runs: usize = jobs.iter().map(|job| job.lineup.number()).sum();
+    if runs == 1 {
+        return Ok(());
+    }
+    let advice = "give one file, fix what its [sweep] varies by --set, and --repeat 1";
+    Err(Failure::usage(format!("--trace is for one run, and this command line stands for {runs}: {advice}")))
+}
+
 /// One run, whose files go into `out`, or many whose results are printed alone.
 fn run_job(
-    args: &RunArgs,
+    command: &EngineCommand,
     job: &Job,
     out: Option<&Path>,
     stop: &AtomicBool,
@@ -116,12 +130,16 @@ fn run_job(
     if let Some(out) = out {
         Folder::refuse_sweep(out).map_err(failure)?;
     }
+    let EngineCommand { trace, runs: args, .. } = command;
     let indices: Vec<usize> = (0..job.lineup.number()).collect();
     let (mut briefs, mut alone) = (Vec::new(), None);
     let mut take = |outcome: Outcome| -> Result<(), Failure> {
         let outcome = if args.no_series { without_curves(outcome) } else { outcome };
         if let Some(out) = out {
-            report::write_run(&outcome, out, !args.no_series)?;
+            report::write_folder(&outcome, out)?;
+        }
+        if let (Some(out), false) = (out, args.no_series) {
+            report::write_files(out, &[("series.csv", report::series_csv(&outcome))])?;
         }
         if args.json {
             return output::print(&format!("{}\n", serde_json::to_string(&outcome)?));
@@ -134,10 +152,7 @@ fn run_job(
         }
         Ok(())
     };
-    let point = |index| job.lineup.point(index);
-    let jobs = Jobs { engine: job.lineup.engine(), indices: &indices, point: &point, ahead: AHEAD };
-    let boxed = |_, outcome| Ok::<_, Ended>(Box::new(outcome));
-    args.pool().each(&jobs, &boxed, stop, &mut |event| match event {
+    let mut report = |event: Event| match event {
         Event::Progress(progress) => {
             show.draw(progress);
             Ok::<(), Ended>(())
@@ -146,7 +161,15 @@ fn run_job(
             show.clear();
             Ok(take(*outcome)?)
         }
-    })?;
+    };
+    let (engine, point) = (job.lineup.engine(), |index| job.lineup.point(index));
+    match trace {
+        Some(path) => trace::run(engine, &point(0).map_err(failure)?, path, stop, &mut report)?,
+        None => {
+            let jobs = Jobs { engine, indices: &indices, point: &point, ahead: AHEAD };
+            args.pool().each(&jobs, &|_, outcome| Ok::<_, Ended>(Box::new(outcome)), stop, &mut report)?;
+        }
+    }
     show.ended(indices.len());
     let page = out.map(|out| out.join("report.html"));
     match alone {

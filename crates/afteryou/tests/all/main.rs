@@ -8,5 +8,6 @@ mod generated;
 mod secrets;
 mod sim;
 mod sweeps;
+mod trace;
 #[cfg(unix)]
 mod transfer;

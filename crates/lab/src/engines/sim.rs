@@ -4,7 +4,8 @@ use super::passes::Passes;
 use crate::engine::{Engine, Progress};
 use crate::error::Error;
 use afteryou_scenario::support::Unsupported;
-use afteryou_scenario::{Outcome, Scenario};
+use afteryou_scenario::{Outcome, Passage, Scenario};
+use afteryou_sim::Watchers;
 
 /// The packet simulator, [`afteryou_sim`].
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +32,17 @@ impl Engine for Simulator {
     fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
         let mut passes = Passes::of(scenario);
         afteryou_sim::run(scenario, &mut |at| watch(passes.at(at.at_s))).map_err(failed)
+    }
+
+    fn traced(
+        &self,
+        scenario: &Scenario,
+        watch: &mut dyn FnMut(Progress) -> bool,
+        tap: &mut dyn FnMut(&Passage<'_>),
+    ) -> Result<Outcome, Error> {
+        let mut passes = Passes::of(scenario);
+        let watchers = Watchers { every: afteryou_sim::NEVER, take: &mut |_| {}, tap: Some(tap) };
+        afteryou_sim::watched(scenario, &mut |at| watch(passes.at(at.at_s)), watchers).map_err(failed)
     }
 }
 

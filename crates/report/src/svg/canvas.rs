@@ -88,6 +88,17 @@ impl<'a> Canvas<'a> {
         self.area.draw(&line).map_err(failed)
     }
 
+    /// Draws lines of `stroke` px from point to point.
+    pub fn polyline(
+        &self,
+        points: impl IntoIterator<Item = (f64, f64)>,
+        colour: &str,
+        stroke: f64,
+    ) -> Result<(), Error> {
+        let points: Vec<_> = points.into_iter().map(place).collect();
+        self.area.draw(&PathElement::new(points, stroke_style(colour, stroke))).map_err(failed)
+    }
+
     /// Draws a filled shape.
     pub fn polygon(&self, corners: &[(f64, f64)], colour: &str) -> Result<(), Error> {
         let corners: Vec<_> = corners.iter().copied().map(place).collect();

@@ -1,12 +1,13 @@
 //! The legend: one row or a few, above the panels.
 
 use super::canvas::{width, Canvas, Text, WIDTH};
+use super::marks::mark;
 use super::{fit, MARGIN};
 use crate::error::Error;
 use crate::escape::plain;
 use crate::format::count;
 use crate::links;
-use crate::palette::{self, Colour, Shape, Style};
+use crate::palette::{self, Colour, Style};
 use crate::plan::{Chart, Plan};
 use afteryou_scenario::outcome::Outcome;
 
@@ -103,22 +104,11 @@ fn draw_sample(canvas: &Canvas<'_>, sample: &Sample, (x, y): (f64, f64)) -> Resu
         Sample::Nothing => Ok(()),
         Sample::Curve(style) => {
             canvas.line((x, y), (x + 22.0, y), style.colour.light, 2.0)?;
-            shape(canvas, *style, (x + 11.0, y))
+            mark(canvas, *style, (x + 11.0, y))
         }
         Sample::Dashes => [0.0, 8.0, 16.0].into_iter().try_for_each(|from| {
             canvas.line((x + from, y), (x + from + 5.0, y), palette::FAINT_INK.light, 1.5)
         }),
         Sample::Tick(colour) => canvas.line((x + 2.0, y - 4.0), (x + 2.0, y + 4.0), colour.light, 1.5),
-    }
-}
-
-/// Draws the mark of `style` around `centre`.
-pub fn shape(canvas: &Canvas<'_>, style: Style, (x, y): (f64, f64)) -> Result<(), Error> {
-    let colour = style.colour.light;
-    match style.shape {
-        Shape::Disc => canvas.disc((x, y), 4.0, colour),
-        Shape::Diamond => canvas.polygon(&[(x, y - 5.0), (x + 5.0, y), (x, y + 5.0), (x - 5.0, y)], colour),
-        Shape::Triangle => canvas.polygon(&[(x, y - 4.5), (x + 4.5, y + 3.5), (x - 4.5, y + 3.5)], colour),
-        Shape::Bar => Ok(()),
     }
 }

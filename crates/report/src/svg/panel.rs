@@ -2,7 +2,8 @@
 
 use super::canvas::{failed, rgb, stroke_style, units, width, Backend, Canvas, Text, WIDTH};
 use super::curves::{stretches, Keep, Stretch};
-use super::{fit, legend, AXIS, BAND_ROW, MARGIN, TIME_AXIS};
+use super::marks::mark;
+use super::{fit, AXIS, BAND_ROW, MARGIN, TIME_AXIS};
 use crate::error::Error;
 use crate::escape::plain;
 use crate::format::short;
@@ -135,7 +136,7 @@ impl Panel<'_> {
             if let Some(point) = point {
                 let (x, y) = axes.backend_coord(point);
                 let px = 1.0 / f64::from(units(1.0));
-                legend::shape(canvas, drawn.curve.style, (f64::from(x) * px, f64::from(y) * px))?;
+                mark(canvas, drawn.curve.style, (f64::from(x) * px, f64::from(y) * px))?;
             }
         }
         Ok(())

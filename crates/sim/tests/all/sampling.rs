@@ -2,6 +2,8 @@
 
 use crate::support::*;
 use afteryou_base::{Span, Time};
+use afteryou_scenario::passage::{Fate, Passage};
+use afteryou_sim::{Watchers, NEVER};
 
 #[test]
 fn a_run_measures_the_same_with_samples_and_without() {
@@ -27,4 +29,26 @@ fn a_sample_holds_what_holds_after_everything_at_its_instant() {
     let curve = outcome.curve("one", "cwnd");
     let agree = curve.iter().zip(&windows[1..]).filter(|((_, kb), (_, bytes))| *kb == *bytes as f64 / 1e3);
     assert!(agree.count() * 100 >= curve.len() * 95);
+}
+
+#[test]
+fn a_run_measures_the_same_with_a_tap_and_without() {
+    let flows = vec![flow("one", "ledbat++", 50), flow("two", "cubic", 20)];
+    let scenario = scenario(link("10 Mbit/s", "100 ms"), 10.0, 2.0, flows);
+    let (mut sent, mut dropped, mut latest) = (0, 0, Time::ZERO);
+    let tap = &mut |passage: &Passage<'_>| {
+        assert!(passage.at >= latest, "in the order of time");
+        latest = passage.at;
+        match passage.fate {
+            Fate::Sent => sent += u64::from(passage.link == 0),
+            _ => dropped += u64::from(passage.link == 0),
+        }
+    };
+    let watchers = Watchers { every: NEVER, take: &mut |_| {}, tap: Some(tap) };
+    let outcome = afteryou_sim::watched(&scenario, &mut |_| true, watchers).expect("a run");
+    assert_eq!(outcome, run(&scenario));
+    let packets = outcome.run.links[0].packets.expect("counted");
+    assert_eq!(dropped, packets.dropped);
+    // A packet that is being sent at the end was seen, and is not delivered.
+    assert!((packets.delivered..=packets.delivered + packets.unfinished).contains(&sent));
 }

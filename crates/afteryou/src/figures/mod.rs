@@ -1,0 +1,49 @@
+//! `afteryou plot`, `afteryou report` and `afteryou compare`: figures and pages of what earlier runs saved.
+
+mod compare;
+mod plot;
+
+pub use compare::CompareArgs;
+pub use plot::PlotArgs;
+
+use afteryou_report as report;
+use afteryou_terminal::{output, Failure};
+use clap::Args;
+use std::path::PathBuf;
+
+/// What `afteryou report` can be told.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = REPORT_HELP)]
+pub struct ReportArgs {
+    /// Folder that a run or a sweep wrote with --out
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+
+    /// Write each figure as figure.png, too
+    #[arg(long)]
+    pub png: bool,
+}
+
+const REPORT_HELP: &str = "\
+Examples:
+  afteryou report slow-uplink
+  afteryou report sweep --png
+
+Results stay as they are; report.html and figure.svg are written anew.";
+
+impl ReportArgs {
+    /// Draws the pages again and prints where they are.
+    pub fn run(&self) -> Result<(), Failure> {
+        let page = report::redraw(&self.dir, self.png).map_err(failure)?;
+        output::print(&format!("Report: {}\n", page.display()))
+    }
+}
+
+/// What the user named is at fault, or else the machine.
+fn failure(error: report::Error) -> Failure {
+    use report::Error as E;
+    match error {
+        E::Plot(_) | E::NotATable { .. } | E::NotAnOutcome { .. } | E::Read { .. } => Failure::usage(error),
+        other => other.into(),
+    }
+}

@@ -1,0 +1,96 @@
+//! The look of each controller, the same in every figure: one colour and one mark.
+//!
+//! Background controllers are warm or muted colours, foreground ones cool. Marks differ, too, so that controllers stay apart on a
+//! grey printer. Several flows of one controller keep its mark and differ in lightness.
+
+use crate::palette::{Colour, Shape, Style};
+
+const fn colour(light: &'static str, dark: &'static str) -> Colour {
+    Colour { light, dark }
+}
+
+/// A controller's name, its mark, and the colours of its first, second and third flow.
+type Look = (&'static str, Shape, [Colour; 3]);
+
+#[rustfmt::skip]
+const LOOKS: &[Look] = &[
+    ("ledbat++", Shape::Diamond, [colour("#d55e00", "#ffa45c"), colour("#ed9a59", "#fbceaa"), colour("#7c3700", "#e17e2f")]),
+    ("ledbat", Shape::Triangle, [colour("#a2247e", "#e073c1"), colour("#d06db3", "#ebb5dc"), colour("#5e1549", "#be479c")]),
+    ("fledbat", Shape::Square, [colour("#c08a00", "#ffce50"), colour("#ebbf4e", "#fae2a4"), colour("#6f5000", "#dfaa20")]),
+    ("libutp", Shape::Down, [colour("#7a4a1c", "#db9d61"), colour("#c78e57", "#e9cbaf"), colour("#472b10", "#bb7e44")]),
+    ("libutp-mod", Shape::HollowDown, [colour("#a97142", "#d5b092"), colour("#c8a78c", "#e6d4c5"), colour("#624226", "#b58e6d")]),
+    ("tcp-lp", Shape::Cross, [colour("#6a6a00", "#ffff3d"), colour("#e6e61e", "#fafa9e"), colour("#3d3d00", "#dfdf20")]),
+    ("nice", Shape::Plus, [colour("#0a7a82", "#4be6f1"), colour("#3ed0db", "#a5eef3"), colour("#06474b", "#2ec7d1")]),
+    ("vegas", Shape::Star, [colour("#6b4fc7", "#ae9ee0"), colour("#a799d5", "#d4ccec"), colour("#3a277a", "#8f7ec6")]),
+    ("cubic", Shape::Disc, [colour("#0072b2", "#48bdff"), colour("#46afea", "#a0dafa"), colour("#004267", "#209adf")]),
+    ("newreno", Shape::Box, [colour("#00805c", "#3dffc8"), colour("#2ae7b2", "#9efae0"), colour("#004a35", "#20dfa9")]),
+];
+
+/// Controllers that are not in the table, by their names.
+const OTHERS: [(Shape, [Colour; 3]); 3] = [
+    (
+        Shape::HollowDiamond,
+        [colour("#b3202c", "#ff7b84"), colour("#d8737b", "#ffb0b5"), colour("#6d1119", "#d65560")],
+    ),
+    (
+        Shape::HollowDiamond,
+        [colour("#4d5b8f", "#9fb0ee"), colour("#8c98c4", "#c9d3fa"), colour("#2b355c", "#7586c8")],
+    ),
+    (
+        Shape::HollowDiamond,
+        [colour("#5a6b2f", "#b3cc75"), colour("#94a867", "#d4e5a8"), colour("#35401a", "#8aa34c")],
+    ),
+];
+
+/// Constant-rate traffic, which no controller governs.
+const WITHOUT: (Shape, [Colour; 3]) =
+    (Shape::Ring, [colour("#3f6f9f", "#9dc3e8"), colour("#7ea3c6", "#c8def2"), colour("#234a70", "#6f9cc7")]);
+
+/// The look of a flow with this controller, if any, that comes after so many flows with the same one.
+pub fn of(controller: Option<&str>, before: usize) -> Style {
+    let (shape, colours) = match controller {
+        None => WITHOUT,
+        Some(name) => LOOKS.iter().find(|(known, ..)| *known == name).map_or_else(
+            || OTHERS[super::spread(name, OTHERS.len())],
+            |(_, shape, colours)| (*shape, *colours),
+        ),
+    };
+    Style { colour: colours[before % colours.len()], shape }
+}
+
+/// Does the table have this controller?
+pub fn is_known(name: &str) -> bool {
+    LOOKS.iter().any(|(known, ..)| *known == name)
+}
+
+/// The look of the group with this index, where groups are about no controller.
+pub fn nth(index: usize) -> Style {
+    // Neighbours in this order differ most.
+    const ORDER: [usize; 10] = [8, 0, 9, 1, 6, 2, 7, 3, 5, 4];
+    let (_, shape, colours) = LOOKS[ORDER[index % ORDER.len()]];
+    Style { colour: colours[index / ORDER.len() % colours.len()], shape }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_controller_has_a_look_of_its_own() {
+        let names: Vec<&str> =
+            afteryou_scenario::catalogue::controllers().into_iter().map(|entry| entry.about.name).collect();
+        for (i, name) in names.iter().enumerate() {
+            let own = of(Some(name), 0);
+            let same = names[..i].iter().find(|other| of(Some(other), 0).shape == own.shape);
+            assert_eq!(same, None, "{name} has the mark of another one: give it a line in LOOKS");
+            assert!(names[..i].iter().all(|other| of(Some(other), 0).colour != own.colour), "{name}");
+        }
+    }
+
+    #[test]
+    fn flows_of_one_controller_share_its_mark_and_differ_in_colour() {
+        let [first, second] = [0, 1].map(|before| of(Some("fledbat"), before));
+        assert_eq!(first.shape, second.shape);
+        assert_ne!(first.colour, second.colour);
+    }
+}

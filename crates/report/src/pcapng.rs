@@ -1,0 +1,153 @@
+//! Packets at links as a capture file: pcapng, for Wireshark and everything else that reads captures.
+//!
+//! Each link is an interface of its own. A packet is there once for each link that it crosses, at the time when the link
+//! begins to send it; dropped packets are there, too, with a comment. Headers are captured and payload is not. The clock is the
+//! scenario's, in nanoseconds.
+//!
+//! Format: draft-ietf-opsawg-pcapng. Not written: statistics of interfaces, payload.
+
+mod headers;
+mod segments;
+mod template;
+
+use crate::error::Error;
+use crate::escape::plain;
+use afteryou_scenario::passage::{Content, DropReason, Ecn, Fate, Passage};
+use afteryou_scenario::{Network, Scenario};
+use headers::Headers;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
+use pcap_file::pcapng::blocks::name_resolution::{Ipv4Record, NameResolutionBlock, Record};
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::{DataLink, Endianness, PcapError};
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::io::Write;
+use std::time::Duration;
+
+pub use headers::UTP_PORT;
+
+/// Units of timestamps: 10 to the power of minus this, s.
+const NANOSECONDS: u8 = 9;
+
+/// A capture that is being written.
+pub struct Capture<W: Write> {
+    writer: PcapNgWriter<W>,
+    flows: Vec<Headers>,
+    /// Name of each link's queue discipline.
+    queues: Vec<String>,
+    /// Marked segments: flow, connection, number, transmission. A later link did not mark them.
+    marked: HashSet<(usize, u32, u32, u8)>,
+    bytes: Vec<u8>,
+}
+
+impl<W: Write> Capture<W> {
+    /// Begins the capture of a run of `scenario`, whose passages [`packet`](Self::packet) takes.
+    ///
+    /// # Errors
+    /// A scenario without a network, or a writer that fails.
+    pub fn begin(scenario: &Scenario, writer: W) -> Result<Capture<W>, Error> {
+        let network = scenario.network().map_err(|error| Error::Figure(error.to_string()))?;
+        // The same bytes on every machine.
+        let section = SectionHeaderBlock {
+            endianness: Endianness::Little,
+            options: vec![
+                SectionHeaderOption::Comment(format!("{}, seed {}", scenario.name, scenario.seed).into()),
+                SectionHeaderOption::UserApplication(concat!("afteryou ", env!("CARGO_PKG_VERSION")).into()),
+            ],
+            ..SectionHeaderBlock::default()
+        };
+        let mut writer = PcapNgWriter::with_section_header(writer, section).map_err(failed)?;
+        for block in interfaces(&network) {
+            writer.write_pcapng_block(block).map_err(failed)?;
+        }
+        writer.write_pcapng_block(names(scenario)).map_err(failed)?;
+        let flows = scenario.flow.iter().enumerate().map(|(i, flow)| Headers::of(flow, i)).collect();
+        let queues = network.links.iter().map(|link| link.link.queue.kind.clone()).collect();
+        Ok(Capture { writer, flows, queues, marked: HashSet::new(), bytes: Vec::new() })
+    }
+
+    /// Writes a packet.
+    ///
+    /// # Errors
+    /// A writer that fails.
+    pub fn packet(&mut self, passage: &Passage<'_>) -> Result<(), Error> {
+        let Some(headers) = self.flows.get_mut(passage.flow) else { return Ok(()) };
+        self.bytes.clear();
+        let length = headers.write(passage, &mut self.bytes);
+        let comment = self.comment(passage);
+        let block = EnhancedPacketBlock {
+            interface_id: passage.link as u32,
+            timestamp: Duration::from_nanos(passage.at.0),
+            original_len: length.max(passage.size),
+            data: Cow::Borrowed(&self.bytes),
+            options: comment
+                .map(|comment| EnhancedPacketOption::Comment(comment.into()))
+                .into_iter()
+                .collect(),
+        };
+        self.writer.write_pcapng_block(block).map_err(failed)?;
+        Ok(())
+    }
+
+    /// Ends the capture and returns what it was written to.
+    ///
+    /// # Errors
+    /// A writer that fails.
+    pub fn finish(self) -> Result<W, Error> {
+        let mut writer = self.writer.into_inner();
+        writer.flush().map_err(|error| failed(PcapError::IoError(error)))?;
+        Ok(writer)
+    }
+
+    /// What the queue or the link did to a packet, in words.
+    fn comment(&mut self, passage: &Passage<'_>) -> Option<String> {
+        let queue = self.queues.get(passage.link).map_or("queue", String::as_str);
+        match passage.fate {
+            Fate::Dropped(DropReason::Full) => Some(format!("dropped by {queue}: the buffer is full")),
+            Fate::Dropped(DropReason::Early) => Some(format!("dropped by {queue} on arrival")),
+            Fate::Dropped(DropReason::Head) => Some(format!("dropped by {queue} at the head of the queue")),
+            Fate::Lost => Some("lost at random, or dropped by the scenario".to_owned()),
+            Fate::Sent if passage.ecn == Ecn::Ce => {
+                let Content::Segment { number, transmission, .. } = passage.content else { return None };
+                let is_new = self.marked.insert((passage.flow, passage.connection, number, transmission));
+                is_new.then(|| format!("marked CE by {queue}"))
+            }
+            Fate::Sent => None,
+        }
+    }
+}
+
+fn interfaces(network: &Network) -> impl Iterator<Item = InterfaceDescriptionBlock<'_>> {
+    network.links.iter().map(|link| InterfaceDescriptionBlock {
+        linktype: DataLink::RAW,
+        snaplen: 0,
+        options: vec![
+            InterfaceDescriptionOption::IfName(plain(&link.name)),
+            InterfaceDescriptionOption::IfSpeed(link.link.rate.bits_per_second()),
+            InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+        ],
+    })
+}
+
+/// The flows' names for their addresses.
+fn names(scenario: &Scenario) -> NameResolutionBlock<'_> {
+    let records = scenario.flow.iter().enumerate().flat_map(|(i, flow)| {
+        let ends = headers::addresses(i).into_iter().zip(["sender", "receiver"]);
+        ends.map(|(address, end)| {
+            let names = vec![format!("{} {end}", plain(&flow.name)).into()];
+            Record::Ipv4(Ipv4Record { ip_addr: address.to_vec().into(), names })
+        })
+    });
+    NameResolutionBlock { records: records.chain([Record::End]).collect(), options: Vec::new() }
+}
+
+fn failed(error: PcapError) -> Error {
+    match error {
+        PcapError::IoError(reason) => Error::Capture(reason.to_string()),
+        other => Error::Capture(other.to_string()),
+    }
+}

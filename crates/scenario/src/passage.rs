@@ -1,0 +1,90 @@
+//! Packets at links: what a capture at the transmitter of each link shows.
+//!
+//! An engine that looks at single packets reports one [`Passage`] for each packet at each link: when it begins to be sent, or
+//! when it is dropped. Formats for other programs are made from these words alone, so they work with any such engine.
+
+pub use afteryou_aqm::{DropReason, Ecn};
+pub use afteryou_base::Time;
+
+/// A packet at a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Passage<'a> {
+    /// The instant.
+    pub at: Time,
+    /// Index of the link in [`Network::links`](crate::Network::links).
+    pub link: usize,
+    /// Index of the flow in the scenario.
+    pub flow: usize,
+    /// A number that tells the flow's connections apart.
+    pub connection: u32,
+    /// It goes from the receiver of the flow to its sender.
+    pub is_reply: bool,
+    /// Bytes that it takes on the link.
+    pub size: u32,
+    /// Its code point, six bits.
+    pub dscp: u8,
+    /// Its ECN field, after the queue of this link.
+    pub ecn: Ecn,
+    /// What became of it here.
+    pub fate: Fate,
+    /// What it carries.
+    pub content: Content<'a>,
+}
+
+/// What became of a packet at a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// The link begins to send it.
+    Sent,
+    /// The queue dropped it.
+    Dropped(DropReason),
+    /// It was lost on the link: at random, or because the scenario's script says so.
+    Lost,
+}
+
+/// What a packet carries. TCP's sequence numbers count segments; they are the low 32 bits of the real ones.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Content<'a> {
+    /// Opens a TCP connection.
+    Syn,
+    /// Answers that.
+    SynAck,
+    /// A TCP segment.
+    Segment {
+        /// Its number, from 0.
+        number: u32,
+        /// Payload, bytes.
+        payload: u16,
+        /// The sender's clock, µs.
+        tsval: u32,
+        /// Which transmission of it this is, from 1.
+        transmission: u8,
+        /// Congestion window reduced (RFC 3168).
+        cwr: bool,
+    },
+    /// A TCP acknowledgement.
+    Ack {
+        /// Every segment below this has arrived.
+        cumulative: u32,
+        /// The receiver's clock, µs.
+        tsval: u32,
+        /// The sender's clock that it echoes, µs.
+        tsecr: u32,
+        /// SACK blocks: the first segment, and the one after the last.
+        blocks: &'a [(u32, u32)],
+        /// A mark is echoed (RFC 3168).
+        ece: bool,
+    },
+    /// A uTP datagram.
+    Utp {
+        /// Its header with all extensions, as on the wire.
+        head: &'a [u8],
+        /// Payload, bytes.
+        payload: u32,
+    },
+    /// A datagram of constant-rate traffic.
+    Datagram {
+        /// When it left its sender.
+        sent: Time,
+    },
+}
