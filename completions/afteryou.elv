@@ -31,10 +31,10 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand sim 'Run scenario files in the simulator: hours of network in seconds'
             cand fluid 'The same files as differential equations: what to expect, at once'
             cand bed 'The same files with real packets: real sockets on this machine through an emulated link'
+            cand merge 'Join parts of a sweep that other processes or machines ran'
             cand plot 'Draw a figure of what runs saved: curves, bars, distributions, maps'
             cand report 'Draw the pages of a saved result or sweep again'
             cand compare 'Print two results side by side, with the differences'
-            cand merge 'Join parts of a sweep that other processes or machines ran'
             cand list 'What there is to choose from, with every parameter'
             cand doctor 'What this machine and the way to a far end can do, and what to do about the rest'
             cand completions 'What a shell has to know to complete words'
@@ -289,6 +289,11 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'afteryou;merge'= {
+            cand --out 'Write the whole sweep into this folder'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
         &'afteryou;plot'= {
             cand --x 'Column on the horizontal axis; the time if the rows are curves'
             cand --y 'Column that was measured, or a quantity of curves such as goodput or queuing_delay'
@@ -307,11 +312,6 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         }
         &'afteryou;compare'= {
             cand --out 'Write a page with the figures and the curves of both'
-            cand -h 'Print help'
-            cand --help 'Print help'
-        }
-        &'afteryou;merge'= {
-            cand --out 'Write the whole sweep into this folder'
             cand -h 'Print help'
             cand --help 'Print help'
         }
@@ -345,10 +345,10 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand sim 'Run scenario files in the simulator: hours of network in seconds'
             cand fluid 'The same files as differential equations: what to expect, at once'
             cand bed 'The same files with real packets: real sockets on this machine through an emulated link'
+            cand merge 'Join parts of a sweep that other processes or machines ran'
             cand plot 'Draw a figure of what runs saved: curves, bars, distributions, maps'
             cand report 'Draw the pages of a saved result or sweep again'
             cand compare 'Print two results side by side, with the differences'
-            cand merge 'Join parts of a sweep that other processes or machines ran'
             cand list 'What there is to choose from, with every parameter'
             cand doctor 'What this machine and the way to a far end can do, and what to do about the rest'
             cand completions 'What a shell has to know to complete words'
@@ -391,13 +391,13 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         }
         &'afteryou;help;bed'= {
         }
+        &'afteryou;help;merge'= {
+        }
         &'afteryou;help;plot'= {
         }
         &'afteryou;help;report'= {
         }
         &'afteryou;help;compare'= {
-        }
-        &'afteryou;help;merge'= {
         }
         &'afteryou;help;list'= {
         }

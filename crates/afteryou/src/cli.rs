@@ -41,14 +41,14 @@ pub enum Command {
     /// Run scenario files with an engine of the lab.
     #[command(flatten)]
     Engine(EngineCommand),
+    /// Join parts of a sweep that other processes or machines ran.
+    Merge(MergeArgs),
     /// Draw a figure of what runs saved: curves, bars, distributions, maps.
     Plot(PlotArgs),
     /// Draw the pages of a saved result or sweep again.
     Report(ReportArgs),
     /// Print two results side by side, with the differences.
     Compare(CompareArgs),
-    /// Join parts of a sweep that other processes or machines ran.
-    Merge(MergeArgs),
     /// What there is to choose from, with every parameter.
     List(ListArgs),
     /// What this machine and the way to a far end can do, and what to do about the rest.
@@ -93,10 +93,10 @@ impl Command {
                 demo::run(args)
             }
             Command::Engine(command) => runs::run(&command),
+            Command::Merge(args) => runs::merge::run(&args),
             Command::Plot(args) => args.run(),
             Command::Report(args) => args.run(),
             Command::Compare(args) => args.run(),
-            Command::Merge(args) => runs::merge::run(&args),
             Command::List(args) => list::run(&args),
             Command::Doctor(args) => doctor::run(&args),
         }

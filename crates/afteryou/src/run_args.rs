@@ -151,6 +151,7 @@ fn subcommand(engine: &'static dyn Engine) -> Command {
                 .long(TRACE)
                 .value_name("FILE")
                 .help(TRACE_HELP)
+                .conflicts_with("shard")
                 .value_parser(clap::value_parser!(PathBuf)),
         ),
         false => command,

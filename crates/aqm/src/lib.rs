@@ -4,7 +4,7 @@
 //! argument, so one CoDel serves the simulator and a real socket alike. What the caller hangs on a packet (bytes, a
 //! slot number) is its own affair: [`Packet`] is generic over it, and dropped packets are handed back.
 //!
-//! One file per discipline; [`list`] has them all and finds one by name.
+//! One file per discipline; [`list`] has them all and finds one by name. [`script`] drives a queue by a list of events.
 
 mod backlog;
 pub mod buckets;
@@ -29,6 +29,7 @@ pub mod packet;
 pub mod pie;
 pub mod queue;
 pub mod red;
+pub mod script;
 pub mod sfq;
 pub mod site;
 pub mod sojourns;

@@ -103,7 +103,7 @@ pub const PARAMS: &[Param] = &[
         "Bagnulo 2022 §5.1.3",
     ),
     Param::flag("ignore_after_restore", false).explained(
-        "delays of the round trip after a slowdown do not count: the way back made that queue itself",
+        "delays of the round trip after a slowdown do not count: the reverse path made that queue itself",
         "Bagnulo 2022 §5.1.3",
     ),
     Param::choice("step", "ack", &["ack", "round"])

@@ -10,6 +10,7 @@
 //! - Orthogonal parts are files of their own and shared: [`delay_meter`] puts together [`delay_signal`], [`base_delay`],
 //!   [`current_delay`], [`clock_drift`], [`clock_skew`] and [`route_change`]; then [`slow_start`], [`hystart`], [`slowdown`],
 //!   [`restart`], [`loss_gate`], [`undo`], [`ack_habit`], [`window_use`], [`rtt`].
+//! - [`script`] drives a controller by a list of events, without a path.
 //! - [`group`] lets several connections share one controller.
 //! - [`list`] finds a controller by name and makes it from its [parameter table](afteryou_base::param).
 #![cfg_attr(not(test), no_std)]
@@ -50,6 +51,7 @@ pub mod nice;
 pub mod restart;
 pub mod route_change;
 pub mod rtt;
+pub mod script;
 pub mod slow_start;
 pub mod slowdown;
 pub mod tcp_lp;

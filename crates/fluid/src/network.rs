@@ -17,7 +17,7 @@
 //!
 //! # Not modelled
 //! Single packets. That a change of the window goes on the wire only as acknowledgements come: here the rate follows at once.
-//! The queue of the way back.
+//! The queue of the reverse path.
 //!
 //! # Known bad cases
 //! The right-hand side has a kink where a queue crosses a target (order two across it) and jumps where the queue becomes

@@ -281,6 +281,7 @@ impl<'a> Recorder<'a> {
                     4,
                 ),
                 queuing_delay: delays.filter(|_| flow.traffic.is_cbr()),
+                sender: None,
             }
         });
         let mut figures = WindowFigures {

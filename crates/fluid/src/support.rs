@@ -27,14 +27,16 @@ pub(crate) fn without_equations(scenario: &Scenario, options: &Options) -> Vec<U
             format!("there is no fluid model of the queue {kind}: use {known}, or run it in the simulator");
         refuse("link.queue", reason);
     }
-    if scenario.has_named_links() {
-        let reason = "[[link]]: the fluid model has one bottleneck: write one [link], or run the scenario in the simulator";
-        refuse("link", reason.to_owned());
-    }
     if link.reverse.is_some() {
         let reason = "link.reverse: the fluid model has no queue on the reverse path: leave it out, or run the scenario \
                       in the simulator";
         refuse("link.reverse", reason.to_owned());
+    }
+    if !scenario.record.is_empty() {
+        let reason =
+            "record: a fluid has no packets and no acks to record: leave it out, or run the scenario in the \
+                      simulator";
+        refuse("record", reason.to_owned());
     }
     for (key, is_there) in [("drop", !scenario.drop.is_empty()), ("delay", !scenario.delay.is_empty())] {
         if is_there {

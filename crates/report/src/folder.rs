@@ -2,7 +2,6 @@
 
 use crate::error::{advice_on_reading, advice_on_writing, Error};
 use crate::html::page;
-use crate::series::series_csv;
 use crate::svg::svg;
 use afteryou_scenario::Outcome;
 use std::io::{self, Write};
@@ -24,27 +23,19 @@ pub struct Written {
 ///
 /// Nothing appears under a final name before all three are safely on the disk; a failure leaves no temporary file.
 pub fn write_folder(outcome: &Outcome, dir: &Path) -> Result<Written, Error> {
-    write_files(dir, &contents(outcome, None)?)?;
+    write_run(outcome, dir, None)
+}
+
+/// The same for a run of a sweep: its page leads to the page `back`, a path from `dir`.
+pub(crate) fn write_run(outcome: &Outcome, dir: &Path, back: Option<&str>) -> Result<Written, Error> {
+    let contents = [
+        ("result.json", json(outcome)?),
+        ("report.html", page(outcome, back)?),
+        ("figure.svg", svg(outcome)?),
+    ];
+    write_files(dir, &contents)?;
     let path = |name| dir.join(name);
     Ok(Written { result: path("result.json"), report: path("report.html"), figure: path("figure.svg") })
-}
-
-/// Writes what [`write_folder`] does and, with `series`, `series.csv`.
-pub fn write_run(outcome: &Outcome, dir: &Path, series: bool) -> Result<(), Error> {
-    let mut files = contents(outcome, None)?;
-    if series {
-        files.push(("series.csv", series_csv(outcome)));
-    }
-    write_files(dir, &files)
-}
-
-/// The files of a run, with a link to the page `up` of its sweep.
-pub(crate) fn contents(outcome: &Outcome, up: Option<&str>) -> Result<Vec<(&'static str, String)>, Error> {
-    Ok(vec![
-        ("result.json", json(outcome)?),
-        ("report.html", page(outcome, up)?),
-        ("figure.svg", svg(outcome)?),
-    ])
 }
 
 /// Writes files with these names and contents into `dir`, which is made if it is missing.

@@ -62,6 +62,7 @@ pub fn figures<'a>(scenario: &'a Scenario, flows: &'a [FlowFigures]) -> Cow<'a, 
         goodput_bit_s: members.iter().map(|flow| flow.goodput_bit_s).sum(),
         share_of_payload_capacity: members.iter().map(|flow| flow.share_of_payload_capacity).sum(),
         queuing_delay: None,
+        sender: None,
     };
     grouped(scenario, flows, |flow| &flow.flow).into_iter().map(sum).collect()
 }

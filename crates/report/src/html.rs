@@ -34,16 +34,17 @@ pub fn html(outcome: &Outcome) -> Result<String, Error> {
     page(outcome, None)
 }
 
-/// The same with a link to the page of all runs of its sweep, `up`.
-pub(crate) fn page(outcome: &Outcome, up: Option<&str>) -> Result<String, Error> {
-    let link = |up| {
-        format!("<p class=\"subtitle\"><a href=\"{}\">All runs of this sweep</a></p>\n", escape::html(up))
-    };
+/// The same with a link to the page `back` of a whole sweep.
+pub(crate) fn page(outcome: &Outcome, back: Option<&str>) -> Result<String, Error> {
     let embedded = Embedded { plan: Plan::of(outcome), surroundings: SURROUNDINGS };
     let values = [
         ("title", escape::html(scenario_tables::title(outcome))),
         ("subtitle", escape::html(&subtitle(outcome))),
-        ("up", up.map(link).unwrap_or_default()),
+        (
+            "back",
+            back.map(|back| format!("<p><a href=\"{}\">All runs</a></p>\n", escape::html(back)))
+                .unwrap_or_default(),
+        ),
         ("verdict", verdict(outcome.verdict.as_ref())),
         ("warning", warning(outcome)),
         ("checks", section(&[tables::checks(outcome)])),

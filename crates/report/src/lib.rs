@@ -51,7 +51,7 @@ mod totals;
 pub use batch::{index_html, Brief, Finished, Folders, Record, MOST_SHOWN};
 pub use compare::{Compared, Pair};
 pub use error::Error;
-pub use folder::{check_writable, read, write_files, write_folder, write_run, Written};
+pub use folder::{check_writable, read, write_files, write_folder, Written};
 pub use html::html;
 pub use pcapng::{Capture, UTP_PORT};
 pub use png::png;

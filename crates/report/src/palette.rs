@@ -6,7 +6,7 @@
 pub mod heat;
 pub mod looks;
 
-use afteryou_scenario::outcome::{BOTTLENECK, WAY_BACK};
+use afteryou_scenario::outcome::{BOTTLENECK, REVERSE_PATH};
 use afteryou_scenario::{Flow, Scenario};
 use serde::Serialize;
 
@@ -126,7 +126,7 @@ fn place_of_link(scenario: &Scenario, name: &str) -> Option<usize> {
     match (name, scenario.has_named_links()) {
         // The short form's link in curves.
         ("link", _) | (BOTTLENECK, false) => Some(0),
-        (WAY_BACK, false) => Some(1),
+        (REVERSE_PATH, false) => Some(1),
         (_, false) => None,
         (_, true) => scenario.links().position(|link| link.name.as_deref() == Some(name)),
     }

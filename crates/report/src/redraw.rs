@@ -2,7 +2,7 @@
 
 use crate::batch::{index_html, Brief, MOST_SHOWN};
 use crate::error::Error;
-use crate::folder::{contents, read, write_files};
+use crate::folder::{read, write_files, write_run};
 use crate::{png, svg};
 use std::path::{Path, PathBuf};
 
@@ -31,18 +31,19 @@ pub fn redraw(dir: &Path, png: bool) -> Result<PathBuf, Error> {
     for folder in &folders {
         let outcome = redraw_run(folder, Some("../report.html"), png)?;
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if briefs.len() < MOST_SHOWN {
-            briefs.push(Brief::of(&outcome, &name));
-        }
+        briefs.push(Brief::of(&outcome, &name));
     }
     let title = briefs[0].name.clone();
-    write_files(dir, &[("report.html", index_html(&title, &briefs, folders.len()))])?;
+    write_files(
+        dir,
+        &[("report.html", index_html(&title, &briefs[..briefs.len().min(MOST_SHOWN)], briefs.len()))],
+    )?;
     Ok(dir.join("report.html"))
 }
 
 fn redraw_run(dir: &Path, back: Option<&str>, with_png: bool) -> Result<afteryou_scenario::Outcome, Error> {
     let outcome = read(&dir.join(RESULT))?;
-    write_files(dir, &contents(&outcome, back)?)?;
+    write_run(&outcome, dir, back)?;
     if with_png {
         write_files(dir, &[("figure.png", png(&svg(&outcome)?)?)])?;
     }

@@ -7,15 +7,15 @@
 //! ```text
 //!   short form                        named links
 //!   up:    data ▶ bottleneck          path = { forward = ["up", "core"], reverse = ["down"] }
-//!          acks ▶ way back            data ▶ up ▶ core ▶ delay ▶ receiver
-//!   down:  data ▶ way back            acks ▶ down ▶ delay ▶ sender
+//!          acks ▶ reverse path        data ▶ up ▶ core ▶ delay ▶ receiver
+//!   down:  data ▶ reverse path        acks ▶ down ▶ delay ▶ sender
 //!          acks ▶ bottleneck
 //! ```
 
 use crate::error::Error;
 use crate::path::Direction;
 use crate::random;
-use crate::scenario::{Flow, Link, Scenario};
+use crate::scenario::{Flow, Link, PacketFormat, Scenario};
 use crate::words::unknown;
 use afteryou_aqm::{Backlog, Queue};
 use afteryou_base::Span;
@@ -24,8 +24,8 @@ use std::collections::HashMap;
 
 /// The name in results of the short form's link in the direction of `link`.
 pub const BOTTLENECK: &str = "bottleneck";
-/// The name in results of its reverse direction.
-pub const WAY_BACK: &str = "way back";
+/// The name in results of the short form's link in the other direction.
+pub const REVERSE_PATH: &str = "reverse path";
 
 /// Most links in each direction of a path.
 pub(crate) const MOST_HOPS: usize = 100;
@@ -99,7 +99,7 @@ fn both_directions(link: &Link) -> Vec<OneWay> {
         loss_stream: format!("link {way} loss"),
     };
     let forward = Link { reverse: None, ..link.clone() };
-    vec![direction(BOTTLENECK, "forward", forward), direction(WAY_BACK, "reverse", link.back())]
+    vec![direction(BOTTLENECK, "forward", forward), direction(REVERSE_PATH, "reverse", link.back())]
 }
 
 impl Network {
@@ -113,13 +113,26 @@ impl Network {
     /// Returns how long a data packet of `bytes` takes over the flow's empty path: sending on each link, then propagation.
     pub fn empty_path(&self, flow: usize, bytes: u32) -> Span {
         let Route { forward, forward_delay, .. } = &self.routes[flow];
+        self.over(forward, *forward_delay, bytes)
+    }
+
+    /// Time that `bytes` take over empty links with `delay` behind the last.
+    fn over(&self, links: &[usize], delay: Span, bytes: u32) -> Span {
         let sending = |link: &usize| {
             let nanos = u128::from(bytes) * 8_000_000_000
                 / u128::from(self.links[*link].link.rate.bits_per_second().max(1));
             // Never no time at all, as in the simulator.
             Span(u64::try_from(nanos).unwrap_or(u64::MAX).max(1))
         };
-        forward.iter().fold(*forward_delay, |sum, link| sum + sending(link))
+        links.iter().fold(delay, |sum, link| sum + sending(link))
+    }
+
+    /// Returns the round-trip time of the flow's empty path: a full data packet there, an acknowledgement back.
+    pub fn empty_round_trip(&self, flow: usize, packet: PacketFormat) -> Span {
+        let (payload, overhead) = (packet.payload.bytes(), packet.overhead.bytes());
+        let bytes = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+        let Route { reverse, reverse_delay, .. } = &self.routes[flow];
+        self.empty_path(flow, bytes(payload + overhead)) + self.over(reverse, *reverse_delay, bytes(overhead))
     }
 
     /// Returns the flows whose data cross this link.

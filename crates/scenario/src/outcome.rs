@@ -6,7 +6,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `window` | figures of a window: each link, each flow |
+//! | `window`, `sender` | figures of a window: each link, each flow, its sender over time |
 //! | `link` | a link in the whole run: packets, bytes, its queue |
 //! | `compare` | what the background cost: each flow and each link with it and without |
 //! | `crossing` | which flows' data cross which link |
@@ -22,16 +22,18 @@ mod link;
 mod quantiles;
 mod read;
 mod schema1;
+mod sender;
 mod window;
 
-pub use crate::network::{BOTTLENECK, WAY_BACK};
+pub use crate::network::{BOTTLENECK, REVERSE_PATH};
 pub use compare::{Comparison, LinkComparison};
-pub use curves::{Mark, Series};
+pub use curves::{Exact, Mark, Series};
 pub use judged::{Check, Lateness, Transfer, Verdict};
 pub use link::{class_name, ClassCounts, Ledger, LinkTotals, Packets};
 pub use quantiles::{round, Quantiles};
 pub use read::ReadError;
-pub use window::{jain, ClassFigures, FlowFigures, LinkFigures, WindowFigures};
+pub use sender::{Levels, SenderFigures};
+pub use window::{jain, ClassFigures, FlowAtLink, FlowFigures, LinkFigures, QueueLength, WindowFigures};
 
 use crate::content::ContentHash;
 use crate::scenario::Scenario;
@@ -90,6 +92,12 @@ pub struct Run {
     pub series: Vec<Series>,
     /// Moments worth a mark in a figure.
     pub marks: Vec<Mark>,
+    /// Events of senders at their very times, where the scenario records events.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub events: Vec<Exact>,
+    /// Events beyond those that are kept of each flow.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub events_left_out: u64,
     /// Each link in the whole run, the bottleneck first.
     pub links: Vec<LinkTotals>,
     /// How late the emulation was, for engines that run in real time.
@@ -97,6 +105,10 @@ pub struct Run {
     /// What each flow did in all, where the engine counts it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub totals: Vec<Totals>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What a flow did in the whole run.

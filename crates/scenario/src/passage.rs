@@ -15,7 +15,7 @@ pub struct Passage<'a> {
     pub link: usize,
     /// Index of the flow in the scenario.
     pub flow: usize,
-    /// Which connection of the flow, from 0.
+    /// A number that tells the flow's connections apart.
     pub connection: u32,
     /// It goes from the receiver of the flow to its sender.
     pub is_reply: bool,

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::fluid::Fluid;
 use crate::path::{Direction, Path};
 use crate::random;
+use crate::record::Record;
 use crate::traffic::Traffic;
 use crate::transport::{Protocol, Transport};
 use crate::units::{Buffer, Duration, Probability, Rate, Size};
@@ -32,6 +33,9 @@ pub struct Scenario {
     /// Time between the points of curves; the engine chooses one by the run's length if not said.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sample: Option<Duration>,
+    /// Measures beyond the usual figures, in order, each once.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub record: Vec<Record>,
     /// Run it a second time without the background flows, and compare.
     pub baseline: bool,
     /// The bottleneck: the link of the short form, or the first of several named ones.
@@ -212,6 +216,7 @@ impl Scenario {
             seed: 1,
             measure: Vec::new(),
             sample: None,
+            record: Vec::new(),
             baseline: false,
             link,
             further_links: Vec::new(),

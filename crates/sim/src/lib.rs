@@ -15,18 +15,18 @@
 //!
 //! [`outcome::Ledger`]: afteryou_scenario::outcome::Ledger
 
+mod application;
 #[cfg(test)]
 mod audit;
 mod calendar;
+mod connection;
 mod error;
-mod flow;
 mod link;
 mod net;
 mod packet;
 mod record;
 mod sample;
 mod script;
-mod source;
 mod tap;
 mod tcp;
 mod world;

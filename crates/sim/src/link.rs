@@ -89,9 +89,12 @@ impl Link {
         if self.loss > 0.0 && random::happens(&mut self.random, self.loss) {
             return self.lose(packet, discard);
         }
+        if let Some(lengths) = &mut self.meter.lengths {
+            lengths.arrived(now, packet.flow);
+        }
         self.queue.enqueue(now, packet, &mut self.dropped);
         if !self.dropped.is_empty() {
-            self.count_dropped(discard);
+            self.count_dropped(now, discard);
         }
         // On a free link the packet does not wait: it is taken out at this very instant.
         if self.busy_until > now {
@@ -118,8 +121,9 @@ impl Link {
         self.lose(packet, discard);
     }
 
-    fn count_dropped(&mut self, discard: Discard<'_>) {
+    fn count_dropped(&mut self, now: Time, discard: Discard<'_>) {
         for dropped in self.dropped.drain(..) {
+            self.meter.drops(now, &dropped.packet);
             self.counts.dropped += u64::from(dropped.packet.size);
             self.counts.packets.dropped += 1;
             discard(dropped.packet, Fate::Dropped(dropped.reason));
@@ -146,7 +150,7 @@ impl Link {
     pub fn send_next(&mut self, now: Time, discard: Discard<'_>) -> Option<Departure> {
         let next = self.queue.dequeue(now, &mut self.dropped);
         if !self.dropped.is_empty() {
-            self.count_dropped(discard);
+            self.count_dropped(now, discard);
         }
         // Where nothing waited before, nothing waits now: the packet came to a free link.
         if self.meter.holds_packets() {
@@ -154,6 +158,9 @@ impl Link {
         }
         let (packet, sojourn) = next?;
         self.meter.departs(packet.class(), sojourn);
+        if let Some(lengths) = &mut self.meter.lengths {
+            lengths.left(now, packet.flow, packet.size);
+        }
         self.busy_until = now + self.time_to_send(packet.size);
         self.begun += u64::from(packet.size);
         Some(Departure { packet, done: self.busy_until })

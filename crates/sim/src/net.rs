@@ -1,14 +1,15 @@
 //! The network: links, the wires behind them, and what packets point to.
 //!
 //! A packet carries the number of the hop that it is at; a hop leads over a link and the wire behind it. The wire behind the
-//! last link of a path holds the path's propagation delay, the wires between links hold none. Every flow has 2ⁿ places for
-//! hops, the first half for its data and the second half for its acknowledgements, so that its hops are found by a shift.
+//! last link of a path holds the path's propagation delay, the wires between links hold none. Every connection has 2ⁿ places
+//! for hops, the first half for its data and the second half for its acknowledgements, so that its hops are found by a shift.
+//! They are filled in when it is opened.
 
 use crate::calendar::{Calendar, Kind, Slot};
 use crate::error::Error;
 use crate::link::{Departure, Held, Line, Link};
-use crate::packet::{Body, Packet, Sack, Slab, NO_SACK};
-use crate::record::Meter;
+use crate::packet::{Body, Heads, Packet, Sack, NO_SACK};
+use crate::record::{Meter, SenderLog};
 use crate::script::{Fate, Script};
 use crate::tap::{self, Tap};
 use afteryou_base::{Span, Time};
@@ -16,9 +17,10 @@ use afteryou_scenario::network::{Network, Route};
 use afteryou_scenario::outcome::LinkTotals;
 use afteryou_scenario::passage;
 use afteryou_scenario::Scenario;
+use slab::Slab;
 use std::collections::BTreeMap;
 
-/// Which way of its flow a packet goes, whichever links these are.
+/// Which way of its connection a packet goes, whichever links these are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From the sender to the receiver.
@@ -36,29 +38,30 @@ struct Hop {
     line: u32,
 }
 
-/// The hops of all flows.
+/// The hops of all connections.
 struct Hops {
     hops: Vec<Hop>,
-    /// Each flow has 2 to the power of this many places.
+    /// Each connection has 2 to the power of this many places.
     shift: u32,
     /// Number of the first hop of acknowledgements.
     reverse: u8,
 }
 
 impl Hops {
-    fn new(network: &Network, wires: &mut Wires) -> Hops {
+    fn new(network: &Network) -> Hops {
         let lengths = network.routes.iter().map(|route| route.forward.len().max(route.reverse.len()));
         // A checked path has a hundred links each way at most: both ways fit into the packet's eight bits.
         let half = lengths.max().unwrap_or(1).next_power_of_two();
-        let mut hops = vec![Hop::default(); 2 * half * network.routes.len()];
-        for (Route { forward, reverse, forward_delay, reverse_delay }, places) in
-            network.routes.iter().zip(hops.chunks_exact_mut(2 * half))
-        {
-            let (of_data, of_acks) = places.split_at_mut(half);
-            wires.lay(forward, *forward_delay, of_data);
-            wires.lay(reverse, *reverse_delay, of_acks);
+        Hops { hops: Vec::new(), shift: half.trailing_zeros() + 1, reverse: half as u8 }
+    }
+
+    /// The places of a connection, made if there are none yet.
+    fn places(&mut self, connection: usize) -> &mut [Hop] {
+        let (from, to) = (connection << self.shift, (connection + 1) << self.shift);
+        if self.hops.len() < to {
+            self.hops.resize(to, Hop::default());
         }
-        Hops { hops, shift: half.trailing_zeros() + 1, reverse: half as u8 }
+        &mut self.hops[from..to]
     }
 
     fn of(&self, packet: &Packet) -> Hop {
@@ -73,37 +76,40 @@ pub struct Net<'a> {
     /// SACK blocks that acks point to.
     pub sacks: Slab<Sack>,
     /// Headers that uTP datagrams point to.
-    pub heads: Slab<Vec<u8>>,
+    pub heads: Heads,
     links: Vec<Link>,
     lines: Vec<Line>,
     hops: Hops,
+    wires: Wires,
+    /// By connection, the flow that it belongs to.
+    owners: Vec<u32>,
+    /// Queues or events are recorded by flow.
+    is_recorded: bool,
     script: Script,
     has_script: bool,
-    held: Slab<Option<Packet>>,
+    held: Slab<Packet>,
     tap: Option<Tap<'a>>,
 }
 
-/// Lays the wires behind links; flows with the same delay behind the last link share one.
+/// The wires behind links; connections with the same delay behind the last link share one.
 #[derive(Default)]
 struct Wires {
-    lines: Vec<Line>,
     /// By link, whether the path ends behind it, and delay.
     places: BTreeMap<(usize, bool, Span), u32>,
 }
 
 impl Wires {
     /// Makes the hops over `links`, with `delay` behind the last.
-    fn lay(&mut self, links: &[usize], delay: Span, hops: &mut [Hop]) {
+    fn lay(&mut self, lines: &mut Vec<Line>, links: &[usize], delay: Span, hops: &mut [Hop]) {
         for (i, (link, hop)) in links.iter().zip(hops).enumerate() {
             let is_last = i + 1 == links.len();
-            let line = self.line(*link, is_last, if is_last { delay } else { Span::ZERO });
+            let line = self.line(lines, *link, is_last, if is_last { delay } else { Span::ZERO });
             *hop = Hop { link: *link as u32, line };
         }
     }
 
-    fn line(&mut self, link: usize, is_last: bool, delay: Span) -> u32 {
-        let Wires { lines, places } = self;
-        *places.entry((link, is_last, delay)).or_insert_with(|| {
+    fn line(&mut self, lines: &mut Vec<Line>, link: usize, is_last: bool, delay: Span) -> u32 {
+        *self.places.entry((link, is_last, delay)).or_insert_with(|| {
             lines.push(Line::new(link, is_last, delay, lines.len()));
             lines.len() as u32 - 1
         })
@@ -117,15 +123,16 @@ impl<'a> Net<'a> {
         let links = network.links.iter().enumerate();
         let links = links.map(|(i, spec)| Link::new(spec, i, scenario.seed, meter(i)));
         let links = links.collect::<Result<Vec<_>, _>>()?;
-        let mut wires = Wires::default();
-        let hops = Hops::new(network, &mut wires);
         Ok(Net {
             calendar: Calendar::default(),
             sacks: Slab::default(),
-            heads: Slab::default(),
+            heads: Heads::default(),
             links,
-            lines: wires.lines,
-            hops,
+            lines: Vec::new(),
+            hops: Hops::new(network),
+            wires: Wires::default(),
+            owners: Vec::new(),
+            is_recorded: !scenario.record.is_empty(),
             script: Script::new(scenario),
             has_script: !scenario.drop.is_empty() || !scenario.delay.is_empty(),
             held: Slab::default(),
@@ -133,10 +140,30 @@ impl<'a> Net<'a> {
         })
     }
 
-    /// A data packet leaves its sender; `number` counts the flow's data packets from 1.
+    /// A connection of the flow with the index `owner` is opened: its packets take this route.
+    pub fn lay(&mut self, connection: usize, owner: usize, route: &Route) {
+        let Route { forward, reverse, forward_delay, reverse_delay } = route;
+        let Net { hops, wires, lines, owners, .. } = self;
+        let half = usize::from(hops.reverse);
+        let (of_data, of_acks) = hops.places(connection).split_at_mut(half);
+        wires.lay(lines, forward, *forward_delay, of_data);
+        wires.lay(lines, reverse, *reverse_delay, of_acks);
+        owners.resize(owners.len().max(connection + 1), 0);
+        owners[connection] = owner as u32;
+        if self.is_recorded {
+            self.links.iter_mut().for_each(|link| link.meter.opened(connection, owner));
+        }
+    }
+
+    /// A packet that nobody waits for any more is gone.
+    pub fn discard(&mut self, packet: Packet) {
+        free(&mut self.sacks, &mut self.heads, packet);
+    }
+
+    /// A data packet leaves its sender; `number` counts the connection's data packets from 1.
     pub fn send_data(&mut self, now: Time, packet: Packet, number: u64) {
         if self.has_script {
-            match self.script.fate(now, packet.flow, number) {
+            match self.script.fate(now, self.owners[packet.flow as usize], number) {
                 Fate::Pass => {}
                 Fate::Drop => {
                     let first = self.hops.of(&packet).link as usize;
@@ -150,7 +177,7 @@ impl<'a> Net<'a> {
         self.enter(now, packet);
     }
 
-    /// A packet leaves one of its flow's ends.
+    /// A packet leaves one of its connection's ends.
     pub fn send(&mut self, now: Time, way: Way, mut packet: Packet) {
         if way == Way::Reverse {
             packet.hop = self.hops.reverse;
@@ -216,18 +243,19 @@ impl<'a> Net<'a> {
     }
 
     fn hold(&mut self, until: Time, packet: Packet) {
-        let slot = self.held.take();
-        *self.held.get_mut(slot) = Some(packet);
-        self.calendar.push(until, Slot::new(Kind::Held, slot as usize));
+        let slot = self.held.insert(packet);
+        self.calendar.push(until, Slot::new(Kind::Held, slot));
     }
 
     /// A packet that was held back goes on.
     pub fn release(&mut self, now: Time, index: usize) {
-        let packet = self.held.get_mut(index as u32).take();
-        self.held.give(index as u32);
-        if let Some(packet) = packet {
-            self.enter(now, packet);
-        }
+        let packet = self.held.remove(index);
+        self.enter(now, packet);
+    }
+
+    /// From now on, drops of data packets are noted in the logs of their flows' senders.
+    pub fn note_drops(&mut self, logs: &[Option<SenderLog>]) {
+        self.links.iter_mut().for_each(|link| link.meter.logs = logs.to_vec());
     }
 
     /// Windows begin and end here.
@@ -276,26 +304,37 @@ impl<'a> Net<'a> {
     #[inline]
     fn show_sent(&mut self, now: Time, link: usize, packet: &Packet) {
         if let Some(tap) = &mut self.tap {
-            let place = tap::Place { at: now, link, is_reply: packet.hop >= self.hops.reverse };
+            let owner = self.owners[packet.flow as usize] as usize;
+            let is_reply = packet.hop >= self.hops.reverse;
+            let place = tap::Place { at: now, link, owner, is_reply };
             tap::show(*tap, &place, packet, passage::Fate::Sent, &self.sacks, &self.heads);
         }
     }
 
     /// Takes packets that go no further at a link: shows them to the tap, if there is one, and gives back what they point to.
     fn at(&mut self, now: Time, link: usize) -> (&mut Link, impl FnMut(Packet, passage::Fate) + use<'_, 'a>) {
-        let Net { links, sacks, heads, tap, hops, .. } = self;
+        let Net { links, sacks, heads, tap, hops, owners, .. } = self;
         let reverse = hops.reverse;
         let discard = move |packet: Packet, fate| {
             if let Some(tap) = tap {
-                let place = tap::Place { at: now, link, is_reply: packet.hop >= reverse };
+                let owner = owners[packet.flow as usize] as usize;
+                let place = tap::Place { at: now, link, owner, is_reply: packet.hop >= reverse };
                 tap::show(*tap, &place, &packet, fate, sacks, heads);
             }
-            match packet.body {
-                Body::Ack { sack, .. } if sack != NO_SACK => sacks.give(sack),
-                Body::Utp { head, .. } => heads.give(head),
-                _ => {}
-            }
+            free(sacks, heads, packet);
         };
         (&mut links[link], discard)
+    }
+}
+
+/// Gives back what a packet points to.
+fn free(sacks: &mut Slab<Sack>, heads: &mut Heads, packet: Packet) {
+    match packet.body {
+        Body::Ack { sack, .. } if sack != NO_SACK => drop(sacks.remove(sack as usize)),
+        Body::Utp { head, .. } => {
+            let head = heads.remove(head);
+            heads.recycle(head);
+        }
+        _ => {}
     }
 }

@@ -1,7 +1,8 @@
 //! Looks at controllers at fixed times, which do not disturb what they look at: between two events nothing changes, so
 //! what holds before the first event after an instant holds at that instant.
 
-use crate::flow::Flow;
+use crate::application::Application;
+use crate::connection::Connections;
 use afteryou_base::{Span, Time};
 use afteryou_cc::Snapshot;
 
@@ -32,20 +33,20 @@ impl<'a> Sampler<'a> {
 
     /// The next event is at `now`: takes all samples that are due before it.
     #[inline]
-    pub(crate) fn before(&mut self, now: Time, flows: &[Flow]) {
+    pub(crate) fn before(&mut self, now: Time, applications: &[Application], connections: &Connections) {
         if self.next < now {
-            self.take_until(now, flows);
+            self.take_until(now, applications, connections);
         }
     }
 
     /// Apart from the check, which stands in the simulator's inner loop.
     #[cold]
     #[inline(never)]
-    fn take_until(&mut self, now: Time, flows: &[Flow]) {
+    fn take_until(&mut self, now: Time, applications: &[Application], connections: &Connections) {
         while self.next < now {
-            for flow in flows {
-                if let Some(snapshot) = flow.snapshot() {
-                    (self.take)(Sample { at: self.next, flow: flow.name(), snapshot });
+            for application in applications {
+                if let Some(snapshot) = application.snapshot(connections) {
+                    (self.take)(Sample { at: self.next, flow: application.name(), snapshot });
                 }
             }
             self.next += self.every;

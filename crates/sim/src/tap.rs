@@ -1,8 +1,9 @@
 //! A look at every packet at every link, for those who capture packets. The network pays a glance at an `Option` for it.
 
-use crate::packet::{Body, Packet, Sack, Slab, CWR, ECE, NO_SACK};
+use crate::packet::{Body, Heads, Packet, Sack, CWR, ECE, NO_SACK};
 use afteryou_base::Time;
 use afteryou_scenario::passage::{Content, Fate, Passage};
+use slab::Slab;
 
 /// Sees packets at links.
 pub type Tap<'a> = &'a mut dyn FnMut(&Passage<'_>);
@@ -13,6 +14,8 @@ pub struct Place {
     pub at: Time,
     /// Index of the link.
     pub link: usize,
+    /// Index of the packet's flow.
+    pub owner: usize,
     /// It goes from the receiver of its flow to the sender.
     pub is_reply: bool,
 }
@@ -27,15 +30,16 @@ pub fn show(
     packet: &Packet,
     fate: Fate,
     sacks: &Slab<Sack>,
-    heads: &Slab<Vec<u8>>,
+    heads: &Heads,
 ) {
-    let Place { at, link, is_reply } = *place;
-    let (connection, content) = content(&packet.body, sacks, heads);
+    let Place { at, link, owner, is_reply } = *place;
+    let (epoch, content) = content(&packet.body, sacks, heads);
     tap(&Passage {
         at,
         link,
-        flow: packet.flow as usize,
-        connection,
+        flow: owner,
+        // A place is used again by later connections, which the epoch tells apart.
+        connection: packet.flow << 16 | epoch,
         is_reply,
         size: packet.size,
         dscp: packet.dscp,
@@ -45,8 +49,8 @@ pub fn show(
     });
 }
 
-/// Which connection of its flow a packet is of, and what it carries.
-fn content<'a>(body: &Body, sacks: &'a Slab<Sack>, heads: &'a Slab<Vec<u8>>) -> (u32, Content<'a>) {
+/// Which connection at its place a packet is of, and what it carries.
+fn content<'a>(body: &Body, sacks: &'a Slab<Sack>, heads: &'a Heads) -> (u32, Content<'a>) {
     match *body {
         Body::Syn { epoch } => (epoch.into(), Content::Syn),
         Body::SynAck { epoch } => (epoch.into(), Content::SynAck),
@@ -57,7 +61,7 @@ fn content<'a>(body: &Body, sacks: &'a Slab<Sack>, heads: &'a Slab<Vec<u8>>) -> 
         Body::Ack { cumulative, tsecr, one_way_delay, sack, epoch, flags } => {
             let blocks = match sack {
                 NO_SACK => &[][..],
-                slot => sacks.get(slot).blocks(),
+                slot => sacks[slot as usize].blocks(),
             };
             let (tsval, ece) = (tsecr.wrapping_add(one_way_delay), flags & ECE != 0);
             (epoch.into(), Content::Ack { cumulative, tsval, tsecr, blocks, ece })

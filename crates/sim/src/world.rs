@@ -1,8 +1,9 @@
 //! One run: the loop over what happens next.
 
+use crate::application::{Application, Stage};
 use crate::calendar::{Kind, Slot};
+use crate::connection::Connections;
 use crate::error::Error;
-use crate::flow::Flow;
 use crate::net::Net;
 use crate::record::Recorder;
 use crate::sample::Sampler;
@@ -10,7 +11,7 @@ use crate::tap::Tap;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::Network;
 use afteryou_scenario::outcome::{LinkTotals, Run};
-use afteryou_scenario::Scenario;
+use afteryou_scenario::{Record, Scenario};
 
 /// Events between two looks at the clock of whoever watches.
 const WATCH_EVERY: u32 = 1 << 16;
@@ -43,19 +44,26 @@ pub fn run(
 
 struct World<'a> {
     net: Net<'a>,
-    flows: Vec<Flow>,
+    connections: Connections,
+    applications: Vec<Application>,
     end: Time,
 }
 
 impl<'a> World<'a> {
     fn new(scenario: &Scenario, network: &Network, tap: Option<Tap<'a>>) -> Result<World<'a>, Error> {
         let mut net = Net::new(scenario, network, tap)?;
-        let flow = |i| Flow::new(scenario, network, i);
-        let flows = (0..scenario.flow.len()).map(flow).collect::<Result<Vec<_>, _>>()?;
-        for (i, flow) in flows.iter().enumerate() {
-            net.calendar.push(flow.first_action(), Slot::new(Kind::Application, i));
+        let mut connections = Connections::default();
+        let mut applications = Vec::new();
+        for i in 0..scenario.flow.len() {
+            applications.push(Application::new(scenario, network, i)?);
         }
-        Ok(World { net, flows, end: Time(scenario.duration.0 .0) })
+        if scenario.record.contains(&Record::Events) {
+            net.note_drops(&applications.iter().map(|one| one.log().cloned()).collect::<Vec<_>>());
+        }
+        for application in &mut applications {
+            application.prepare(&mut net, &mut connections);
+        }
+        Ok(World { net, connections, applications, end: Time(scenario.duration.0 .0) })
     }
 
     fn go(
@@ -65,14 +73,14 @@ impl<'a> World<'a> {
         sampler: &mut Sampler<'_>,
     ) -> Result<(), Error> {
         // Windows that begin with the run begin before anything happens.
-        recorder.look(Time::ZERO, &mut self.flows, &mut self.net);
+        recorder.look(Time::ZERO, &self.applications, &mut self.connections, &mut self.net);
         self.net.calendar.push(recorder.next(), Slot::new(Kind::Measure, 0));
         let mut events = 0;
         while let Some((now, slot)) = self.net.calendar.next() {
             if now > self.end {
                 break;
             }
-            sampler.before(now, &self.flows);
+            sampler.before(now, &self.applications, &self.connections);
             self.handle(now, slot, recorder);
             events += 1;
             if events == WATCH_EVERY {
@@ -86,12 +94,12 @@ impl<'a> World<'a> {
                 }
             }
         }
-        sampler.before(self.end + Span(1), &self.flows);
+        sampler.before(self.end + Span(1), &self.applications, &self.connections);
         Ok(())
     }
 
     fn handle(&mut self, now: Time, slot: Slot, recorder: &mut Recorder<'_>) {
-        let World { net, flows, .. } = self;
+        let World { net, connections, applications, .. } = self;
         let index = slot.index();
         match slot.kind() {
             Kind::Link => {
@@ -100,7 +108,11 @@ impl<'a> World<'a> {
             }
             Kind::Line => {
                 if let Some((packet, way)) = net.arrive(now, index) {
-                    flows[packet.flow as usize].receive(net, now, way, packet);
+                    let connection = connections.get_mut(packet.flow as usize);
+                    if let Some(news) = connection.receive(net, now, way, packet) {
+                        let owner = connection.owner();
+                        applications[owner].on_news(now, news);
+                    }
                 }
             }
             Kind::Held => {
@@ -109,29 +121,27 @@ impl<'a> World<'a> {
             }
             kind @ (Kind::Sender | Kind::Pacing | Kind::Receiver) => {
                 net.calendar.finish(None);
-                flows[index].on_timer(net, now, kind);
+                connections.get_mut(index).on_timer(net, now, kind);
             }
             Kind::Application => {
                 net.calendar.finish(None);
-                if let Some(next) = flows[index].act(net, now) {
-                    net.calendar.push(next, slot);
-                }
+                applications[index].act(Stage { net, connections, now });
             }
             Kind::Measure => {
-                recorder.look(now, flows, net);
+                recorder.look(now, applications, connections, net);
                 net.calendar.finish(Some(recorder.next()));
             }
         }
     }
 
     fn finish(self, recorder: Recorder<'_>) -> Result<Run, Error> {
-        let World { net, mut flows, .. } = self;
+        let World { net, connections, applications, .. } = self;
         let links: Vec<LinkTotals> = (0..net.number_of_links()).map(|link| net.totals(link)).collect();
         for LinkTotals { link, ledger, .. } in &links {
             if let Some(ledger) = ledger.as_ref().filter(|ledger| !ledger.balances()) {
                 return Err(Error::Conservation { link: link.clone(), ledger: ledger.clone() });
             }
         }
-        Ok(Run { links, ..recorder.finish(&mut flows, &net) })
+        Ok(Run { links, ..recorder.finish(&applications, &connections, &net) })
     }
 }

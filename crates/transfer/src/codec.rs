@@ -12,14 +12,18 @@
 //! A number may be written with leading zero groups; such a message is read, and would be written shorter.
 
 use crate::wire::MAX_MESSAGE;
-use bytes::{Buf, BufMut, Bytes, BytesMut};
+use bytes::{Buf, BufMut, BytesMut};
+use futures_core::Stream;
 use serde::de::DeserializeOwned;
 use serde::Serialize;
-use tokio::io::{AsyncRead, AsyncReadExt};
+use std::future::poll_fn;
+use std::pin::Pin;
+use tokio::io::AsyncRead;
+use tokio_util::codec::{Decoder, FramedRead, LengthDelimitedCodec};
 
 /// Bytes of the length before each message.
 const PREFIX: usize = 4;
-/// Bytes that are made room for before a read.
+/// Bytes of the buffer before the first read.
 const READ_AHEAD: usize = 4 * 1024;
 
 /// What is wrong with a control message.
@@ -112,49 +116,52 @@ impl Outgoing {
     }
 }
 
-/// Messages that arrive on a stream.
-pub struct Incoming<R> {
-    stream: R,
-    buffer: BytesMut,
+/// Cuts messages off the buffer of a stream.
+///
+/// The inner codec takes a length without its body for a clean end. Here a length stays in the buffer until all of its body is
+/// there, so that whatever is left at the end of the stream is a message cut short.
+struct Bodies(LengthDelimitedCodec);
+
+impl Bodies {
+    fn new() -> Bodies {
+        let mut lengths = LengthDelimitedCodec::builder();
+        lengths.max_frame_length(MAX_MESSAGE).num_skip(0).length_adjustment(PREFIX as isize);
+        Bodies(lengths.new_codec())
+    }
 }
+
+impl Decoder for Bodies {
+    type Item = BytesMut;
+    type Error = CodecError;
+
+    fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<BytesMut>, CodecError> {
+        // Its only error is a length beyond the limit, which stays in the buffer.
+        let message = self.0.decode(buffer).map_err(|_| buffer.try_get_u32().unwrap_or_default());
+        let message = message.map_err(|length| CodecError::TooLong(length as usize))?;
+        Ok(message.map(|mut message| message.split_off(PREFIX)))
+    }
+
+    fn decode_eof(&mut self, buffer: &mut BytesMut) -> Result<Option<BytesMut>, CodecError> {
+        match self.decode(buffer)? {
+            None if !buffer.is_empty() => Err(CodecError::Truncated),
+            body => Ok(body),
+        }
+    }
+}
+
+/// Messages that arrive on a stream.
+pub struct Incoming<R>(FramedRead<R, Bodies>);
 
 impl<R: AsyncRead + Unpin> Incoming<R> {
     /// Messages of `stream`.
     pub fn new(stream: R) -> Incoming<R> {
-        Incoming { stream, buffer: BytesMut::new() }
+        Incoming(FramedRead::with_capacity(stream, Bodies::new(), READ_AHEAD))
     }
 
     /// The next message; None when the stream ends between two. When cancelled, nothing is lost.
     pub async fn next<M: DeserializeOwned>(&mut self) -> Result<Option<M>, CodecError> {
-        loop {
-            if let Some(body) = self.take_body()? {
-                return decode(&body).map(Some);
-            }
-            self.buffer.reserve(READ_AHEAD);
-            if self.stream.read_buf(&mut self.buffer).await? > 0 {
-                continue;
-            }
-            return match self.buffer.is_empty() {
-                true => Ok(None),
-                false => Err(CodecError::Truncated),
-            };
-        }
-    }
-
-    /// Cuts the next message off the buffer if all of it is there.
-    fn take_body(&mut self) -> Result<Option<Bytes>, CodecError> {
-        let Some(prefix) = self.buffer.first_chunk::<PREFIX>() else {
-            return Ok(None);
-        };
-        let len = u32::from_be_bytes(*prefix) as usize;
-        if len > MAX_MESSAGE {
-            return Err(CodecError::TooLong(len));
-        }
-        if self.buffer.len() < PREFIX + len {
-            return Ok(None);
-        }
-        self.buffer.advance(PREFIX);
-        Ok(Some(self.buffer.split_to(len).freeze()))
+        let body = poll_fn(|context| Pin::new(&mut self.0).poll_next(context)).await;
+        body.map(|body| decode(&body?)).transpose()
     }
 }
 
@@ -218,7 +225,8 @@ mod tests {
     #[tokio::test]
     async fn a_length_beyond_the_limit_is_refused_before_its_bytes_come() {
         let length = (MAX_MESSAGE as u32 + 1).to_be_bytes();
-        assert!(matches!(read_all::<Greeting>(&length).await, Err(CodecError::TooLong(_))));
+        let error = read_all::<Greeting>(&length).await.unwrap_err();
+        assert_eq!(error.to_string(), "a control message of 65537 bytes is longer than 65536 bytes");
     }
 
     #[tokio::test]

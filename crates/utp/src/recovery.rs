@@ -4,6 +4,8 @@
 //! |---|---|---|---|
 //! | lost is | what was overtaken in the order of transmissions, or is late | what three packets in the bitmap have overtaken | the same |
 //! | a lost retransmission | is found like any other loss | waits for the timer | is found once a packet sent later has arrived |
+//! | the window meanwhile | comes down evenly (PRR, RFC 9937), if the peer shows all that arrives | is the controller's | is the controller's |
+//! | a timeout loses | the first packet, and what was sent more than a round trip ago (RFC 8985 §6.3) | everything | everything |
 //! | sent again | as window and pacing allow | at once, at most 4 per bitmap | at once, at most 4 per bitmap |
 //! | a lost tail | is probed | waits for the timer | waits for the timer |
 //! | shortest timeout | 500 ms | 1000 ms, 200 ms | 1000 ms |
@@ -42,6 +44,16 @@ impl Recovery {
             Recovery::Libutp | Recovery::LibutpMod => rto::LIBUTP_MIN,
             Recovery::Libutp200ms => Span::from_millis(200),
         }
+    }
+
+    /// Does the window come down evenly over a recovery, by PRR?
+    pub(crate) const fn reduces_in_proportion(self) -> bool {
+        matches!(self, Recovery::Modern)
+    }
+
+    /// Does the first retransmission of a recovery go whatever the window is (RFC 6675 §5, step 4.3)?
+    pub(crate) const fn forces_first_retransmission(self) -> bool {
+        matches!(self, Recovery::Modern)
     }
 
     /// Is a tail of which nothing is heard probed before the timer expires?

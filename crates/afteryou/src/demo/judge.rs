@@ -229,6 +229,7 @@ mod tests {
             goodput_bit_s: share * 1.93e7,
             share_of_payload_capacity: share,
             queuing_delay: None,
+            sender: None,
         };
         let window = |window: &str| WindowFigures {
             window: window.to_owned(),

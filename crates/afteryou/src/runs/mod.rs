@@ -111,11 +111,11 @@ fn on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
 
 /// A packet trace is of one run.
 fn stands_for_one_run(jobs: &[Job], args: &RunArgs) -> Result<(), Failure> {
-    let runs: usize = jobs.iter().map(|job| job.runs(args)).sum();
-    if runs == 1 && !jobs.iter().any(|job| job.is_sweep(args)) {
+    let runs: usize = jobs.iter().map(|job| job.lineup.number()).sum();
+    if runs == 1 && args.shard.is_none() {
         return Ok(());
     }
-    let advice = "give one file without [sweep], and --repeat 1";
+    let advice = "give one file without [sweep], --repeat 1 and no --shard";
     Err(Failure::usage(format!("--trace is for one run, and this command line stands for {runs}: {advice}")))
 }
 
@@ -127,16 +127,19 @@ fn run_job(
     stop: &AtomicBool,
     show: &mut show::Show,
 ) -> Result<(), Failure> {
-    let EngineCommand { trace, runs: args, .. } = command;
     if let Some(out) = out {
         Folder::refuse_sweep(out).map_err(failure)?;
     }
+    let EngineCommand { trace, runs: args, .. } = command;
     let indices: Vec<usize> = (0..job.lineup.number()).collect();
     let (mut briefs, mut alone) = (Vec::new(), None);
     let mut take = |outcome: Outcome| -> Result<(), Failure> {
         let outcome = if args.no_series { without_curves(outcome) } else { outcome };
         if let Some(out) = out {
-            report::write_run(&outcome, out, !args.no_series)?;
+            report::write_folder(&outcome, out)?;
+        }
+        if let (Some(out), false) = (out, args.no_series) {
+            report::write_files(out, &[("series.csv", report::series_csv(&outcome))])?;
         }
         if args.json {
             return output::print(&format!("{}\n", serde_json::to_string(&outcome)?));
@@ -149,10 +152,7 @@ fn run_job(
         }
         Ok(())
     };
-    let point = |index| job.lineup.point(index);
-    let jobs = Jobs { engine: job.lineup.engine(), indices: &indices, point: &point, ahead: AHEAD };
-    let boxed = |_, outcome| Ok::<_, Ended>(Box::new(outcome));
-    let mut report = |event: Event<Box<Outcome>>| match event {
+    let mut report = |event: Event| match event {
         Event::Progress(progress) => {
             show.draw(progress);
             Ok::<(), Ended>(())
@@ -162,11 +162,13 @@ fn run_job(
             Ok(take(*outcome)?)
         }
     };
+    let (engine, point) = (job.lineup.engine(), |index| job.lineup.point(index));
     match trace {
-        Some(path) => {
-            trace::run(job.lineup.engine(), &job.lineup.point(0).map_err(failure)?, path, stop, &mut report)?
+        Some(path) => trace::run(engine, &point(0).map_err(failure)?, path, stop, &mut report)?,
+        None => {
+            let jobs = Jobs { engine, indices: &indices, point: &point, ahead: AHEAD };
+            args.pool().each(&jobs, &|_, outcome| Ok::<_, Ended>(Box::new(outcome)), stop, &mut report)?;
         }
-        None => args.pool().each(&jobs, &boxed, stop, &mut report)?,
     }
     show.ended(indices.len());
     let page = out.map(|out| out.join("report.html"));

@@ -224,9 +224,9 @@ fn where_data_cross_several_links_a_file_has_the_figures_of_each() {
         "{links}"
     );
     let of_links: Vec<&str> = links.lines().skip(1).map(|line| line.split(',').nth(8).unwrap()).collect();
-    assert_eq!(of_links, ["bottleneck", "way back", "bottleneck", "way back"]);
+    assert_eq!(of_links, ["bottleneck", "reverse path", "bottleneck", "reverse path"]);
     let curves = std::fs::read_to_string(out.join(&names[0]).join("series.csv")).unwrap();
-    assert!(curves.contains(",link,queuing_delay,ms,") && curves.contains(",way back,queuing_delay,ms,"));
+    assert!(curves.contains(",link,queuing_delay,ms,") && curves.contains(",reverse path,queuing_delay,ms,"));
 }
 
 #[test]

@@ -4,3 +4,4 @@ mod fairness;
 mod lower_effort;
 mod no_allocation;
 mod properties;
+mod scripts;

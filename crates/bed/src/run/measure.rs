@@ -7,7 +7,7 @@ use afteryou_base::Span;
 use afteryou_cc::Snapshot;
 use afteryou_scenario::outcome::{
     class_name, round, ClassFigures, FlowFigures, Lateness, LinkFigures, Mark, Quantiles, Run, Series,
-    WindowFigures, BOTTLENECK, WAY_BACK,
+    WindowFigures, BOTTLENECK, REVERSE_PATH,
 };
 use afteryou_scenario::{Direction, Dscp, Flow, Rate, Scenario, Traffic, Window};
 use afteryou_utp::config::DEFAULT_PAYLOAD;
@@ -177,7 +177,7 @@ impl Raw<'_> {
                 ..LinkFigures::default()
             }
         };
-        let links = vec![link(BOTTLENECK, up, &self.links[0]), link(WAY_BACK, back, &self.links[1])];
+        let links = vec![link(BOTTLENECK, up, &self.links[0]), link(REVERSE_PATH, back, &self.links[1])];
         let flows = self.scenario.flow.iter().zip(self.logs);
         let mut figures = WindowFigures {
             window: window.name.clone(),
@@ -211,6 +211,7 @@ impl Raw<'_> {
             goodput_bit_s: round(goodput_bit_s, 0),
             share_of_payload_capacity: round(goodput_bit_s / capacity_bit_s, 4),
             queuing_delay: quantiles(&delays),
+            sender: None,
         }
     }
 
@@ -238,7 +239,7 @@ impl Raw<'_> {
             }
         }
         let has_data_down = self.scenario.flow.iter().any(|flow| flow.direction == Direction::Down);
-        let names = ["link", WAY_BACK].into_iter().take(if has_data_down { 2 } else { 1 });
+        let names = ["link", REVERSE_PATH].into_iter().take(if has_data_down { 2 } else { 1 });
         for (name, log) in names.zip(self.links) {
             let mut bins = log.steps.clone();
             bins.resize(steps(whole, step_s), (0.0, 0));

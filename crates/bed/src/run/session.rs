@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::error::Error;
 use crate::relay::{self, FlowId, LinkId, Record, Relay};
 use afteryou_base::{Span, Time};
-use afteryou_scenario::outcome::{ClassCounts, LinkTotals, Run, Transfer, BOTTLENECK, WAY_BACK};
+use afteryou_scenario::outcome::{ClassCounts, LinkTotals, Run, Transfer, BOTTLENECK, REVERSE_PATH};
 use afteryou_scenario::{Link, Rate, Scenario, Traffic};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -295,7 +295,7 @@ impl Session {
                     ledger: None,
                     classes: ClassCounts::of(&direction.queue),
                 };
-                let back = totals(WAY_BACK, &spec.back(), &link.reverse);
+                let back = totals(REVERSE_PATH, &spec.back(), &link.reverse);
                 let links = vec![totals(BOTTLENECK, spec, &link.forward), back];
                 let raw = Raw {
                     timing: running.timing(clock, begins),

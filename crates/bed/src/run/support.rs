@@ -14,6 +14,9 @@ pub fn supports(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
     if scenario.has_named_links() {
         reasons.push(Unsupported::new("link", not_yet("an experiment of named links ([[link]])")));
     }
+    if !scenario.record.is_empty() {
+        reasons.push(Unsupported::new("record", not_yet("a record of each packet")));
+    }
     for (key, is_there) in [("drop", !scenario.drop.is_empty()), ("delay", !scenario.delay.is_empty())] {
         if is_there {
             reasons.push(Unsupported::new(key, not_yet("scripted drops and delays")));

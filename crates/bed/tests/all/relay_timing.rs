@@ -5,9 +5,18 @@ use afteryou_aqm::DropReason;
 use afteryou_base::{Span, Time};
 use afteryou_bed::relay::{Config, Fate, FlowId, Record, Relay, Way};
 use afteryou_bed::Clock;
+use std::net::UdpSocket;
 use std::thread;
 
 const SECOND: Span = Span::from_secs(1);
+
+/// Starts a relay to `server` over an uplink of 20 Mbit/s.
+fn relay_to(server: &UdpSocket, clock: Clock, buffer: &str, rtt_ms: u64) -> (Relay, FlowId) {
+    let mut config = Config::new(1);
+    let uplink = config.add_link(link("uplink", "20 Mbit/s", buffer, "0 %"));
+    let flow = config.add_flow(uplink, server.local_addr().unwrap(), Span::from_millis(rtt_ms));
+    (Relay::start(config, clock).unwrap(), flow)
+}
 
 /// Mbit/s of IP packets that arrived from `from` until `to`.
 fn rate_mbit(arrivals: &[Time], from: Time, to: Time) -> f64 {
@@ -19,10 +28,7 @@ fn rate_mbit(arrivals: &[Time], from: Time, to: Time) -> f64 {
 fn an_overdriven_link_delivers_its_rate_within_one_per_cent() {
     let measure = || {
         let (client, server, clock) = (socket(), socket(), Clock::start());
-        let mut config = Config::new(1);
-        let uplink = config.add_link(link("uplink", "20 Mbit/s", "100 ms", "0 %"));
-        let flow = config.add_flow(uplink, server.local_addr().unwrap(), Span::from_millis(40));
-        let relay = Relay::start(config, clock).unwrap();
+        let (relay, flow) = relay_to(&server, clock, "100 ms", 40);
         let (gap, arrived) = thread::scope(|scope| {
             let arrived = scope.spawn(|| arrivals(&server, clock));
             let gap = overdrive(&client, relay.front(flow), 40, SECOND * 2);
@@ -40,10 +46,7 @@ fn an_overdriven_link_delivers_its_rate_within_one_per_cent() {
 fn a_probe_on_an_empty_link_sees_propagation_and_its_own_serialisation_one_way() {
     let measure = || {
         let (client, server, clock) = (socket(), socket(), Clock::start());
-        let mut config = Config::new(1);
-        let uplink = config.add_link(link("uplink", "20 Mbit/s", "100 ms", "0 %"));
-        let flow = config.add_flow(uplink, server.local_addr().unwrap(), Span::from_millis(40));
-        let relay = Relay::start(config, clock).unwrap();
+        let (relay, flow) = relay_to(&server, clock, "100 ms", 40);
         let (ages, without) = thread::scope(|scope| {
             let ages = scope.spawn(|| probe_ages_ms(&server, clock));
             let without = scope.spawn(|| ages_without_link_ms(clock, false));
@@ -64,10 +67,7 @@ fn a_probe_on_an_empty_link_sees_propagation_and_its_own_serialisation_one_way()
 fn a_probe_on_an_empty_link_sees_its_round_trip_time_both_ways() {
     let measure = || {
         let (client, server, clock) = (socket(), socket(), Clock::start());
-        let mut config = Config::new(1);
-        let uplink = config.add_link(link("uplink", "20 Mbit/s", "100 ms", "0 %"));
-        let flow = config.add_flow(uplink, server.local_addr().unwrap(), Span::from_millis(40));
-        let relay = Relay::start(config, clock).unwrap();
+        let (relay, flow) = relay_to(&server, clock, "100 ms", 40);
         let (ages, without) = thread::scope(|scope| {
             scope.spawn(|| echo(&server));
             let ages = scope.spawn(|| probe_ages_ms(&client, clock));
@@ -122,10 +122,7 @@ fn sojourns_ms(records: &[Record], from: Time) -> Vec<f64> {
 fn a_droptail_buffer_of_500_ms_holds_500_ms_and_drops_the_rest() {
     let measure = || {
         let (client, server, clock) = (socket(), socket(), Clock::start());
-        let mut config = Config::new(1);
-        let uplink = config.add_link(link("uplink", "20 Mbit/s", "500 ms", "0 %"));
-        let flow = config.add_flow(uplink, server.local_addr().unwrap(), Span::from_millis(20));
-        let relay = Relay::start(config, clock).unwrap();
+        let (relay, flow) = relay_to(&server, clock, "500 ms", 20);
         let gap = overdrive(&client, relay.front(flow), 60, Span::from_millis(1400));
         let (statistics, records) = relay.stop_with_records().unwrap();
         let full = |record: &&Record| matches!(record.fate, Fate::Dropped { reason: DropReason::Full, .. });

@@ -249,7 +249,7 @@ fn a_download_crosses_the_reverse_direction_of_the_link_beside_an_upload() {
     let window = outcome.run.windows.iter().find(|window| window.window == "together").unwrap();
     let links: Vec<(&str, f64)> =
         window.links.iter().map(|link| (link.link.as_str(), link.capacity_bit_s)).collect();
-    assert_eq!(links, [("bottleneck", 8e6), ("way back", 16e6)]);
+    assert_eq!(links, [("bottleneck", 8e6), ("reverse path", 16e6)]);
     for link in &window.links {
         assert!((0.6..=1.01).contains(&link.utilisation), "{}: {}", link.link, link.utilisation);
         assert_eq!(link.foreground_share, Some(1.0), "{}", link.link);

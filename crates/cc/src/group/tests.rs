@@ -1,4 +1,5 @@
 use super::*;
+use crate::event::{Ack, Delivered, DeliveryRate, Idle, Loss, Sent, SpuriousLoss, Timeout};
 use alloc::vec::Vec;
 use std::sync::{Arc, Mutex};
 

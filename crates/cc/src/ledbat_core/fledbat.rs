@@ -1,7 +1,7 @@
 //! fLEDBAT's rule. As in [`super::ledbat`] the optional slow start is the owner's.
 
 use super::ledbat::max_age;
-use super::{AckEvent, Delay, Kept, APP_LIMITED, HAS_DELAY, MARKED};
+use super::{halve_once, AckEvent, Delay, Kept, APP_LIMITED, HAS_DELAY, MARKED};
 use crate::fixed::Bytes16;
 use crate::loss_gate::LossGate;
 use afteryou_base::Time;
@@ -96,11 +96,8 @@ impl<const MINUTES: usize, const SAMPLES: usize, const OLDER: usize> State<MINUT
 
     /// Halves once per round trip. Returns true if the loss of a packet sent at `sent_at` ns counts.
     pub fn on_loss(&mut self, p: &Params, sent_at: u64, now: u64) -> bool {
-        let counts = self.gate.admit(Time(sent_at), Time(now));
-        if counts {
-            self.cwnd = self.cwnd.min(Bytes16(self.cwnd.0 / 2).max(self.floor(p)));
-        }
-        counts
+        let floor = self.floor(p);
+        halve_once(&mut self.gate, &mut self.cwnd, floor, sent_at, now)
     }
 
     /// RFC 6817 §2.4.2.

@@ -1,7 +1,7 @@
 //! RFC 6817's rule. Slow start, which the RFC leaves optional (§2.2), is the owner's; so is what a queue above the target does
 //! in its place.
 
-use super::{AckEvent, Delay, Kept, HAS_DELAY, MARKED, ROUND_START};
+use super::{halve_once, AckEvent, Delay, Kept, HAS_DELAY, MARKED, ROUND_START};
 use crate::fixed::Bytes16;
 use crate::loss_gate::LossGate;
 use crate::window_use::WindowUse;
@@ -121,12 +121,8 @@ impl<const MINUTES: usize, const SAMPLES: usize, const OLDER: usize> State<MINUT
     /// §2.4.2: halves, once per round trip, but never lets a small window grow by it. Returns true if the loss of a packet sent
     /// at `sent_at` ns counts.
     pub fn on_loss(&mut self, p: &Params, sent_at: u64, now: u64) -> bool {
-        let counts = self.gate.admit(Time(sent_at), Time(now));
-        if counts {
-            let halved = Bytes16(self.cwnd.0 / 2).max(self.floor(p));
-            self.cwnd = self.cwnd.min(halved);
-        }
-        counts
+        let floor = self.floor(p);
+        halve_once(&mut self.gate, &mut self.cwnd, floor, sent_at, now)
     }
 
     /// §2.4.2: no ack within CTO.

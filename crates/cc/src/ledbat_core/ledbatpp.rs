@@ -41,7 +41,7 @@ pub enum Phase {
     Avoidance,
     /// A slowdown at the floor.
     Freeze,
-    /// A slowdown's way back up to ssthresh.
+    /// The climb from a slowdown back to ssthresh.
     Ramp,
     /// Slow start by the restart rule: as the initial one, but it counts as a slowdown.
     Restart,

@@ -23,6 +23,9 @@ pub mod ledbatpp;
 pub use delay::{Delay, Kept};
 
 use crate::event::Ack;
+use crate::fixed::Bytes16;
+use crate::loss_gate::LossGate;
+use afteryou_base::Time;
 
 /// [`AckEvent::flags`]: [`AckEvent::delay_us`] is a sample.
 pub const HAS_DELAY: u32 = 1;
@@ -75,4 +78,14 @@ impl AckEvent {
     pub fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0
     }
+}
+
+/// Halves a window once per round trip, but never lets a small one grow to its floor by it. Returns true if the loss of a packet
+/// sent at `sent_at` ns counts.
+fn halve_once(gate: &mut LossGate, cwnd: &mut Bytes16, floor: Bytes16, sent_at: u64, now: u64) -> bool {
+    let counts = gate.admit(Time(sent_at), Time(now));
+    if counts {
+        *cwnd = (*cwnd).min(Bytes16(cwnd.0 / 2).max(floor));
+    }
+    counts
 }

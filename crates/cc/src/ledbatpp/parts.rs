@@ -40,7 +40,7 @@ struct Restore {
     at: Option<Time>,
 }
 
-/// Bagnulo 2022 §5.1.3: the way back has made a queue itself.
+/// Bagnulo 2022 §5.1.3: the reverse path has made a queue itself.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ignore {
     /// Delay samples before that do not count.

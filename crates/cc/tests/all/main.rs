@@ -9,4 +9,5 @@ mod no_allocation;
 mod one_way;
 mod path;
 mod properties;
+mod scripts;
 mod vectors;

@@ -2,7 +2,7 @@
 
 use super::{index_html, Brief, MOST_SHOWN};
 use crate::error::Error;
-use crate::folder::{contents, remove_temporary, temporary, unwritten, write_files};
+use crate::folder::{remove_temporary, temporary, unwritten, write_files, write_run};
 use crate::rows::{Columns, Csv, Identity, Row, Rows};
 use crate::series::series_csv;
 use afteryou_scenario::content::ContentHash;
@@ -66,9 +66,8 @@ impl Folders {
         if self.series {
             let dir = self.out.join(&folder);
             remove(&dir)?;
-            let mut files = contents(outcome, Some("../report.html"))?;
-            files.push(("series.csv", series_csv(outcome)));
-            write_files(&dir, &files)?;
+            write_run(outcome, &dir, Some("../report.html"))?;
+            write_files(&dir, &[("series.csv", series_csv(outcome))])?;
         }
         let rows = Rows::of(outcome, Identity { run: index as u64 + 1, key });
         let brief = (index < MOST_SHOWN).then(|| Brief::of(outcome, &folder));

@@ -35,6 +35,7 @@ fn run(flows: &[(&Flow, f64, Option<f64>)]) -> Run {
         goodput_bit_s: mbit * 1e6,
         share_of_payload_capacity: mbit / 10.0,
         queuing_delay: None,
+        sender: None,
     };
     let totals = |(flow, _, completed_in_s): &(&Flow, f64, Option<f64>)| Totals {
         flow: flow.name.clone(),

@@ -116,6 +116,7 @@ fn windows(background: bool) -> Vec<WindowFigures> {
             goodput_bit_s: mbit * 1e6,
             share_of_payload_capacity: mbit / 19.2,
             queuing_delay: delay,
+            sender: None,
         };
         let mut flows = vec![
             flow("video call", Role::Foreground, 1.4987, quantiles(if background { 48.0 } else { 31.0 })),
@@ -219,7 +220,7 @@ pub fn both_directions() -> Outcome {
     for (background, run) in [(true, &mut outcome.run), (false, outcome.baseline.as_mut().unwrap())] {
         for window in &mut run.windows {
             window.links.push(LinkFigures {
-                link: WAY_BACK.to_owned(),
+                link: REVERSE_PATH.to_owned(),
                 capacity_bit_s: 100e6,
                 utilisation: if background { 0.163 } else { 0.166 },
                 queuing_delay: quantiles(if background { 9.0 } else { 8.0 }),
@@ -229,13 +230,13 @@ pub fn both_directions() -> Outcome {
         }
         let packets = Packets { arrived: 59_000, delivered: 58_988, dropped: 12, ..Packets::default() };
         run.links.push(LinkTotals {
-            link: WAY_BACK.to_owned(),
+            link: REVERSE_PATH.to_owned(),
             capacity_bit_s: 100e6,
             discipline: "droptail".to_owned(),
             packets: Some(packets),
             ..LinkTotals::default()
         });
-        run.series.push(series(WAY_BACK, "queuing_delay", "ms", |_, i| Some(9.0 + noise(i, 9))));
+        run.series.push(series(REVERSE_PATH, "queuing_delay", "ms", |_, i| Some(9.0 + noise(i, 9))));
     }
     let Outcome { transfers, checks, verdict, .. } = outcome;
     let made = Outcome::new("sim", "0.1.0", outcome.scenario, outcome.run, outcome.baseline);

@@ -37,7 +37,7 @@ fn each_link_has_its_figures_with_the_background_and_without() {
     let alone: Vec<&str> = links[1..5].iter().map(|line| line.trim()).collect();
     assert!(alone[0].starts_with("alone") && alone[0].contains("bottleneck"), "{alone:?}");
     assert!(alone[0].contains("96.4 %") && alone[1].starts_with("without") && alone[1].contains("62.0 %"));
-    assert!(alone[2].starts_with("way back") && alone[2].contains("16.3 %"), "{alone:?}");
+    assert!(alone[2].starts_with("reverse path") && alone[2].contains("16.3 %"), "{alone:?}");
     assert!(alone[3].starts_with("without") && alone[3].contains("16.6 %"), "{alone:?}");
 }
 
@@ -50,12 +50,15 @@ fn shares_and_what_was_kept_are_those_of_the_flows_whose_data_cross_the_link() {
     let bottleneck = shared.link("bottleneck").unwrap();
     assert_eq!(bottleneck.harvest, Some(0.0232));
     assert_eq!(bottleneck.foreground_share, Some(0.7852));
-    let back = shared.link("way back").unwrap();
+    let back = shared.link("reverse path").unwrap();
     assert_eq!((back.harvest, back.foreground_share), (None, Some(1.0)));
     let cost = table(&page, "What the background cost on each link");
     let of_shared = cost.iter().position(|line| line.contains("shared")).unwrap();
     assert!(cost[of_shared].contains("bottleneck") && cost[of_shared].contains("100 %"), "{cost:?}");
-    assert!(cost[of_shared + 1].contains("way back") && cost[of_shared + 1].contains("98.4 %"), "{cost:?}");
+    assert!(
+        cost[of_shared + 1].contains("reverse path") && cost[of_shared + 1].contains("98.4 %"),
+        "{cost:?}"
+    );
 }
 
 #[test]
@@ -65,12 +68,12 @@ fn a_row_of_a_flow_names_the_link_that_it_crosses_and_each_link_has_rows() {
         |flow: &str| rows.flows.iter().find(|row| row.get("flow") == &Value::from(flow)).unwrap().get("link");
     assert_eq!(
         [link("video call"), link("photo upload")],
-        [&Value::from("bottleneck"), &Value::from("way back")]
+        [&Value::from("bottleneck"), &Value::from("reverse path")]
     );
     let of = |column: &str| rows.links.iter().map(|row| row.get(column).clone()).collect::<Vec<_>>();
     assert_eq!(
         of("link"),
-        ["bottleneck", "way back"].repeat(3).into_iter().map(Value::from).collect::<Vec<_>>()
+        ["bottleneck", "reverse path"].repeat(3).into_iter().map(Value::from).collect::<Vec<_>>()
     );
     assert_eq!(
         of("capacity_bit_s"),
@@ -94,7 +97,7 @@ fn a_page_of_several_links_lists_them_and_the_figure_names_their_curves() {
     }
     assert!(page.contains("path of its data"));
     assert!(!html(&common::full()).unwrap().contains("path of its data"));
-    for name in ["bottleneck", "way back"] {
+    for name in ["bottleneck", "reverse path"] {
         assert!(figure.contains(name), "{name}");
     }
     roxmltree::Document::parse(&figure).unwrap();

@@ -1,6 +1,8 @@
 //! Every key of a scenario file: what it takes, what it does. The checker's known words, the JSON schema and the manual
 //! are made from these tables.
 
+use crate::record::Record;
+
 /// A key.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
@@ -43,6 +45,8 @@ pub enum Takes {
     Flag,
     /// One of some words.
     Word(&'static [&'static str]),
+    /// A list of some words.
+    Words(&'static [&'static str]),
     /// One of some words, or true or false.
     WordOrFlag(&'static [&'static str]),
     /// A controller of the list, with its parameters.
@@ -86,6 +90,11 @@ pub const ROOT: &[Key] = &[
         "sample",
         Takes::Time,
         "time between the points of curves, for goodput two of them in some engines; by the run's length if not said",
+    ),
+    key(
+        "record",
+        Takes::Words(Record::WORDS),
+        "measures beyond the usual figures: each queue's length and shares, each sender's state at each ack, exact events",
     ),
     key(
         "baseline",

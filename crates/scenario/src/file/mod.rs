@@ -33,9 +33,11 @@ pub use error::{FileError, Wrong};
 pub use runs::Runs;
 pub use schema::schema;
 
+use crate::record::Record;
 use crate::scenario::Scenario;
 use crate::support::Unsupported;
 use crate::units::Duration;
+use crate::words::unknown;
 use error::{Place, Problem};
 use limits::{parts, LARGEST_FILE, MOST_FLOWS, MOST_PARTS, MOST_RUNS, MOST_WINDOWS};
 use link::Times;
@@ -247,6 +249,7 @@ fn scenario(root: &Table, seed: u64) -> Result<Scenario> {
     let (link, further_links) = link::links(needed(root, "link", &whole, "… in a table: [link]")?)?;
     let mut scenario = Scenario { further_links, ..Scenario::new(name, duration, link) };
     scenario.seed = seed;
+    scenario.record = root.get("record").map_or(Ok(Vec::new()), record)?;
     scenario.baseline = root.get("baseline").map_or(Ok(false), baseline)?;
     if let Some(node) = root.get("sample") {
         scenario.sample = Some(quantity(node)?);
@@ -261,6 +264,17 @@ fn scenario(root: &Table, seed: u64) -> Result<Scenario> {
     scenario.delay = list("delay")?.into_iter().map(link::delaying).collect::<Result<_>>()?;
     check::check(root, &scenario, &owners)?;
     Ok(scenario)
+}
+
+/// The measures of `record`, in the order of the list of all, each once.
+fn record(node: &Node) -> Result<Vec<Record>> {
+    let measure = |node: &Node| {
+        let word = text(node)?;
+        let refused = || Problem::new(&node.place, unknown("measure", word, Record::WORDS).to_string());
+        Record::of_word(word).ok_or_else(refused)
+    };
+    let measures: BTreeSet<Record> = list(node)?.iter().map(measure).collect::<Result<_>>()?;
+    Ok(measures.into_iter().collect())
 }
 
 fn baseline(node: &Node) -> Result<bool> {

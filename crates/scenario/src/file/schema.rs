@@ -67,6 +67,7 @@ fn takes(takes: Takes) -> Value {
         Takes::Count => json!({ "type": "integer", "minimum": 0 }),
         Takes::Flag => json!({ "type": "boolean" }),
         Takes::Word(words) => json!({ "enum": words }),
+        Takes::Words(words) => json!({ "type": "array", "items": { "enum": words } }),
         Takes::WordOrFlag(words) => json!({ "anyOf": [{ "enum": words }, { "type": "boolean" }] }),
         Takes::Controller => {
             choices(CONTROLLERS.iter().map(|entry| (entry.name, entry.summary, entry.params)))

@@ -182,6 +182,7 @@ mod tests {
             goodput_bit_s,
             share_of_payload_capacity: 0.0,
             queuing_delay: None,
+            sender: None,
         };
         let window =
             WindowFigures { window: "all".to_owned(), flows: vec![upload], ..WindowFigures::default() };

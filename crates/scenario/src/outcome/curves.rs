@@ -20,6 +20,23 @@ pub struct Series {
     pub values: Vec<Option<f64>>,
 }
 
+/// An event of a sender at its very time, where the scenario records events.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Exact {
+    /// When, s, to the microsecond.
+    pub at_s: f64,
+    /// Whose.
+    pub flow: String,
+    /// "drop" by a queue, "loss" found, "spurious loss", "cut" of the window, "timeout", "stall", "base delay", or the name of the
+    /// phase that begins.
+    pub what: String,
+    /// The window after it, bytes; for drops and losses the window as they happened.
+    pub cwnd_bytes: u64,
+    /// How long a stall lasted, or the new base delay, s.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub seconds: Option<f64>,
+}
+
 /// A moment worth a mark.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mark {

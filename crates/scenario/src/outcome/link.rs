@@ -6,7 +6,7 @@ use afteryou_base::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A link in the whole run. A link goes one way: the short form of a scenario has two, "bottleneck" and "way back".
+/// A link in the whole run. A link goes one way: the short form of a scenario has two, "bottleneck" and "reverse path".
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkTotals {
     /// The link's name, unique in the run.

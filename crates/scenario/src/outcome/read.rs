@@ -34,7 +34,7 @@ struct Head {
 
 impl Outcome {
     /// Reads an outcome from the text of a `result.json` of format 1 or 2. One of format 1 becomes an outcome of format 2 with
-    /// the figures that format 1 has: of the bottleneck, and of the way back its ledger and its queue.
+    /// the figures that format 1 has: of the bottleneck, and of the reverse path its ledger and its queue.
     ///
     /// # Errors
     /// A text that is no outcome, or one of a later format.

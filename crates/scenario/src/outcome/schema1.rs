@@ -1,12 +1,17 @@
-//! Format 1 of an outcome, read only. It has figures of one link, the bottleneck, and counts of its way back.
+//! Format 1 of an outcome, read only. It has figures of one link, the bottleneck, and counts of its reverse path, which it calls "way
+//! back".
 
 use super::{
     Check, ClassCounts, ClassFigures, Comparison, FlowFigures, Lateness, Ledger, LinkFigures, LinkTotals,
     Mark, Outcome, Packets, Quantiles, Run, Series, Totals, Transfer, Verdict, WindowFigures, BOTTLENECK,
+    REVERSE_PATH,
 };
 use crate::scenario::Scenario;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+
+/// The name of the reverse path in format 1.
+const WAY_BACK: &str = "way back";
 
 #[derive(Deserialize)]
 pub(super) struct Outcome1 {
@@ -100,16 +105,33 @@ impl Run1 {
         Run {
             duration_s: self.duration_s,
             windows: self.windows.into_iter().map(|window| window.into_figures(capacity_bit_s)).collect(),
-            series: self.series,
+            series: self.series.into_iter().map(|curve| renamed(curve, scenario)).collect(),
             marks: self.marks,
             links: links(scenario, self.packets, self.ledger, self.queues),
             lateness: self.lateness,
             totals: self.totals,
+            ..Run::default()
         }
     }
 }
 
-/// The bottleneck, and the way back where a ledger or a queue speaks of it. Format 1 counts packets at the bottleneck only.
+/// The name of a link in this format.
+fn link_name(old: &str) -> &str {
+    if old == WAY_BACK {
+        return REVERSE_PATH;
+    }
+    old
+}
+
+/// A curve under the name that its link has in this format. A flow keeps its name, whatever it is.
+fn renamed(mut curve: Series, scenario: &Scenario) -> Series {
+    if scenario.flow.iter().all(|flow| flow.name != curve.of) {
+        curve.of = link_name(&curve.of).to_owned();
+    }
+    curve
+}
+
+/// The bottleneck, and the reverse path where it has a ledger or a queue. Format 1 counts packets at the bottleneck only.
 fn links(
     scenario: &Scenario,
     packets: Packets,
@@ -127,6 +149,7 @@ fn links(
     };
     let mut links = vec![LinkTotals { packets: Some(packets), ..link(BOTTLENECK, 0) }];
     let mut place = |name: &str| {
+        let name = link_name(name);
         links.iter().position(|link| link.link == name).unwrap_or_else(|| {
             links.push(link(name, links.len()));
             links.len() - 1
@@ -157,6 +180,7 @@ impl WindowFigures1 {
             foreground_fairness: self.foreground_fairness,
             harvest: self.harvest,
             foreground_share: self.foreground_share,
+            ..LinkFigures::default()
         };
         WindowFigures {
             window: self.window,

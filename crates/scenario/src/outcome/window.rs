@@ -1,6 +1,7 @@
 //! Figures of one window: its links and its flows.
 
 use super::crossing::Crossings;
+use super::sender::SenderFigures;
 use super::{round, Quantiles};
 use crate::scenario::{Role, Scenario};
 use schemars::JsonSchema;
@@ -36,6 +37,12 @@ pub struct LinkFigures {
     /// Mean number of packets in the queue over time, the one in transmission not counted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub queue_packets: Option<f64>,
+    /// The length of its queue over time, where the scenario records queues.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub queue_length: Option<QueueLength>,
+    /// Each flow's part of the link, where the scenario records queues.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub flows: Vec<FlowAtLink>,
     /// Each class, in scenarios with flows of both.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub classes: Vec<ClassFigures>,
@@ -53,6 +60,34 @@ pub struct LinkFigures {
     /// Goodput of the foreground over that of all flows whose data cross the link.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub foreground_share: Option<f64>,
+}
+
+/// The length of a queue over time, in packets; the one in transmission is not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct QueueLength {
+    /// Part of the time during which no packet waited: P(Q = 0).
+    pub empty: f64,
+    /// The queue was no longer than this half of the time.
+    pub p50: u64,
+    /// The same for 95 % of the time.
+    pub p95: u64,
+    /// The same for 99 % of the time.
+    pub p99: u64,
+    /// Its greatest length.
+    pub max: u64,
+}
+
+/// A flow's part of a link in a window: its packets of both kinds, data and acknowledgements.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowAtLink {
+    /// The flow.
+    pub flow: String,
+    /// Bytes of it that left the queue onto the link, headers and retransmissions included.
+    pub bytes: u64,
+    /// These bytes over those of all flows.
+    pub share: f64,
+    /// Mean number of its packets in the queue over time.
+    pub queue_packets: f64,
 }
 
 /// The packets of one class in a window.
@@ -80,6 +115,9 @@ pub struct FlowFigures {
     pub share_of_payload_capacity: f64,
     /// Delay of this flow's packets beyond the empty path, for flows that measure it (cbr).
     pub queuing_delay: Option<Quantiles>,
+    /// Its sender over time, where the scenario records senders.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sender: Option<SenderFigures>,
 }
 
 /// Jain's index of fairness: (Σx)² / (n · Σx²). 1 of nothing, and where nobody has anything.
@@ -180,6 +218,7 @@ mod tests {
             goodput_bit_s: share * 1e7,
             share_of_payload_capacity: share,
             queuing_delay: None,
+            sender: None,
         }
     }
 

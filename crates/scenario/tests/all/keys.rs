@@ -45,6 +45,7 @@ fn value(takes: Takes) -> String {
         |words: &[&str]| words.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(" or ");
     let fixed = match takes {
         Takes::Word(choices) => return words(choices),
+        Takes::Words(choices) => return format!("list of {}", words(choices)),
         Takes::WordOrFlag(choices) => return format!("{}, `true` or `false`", words(choices)),
         Takes::Text => "text",
         Takes::Names => "list of names",

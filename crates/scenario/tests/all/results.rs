@@ -77,7 +77,7 @@ fn the_content_hash_is_that_of_engine_version_and_scenario_alone() {
 fn what_format_1_has_of_each_link_is_found_at_that_link() {
     let outcome = Outcome::from_json(STORED[0].1).unwrap();
     let [bottleneck, back] = outcome.run.links.as_slice() else { panic!("{:?}", outcome.run.links) };
-    assert_eq!((bottleneck.link.as_str(), back.link.as_str()), ("bottleneck", "way back"));
+    assert_eq!((bottleneck.link.as_str(), back.link.as_str()), ("bottleneck", "reverse path"));
     assert_eq!((bottleneck.capacity_bit_s, back.capacity_bit_s), (5e6, 1e6));
     assert_eq!((bottleneck.discipline.as_str(), back.discipline.as_str()), ("le_pie", "droptail"));
     assert!(
@@ -95,6 +95,19 @@ fn what_format_1_has_of_each_link_is_found_at_that_link() {
     };
     let kept = goodput(&outcome.run) / goodput(outcome.baseline.as_ref().unwrap());
     assert_eq!((compared.link.as_str(), compared.kept), ("bottleneck", Some(kept)));
+}
+
+#[test]
+fn a_curve_of_the_reverse_path_gets_its_name_in_this_format_unless_it_is_a_flows() {
+    let of_first_curve = |of: &str, flow: &str| {
+        let mut stored: Value = serde_json::from_str(STORED[0].1).unwrap();
+        stored["run"]["series"][0]["of"] = of.into();
+        stored["scenario"]["flow"][0]["name"] = flow.into();
+        Outcome::from_json(&stored.to_string()).unwrap().run.series[0].of.clone()
+    };
+    assert_eq!(of_first_curve("way back", "call"), "reverse path");
+    assert_eq!(of_first_curve("way back", "way back"), "way back");
+    assert_eq!(of_first_curve("link", "call"), "link");
 }
 
 #[test]

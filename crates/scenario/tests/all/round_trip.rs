@@ -3,8 +3,8 @@
 use crate::validator::Validator;
 use afteryou_scenario::scenario::{Delay, Drop, PacketFormat, Reverse};
 use afteryou_scenario::{
-    Algorithm, Buffer, Duration, Experiment, Flow, Link, Probability, Rate, Role, Scenario, Size, Traffic,
-    Transport, Window,
+    Algorithm, Buffer, Duration, Experiment, Flow, Link, Probability, Rate, Record, Role, Scenario, Size,
+    Traffic, Transport, Window,
 };
 use proptest::prelude::*;
 use std::sync::LazyLock;
@@ -63,7 +63,9 @@ prop_compose! {
         seed in 0u64..i64::MAX as u64,
         baseline: bool,
         buffer in prop::sample::select(vec!["7 packets", "64 KiB", "500 ms"]),
-        reverse in prop::option::of(1u64..1000),
+        // In 500 ms the slowest still sends an acknowledgement: a smaller buffer is refused.
+        reverse in prop::option::of(10u64..1000),
+        record in prop::sample::subsequence(Record::ALL.map(|(_, record)| record).to_vec(), 0..=Record::ALL.len()),
         at in prop::option::of(1u64..9000),
     ) -> Scenario {
         let mut link = Link::new(Rate::from_mbit(20), buffer.parse::<Buffer>().unwrap());
@@ -77,6 +79,7 @@ prop_compose! {
         Scenario {
             seed,
             baseline,
+            record,
             measure: vec![window("a", 0, 10), window("b", 5, 9_000)],
             flow,
             drop: std::iter::once(by_number).chain(by_time).collect(),

@@ -49,26 +49,33 @@ impl Board {
         self.counted = self.counted.max(third);
     }
 
-    /// Takes everything in flight for lost: the retransmission timer expired.
-    pub fn lose_everything(&mut self) {
-        self.lose_where(|_, _| true);
+    /// Takes everything that has not arrived for lost: the retransmission timer expired. Returns what was not lost before.
+    pub fn lose_everything(&mut self) -> Vec<Flight> {
+        self.lose_where(|_, _| true)
     }
 
-    /// RFC 8985 §6.3: the retransmission timer expired, so the first packet is lost, and what was sent longer ago than the
-    /// round-trip time of the newest transmission that has arrived and `reordering`. The rest may still be in flight.
-    pub fn lose_first_and_old(&mut self, now: Time, reordering: Span) {
-        let patience = self.rack.map_or(Span::ZERO, |(_, rtt)| rtt) + reordering;
+    /// RFC 8985 §6.3: the retransmission timer expired, so the first packet is lost, and what was sent `patience` ago or
+    /// earlier. The rest may still be in flight. Returns what was not lost before.
+    pub fn lose_first_and_old(&mut self, now: Time, patience: Span) -> Vec<Flight> {
         let first = self.una as u32;
-        self.lose_where(|seq, sent_at| seq == first || sent_at + patience <= now);
+        self.lose_where(|seq, sent_at| seq == first || sent_at + patience <= now)
     }
 
-    fn lose_where(&mut self, is_lost: impl Fn(u32, Time) -> bool) {
+    fn lose_where(&mut self, is_lost: impl Fn(u32, Time) -> bool) -> Vec<Flight> {
+        let mut lost = Vec::new();
         for index in 0..self.sent.len() {
             let Transmission { sent_at, seq, .. } = self.sent[index];
-            if self.is_open(index) && is_lost(seq, sent_at) {
-                self.lose_at(index, true);
+            if !is_lost(seq, sent_at) {
+                continue;
             }
+            let Some(segment) = self.newest_of(index).filter(|segment| segment.state & LOST == 0) else {
+                continue;
+            };
+            // What was set aside was never known to be missing: its arrival proves nothing wrong.
+            let known = segment.state & OVERTAKEN == 0;
+            lost.push(self.lose_at(index, known));
         }
+        lost
     }
 
     /// Takes packet `seq` for lost, if it is outstanding and not reported by SACK, and returns its newest transmission; it may

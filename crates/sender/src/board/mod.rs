@@ -198,6 +198,11 @@ impl Board {
         self.rack.map(|(number, _)| number)
     }
 
+    /// Round-trip time of that transmission (RACK.rtt); zero before the first one.
+    pub fn newest_rtt(&self) -> Span {
+        self.rack.map_or(Span::ZERO, |(_, rtt)| rtt)
+    }
+
     /// The sender's state when the newest transmission left; zeros unless stamps are kept.
     pub fn newest_stamp(&self) -> Stamp {
         self.stamps.back().copied().unwrap_or_default()
@@ -461,10 +466,15 @@ impl Board {
         self.segment_of(index).is_none_or(|segment| segment.state & SACKED != 0)
     }
 
+    /// The packet of the transmission at `index`, if that is its newest one and it has not arrived.
+    fn newest_of(&self, index: usize) -> Option<&Segment> {
+        let number = (self.first_number + index as u64) as u32;
+        self.segment_of(index).filter(|segment| segment.number == number && segment.state & SACKED == 0)
+    }
+
     /// Is the transmission at `index` in flight?
     fn is_open(&self, index: usize) -> bool {
-        let number = (self.first_number + index as u64) as u32;
-        self.segment_of(index).is_some_and(|segment| segment.number == number && segment.is_in_flight())
+        self.newest_of(index).is_some_and(Segment::is_in_flight)
     }
 
     /// The packet of the transmission at `index`, if that is in flight.

@@ -15,6 +15,8 @@ enum State {
 struct Packet {
     len: u16,
     state: State,
+    /// Taken for lost although it was known to be missing: its arrival proves the loss wrong.
+    known_missing: bool,
     /// Number and time of each transmission.
     sent: Vec<(u64, Time)>,
 }
@@ -34,12 +36,18 @@ enum Step {
     SendNew(u16),
     SendLost,
     Probe(usize),
-    Ack { advance: usize, sack: (usize, usize) },
+    Ack {
+        advance: usize,
+        sack: (usize, usize),
+    },
     Rack,
-    Order { visible: usize },
+    Order {
+        visible: usize,
+    },
     SetAside(usize),
     Lose(usize),
-    Timeout,
+    /// What was sent within so many milliseconds may still arrive, if that is said.
+    Timeout(Option<u64>),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -52,7 +60,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (0usize..10).prop_map(|visible| Step::Order { visible }),
         1 => (0usize..10).prop_map(Step::SetAside),
         1 => (0usize..10).prop_map(Step::Lose),
-        1 => Just(Step::Timeout),
+        1 => prop::option::of(0u64..40).prop_map(Step::Timeout),
     ]
 }
 
@@ -79,7 +87,7 @@ impl Model {
             let packet = &mut self.packets[seq];
             if packet.state != State::Arrived {
                 bytes += u64::from(packet.len);
-                late += u64::from(packet.state == State::Lost);
+                late += u64::from(packet.state == State::Lost && packet.known_missing);
                 newest = newest.max(packet.sent.last().copied());
             }
             packet.state = State::Arrived;
@@ -90,6 +98,22 @@ impl Model {
             self.newest = Some((number, now.since(sent_at)));
         }
         (bytes, late)
+    }
+
+    /// RFC 8985 §6.3: the first packet, and what was sent `patience` ago or earlier; without it, everything.
+    fn time_out(&mut self, now: Time, patience: Option<Span>) -> Vec<usize> {
+        let mut lost = Vec::new();
+        for (seq, packet) in self.packets.iter_mut().enumerate().skip(self.una) {
+            let Some((_, sent_at)) = packet.sent.last().copied() else { continue };
+            let is_missing = matches!(packet.state, State::InFlight | State::Aside);
+            let is_reached = patience.is_none_or(|patience| seq == self.una || sent_at + patience <= now);
+            if is_missing && is_reached {
+                packet.known_missing = packet.state == State::InFlight;
+                packet.state = State::Lost;
+                lost.push(seq);
+            }
+        }
+        lost
     }
 
     /// RFC 9002 §6.1: three later transmissions, or a later one and time. Packets from `until` on are not judged.
@@ -106,6 +130,7 @@ impl Model {
                 State::Lost | State::Arrived => false,
             };
             if is_lost {
+                packet.known_missing = true;
                 packet.state = State::Lost;
                 lost.push(seq);
             } else if packet.state == State::InFlight && is_overtaken {
@@ -149,7 +174,7 @@ proptest! {
             match step {
                 Step::SendNew(len) => {
                     board.send_new(now, len);
-                    model.packets.push(Packet { len, state: State::Lost, sent: Vec::new() });
+                    model.packets.push(Packet { len, state: State::Lost, known_missing: true, sent: Vec::new() });
                     model.transmit(model.packets.len() - 1, now);
                 }
                 Step::SendLost => {
@@ -189,6 +214,7 @@ proptest! {
                         let Some((number, sent_at)) = packet.sent.last().copied() else { continue };
                         let is_due = number < newest && sent_at + rtt + Span::from_millis(5) <= now;
                         if packet.state == State::InFlight && is_due {
+                            packet.known_missing = true;
                             packet.state = State::Lost;
                             expected.push(number);
                         }
@@ -218,13 +244,18 @@ proptest! {
                         prop_assert_eq!(lost, model.packets[seq].state != State::Arrived);
                         if lost {
                             model.packets[seq].state = State::Lost;
+                            model.packets[seq].known_missing = true;
                         }
                     }
                 }
-                Step::Timeout => {
-                    board.lose_everything();
-                    let missing = model.packets.iter_mut().filter(|packet| packet.state == State::InFlight);
-                    missing.for_each(|packet| packet.state = State::Lost);
+                Step::Timeout(reach) => {
+                    let lost = match reach {
+                        None => board.lose_everything(),
+                        Some(ms) => board.lose_first_and_old(now, Span::from_millis(ms)),
+                    };
+                    let mut lost: Vec<usize> = lost.iter().map(|flight| flight.seq as usize).collect();
+                    lost.sort_unstable();
+                    prop_assert_eq!(lost, model.time_out(now, reach.map(Span::from_millis)));
                 }
             }
             model.check(&mut board);

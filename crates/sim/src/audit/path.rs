@@ -15,6 +15,8 @@ pub struct Path {
     pub jitter: Span,
     /// Acknowledgements wait at a gate that opens this often. The oldest goes ahead of the others by the second span.
     pub ack_gate: Option<(Span, Span)>,
+    /// Nothing gets through to the receiver from the one instant to the other.
+    pub outage: Option<(Time, Time)>,
     /// Data packets pass a link with a queue.
     pub link: Option<Link>,
 }
@@ -57,6 +59,8 @@ pub struct Transfer {
     gate: Time,
     transmissions: u64,
     doomed: Option<u64>,
+    /// Data packets that did not get through.
+    dropped: u64,
     random: u32,
     /// When the link has sent what it holds.
     free_at: Time,
@@ -68,7 +72,8 @@ impl Transfer {
         let (forward, reverse) = (Wire::default(), Wire::default());
         let (gate, transmissions, doomed, random) = (Time::ZERO, 0, None, 1);
         let (now, free_at) = (Time::ZERO, Time::ZERO);
-        Transfer { now, ends, path, forward, reverse, gate, transmissions, doomed, random, free_at }
+        let dropped = 0;
+        Transfer { now, ends, path, forward, reverse, gate, transmissions, doomed, dropped, random, free_at }
     }
 
     /// The application gives bytes to send.
@@ -83,6 +88,11 @@ impl Transfer {
     /// Loses the data transmission with this number.
     pub fn lose_transmission(&mut self, number: u64) {
         self.doomed = Some(number);
+    }
+
+    /// Data packets that did not get through.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
     }
 
     /// Runs until everything is acknowledged; false if that takes until `end`.
@@ -126,7 +136,9 @@ impl Transfer {
 
     fn pump(&mut self) {
         while let Some(datagram) = self.ends.poll_sender(self.now) {
-            if let Some(extra) = self.fate(&datagram) {
+            let fate = self.fate(&datagram);
+            self.dropped += u64::from(fate.is_none());
+            if let Some(extra) = fate {
                 self.forward.push(self.now + self.path.rtt / 2 + extra, datagram);
             }
         }
@@ -144,6 +156,9 @@ impl Transfer {
         }
         let number = self.transmissions;
         self.transmissions += 1;
+        if self.path.outage.is_some_and(|(from, to)| (from..to).contains(&self.now)) {
+            return None;
+        }
         if self.doomed == Some(number) || self.draw(1000) < self.path.loss {
             return None;
         }

@@ -1,13 +1,22 @@
 //! Measures of a link, in all and, where flows of both classes meet, for each class.
 
 use super::delays::{Delays, StepMean};
+use super::lengths::{edges, Lengths};
+use super::sender_log::SenderLog;
+use crate::packet::Packet;
 use afteryou_aqm::Class;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::Quantiles;
-use afteryou_scenario::{Dscp, Network, Scenario};
+use afteryou_scenario::{Dscp, Network, Record, Scenario};
 
 /// Measurements at a link.
 pub struct Meter {
+    /// The queue's length over time, where the scenario records it.
+    pub lengths: Option<Box<Lengths>>,
+    /// The logs of senders, by flow, that note drops; none where the scenario records no events.
+    pub logs: Vec<Option<SenderLog>>,
+    /// The same by connection.
+    logs_of: Vec<Option<SenderLog>>,
     windows: Vec<Window>,
     /// Indices of the windows that are open now.
     open: Vec<usize>,
@@ -86,7 +95,12 @@ impl Meter {
         });
         let flows: Vec<usize> = network.flows_on(link).collect();
         let lower = flows.iter().filter(|flow| scenario.flow[**flow].dscp() == Dscp::LE).count();
+        let records = scenario.record.contains(&Record::Queues);
+        let lengths = || Box::new(Lengths::new(scenario.measure.iter().map(edges), scenario.flow.len()));
         Meter {
+            lengths: records.then(lengths),
+            logs: Vec::new(),
+            logs_of: Vec::new(),
             windows: windows.collect(),
             open: Vec::new(),
             counters: Counters::default(),
@@ -106,6 +120,28 @@ impl Meter {
         }
         self.changed = now;
         self.queued = queued;
+    }
+
+    /// A connection of the flow `owner` may send over this link.
+    pub fn opened(&mut self, connection: usize, owner: usize) {
+        if let Some(lengths) = &mut self.lengths {
+            lengths.opened(connection, owner);
+        }
+        if let Some(log) = self.logs.get(owner) {
+            self.logs_of.resize(self.logs_of.len().max(connection + 1), None);
+            self.logs_of[connection] = log.clone();
+        }
+    }
+
+    /// The queue drops a packet.
+    pub fn drops(&mut self, now: Time, packet: &Packet) {
+        if let Some(lengths) = &mut self.lengths {
+            lengths.dropped(now, packet.flow);
+        }
+        match self.logs_of.get(packet.flow as usize) {
+            Some(Some(log)) if packet.body.is_data() => log.dropped(now),
+            _ => {}
+        }
     }
 
     /// Did the queue hold packets when it was last measured?
@@ -139,6 +175,9 @@ impl Meter {
     /// Windows begin and end here, when `bytes` have left the link in all.
     pub fn at_edge(&mut self, now: Time, bytes: u64) {
         self.queue_changed(now, self.queued);
+        if let Some(lengths) = &mut self.lengths {
+            lengths.at_edge(now);
+        }
         let counters = Counters { bytes, ..self.counters };
         for window in &mut self.windows {
             if window.from == now {

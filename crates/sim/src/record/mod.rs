@@ -2,18 +2,25 @@
 //! at the edges of a window or a step.
 
 mod delays;
+mod lengths;
+mod levels;
 mod meter;
+mod sender_log;
 mod tracks;
 
 pub use delays::{Delays, StepMean};
+pub use lengths::edges;
 pub use meter::Meter;
+pub use sender_log::{SenderLog, Watched};
 
-use crate::flow::Flow;
+use crate::application::Application;
+use crate::connection::Connections;
 use crate::net::Net;
 use afteryou_aqm::Class;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{
-    class_name, round, ClassFigures, FlowFigures, LinkFigures, Mark, Quantiles, Run, Series, WindowFigures,
+    class_name, round, ClassFigures, Exact, FlowFigures, LinkFigures, Mark, Quantiles, Run, Series,
+    WindowFigures,
 };
 use afteryou_scenario::{Network, Role, Scenario};
 use tracks::Tracks;
@@ -79,22 +86,22 @@ impl<'a> Recorder<'a> {
     }
 
     /// Looks at everything that is due at `now`.
-    pub fn look(&mut self, now: Time, flows: &mut [Flow], net: &mut Net) {
+    pub fn look(&mut self, now: Time, flows: &[Application], connections: &mut Connections, net: &mut Net) {
         if self.edges.last() == Some(&now) {
             self.edges.pop();
-            self.at_edge(now, flows, net);
+            self.at_edge(now, flows, connections, net);
         }
         if self.next_step == now {
             self.next_step += self.step;
-            self.tracks.step(flows, net);
+            self.tracks.step(flows, connections, net);
             if self.tracks.are_flows() {
-                self.mark_news(now, flows);
+                self.mark_news(now, flows, connections);
             }
         }
     }
 
-    fn at_edge(&mut self, now: Time, flows: &mut [Flow], net: &mut Net) {
-        let received = || flows.iter().map(Flow::received).collect::<Vec<u64>>();
+    fn at_edge(&mut self, now: Time, flows: &[Application], connections: &Connections, net: &mut Net) {
+        let received = || flows.iter().map(|flow| flow.received(connections)).collect::<Vec<u64>>();
         for (window, (begin, end)) in self.scenario.measure.iter().zip(&mut self.received) {
             if window.from.0 .0 == now.0 {
                 *begin = received();
@@ -106,9 +113,9 @@ impl<'a> Recorder<'a> {
         net.at_edge(now);
     }
 
-    fn mark_news(&mut self, now: Time, flows: &[Flow]) {
+    fn mark_news(&mut self, now: Time, flows: &[Application], connections: &Connections) {
         for (flow, seen) in flows.iter().zip(&mut self.seen) {
-            let (slowdowns, timeouts) = (flow.slowdowns(), flow.timeouts());
+            let (slowdowns, timeouts) = (flow.slowdowns(connections), flow.timeouts(connections));
             let mut mark = |what: &str| {
                 self.marks.push(Mark {
                     at_s: seconds(now),
@@ -127,9 +134,9 @@ impl<'a> Recorder<'a> {
     }
 
     /// What came out.
-    pub fn finish(mut self, flows: &mut [Flow], net: &Net) -> Run {
+    pub fn finish(mut self, flows: &[Application], connections: &Connections, net: &Net) -> Run {
         // Where flows are drawn together, marks of each would only hide the curves.
-        let marked = if self.tracks.are_flows() { &*flows } else { &[] };
+        let marked = if self.tracks.are_flows() { flows } else { &[] };
         for flow in marked {
             let of = flow.name().to_owned();
             let mut mark = |at: Option<Time>, what: &str| {
@@ -144,14 +151,18 @@ impl<'a> Recorder<'a> {
             mark(flow.stopped(), "stop");
         }
         self.marks.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
-        let windows = (0..self.scenario.measure.len()).map(|i| self.window(i, flows, net)).collect();
+        let windows =
+            (0..self.scenario.measure.len()).map(|i| self.window(i, flows, connections, net)).collect();
+        let (events, events_left_out) = events(flows);
         let series: Vec<Series> = self.tracks.series();
         Run {
             duration_s: self.scenario.duration.as_secs_f64(),
             windows,
             series,
             marks: self.marks,
-            totals: flows.iter().map(Flow::totals).collect(),
+            events,
+            events_left_out,
+            totals: flows.iter().map(|flow| flow.totals(connections)).collect(),
             ..Run::default()
         }
     }
@@ -161,6 +172,8 @@ impl<'a> Recorder<'a> {
         let spec = &self.network.links[link];
         let capacity_bit_s = spec.link.rate.bits_per_second() as f64;
         let passed = net.meter(link).window(window);
+        let lengths = net.meter(link).lengths.as_deref();
+        let names = self.scenario.flow.iter().map(|flow| flow.name.as_str());
         let classes = passed.by_class.map(|delays| classes(delays, passed.packet_seconds, seconds));
         LinkFigures {
             link: spec.name.clone(),
@@ -168,12 +181,20 @@ impl<'a> Recorder<'a> {
             utilisation: round(passed.bytes as f64 / (capacity_bit_s * seconds / 8.0), 4),
             queuing_delay: passed.delays,
             queue_packets: Some(round(passed.packet_seconds.iter().sum::<f64>() / seconds, 3)),
+            queue_length: lengths.and_then(|lengths| lengths.length(window)),
+            flows: lengths.map(|lengths| lengths.flows(window, names)).unwrap_or_default(),
             classes: classes.unwrap_or_default(),
             ..LinkFigures::default()
         }
     }
 
-    fn window(&self, index: usize, flows: &[Flow], net: &Net) -> WindowFigures {
+    fn window(
+        &self,
+        index: usize,
+        flows: &[Application],
+        connections: &Connections,
+        net: &Net,
+    ) -> WindowFigures {
         let (spec, (begin, end)) = (&self.scenario.measure[index], &self.received[index]);
         let seconds = (spec.to.0 - spec.from.0).as_secs_f64();
         let figures = flows.iter().zip(begin.iter().zip(end)).map(|(flow, (begin, end))| {
@@ -183,7 +204,8 @@ impl<'a> Recorder<'a> {
                 role: flow.role(),
                 goodput_bit_s: round(goodput_bit_s, 0),
                 share_of_payload_capacity: round(goodput_bit_s / flow.payload_capacity(), 4),
-                queuing_delay: flow.window_delays(index),
+                queuing_delay: flow.window_delays(connections, index),
+                sender: flow.log().and_then(|log| log.figures(index)),
             }
         });
         let mut figures = WindowFigures {
@@ -196,6 +218,15 @@ impl<'a> Recorder<'a> {
         figures.derive(self.scenario);
         figures
     }
+}
+
+/// The events of all flows in the order of time, and how many were too many to keep.
+fn events(flows: &[Application]) -> (Vec<Exact>, u64) {
+    let taken: Vec<_> = flows.iter().filter_map(Application::log).map(SenderLog::take_events).collect();
+    let left_out = taken.iter().map(|(_, left_out)| left_out).sum();
+    let mut events: Vec<Exact> = taken.into_iter().flat_map(|(events, _)| events).collect();
+    events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+    (events, left_out)
 }
 
 /// Figures of each class.

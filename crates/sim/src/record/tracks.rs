@@ -1,7 +1,8 @@
 //! Curves: a track for each flow, or for each group of flows where there are too many to draw.
 
 use super::role_name;
-use crate::flow::Flow;
+use crate::application::Application;
+use crate::connection::Connections;
 use crate::net::Net;
 use afteryou_base::Span;
 use afteryou_scenario::outcome::{round, Series};
@@ -73,7 +74,7 @@ impl Tracks {
     }
 
     /// A step is over.
-    pub(super) fn step(&mut self, flows: &mut [Flow], net: &mut Net) {
+    pub(super) fn step(&mut self, flows: &[Application], connections: &mut Connections, net: &mut Net) {
         self.steps += 1;
         for queue in &mut self.queues {
             queue.delay.push(net.take_step_delay_ms(queue.link));
@@ -81,12 +82,12 @@ impl Tracks {
         let seconds = (self.step * STEPS_PER_RATE as u64).as_secs_f64();
         for track in &mut self.tracks {
             if self.steps.is_multiple_of(STEPS_PER_RATE) {
-                let received = track.members.iter().map(|i| flows[*i].received()).sum();
+                let received = track.members.iter().map(|i| flows[*i].received(connections)).sum();
                 let rate = (received - track.received) as f64 * 8.0 / 1e6 / seconds;
                 track.received = received;
                 track.rate.push(Some(rate));
             }
-            track.look(flows);
+            track.look(flows, connections);
         }
     }
 
@@ -134,13 +135,13 @@ impl Track {
         }
     }
 
-    fn look(&mut self, flows: &mut [Flow]) {
+    fn look(&mut self, flows: &[Application], connections: &mut Connections) {
         let (mut windows, mut n) = (0, 0);
         let mut base_delay = None;
         let mut delay = None;
         for i in &self.members {
-            delay = flows[*i].take_step_delay_ms().or(delay);
-            if let Some(snapshot) = flows[*i].snapshot() {
+            delay = flows[*i].take_step_delay_ms(connections).or(delay);
+            if let Some(snapshot) = flows[*i].snapshot(connections) {
                 windows += snapshot.cwnd;
                 n += 1;
                 base_delay = snapshot.base_delay;

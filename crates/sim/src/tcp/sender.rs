@@ -160,7 +160,7 @@ impl Sender {
         if self.board.has_lost() {
             let (seq, len) = self.board.next_lost()?;
             // RFC 6675 §5, step 4.3, and RFC 9937 §6.2: the first retransmission goes whatever the window is.
-            let forced = self.congestion.episode().is_some_and(|episode| !episode.began);
+            let forced = self.congestion.forces_retransmission();
             if !(forced || self.window_has_room(len)) || !self.congestion.pacing_allows(now) {
                 return None;
             }

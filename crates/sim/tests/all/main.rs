@@ -9,6 +9,7 @@ mod grid;
 mod libutp_recovery;
 mod paths;
 mod pie;
+mod records;
 mod recovery;
 mod red;
 mod sampling;

@@ -54,7 +54,7 @@ fn a_ledbat_upload_that_began_during_a_download_has_its_target_in_the_queue_afte
         for transport in [Transport::tcp(), Transport::utp()] {
             let outcome = run(&an_upload_that_begins_during_a_download(rtt_ms, transport.clone()));
             let reverse_ms: Vec<f64> = outcome
-                .curve("way back", "queuing_delay")
+                .curve("reverse path", "queuing_delay")
                 .iter()
                 .filter(|(at, _)| (9.5..10.5).contains(at))
                 .map(|(_, ms)| *ms)
@@ -102,11 +102,11 @@ fn named_links_that_say_the_same_as_the_short_form_are_the_same_network() {
         ],
     ));
     assert_eq!(flows(&short), flows(&named));
-    for (of, also) in [("link", "there"), ("way back", "back")] {
+    for (of, also) in [("link", "there"), ("reverse path", "back")] {
         assert_eq!(short.curve(of, "queuing_delay"), named.curve(also, "queuing_delay"));
     }
     // Data of one and acknowledgements of the other meet in each queue: the narrow one is full of the download.
-    assert!(mean_from(&short, "way back", 5.0) > 10.0);
+    assert!(mean_from(&short, "reverse path", 5.0) > 10.0);
 }
 
 #[test]
@@ -184,10 +184,10 @@ fn marks_work_in_both_directions() {
         let outcome = run(&scenario(link, 60.0, 10.0, vec![flow]));
         let totals = outcome.totals("one");
         let (data, acks) =
-            if way == "down" { ("way back", "bottleneck") } else { ("bottleneck", "way back") };
+            if way == "down" { ("reverse path", "bottleneck") } else { ("bottleneck", "reverse path") };
         let marks = marks(&outcome, data);
         // Only marks can have told the sender: nothing was lost after slow start, and the queue is short all the same.
-        let curve = if way == "down" { "way back" } else { "link" };
+        let curve = if way == "down" { "reverse path" } else { "link" };
         let queue_ms = mean_from(&outcome, curve, 10.0);
         println!("{way}: {marks} marks, {} losses, {queue_ms:.1} ms", totals.losses);
         assert!(marks > 20 && totals.losses == 0, "{way}: {marks} marks, {} losses", totals.losses);
@@ -232,7 +232,7 @@ fn a_packet_that_the_script_drops_or_delays_is_that_of_its_own_first_link() {
     let outcome = run(&Scenario { drop: vec![drop], ..scenario(link("10 Mbit/s", "1 s"), 20.0, 0.0, flows) });
     let ledgers = outcome.run.links.iter().filter_map(|link| link.ledger.as_ref());
     let lost: Vec<u64> = ledgers.map(|ledger| ledger.lost).collect();
-    assert_eq!(lost, [0, 3 * 1500], "in the order of the links: bottleneck, way back");
+    assert_eq!(lost, [0, 3 * 1500], "in the order of the links: bottleneck, reverse path");
     assert_eq!((outcome.totals("upload").losses, outcome.totals("download").losses), (0, 3));
 }
 
@@ -249,7 +249,7 @@ fn every_link_has_its_own_figures_and_the_background_is_compared_on_the_link_tha
     let outcome = run(&scenario);
     let window = outcome.window("all");
     let [up, back] = window.links.as_slice() else { panic!("two links, not {:?}", window.links) };
-    assert_eq!((up.link.as_str(), back.link.as_str()), ("bottleneck", "way back"));
+    assert_eq!((up.link.as_str(), back.link.as_str()), ("bottleneck", "reverse path"));
     assert_eq!((up.capacity_bit_s, back.capacity_bit_s), (10e6, 40e6));
     for link in [up, back] {
         assert!((0.9..=1.0).contains(&link.utilisation), "{}: {}", link.link, link.utilisation);
@@ -266,7 +266,7 @@ fn every_link_has_its_own_figures_and_the_background_is_compared_on_the_link_tha
         outcome.link_comparison.iter().map(|link| (link.link.as_str(), link.kept)).collect();
     assert!(kept.contains(&("bottleneck", None)), "no foreground data cross it: {kept:?}");
     let of_video = outcome.comparison[0].kept;
-    assert!(of_video.is_some() && kept.contains(&("way back", of_video)), "{kept:?} {of_video:?}");
+    assert!(of_video.is_some() && kept.contains(&("reverse path", of_video)), "{kept:?} {of_video:?}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use afteryou_base::{Span, Time};
 use afteryou_cc::Marks;
 use afteryou_sender::congestion::News;
 use afteryou_sender::episode::Episode;
+use afteryou_sender::prr::Prr;
 use afteryou_sender::Progress;
 
 /// libutp's slack for acks that were overtaken, packets.
@@ -122,6 +123,7 @@ impl Connection {
         let before = Before {
             flightsize: self.board.board().outstanding(),
             in_flight: self.board.board().in_flight(),
+            recover_fs: self.recover_fs(),
         };
         // Our own kind shows all that is out of order in every ST_STATE; a libutp's silence says nothing.
         let covers = match packet.sack {
@@ -136,7 +138,7 @@ impl Connection {
                 self.board.acknowledged_again();
             }
             if self.config.recovery.judges_repetitions() {
-                self.find_losses(now);
+                self.find_losses(now, before.recover_fs);
             }
             return;
         }
@@ -145,7 +147,10 @@ impl Connection {
         if self.fin == Fin::Sent && self.board.is_empty() {
             self.fin = Fin::Acknowledged;
         }
-        self.find_losses(now);
+        let any = self.find_losses(now, before.recover_fs);
+        let (delivered, in_flight) =
+            (progress.newly_acked + progress.newly_sacked, self.board.board().in_flight());
+        self.congestion.reduce(delivered, in_flight, progress.advanced && !any);
         self.timers.progress(now);
         self.restart_timers(now, self.restarts(&progress));
         self.congestion.hasten(now);
@@ -202,17 +207,31 @@ impl Connection {
         self.rto.update(self.congestion.rtt().latest());
     }
 
-    /// Finds losses and reports them to the controller.
-    pub(super) fn find_losses(&mut self, now: Time) {
-        // RFC 9002 §6.1.2: nine eighths of the larger of smoothed and latest round-trip time.
+    /// RFC 9937's RecoverFS: outstanding less what SACK has reported.
+    pub(super) fn recover_fs(&self) -> u64 {
+        self.board.board().outstanding() - self.board.board().sacked_bytes()
+    }
+
+    /// How long after its sending a packet may still be acknowledged. RFC 9002 §6.1.2: nine eighths of the larger of smoothed
+    /// and latest round-trip time.
+    pub(super) fn patience(&self) -> Span {
         let rtt = self.congestion.rtt();
         let rtt = rtt.smoothed().unwrap_or(self.rto.get()).max(rtt.latest());
+        rtt + rtt / 8
+    }
+
+    /// Finds losses and reports them to the controller; true if there are any. `recover_fs`: RecoverFS before the ack.
+    pub(super) fn find_losses(&mut self, now: Time, recover_fs: u64) -> bool {
         let flightsize = self.board.board().outstanding();
-        let (lost, look_again) = self.board.detect_losses(now, rtt + rtt / 8);
+        let (lost, look_again) = self.board.detect_losses(now, self.patience());
         self.timers.loss.reordering = look_again.unwrap_or(Time::NEVER);
         self.statistics.losses += lost.len() as u64;
         if !lost.is_empty() && self.congestion.episode().is_none() {
-            self.congestion.begin(Episode::after_loss(self.board.board().next_seq(), None));
+            // PRR counts what is delivered. A libutp's bitmap ends 31 packets beyond a gap, so nothing seems to be delivered until
+            // it is closed: there the bytes in flight rule, as in RFC 6675.
+            let counts_delivered = self.config.recovery.reduces_in_proportion() && self.peer_reads_long_sacks;
+            let prr = counts_delivered.then(|| Prr::start(recover_fs));
+            self.congestion.begin(Episode::after_loss(self.board.board().next_seq(), prr));
         }
         for packet in &lost {
             match packet.is_signal {
@@ -221,6 +240,7 @@ impl Connection {
             }
         }
         self.congestion.refresh();
+        !lost.is_empty()
     }
 }
 
@@ -228,4 +248,5 @@ impl Connection {
 struct Before {
     flightsize: u64,
     in_flight: u64,
+    recover_fs: u64,
 }

@@ -124,7 +124,11 @@ impl Connection {
         }
         if let Some(NextLost { bytes, release }) = self.board.next_lost() {
             let may_go = match release {
-                Release::Window => self.window_has_room(bytes) && self.congestion.pacing_allows(now),
+                Release::Window => {
+                    let forced = self.config.recovery.forces_first_retransmission()
+                        && self.congestion.forces_retransmission();
+                    (forced || self.window_has_room(bytes)) && self.congestion.pacing_allows(now)
+                }
                 Release::Pacing => self.congestion.pacing_allows(now),
                 Release::Now => true,
             };

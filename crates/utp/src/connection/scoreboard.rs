@@ -221,6 +221,8 @@ impl Scoreboard {
         if let (0, Some(covers)) = (overtaken, covers) {
             self.visible_until = self.board.una().saturating_add(covers as u64);
         }
+        // Any acknowledgement shows that the packet after its ack_nr is missing.
+        self.visible_until = self.visible_until.max(self.board.una() + 1);
         let mut first = self.board.una().wrapping_add(1).wrapping_sub(u64::from(overtaken));
         for word in sack.iter().flat_map(Sack::words) {
             let mut new = word & !self.sacked.word(first);

@@ -173,7 +173,7 @@ impl Connection {
             self.repeat_confirmation(now);
         }
         if expired(&mut self.timers.loss.reordering, now) {
-            self.find_losses(now);
+            self.find_losses(now, self.recover_fs());
         }
         if expired(&mut self.timers.loss.probe, now) {
             self.timers.probed = true;
@@ -239,7 +239,7 @@ impl Connection {
         let timeout =
             Timeout { now, flightsize: self.board.board().outstanding(), consecutive: self.timers.timeouts };
         self.congestion.timed_out(&timeout, self.board.board().next_seq());
-        self.board.declare_all_lost();
+        self.board.time_out(now, self.patience());
         self.rto.back_off();
         self.timers.probed = true;
         self.timers.loss.time_out(now + self.rto.get());

@@ -1,18 +1,9 @@
-//! Replays the fuzzer's corpus: whatever it has found once stays found.
+//! Replays the fuzzer's corpus: a failure found once stays found.
 
-/// Runs `body` on every file of a target's corpus.
-fn replay(target: &str, body: fn(&[u8])) {
-    let directory = format!("{}/../../fuzz/corpus/{target}", env!("CARGO_MANIFEST_DIR"));
-    let files = std::fs::read_dir(&directory).expect("the corpus is there");
-    let mut count = 0;
-    for file in files {
-        let path = file.expect("readable").path();
-        println!("{}", path.display()); // shown if the body panics
-        body(&std::fs::read(&path).expect("readable"));
-        count += 1;
-    }
-    assert!(count > 0, "{directory} is empty");
-}
+#[path = "../../../../fuzz/src/replay.rs"]
+mod fuzz;
+
+use fuzz::replay;
 
 #[test]
 fn every_datagram_of_the_corpus_is_a_packet_or_refused() {

@@ -67,7 +67,7 @@ fn the_direction_of_a_flow_decides_which_way_its_data_cross_the_link() {
     assert_eq!(scenario.flow[1].direction, Direction::Down);
     let network = scenario.network().unwrap();
     let names: Vec<&str> = network.links.iter().map(|link| link.name.as_str()).collect();
-    assert_eq!(names, ["bottleneck", "way back"]);
+    assert_eq!(names, ["bottleneck", "reverse path"]);
     let crossed = |flow: usize| (network.routes[flow].forward.clone(), network.routes[flow].reverse.clone());
     assert_eq!((crossed(0), crossed(1)), ((vec![0], vec![1]), (vec![1], vec![0])));
 }

@@ -80,9 +80,9 @@ impl Sender {
         self.congestion.timed_out(&timeout, self.board.next_seq());
         self.tail.cancel();
         match self.options.recovery {
-            Recovery::Rack => self.board.lose_first_and_old(now, window),
+            Recovery::Rack => self.board.lose_first_and_old(now, self.board.newest_rtt() + window),
             Recovery::Sack => self.board.lose_everything(),
-        }
+        };
         let at = now + self.rto();
         self.timers.loss.time_out(at);
     }

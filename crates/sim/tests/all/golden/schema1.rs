@@ -2,12 +2,20 @@
 
 use afteryou_scenario::outcome::{
     ClassCounts, ClassFigures, FlowFigures, Lateness, LinkTotals, Mark, Packets, Quantiles, Run, Series,
-    Totals, WindowFigures,
+    Totals, WindowFigures, REVERSE_PATH,
 };
 use serde_json::{json, Value};
 
 /// Quantities of a flow's curves in schema 1. Of a link there was one curve, `queuing_delay` of "link".
 const QUANTITIES: [&str; 4] = ["goodput", "queuing_delay", "cwnd", "base_delay"];
+
+/// The name of a link, or of a curve's link, in schema 1.
+fn named(name: &str) -> &str {
+    if name == REVERSE_PATH {
+        return "way back";
+    }
+    name
+}
 
 pub fn run(run: &Run) -> Value {
     let curves = run.series.iter().filter(|curve| QUANTITIES.contains(&curve.quantity.as_str()));
@@ -79,7 +87,7 @@ fn quantiles(quantiles: Quantiles) -> Value {
 
 fn series(series: &Series) -> Value {
     json!({
-        "of": series.of,
+        "of": named(&series.of),
         "quantity": series.quantity,
         "unit": series.unit,
         "start_s": series.start_s,
@@ -122,7 +130,7 @@ fn totals(totals: &Totals) -> Value {
 fn ledger(link: &LinkTotals) -> Value {
     let ledger = link.ledger.clone().unwrap_or_default();
     json!({
-        "link": link.link,
+        "link": named(&link.link),
         "arrived": ledger.arrived,
         "delivered": ledger.delivered,
         "dropped": ledger.dropped,
@@ -134,7 +142,7 @@ fn ledger(link: &LinkTotals) -> Value {
 
 fn queue(link: &LinkTotals) -> Value {
     json!({
-        "link": link.link,
+        "link": named(&link.link),
         "discipline": link.discipline,
         "classes": all(&link.classes, class_counts),
     })

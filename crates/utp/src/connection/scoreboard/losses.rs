@@ -3,6 +3,7 @@
 use super::{LostPacket, Scoreboard, PACKET_THRESHOLD};
 use afteryou_base::{Span, Time};
 use afteryou_sender::board::Order;
+use afteryou_sender::Flight;
 
 impl Scoreboard {
     /// Finds what is lost by now among the packets that the newest bitmap reaches; `patience` is how long after its
@@ -29,22 +30,23 @@ impl Scoreboard {
         (lost, look_again)
     }
 
-    /// Declares everything in flight lost: the retransmission timer expired. What had been overtaken unseen is sent again,
-    /// too, but it was never known to be missing: its arrival proves nothing wrong. A scan skips what it does not see.
-    pub fn declare_all_lost(&mut self) {
-        for index in self.board.una()..self.board.next_seq() {
-            if self.board.is_lost(index) {
-                continue;
-            }
-            let is_seen = self.scan.is_none() || index < self.visible_until;
-            let known_missing = is_seen && !self.board.is_set_aside(index);
-            if let Some(flight) = self.board.lose(index, known_missing) {
-                self.take_probe(flight.number);
-            }
-        }
+    /// The retransmission timer expired: the first packet is lost, and what was sent `patience` ago or earlier (RFC 8985 §6.3).
+    /// With a scan everything is; what the newest bitmap did not show was never known to be missing.
+    pub fn time_out(&mut self, now: Time, patience: Span) {
+        let lost = match self.scan {
+            None => self.board.lose_first_and_old(now, patience),
+            Some(_) => self.lose_all_missing(),
+        };
+        lost.iter().for_each(|flight| _ = self.take_probe(flight.number));
         if let Some(scan) = &mut self.scan {
             scan.timed_out();
         }
+    }
+
+    fn lose_all_missing(&mut self) -> Vec<Flight> {
+        let missing = (self.board.una()..self.board.next_seq()).filter(|index| !self.board.is_lost(*index));
+        let missing: Vec<u64> = missing.collect();
+        missing.into_iter().filter_map(|index| self.board.lose(index, index < self.visible_until)).collect()
     }
 }
 

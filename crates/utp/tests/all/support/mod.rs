@@ -174,9 +174,14 @@ impl Socket {
         Socket { capacity, sleep, is_known, held, waiting, empty_at, drops: 0 }
     }
 
+    /// Full packets that a buffer of `capacity` holds; the last one may exceed it.
+    pub fn packets(capacity: u64, payload: u64) -> u64 {
+        capacity / Socket::memory(20 + payload) + 1
+    }
+
     /// Memory of a datagram of up to one page: a buffer that is a power of two, and its description.
-    fn memory(datagram: &[u8]) -> u64 {
-        (datagram.len() as u64 + 64 + 320).next_power_of_two() + 256
+    fn memory(len: u64) -> u64 {
+        (len + 64 + 320).next_power_of_two() + 256
     }
 }
 
@@ -356,7 +361,7 @@ impl World {
             socket.drops += 1;
             return;
         }
-        socket.held += Socket::memory(&datagram);
+        socket.held += Socket::memory(datagram.len() as u64);
         socket.waiting.push_back((i, datagram));
         if socket.waiting.len() == 1 {
             let at = self.now + socket.sleep;

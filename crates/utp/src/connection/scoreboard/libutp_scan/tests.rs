@@ -156,7 +156,7 @@ fn one_packet_lost_three_times_is_found_three_times() {
 fn after_a_timeout_each_ack_that_moves_on_sends_the_next_gap_at_once() {
     for recovery in BOTH {
         let mut board = sent(9, recovery);
-        board.declare_all_lost();
+        board.time_out(at(1000), Span::from_secs(10));
         assert_eq!(board.next_lost().unwrap().release, Release::Window);
         assert_eq!(board.send_lost(at(1000)).unwrap().seq_nr, 101);
         // 102 and 103 had arrived, 104 is missing; so is 106.
@@ -179,7 +179,7 @@ fn what_arrived_beyond_a_short_bitmap_before_a_timeout_is_no_spurious_loss() {
     board.acknowledge(at(50), 100, Some(sack), Some(sack.covers()), None);
     board.detect_losses(at(50), Span::ZERO);
     assert_eq!(resent(&mut board, 50), [101]);
-    board.declare_all_lost();
+    board.time_out(at(1000), Span::from_secs(10));
     assert_eq!(board.send_lost(at(1050)).unwrap().seq_nr, 101);
     let progress = board.acknowledge(at(1100), 160, None, None, None);
     assert_eq!((progress.packets, progress.spurious), (30, 0));

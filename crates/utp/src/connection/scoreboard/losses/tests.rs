@@ -81,6 +81,8 @@ fn repaired(board: &Scoreboard) -> Vec<LostPacket> {
     board.probes.iter().filter(is_judged).map(|probe| probe.repeats).collect()
 }
 
+const PATIENCE: Span = Span::from_millis(9);
+
 fn run(board: &mut Scoreboard, now: Time, op: &Op) {
     match op {
         Op::Send(n) => {
@@ -98,7 +100,7 @@ fn run(board: &mut Scoreboard, now: Time, op: &Op) {
         Op::Resend => _ = board.send_lost(now),
         Op::AckAgain => board.acknowledged_again(),
         Op::Probe(newest) => _ = board.send_probe(now, *newest),
-        Op::Timeout => board.declare_all_lost(),
+        Op::Timeout => board.time_out(now, PATIENCE),
     }
 }
 
@@ -109,18 +111,18 @@ proptest! {
         ops in prop::collection::vec((ops(), 0u64..4, prop::bool::weighted(0.7)), 0..120),
     ) {
         let mut board = Scoreboard::new(first_seq, Recovery::Modern, true);
-        let (mut now, reordering) = (Time::from_millis(10), Span::from_millis(9));
+        let mut now = Time::from_millis(10);
         let mut reported = HashSet::new();
         for (op, pass, looks) in ops {
             now += Span::from_millis(pass);
             run(&mut board, now, &op);
             if looks {
-                let (mut lost, look_again, in_flight) = whole_window(&board, now, reordering);
+                let (mut lost, look_again, in_flight) = whole_window(&board, now, PATIENCE);
                 lost.extend(repaired(&board));
                 for packet in &lost {
                     prop_assert!(reported.insert(packet.flight.number), "reported twice: {:?}", packet);
                 }
-                prop_assert_eq!(board.detect_losses(now, reordering), (lost, look_again));
+                prop_assert_eq!(board.detect_losses(now, PATIENCE), (lost, look_again));
                 prop_assert_eq!(board.board().in_flight(), in_flight);
             }
             prop_assert_eq!(board.board.next_lost().map(|(index, _)| index), oldest_lost(&board));

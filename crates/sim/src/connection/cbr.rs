@@ -1,12 +1,11 @@
 //! Datagrams at a constant rate: a call, and the probe that feels the delay.
 
-use super::{interval, Format};
+use super::Format;
 use crate::net::Net;
 use crate::packet::{Body, Packet};
 use crate::record::{Delays, StepMean};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{Quantiles, Totals};
-use afteryou_scenario::{Flow as Spec, Traffic};
 use std::collections::BTreeMap;
 
 /// The two ends.
@@ -23,15 +22,11 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// The ends of `spec`; a packet crosses the empty path in `empty`.
-    pub(super) fn new(spec: &Spec, format: Format, empty: Span) -> Ends {
-        let (rate, payload) = match spec.traffic {
-            Traffic::Cbr { rate, payload } => (rate.bits_per_second(), payload.bytes()),
-            _ => (1, 1), // refused when the scenario was checked
-        };
+    /// Ends that send a packet each `interval`; it crosses the empty path in `empty`.
+    pub(super) fn new(format: Format, interval: Span, empty: Span) -> Ends {
         Ends {
             format,
-            interval: interval(payload, rate),
+            interval,
             empty,
             windows: BTreeMap::new(),
             step: StepMean::default(),
@@ -49,7 +44,7 @@ impl Ends {
     }
 
     pub(super) fn receive(&mut self, net: &mut Net, now: Time, packet: Packet) {
-        let Body::Cbr { sent_low, sent_high } = packet.body else { return };
+        let Body::Cbr { sent_low, sent_high } = packet.body else { return net.discard(packet) };
         let sent_at = Time(u64::from(sent_high) << 32 | u64::from(sent_low));
         let delay = now.since(sent_at) - self.empty;
         self.received += u64::from(self.format.payload);

@@ -1,14 +1,14 @@
-//! A uTP flow: the real connection with real headers in virtual time, its payload left out.
+//! A uTP connection: the real connection with real headers in virtual time, its payload left out.
 
-use super::{controller, Format, Timers};
+use super::controllers::Controllers;
+use super::{Format, Timers};
 use crate::calendar::Kind;
 use crate::net::{Net, Way};
 use crate::packet::{Body, Packet};
 use afteryou_base::Time;
-use afteryou_cc::{Setup, Snapshot};
+use afteryou_cc::{Controller, Setup, Snapshot};
 use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::transport::{UtpOptions, UtpRecovery};
-use afteryou_scenario::{Error, Flow as Spec, Traffic};
 use afteryou_utp::packet::{Kind as PacketKind, Packet as Datagram, HEADER_LEN};
 use afteryou_utp::{Config, Connection, Outgoing, Recovery};
 
@@ -18,24 +18,45 @@ static NOTHING: [u8; 1 << 16] = [0; 1 << 16];
 const FIRST_SEQ: u16 = 1;
 const CONNECTION_ID: u16 = 1000;
 
-/// The two ends of a flow's connection, and what earlier connections of it did.
-pub(super) struct Ends {
-    spec: Spec,
-    format: Format,
+/// What the connections of an application have in common.
+pub(super) struct Options {
     config: Config,
-    /// The controller's.
-    setup: Setup,
     /// How much faster the receiver's clock runs.
     skew_ppm: i32,
+    controllers: Controllers,
+}
+
+impl Options {
+    pub(super) fn new(options: UtpOptions, format: Format, controllers: Controllers) -> Options {
+        let config = Config {
+            payload: format.payload,
+            recv_buffer: options.rwnd,
+            recovery: recovery(options.recovery),
+            min_rto: options.min_rto,
+            ack_every: options.ack.every,
+            ack_delay: options.ack.delay,
+            keep_received: false,
+            ..Config::default()
+        };
+        Options { config, skew_ppm: options.skew_ppm, controllers }
+    }
+}
+
+/// The two ends of a connection.
+pub(super) struct Ends {
+    format: Format,
+    config: Config,
+    skew_ppm: i32,
+    /// The client's, until it is there.
+    for_client: Option<Box<dyn Controller>>,
+    /// The server's, until it is there.
+    for_server: Option<Box<dyn Controller>>,
     // Boxed: each time that they send they are taken out and put back.
     client: Option<Box<Connection>>,
     server: Option<Box<Connection>>,
-    epoch: u8,
-    earlier: Totals,
+    epoch: u16,
     /// Bytes that the application has still to write; `u64::MAX`: no end.
     left: u64,
-    /// What was left of a transfer of a given size when the application paused.
-    unsent: u64,
     /// Highest data packet sent, to number the script's packets.
     highest: u64,
 }
@@ -50,63 +71,40 @@ fn recovery(recovery: UtpRecovery) -> Recovery {
 }
 
 impl Ends {
-    pub(super) fn new(spec: &Spec, options: UtpOptions, format: Format, seed: u64) -> Result<Ends, Error> {
+    /// The ends of a new connection; `seed` is its controllers'.
+    pub(super) fn new(options: &Options, format: Format, epoch: u16, seed: u64) -> Ends {
+        let Options { config, skew_ppm, controllers } = options;
         let setup = Setup { mss: format.payload, seed };
-        controller(spec, setup, None)?; // so that nothing can fail later
-        let config = Config {
-            payload: format.payload,
-            recv_buffer: options.rwnd,
-            recovery: recovery(options.recovery),
-            min_rto: options.min_rto,
-            ack_every: options.ack.every,
-            ack_delay: options.ack.delay,
-            keep_received: false,
-            ..Config::default()
-        };
-        Ok(Ends {
-            spec: spec.clone(),
+        Ends {
             format,
-            config,
-            setup,
-            skew_ppm: options.skew_ppm,
+            config: config.clone(),
+            skew_ppm: *skew_ppm,
+            for_client: Some(controllers.build(setup)),
+            for_server: Some(controllers.idle(setup)),
             client: None,
             server: None,
-            epoch: 0,
-            earlier: Totals::default(),
+            epoch,
             left: 0,
-            unsent: 0,
             highest: 0,
-        })
-    }
-
-    /// A new connection takes the place of the old one.
-    pub(super) fn reconnect(&mut self) {
-        self.earlier = self.totals();
-        (self.client, self.server) = (None, None);
-        self.epoch = self.epoch.wrapping_add(1);
-        self.setup.seed = self.setup.seed.wrapping_add(1);
-        self.highest = 0;
-    }
-
-    /// The application has something to send; the first time, the connection is opened.
-    pub(super) fn turn_on(&mut self, now: Time, traffic: &Traffic, first: bool) -> Result<(), Error> {
-        if first {
-            let controller = controller(&self.spec, self.setup, None)?;
-            let config = self.config.clone();
-            self.client =
-                Some(Box::new(Connection::connect(config, controller, now, CONNECTION_ID, FIRST_SEQ)));
         }
-        match traffic {
-            Traffic::Size(size) if first => self.left = size.bytes(),
-            Traffic::Size(_) => self.left = self.unsent,
-            Traffic::Chunk(_) => {}
-            _ => self.left = u64::MAX,
-        }
-        Ok(())
     }
 
-    pub(super) fn turn_off(&mut self) {
-        self.unsent = std::mem::take(&mut self.left);
+    pub(super) fn connect(&mut self, now: Time) {
+        let Some(controller) = self.for_client.take() else { return };
+        let client = Connection::connect(self.config.clone(), controller, now, CONNECTION_ID, FIRST_SEQ);
+        self.client = Some(Box::new(client));
+    }
+
+    pub(super) fn give(&mut self, bytes: u64) {
+        self.left = self.left.saturating_add(bytes);
+    }
+
+    pub(super) fn take_back(&mut self) -> u64 {
+        std::mem::take(&mut self.left)
+    }
+
+    pub(super) fn is_flushed(&self) -> bool {
+        self.left == 0 && self.client.as_ref().is_some_and(|client| client.is_flushed())
     }
 
     pub(super) fn on_timer(&mut self, now: Time, kind: Kind) {
@@ -116,23 +114,24 @@ impl Ends {
         }
     }
 
-    pub(super) fn receive(&mut self, net: &mut Net, now: Time, packet: Packet, way: Way, over: bool) {
-        let Body::Utp { head, payload, epoch } = packet.body else { return };
-        if epoch == self.epoch && !over {
-            self.handle(net, now, way, head, payload);
+    pub(super) fn receive(&mut self, net: &mut Net, now: Time, packet: Packet, way: Way, is_shut: bool) {
+        let Body::Utp { head, payload, epoch } = packet.body else { return net.discard(packet) };
+        let head = net.heads.remove(head);
+        if epoch == self.epoch && !is_shut {
+            self.handle(now, way, &head, payload);
         }
-        net.heads.give(head);
+        net.heads.recycle(head);
     }
 
-    fn handle(&mut self, net: &Net, now: Time, way: Way, head: u32, payload: u32) {
-        let Ok(Datagram { header, sack, .. }) = Datagram::decode(net.heads.get(head)) else { return };
+    fn handle(&mut self, now: Time, way: Way, head: &[u8], payload: u32) {
+        let Ok(Datagram { header, sack, .. }) = Datagram::decode(head) else { return };
         let datagram = Datagram { header, sack, payload: &NOTHING[..payload as usize] };
         match (way, &mut self.client, &mut self.server) {
             (Way::Reverse, Some(client), _) => client.handle(now, &datagram),
             (Way::Forward, _, Some(server)) => server.handle(now, &datagram),
             (Way::Forward, _, None) if header.kind == PacketKind::Syn => {
-                // Checked when the flow was made; the far end sends no data, so any controller will do.
-                let Ok(controller) = controller(&self.spec, self.setup, None) else { return };
+                // The server sends no data, so any controller will do.
+                let Some(controller) = self.for_server.take() else { return };
                 let config = Config { clock_skew_ppm: self.skew_ppm, ..self.config.clone() };
                 self.server =
                     Some(Box::new(Connection::accept(config, controller, now, &datagram, FIRST_SEQ)));
@@ -142,19 +141,10 @@ impl Ends {
     }
 
     /// Lets the client send what it may.
-    pub(super) fn pump(
-        &mut self,
-        net: &mut Net,
-        now: Time,
-        timers: &mut Timers,
-        is_on: bool,
-        traffic: &Traffic,
-    ) {
+    pub(super) fn pump(&mut self, net: &mut Net, now: Time, timers: &mut Timers, refill: u64) {
         let Some(mut client) = self.client.take() else { return };
-        if let Traffic::Chunk(size) = traffic {
-            if is_on && self.left == 0 && client.is_flushed() {
-                self.left = size.bytes();
-            }
+        if refill != 0 && self.left == 0 && client.is_flushed() {
+            self.left = refill;
         }
         loop {
             self.write(&mut client);
@@ -187,15 +177,12 @@ impl Ends {
 
     /// Sends a connection's next datagram, if there is one.
     fn transmit(&mut self, net: &mut Net, now: Time, connection: &mut Connection, way: Way) -> bool {
-        let slot = net.heads.take();
-        let head = net.heads.get_mut(slot);
-        head.clear();
+        let head = net.heads.next();
         let Some(Outgoing { header, payload }) = connection.poll_transmit_head(now, head) else {
-            net.heads.give(slot);
             return false;
         };
         let extensions = (head.len() - HEADER_LEN) as u32;
-        let body = Body::Utp { head: slot, payload, epoch: self.epoch };
+        let body = Body::Utp { head: net.heads.keep(), payload, epoch: self.epoch };
         let mut packet = self.format.packet(payload, body);
         packet.size += extensions;
         if header.kind == PacketKind::Data && way == Way::Forward {
@@ -223,11 +210,11 @@ impl Ends {
     pub(super) fn totals(&self) -> Totals {
         let now = self.client.as_ref().map(|client| client.statistics()).unwrap_or_default();
         Totals {
-            packets: self.earlier.packets + now.data_packets_sent,
-            retransmissions: self.earlier.retransmissions + now.retransmissions,
-            losses: self.earlier.losses + now.losses,
-            spurious: self.earlier.spurious + now.spurious_losses,
-            timeouts: self.earlier.timeouts + now.timeouts,
+            packets: now.data_packets_sent,
+            retransmissions: now.retransmissions,
+            losses: now.losses,
+            spurious: now.spurious_losses,
+            timeouts: now.timeouts,
             ..Totals::default()
         }
     }

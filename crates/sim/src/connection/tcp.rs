@@ -1,6 +1,7 @@
-//! A TCP flow: a sender, a receiver, and packets between them.
+//! A TCP connection: a sender, a receiver, and packets between them.
 
-use super::{controller, Format, Timers};
+use super::controllers::Controllers;
+use super::{Format, Timers};
 use crate::calendar::Kind;
 use crate::net::{Net, Way};
 use crate::packet::{Body, Packet, CWR, NO_SACK};
@@ -10,73 +11,56 @@ use afteryou_base::Time;
 use afteryou_cc::{Setup, Snapshot};
 use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::transport::TcpOptions;
-use afteryou_scenario::{Error, Flow as Spec, Traffic};
 use afteryou_sender::expand;
 
-/// The two ends of a flow's connection, and what earlier connections of it did.
+/// What the connections of an application have in common.
+pub(super) struct Options {
+    pub(super) options: TcpOptions,
+    pub(super) controllers: Controllers,
+    pub(super) mss: u16,
+}
+
+/// The two ends of a connection.
 pub(super) struct Ends {
     format: Format,
     options: TcpOptions,
     sender: Sender,
     receiver: Receiver,
-    /// Which connection of the flow this is: packets of earlier ones are nobody's.
-    epoch: u8,
-    /// The controller's.
-    seed: u64,
-    earlier: Totals,
-    /// What was left of a transfer of a given size when the application paused.
-    unsent: u64,
-    /// Highest segment that was handed to the network, to number the script's packets.
+    /// Which connection of this number it is: packets of earlier ones are nobody's.
+    epoch: u16,
+    /// The segment after the highest one that has arrived, to expand the numbers in packets.
     next_expected: u64,
 }
 
-/// The sender of a flow's connection; `seed` is its controller's.
-fn sender(spec: &Spec, options: TcpOptions, format: Format, seed: u64) -> Result<Sender, Error> {
-    let mss = format.payload.min(u32::from(u16::MAX));
-    let controller = controller(spec, Setup { mss, seed }, Some(options.iw))?;
-    Ok(Sender::new(options, controller, mss as u16))
-}
-
 impl Ends {
-    pub(super) fn new(spec: &Spec, options: TcpOptions, format: Format, seed: u64) -> Result<Ends, Error> {
-        Ok(Ends {
+    /// The ends of a new connection; `seed` is its controller's.
+    pub(super) fn new(options: &Options, format: Format, epoch: u16, seed: u64) -> Ends {
+        let Options { options, controllers, mss } = options;
+        let controller = controllers.build(Setup { mss: u32::from(*mss), seed });
+        Ends {
             format,
-            options,
-            sender: sender(spec, options, format, seed)?,
-            seed,
+            options: *options,
+            sender: Sender::new(*options, controller, *mss),
             receiver: Receiver::new(options.ack),
-            epoch: 0,
-            earlier: Totals::default(),
-            unsent: 0,
+            epoch,
             next_expected: 0,
-        })
-    }
-
-    /// A new connection takes the place of the old one.
-    pub(super) fn reconnect(&mut self, spec: &Spec) -> Result<(), Error> {
-        self.earlier = self.totals();
-        self.seed = self.seed.wrapping_add(1);
-        self.sender = sender(spec, self.options, self.format, self.seed)?;
-        self.receiver = Receiver::new(self.options.ack);
-        self.epoch = self.epoch.wrapping_add(1);
-        Ok(())
-    }
-
-    /// The application has something to send; the first time, the connection is opened.
-    pub(super) fn turn_on(&mut self, now: Time, traffic: &Traffic, first: bool) {
-        if first {
-            self.sender.open(now);
-        }
-        match traffic {
-            Traffic::Size(size) if first => self.sender.give(size.bytes()),
-            Traffic::Size(_) => self.sender.give(self.unsent),
-            Traffic::Chunk(_) => {} // given when everything before is acknowledged
-            _ => self.sender.give(u64::MAX),
         }
     }
 
-    pub(super) fn turn_off(&mut self) {
-        self.unsent = self.sender.take_back();
+    pub(super) fn connect(&mut self, now: Time) {
+        self.sender.open(now);
+    }
+
+    pub(super) fn give(&mut self, bytes: u64) {
+        self.sender.give(bytes);
+    }
+
+    pub(super) fn take_back(&mut self) -> u64 {
+        self.sender.take_back()
+    }
+
+    pub(super) fn is_flushed(&self) -> bool {
+        self.sender.is_flushed()
     }
 
     pub(super) fn on_timer(&mut self, now: Time, kind: Kind) {
@@ -86,9 +70,9 @@ impl Ends {
         }
     }
 
-    pub(super) fn receive(&mut self, net: &mut Net, now: Time, way: Way, packet: Packet, over: bool) {
+    pub(super) fn receive(&mut self, net: &mut Net, now: Time, way: Way, packet: Packet, is_shut: bool) {
         match (way, packet.body) {
-            (Way::Forward, Body::Syn { epoch }) if epoch == self.epoch && !over => {
+            (Way::Forward, Body::Syn { epoch }) if epoch == self.epoch && !is_shut => {
                 net.send(now, Way::Reverse, self.format.packet(0, Body::SynAck { epoch }));
             }
             (Way::Forward, Body::Data { seq, tsval, len, epoch, transmission }) if epoch == self.epoch => {
@@ -97,34 +81,25 @@ impl Ends {
                 let marked = packet.ecn == Ecn::Ce;
                 self.receiver.on_data(now, Arrival { seq, len, tsval, transmission, marked });
             }
-            (Way::Reverse, Body::SynAck { epoch }) if epoch == self.epoch && !over => {
+            (Way::Reverse, Body::SynAck { epoch }) if epoch == self.epoch && !is_shut => {
                 self.sender.on_syn_ack(now);
             }
             (Way::Reverse, Body::Ack { cumulative, tsecr, one_way_delay, sack, epoch, flags }) => {
-                if epoch == self.epoch && !over {
-                    let sack = (sack != NO_SACK).then(|| net.sacks.get(sack));
+                let sack = (sack != NO_SACK).then(|| net.sacks.remove(sack as usize));
+                if epoch == self.epoch && !is_shut {
+                    let sack = sack.as_ref();
                     let incoming = Incoming { cumulative, tsecr, one_way_delay, sack, flags };
                     self.sender.on_ack(now, &incoming);
                 }
-                if sack != NO_SACK {
-                    net.sacks.give(sack);
-                }
             }
-            _ => {}
+            _ => net.discard(packet),
         }
     }
 
     /// Lets the sender send what it may.
-    pub(super) fn pump(
-        &mut self,
-        net: &mut Net,
-        now: Time,
-        timers: &mut Timers,
-        is_on: bool,
-        traffic: &Traffic,
-    ) {
-        if let (Traffic::Chunk(size), true) = (traffic, is_on && self.sender.is_flushed()) {
-            self.sender.give(size.bytes());
+    pub(super) fn pump(&mut self, net: &mut Net, now: Time, timers: &mut Timers, refill: u64) {
+        if refill != 0 && self.sender.is_flushed() {
+            self.sender.give(refill);
         }
         while let Some(transmit) = self.sender.poll(now) {
             self.transmit(net, now, transmit);
@@ -162,11 +137,7 @@ impl Ends {
         let acknowledgement = self.receiver.acknowledge();
         let sack = match acknowledgement.sack {
             None => NO_SACK,
-            Some(sack) => {
-                let slot = net.sacks.take();
-                *net.sacks.get_mut(slot) = sack;
-                slot
-            }
+            Some(sack) => net.sacks.insert(sack) as u32,
         };
         let receivers_clock = now.as_micros_on_clock(self.options.skew_ppm) as u32;
         let body = Body::Ack {
@@ -191,11 +162,11 @@ impl Ends {
     pub(super) fn totals(&self) -> Totals {
         let now = self.sender.counters();
         Totals {
-            packets: self.earlier.packets + now.packets,
-            retransmissions: self.earlier.retransmissions + now.retransmissions,
-            losses: self.earlier.losses + now.losses,
-            spurious: self.earlier.spurious + now.spurious,
-            timeouts: self.earlier.timeouts + now.timeouts,
+            packets: now.packets,
+            retransmissions: now.retransmissions,
+            losses: now.losses,
+            spurious: now.spurious,
+            timeouts: now.timeouts,
             ..Totals::default()
         }
     }

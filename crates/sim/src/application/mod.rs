@@ -1,0 +1,236 @@
+//! An application: when to send and what. It opens connections, gives them bytes, and closes them.
+
+mod schedule;
+mod steady;
+
+use crate::calendar::{Kind, Slot, Timer};
+use crate::connection::{Connections, News, Template};
+use crate::net::Net;
+use crate::record::{edges, SenderLog};
+use afteryou_base::Time;
+use afteryou_cc::Snapshot;
+use afteryou_scenario::network::Route;
+use afteryou_scenario::outcome::{round, Quantiles, Totals};
+use afteryou_scenario::{random, Error, Flow as Spec, Network, Record, Role, Scenario};
+use steady::Steady;
+
+/// An application: a flow of the scenario.
+pub struct Application {
+    dialer: Dialer,
+    work: Steady,
+    timer: Timer,
+    /// Its senders', where the scenario records them.
+    log: Option<SenderLog>,
+}
+
+/// What every application has: its words in the scenario, its connections, and what those that are closed did.
+struct Dialer {
+    spec: Spec,
+    /// Its number.
+    index: usize,
+    template: Template,
+    route: Route,
+    /// Rate of the slowest link that its data cross.
+    link_bit_s: f64,
+    /// The next connection's controller's.
+    seed: u64,
+    /// Numbers of its open connections.
+    open: Vec<usize>,
+    /// When it began to send.
+    started: Option<Time>,
+    stopped: Option<Time>,
+    completed: Option<Time>,
+    /// Of connections that are closed.
+    earlier: Totals,
+}
+
+/// The world that applications act on.
+pub struct Stage<'a, 'tap> {
+    /// The network.
+    pub net: &'a mut Net<'tap>,
+    /// All connections.
+    pub connections: &'a mut Connections,
+    /// Now.
+    pub now: Time,
+}
+
+impl Dialer {
+    /// Opens a connection.
+    fn dial(&mut self, net: &mut Net, connections: &mut Connections) -> usize {
+        let connection = connections.open(net, &self.template, (self.index, &self.route), self.seed);
+        self.seed = self.seed.wrapping_add(1);
+        self.open.push(connection);
+        connection
+    }
+
+    /// Closes a connection and keeps what it did.
+    fn hang_up(&mut self, connections: &mut Connections, connection: usize) {
+        let (closed, earlier) = (connections.get(connection), &mut self.earlier);
+        let totals = closed.totals();
+        earlier.packets += totals.packets;
+        earlier.retransmissions += totals.retransmissions;
+        earlier.losses += totals.losses;
+        earlier.spurious += totals.spurious;
+        earlier.timeouts += totals.timeouts;
+        earlier.received_bytes += closed.received();
+        connections.close(connection);
+        self.open.retain(|open| *open != connection);
+    }
+}
+
+/// The log of a flow's senders, where the scenario records senders or events.
+fn log(scenario: &Scenario, network: &Network, index: usize) -> Option<SenderLog> {
+    let spec = &scenario.flow[index];
+    let records = |record| scenario.record.contains(&record);
+    if spec.controller.is_none() || !(records(Record::Senders) || records(Record::Events)) {
+        return None;
+    }
+    let windows = scenario.measure.iter().map(edges).collect();
+    let empty_rtt = network.empty_round_trip(index, spec.packet_format());
+    Some(SenderLog::new(&spec.name, windows, empty_rtt, records(Record::Events)))
+}
+
+impl Application {
+    /// The flow with this index in a scenario.
+    ///
+    /// # Errors
+    /// A transport, a controller or a parameter that is refused.
+    pub fn new(scenario: &Scenario, network: &Network, index: usize) -> Result<Application, Error> {
+        let spec = scenario.flow[index].clone();
+        let log = log(scenario, network, index);
+        let template = Template::new(&spec, |size| network.empty_path(index, size), log.clone())?;
+        let work = Steady::new(&spec, Time(scenario.duration.0 .0));
+        let dialer = Dialer {
+            spec,
+            index,
+            template,
+            route: network.routes[index].clone(),
+            link_bit_s: network.rate_of_flow(index) as f64,
+            seed: random::seed_of(scenario.seed, &format!("controller of flow {index}")),
+            open: Vec::new(),
+            started: None,
+            stopped: None,
+            completed: None,
+            earlier: Totals::default(),
+        };
+        Ok(Application { dialer, work, timer: Timer::default(), log })
+    }
+
+    /// Prepares the run: opens what is open from the beginning, and enters the first action into the calendar.
+    pub fn prepare(&mut self, net: &mut Net, connections: &mut Connections) {
+        let first = self.work.prepare(&mut self.dialer, net, connections);
+        self.arm(net, Some(first));
+    }
+
+    /// Its time has come.
+    pub fn act(&mut self, stage: Stage<'_, '_>) {
+        if !self.timer.fires(stage.now) {
+            return;
+        }
+        let Stage { net, connections, now } = stage;
+        let next = self.work.act(&mut self.dialer, Stage { net, connections, now });
+        self.arm(net, next);
+    }
+
+    fn arm(&mut self, net: &mut Net, next: Option<Time>) {
+        if let Some(at) = next {
+            self.timer.arm(&mut net.calendar, at, Slot::new(Kind::Application, self.dialer.index));
+        }
+    }
+
+    /// One of its connections reports something.
+    pub fn on_news(&mut self, now: Time, news: News) {
+        self.work.on_news(&mut self.dialer, now, news);
+    }
+
+    /// What its senders' controllers saw, where the scenario records them.
+    pub fn log(&self) -> Option<&SenderLog> {
+        self.log.as_ref()
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.dialer.spec.name
+    }
+
+    /// Its role.
+    pub fn role(&self) -> Role {
+        self.dialer.spec.role
+    }
+
+    /// Payload received, each byte once.
+    pub fn received(&self, connections: &Connections) -> u64 {
+        let open = self.dialer.open.iter().map(|open| connections.get(*open).received());
+        self.dialer.earlier.received_bytes + open.sum::<u64>()
+    }
+
+    /// When it began.
+    pub fn started(&self) -> Option<Time> {
+        self.dialer.started
+    }
+
+    /// When it ended, by itself or by its time table.
+    pub fn stopped(&self) -> Option<Time> {
+        self.dialer.completed.or(self.dialer.stopped)
+    }
+
+    /// State of its controller while it runs, if it has one connection.
+    pub fn snapshot(&self, connections: &Connections) -> Option<Snapshot> {
+        if self.started().is_none() || self.stopped().is_some() {
+            return None;
+        }
+        match self.dialer.open[..] {
+            [connection] => connections.get(connection).snapshot(),
+            _ => None,
+        }
+    }
+
+    /// Slowdowns so far.
+    pub fn slowdowns(&self, connections: &Connections) -> u32 {
+        self.snapshot(connections).and_then(|snapshot| snapshot.slowdowns).unwrap_or(0)
+    }
+
+    /// Timeouts so far.
+    pub fn timeouts(&self, connections: &Connections) -> u64 {
+        let open = self.dialer.open.iter().map(|open| connections.get(*open).totals().timeouts);
+        self.dialer.earlier.timeouts + open.sum::<u64>()
+    }
+
+    /// What it did in all, when the run is over.
+    pub fn totals(&self, connections: &Connections) -> Totals {
+        let Dialer { spec, open, started, completed, earlier, .. } = &self.dialer;
+        let completed = completed.zip(*started).map(|(end, start)| end.since(start).as_secs_f64());
+        let open = open.iter().map(|open| connections.get(*open).totals());
+        let sum = open.fold(earlier.clone(), |sum, one| Totals {
+            packets: sum.packets + one.packets,
+            retransmissions: sum.retransmissions + one.retransmissions,
+            losses: sum.losses + one.losses,
+            spurious: sum.spurious + one.spurious,
+            timeouts: sum.timeouts + one.timeouts,
+            ..sum
+        });
+        Totals {
+            flow: spec.name.clone(),
+            received_bytes: self.received(connections),
+            completed_in_s: completed.map(|s| round(s, 6)),
+            ..sum
+        }
+    }
+
+    /// Rate at which the slowest link of its path could carry its payload, bit/s.
+    pub fn payload_capacity(&self) -> f64 {
+        let sizes = self.dialer.spec.packet_format();
+        let (payload, overhead) = (sizes.payload.bytes() as f64, sizes.overhead.bytes() as f64);
+        self.dialer.link_bit_s * payload / (payload + overhead)
+    }
+
+    /// Delay of its packets beyond the empty path in a window, if it measures that.
+    pub fn window_delays(&self, connections: &Connections, window: usize) -> Option<Quantiles> {
+        connections.get(*self.dialer.open.first()?).window_delays(window)
+    }
+
+    /// Mean of that delay since the last call.
+    pub fn take_step_delay_ms(&self, connections: &mut Connections) -> Option<f64> {
+        connections.get_mut(*self.dialer.open.first()?).take_step_delay_ms()
+    }
+}

@@ -1,0 +1,98 @@
+//! Applications with one connection at a time, which sends whenever the time table says so: bulk, a given size, chunks, on
+//! and off, a constant rate.
+
+use super::schedule::Schedule;
+use super::{Dialer, Stage};
+use crate::connection::{Connections, News};
+use crate::net::Net;
+use afteryou_base::Time;
+use afteryou_scenario::{Flow as Spec, Traffic};
+
+/// Such an application.
+pub(super) struct Steady {
+    schedule: Schedule,
+    is_on: bool,
+    /// What was left of a transfer of a given size when it paused.
+    unsent: u64,
+}
+
+impl Steady {
+    /// That of `spec` in a run that ends at `end`.
+    pub(super) fn new(spec: &Spec, end: Time) -> Steady {
+        Steady { schedule: Schedule::new(spec, end), is_on: false, unsent: 0 }
+    }
+
+    /// Opens its connection, so that connection and flow have the same number; returns when it acts first.
+    pub(super) fn prepare(&self, dialer: &mut Dialer, net: &mut Net, connections: &mut Connections) -> Time {
+        dialer.dial(net, connections);
+        self.schedule.start()
+    }
+
+    /// Starts, stops or sends; returns when it acts next.
+    pub(super) fn act(&mut self, dialer: &mut Dialer, stage: Stage<'_, '_>) -> Option<Time> {
+        let now = stage.now;
+        let next = self.schedule.next_change(now);
+        if now >= self.schedule.stop() {
+            self.stop(dialer, stage);
+            return None;
+        }
+        let is_on = self.schedule.is_on(now);
+        let Stage { net, connections, .. } = stage;
+        if is_on != self.is_on {
+            self.is_on = is_on;
+            match is_on {
+                true => self.turn_on(dialer, Stage { net, connections, now }),
+                false => self.turn_off(dialer, connections),
+            }
+        }
+        let connection = connections.get_mut(dialer.open[0]);
+        let packet = is_on.then(|| connection.send_datagram(net, now)).flatten();
+        [next, packet].into_iter().flatten().min()
+    }
+
+    fn turn_on(&mut self, dialer: &mut Dialer, stage: Stage<'_, '_>) {
+        let Stage { net, connections, now } = stage;
+        let again = dialer.started.is_some();
+        dialer.started.get_or_insert(now);
+        let traffic = dialer.spec.traffic.clone();
+        if again && dialer.spec.reconnect && !traffic.is_cbr() {
+            dialer.hang_up(connections, dialer.open[0]);
+            dialer.dial(net, connections);
+        }
+        let first = !again || dialer.spec.reconnect;
+        let connection = connections.get_mut(dialer.open[0]);
+        if first {
+            connection.connect(now);
+        }
+        match traffic {
+            Traffic::Size(size) if first => {
+                connection.give(size.bytes());
+                connection.expect(size.bytes().saturating_sub(dialer.earlier.received_bytes));
+            }
+            Traffic::Size(_) => connection.give(self.unsent),
+            Traffic::Chunk(size) => connection.refill(size.bytes()),
+            _ => connection.give(u64::MAX),
+        }
+        connection.pump(net, now);
+    }
+
+    fn turn_off(&mut self, dialer: &Dialer, connections: &mut Connections) {
+        self.unsent = connections.get_mut(dialer.open[0]).take_back();
+    }
+
+    fn stop(&mut self, dialer: &mut Dialer, stage: Stage<'_, '_>) {
+        self.turn_off(dialer, stage.connections);
+        if dialer.started.is_some() {
+            dialer.stopped.get_or_insert(stage.now);
+            stage.connections.get_mut(dialer.open[0]).shut();
+        }
+        self.is_on = false;
+    }
+
+    /// A transfer of a given size is complete when its last byte has arrived.
+    pub(super) fn on_news(&mut self, dialer: &mut Dialer, now: Time, news: News) {
+        if news == News::Arrived {
+            dialer.completed.get_or_insert(now);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The controllers of an application's connections: their settings are read and checked once.
+
+use crate::record::{SenderLog, Watched};
+use afteryou_base::param::{ParamError, Value};
+use afteryou_cc::list::Entry;
+use afteryou_cc::{Controller, Setup};
+use afteryou_scenario::{Error, Flow as Spec};
+
+/// The parameter of controllers that the transport's `iw` sets, where a controller has it and nobody else has set it.
+const INITIAL_WINDOW: &str = "initial_window";
+
+/// Makes the controllers of an application's connections.
+pub(super) struct Controllers {
+    entry: &'static Entry,
+    overrides: Vec<(&'static str, Value)>,
+    /// Records the senders, where the scenario asks for it.
+    log: Option<SenderLog>,
+}
+
+impl Controllers {
+    /// Those of a flow; `iw` is the transport's initial window in packets, `log` records the senders.
+    pub(super) fn new(
+        spec: &Spec,
+        setup: Setup,
+        iw: Option<u32>,
+        log: Option<SenderLog>,
+    ) -> Result<Controllers, Error> {
+        let missing = || Error::Scenario(format!("flow {:?} needs a controller", spec.name));
+        let (entry, mut overrides) = spec.controller.as_ref().ok_or_else(missing)?.controller()?;
+        let has_it = entry.params.iter().any(|param| param.name == INITIAL_WINDOW);
+        if let (true, Some(iw)) = (has_it, iw) {
+            overrides.insert(0, (INITIAL_WINDOW, Value::Count(iw.into()))); // the last one counts
+        }
+        let refused =
+            |error: ParamError| Error::Parameter { of: entry.name.to_owned(), reason: error.to_string() };
+        entry.build(&overrides, setup).map_err(refused)?;
+        Ok(Controllers { entry, overrides, log })
+    }
+
+    /// A sender's controller.
+    pub(super) fn build(&self, setup: Setup) -> Box<dyn Controller> {
+        let controller = self.idle(setup);
+        match &self.log {
+            Some(log) => Box::new(Watched::new(controller, log.clone())),
+            None => controller,
+        }
+    }
+
+    /// The controller of an end that sends no data.
+    pub(super) fn idle(&self, setup: Setup) -> Box<dyn Controller> {
+        // The same settings made a controller before; a seed is refused by none.
+        self.entry.build(&self.overrides, setup).unwrap_or_else(|error| unreachable!("bug: {error}"))
+    }
+}

@@ -1,0 +1,307 @@
+//! A connection: two protocol ends, a controller, and the timers of both ends.
+//!
+//! An application opens and closes connections and gives them bytes; the connection reports when bytes have arrived or
+//! everything given is acknowledged. Constant-rate datagrams are a connection too, one that needs neither.
+
+mod cbr;
+mod controllers;
+mod slab;
+mod tcp;
+mod template;
+mod utp;
+
+pub use slab::Connections;
+pub use template::Template;
+
+use crate::calendar::{Kind, Slot, Timer};
+use crate::net::{Net, Way};
+use crate::packet::{Body, Packet};
+use afteryou_aqm::Ecn;
+use afteryou_base::{Span, Time};
+use afteryou_cc::Snapshot;
+use afteryou_scenario::outcome::{Quantiles, Totals};
+
+/// What a connection's packets have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Format {
+    /// Index of the connection.
+    flow: u32,
+    /// Headers, bytes.
+    overhead: u32,
+    payload: u32,
+    dscp: u8,
+    ecn: Ecn,
+}
+
+impl Format {
+    /// A packet of the connection with so many bytes of payload.
+    fn packet(&self, payload: u32, body: Body) -> Packet {
+        let (size, ecn) = (payload + self.overhead, Ecn::NotEct);
+        Packet { size, flow: self.flow, dscp: self.dscp, ecn, hop: 0, body }
+    }
+
+    /// The same, ECN-capable if the connection is.
+    fn capable(&self, payload: u32, body: Body) -> Packet {
+        Packet { ecn: self.ecn, ..self.packet(payload, body) }
+    }
+}
+
+/// The two ends, by protocol.
+enum Ends {
+    Tcp(Box<tcp::Ends>),
+    Utp(Box<utp::Ends>),
+    Cbr(Box<cbr::Ends>),
+    /// Closed: packets that are still under way are discarded.
+    Closed,
+}
+
+/// What a connection reports to its application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// As many bytes have arrived as the application expects.
+    Arrived,
+    /// Everything given has been sent and acknowledged.
+    Flushed,
+}
+
+/// A connection.
+pub struct Connection {
+    ends: Ends,
+    timers: Timers,
+    /// Index of the application that opened it.
+    owner: u32,
+    /// Its application is over: it sends nothing and answers nothing, but what was under way is still counted.
+    is_shut: bool,
+    /// Given anew whenever everything before is acknowledged; 0 for nothing.
+    refill: u64,
+    /// Payload received of which the application waits; `u64::MAX` for none.
+    expected: u64,
+    /// The application waits until everything given is acknowledged.
+    awaits_flush: bool,
+}
+
+/// A connection's timers in the calendar. They belong to the place in the slab, whose number their entries carry.
+#[derive(Debug)]
+struct Timers {
+    index: usize,
+    sender: Timer,
+    pacing: Timer,
+    receiver: Timer,
+}
+
+impl Timers {
+    fn new(index: usize) -> Timers {
+        Timers { index, sender: Timer::default(), pacing: Timer::default(), receiver: Timer::default() }
+    }
+
+    fn arm(&mut self, net: &mut Net, kind: Kind, at: Time) {
+        let slot = Slot::new(kind, self.index);
+        self.of(kind).arm(&mut net.calendar, at, slot);
+    }
+
+    fn of(&mut self, kind: Kind) -> &mut Timer {
+        match kind {
+            Kind::Sender => &mut self.sender,
+            Kind::Pacing => &mut self.pacing,
+            _ => &mut self.receiver,
+        }
+    }
+}
+
+impl Connection {
+    /// The application that opened it.
+    pub fn owner(&self) -> usize {
+        self.owner as usize
+    }
+
+    /// Begins the handshake.
+    pub fn connect(&mut self, now: Time) {
+        match &mut self.ends {
+            Ends::Tcp(ends) => ends.connect(now),
+            Ends::Utp(ends) => ends.connect(now),
+            Ends::Cbr(_) | Ends::Closed => {}
+        }
+    }
+
+    /// Gives `bytes` to send; `u64::MAX` for as much as can be sent. [`pump`](Self::pump) sends them.
+    pub fn give(&mut self, bytes: u64) {
+        match &mut self.ends {
+            Ends::Tcp(ends) => ends.give(bytes),
+            Ends::Utp(ends) => ends.give(bytes),
+            Ends::Cbr(_) | Ends::Closed => {}
+        }
+    }
+
+    /// Gives `bytes` whenever everything before is acknowledged, from now on.
+    pub fn refill(&mut self, bytes: u64) {
+        self.refill = bytes;
+    }
+
+    /// Takes back what was not sent yet. Returns how much that is.
+    pub fn take_back(&mut self) -> u64 {
+        self.refill = 0;
+        match &mut self.ends {
+            Ends::Tcp(ends) => ends.take_back(),
+            Ends::Utp(ends) => ends.take_back(),
+            Ends::Cbr(_) | Ends::Closed => 0,
+        }
+    }
+
+    /// Reports [`News::Arrived`] once `bytes` in all have arrived.
+    pub fn expect(&mut self, bytes: u64) {
+        self.expected = bytes;
+    }
+
+    /// Stops both ends. What is under way is still counted.
+    pub fn shut(&mut self) {
+        self.take_back();
+        self.is_shut = true;
+    }
+
+    /// Sends a datagram of a constant rate; returns when the next one is due.
+    pub fn send_datagram(&mut self, net: &mut Net, now: Time) -> Option<Time> {
+        match &mut self.ends {
+            Ends::Cbr(ends) => Some(ends.send(net, now)),
+            _ => None,
+        }
+    }
+
+    /// A packet reaches one of the ends, which answers.
+    pub fn receive(&mut self, net: &mut Net, now: Time, way: Way, packet: Packet) -> Option<News> {
+        let is_shut = self.is_shut;
+        let (timers, refill) = (&mut self.timers, self.refill);
+        match &mut self.ends {
+            Ends::Tcp(ends) => {
+                ends.receive(net, now, way, packet, is_shut);
+                match way {
+                    _ if is_shut => {}
+                    Way::Forward => ends.pump_receiver(net, now, timers),
+                    Way::Reverse => ends.pump(net, now, timers, refill),
+                }
+            }
+            Ends::Utp(ends) => {
+                ends.receive(net, now, packet, way, is_shut);
+                match way {
+                    _ if is_shut => {}
+                    Way::Forward => ends.pump_receiver(net, now, timers),
+                    Way::Reverse => ends.pump(net, now, timers, refill),
+                }
+            }
+            Ends::Cbr(ends) => ends.receive(net, now, packet),
+            Ends::Closed => net.discard(packet),
+        }
+        self.news(way)
+    }
+
+    /// Has a packet that went this `way` brought what the application waits for? It is reported once.
+    fn news(&mut self, way: Way) -> Option<News> {
+        match way {
+            Way::Forward if self.expected != u64::MAX => self.arrived(),
+            Way::Reverse if self.awaits_flush => self.flushed(),
+            _ => None,
+        }
+    }
+
+    fn arrived(&mut self) -> Option<News> {
+        if self.is_shut || self.received() < self.expected {
+            return None;
+        }
+        self.expected = u64::MAX;
+        Some(News::Arrived)
+    }
+
+    fn flushed(&mut self) -> Option<News> {
+        let is_flushed = match &self.ends {
+            Ends::Tcp(ends) => ends.is_flushed(),
+            Ends::Utp(ends) => ends.is_flushed(),
+            Ends::Cbr(_) | Ends::Closed => false,
+        };
+        if !is_flushed {
+            return None;
+        }
+        self.awaits_flush = false;
+        Some(News::Flushed)
+    }
+
+    /// A timer's entry comes up.
+    pub fn on_timer(&mut self, net: &mut Net, now: Time, kind: Kind) {
+        if !self.timers.of(kind).fires(now) || self.is_shut {
+            return;
+        }
+        let way = if kind == Kind::Receiver { Way::Forward } else { Way::Reverse };
+        match &mut self.ends {
+            Ends::Tcp(ends) => ends.on_timer(now, kind),
+            Ends::Utp(ends) => ends.on_timer(now, kind),
+            Ends::Cbr(_) | Ends::Closed => {}
+        }
+        self.pump_after(net, now, way);
+    }
+
+    /// Lets the sender send what it may.
+    pub fn pump(&mut self, net: &mut Net, now: Time) {
+        self.pump_after(net, now, Way::Reverse);
+    }
+
+    /// Lets the end that `way` leads to send what it has.
+    fn pump_after(&mut self, net: &mut Net, now: Time, way: Way) {
+        let (timers, refill) = (&mut self.timers, self.refill);
+        match &mut self.ends {
+            Ends::Tcp(ends) if way == Way::Forward => ends.pump_receiver(net, now, timers),
+            Ends::Tcp(ends) => ends.pump(net, now, timers, refill),
+            Ends::Utp(ends) if way == Way::Forward => ends.pump_receiver(net, now, timers),
+            Ends::Utp(ends) => ends.pump(net, now, timers, refill),
+            Ends::Cbr(_) | Ends::Closed => {}
+        }
+    }
+
+    /// Payload received, each byte once.
+    pub fn received(&self) -> u64 {
+        match &self.ends {
+            Ends::Tcp(ends) => ends.received(),
+            Ends::Utp(ends) => ends.received(),
+            Ends::Cbr(ends) => ends.received(),
+            Ends::Closed => 0,
+        }
+    }
+
+    /// State of its controller, if it has one.
+    pub fn snapshot(&self) -> Option<Snapshot> {
+        match &self.ends {
+            Ends::Tcp(ends) => Some(ends.snapshot()),
+            Ends::Utp(ends) => Some(ends.snapshot()),
+            Ends::Cbr(_) | Ends::Closed => None,
+        }
+    }
+
+    /// Counters of its sender.
+    pub fn totals(&self) -> Totals {
+        match &self.ends {
+            Ends::Tcp(ends) => ends.totals(),
+            Ends::Utp(ends) => ends.totals(),
+            Ends::Cbr(ends) => ends.totals(),
+            Ends::Closed => Totals::default(),
+        }
+    }
+
+    /// Delay of its packets beyond the empty path in a window, if it measures that.
+    pub fn window_delays(&self, window: usize) -> Option<Quantiles> {
+        match &self.ends {
+            Ends::Cbr(ends) => ends.window_delays(window),
+            _ => None,
+        }
+    }
+
+    /// Mean of that delay since the last call.
+    pub fn take_step_delay_ms(&mut self) -> Option<f64> {
+        match &mut self.ends {
+            Ends::Cbr(ends) => ends.take_step_delay_ms(),
+            _ => None,
+        }
+    }
+}
+
+/// Time that `bytes` take at `bits_per_second`, for packets at a constant rate.
+fn interval(bytes: u64, bits_per_second: u64) -> Span {
+    let nanos = u128::from(bytes) * 8_000_000_000 / u128::from(bits_per_second.max(1));
+    Span(u64::try_from(nanos).unwrap_or(u64::MAX).max(1))
+}

@@ -1,0 +1,80 @@
+//! What all connections of an application have in common, read and checked once, so that opening one cannot fail.
+
+use super::controllers::Controllers;
+use super::{cbr, tcp, utp, Ends, Format};
+use crate::record::SenderLog;
+use afteryou_aqm::Ecn;
+use afteryou_base::Span;
+use afteryou_cc::Setup;
+use afteryou_scenario::transport::Protocol;
+use afteryou_scenario::{Error, Flow as Spec, Traffic};
+
+/// What all connections of an application have in common.
+pub struct Template {
+    kind: Which,
+    format: Format,
+}
+
+enum Which {
+    Tcp(tcp::Options),
+    Utp(utp::Options),
+    Cbr {
+        /// Time between two datagrams.
+        interval: Span,
+        /// Time from one end to the other over the empty path, sending included.
+        empty: Span,
+    },
+}
+
+impl Template {
+    /// The connections of a flow; a packet of its full size crosses the empty path in `empty`, `log` records its senders.
+    ///
+    /// # Errors
+    /// A transport, a controller or a parameter that is refused.
+    pub fn new(
+        spec: &Spec,
+        empty: impl FnOnce(u32) -> Span,
+        log: Option<SenderLog>,
+    ) -> Result<Template, Error> {
+        let sizes = spec.packet_format();
+        let protocol = spec.transport.protocol()?;
+        let ecn = matches!(protocol, Protocol::Tcp(options) if options.ecn);
+        let format = Format {
+            flow: 0,
+            overhead: sizes.overhead.bytes() as u32,
+            payload: sizes.payload.bytes() as u32,
+            dscp: spec.dscp().bits(),
+            ecn: if ecn { Ecn::Ect0 } else { Ecn::NotEct },
+        };
+        let controllers = |mss, iw| Controllers::new(spec, Setup { mss, seed: 0 }, iw, log);
+        let kind = match protocol {
+            Protocol::Tcp(options) => {
+                let mss = format.payload.min(u32::from(u16::MAX));
+                let controllers = controllers(mss, Some(options.iw))?;
+                Which::Tcp(tcp::Options { options, controllers, mss: mss as u16 })
+            }
+            Protocol::Utp(options) => {
+                Which::Utp(utp::Options::new(options, format, controllers(format.payload, None)?))
+            }
+            Protocol::Udp => {
+                let (rate, payload) = match spec.traffic {
+                    Traffic::Cbr { rate, payload } => (rate.bits_per_second(), payload.bytes()),
+                    _ => (1, 1), // refused when the scenario was checked
+                };
+                let empty = empty(format.payload + format.overhead);
+                Which::Cbr { interval: super::interval(payload, rate), empty }
+            }
+        };
+        Ok(Template { kind, format })
+    }
+
+    /// The ends of the connection with this index; `seed` is its controller's, `epoch` tells it from earlier ones there.
+    pub(super) fn ends(&self, index: usize, epoch: u16, seed: u64) -> Ends {
+        let format = Format { flow: index as u32, ..self.format };
+        match &self.kind {
+            Which::Tcp(options) => Ends::Tcp(Box::new(tcp::Ends::new(options, format, epoch, seed))),
+            Which::Utp(options) => Ends::Utp(Box::new(utp::Ends::new(options, format, epoch, seed))),
+            Which::Cbr { interval, empty } => Ends::Cbr(Box::new(cbr::Ends::new(format, *interval, *empty))),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The length of a queue over time, and each flow's part of it: recorded on demand (`record = ["queues"]`).
+//!
+//! Each change of the queue adds the time since the last one to the length that lasted so long. Windows are differences of two
+//! states of these counters, so nothing is done for a window while it is open. As in the mean queue, the packet in transmission
+//! is not part of the queue.
+
+use afteryou_base::{Span, Time};
+use afteryou_scenario::outcome::{round, FlowAtLink, QueueLength};
+
+/// Counters since the run began.
+#[derive(Clone, Debug, Default)]
+struct Counters {
+    /// Nanoseconds during which the queue had as many packets as the place says.
+    lasted: Vec<u64>,
+    /// By flow.
+    flows: Vec<FlowCounters>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct FlowCounters {
+    /// Packets × ns in the queue.
+    area: u128,
+    /// Bytes that left the queue onto the link.
+    left: u64,
+}
+
+/// A window's edges and the counters that belong to it.
+#[derive(Clone, Debug)]
+struct Window {
+    from: Time,
+    to: Time,
+    /// As it began; once it is over, what passed in it.
+    counters: Counters,
+}
+
+/// Records the length of one queue.
+#[derive(Debug)]
+pub struct Lengths {
+    windows: Vec<Window>,
+    counters: Counters,
+    /// By connection, the flow that it belongs to. A place whose next connection belongs to another flow takes the few packets
+    /// along that its last one has left in the queue.
+    owners: Vec<u32>,
+    /// Packets of each connection in the queue, and since when.
+    queued: Vec<(u64, Time)>,
+    length: usize,
+    changed: Time,
+}
+
+impl Lengths {
+    /// Records the queue of a link in windows `(from, to)`, for so many flows.
+    pub fn new(windows: impl Iterator<Item = (Time, Time)>, flows: usize) -> Lengths {
+        let counters = Counters { lasted: vec![0], flows: vec![FlowCounters::default(); flows] };
+        let windows = windows.map(|(from, to)| Window { from, to, counters: Counters::default() });
+        Lengths {
+            windows: windows.collect(),
+            counters,
+            owners: Vec::new(),
+            queued: Vec::new(),
+            length: 0,
+            changed: Time::ZERO,
+        }
+    }
+
+    /// A connection of the flow `owner` may send over this link.
+    pub fn opened(&mut self, connection: usize, owner: usize) {
+        if self.owners.len() <= connection {
+            self.owners.resize(connection + 1, 0);
+            self.queued.resize(connection + 1, (0, Time::ZERO));
+        }
+        self.owners[connection] = owner as u32;
+    }
+
+    /// A packet of a connection has come into the queue.
+    pub fn arrived(&mut self, now: Time, connection: u32) {
+        self.change(now, connection);
+        self.length += 1;
+        self.queued[connection as usize].0 += 1;
+    }
+
+    /// A packet of `connection` has been dropped from the queue.
+    pub fn dropped(&mut self, now: Time, connection: u32) {
+        self.change(now, connection);
+        self.length -= 1;
+        self.queued[connection as usize].0 -= 1;
+    }
+
+    /// A packet of `connection` has left the queue onto the link.
+    pub fn left(&mut self, now: Time, connection: u32, bytes: u32) {
+        self.dropped(now, connection);
+        self.counters.flows[self.owners[connection as usize] as usize].left += u64::from(bytes);
+    }
+
+    /// Brings the counters of the queue and of `connection` up to `now`.
+    fn change(&mut self, now: Time, connection: u32) {
+        self.count_length(now);
+        self.count_connection(now, connection as usize);
+    }
+
+    fn count_length(&mut self, now: Time) {
+        if self.counters.lasted.len() <= self.length {
+            self.counters.lasted.resize(self.length + 1, 0);
+        }
+        self.counters.lasted[self.length] += now.since(self.changed).0;
+        self.changed = now;
+    }
+
+    fn count_connection(&mut self, now: Time, connection: usize) {
+        let (packets, since) = &mut self.queued[connection];
+        self.counters.flows[self.owners[connection] as usize].area +=
+            u128::from(*packets) * u128::from(now.since(*since).0);
+        *since = now;
+    }
+
+    /// Windows begin and end here.
+    pub fn at_edge(&mut self, now: Time) {
+        self.count_length(now);
+        (0..self.queued.len()).for_each(|connection| self.count_connection(now, connection));
+        for window in &mut self.windows {
+            if window.from == now {
+                window.counters = self.counters.clone();
+            }
+            if window.to == now {
+                window.counters = self.counters.since(&window.counters);
+            }
+        }
+    }
+
+    /// Returns the distribution of the length in a window that is over.
+    pub fn length(&self, window: usize) -> Option<QueueLength> {
+        let lasted = &self.windows[window].counters.lasted;
+        let total: u64 = lasted.iter().sum();
+        if total == 0 {
+            return None;
+        }
+        let quantile = |q: f64| {
+            let wanted = total as f64 * q;
+            let mut passed = 0;
+            let reached = lasted.iter().position(|ns| {
+                passed += ns;
+                passed as f64 >= wanted
+            });
+            reached.unwrap_or(lasted.len() - 1) as u64
+        };
+        Some(QueueLength {
+            empty: round(lasted[0] as f64 / total as f64, 6),
+            p50: quantile(0.5),
+            p95: quantile(0.95),
+            p99: quantile(0.99),
+            max: lasted.iter().rposition(|ns| *ns > 0).unwrap_or(0) as u64,
+        })
+    }
+
+    /// Returns each flow's part in a window that is over; flows of which nothing passed are left out.
+    pub fn flows<'a>(&'a self, window: usize, names: impl Iterator<Item = &'a str>) -> Vec<FlowAtLink> {
+        let Window { from, to, counters } = &self.windows[window];
+        let ns = to.since(*from).0.max(1) as f64;
+        let all: u64 = counters.flows.iter().map(|flow| flow.left).sum();
+        let parts = names.zip(&counters.flows).filter(|(_, flow)| flow.left > 0 || flow.area > 0);
+        let part = |(name, flow): (&str, &FlowCounters)| FlowAtLink {
+            flow: name.to_owned(),
+            bytes: flow.left,
+            share: round(flow.left as f64 / all.max(1) as f64, 6),
+            queue_packets: round(flow.area as f64 / ns, 4),
+        };
+        parts.map(part).collect()
+    }
+
+    /// Returns the packets of each connection in the queue now.
+    #[cfg(test)]
+    fn backlog(&self) -> Vec<u64> {
+        self.queued.iter().map(|(packets, _)| *packets).collect()
+    }
+}
+
+impl Counters {
+    fn since(&self, earlier: &Counters) -> Counters {
+        let before = earlier.lasted.iter().copied().chain(std::iter::repeat(0));
+        let lasted = self.lasted.iter().zip(before).map(|(now, before)| now - before);
+        let flows = self
+            .flows
+            .iter()
+            .zip(&earlier.flows)
+            .map(|(now, before)| FlowCounters { area: now.area - before.area, left: now.left - before.left });
+        Counters { lasted: lasted.collect(), flows: flows.collect() }
+    }
+}
+
+/// Converts a window of a scenario.
+pub fn edges(window: &afteryou_scenario::Window) -> (Time, Time) {
+    let at = |at: afteryou_scenario::Duration| Time::ZERO + Span(at.0 .0);
+    (at(window.from), at(window.to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(s: u64) -> Time {
+        Time::from_millis(s * 1000)
+    }
+
+    /// 0 on [0, 1), 2 on [1, 3), 1 on [3, 4): the mean is 1.25, and a quarter of the time the queue is empty.
+    #[test]
+    fn a_length_counts_for_as_long_as_it_lasts() {
+        let mut lengths = Lengths::new([(at(0), at(4)), (at(1), at(3))].into_iter(), 2);
+        (0..2).for_each(|flow| lengths.opened(flow, flow));
+        lengths.at_edge(at(0));
+        lengths.at_edge(at(1));
+        lengths.arrived(at(1), 0);
+        lengths.arrived(at(1), 1);
+        lengths.at_edge(at(3));
+        lengths.left(at(3), 0, 1500);
+        lengths.at_edge(at(4));
+        let whole = lengths.length(0).unwrap();
+        assert_eq!(whole, QueueLength { empty: 0.25, p50: 1, p95: 2, p99: 2, max: 2 });
+        assert_eq!(lengths.length(1).unwrap(), QueueLength { empty: 0.0, p50: 2, p95: 2, p99: 2, max: 2 });
+        let names = || ["a", "b"].into_iter();
+        let parts = lengths.flows(0, names());
+        assert_eq!((parts[0].bytes, parts[0].share, parts[0].queue_packets), (1500, 1.0, 0.5));
+        assert_eq!((parts[1].bytes, parts[1].queue_packets), (0, 0.75));
+        assert_eq!(lengths.flows(1, names())[0].bytes, 0, "it left as the window ended");
+        assert_eq!(lengths.backlog(), [0, 1]);
+    }
+}

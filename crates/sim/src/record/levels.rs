@@ -1,0 +1,117 @@
+//! A quantity that holds a value until it changes: its distribution over time.
+//!
+//! Bins of a thousandth of the value hold the nanoseconds during which it was there, so that hours of acks fit; mean and maximum
+//! are exact.
+
+use afteryou_base::{Span, Time};
+use afteryou_scenario::outcome::{round, Levels};
+use hdrhistogram::Histogram;
+
+/// A quantity over time, in windows.
+#[derive(Clone, Debug)]
+pub struct Level {
+    value: Option<u64>,
+    since: Time,
+    windows: Vec<Window>,
+}
+
+#[derive(Clone, Debug)]
+struct Window {
+    from: Time,
+    to: Time,
+    bins: Histogram<u64>,
+    /// Value × ns.
+    area: u128,
+    lasted: Span,
+    max: u64,
+}
+
+/// Largest value that is told apart from larger ones.
+const LARGEST: u64 = 1 << 50;
+
+impl Level {
+    /// A quantity without a value yet, measured in windows `(from, to)`.
+    pub fn new(windows: &[(Time, Time)]) -> Level {
+        // Three digits are a valid precision, so this cannot fail.
+        let bins = || Histogram::new(3).unwrap_or_else(|error| unreachable!("bug: {error}"));
+        let window = |&(from, to): &(Time, Time)| Window {
+            from,
+            to,
+            bins: bins(),
+            area: 0,
+            lasted: Span::ZERO,
+            max: 0,
+        };
+        Level { value: None, since: Time::ZERO, windows: windows.iter().map(window).collect() }
+    }
+
+    /// From now on it has this value, or none.
+    pub fn set(&mut self, now: Time, value: Option<u64>) {
+        if let Some(value) = self.value {
+            self.windows.iter_mut().for_each(|window| window.hold(value, self.since, now));
+        }
+        (self.value, self.since) = (value, now);
+    }
+
+    /// Returns the distribution in a window, multiplied by `scale`; the value until `now` is part of it.
+    pub fn levels(&self, window: usize, now: Time, scale: f64) -> Option<Levels> {
+        let mut window = self.windows[window].clone();
+        if let Some(value) = self.value {
+            window.hold(value, self.since, now);
+        }
+        window.levels(scale)
+    }
+}
+
+impl Window {
+    /// The quantity had `value` from `since` to `until`.
+    fn hold(&mut self, value: u64, since: Time, until: Time) {
+        let lasted = until.min(self.to).since(since.max(self.from));
+        if lasted == Span::ZERO {
+            return;
+        }
+        // The bins grow by themselves up to the largest value.
+        let _ = self.bins.record_n(value.min(LARGEST), lasted.0);
+        self.area += u128::from(value) * u128::from(lasted.0);
+        self.lasted = self.lasted + lasted;
+        self.max = self.max.max(value);
+    }
+
+    fn levels(&self, scale: f64) -> Option<Levels> {
+        if self.lasted == Span::ZERO {
+            return None;
+        }
+        let scaled = |value: f64| round(value * scale, 3);
+        let at = |q: f64| scaled(self.bins.value_at_quantile(q).min(self.max) as f64);
+        Some(Levels {
+            mean: scaled(self.area as f64 / self.lasted.0 as f64),
+            p5: at(0.05),
+            p50: at(0.5),
+            p95: at(0.95),
+            max: scaled(self.max as f64),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(s: u64) -> Time {
+        Time::from_millis(s * 1000)
+    }
+
+    #[test]
+    fn a_value_counts_for_as_long_as_it_lasts_within_the_window() {
+        let mut level = Level::new(&[(at(1), at(5)), (at(20), at(30))]);
+        level.set(at(0), Some(4000));
+        level.set(at(2), Some(2000)); // 4000 for a second of the window
+        level.set(at(4), None); // 2000 for two
+        level.set(at(5), Some(900));
+        let levels = level.levels(0, at(10), 1e-3).unwrap();
+        assert_eq!((levels.mean, levels.max), (2.667, 4.0));
+        assert!((levels.p50 - 2.0).abs() < 0.01 && (levels.p95 - 4.0).abs() < 0.01, "{levels:?}");
+        assert_eq!(level.levels(1, at(10), 1.0), None, "the second window has not begun");
+        assert_eq!(level.levels(1, at(25), 1.0).unwrap().mean, 900.0, "the value still holds");
+    }
+}
