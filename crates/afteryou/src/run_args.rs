@@ -50,6 +50,10 @@ pub struct RunArgs {
     #[arg(long)]
     pub no_series: bool,
 
+    /// Write tables and curves as Parquet, too
+    #[arg(long, requires = "out")]
+    pub parquet: bool,
+
     /// Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge
     #[arg(long, value_name = "I/N", requires = "out")]
     pub shard: Option<Shard>,
@@ -70,6 +74,10 @@ pub struct MergeArgs {
     /// Write the whole sweep into this folder
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
+
+    /// Write tables as Parquet, too
+    #[arg(long)]
+    pub parquet: bool,
 }
 
 const MERGE_HELP: &str = "\

@@ -56,6 +56,6 @@ pub use html::html;
 pub use pcapng::{Capture, UTP_PORT};
 pub use png::png;
 pub use redraw::redraw;
-pub use series::series_csv;
+pub use series::{series_csv, series_parquet, write_series};
 pub use svg::{pair_svg, svg};
 pub use text::{batch_text, text};

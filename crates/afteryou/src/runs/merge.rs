@@ -19,7 +19,7 @@ pub fn run(args: &MergeArgs) -> Result<(), Failure> {
     let take = &mut |part: &Part| bring_files(part, &args.out);
     let folder = sweep::merge(&args.parts, &args.out, take).map_err(Ended::from)?;
     let title = folder.manifest().name.clone();
-    let finished = finish(&folder, &title)?;
+    let finished = finish(&folder, &title, args.parquet)?;
     output::print(&words_of_all(&title, &finished.briefs, finished.runs, Some(&finished.page)))?;
     let missing = folder.pending();
     if missing.is_empty() {

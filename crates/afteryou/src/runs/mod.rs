@@ -139,7 +139,7 @@ fn run_job(
             report::write_folder(&outcome, out)?;
         }
         if let (Some(out), false) = (out, args.no_series) {
-            report::write_files(out, &[("series.csv", report::series_csv(&outcome))])?;
+            report::write_series(&outcome, out, args.parquet)?;
         }
         if args.json {
             return output::print(&format!("{}\n", serde_json::to_string(&outcome)?));

@@ -30,7 +30,7 @@ pub(super) fn run(
     let folder = Folder::open(out, manifest).map_err(Ended::from)?;
     let (pending, all) = (folder.pending(), folder.manifest().indices().count());
     show.was_there(all - pending.len());
-    let folders = Folders::new(out, job.lineup.number(), series);
+    let folders = Folders::new(out, job.lineup.number(), series).with_parquet(args.parquet);
     let folder = Mutex::new(folder);
     let keep = |index: usize, outcome: Outcome| -> Result<Option<Box<Outcome>>, Ended> {
         let key = sweep::key(&build, &outcome.content_hash, outcome.scenario.seed);
@@ -69,7 +69,7 @@ pub(super) fn run(
     ended?;
     show.ended(pending.len());
     folder.sort().map_err(Ended::from)?;
-    let finished = finish(&folder, &job.file.name)?;
+    let finished = finish(&folder, &job.file.name, args.parquet)?;
     match args.json {
         true => Ok(()),
         false => output::print(&words_of_all(
@@ -82,11 +82,12 @@ pub(super) fn run(
 }
 
 /// Writes the tables and the page of everything that `folder` has.
-pub(super) fn finish(folder: &Folder, title: &str) -> Result<Finished, Ended> {
+pub(super) fn finish(folder: &Folder, title: &str, parquet: bool) -> Result<Finished, Ended> {
     let record =
         |run: Result<sweep::Finished, Error>| Ok::<Record, Ended>(serde_json::from_str(&run?.content)?);
     let manifest = folder.manifest();
-    Folders::new(folder.dir(), manifest.runs, manifest.series).finish(title, || folder.finished().map(record))
+    let folders = Folders::new(folder.dir(), manifest.runs, manifest.series).with_parquet(parquet);
+    folders.finish(title, || folder.finished().map(record))
 }
 
 /// The hash of this program.

@@ -281,3 +281,23 @@ fn what_real_sockets_do_not_do_is_shown_at_its_line_before_anything_runs() {
     assert!(text.starts_with("afteryou: tcp (flow \"a\") is not done with real packets yet"), "{text}");
     assert!(text.contains("small.toml:4:30\n"), "at the value: {text}");
 }
+
+#[test]
+fn tables_and_curves_are_written_as_parquet_if_asked() {
+    let (_kept, file) = small("repeat = 3");
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let output = sim(&[&file, "--out", out.to_str().unwrap(), "--parquet"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let is_parquet = |path: &Path| {
+        let bytes = std::fs::read(path).unwrap();
+        bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1")
+    };
+    for name in ["runs.parquet", "flows.parquet"] {
+        assert!(is_parquet(&out.join(name)), "{name}");
+    }
+    let runs = std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
+    let curves: Vec<PathBuf> =
+        runs.map(|path| path.join("series.parquet")).filter(|path| path.is_file()).collect();
+    assert!(curves.len() == 3 && curves.iter().all(|path| is_parquet(path)), "{curves:?}");
+}

@@ -3,8 +3,8 @@
 use super::{index_html, Brief, MOST_SHOWN};
 use crate::error::Error;
 use crate::folder::{remove_temporary, temporary, unwritten, write_files, write_run};
-use crate::rows::{Columns, Csv, Identity, Row, Rows};
-use crate::series::series_csv;
+use crate::rows::{Columns, Csv, Identity, Parquet, Row, Rows};
+use crate::series::write_series;
 use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::Outcome;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,8 @@ use tempfile::NamedTempFile;
 
 /// Longest part of a folder's name that shows the point of the sweep, characters.
 const LONGEST_SLUG: usize = 60;
+
+const PARQUET: &str = "parquet";
 
 /// What is kept of a run: enough for its rows and for the page of all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,6 +36,7 @@ pub struct Folders {
     out: PathBuf,
     runs: usize,
     series: bool,
+    parquet: bool,
 }
 
 /// What was written when all runs had ended.
@@ -50,7 +53,12 @@ pub struct Finished {
 impl Folders {
     /// The folder `out` of a sweep with so many runs. Without `series`, runs have no files of their own.
     pub fn new(out: impl Into<PathBuf>, runs: usize, series: bool) -> Folders {
-        Folders { out: out.into(), runs, series }
+        Folders { out: out.into(), runs, series, parquet: false }
+    }
+
+    /// The same with every table and the curves of each run as Parquet, too.
+    pub fn with_parquet(self, parquet: bool) -> Folders {
+        Folders { parquet, ..self }
     }
 
     /// Writes `result.json`, `report.html`, `figure.svg` and `series.csv` of the run with this index, from 0, into a folder of its
@@ -67,7 +75,7 @@ impl Folders {
             let dir = self.out.join(&folder);
             remove(&dir)?;
             write_run(outcome, &dir, Some("../report.html"))?;
-            write_files(&dir, &[("series.csv", series_csv(outcome))])?;
+            write_series(outcome, &dir, self.parquet)?;
         }
         let rows = Rows::of(outcome, Identity { run: index as u64 + 1, key });
         let brief = (index < MOST_SHOWN).then(|| Brief::of(outcome, &folder));
@@ -93,7 +101,7 @@ impl Folders {
             briefs.extend(record.brief);
             runs += 1;
         }
-        let mut files = tables.files(&self.out)?;
+        let mut files = tables.files(&self.out, self.parquet)?;
         for record in records() {
             let Rows { run, flows, links } = record?.rows;
             for (file, rows) in files.iter_mut().zip([&[run][..], &flows, &links]) {
@@ -126,39 +134,55 @@ impl Tables {
     }
 
     /// Files for the runs, the flows and the links, in this order; the last one only if it says more than the first.
-    fn files(&self, out: &Path) -> Result<Vec<TableFile<'_>>, Error> {
-        let mut tables = vec![("runs.csv", &self.runs), ("flows.csv", &self.flows)];
+    fn files(&self, out: &Path, parquet: bool) -> Result<Vec<TableFile<'_>>, Error> {
+        let mut tables = vec![("runs", &self.runs), ("flows", &self.flows)];
         if self.several_links {
-            tables.push(("links.csv", &self.links));
+            tables.push(("links", &self.links));
         }
-        tables.into_iter().map(|(name, columns)| TableFile::new(out.join(name), out, columns)).collect()
+        tables.into_iter().map(|(name, columns)| TableFile::new(out, name, columns, parquet)).collect()
     }
 }
 
-/// A table that appears under its name when it is complete.
+type Output = BufWriter<NamedTempFile>;
+
+/// A table that appears under its names when it is complete: as CSV, and as Parquet if that is wanted.
 struct TableFile<'a> {
     path: PathBuf,
-    csv: Csv<'a, BufWriter<NamedTempFile>>,
+    csv: Csv<'a, Output>,
+    parquet: Option<Parquet<'a, Output>>,
 }
 
 impl<'a> TableFile<'a> {
-    fn new(path: PathBuf, dir: &Path, columns: &'a Columns) -> Result<TableFile<'a>, Error> {
-        let csv = temporary(dir).and_then(|file| Csv::new(columns, BufWriter::new(file)));
-        let csv = csv.map_err(|reason| unwritten(&path, reason))?;
-        Ok(TableFile { path, csv })
+    fn new(dir: &Path, name: &str, columns: &'a Columns, parquet: bool) -> Result<TableFile<'a>, Error> {
+        let path = dir.join(format!("{name}.csv"));
+        let output = || temporary(dir).map(BufWriter::new);
+        let csv = output()
+            .and_then(|output| Csv::new(columns, output))
+            .map_err(|reason| unwritten(&path, reason))?;
+        let parquet = parquet.then(|| output().and_then(|output| Parquet::new(columns, output))).transpose();
+        let parquet = parquet.map_err(|reason| unwritten(&path.with_extension(PARQUET), reason))?;
+        Ok(TableFile { path, csv, parquet })
     }
 
     fn write(&mut self, row: &Row) -> Result<(), Error> {
-        self.csv.write(row).map_err(|reason| unwritten(&self.path, reason))
+        self.csv.write(row).map_err(|reason| unwritten(&self.path, reason))?;
+        let written = self.parquet.as_mut().map_or(Ok(()), |parquet| parquet.write(row));
+        written.map_err(|reason| unwritten(&self.path.with_extension(PARQUET), reason))
     }
 
     fn finish(self) -> Result<(), Error> {
-        let whole = |csv: Csv<BufWriter<NamedTempFile>>| {
-            let file = csv.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.as_file().sync_all()?;
-            file.persist(&self.path).map_err(|error| error.error)
+        let keep = |output: io::Result<Output>, path: &Path| {
+            let whole = || {
+                let file = output?.into_inner().map_err(io::IntoInnerError::into_error)?;
+                file.as_file().sync_all()?;
+                file.persist(path).map_err(|error| error.error)
+            };
+            whole().map(drop).map_err(|reason| unwritten(path, reason))
         };
-        whole(self.csv).map(drop).map_err(|reason| unwritten(&self.path, reason))
+        if let Some(parquet) = self.parquet {
+            keep(parquet.finish(), &self.path.with_extension(PARQUET))?;
+        }
+        keep(self.csv.finish(), &self.path)
     }
 }
 
