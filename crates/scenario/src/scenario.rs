@@ -16,6 +16,7 @@ use crate::traffic::Traffic;
 use crate::transport::{Protocol, Transport};
 use crate::units::{Buffer, Duration, Probability, Rate, Size};
 use afteryou_aqm::{Queue, Site};
+use afteryou_base::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -31,6 +32,9 @@ pub struct Scenario {
     pub seed: u64,
     /// Intervals that get figures of their own.
     pub measure: Vec<Window>,
+    /// Time between the points of curves; the engine chooses one by the run's length if not said.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sample: Option<Duration>,
     /// Measures beyond the usual figures, in order, each once.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub record: Vec<Record>,
@@ -254,6 +258,7 @@ impl Scenario {
             duration,
             seed: 1,
             measure: Vec::new(),
+            sample: None,
             record: Vec::new(),
             baseline: false,
             link,
@@ -272,6 +277,7 @@ impl Scenario {
         if self.duration == Duration::default() {
             return wrong("duration = 0 s is no time at all: use 1 s or more".to_owned());
         }
+        self.check_sample()?;
         self.check_links().map_err(|wrong| wrong.error)?;
         for window in &self.measure {
             if window.from >= window.to || window.to > self.duration {
@@ -321,6 +327,19 @@ impl Scenario {
                 "flow {name:?} opens connections by itself, so its packets have no numbers: say at = … instead"
             ))),
             None => Ok(()),
+        }
+    }
+
+    /// The points of a curve are bounded: each flow has several curves.
+    pub(crate) fn check_sample(&self) -> Result<(), Error> {
+        let Some(sample) = self.sample else { return Ok(()) };
+        let least = Duration((self.duration.0 / MOST_SAMPLES).max(SHORTEST_SAMPLE));
+        match (least..=self.duration).contains(&sample) {
+            true => Ok(()),
+            false => Err(Error::Scenario(format!(
+                "sample = {sample} is no step for curves of {}: use {least} to {}",
+                self.duration, self.duration
+            ))),
         }
     }
 
@@ -576,6 +595,10 @@ impl Flow {
     }
 }
 
+/// Most points of a curve.
+const MOST_SAMPLES: u64 = 100_000;
+/// Shortest time between two points of a curve.
+const SHORTEST_SAMPLE: Span = Span::from_millis(1);
 /// What an IP packet can hold.
 const LARGEST_PAYLOAD: u64 = 65_000;
 const LARGEST_OVERHEAD: u64 = 500;

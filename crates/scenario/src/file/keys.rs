@@ -125,6 +125,11 @@ pub const ROOT: &[Key] = &[
     key("repeat", Takes::Count, "number of runs, each with the next seed; 1 by default"),
     key("measure", Takes::Tables(WINDOW), "intervals that get figures of their own"),
     key(
+        "sample",
+        Takes::Time,
+        "time between the points of curves, for goodput two of them in some engines; by the run's length if not said",
+    ),
+    key(
         "record",
         Takes::Words(Record::WORDS),
         "measures beyond the usual figures: each queue's length and shares, each sender's state at each ack, exact events",
@@ -140,7 +145,24 @@ pub const ROOT: &[Key] = &[
     key("drop", Takes::Tables(DROP), "packets to drop before they reach the queue"),
     key("delay", Takes::Tables(DELAY), "packets to hold back, so that others overtake them"),
     key("fluid", Takes::Table(FLUID), "settings of the fluid engine alone"),
-    key("sweep", Takes::Sweep, "settings to vary: every combination is a run"),
+    key(
+        "sweep",
+        Takes::Sweep,
+        "settings to vary, each with a list of values or a range: every combination is a run",
+    ),
+];
+
+/// A range of `[sweep]` at equal steps.
+pub const RANGE: &[Key] = &[
+    key("from", Takes::Text, "the first value"),
+    key("to", Takes::Text, "the last value, if a step comes there"),
+    key("step", Takes::Text, "from one value to the next"),
+];
+
+/// A range of `[sweep]` at equal ratios.
+pub const LOG: &[Key] = &[
+    key("log", Takes::Text, "[from, to]: the first value and the last one, if a ratio comes there"),
+    key("per_decade", Takes::Count, "values within a factor of ten"),
 ];
 
 /// Words of `[fluid]`.

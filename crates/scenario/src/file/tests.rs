@@ -1,5 +1,6 @@
 mod elements;
 mod paths;
+mod ranges;
 
 use super::*;
 use crate::transport::{Protocol, UtpRecovery};

@@ -57,7 +57,7 @@ impl<'a> Recorder<'a> {
     pub fn new(scenario: &'a Scenario, network: &'a Network) -> Recorder<'a> {
         let ms = scenario.duration.0.as_nanos() / 1_000_000;
         let step_ms = STEPS_MS.into_iter().find(|step| ms / step <= MOST_POINTS).unwrap_or(ms / MOST_POINTS);
-        let step = Span::from_millis(step_ms);
+        let step = scenario.sample.map_or(Span::from_millis(step_ms), |sample| sample.0);
         let mut edges: Vec<Time> = scenario
             .measure
             .iter()
