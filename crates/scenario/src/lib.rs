@@ -28,6 +28,7 @@ pub mod scenario;
 pub mod support;
 pub mod traffic;
 pub mod transport;
+pub mod traps;
 pub mod units;
 pub mod words;
 

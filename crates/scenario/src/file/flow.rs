@@ -1,12 +1,13 @@
 //! Flows: one table may stand for many, with times and paths that are drawn.
 
 use super::choice::{controller, transport};
-use super::distribution::{distribution, uniform};
+use super::distribution::distribution;
 use super::element::elements_of_flow;
 use super::error::Problem;
 use super::keys::{FLOW, PACKET};
 use super::limits::{MOST_FLOWS, MOST_INTERVALS};
 use super::names::member;
+use super::noise::Noise;
 use super::outside::Outside;
 use super::path::{path_and_direction, LinkNames};
 use super::read::{at, check_keys, count, flag, list, needed, pair, quantity, table, text, time, Result};
@@ -79,7 +80,7 @@ pub(crate) fn read<'a>(
         elements: elements_of_flow(fields, files)?,
         ..Flow::new(name, fields.get("role").map_or(Ok(Role::Foreground), role)?, "", Duration::default())
     };
-    let count = fields.get("count").map_or(Ok(1), |node| count(node, 1..=MOST_FLOWS))?;
+    let count = fields.get("count").map_or(Ok(1), |node| count(node, 0..=MOST_FLOWS))?;
     Ok(Written { flow, count, rtt, fields })
 }
 
@@ -127,7 +128,7 @@ impl Written<'_> {
     }
 
     /// Its flows, drawn from the streams of `seed` that belong to its name.
-    pub(crate) fn draw(&self, seed: u64, flows: &mut Vec<Flow>) -> Result<()> {
+    pub(crate) fn draw(&self, seed: u64, noise: &Noise, flows: &mut Vec<Flow>) -> Result<()> {
         let Written { flow, fields, .. } = self;
         let stream = |what: &str| crate::random::stream(seed, &format!("flow {} {what}", flow.name));
         let (mut rtts, mut starts) = (stream("rtt"), stream("start"));
@@ -137,12 +138,20 @@ impl Written<'_> {
                 1 => (flow.name.clone(), flow.group.clone()),
                 _ => (member(&flow.name, number), Some(flow.name.clone())),
             };
-            let start = fields.get("start").map(|node| start(node, rtt, number, &mut starts)).transpose()?;
+            let start = match fields.get("start") {
+                Some(node) => start(node, rtt, number, &mut starts)?,
+                None => noise.start(rtt, &mut starts),
+            };
+            let mut elements = flow.elements.clone();
+            if fields.get("jitter").or(fields.get("elements")).is_none() {
+                elements.jitter = noise.jitter();
+            }
             flows.push(Flow {
                 name,
                 group,
                 rtt,
-                start: start.unwrap_or_default(),
+                start,
+                elements,
                 stop: fields.get("stop").map(|node| time(node, rtt)).transpose()?,
                 active: fields.get("active").map_or(Ok(Vec::new()), |node| active(node, rtt))?,
                 traffic: fields.get("traffic").map_or(Ok(Traffic::Bulk), |node| traffic(node, rtt))?,
@@ -171,7 +180,17 @@ fn start(node: &Node, rtt: Duration, index: u64, random: &mut rand_pcg::Pcg64) -
     let Value::Table(fields) = &node.value else { return time(node, rtt) };
     let names: Vec<&str> = fields.entries.iter().map(|(key, _)| key.name.as_str()).collect();
     match names.as_slice() {
-        ["uniform"] => uniform(&fields.entries[0].1).map(|distribution| distribution.draw(random)),
+        ["uniform"] => {
+            let range = &fields.entries[0].1;
+            let [from, to] = pair(range)?;
+            let (from, to) = (time(from, rtt)?, time(to, rtt)?);
+            match from <= to {
+                true => Ok(Distribution::Uniform(from, to).draw(random)),
+                false => {
+                    Err(Problem::new(&range.place, "the first value is larger than the second: swap them"))
+                }
+            }
+        }
         ["every"] | ["every", "first"] | ["first", "every"] => staggered(fields, rtt, index),
         _ => Err(Problem::new(
             &node.place,

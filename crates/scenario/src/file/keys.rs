@@ -142,6 +142,11 @@ pub const ROOT: &[Key] = &[
     key("link", Takes::TableOrList(LINK, NAMED_LINK), "the bottleneck; in [[link]], all links, with names"),
     key("hosts", Takes::Tables(HOSTS), "hosts with access links of their own"),
     key("flow", Takes::Tables(FLOW), "the flows"),
+    key(
+        "noise",
+        Takes::Word(&["none", "testbed", "ns2"]),
+        "start and jitter of flows that say nothing themselves; none by default",
+    ),
     key("drop", Takes::Tables(DROP), "packets to drop before they reach the queue"),
     key("delay", Takes::Tables(DELAY), "packets to hold back, so that others overtake them"),
     key("fluid", Takes::Table(FLUID), "settings of the fluid engine alone"),

@@ -23,6 +23,7 @@ mod link;
 mod locate;
 mod markov;
 mod names;
+mod noise;
 mod outside;
 mod path;
 mod range;
@@ -48,6 +49,7 @@ use element::Context;
 use error::{Place, Problem};
 use limits::{parts, LARGEST_FILE, MOST_FLOWS, MOST_PARTS, MOST_RUNS, MOST_WINDOWS};
 use link::Times;
+use noise::Noise;
 use outside::Outside;
 use read::{at, check_keys, count, list, needed, quantity, tables, text, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -339,10 +341,11 @@ fn flows<'a>(root: &'a Table, seed: u64, scenario: &mut Scenario, files: &Outsid
         }
     }
     names::check(tables, &names)?;
+    let noise = root.get("noise").map_or(Ok(Noise::default()), noise::noise)?;
     let (mut owners, mut seen) = (Vec::new(), BTreeSet::new());
     for (node, written) in tables.iter().zip(written) {
         let begin = scenario.flow.len();
-        written.draw(seed, &mut scenario.flow)?;
+        written.draw(seed, &noise, &mut scenario.flow)?;
         for flow in &scenario.flow[begin..] {
             if !seen.insert(flow.name.clone()) {
                 return Err(names::twice(node, &flow.name));

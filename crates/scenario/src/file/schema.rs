@@ -128,7 +128,7 @@ fn takes(takes: Takes) -> Value {
         Takes::Start => json!({ "anyOf": [
             time_or_rounds(),
             { "type": "object", "required": ["every"], "properties": { "every": time_or_rounds(), "first": time_or_rounds() }, "additionalProperties": false },
-            { "type": "object", "required": ["uniform"], "properties": { "uniform": pair(text(TIME)) }, "additionalProperties": false },
+            { "type": "object", "required": ["uniform"], "properties": { "uniform": pair(time_or_rounds()) }, "additionalProperties": false },
         ] }),
         Takes::Intervals => json!({ "type": "array", "items": pair(time_or_rounds()) }),
         Takes::Table(keys) => object(keys),

@@ -138,6 +138,7 @@ pub(crate) fn assign(root: &mut Table, path: &Key, value: &Node) -> Result<()> {
     let flows = root.get_mut("flow").map(|node| &mut node.value);
     match (rest.strip_prefix("*."), flows) {
         (Some(setting), Some(Value::List(flows))) => {
+            refuse_none(setting, value)?;
             flows.iter_mut().try_for_each(|flow| match &mut flow.value {
                 Value::Table(fields) => put(fields, setting, path, value),
                 _ => Ok(()),
@@ -190,6 +191,7 @@ fn assign_to_flow(root: &mut Table, rest: &str, path: &Key, value: &Node) -> Res
         return Err(Problem::new(&path.place, unknown("flow", name, &names).to_string()));
     };
     if let Some(setting) = rest[names[index].len()..].strip_prefix('.') {
+        refuse_none(setting, value)?;
         return match &mut flows[index].value {
             Value::Table(fields) => put(fields, setting, path, value),
             _ => Ok(()),
@@ -208,6 +210,18 @@ fn assign_to_flow(root: &mut Table, rest: &str, path: &Key, value: &Node) -> Res
         }
         _ => Err(Problem::new(&value.place, "write a whole flow in { }, or \"none\"")),
     }
+}
+
+/// "none" stands for a flow that is absent; a flow without one of its settings would be another flow.
+fn refuse_none(setting: &str, value: &Node) -> Result<()> {
+    // Words of a setting's own.
+    if !is_none(value) || setting == "jitter" {
+        return Ok(());
+    }
+    let message = format!(
+        "\"none\" takes a whole flow away, not its {setting}: write the flow's name alone, count = 0, or a value"
+    );
+    Err(Problem::new(&value.place, message))
 }
 
 /// Without a flow there is nothing of it to drop or to delay.
@@ -232,7 +246,7 @@ fn keep_name(flow: &mut Node, written: &Table, name: &str) {
 /// Puts `value` under the dotted `setting` of a table.
 fn put(fields: &mut Table, setting: &str, path: &Key, value: &Node) -> Result<()> {
     let Some((first, rest)) = setting.split_once('.') else {
-        if is_none(value) && setting != "baseline" {
+        if is_none(value) && !["baseline", "jitter", "aggregate", "noise"].contains(&setting) {
             fields.remove(setting);
             return Ok(());
         }

@@ -116,7 +116,7 @@ fn every_kind_of_mistake_is_answered_where_it_was_made() {
         (
             "",
             "\n[[flow]]\ncontroller = \"cubic\"\nrtt = \"1 ms\"\ncount = 1_000_000_000_000\n",
-            "from 1 to 20000",
+            "from 0 to 20000",
             10,
         ),
         ("", "\n[sweep]\n\"flow.x.rtt\" = [\"1 ms\"]\n", "there are no flows", 8),

@@ -357,3 +357,62 @@ fn acknowledgements_wait_for_a_number_or_a_time() {
     refused("aggregate = { acks = 8 }", "time is missing", 6);
     refused("aggregate = { acks = 0, time = \"5 ms\" }", "whole number from 1", 6);
 }
+
+fn flows_of(top: &str, rest: &str) -> Vec<crate::Flow> {
+    runs(top, rest).remove(0).scenario.flow
+}
+
+#[test]
+fn noise_is_one_word_for_flows_that_say_nothing_themselves() {
+    let ms = Duration::from_millis;
+    let own = flow("name = \"own\"\nstart = \"3 s\"\njitter = \"none\"");
+    let text = format!("{}{own}", flow("name = \"a\"\ncount = 40"));
+    let testbed = flows_of("noise = \"testbed\"", &text);
+    let (own, group) = testbed.split_last().unwrap();
+    assert_eq!((own.start, &own.elements.jitter), (ms(3000), &None));
+    let least = group.iter().map(|flow| flow.start).min().unwrap();
+    let most = group.iter().map(|flow| flow.start).max().unwrap();
+    // Forty draws from [0, 40 ms).
+    assert!(least < ms(8) && most > ms(32) && most < ms(40), "{least} {most}");
+    let jitter = |flow: &crate::Flow| flow.elements.jitter.clone().map(|jitter| (jitter.law, jitter.reorder));
+    assert_eq!(jitter(&group[0]), Some((Distribution::Uniform(ms(0), "100 us".parse().unwrap()), false)));
+    let ns2 = flows_of("noise = \"ns2\"", &text);
+    assert_eq!((ns2[0].start, jitter(&ns2[0])), (ms(0), Some((Distribution::Uniform(ms(0), ms(1)), false))));
+    assert_eq!(flows_of("noise = \"none\"", &text), flows_of("", &text));
+    assert!(error("noise = \"testbet\"", &text).contains("did you mean \"testbed\""));
+}
+
+#[test]
+fn a_start_may_be_drawn_from_round_trips() {
+    let ms = Duration::from_millis;
+    let drawn = flows_of("", &flow("count = 30\nstart = { uniform = [\"1 rtt\", \"2 rtt\"] }"));
+    assert!(drawn.iter().all(|flow| (ms(40)..ms(80)).contains(&flow.start)));
+    assert!(error("", &flow("start = { uniform = [\"2 rtt\", \"1 rtt\"] }")).contains("swap them"));
+}
+
+#[test]
+fn a_group_of_no_flows_is_absent() {
+    let text = format!("{}{}", flow("name = \"a\""), flow("name = \"b\"\ncount = 0"));
+    assert_eq!(flows_of("", &text).len(), 1);
+    let swept = runs("", &format!("{text}[sweep]\n\"flow.b.count\" = [0, 1, 3]\n"));
+    let counts: Vec<usize> = swept.iter().map(|run| run.scenario.flow.len()).collect();
+    assert_eq!(counts, [1, 2, 4]);
+}
+
+#[test]
+fn none_for_one_setting_of_a_flow_is_refused() {
+    let text = format!("{}[sweep]\n\"flow.a.controller\" = [\"cubic\", \"none\"]\n", flow("name = \"a\""));
+    let message = error("", &text);
+    assert!(
+        message.contains("takes a whole flow away, not its controller") && message.contains("test.toml:11:"),
+        "{message}"
+    );
+    let swept = runs(
+        "",
+        &format!(
+            "{}[sweep]\n\"flow.a.jitter\" = [{{ uniform = \"1 ms\" }}, \"none\"]\n",
+            flow("name = \"a\"")
+        ),
+    );
+    assert_eq!(swept[1].scenario.flow[0].elements.jitter, None);
+}

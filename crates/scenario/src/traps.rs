@@ -1,0 +1,121 @@
+//! Settings that are valid and seldom meant: warnings, not errors.
+
+use crate::file::Planned;
+use crate::outcome::{Run, Totals};
+use crate::scenario::{Link, Scenario};
+use crate::transport::Protocol;
+use afteryou_base::param::Settings;
+
+/// Queue disciplines that draw no random numbers.
+const DETERMINISTIC: [&str; 2] = ["droptail", "codel"];
+/// Most flows that a warning names.
+const MOST_NAMED: usize = 5;
+
+/// Returns a sentence for each trap in a scenario.
+pub fn of_scenario(scenario: &Scenario) -> Vec<String> {
+    let Ok(network) = scenario.network() else { return Vec::new() };
+    let uses_ecn = |(flow, _): &(usize, &crate::Flow)| {
+        let protocol = scenario.flow[*flow].transport.protocol();
+        let capable = matches!(protocol, Ok(Protocol::Tcp(options)) if options.ecn);
+        capable && !network.routes[*flow].forward.iter().any(|link| marks(&network.links[*link].link))
+    };
+    let flows: Vec<&str> =
+        scenario.flow.iter().enumerate().filter(uses_ecn).map(|(_, flow)| flow.name.as_str()).collect();
+    match flows.is_empty() {
+        true => Vec::new(),
+        false => vec![format!(
+            "no queue on the path marks packets, so ECN changes nothing for {}: set ecn = true on the queue",
+            named(&flows)
+        )],
+    }
+}
+
+/// Returns a sentence if a file repeats runs that are all the same.
+pub fn of_repetitions(runs: &[Planned]) -> Option<String> {
+    let [first, second, ..] = runs else { return None };
+    let repeats = first.point == second.point && first.repetition != second.repetition;
+    let unseeded = |scenario: &Scenario| Scenario { seed: 0, ..scenario.clone() };
+    let same = repeats && unseeded(&first.scenario) == unseeded(&second.scenario);
+    (same && !is_random(&first.scenario)).then(|| {
+        "nothing in this file is random, so all repetitions are the same: write noise = \"testbed\", or leave repeat out"
+            .to_owned()
+    })
+}
+
+/// Returns a sentence if flows of a run never connected or never sent.
+pub fn of_run(run: &Run) -> Option<String> {
+    let silent = |totals: &&Totals| totals.packets == 0 || totals.received_bytes == 0;
+    let flows: Vec<&str> = run.totals.iter().filter(silent).map(|totals| totals.flow.as_str()).collect();
+    (!flows.is_empty()).then(|| format!("no data arrived in the whole run of {}", named(&flows)))
+}
+
+fn named(flows: &[&str]) -> String {
+    let shown: Vec<String> = flows.iter().take(MOST_NAMED).map(|flow| format!("{flow:?}")).collect();
+    let more = match flows.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let noun = if flows.len() == 1 { "flow" } else { "flows" };
+    format!("{noun} {}{more}", shown.join(", "))
+}
+
+/// Does the link's queue mark packets? One without such a setting does not.
+fn marks(link: &Link) -> bool {
+    let Ok((entry, overrides)) = link.queue.queue() else { return false };
+    let has_it = entry.params.iter().any(|param| param.name == "ecn");
+    has_it && Settings::new(entry.params, &overrides).is_ok_and(|settings| settings.flag("ecn"))
+}
+
+fn is_random(scenario: &Scenario) -> bool {
+    let link = |link: &Link| {
+        let random_queue = !DETERMINISTIC.contains(&link.queue.kind.as_str());
+        link.loss.ratio() > 0.0 || link.elements.is_random() || random_queue
+    };
+    let links = scenario.links().any(|both| link(both) || link(&both.back()));
+    links || scenario.flow.iter().any(|flow| flow.elements.is_random() || flow.traffic.has_transfers())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Experiment;
+
+    fn runs(queue: &str, top: &str) -> Vec<Planned> {
+        let text = format!(
+            "duration = \"9 s\"\nrepeat = 2\n{top}\n[link]\nrate = \"1 Mbit/s\"\nbuffer = \"9 packets\"\nqueue = {queue}\n\
+             [[flow]]\nname = \"a\"\ncontroller = \"cubic\"\nrtt = \"9 ms\"\ntransport = {{ kind = \"tcp\", ecn = true }}\n"
+        );
+        Experiment::parse(&text, "test.toml", &[]).unwrap().runs(None, None).unwrap()
+    }
+
+    #[test]
+    fn ecn_without_a_queue_that_marks_is_warned_about() {
+        let warnings = |queue: &str| of_scenario(&runs(queue, "")[0].scenario);
+        assert!(warnings("\"droptail\"")[0].contains("ECN changes nothing for flow \"a\""));
+        assert!(!warnings("{ kind = \"codel\", ecn = \"false\" }").is_empty());
+        assert_eq!(warnings("{ kind = \"codel\", ecn = \"true\" }"), [""; 0]);
+        assert_eq!(warnings("\"fq_codel\""), [""; 0]);
+    }
+
+    #[test]
+    fn repetitions_that_cannot_differ_are_warned_about() {
+        assert!(of_repetitions(&runs("\"droptail\"", "")).is_some());
+        assert_eq!(of_repetitions(&runs("\"droptail\"", "noise = \"testbed\"")), None);
+        assert_eq!(of_repetitions(&runs("\"pie\"", "")), None);
+        assert_eq!(of_repetitions(&runs("\"droptail\"", "")[..1]), None);
+    }
+
+    #[test]
+    fn flows_of_which_nothing_arrived_are_named() {
+        let totals = |flow: &str, packets| Totals {
+            flow: flow.to_owned(),
+            packets,
+            received_bytes: packets * 1448,
+            ..Totals::default()
+        };
+        let run = |totals| Run { totals, ..Run::default() };
+        assert_eq!(of_run(&run(vec![totals("a", 9)])), None);
+        let warning = of_run(&run(vec![totals("a", 9), totals("b", 0)])).unwrap();
+        assert_eq!(warning, "no data arrived in the whole run of flow \"b\"");
+    }
+}
