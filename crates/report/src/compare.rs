@@ -55,16 +55,14 @@ impl Compared {
 impl Pair<'_> {
     /// Every figure of either result: of each flow in each window, then of each link.
     pub fn figures(&self) -> Vec<Compared> {
-        let rows = self
-            .outcomes
-            .map(|outcome| Rows::of(outcome, Identity { run: 1, key: outcome.content_hash.clone() }));
+        let rows =
+            self.outcomes.map(|outcome| Rows::of(outcome, Identity { run: 1, key: outcome.content_hash }));
         let mut figures = Vec::new();
-        let tables: [(fn(&Rows) -> &[Row], &str); 2] =
-            [(|rows| &rows.flows, "flow"), (|rows| &rows.links, "link")];
-        for (table, about) in tables {
-            for (side, rows) in rows.iter().enumerate() {
-                table(rows).iter().for_each(|row| add(&mut figures, row, about, side));
-            }
+        for (side, rows) in rows.iter().enumerate() {
+            rows.flows.iter().for_each(|row| add(&mut figures, row, "flow", side));
+        }
+        for (side, rows) in rows.iter().enumerate() {
+            rows.links.iter().for_each(|row| add(&mut figures, row, "link", side));
         }
         figures
     }

@@ -12,6 +12,7 @@
 //!          acks ▶ bottleneck
 //! ```
 
+use crate::element::Propagation;
 use crate::error::Error;
 use crate::path::Direction;
 use crate::random;
@@ -39,9 +40,11 @@ pub struct OneWay {
     pub name: String,
     /// Rate, buffer, queue and loss.
     pub link: Link,
-    /// Names of its random streams: each link has its own, so that another link changes nobody's luck.
+    /// Names of its random streams: each link has its own, so that another link changes no other's losses.
     queue_stream: String,
     loss_stream: String,
+    /// What its elements' streams end with.
+    of_way: String,
 }
 
 /// The links that a flow's packets cross, as indices of [`Network::links`].
@@ -73,6 +76,7 @@ impl OneWay {
             link: link.clone(),
             queue_stream: format!("queue of link {name}"),
             loss_stream: format!("loss of link {name}"),
+            of_way: format!("of link {name}"),
         }
     }
 
@@ -82,6 +86,11 @@ impl OneWay {
     /// As [`Link::build_queue`].
     pub fn build_queue<T: Send + 'static>(&self, seed: u64) -> Result<Box<dyn Queue<T>>, Error> {
         self.link.build_queue(seed, &self.queue_stream)
+    }
+
+    /// Returns the random stream of one of its elements.
+    pub fn stream_of(&self, element: &str, seed: u64) -> Pcg64 {
+        random::stream(seed, &format!("{element} {}", self.of_way))
     }
 
     /// Returns the random stream of its losses.
@@ -97,6 +106,7 @@ fn both_directions(link: &Link) -> Vec<OneWay> {
         link,
         queue_stream: format!("queue {way}"),
         loss_stream: format!("link {way} loss"),
+        of_way: format!("of the {way} direction"),
     };
     let forward = Link { reverse: None, ..link.clone() };
     vec![direction(BOTTLENECK, "forward", forward), direction(REVERSE_PATH, "reverse", link.back())]
@@ -124,7 +134,8 @@ impl Network {
             // Never no time at all, as in the simulator.
             Span(u64::try_from(nanos).unwrap_or(u64::MAX).max(1))
         };
-        links.iter().fold(delay, |sum, link| sum + sending(link))
+        let own = |link: &usize| self.links[*link].link.elements.delay.as_ref().map(Propagation::least);
+        links.iter().fold(delay, |sum, link| sum + sending(link) + own(link).unwrap_or_default().0)
     }
 
     /// Returns the round-trip time of the flow's empty path: a full data packet there, an acknowledgement back.

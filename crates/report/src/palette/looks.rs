@@ -63,12 +63,22 @@ pub fn is_known(name: &str) -> bool {
     LOOKS.iter().any(|(known, ..)| *known == name)
 }
 
+/// Groups that are about no controller: dark to light, as on a map, so that none is taken for a controller.
+const GROUPS: [(Shape, Colour); 8] = [
+    (Shape::Square, colour("#440154", "#b98ccc")),
+    (Shape::Triangle, colour("#3b518b", "#8ba3de")),
+    (Shape::Down, colour("#2c718e", "#7cc0dc")),
+    (Shape::Disc, colour("#21908d", "#6fd3d0")),
+    (Shape::Star, colour("#1f9a6e", "#7fe0bb")),
+    (Shape::Plus, colour("#4fb154", "#a5e8a8")),
+    (Shape::Box, colour("#8fae1b", "#d3ee7a")),
+    (Shape::HollowDown, colour("#b9a500", "#f3e36a")),
+];
+
 /// The look of the group with this index, where groups are about no controller.
 pub fn nth(index: usize) -> Style {
-    // Neighbours in this order differ most.
-    const ORDER: [usize; 10] = [8, 0, 9, 1, 6, 2, 7, 3, 5, 4];
-    let (_, shape, colours) = LOOKS[ORDER[index % ORDER.len()]];
-    Style { colour: colours[index / ORDER.len() % colours.len()], shape }
+    let (shape, colour) = GROUPS[index % GROUPS.len()];
+    Style { colour, shape }
 }
 
 #[cfg(test)]

@@ -34,7 +34,8 @@ pub fn draw(canvas: &Canvas<'_>, chosen: &Chosen<'_>) -> Result<(), Error> {
         return Err(Error::Plot(format!("no row has both {} and {}", x.label, y.label)));
     }
     let is_time = chosen.x() == Some("time_s");
-    let end = places.iter().copied().fold(0.0, f64::max);
+    let moments_at = chosen.data.marks.iter().map(|(at, _)| *at);
+    let end = places.iter().copied().chain(moments_at).fold(0.0, f64::max);
     let across = if is_time { Axis::of_times(end) } else { Axis::of_settings(&places) };
     let tops = curves.iter().flat_map(|curve| &curve.points).flat_map(|point| {
         let width = point.y.half_width.unwrap_or(0.0);

@@ -4,5 +4,6 @@ mod common;
 mod files;
 mod links;
 mod pictures;
+mod plots;
 mod rows;
 mod words;

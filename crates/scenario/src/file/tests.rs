@@ -1,3 +1,4 @@
+mod elements;
 mod paths;
 mod ranges;
 
@@ -27,6 +28,11 @@ fn flow(lines: &str) -> String {
     format!("[[flow]]\ncontroller = \"cubic\"\nrtt = \"40 ms\"\n{lines}\n")
 }
 
+/// A flow with this traffic in its last line, after an empty line.
+fn traffic(written: &str) -> String {
+    format!("\n[[flow]]\ncontroller = \"cubic\"\nrtt = \"40 ms\"\ntraffic = {written}\n")
+}
+
 #[test]
 fn a_wrong_word_is_shown_with_its_line_a_caret_and_the_nearest_one() {
     let text = error("", "\n[[flow]]\ncontroller = \"cubik\"\nrtt = \"40 ms\"\n");
@@ -54,7 +60,7 @@ fn every_kind_of_mistake_is_answered_where_it_was_made() {
         ("", "\n[[flow]]\ncontroller = \"cubic\"\nrtt = 40\n", "\"40\" is not a time", 9),
         ("", "\n[[flow]]\ncontroller = \"bbr\"\nrtt = \"40 ms\"\n", "not built yet", 8),
         ("", "queue = \"cake\"\n", "not built yet", 6),
-        ("", "jitter = \"1 ms\"\n", "not built yet", 6),
+        ("", "hosts = 3\n", "not built yet", 6),
         (
             "",
             "\n[[flow]]\ncontroller = \"cubic\"\ntransport = \"quic\"\nrtt = \"1 ms\"\n",
@@ -88,6 +94,44 @@ fn every_kind_of_mistake_is_answered_where_it_was_made() {
         ("", "\n[sweep]\n\"flow.x.rtt\" = [\"1 ms\"]\n", "there are no flows", 8),
         ("", "\n[sweep]\n\"link.rat\" = [\"1 Mbit/s\"]\n", "did you mean \"rate\"?", 8),
         ("", "\n[sweep]\n\"link.rate\" = [\"1 Mbit/s\", \"0 Mbit/s\"]\n", "carries nothing", 8),
+        ("", &traffic("{ arrivals = { poisson = \"50\" }, size = \"20 kB\" }"), "\"50 per s\"", 10),
+        ("", &traffic("{ arrivals = \"1 us\", size = \"20 kB\" }"), "more than 10000000 arrivals", 10),
+        (
+            "",
+            &traffic("{ arrivals = \"1 s\", size = { uniform = [\"2 kB\", \"1 kB\"] } }"),
+            "larger than the second",
+            10,
+        ),
+        (
+            "",
+            &traffic("{ arrivals = \"1 s\", size = { lognormal = { sigma = 1.0 } } }"),
+            "median or mean",
+            10,
+        ),
+        (
+            "",
+            &traffic("{ arrivals = \"1 s\", size = { pareto = { shape = 0, min = \"1 kB\" } } }"),
+            "from 0.1 to 100",
+            10,
+        ),
+        ("", &traffic("{ arrivals = \"1 s\", size = { zipf = \"1 kB\" } }"), "{ exponential = mean }", 10),
+        ("", &traffic("{ chunk = \"1 MB\", pause = \"1 rtt\", persist = 1.2 }"), "1.2 is no probability", 10),
+        ("", &traffic("{ chunk = \"1 MB\", persist = 0.5 }"), "this is no traffic", 10),
+        ("", &traffic("{ every = \"0 s\", size = \"1 MB\" }"), "use 1 ms or more", 10),
+        ("", &traffic("{ web = { users = 0, think = \"1 s\", size = \"1 kB\" } }"), "from 1 to 10000", 10),
+        ("", &traffic("{ web = { think = \"1 s\", size = \"1 kB\" } }"), "users is missing", 10),
+        (
+            "",
+            &(traffic("{ every = \"1 s\", size = \"1 kB\" }") + "active = [[\"0 s\", \"1 s\"]]\n"),
+            "leave active",
+            7,
+        ),
+        (
+            "",
+            &(traffic("{ every = \"1 s\", size = \"1 kB\" }") + "[[drop]]\nflow = \"cubic\"\npacket = 3\n"),
+            "have no numbers",
+            11,
+        ),
         ("", "\n[[hosts]]\ncount = 3\n", "not built yet", 7),
         ("x = [", "", "missing comma", 4),
     ] {

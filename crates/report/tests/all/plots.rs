@@ -1,0 +1,150 @@
+//! Figures of saved rows, two results beside each other, pages drawn again.
+
+use crate::common;
+use afteryou_report::plot::{Data, Figure, Kind};
+use afteryou_report::{png, redraw, write_files, write_folder, Pair};
+use std::path::Path;
+
+/// Two settings, three repetitions, two controllers.
+fn rows() -> String {
+    let mut text = "link.rate_bit_s,flow.backup.rtt_s,repetition,controller,window,kept\n".to_owned();
+    for (r, rate) in [1e6, 1e7, 1e8].iter().enumerate() {
+        for (t, rtt) in [0.01, 0.1].iter().enumerate() {
+            for repetition in 1..=3 {
+                for (c, controller) in ["ledbat++", "cubic"].iter().enumerate() {
+                    let kept = 1.0 / (1.0 + r as f64 + 2.0 * t as f64 + 4.0 * c as f64)
+                        + 0.01 * f64::from(repetition);
+                    text += &format!("{rate},{rtt},{repetition},{controller},measured,{kept}\n");
+                }
+            }
+        }
+    }
+    text
+}
+
+fn figure(kind: Kind) -> Figure {
+    let by = if kind == Kind::Heat { "flow.backup.rtt_s" } else { "controller" };
+    Figure {
+        kind: Some(kind),
+        x: Some("link.rate_bit_s".to_owned()),
+        y: "kept".to_owned(),
+        by: vec![by.to_owned()],
+        ..Figure::default()
+    }
+}
+
+fn drawn(figure: &Figure) -> Result<String, String> {
+    let data = Data::parse(&rows(), Path::new("flows.csv")).map_err(|error| error.to_string())?;
+    figure.draw_of(data).map_err(|error| error.to_string())
+}
+
+/// The words of a drawing, in order.
+fn words(svg: &str) -> Vec<String> {
+    let document = roxmltree::Document::parse(svg).expect("a drawing");
+    let texts = document.descendants().filter(|node| node.has_tag_name("text"));
+    texts.map(|node| node.text().unwrap_or_default().trim().to_owned()).collect()
+}
+
+#[test]
+fn every_kind_names_its_columns_and_draws_the_same_bytes_again() {
+    for (name, kind) in Kind::ALL {
+        let svg = drawn(&figure(kind)).expect(name);
+        assert_eq!(svg, drawn(&figure(kind)).expect(name));
+        let words = words(&svg);
+        let has = |word: &str| words.iter().any(|said| said.contains(word));
+        assert!(has("Kept"), "{name}: {words:?}");
+        match kind {
+            Kind::Heat => assert!(has("link.rate (Mbit/s)") && has("flow.backup.rtt (ms)") && has("100")),
+            Kind::Line => assert!(has("link.rate (Mbit/s)") && has("ledbat++") && has("cubic")),
+            Kind::Bar | Kind::Cdf => assert!(has("ledbat++") && has("cubic")),
+        }
+    }
+}
+
+#[test]
+fn a_map_has_the_mean_of_each_pair_of_settings() {
+    let one = Figure { only: vec![("controller".to_owned(), "cubic".to_owned())], ..figure(Kind::Heat) };
+    let words = words(&drawn(&one).unwrap());
+    // 1 / (1 + 4) + 0.02, and so on: three digits of six means.
+    for mean in ["0.22", "0.187", "0.163", "0.163", "0.145", "0.131"] {
+        let shown = words.iter().any(|word| {
+            word.parse::<f64>().is_ok_and(|number| (number - mean.parse::<f64>().unwrap()).abs() < 0.006)
+        });
+        assert!(shown, "{mean} in {words:?}");
+    }
+    assert!(words.iter().any(|word| word == "controller = cubic"));
+}
+
+#[test]
+fn what_cannot_be_drawn_is_refused_with_the_nearest_word() {
+    let wrong = |change: fn(&mut Figure)| {
+        let mut figure = figure(Kind::Line);
+        change(&mut figure);
+        drawn(&figure).unwrap_err()
+    };
+    let said = wrong(|figure| figure.y = "kep".to_owned());
+    assert!(said.contains("there is no column \"kep\": did you mean \"kept\"?"), "{said}");
+    let said = wrong(|figure| figure.y = "controller".to_owned());
+    assert!(said.contains("has words") && said.contains("repetition"), "{said}");
+    let said = wrong(|figure| figure.only = vec![("controller".to_owned(), "cubik".to_owned())]);
+    assert!(said.contains("did you mean \"cubic\"?"), "{said}");
+    let said = wrong(|figure| (figure.kind, figure.by) = (Some(Kind::Heat), Vec::new()));
+    assert!(said.contains("--by"), "{said}");
+    assert!(Data::parse("a,b\n", Path::new("t.csv")).unwrap_err().to_string().contains("it has no rows"));
+    assert!(Data::parse("a,b\n1\n", Path::new("t.csv")).is_err());
+}
+
+#[test]
+fn a_figure_of_a_result_has_its_title_and_its_flows() {
+    let outcome = common::full();
+    let folder = tempfile::tempdir().unwrap();
+    write_folder(&outcome, folder.path()).unwrap();
+    let figure = Figure { y: "goodput".to_owned(), ..Figure::default() };
+    let svg = figure.draw(folder.path()).unwrap();
+    let words = words(&svg);
+    for expected in [outcome.scenario.name.as_str(), "backup", "photo upload", "goodput (Mbit/s)", "time (s)"]
+    {
+        assert!(words.iter().any(|word| word == expected), "{expected} in {words:?}");
+    }
+    assert!(png(&svg).unwrap().starts_with(b"\x89PNG"));
+    let empty = tempfile::tempdir().unwrap();
+    let said = figure.draw(empty.path()).unwrap_err().to_string();
+    assert!(said.contains("flows.csv") && said.contains("result.json"), "{said}");
+}
+
+#[test]
+fn two_results_are_compared_figure_by_figure() {
+    let first = common::full();
+    let mut second = first.clone();
+    second.run.windows[0].flows[0].goodput_bit_s *= 1.5;
+    let pair = Pair { names: ["old", "new"], outcomes: [&first, &second] };
+    let figures = pair.figures();
+    let differing: Vec<_> =
+        figures.iter().filter(|figure| figure.difference().is_some_and(|value| value != 0.0)).collect();
+    assert_eq!(differing.len(), 1, "{differing:?}");
+    assert_eq!(differing[0].figure, "goodput_bit_s");
+    assert!((differing[0].relative().unwrap() - 0.5).abs() < 1e-9);
+    let text = pair.text(120, false);
+    assert!(text.contains("+50.0 %") && text.contains("old") && text.contains("new"), "{text}");
+    let page = pair.html().unwrap();
+    assert!(page.matches("<svg").count() >= 2 && page.contains("+50.0 %"));
+}
+
+#[test]
+fn pages_are_drawn_again_and_a_run_of_a_sweep_leads_back_to_the_page_of_all() {
+    let outcome = common::full();
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["1-a", "2-b"] {
+        let json = serde_json::to_string(&outcome).unwrap();
+        write_files(&folder.path().join(name), &[("result.json", json)]).unwrap();
+    }
+    let page = redraw(folder.path(), true).unwrap();
+    let read = |path: &Path| std::fs::read_to_string(path).unwrap();
+    assert!(read(&page).contains("href=\"2-b/report.html\""));
+    assert!(read(&folder.path().join("1-a/report.html")).contains("href=\"../report.html\""));
+    assert!(folder.path().join("1-a/figure.png").is_file());
+    let alone = redraw(&folder.path().join("1-a"), false).unwrap();
+    assert!(!read(&alone).contains("All runs"));
+    let empty = tempfile::tempdir().unwrap();
+    assert!(redraw(empty.path(), false).unwrap_err().to_string().contains("result.json"));
+}
