@@ -127,7 +127,7 @@ pub const ROOT: &[Key] = &[
     key(
         "sample",
         Takes::Time,
-        "time between the points of curves, for goodput two of them in some engines; by the run's length if not said",
+        "time between the points of curves, for goodput two of them in some engines; by the run's length by default",
     ),
     key(
         "record",
