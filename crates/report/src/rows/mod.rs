@@ -23,7 +23,6 @@ mod parquet;
 mod settings;
 
 pub use columns::{Column, Columns, Kind};
-pub(crate) use formats::field;
 pub use formats::{Csv, JsonLines};
 pub use of_outcome::{Identity, Rows};
 pub use parquet::Parquet;
