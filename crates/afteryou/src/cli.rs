@@ -36,7 +36,7 @@ pub enum Command {
     /// Move files, and control what moves them.
     #[command(flatten)]
     Transfer(TransferCommand),
-    /// Watch a background transfer step aside, with real packets on this machine.
+    /// Watch a background transfer yield to an upload, with real packets on this machine.
     Demo(DemoArgs),
     /// Run scenario files with an engine of the lab.
     #[command(flatten)]
@@ -49,13 +49,13 @@ pub enum Command {
     Report(ReportArgs),
     /// Print two results side by side, with the differences.
     Compare(CompareArgs),
-    /// What there is to choose from, with every parameter.
+    /// List controllers, queues or transports with every parameter.
     List(ListArgs),
-    /// What this machine and the way to a far end can do, and what to do about the rest.
+    /// Check this machine and the path to a peer, and suggest remedies.
     Doctor(DoctorArgs),
-    /// What a shell has to know to complete words.
+    /// Print or install completions for a shell.
     Completions(CompletionsArgs),
-    /// Manual pages.
+    /// Write the manual pages.
     Man(ManArgs),
 }
 
@@ -63,23 +63,23 @@ const AFTER_HELP: &str = "\
 Examples:
   afteryou receive archive                    waits for files and prints a ticket
   afteryou send photos TICKET                 sends them from another machine
-  afteryou ctl                                what running jobs do
-  afteryou doctor                             what this machine can do
-  afteryou demo                               a transfer steps aside on a home uplink
+  afteryou ctl                                shows running jobs
+  afteryou doctor                             checks this machine
+  afteryou demo                               a transfer yields on a home uplink
   afteryou demo --rate 5Mbit/s --rtt 120ms    the same on a slower, longer path
-  afteryou demo --controller cubic --check    a transfer that does not: exits 1
+  afteryou demo --controller cubic --check    a transfer that does not yield: exits 1
   afteryou sim scenarios/home-uplink.toml     the same in the simulator, at once
-  afteryou fluid --explain FILE               what to expect of it, without running anything
+  afteryou fluid --explain FILE               its equilibrium and stability, without a run
   afteryou plot RESULT --y goodput --out x.svg  a figure of what it saved
-  afteryou list controllers                   what --controller takes
+  afteryou list controllers                   the values of --controller
   afteryou list queues --json                 the same for queues, for programs
 
 Exit codes:
-  0  it went well
-  1  it failed, or its verdict is bad and --check was given
-  2  the command line (or a scenario file) makes no sense
+  0  success
+  1  failure, or a bad verdict with --check
+  2  the command line (or a scenario file) is invalid
   3  a transfer is complete, but entries were left out, or stored without their mode or time; a joined sweep lacks runs
-  130  Ctrl-C ended it";
+  130  interrupted by Ctrl-C";
 
 impl Command {
     /// Does it.

@@ -84,9 +84,9 @@ Examples:
   afteryou demo --file backup.tar --out report --json > result.json
 
 Exit codes:
-  0  it ran; with --check: and its verdict is good
-  1  it failed, or its verdict is bad and --check was given
-  2  the command line makes no sense: unknown controller, rate without unit, file that is not there";
+  0  success; with --check: and the verdict is good
+  1  failure, or a bad verdict with --check
+  2  the command line is invalid: unknown controller, rate without unit, missing file";
 
 impl DemoArgs {
     /// Do the values make sense together? Each alone was checked as it was read.

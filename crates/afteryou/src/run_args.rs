@@ -38,11 +38,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
-    /// Run each combination so many times, with seeds N, N+1, …
+    /// Run each combination this many times, with seeds N, N+1, …
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub repeat: Option<u32>,
 
-    /// Runs at the same time; as many as there are cores if not said
+    /// Runs at the same time; the number of cores by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
 
@@ -103,7 +103,7 @@ const TRACE_HELP: &str =
     "Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run";
 
 const EXPLAIN_HELP: &str =
-    "Print what follows from the scenario without running it: equilibrium, time constants, stability, what to expect";
+    "Print the equilibrium, time constants and stability of the scenario, and the expected shares, without running it";
 
 /// For what is the same with every engine.
 const AFTERWORD: &str = "\
@@ -112,9 +112,9 @@ series.csv and figure.svg; many give report.html, runs.csv, flows.csv and a fold
 A sweep that was interrupted or killed goes on where it was when the same command is given again.
 
 Exit codes:
-  0    it went well
-  1    it failed
-  2    a file or the command line makes no sense, or a file asks for what the engine cannot do
+  0    success
+  1    failure
+  2    a file or the command line is invalid, or the engine does not support a setting of a file
   130  interrupted";
 
 /// Only one engine follows from closed forms.

@@ -2,7 +2,7 @@
 
 /// Best effort, the default (RFC 2474 §4.1).
 pub const DEFAULT: u8 = 0;
-/// Lower effort: yields to everything else where the network knows it (RFC 8622).
+/// Lower effort: yields to all other traffic where the network supports it (RFC 8622).
 pub const LE: u8 = 0b00_0001;
 /// Class selector 1, which background traffic used before there was a class for it (RFC 3662).
 pub const CS1: u8 = 0b00_1000;

@@ -49,7 +49,7 @@ pub struct Param {
     pub kind: Kind,
     /// Unit of the plain numbers below, for people: "ms", "packets", "".
     pub unit: &'static str,
-    /// Value if nothing is said.
+    /// Default value.
     pub default: Value,
     /// Smallest valid value, in the parameter's own unit. Unused for flags and choices.
     pub min: Value,

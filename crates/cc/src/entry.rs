@@ -9,9 +9,9 @@ use core::ops::Deref;
 /// The traffic that a controller is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Takes its fair share: what people wait for.
+    /// Takes its fair share, for transfers that people wait for.
     Foreground,
-    /// Steps aside for everybody else.
+    /// Yields to all other traffic.
     Background,
 }
 

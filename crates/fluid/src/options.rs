@@ -16,7 +16,7 @@ pub struct Options {
     pub base: Base,
     /// LEDBAT++'s slowdowns are a factor on its rate instead of events.
     pub mean_slowdowns: bool,
-    /// Length of a step at most, s; a tenth of the shortest round trip, or less, if not said.
+    /// Length of a step at most, s; a tenth of the shortest round trip, or less, by default.
     pub step_s: Option<f64>,
 }
 

@@ -212,7 +212,7 @@ impl<'a> Recorder<'a> {
         done
     }
 
-    /// What came out.
+    /// Returns the outcome.
     pub fn finish(mut self) -> Run {
         self.marks.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
         let windows = (0..self.windows.len()).map(|index| self.window(index)).collect();
@@ -235,7 +235,7 @@ impl<'a> Recorder<'a> {
             link: BOTTLENECK.to_owned(),
             capacity_bit_s: spec.rate.bits_per_second() as f64,
             discipline: spec.queue.kind.clone(),
-            packets: Some(Packets { arrived, delivered, dropped, lost, unfinished }),
+            packets: Some(Packets { arrived, delivered, dropped, lost, unfinished, duplicated: 0 }),
             ..LinkTotals::default()
         };
         Run {

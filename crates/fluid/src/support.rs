@@ -27,6 +27,12 @@ pub(crate) fn without_equations(scenario: &Scenario, options: &Options) -> Vec<U
             format!("there is no fluid model of the queue {kind}: use {known}, or run it in the simulator");
         refuse("link.queue", reason);
     }
+    if let Some(element) = link.elements.first() {
+        let reason = format!(
+            "link.{element}: there is no fluid model of it: leave it out, or run the scenario in the simulator"
+        );
+        refuse(&format!("link.{element}"), reason);
+    }
     if link.reverse.is_some() {
         let reason = "link.reverse: the fluid model has no queue on the reverse path: leave it out, or run the scenario \
                       in the simulator";
@@ -75,9 +81,14 @@ fn of_flow(flow: &Flow) -> Vec<Unsupported> {
         );
         reasons.push(Unsupported::of_flow(flow, "direction", reason));
     }
-    if let Traffic::Chunk(_) = flow.traffic {
+    let what = match &flow.traffic {
+        Traffic::Chunk(_) => Some("traffic in chunks"),
+        traffic if traffic.has_transfers() => Some("traffic of many transfers"),
+        _ => None,
+    };
+    if let Some(what) = what {
         let reason = format!(
-            "flow {:?}: traffic in chunks has no fluid model: use bulk, size, on/off or cbr, or run the scenario in the \
+            "flow {:?}: {what} has no fluid model: use bulk, size, on/off or cbr, or run the scenario in the \
              simulator",
             flow.name
         );

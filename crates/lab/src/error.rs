@@ -8,7 +8,7 @@ use thiserror::Error;
 /// An error of an engine.
 pub type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why there is no result. The message says what to do next.
+/// The reason that there is no result. The message names the next step.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -18,10 +18,10 @@ pub enum Error {
     /// A name that no engine has.
     #[error(transparent)]
     UnknownEngine(afteryou_scenario::Error),
-    /// The file is wrong, or asks for what the engine cannot do; the message shows the line.
+    /// The file is wrong, or asks for a feature that the engine does not have; the message shows the line.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The scenario asks for what the engine cannot do.
+    /// The scenario asks for a feature that the engine does not have.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
     /// The scenario contradicts itself, or is too much for the engine.

@@ -21,7 +21,8 @@ impl Plan {
     /// Every run that `experiment` asks `engine` for.
     ///
     /// # Errors
-    /// More runs than anybody means, and whatever the engine does not [support](Engine::supports), with its line in the file.
+    /// A number of runs beyond any use, and a setting that the engine does not [support](Engine::supports), with its line in
+    /// the file.
     pub fn new(engine: &dyn Engine, experiment: &Experiment, choices: Choices) -> Result<Plan> {
         let lineup = Lineup::new(engine, experiment, choices)?;
         let points = (0..lineup.number()).map(|index| lineup.point(index)).collect::<Result<_>>()?;

@@ -83,6 +83,7 @@ pub fn totals<'a>(scenario: &'a Scenario, totals: &'a [Totals]) -> Cow<'a, [Tota
             timeouts: of(|totals| totals.timeouts),
             received_bytes: of(|totals| totals.received_bytes),
             completed_in_s: None,
+            completions: None,
         }
     };
     grouped(scenario, totals, |totals| &totals.flow).into_iter().map(sum).collect()

@@ -1,4 +1,4 @@
-//! Links: which of them are shown, their figures in each window, their packets, and what the background cost there.
+//! Links: which of them are shown, their figures in each window, their packets, and the cost of the background there.
 //!
 //! Shown are links that data cross. Where that is one link, as in most scenarios, no table names it.
 
@@ -17,7 +17,7 @@ pub(crate) fn are_several(outcome: &Outcome) -> bool {
     outcome.data_links().len() > 1
 }
 
-/// The name of what a curve belongs to, as tables have it: where there are several links, "link" is the first.
+/// Returns the name of a curve's flow or link as in the tables: where there are several links, "link" is the first.
 pub(crate) fn shown_name<'a>(outcome: &'a Outcome, of: &'a str) -> &'a str {
     match of == "link" && are_several(outcome) {
         true => BOTTLENECK,

@@ -160,7 +160,7 @@ pub fn link_in_words(outcome: &Outcome) -> String {
     format!("{rate}, {} buffer, {}{loss}", link.buffer, link.queue.kind)
 }
 
-/// Where in a sweep the run is, and which repetition; empty for a run alone.
+/// Returns the point of the sweep and the repetition; empty for a run alone.
 pub fn point(outcome: &Outcome) -> String {
     let settings = outcome.point.iter().map(|(name, value)| format!("{name} {value}"));
     let repetition = (outcome.repetition > 0).then(|| format!("repetition {}", outcome.repetition + 1));
@@ -209,6 +209,17 @@ fn traffic(traffic: &Traffic) -> String {
         Traffic::Size(size) => format!("{size}, once"),
         Traffic::Chunk(size) => format!("chunks of {size}"),
         Traffic::OnOff { on, off } => format!("{on} on, {off} off"),
+        Traffic::Arrivals { .. } => "transfers that arrive at random times".to_owned(),
+        Traffic::Peers { chunk, pause, persist } => {
+            format!("chunks of {chunk}, {pause} apart, {persist} to the same peer")
+        }
+        Traffic::Swarm(swarm) => format!(
+            "a swarm: chunks of {}, {} slots, {} to the same neighbour",
+            swarm.chunk, swarm.slots, swarm.persist
+        ),
+        Traffic::Downloads { downloads, .. } => format!("{downloads} downloads at a time"),
+        Traffic::Web(web) => format!("{} users who fetch pages of {} objects", web.users, web.objects),
+        Traffic::Bursts { every, size } => format!("segments of {size} every {every}"),
         Traffic::Cbr { rate, payload } => {
             let bits = payload.bytes() as f64 * 8.0;
             let per_second = rate.bits_per_second() as f64 / bits;

@@ -1,4 +1,4 @@
-//! What only the fluid engine needs to be told: which reality its equations shall have, and where they begin.
+//! Settings of the fluid engine alone: the effects that its equations include, and their start values.
 
 use crate::units::Duration;
 use schemars::JsonSchema;
@@ -15,7 +15,7 @@ pub struct Fluid {
     pub base: Base,
     /// What LEDBAT++'s slowdowns are.
     pub slowdowns: Slowdowns,
-    /// Length of a step at most; the engine's own choice if not said.
+    /// Length of a step at most; the engine's own choice by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub step: Option<Duration>,
     /// The window that each flow starts with, packets; by its controller if there are none.

@@ -12,10 +12,14 @@
 //!          acks ▶ bottleneck
 //! ```
 
+use crate::element::Propagation;
 use crate::error::Error;
+use crate::hosts::{Host, Hosts};
 use crate::path::Direction;
 use crate::random;
+pub use crate::route::{Access, Route};
 use crate::scenario::{Flow, Link, PacketFormat, Scenario};
+use crate::traffic::Traffic;
 use crate::words::unknown;
 use afteryou_aqm::{Backlog, Queue};
 use afteryou_base::Span;
@@ -39,22 +43,11 @@ pub struct OneWay {
     pub name: String,
     /// Rate, buffer, queue and loss.
     pub link: Link,
-    /// Names of its random streams: each link has its own, so that another link changes nobody's luck.
+    /// Names of its random streams: each link has its own, so that another link changes no other's losses.
     queue_stream: String,
     loss_stream: String,
-}
-
-/// The links that a flow's packets cross, as indices of [`Network::links`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Route {
-    /// By data.
-    pub forward: Vec<usize>,
-    /// By acknowledgements.
-    pub reverse: Vec<usize>,
-    /// Propagation delay of the forward path.
-    pub forward_delay: Span,
-    /// Propagation delay of the reverse path.
-    pub reverse_delay: Span,
+    /// What its elements' streams end with.
+    of_way: String,
 }
 
 /// All links, and the route of each flow.
@@ -62,8 +55,10 @@ pub struct Route {
 pub struct Network {
     /// The links; figures that describe one link alone describe the first.
     pub links: Vec<OneWay>,
-    /// One for each flow of the scenario.
+    /// One for each flow of the scenario; of a flow on hosts, that of the first of them.
     pub routes: Vec<Route>,
+    /// For each flow, the hosts that it runs on; none for most.
+    pub hosts: Vec<Vec<Access>>,
 }
 
 impl OneWay {
@@ -73,6 +68,7 @@ impl OneWay {
             link: link.clone(),
             queue_stream: format!("queue of link {name}"),
             loss_stream: format!("loss of link {name}"),
+            of_way: format!("of link {name}"),
         }
     }
 
@@ -82,6 +78,11 @@ impl OneWay {
     /// As [`Link::build_queue`].
     pub fn build_queue<T: Send + 'static>(&self, seed: u64) -> Result<Box<dyn Queue<T>>, Error> {
         self.link.build_queue(seed, &self.queue_stream)
+    }
+
+    /// Returns the random stream of one of its elements.
+    pub fn stream_of(&self, element: &str, seed: u64) -> Pcg64 {
+        random::stream(seed, &format!("{element} {}", self.of_way))
     }
 
     /// Returns the random stream of its losses.
@@ -97,6 +98,7 @@ fn both_directions(link: &Link) -> Vec<OneWay> {
         link,
         queue_stream: format!("queue {way}"),
         loss_stream: format!("link {way} loss"),
+        of_way: format!("of the {way} direction"),
     };
     let forward = Link { reverse: None, ..link.clone() };
     vec![direction(BOTTLENECK, "forward", forward), direction(REVERSE_PATH, "reverse", link.back())]
@@ -124,7 +126,8 @@ impl Network {
             // Never no time at all, as in the simulator.
             Span(u64::try_from(nanos).unwrap_or(u64::MAX).max(1))
         };
-        links.iter().fold(delay, |sum, link| sum + sending(link))
+        let own = |link: &usize| self.links[*link].link.elements.delay.as_ref().map(Propagation::least);
+        links.iter().fold(delay, |sum, link| sum + sending(link) + own(link).unwrap_or_default().0)
     }
 
     /// Returns the round-trip time of the flow's empty path: a full data packet there, an acknowledgement back.
@@ -144,7 +147,9 @@ impl Network {
     /// Returns the flows of which any packet crosses this link.
     pub fn flows_on(&self, link: usize) -> impl Iterator<Item = usize> + '_ {
         let crosses = move |route: &Route| route.forward.contains(&link) || route.reverse.contains(&link);
-        self.routes.iter().enumerate().filter(move |(_, route)| crosses(route)).map(|(flow, _)| flow)
+        let accesses = move |hosts: &[Access]| hosts.iter().any(|host| [host.up, host.down].contains(&link));
+        let flows = self.routes.iter().zip(&self.hosts).enumerate();
+        flows.filter(move |(_, (route, hosts))| crosses(route) || accesses(hosts)).map(|(flow, _)| flow)
     }
 
     /// Finds a link whose buffer holds no packet of a flow that crosses it: such a link passes nothing.
@@ -202,8 +207,9 @@ impl Scenario {
                 .collect(),
         };
         let by_name = self.links_by_name();
-        let routes = self.flow.iter().map(|flow| route(flow, &by_name)).collect::<Result<_, _>>()?;
-        Ok(Network { links, routes })
+        let routes = self.flow.iter().map(|flow| self.route(flow, &by_name)).collect::<Result<_, _>>()?;
+        let hosts = self.flow.iter().map(|flow| self.hosts_of(flow, &by_name)).collect::<Result<_, _>>()?;
+        Ok(Network { links, routes, hosts })
     }
 
     /// The named links by their place; nothing in the short form.
@@ -214,7 +220,40 @@ impl Scenario {
 
     /// Is there a route for `flow`? If not, why.
     pub(crate) fn check_path(&self, flow: &Flow) -> Result<(), Error> {
-        route(flow, &self.links_by_name()).map(drop)
+        self.route(flow, &self.links_by_name()).map(drop)
+    }
+
+    /// The route of a flow; of one on hosts, that of the first of them.
+    fn route(&self, flow: &Flow, by_name: &HashMap<&str, usize>) -> Result<Route, Error> {
+        let hosts = self.hosts_of(flow, by_name)?;
+        match (&flow.traffic, hosts.as_slice()) {
+            (Traffic::Downloads { downloads, .. }, [first, ..]) if *downloads as usize <= hosts.len() => {
+                Ok(first.download())
+            }
+            (Traffic::Downloads { downloads, .. }, [_, ..]) => Err(Error::Scenario(format!(
+                "flow {:?} has {downloads} downloads on {} hosts: each has one at most",
+                flow.name,
+                hosts.len()
+            ))),
+            (_, [first, second, ..]) => Ok(first.to(second)),
+            (_, [alone]) => Ok(alone.upload()),
+            (_, []) => route(flow, by_name),
+        }
+    }
+
+    /// The hosts that a flow runs on.
+    fn hosts_of(&self, flow: &Flow, by_name: &HashMap<&str, usize>) -> Result<Vec<Access>, Error> {
+        let Some(name) = &flow.hosts else { return Ok(Vec::new()) };
+        let names: Vec<&str> = self.hosts.iter().map(|hosts| hosts.name.as_str()).collect();
+        let hosts = self.hosts.iter().find(|hosts| hosts.name == *name);
+        let Hosts { host, .. } = hosts.ok_or_else(|| unknown("hosts", name, &names))?;
+        let link = |name: &str| by_name.get(name).copied().ok_or_else(|| unknown_link(name, by_name));
+        let access =
+            |host: &Host| Ok(Access { up: link(&host.up)?, down: link(&host.down)?, rtt: host.rtt.0 });
+        match host.is_empty() {
+            true => Err(Error::Scenario(format!("there are no hosts {name:?}: write one at least"))),
+            false => host.iter().map(access).collect(),
+        }
     }
 
     /// Checks the links by themselves, without the flows.

@@ -1,4 +1,4 @@
-//! What came out of an experiment: the same words from every engine.
+//! The outcome of an experiment, in the same form from every engine.
 //!
 //! An outcome carries the whole scenario, the version, the seed and the engine, and is enough to draw every figure
 //! again. Times are seconds since the start of the run, rates bit/s of payload, delays ms; every field says so in its
@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `window`, `sender` | figures of a window: each link, each flow, its sender over time |
 //! | `link` | a link in the whole run: packets, bytes, its queue |
+//! | `completions` | transfers of a flow: how long they took, what became of the bytes |
 //! | `compare` | what the background cost: each flow and each link with it and without |
 //! | `crossing` | which flows' data cross which link |
 //! | `curves`, `quantiles` | curves and marks; distributions |
@@ -15,6 +16,7 @@
 //! | `read`, `schema1` | an outcome from JSON, of this format or of an earlier one |
 
 mod compare;
+mod completions;
 mod crossing;
 mod curves;
 mod judged;
@@ -27,6 +29,7 @@ mod window;
 
 pub use crate::network::{BOTTLENECK, REVERSE_PATH};
 pub use compare::{Comparison, LinkComparison};
+pub use completions::{Completions, Offered, SizeClass, SIZE_CLASSES};
 pub use curves::{Exact, Mark, Series};
 pub use judged::{Check, Lateness, Transfer, Verdict};
 pub use link::{class_name, ClassCounts, Ledger, LinkTotals, Packets};
@@ -45,28 +48,28 @@ use std::collections::{BTreeMap, HashSet};
 /// Version of this format. [`Outcome::from_json`] reads it and the one before, and refuses later ones.
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// What came out.
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// [`SCHEMA_VERSION`] of the writer.
     pub schema_version: u32,
     /// Version of afteryou that ran it.
     pub afteryou_version: String,
-    /// Which engine ran it: "bed", "sim", "fluid".
+    /// The engine: "bed", "sim", "fluid".
     pub engine: String,
-    /// The name of what was run: BLAKE3 of engine, version and scenario as canonical JSON, see [`content_hash`].
+    /// The name of the run: BLAKE3 of engine, version and scenario as canonical JSON, see [`content_hash`].
     pub content_hash: ContentHash,
-    /// What was run.
+    /// The scenario that was run.
     pub scenario: Scenario,
-    /// Where in a sweep this is: the varied settings and their values.
+    /// The point of the sweep: the varied settings and their values.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub point: BTreeMap<String, String>,
-    /// Which of several repetitions this is, from 0.
+    /// The number of the repetition, from 0.
     #[serde(default)]
     pub repetition: u32,
     /// The run.
     pub run: Run,
-    /// The same without the background flows, if the scenario asks for it.
+    /// The same run without the background flows, if the scenario asks for it.
     pub baseline: Option<Run>,
     /// The run held against the baseline, for each window and foreground flow.
     pub comparison: Vec<Comparison>,
@@ -102,7 +105,7 @@ pub struct Run {
     pub links: Vec<LinkTotals>,
     /// How late the emulation was, for engines that run in real time.
     pub lateness: Option<Lateness>,
-    /// What each flow did in all, where the engine counts it.
+    /// Counters of each flow in the whole run, where the engine has them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub totals: Vec<Totals>,
 }
@@ -131,6 +134,9 @@ pub struct Totals {
     /// From the start until the last byte arrived in order, s, for a flow with an end that came to it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub completed_in_s: Option<f64>,
+    /// Its transfers, for a flow whose application makes several.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub completions: Option<Completions>,
 }
 
 /// The name of a run: the content hash of the object `{"afteryou_version", "engine", "scenario"}`, with the scenario as in an

@@ -29,7 +29,7 @@ pub struct Path {
     pub forward: Vec<String>,
     /// Links that acknowledgements cross, in order.
     pub reverse: Vec<String>,
-    /// Propagation delay of the forward path, part of the flow's round-trip time; half of it if not said.
+    /// Propagation delay of the forward path, part of the flow's round-trip time; half of it if not given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub delay: Option<Duration>,
 }

@@ -5,8 +5,10 @@
 
 use crate::algorithm::Algorithm;
 use crate::dscp::Dscp;
+use crate::element::Elements;
 use crate::error::Error;
 use crate::fluid::Fluid;
+use crate::hosts::Hosts;
 use crate::path::{Direction, Path};
 use crate::random;
 use crate::record::Record;
@@ -43,6 +45,9 @@ pub struct Scenario {
     /// The other named links.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub further_links: Vec<Link>,
+    /// Hosts whose access links are among the named ones.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub hosts: Vec<Hosts>,
     /// The flows.
     pub flow: Vec<Flow>,
     /// Packets to drop, before they reach the queue.
@@ -51,7 +56,7 @@ pub struct Scenario {
     /// Packets to hold back, so that others overtake them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub delay: Vec<Delay>,
-    /// What only the fluid engine needs to be told.
+    /// Settings of the fluid engine alone.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fluid: Option<Fluid>,
 }
@@ -70,12 +75,15 @@ pub struct Link {
     pub queue: Algorithm,
     /// Probability that a packet is lost at random, in each direction.
     pub loss: Probability,
+    /// What else it does to packets, in each direction.
+    #[serde(skip_serializing_if = "Elements::is_plain", default)]
+    pub elements: Elements,
     /// The reverse direction, where it differs; short form only.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reverse: Option<Reverse>,
 }
 
-/// The reverse direction of the short form's link: what is not said is as in the forward direction.
+/// The reverse direction of the short form's link: settings left out are as in the forward direction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reverse {
     /// Rate.
@@ -90,6 +98,9 @@ pub struct Reverse {
     /// Probability that a packet is lost at random.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub loss: Option<Probability>,
+    /// What else it does to packets: all of its elements, if they differ from those of the forward direction.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub elements: Option<Elements>,
 }
 
 /// One flow.
@@ -115,9 +126,12 @@ pub struct Flow {
     /// The named links that its packets cross; none in the short form.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path: Option<Path>,
+    /// The hosts that it runs on, for a swarm and downloads.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hosts: Option<String>,
     /// When it starts.
     pub start: Duration,
-    /// When it stops; at the end of the run if not said.
+    /// When it stops; at the end of the run by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stop: Option<Duration>,
     /// When it has something to send, ascending; all the time if empty.
@@ -128,12 +142,15 @@ pub struct Flow {
     pub reconnect: bool,
     /// What it sends.
     pub traffic: Traffic,
-    /// Sizes of its packets; the transport's own if not said.
+    /// Sizes of its packets; the transport's own by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub packet: Option<PacketFormat>,
-    /// The class that its packets claim; by its role if not said.
+    /// The class that its packets claim; from its role by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub dscp: Option<Dscp>,
+    /// What its data meet before the first link of their path.
+    #[serde(skip_serializing_if = "Elements::is_plain", default)]
+    pub elements: Elements,
 }
 
 /// Sizes of a flow's packets.
@@ -148,13 +165,13 @@ pub struct PacketFormat {
 /// Packets to drop before the queue: one by its number, or some from a time on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Drop {
-    /// Whose; anybody's if not said (then `at` must be).
+    /// The flow; any flow by default (then `at` must be).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub flow: Option<String>,
     /// Number of the data packet, from 1, in order of their first transmission.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub packet: Option<u64>,
-    /// Which of its transmissions, from 1; the first if not said.
+    /// Which of its transmissions, from 1; the first by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub transmission: Option<u32>,
     /// From this time on.
@@ -163,9 +180,22 @@ pub struct Drop {
     /// Until this time: an outage.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub until: Option<Duration>,
-    /// How many packets in a row; one if neither this nor `until` is said.
+    /// Only every n-th packet, or one in each interval.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub every: Option<Every>,
+    /// How many packets; one if neither this, `until` nor `every` is given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub count: Option<u64>,
+}
+
+/// How a rule of the script repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Every {
+    /// Every n-th packet.
+    Packets(u64),
+    /// One packet in each interval of this length: the first that comes in it.
+    Time(Duration),
 }
 
 /// A packet to hold back before the queue.
@@ -173,11 +203,24 @@ pub struct Drop {
 pub struct Delay {
     /// Whose.
     pub flow: String,
-    /// Number of the data packet, from 1, in order of their first transmission.
-    pub packet: u64,
-    /// Which of its transmissions, from 1; the first if not said.
+    /// Number of the data packet, from 1, in order of their first transmission; none if `at` is given.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub packet: Option<u64>,
+    /// Which of its transmissions, from 1; the first by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub transmission: Option<u32>,
+    /// From this time on.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub at: Option<Duration>,
+    /// Until this time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub until: Option<Duration>,
+    /// Only every n-th packet, or one in each interval.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub every: Option<Every>,
+    /// How many packets; one if neither this, `until` nor `every` is given.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub count: Option<u64>,
     /// For how long.
     pub by: Duration,
 }
@@ -220,6 +263,7 @@ impl Scenario {
             baseline: false,
             link,
             further_links: Vec::new(),
+            hosts: Vec::new(),
             flow: Vec::new(),
             drop: Vec::new(),
             delay: Vec::new(),
@@ -254,7 +298,7 @@ impl Scenario {
             if !names.insert(flow.name.as_str()) {
                 return wrong(format!("two flows are named {:?}: rename one", flow.name));
             }
-            flow.check()?;
+            flow.check(self.duration)?;
         }
         let known = |name: &str| match names.contains(name) {
             true => Ok(()),
@@ -265,9 +309,25 @@ impl Scenario {
         };
         self.drop.iter().try_for_each(|drop| {
             drop.flow.as_deref().map_or(Ok(()), known)?;
-            drop.check()
+            drop.check()?;
+            self.check_numbered(drop.flow.as_deref().filter(|_| drop.packet.is_some()))
         })?;
-        self.delay.iter().try_for_each(|delay| known(&delay.flow))
+        self.delay.iter().try_for_each(|delay| {
+            known(&delay.flow)?;
+            delay.check()?;
+            self.check_numbered(delay.packet.map(|_| delay.flow.as_str()))
+        })
+    }
+
+    /// Do the packets of this flow have numbers? Those of an application with many connections have none.
+    pub(crate) fn check_numbered(&self, flow: Option<&str>) -> Result<(), Error> {
+        let flow = self.flow.iter().find(|other| Some(other.name.as_str()) == flow);
+        match flow.filter(|flow| flow.traffic.has_transfers()) {
+            Some(Flow { name, .. }) => Err(Error::Scenario(format!(
+                "flow {name:?} opens connections by itself, so its packets have no numbers: say at = … instead"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// The points of a curve are bounded: each flow has several curves.
@@ -310,6 +370,7 @@ impl Link {
             buffer,
             queue: Algorithm::named("droptail"),
             loss: Probability::default(),
+            elements: Elements::default(),
             reverse: None,
         }
     }
@@ -328,6 +389,7 @@ impl Link {
             buffer: reverse.buffer.unwrap_or(self.buffer),
             queue: reverse.queue.unwrap_or_else(|| self.queue.clone()),
             loss: reverse.loss.unwrap_or(self.loss),
+            elements: reverse.elements.unwrap_or_else(|| self.elements.clone()),
             reverse: None,
         }
     }
@@ -364,14 +426,44 @@ impl Link {
                 )));
             }
             link.build_queue::<()>(0, "")?;
+            let wrong = |(element, why)| Error::Scenario(format!("{name}.{element}: {why}"));
+            link.elements.check().map_err(wrong)?;
         }
         Ok(())
     }
 }
 
+impl Delay {
+    /// Holds back the first transmission of a packet.
+    pub fn of_packet(flow: impl Into<String>, packet: u64, by: Duration) -> Delay {
+        let (transmission, at, until, every, count) = (None, None, None, None, None);
+        Delay { flow: flow.into(), packet: Some(packet), transmission, at, until, every, count, by }
+    }
+
+    /// The same packets, to be dropped.
+    fn chosen(&self) -> Drop {
+        let Delay { flow, packet, transmission, at, until, every, count, by: _ } = self.clone();
+        Drop { flow: Some(flow), packet, transmission, at, until, every, count }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.chosen().check_as("a delay")
+    }
+}
+
 impl Drop {
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let wrong = |what: &str| Err(Error::Scenario(format!("a drop {what}")));
+        self.check_as("a drop")
+    }
+
+    fn check_as(&self, rule: &str) -> Result<(), Error> {
+        let wrong = |what: &str| Err(Error::Scenario(format!("{rule} {what}")));
+        if self.every.is_some() && self.at.is_none() {
+            return wrong("repeats from no time on: say at = … beside every = …");
+        }
+        if matches!(self.every, Some(Every::Packets(0) | Every::Time(Duration(afteryou_base::Span::ZERO)))) {
+            return wrong("repeats without a pause: use every = 1 or more, or a time above 0");
+        }
         if self.until.is_some_and(|until| self.at.is_none_or(|at| at >= until)) {
             return wrong("ends before it begins: say at = … and a later until = …");
         }
@@ -407,6 +499,7 @@ impl Flow {
             rtt,
             direction: Direction::Up,
             path: None,
+            hosts: None,
             start: Duration::default(),
             stop: None,
             active: Vec::new(),
@@ -414,6 +507,7 @@ impl Flow {
             traffic: Traffic::Bulk,
             packet: None,
             dscp: None,
+            elements: Elements::default(),
         }
     }
 
@@ -448,7 +542,7 @@ impl Flow {
     }
 
     /// Is it one by itself? If not, the first thing that is wrong.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self, duration: Duration) -> Result<(), Error> {
         let wrong = |what: &str| Err(Error::Scenario(format!("flow {:?} {what}", self.name)));
         match (&self.controller, self.transport.protocol()?, &self.traffic) {
             (None, Protocol::Udp, Traffic::Cbr { rate, payload }) => {
@@ -466,6 +560,8 @@ impl Flow {
             }
         }
         self.check_times()?;
+        let of_flow = |error: Error| Error::Scenario(format!("traffic of flow {:?}: {error}", self.name));
+        self.traffic.check(duration).map_err(of_flow)?;
         self.check_sizes()
     }
 
@@ -478,12 +574,15 @@ impl Flow {
         if !times.clone().zip(times.skip(1)).all(|(earlier, later)| earlier < later) {
             return wrong("has times of activity that are empty, overlap or go backwards");
         }
-        match self.traffic {
-            Traffic::OnOff { on, off } if on.0 < SHORTEST_ON_OFF || off.0 < SHORTEST_ON_OFF => {
-                wrong("goes on and off too fast: use 1 ms or more for each")
-            }
-            _ => Ok(()),
+        match (self.traffic.needs_hosts(), &self.hosts) {
+            (true, None) => return wrong("needs hosts: write hosts = … and [[hosts]]"),
+            (false, Some(_)) => return wrong("runs on hosts, which only a swarm and downloads do"),
+            _ => {}
         }
+        if self.traffic.has_transfers() && (!self.active.is_empty() || self.reconnect) {
+            return wrong("has traffic that opens connections by itself: leave active and reconnect out");
+        }
+        Ok(())
     }
 
     fn check_sizes(&self) -> Result<(), Error> {
@@ -491,9 +590,6 @@ impl Flow {
         let PacketFormat { payload, overhead } = self.packet_format();
         if !(1..=LARGEST_PAYLOAD).contains(&payload.bytes()) || overhead.bytes() > LARGEST_OVERHEAD {
             return wrong("has packets of an impossible size: payload 1 B to 65000 B, overhead up to 500 B");
-        }
-        if matches!(self.traffic, Traffic::Chunk(size) if size.bytes() == 0) {
-            return wrong("has empty chunks");
         }
         Ok(())
     }
@@ -503,8 +599,6 @@ impl Flow {
 const MOST_SAMPLES: u64 = 100_000;
 /// Shortest time between two points of a curve.
 const SHORTEST_SAMPLE: Span = Span::from_millis(1);
-/// Shorter times on or off are not traffic but noise, and there could be too many of them.
-const SHORTEST_ON_OFF: Span = Span::from_millis(1);
 /// What an IP packet can hold.
 const LARGEST_PAYLOAD: u64 = 65_000;
 const LARGEST_OVERHEAD: u64 = 500;

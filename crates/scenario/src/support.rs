@@ -1,6 +1,6 @@
 //! Answers to "can this engine run that scenario?".
 //!
-//! Each engine's room lists what it cannot do as [`Unsupported`], once, and refuses a run with the first of that list. The same
+//! Each engine lists the settings that it does not support as [`Unsupported`], once, and refuses a run with the first of that list. The same
 //! list feeds the messages of the file checker, `afteryou list` and the book.
 
 use std::fmt;
@@ -10,7 +10,7 @@ use std::fmt;
 pub struct Unsupported {
     /// The key of the scenario file, as `--set` takes it: "link.queue", "flow.backup.controller.target".
     pub key: String,
-    /// The reason, and what to do instead: one sentence without its key.
+    /// The reason and the alternative: one sentence without its key.
     pub reason: String,
 }
 

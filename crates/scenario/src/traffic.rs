@@ -1,16 +1,26 @@
 //! What a flow sends, and how that is written.
 
 use crate::error::Error;
-use crate::units::{Duration, Rate, Size};
+use crate::law::Law;
+use crate::units::{Duration, Probability, Rate, Size};
+use afteryou_base::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Payload of a packet of constant-rate traffic if nothing is said: 20 ms of a 64 kbit/s call.
+/// Payload of a packet of constant-rate traffic by default: 20 ms of a 64 kbit/s call.
 pub const CBR_PAYLOAD: Size = Size::from_bytes(160);
 
+/// Shorter times are not traffic but noise, and there could be too many of them.
+const SHORTEST: Span = Span::from_millis(1);
+/// Most transfers that a flow may begin in a run.
+const MOST_TRANSFERS: f64 = 1e7;
+/// Most users, objects of a page, connections of a user.
+const MOST_USERS: u32 = 10_000;
+
 /// What a flow sends. In files: `"bulk"`, `{ size = "260 kB" }`, `{ chunk = "250 kB" }`, `{ on = "30 s", off = "30 s" }`,
-/// `{ cbr = "64 kbit/s", payload = "160 B" }`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// `{ cbr = "64 kbit/s", payload = "160 B" }`, `{ arrivals = { poisson = "50 per s" }, size = "20 kB" }`,
+/// `{ chunk = "250 kB", pause = "1 rtt", persist = 0.9 }`, `{ web = { users = 20, … } }`, `{ every = "4 s", size = "1.5 MB" }`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "Written", try_from = "Written")]
 #[schemars(with = "Written")]
 pub enum Traffic {
@@ -34,6 +44,69 @@ pub enum Traffic {
         /// Payload of a packet.
         payload: Size,
     },
+    /// Transfers that begin whether or not earlier ones have ended, each over a connection of its own.
+    Arrivals {
+        /// Time from one to the next.
+        arrivals: Law<Duration>,
+        /// Of each.
+        size: Law<Size>,
+    },
+    /// Pieces of this size, as a peer sends them: once one is acknowledged, the next one goes to the same peer after a pause, or
+    /// to another one over a new connection.
+    Peers {
+        /// Of a piece.
+        chunk: Size,
+        /// Between two pieces to the same peer.
+        pause: Duration,
+        /// That the next piece goes to the same peer.
+        persist: Probability,
+    },
+    /// Users who fetch a page, look at it, and fetch the next one.
+    Web(Web),
+    /// Peers that upload to each other.
+    Swarm(Swarm),
+    /// Hosts that download from a server that is no bottleneck: when one has its download, another one begins.
+    Downloads {
+        /// How many at any time.
+        downloads: u32,
+        /// Of each.
+        size: Law<Size>,
+    },
+    /// Segments of this size, one after each interval: adaptive video.
+    Bursts {
+        /// From one to the next.
+        every: Duration,
+        /// Of each.
+        size: Size,
+    },
+}
+
+/// A swarm of peers, after Carofiglio et al. (2013).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Swarm {
+    /// Of a piece.
+    pub chunk: Size,
+    /// Uploads of a peer at a time.
+    pub slots: u32,
+    /// Peers that a peer may upload to.
+    pub neighbours: u32,
+    /// That a slot's next chunk goes to the same neighbour.
+    pub persist: Probability,
+}
+
+/// Users of the web.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Web {
+    /// How many.
+    pub users: u32,
+    /// Time from the end of a page to the next one.
+    pub think: Law<Duration>,
+    /// Objects of a page.
+    pub objects: u32,
+    /// Of an object.
+    pub size: Law<Size>,
+    /// Most connections that a user has at a time.
+    pub connections: u32,
 }
 
 /// The forms of traffic in files.
@@ -41,6 +114,13 @@ pub enum Traffic {
 #[serde(untagged)]
 enum Written {
     Word(String),
+    // Those with more fields first: the others would ignore what they do not know.
+    Arrivals { arrivals: Law<Duration>, size: Law<Size> },
+    Bursts { every: Duration, size: Size },
+    Peers { chunk: Size, pause: Duration, persist: Probability },
+    Web { web: Web },
+    Swarm { swarm: Swarm },
+    Downloads { downloads: u32, size: Law<Size> },
     Size { size: Size },
     Chunk { chunk: Size },
     OnOff { on: Duration, off: Duration },
@@ -54,6 +134,12 @@ impl From<Traffic> for Written {
             Traffic::Size(size) => Written::Size { size },
             Traffic::Chunk(chunk) => Written::Chunk { chunk },
             Traffic::OnOff { on, off } => Written::OnOff { on, off },
+            Traffic::Arrivals { arrivals, size } => Written::Arrivals { arrivals, size },
+            Traffic::Peers { chunk, pause, persist } => Written::Peers { chunk, pause, persist },
+            Traffic::Web(web) => Written::Web { web },
+            Traffic::Swarm(swarm) => Written::Swarm { swarm },
+            Traffic::Downloads { downloads, size } => Written::Downloads { downloads, size },
+            Traffic::Bursts { every, size } => Written::Bursts { every, size },
             Traffic::Cbr { rate, payload } => Written::Cbr { cbr: rate, payload: Some(payload) },
         }
     }
@@ -65,6 +151,12 @@ impl TryFrom<Written> for Traffic {
         Ok(match written {
             Written::Word(word) if word == "bulk" => Traffic::Bulk,
             Written::Word(word) => return Err(crate::words::unknown("traffic", &word, &["bulk"])),
+            Written::Arrivals { arrivals, size } => Traffic::Arrivals { arrivals, size },
+            Written::Bursts { every, size } => Traffic::Bursts { every, size },
+            Written::Peers { chunk, pause, persist } => Traffic::Peers { chunk, pause, persist },
+            Written::Web { web } => Traffic::Web(web),
+            Written::Swarm { swarm } => Traffic::Swarm(swarm),
+            Written::Downloads { downloads, size } => Traffic::Downloads { downloads, size },
             Written::Size { size } => Traffic::Size(size),
             Written::Chunk { chunk } => Traffic::Chunk(chunk),
             Written::OnOff { on, off } => Traffic::OnOff { on, off },
@@ -80,11 +172,76 @@ impl Traffic {
     pub fn is_cbr(&self) -> bool {
         matches!(self, Traffic::Cbr { .. })
     }
+
+    /// Does its application send transfers of its own accord, by other times than those of a time table?
+    pub fn has_transfers(&self) -> bool {
+        matches!(
+            self,
+            Traffic::Arrivals { .. } | Traffic::Peers { .. } | Traffic::Web(_) | Traffic::Bursts { .. }
+        ) || self.needs_hosts()
+    }
+
+    /// Does an engine draw something for it while it runs?
+    pub fn is_random(&self) -> bool {
+        matches!(self, Traffic::Arrivals { .. } | Traffic::Peers { .. } | Traffic::Web(_))
+            || self.needs_hosts()
+    }
+
+    /// Does it run on hosts with access links of their own?
+    pub fn needs_hosts(&self) -> bool {
+        matches!(self, Traffic::Swarm(_) | Traffic::Downloads { .. })
+    }
+
+    /// Is it traffic? If not, what is wrong.
+    pub(crate) fn check(&self, duration: Duration) -> Result<(), Error> {
+        let wrong = |what: &str| Err(Error::Scenario(what.to_owned()));
+        match self {
+            Traffic::Chunk(size) | Traffic::Peers { chunk: size, .. } if size.bytes() == 0 => {
+                wrong("chunks are empty")
+            }
+            Traffic::OnOff { on, off } if on.0 < SHORTEST || off.0 < SHORTEST => {
+                wrong("goes on and off too fast: use 1 ms or more for each")
+            }
+            Traffic::Bursts { every, .. } if every.0 < SHORTEST => {
+                wrong("every is too short: use 1 ms or more")
+            }
+            Traffic::Bursts { size, .. } if size.bytes() == 0 => wrong("segments are empty: use 1 B or more"),
+            Traffic::Arrivals { arrivals, size } => {
+                arrivals.check()?;
+                size.check()?;
+                let most = duration.0 .0 as f64 / MOST_TRANSFERS;
+                match arrivals.mean().is_some_and(|mean| mean >= most.max(1.0)) {
+                    true => Ok(()),
+                    false => wrong("more than 10000000 arrivals, or arrivals without a mean: use longer times between them"),
+                }
+            }
+            Traffic::Downloads { size, .. } => size.check(),
+            Traffic::Swarm(Swarm { chunk, slots, neighbours, .. }) => {
+                match (chunk.bytes(), slots <= neighbours) {
+                    (0, _) => wrong("chunks are empty"),
+                    (_, false) => wrong("a swarm has more slots than neighbours: use fewer slots"),
+                    _ => Ok(()),
+                }
+            }
+            Traffic::Web(web) => {
+                web.think.check()?;
+                web.size.check()?;
+                let counts = [web.users, web.objects, web.connections];
+                let (most, least) = (counts.iter().max(), counts.iter().min());
+                match (least, most) {
+                    (Some(1..), Some(..=MOST_USERS)) => Ok(()),
+                    _ => wrong("users, objects and connections go from 1 to 10000"),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::law::Drawn;
 
     #[test]
     fn every_form_reads_back() {
@@ -99,6 +256,35 @@ mod tests {
             (
                 Traffic::Cbr { rate: Rate::from_bits(64_000), payload: CBR_PAYLOAD },
                 r#"{"cbr":"64 kbit/s","payload":"160 B"}"#,
+            ),
+            (
+                Traffic::Arrivals {
+                    arrivals: Law::Drawn(Drawn::Exponential(Duration::from_millis(20))),
+                    size: Law::Fixed(Size::from_bytes(20_000)),
+                },
+                r#"{"arrivals":{"exponential":"20 ms"},"size":"20 kB"}"#,
+            ),
+            (
+                Traffic::Peers {
+                    chunk: Size::from_bytes(250_000),
+                    pause: Duration::from_millis(50),
+                    persist: Probability::from_ratio(0.9).unwrap(),
+                },
+                r#"{"chunk":"250 kB","pause":"50 ms","persist":"90 %"}"#,
+            ),
+            (
+                Traffic::Web(Web {
+                    users: 20,
+                    think: Law::Fixed(Duration::from_millis(5000)),
+                    objects: 8,
+                    size: Law::Drawn(Drawn::Uniform(Size::from_bytes(1000), Size::from_bytes(9000))),
+                    connections: 6,
+                }),
+                r#"{"web":{"users":20,"think":"5 s","objects":8,"size":{"uniform":["1 kB","9 kB"]},"connections":6}}"#,
+            ),
+            (
+                Traffic::Bursts { every: Duration::from_millis(4000), size: Size::from_bytes(1_500_000) },
+                r#"{"every":"4 s","size":"1.5 MB"}"#,
             ),
         ];
         for (traffic, json) in forms {

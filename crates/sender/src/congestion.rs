@@ -27,7 +27,7 @@ use afteryou_cc::{
 /// which the packet left; spans counted in round trips (a slowdown of LEDBAT++) must not be empty.
 const MIN_RTT: Span = Span::from_micros(1);
 
-/// A controller and what follows from it.
+/// A controller and the limits that follow from it.
 #[derive(Debug)]
 pub struct Congestion {
     controller: Box<dyn Controller>,
@@ -119,7 +119,13 @@ impl Congestion {
     /// Asks the controller again: the window of a group also changes by events of its other members.
     #[inline]
     pub fn refresh(&mut self) {
-        self.directive = self.controller.directive();
+        let directive = self.controller.directive();
+        self.directive.cwnd = directive.cwnd;
+        // With most acks nothing but the window changes. Copying what was written a moment ago in smaller parts would wait for
+        // these to reach the cache.
+        if directive != self.directive {
+            self.directive = directive;
+        }
     }
 
     /// Round-trip times.
@@ -156,7 +162,7 @@ impl Congestion {
         in_flight + bytes <= self.window() || !anything_in_flight
     }
 
-    /// Is it a packet's turn? If not, [`pacing_deadline`](Congestion::pacing_deadline) says when.
+    /// Returns true if a packet may leave now; otherwise [`pacing_deadline`](Congestion::pacing_deadline) returns when.
     #[inline]
     pub fn pacing_allows(&mut self, now: Time) -> bool {
         if !self.is_paced() || self.pacer.next() <= now {

@@ -4,7 +4,7 @@
 //! uTP are built this way. Nothing here does I/O or reads a clock: time is an argument.
 //!
 //! ```text
-//!   ack ──▶ board: what has arrived, what is lost ──▶ congestion: reports it to the controller ──▶ window, pacing
+//!   ack ──▶ board: packets arrived and lost ──▶ congestion: reports it to the controller ──▶ window, pacing
 //!                       ▲                                                                             │
 //!                       └──────────── packet leaves ◀── room in the window, and its turn ◀────────────┘
 //! ```

@@ -34,7 +34,7 @@ impl Tail {
         *self = Tail { probe: Some(Probe { end, repeats }), waits_for_rtt: true };
     }
 
-    /// A recovery begins, and its answer is enough for what the probe repairs and what it shows (as in Linux).
+    /// A recovery begins, and its response covers the loss that the probe repaired (as in Linux).
     pub fn cancel(&mut self) {
         self.probe = None;
     }
@@ -57,7 +57,7 @@ impl Tail {
         Some(at.min(rto_at))
     }
 
-    /// An ack arrives: returns what it shows of the probe (§7.4.2).
+    /// Takes in an ack; returns the outcome of the probe (§7.4.2).
     pub fn on_ack(&mut self, ack: TailAck) -> Answer {
         let Some(probe) = self.probe.filter(|probe| ack.cumulative >= probe.end) else { return Answer::None };
         let answer = match (probe.repeats, ack.cumulative > probe.end) {

@@ -1,6 +1,6 @@
 //! What can go wrong with a simulation.
 
-use afteryou_scenario::outcome::Ledger;
+use afteryou_scenario::outcome::{Ledger, Offered};
 use thiserror::Error;
 
 /// Why a simulation gave no result. The message says what to do next.
@@ -28,5 +28,19 @@ pub enum Error {
     TooLarge {
         /// The limit.
         limit: u64,
+    },
+    /// The simulator lost or invented bytes of an application: a bug.
+    #[error("bytes of flow {flow:?} do not add up: this is a bug of the simulator, please report the scenario ({books:?})")]
+    Books {
+        /// The flow.
+        flow: String,
+        /// Its books.
+        books: Offered,
+    },
+    /// Applications open connections faster than the network carries what they send.
+    #[error("more than {limit} connections are open at once: let transfers arrive less often, or make them smaller")]
+    TooManyConnections {
+        /// The limit.
+        limit: usize,
     },
 }

@@ -20,6 +20,7 @@ mod application;
 mod audit;
 mod calendar;
 mod connection;
+mod element;
 mod error;
 mod link;
 mod net;

@@ -1,12 +1,13 @@
 //! A link: a queue, a transmitter, and a wire for each propagation delay behind it.
 //!
-//! A packet that arrives may be lost at random, then meets the queue discipline, waits, is sent at the link's rate, and
+//! A packet that arrives may be lost or duplicated, then meets the queue discipline, waits, is sent at the link's rate, and
 //! comes out of the delay line of its hop. When it begins to be sent it is known when it will come out, so it goes onto the
 //! line at once; the link needs an event of its own only while somebody waits behind it. Every byte is counted where it
 //! enters and where it leaves, independently, so that the ledger at the end proves that none was lost by the simulator
 //! itself.
 
 use crate::calendar::{Calendar, Kind, Slot};
+use crate::element::{Aggregate, Elements, Entry, Exit, VaryingRate};
 use crate::packet::{Body, Packet};
 use crate::record::Meter;
 use afteryou_aqm::{Class, Dropped, Queue};
@@ -14,8 +15,7 @@ use afteryou_base::{Span, Time};
 use afteryou_scenario::network::OneWay;
 use afteryou_scenario::outcome::{ClassCounts, Ledger, LinkTotals, Packets};
 use afteryou_scenario::passage::Fate;
-use afteryou_scenario::{random, Error};
-use rand_pcg::Pcg64;
+use afteryou_scenario::Error;
 use std::collections::VecDeque;
 
 /// A link in one direction.
@@ -26,8 +26,7 @@ pub struct Link {
     queue: Box<dyn Queue<Body>>,
     discipline: &'static str,
     bits_per_second: u64,
-    loss: f64,
-    random: Pcg64,
+    elements: Option<Box<Elements>>,
     slot: Slot,
     /// Until when a packet is being sent.
     busy_until: Time,
@@ -47,19 +46,12 @@ struct Counts {
     delivered: u64,
     dropped: u64,
     lost: u64,
+    duplicated: u64,
     packets: Packets,
 }
 
 /// Takes packets that go no further, with the reason.
 pub type Discard<'a> = &'a mut dyn FnMut(Packet, Fate);
-
-/// A packet that begins to be sent.
-pub struct Departure {
-    /// The packet.
-    pub packet: Packet,
-    /// When it will have been sent.
-    pub done: Time,
-}
 
 impl Link {
     /// The link of `spec`, with this index among all.
@@ -70,8 +62,7 @@ impl Link {
             queue: spec.build_queue(seed)?,
             discipline: spec.link.queue.queue()?.0.name,
             bits_per_second: spec.link.rate.bits_per_second(),
-            loss: spec.link.loss.ratio(),
-            random: spec.losses(seed),
+            elements: Elements::new(spec, seed),
             slot: Slot::new(Kind::Link, index),
             busy_until: Time::ZERO,
             is_scheduled: false,
@@ -82,20 +73,40 @@ impl Link {
         })
     }
 
-    /// A packet arrives. What is dropped, it or another, is told to `discard`.
-    pub fn offer(&mut self, now: Time, packet: Packet, discard: Discard<'_>) {
+    /// Has it elements beside its queue?
+    #[inline]
+    pub fn has_elements(&self) -> bool {
+        self.elements.is_some()
+    }
+
+    /// What becomes of the next packet that arrives.
+    pub fn entry(&mut self, is_reply: bool) -> Entry {
+        self.elements.as_mut().map_or(Entry::Once, |elements| elements.entry(is_reply))
+    }
+
+    /// Acknowledgements that wait before it.
+    pub fn aggregate(&mut self) -> Option<&mut Aggregate> {
+        self.elements.as_mut().and_then(|elements| elements.aggregate.as_mut())
+    }
+
+    /// A copy of a packet is about to be offered.
+    pub fn duplicated(&mut self, packet: &Packet) {
+        // What is offered counts as arrived.
+        self.counts.arrived -= u64::from(packet.size);
+        self.counts.packets.arrived -= 1;
+        self.counts.duplicated += u64::from(packet.size);
+        self.counts.packets.duplicated += 1;
+    }
+
+    /// A packet arrives. Afterwards [`take_dropped`](Self::take_dropped) has what the queue dropped, it or others.
+    #[inline]
+    pub fn offer(&mut self, now: Time, packet: Packet) {
         self.counts.arrived += u64::from(packet.size);
         self.counts.packets.arrived += 1;
-        if self.loss > 0.0 && random::happens(&mut self.random, self.loss) {
-            return self.lose(packet, discard);
-        }
         if let Some(lengths) = &mut self.meter.lengths {
             lengths.arrived(now, packet.flow);
         }
         self.queue.enqueue(now, packet, &mut self.dropped);
-        if !self.dropped.is_empty() {
-            self.count_dropped(now, discard);
-        }
         // On a free link the packet does not wait: it is taken out at this very instant.
         if self.busy_until > now {
             self.measure_queue(now);
@@ -107,21 +118,31 @@ impl Link {
         self.meter.queue_changed(now, Class::BOTH.map(|class| statistics.of(class).backlog.packets));
     }
 
-    /// A packet that arrived is lost, at random or because the script says so.
-    fn lose(&mut self, packet: Packet, discard: Discard<'_>) {
+    /// A packet that arrived is lost, before the queue or behind it.
+    pub fn lose(&mut self, packet: Packet, discard: Discard<'_>) {
         self.counts.lost += u64::from(packet.size);
         self.counts.packets.lost += 1;
         discard(packet, Fate::Lost);
     }
 
-    /// A packet that the script drops: it has arrived and is lost.
+    /// A packet arrives and is lost.
     pub fn offer_lost(&mut self, packet: Packet, discard: Discard<'_>) {
         self.counts.arrived += u64::from(packet.size);
         self.counts.packets.arrived += 1;
         self.lose(packet, discard);
     }
 
-    fn count_dropped(&mut self, now: Time, discard: Discard<'_>) {
+    /// Has the queue dropped packets that [`take_dropped`](Self::take_dropped) has not taken yet?
+    #[inline]
+    pub fn has_dropped(&self) -> bool {
+        !self.dropped.is_empty()
+    }
+
+    /// Counts what the queue has dropped and hands it to `discard`.
+    // Apart from the check, which stands in the simulator's inner loop.
+    #[cold]
+    #[inline(never)]
+    pub fn take_dropped(&mut self, now: Time, discard: Discard<'_>) {
         for dropped in self.dropped.drain(..) {
             self.meter.drops(now, &dropped.packet);
             self.counts.dropped += u64::from(dropped.packet.size);
@@ -147,11 +168,10 @@ impl Link {
     }
 
     /// Begins to send the next packet, if there is one; the link must be free.
-    pub fn send_next(&mut self, now: Time, discard: Discard<'_>) -> Option<Departure> {
+    /// Afterwards [`take_dropped`](Self::take_dropped) has what the queue dropped.
+    #[inline]
+    pub fn send_next(&mut self, now: Time) -> Option<Packet> {
         let next = self.queue.dequeue(now, &mut self.dropped);
-        if !self.dropped.is_empty() {
-            self.count_dropped(now, discard);
-        }
         // Where nothing waited before, nothing waits now: the packet came to a free link.
         if self.meter.holds_packets() {
             self.measure_queue(now);
@@ -161,9 +181,25 @@ impl Link {
         if let Some(lengths) = &mut self.meter.lengths {
             lengths.left(now, packet.flow, packet.size);
         }
-        self.busy_until = now + self.time_to_send(packet.size);
         self.begun += u64::from(packet.size);
-        Some(Departure { packet, done: self.busy_until })
+        Some(packet)
+    }
+
+    /// Sends a packet of `size` bytes at the link's rate; returns when it will have been sent and goes onto the wire.
+    #[inline]
+    pub fn transmit(&mut self, now: Time, size: u32) -> Time {
+        self.busy_until = now + self.time_to_send(size);
+        self.busy_until
+    }
+
+    /// The same with the link's elements, which decide when and whether it goes onto the wire.
+    pub fn transmit_through_elements(&mut self, now: Time, size: u32) -> Exit {
+        if let Some((done, exit)) = self.elements.as_mut().and_then(|elements| elements.send(now, size)) {
+            self.busy_until = done;
+            return exit;
+        }
+        let done = self.transmit(now, size);
+        self.elements.as_mut().map_or(Exit::InOrder(done), |elements| elements.exit(done))
     }
 
     /// Windows begin and end here.
@@ -174,9 +210,21 @@ impl Link {
 
     /// Bytes that have left the link by now, of the packet being sent the part that has.
     fn left(&self, now: Time) -> u64 {
+        if let Some(rate) = self.varying_rate() {
+            return self.begun - rate.unsent(now).min(self.begun);
+        }
         let nanos = self.busy_until.since(now).0;
         let unsent = u128::from(nanos) * u128::from(self.bits_per_second) / 8_000_000_000;
         self.begun - (unsent as u64).min(self.begun)
+    }
+
+    fn varying_rate(&self) -> Option<&VaryingRate> {
+        self.elements.as_ref().and_then(|elements| elements.rate.as_ref())
+    }
+
+    /// Mean rate between two times, bit/s.
+    pub fn capacity(&self, from: Time, to: Time) -> f64 {
+        self.varying_rate().map_or(self.bits_per_second as f64, |rate| rate.mean(from, to))
     }
 
     /// Time that `size` bytes take.
@@ -206,7 +254,7 @@ impl Link {
     }
 
     /// The whole run, every byte accounted for; `wires` is what the delay lines behind it hold.
-    pub fn totals(&self, wires: Held) -> LinkTotals {
+    pub fn totals(&self, wires: OnWires) -> LinkTotals {
         let backlog = self.queue.backlog();
         let ledger = Ledger {
             arrived: self.counts.arrived,
@@ -215,6 +263,7 @@ impl Link {
             lost: self.counts.lost,
             queued: backlog.bytes,
             in_flight: wires.bytes,
+            duplicated: self.counts.duplicated,
         };
         let unfinished = backlog.packets + wires.packets;
         LinkTotals {
@@ -228,9 +277,9 @@ impl Link {
     }
 }
 
-/// What something holds.
+/// What wires hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct OnWires {
     /// Bytes.
     pub bytes: u64,
     /// Packets.
@@ -257,6 +306,7 @@ impl Line {
     }
 
     /// A packet goes in at `entering`, now or later.
+    #[inline]
     pub fn put(&mut self, calendar: &mut Calendar, entering: Time, packet: Packet) {
         let at = entering + self.delay;
         if self.packets.is_empty() {
@@ -277,8 +327,8 @@ impl Line {
     }
 
     /// What is on it.
-    pub fn held(&self) -> Held {
+    pub fn held(&self) -> OnWires {
         let bytes = self.packets.iter().map(|(_, packet)| u64::from(packet.size)).sum();
-        Held { bytes, packets: self.packets.len() as u64 }
+        OnWires { bytes, packets: self.packets.len() as u64 }
     }
 }

@@ -5,9 +5,13 @@
 //! for hops, the first half for its data and the second half for its acknowledgements, so that its hops are found by a shift.
 //! They are filled in when it is opened.
 
-use crate::calendar::{Calendar, Kind, Slot};
+mod copies;
+mod held;
+
+use crate::calendar::Calendar;
+use crate::element::{Elements, Entry, Exit};
 use crate::error::Error;
-use crate::link::{Departure, Held, Line, Link};
+use crate::link::{Line, Link, OnWires};
 use crate::packet::{Body, Heads, Packet, Sack, NO_SACK};
 use crate::record::{Meter, SenderLog};
 use crate::script::{Fate, Script};
@@ -17,6 +21,7 @@ use afteryou_scenario::network::{Network, Route};
 use afteryou_scenario::outcome::LinkTotals;
 use afteryou_scenario::passage;
 use afteryou_scenario::Scenario;
+use held::Held;
 use slab::Slab;
 use std::collections::BTreeMap;
 
@@ -86,8 +91,11 @@ pub struct Net<'a> {
     /// Queues or events are recorded by flow.
     is_recorded: bool,
     script: Script,
-    has_script: bool,
-    held: Slab<Packet>,
+    /// Elements of flows, by flow; nothing if none has any.
+    of_flows: Vec<Option<Box<Elements>>>,
+    /// There is a script, or a flow with elements.
+    is_disturbed: bool,
+    held: Slab<Held>,
     tap: Option<Tap<'a>>,
 }
 
@@ -123,6 +131,8 @@ impl<'a> Net<'a> {
         let links = network.links.iter().enumerate();
         let links = links.map(|(i, spec)| Link::new(spec, i, scenario.seed, meter(i)));
         let links = links.collect::<Result<Vec<_>, _>>()?;
+        let of_flows: Vec<_> =
+            scenario.flow.iter().map(|flow| Elements::of_flow(flow, scenario.seed)).collect();
         Ok(Net {
             calendar: Calendar::default(),
             sacks: Slab::default(),
@@ -134,7 +144,10 @@ impl<'a> Net<'a> {
             owners: Vec::new(),
             is_recorded: !scenario.record.is_empty(),
             script: Script::new(scenario),
-            has_script: !scenario.drop.is_empty() || !scenario.delay.is_empty(),
+            is_disturbed: !scenario.drop.is_empty()
+                || !scenario.delay.is_empty()
+                || of_flows.iter().any(Option::is_some),
+            of_flows,
             held: Slab::default(),
             tap,
         })
@@ -162,16 +175,18 @@ impl<'a> Net<'a> {
 
     /// A data packet leaves its sender; `number` counts the connection's data packets from 1.
     pub fn send_data(&mut self, now: Time, packet: Packet, number: u64) {
-        if self.has_script {
-            match self.script.fate(now, self.owners[packet.flow as usize], number) {
+        if self.is_disturbed {
+            let owner = self.owners[packet.flow as usize];
+            match self.script.fate(now, owner, number) {
                 Fate::Pass => {}
                 Fate::Drop => {
                     let first = self.hops.of(&packet).link as usize;
-                    let (link, mut discard) = self.at(now, first);
-                    link.offer_lost(packet, &mut discard);
-                    return;
+                    return self.lose(now, first, packet);
                 }
-                Fate::Hold(span) => return self.hold(now + span, packet),
+                Fate::Hold(span) => return self.hold(now + span, Held::Ahead(packet)),
+            }
+            if self.of_flows[owner as usize].is_some() {
+                return self.meet_elements(now, owner as usize, packet);
             }
         }
         self.enter(now, packet);
@@ -188,29 +203,79 @@ impl<'a> Net<'a> {
     /// A packet reaches the link of its hop.
     fn enter(&mut self, now: Time, packet: Packet) {
         let index = self.hops.of(&packet).link as usize;
-        {
-            let (link, mut discard) = self.at(now, index);
-            link.offer(now, packet, &mut discard);
+        if !self.links[index].has_elements() {
+            return self.accept(now, index, packet);
         }
-        let link = &mut self.links[index];
-        if link.busy_until() <= now {
+        let entry = self.links[index].entry(packet.hop >= self.hops.reverse);
+        self.meet_link(now, index, packet, entry);
+    }
+
+    /// A packet reaches a link, and that is its fate.
+    fn meet_link(&mut self, now: Time, index: usize, packet: Packet, entry: Entry) {
+        match entry {
+            Entry::Once => self.accept(now, index, packet),
+            Entry::Twice => {
+                let copy = self.copy_of(&packet);
+                self.accept(now, index, packet);
+                self.links[index].duplicated(&copy);
+                self.accept(now, index, copy);
+            }
+            Entry::Lost => self.lose(now, index, packet),
+            Entry::Waits => self.aggregate(now, index, packet),
+        }
+    }
+
+    /// A packet arrives at a link and is lost there.
+    fn lose(&mut self, now: Time, index: usize, packet: Packet) {
+        let (link, mut discard) = self.at(now, index);
+        link.offer_lost(packet, &mut discard);
+    }
+
+    /// A packet reaches the queue of a link.
+    fn accept(&mut self, now: Time, index: usize, packet: Packet) {
+        let Net { links, calendar, .. } = self;
+        let link = &mut links[index];
+        link.offer(now, packet);
+        let is_free = link.busy_until() <= now;
+        if !is_free && link.wants_event() {
+            calendar.push(link.busy_until(), link.slot());
+        }
+        if link.has_dropped() {
+            self.discard_dropped(now, index);
+        }
+        if is_free {
             self.begin(now, index);
-        } else if link.wants_event() {
-            let (at, slot) = (link.busy_until(), link.slot());
-            self.calendar.push(at, slot);
         }
+    }
+
+    /// What a queue has dropped goes no further.
+    fn discard_dropped(&mut self, now: Time, index: usize) {
+        let (link, mut discard) = self.at(now, index);
+        link.take_dropped(now, &mut discard);
     }
 
     /// A link begins to send its next packet, which goes onto its wire.
     fn begin(&mut self, now: Time, index: usize) {
-        let departure = {
-            let (link, mut discard) = self.at(now, index);
-            link.send_next(now, &mut discard)
-        };
-        let Some(Departure { packet, done }) = departure else { return };
-        self.show_sent(now, index, &packet);
-        let line = self.hops.of(&packet).line as usize;
-        self.lines[line].put(&mut self.calendar, done, packet);
+        let link = &mut self.links[index];
+        let next = link.send_next(now);
+        if link.has_dropped() {
+            self.discard_dropped(now, index);
+        }
+        let Some(packet) = next else { return };
+        if self.tap.is_some() {
+            self.show_sent(now, index, &packet);
+        }
+        let Net { links, lines, calendar, hops, .. } = self;
+        let (link, line) = (&mut links[index], hops.of(&packet).line);
+        if !link.has_elements() {
+            let done = link.transmit(now, packet.size);
+            return lines[line as usize].put(calendar, done, packet);
+        }
+        match link.transmit_through_elements(now, packet.size) {
+            Exit::InOrder(at) => self.lines[line as usize].put(&mut self.calendar, at, packet),
+            Exit::Alone(at) => self.hold(at, Held::Sent(packet, line)),
+            Exit::Lost => self.lose_sent(now, index, packet),
+        }
     }
 
     /// A link is free again. Returns when it will be so the next time, if a packet waits.
@@ -242,17 +307,6 @@ impl<'a> Net<'a> {
         None
     }
 
-    fn hold(&mut self, until: Time, packet: Packet) {
-        let slot = self.held.insert(packet);
-        self.calendar.push(until, Slot::new(Kind::Held, slot));
-    }
-
-    /// A packet that was held back goes on.
-    pub fn release(&mut self, now: Time, index: usize) {
-        let packet = self.held.remove(index);
-        self.enter(now, packet);
-    }
-
     /// From now on, drops of data packets are noted in the logs of their flows' senders.
     pub fn note_drops(&mut self, logs: &[Option<SenderLog>]) {
         self.links.iter_mut().for_each(|link| link.meter.logs = logs.to_vec());
@@ -278,6 +332,11 @@ impl<'a> Net<'a> {
         &self.links[link].meter
     }
 
+    /// Mean rate of a link between two times, bit/s.
+    pub fn capacity(&self, link: usize, from: Time, to: Time) -> f64 {
+        self.links[link].capacity(from, to)
+    }
+
     /// Number of links.
     pub fn number_of_links(&self) -> usize {
         self.links.len()
@@ -286,22 +345,25 @@ impl<'a> Net<'a> {
     /// Packets in queues and on wires.
     pub fn packets(&self) -> u64 {
         let queued: u64 = self.links.iter().map(Link::queued_packets).sum();
-        queued + self.lines.iter().map(Line::len).sum::<u64>()
+        queued + self.lines.iter().map(Line::len).sum::<u64>() + self.held.len() as u64
     }
 
     /// A link in the whole run, every byte accounted for.
     pub fn totals(&self, link: usize) -> LinkTotals {
-        let mut wires = Held::default();
+        let mut wires = OnWires::default();
         for line in self.lines.iter().filter(|line| line.link == link) {
             let held = line.held();
             wires.bytes += held.bytes;
             wires.packets += held.packets;
         }
+        self.held_behind(link, &mut wires);
         self.links[link].totals(wires)
     }
 
     /// Shows a packet that is being sent to the tap, if there is one.
-    #[inline]
+    // Apart from the check, which stands in the simulator's inner loop.
+    #[cold]
+    #[inline(never)]
     fn show_sent(&mut self, now: Time, link: usize, packet: &Packet) {
         if let Some(tap) = &mut self.tap {
             let owner = self.owners[packet.flow as usize] as usize;

@@ -130,6 +130,14 @@ impl Heads {
         &self.live[slot as usize]
     }
 
+    /// Keeps a copy of the header in a slot, and returns the copy's slot.
+    pub fn copy(&mut self, slot: u32) -> u32 {
+        let mut copy = self.spare.pop().unwrap_or_default();
+        copy.clear();
+        copy.extend_from_slice(self.get(slot));
+        self.live.insert(copy) as u32
+    }
+
     /// Returns the header in a slot, which becomes free.
     pub fn remove(&mut self, slot: u32) -> Vec<u8> {
         self.live.remove(slot as usize)

@@ -10,7 +10,7 @@ use crate::sample::Sampler;
 use crate::tap::Tap;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::Network;
-use afteryou_scenario::outcome::{LinkTotals, Run};
+use afteryou_scenario::outcome::{LinkTotals, Run, Totals};
 use afteryou_scenario::{Record, Scenario};
 
 /// Events between two looks at the clock of whoever watches.
@@ -18,6 +18,9 @@ const WATCH_EVERY: u32 = 1 << 16;
 
 /// Most packets in queues and on wires, half a gigabyte of them: a larger buffer or window is a slip of the pen.
 const MOST_PACKETS: u64 = 5_000_000;
+
+/// Most connections that are open at once: beyond that, more is offered than the network carries.
+const MOST_CONNECTIONS: usize = 200_000;
 
 /// What has happened in a run so far.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +91,9 @@ impl<'a> World<'a> {
                 if self.net.packets() > MOST_PACKETS {
                     return Err(Error::TooLarge { limit: MOST_PACKETS });
                 }
+                if self.connections.number_of_open() > MOST_CONNECTIONS {
+                    return Err(Error::TooManyConnections { limit: MOST_CONNECTIONS });
+                }
                 let progress = Progress { at_s: now.as_secs_f64(), of_s: self.end.as_secs_f64() };
                 if !watch(progress) {
                     return Err(Error::Interrupted);
@@ -111,7 +117,8 @@ impl<'a> World<'a> {
                     let connection = connections.get_mut(packet.flow as usize);
                     if let Some(news) = connection.receive(net, now, way, packet) {
                         let owner = connection.owner();
-                        applications[owner].on_news(now, news);
+                        let index = packet.flow as usize;
+                        applications[owner].on_news(Stage { net, connections, now }, index, news);
                     }
                 }
             }
@@ -142,6 +149,49 @@ impl<'a> World<'a> {
                 return Err(Error::Conservation { link: link.clone(), ledger: ledger.clone() });
             }
         }
-        Ok(Run { links, ..recorder.finish(&applications, &connections, &net) })
+        let run = Run { links, ..recorder.finish(&applications, &connections, &net) };
+        for Totals { flow, completions, .. } in &run.totals {
+            if let Some(books) = completions.as_ref().map(|done| done.bytes).filter(|books| !books.balances())
+            {
+                return Err(Error::Books { flow: flow.clone(), books });
+            }
+        }
+        Ok(run)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::law::Drawn;
+    use afteryou_scenario::{Duration, Flow, Law, Link, Role, Size, Traffic};
+
+    /// Places for connections after a run with transfers for so many seconds, and how many transfers there were.
+    fn places_and_transfers(seconds: u64) -> (usize, u64) {
+        let link = Link::new("1 Gbit/s".parse().unwrap(), "1000 packets".parse().unwrap());
+        let traffic = Traffic::Arrivals {
+            arrivals: Law::Drawn(Drawn::Exponential(Duration::from_millis(1))),
+            size: Law::Fixed(Size::from_bytes(20_000)),
+        };
+        let flow = Flow { traffic, ..Flow::new("web", Role::Foreground, "cubic", Duration::from_millis(20)) };
+        let scenario =
+            Scenario { flow: vec![flow], ..Scenario::new("", Duration::from_millis(seconds * 1000), link) };
+        let network = scenario.network().unwrap();
+        let mut world = World::new(&scenario, &network, None).unwrap();
+        let mut recorder = Recorder::new(&scenario, &network);
+        let mut sampler_takes = |_: crate::Sample<'_>| {};
+        let mut sampler = Sampler::new(Span::ZERO, &mut sampler_takes);
+        world.go(&mut recorder, &mut |_| true, &mut sampler).unwrap();
+        let places = world.connections.number_of_places();
+        let run = world.finish(recorder).unwrap();
+        (places, run.totals[0].completions.as_ref().unwrap().completed)
+    }
+
+    #[test]
+    fn finished_transfers_leave_nothing_behind() {
+        let ((few_places, few), (many_places, many)) = (places_and_transfers(1), places_and_transfers(12));
+        assert!(few > 800 && many > 10_000, "{few} and {many} transfers");
+        // 50 to 80 ms each at 1000 a second: Little's law says 80 at most on average.
+        assert!(few_places < 160 && many_places < 160, "{few_places} and {many_places} places");
     }
 }

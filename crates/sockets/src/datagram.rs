@@ -1,4 +1,4 @@
-//! Datagrams and what goes beside them.
+//! Datagrams and their control messages.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, SystemTime};

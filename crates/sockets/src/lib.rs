@@ -1,7 +1,7 @@
-//! UDP sockets with control messages: what IP carries beside the payload.
+//! UDP sockets with control messages: the fields of IP beside the payload.
 //!
 //! # Model
-//! [`bind`] opens a non-blocking socket. [`Control`] prepares it for what a program needs ([`Options`]), sends
+//! [`bind`] opens a non-blocking socket. [`Control`] prepares it with a program's [`Options`], sends
 //! ([`Outgoing`]) and receives ([`Incoming`]). The socket itself stays the caller's, so that it can be registered
 //! with any runtime or waited for by `poll`. Nothing here waits, and nothing reads a clock.
 //!
@@ -29,10 +29,10 @@
 //! quinn-udp 0.5 writes the TOS byte of each datagram with nothing but ECN in it, which overrides the socket's DSCP, and
 //! reports the two ECN bits of a received byte only. It reports no arrival times. On Linux this crate therefore uses
 //! `sendmsg` and `recvmsg` by way of nix, without unsafe code of its own. Elsewhere quinn-udp serves: batches and ECN work
-//! where it knows how, a datagram's own DSCP does not ([`TOS_IS_CARRIED`]).
+//! where it can, a datagram's own DSCP does not ([`TOS_IS_CARRIED`]).
 //!
 //! # Fallback
-//! Every option but the address's own is a request: what the kernel refuses is left out, and [`Control`] reports it. Where
+//! Every option but the address's own is a request: the kernel may refuse one, which [`Control`] reports. Where
 //! segmentation offload fails (EIO, EINVAL), it is turned off for this socket and the segments leave one by one. Where the
 //! kernel takes no TOS byte with a datagram (EINVAL), datagrams leave with the socket's own byte.
 

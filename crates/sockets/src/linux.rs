@@ -21,7 +21,7 @@ use std::time::{Duration, SystemTime};
 /// Does each datagram carry its own TOS or traffic-class byte, and is the byte of received ones reported?
 pub const TOS_IS_CARRIED: bool = true;
 
-/// Sends datagrams on one socket, and knows what the kernel grants it.
+/// Sends datagrams on one socket, within the options that the kernel grants.
 #[derive(Debug)]
 pub struct Control {
     /// The socket's own byte, if the kernel took it.
@@ -116,7 +116,7 @@ impl Control {
         })
     }
 
-    /// Reads what comes next: one datagram, or several of one size from the same peer if the socket was prepared for
+    /// Reads one datagram, or several of one size from the same peer if the socket was prepared for
     /// [batches](Options::batches).
     ///
     /// # Errors

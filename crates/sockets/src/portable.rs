@@ -9,7 +9,7 @@ use std::io::{self, IoSliceMut};
 /// Does each datagram carry its own TOS or traffic-class byte, and is the byte of received ones reported?
 pub const TOS_IS_CARRIED: bool = false;
 
-/// Sends datagrams on one socket, and knows what the system grants it.
+/// Sends datagrams on one socket, within the options that the system grants.
 #[derive(Debug)]
 pub struct Control {
     state: UdpSocketState,
@@ -72,7 +72,7 @@ impl Control {
         self.state.try_send(UdpSockRef::from(&*socket), &transmit)
     }
 
-    /// Reads what comes next: one datagram, or several of one size from the same peer.
+    /// Reads one datagram, or several of one size from the same peer.
     ///
     /// # Errors
     /// `WouldBlock` if there is none. News of a datagram sent before, such as `ConnectionReset`.

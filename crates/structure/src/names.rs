@@ -1,4 +1,4 @@
-//! From a path in a scope to the file that defines what it names.
+//! From a path in a scope to the file that defines the item.
 
 use crate::source::{Import, Source};
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ impl<'a> Names<'a> {
         Names { source }
     }
 
-    /// Returns the files that define what `segments` name in `scope`: none for modules and for other crates' items, several
+    /// Returns the files that define the items named by `segments` in `scope`: none for modules and for other crates' items, several
     /// where platforms differ.
     pub(crate) fn definitions(&self, scope: usize, segments: &[String]) -> BTreeSet<usize> {
         let item = |meaning| match meaning {

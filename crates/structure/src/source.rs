@@ -1,4 +1,4 @@
-//! A crate's files, parsed: a tree of scopes (modules, inline ones included), with what each defines, imports and names.
+//! A crate's files, parsed: a tree of scopes (modules, inline ones included), with the items that each defines, imports and names.
 
 use crate::error::Error;
 use proc_macro2::{TokenStream, TokenTree};

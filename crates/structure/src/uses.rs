@@ -4,7 +4,7 @@ use crate::names::Names;
 use crate::source::{Named, Source};
 use std::collections::BTreeMap;
 
-/// Where a file first names something of another one.
+/// The first place in a file that names an item of another file.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) line: usize,

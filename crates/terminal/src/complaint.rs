@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Writes `text` to stderr, without the secret of a ticket that may be in it. A stderr that nobody reads is no error.
+/// Writes `text` to stderr, without the secret of a ticket that may be in it. A closed stderr is no error.
 pub fn complain(text: &str) {
     let _ = io::stderr().lock().write_all(redact(text).as_bytes());
 }

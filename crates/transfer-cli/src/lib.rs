@@ -1,8 +1,8 @@
 //! `afteryou send`, `receive`, `serve`, `get` and `ctl`: files from machine to machine, in the background.
 //!
-//! The protocol, the disk and the keys are `afteryou-transfer`'s. Here is what a person sees of it: the command line
-//! (`args`), what is shown while it runs (`live`, from `tally` and `words`), control from outside (`ctl`, `signals`,
-//! `timetable`), the log (`log`), and what a service manager waits for (`ready`).
+//! The protocol, the disk and the keys are `afteryou-transfer`'s. Here is the part that a person sees: the command line
+//! (`args`), the live display (`live`, from `tally` and `words`), control from outside (`ctl`, `signals`,
+//! `timetable`), the log (`log`), and readiness for a service manager (`ready`).
 
 pub mod args;
 pub mod ctl;
@@ -33,20 +33,20 @@ use std::future::Future;
 /// The commands that move files, and the one that controls them.
 #[derive(Debug, Subcommand)]
 pub enum TransferCommand {
-    /// Send files and directories to where `afteryou receive` waits for them.
+    /// Send files and directories to a waiting `afteryou receive`.
     Send(SendArgs),
     /// Wait for files; prints the ticket for `afteryou send`.
     Receive(ReceiveArgs),
-    /// Let files be got; prints the ticket for `afteryou get`.
+    /// Serve files; prints the ticket for `afteryou get`.
     Serve(ServeArgs),
-    /// Get files and directories from where `afteryou serve` has them.
+    /// Get files and directories from a running `afteryou serve`.
     Get(GetArgs),
-    /// Look at running jobs, slow them down, pause and end them.
+    /// Show running jobs, limit their rate, pause and end them.
     Ctl(CtlArgs),
 }
 
 impl TransferCommand {
-    /// Carries it out in this thread, until its job has ended; it prints what a person should see.
+    /// Runs the command in this thread until its job has ended, and prints its progress and result.
     ///
     /// # Errors
     /// The command's exit code with its reason.

@@ -18,11 +18,11 @@ use clap::Args;
 use serde::Serialize;
 use std::ffi::OsString;
 
-/// What `afteryou doctor` can be told.
+/// Arguments of `afteryou doctor`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct DoctorArgs {
-    /// Look at the way to this ticket's far end, too (or @FILE, a file that holds it)
+    /// Also check the path to the peer of this ticket (or @FILE, a file that holds it)
     #[arg(value_name = "TICKET")]
     pub word: Option<OsString>,
 
@@ -38,7 +38,7 @@ pub struct DoctorArgs {
 const AFTER_HELP: &str = "\
 Examples:
   afteryou doctor
-  afteryou doctor @ticket.txt      also what happens on the way to a far end that is listening
+  afteryou doctor @ticket.txt      also checks the path to a listening peer
 
 The JSON is an array of {name, state, seen, todo}; state is \"ok\", \"warn\" (transfers work, something could be better) or \
 \"fail\"; todo is null when there is nothing to do. The exit code is 1 if anything failed.";

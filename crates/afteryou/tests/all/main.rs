@@ -1,4 +1,4 @@
-//! The command as people run it, and what is made from its lists.
+//! The command as people run it, and the files made from its lists.
 
 mod book;
 mod cli;

@@ -49,7 +49,7 @@ impl Interval {
     }
 }
 
-/// What came out.
+/// Returns the outcome.
 pub(super) fn measure(raw: &Raw<'_>) -> Run {
     let whole = raw.whole();
     Run {

@@ -35,7 +35,7 @@ const BASELINE_LEAD: Span = Span::from_secs(2);
 /// What a scenario leaves open.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Where a flow's bytes come from; made ones if not said.
+    /// The source of a flow's bytes; generated ones by default.
     pub sources: BTreeMap<String, Source>,
     /// When the baseline runs.
     pub baseline: Baseline,

@@ -3,7 +3,7 @@
 //! The bed has uTP and bare UDP over one link with two directions.
 
 use afteryou_scenario::support::Unsupported;
-use afteryou_scenario::{Flow, Scenario, Traffic};
+use afteryou_scenario::{Elements, Flow, Scenario, Traffic};
 
 /// Can a checked scenario be run on real sockets?
 ///
@@ -22,6 +22,13 @@ pub fn supports(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
             reasons.push(Unsupported::new(key, not_yet("scripted drops and delays")));
         }
     }
+    let link = &scenario.link;
+    let reverse = link.reverse.as_ref().and_then(|reverse| reverse.elements.as_ref());
+    for (key, elements) in [("link", Some(&link.elements)), ("link.reverse", reverse)] {
+        if let Some(element) = elements.and_then(Elements::first) {
+            reasons.push(Unsupported::new(format!("{key}.{element}"), not_yet(&format!("{key}.{element}"))));
+        }
+    }
     reasons.extend(scenario.flow.iter().flat_map(of_flow));
     match reasons.is_empty() {
         true => Ok(()),
@@ -34,6 +41,7 @@ fn of_flow(flow: &Flow) -> Vec<Unsupported> {
     let traffic = match flow.traffic {
         Traffic::Chunk(_) => Some("traffic in chunks"),
         Traffic::OnOff { .. } => Some("traffic that goes on and off"),
+        ref traffic if traffic.has_transfers() => Some("traffic of many transfers"),
         _ => None,
     };
     let is_tcp = flow.transport.kind() == "tcp";
@@ -69,6 +77,9 @@ mod tests {
         let utp = "[[flow]]\nname = \"a\"\ncontroller = \"nice\"\nrtt = \"40 ms\"\ntransport = \"utp\"\n";
         assert_eq!(keys(utp), [""; 0]);
         assert_eq!(keys(&utp.replace("\"utp\"", "\"tcp\"")), ["flow.a.transport"]);
+        for transfers in ["{ arrivals = \"1 s\", size = \"9 kB\" }", "{ every = \"1 s\", size = \"9 kB\" }"] {
+            assert_eq!(keys(&format!("{utp}traffic = {transfers}\n")), ["flow.a.traffic"]);
+        }
         let settings = "{ kind = \"utp\", ack = \"every packet\", rwnd = \"1 MB\" }";
         assert_eq!(
             keys(&utp.replace("\"utp\"", settings)),

@@ -1,4 +1,4 @@
-//! The bytes that a group had delivered when a packet left. A member's sender knows only its own part of them.
+//! The bytes that a group had delivered when a packet left. A member's sender counts only its own part of them.
 //!
 //! A ring of the latest moments of sending. While it reaches back for four round trips each packet has a place of its own; after
 //! that packets that leave within a 32nd of a round trip share one, so that rates stay exact to about 3 %.

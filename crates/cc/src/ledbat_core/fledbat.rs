@@ -85,7 +85,7 @@ impl<const MINUTES: usize, const SAMPLES: usize, const OLDER: usize> State<MINUT
     pub fn steer(&mut self, p: &Params, ack: &AckEvent, queuing_us: u64) {
         let acked = Bytes16::from_bytes(ack.delivered);
         if !ack.has(APP_LIMITED) {
-            // One ack for more than a window, as after a needless timeout, says no more than one for a window.
+            // One ack for more than a window, as after a needless timeout, counts no more than one for a window.
             let increase = acked.min(self.cwnd).times(p.mss << 16, self.cwnd.0).times(p.alpha16, 1 << 16);
             self.cwnd = self.cwnd.plus(increase);
         }

@@ -1,5 +1,5 @@
-//! RFC 6817's rule. Slow start, which the RFC leaves optional (§2.2), is the owner's; so is what a queue above the target does
-//! in its place.
+//! RFC 6817's rule. Slow start, which the RFC leaves optional (§2.2), is the owner's; so is its response to a queue
+//! above the target.
 
 use super::{halve_once, AckEvent, Delay, Kept, HAS_DELAY, MARKED, ROUND_START};
 use crate::fixed::Bytes16;
@@ -100,7 +100,7 @@ impl<const MINUTES: usize, const SAMPLES: usize, const OLDER: usize> State<MINUT
     pub fn steer(&mut self, p: &Params, acked: u64, queuing_us: u64) {
         let reno_step = |acked: u64| Bytes16::from_bytes(acked).times(p.mss << 16, self.cwnd.0);
         if queuing_us <= p.target_us {
-            // One ack for more than a window, as after a needless timeout, says no more than one for a window.
+            // One ack for more than a window, as after a needless timeout, counts no more than one for a window.
             let reno_step = reno_step(acked.min(self.cwnd.to_bytes()));
             let step = reno_step.times(p.target_us - queuing_us, p.target_us).times(p.gain16, 1 << 16);
             self.cwnd = self.cwnd.plus(step);

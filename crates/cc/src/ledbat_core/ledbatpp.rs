@@ -29,7 +29,7 @@ pub struct Params {
     pub slowdowns: u32,
 }
 
-/// Where in its state diagram a flow is.
+/// A state of the diagram.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -86,7 +86,7 @@ pub struct State<const MINUTES: usize, const SAMPLES: usize> {
     pub due: u64,
     /// Base delay and present delay; samples of any age count.
     pub delay: Delay<MINUTES, SAMPLES, 0>,
-    /// Where in the diagram the flow is.
+    /// The current state.
     pub phase: Phase,
     /// Slowdowns begun.
     pub slowdowns: u32,
@@ -113,7 +113,7 @@ pub trait Variant {
         increase
     }
 
-    /// Where the rule is applied once a window: what it counts of `acked` bytes with a round's window of `window`.
+    /// Returns how many of `acked` bytes count in a round with `window`, if the rule is applied once a window.
     fn counted_at_once(&mut self, _acked: u64, _window: Bytes16) -> Option<Bytes16> {
         None
     }
@@ -134,7 +134,7 @@ pub trait Variant {
         None
     }
 
-    /// Congestion avoidance begins. True if what was measured until now shall be forgotten.
+    /// Congestion avoidance begins. Returns true if the delays measured until now shall be forgotten.
     fn entered_avoidance(&mut self, _now: u64, _smoothed_rtt: u64, _after_slowdown: bool) -> bool {
         false
     }
@@ -365,7 +365,7 @@ impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
     fn reduce(&mut self, p: &Params, now: u64, v: &mut impl Variant) {
         v.congested();
         if self.phase == Phase::Freeze {
-            // The window is at its floor already; what it comes back to is halved instead.
+            // The window is at its floor already: the window after the slowdown is halved instead.
             self.ssthresh = Bytes16(self.ssthresh.0 / 2).max(self.floor(p));
             return;
         }

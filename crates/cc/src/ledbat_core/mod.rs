@@ -1,4 +1,4 @@
-//! The LEDBAT family's arithmetic over plain integers: what a kernel, or another language, can run line by line.
+//! The LEDBAT family's arithmetic over plain integers, which a kernel or another language can run line by line.
 //!
 //! ```text
 //!   Ledbat, Fledbat, LedbatPp     parameters by name, choice of the signal, corrections of clocks, options, snapshots
@@ -7,7 +7,7 @@
 //!   ledbat::State, fledbat::State, ledbatpp::State          this module
 //! ```
 //! A state has `u64`, `u32` and `u16` in the layout of C, no pointer and no `Option`; parameters are apart. With ten minutes of
-//! base delay and four samples of present delay the states of RFC 6817 and fLEDBAT have at most 104 bytes, which is what Linux
+//! base delay and four samples of present delay the states of RFC 6817 and fLEDBAT have at most 104 bytes, as much as Linux
 //! keeps for the congestion control of a socket, and LEDBAT++ has 144. Nothing divides signed numbers, and nothing needs more
 //! than 64 bits.
 //!

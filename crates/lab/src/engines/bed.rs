@@ -16,12 +16,12 @@ impl Engine for Bed {
     }
 
     fn summary(&self) -> &str {
-        "The same files with real packets: real sockets on this machine through an emulated link"
+        "Run scenario files with real packets, over sockets of this machine and an emulated link"
     }
 
     fn description(&self) -> &str {
-        "Flows are uTP or UDP on loopback, and a relay plays the link. A run takes as long as the scenario's duration, and a \
-         machine that is busy otherwise makes it worthless: the report has the relay's lateness."
+        "Flows are uTP or UDP on loopback, and a relay emulates the link. A run takes the scenario's duration. On a busy \
+         machine the measurement is invalid: the report has the relay's lateness."
     }
 
     fn supports(&self, scenario: &Scenario) -> Result<(), Vec<Unsupported>> {

@@ -17,13 +17,13 @@ impl Engine for Fluid {
     }
 
     fn summary(&self) -> &str {
-        "The same files as differential equations: what to expect, at once"
+        "Solve scenario files as differential equations, within moments"
     }
 
     fn description(&self) -> &str {
-        "Windows and queues are smooth, chance and single packets are left out, and the answer is there at once. \
-         `afteryou list controllers` shows which controllers have a model. The section [fluid] of a file sets how much of \
-         reality is taken in, and where the equations begin."
+        "Windows and queues are smooth, without randomness or single packets, and the answer takes moments. \
+         `afteryou list controllers` shows which controllers have a model. The section [fluid] of a file chooses \
+         the effects that the equations include, and their start values."
     }
 
     fn supports(&self, scenario: &Scenario) -> Result<(), Vec<Unsupported>> {

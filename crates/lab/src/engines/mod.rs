@@ -1,6 +1,6 @@
-//! The engines of the house, one file each: what a room's `run` needs to be an [`Engine`].
+//! The project's engines. Each file makes an [`Engine`] of a crate's `run`.
 //!
-//! A new engine is its room, a file here, and a line in [`ENGINES`]. Command line, lists, book and plans find it there.
+//! A new engine is its own crate, a file here, and a line in [`ENGINES`]. Command line, lists, book and plans find it there.
 
 mod bed;
 mod fluid;

@@ -1,4 +1,4 @@
-//! Which engines know what: what the engines' own lists and refusals say.
+//! The engines' lists of supported algorithms against the scenarios that they refuse.
 
 use afteryou_lab::{coverage, ENGINES};
 use afteryou_scenario::catalogue;

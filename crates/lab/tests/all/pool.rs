@@ -100,7 +100,7 @@ fn cancellation_leaves_complete_outcomes_in_order_and_nothing_half_done() {
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     assert_eq!(dummy.under_way.load(Ordering::SeqCst), 0, "no thread is left");
     assert_eq!(dummy.begun.load(Ordering::SeqCst), 3);
-    // In the midst of many short ones: what was handed over is complete, and nothing comes after the flag is set.
+    // In the midst of many short ones: every result handed over is complete, and none comes after the flag is set.
     let stop = AtomicBool::new(false);
     let mut handed_over = Vec::new();
     let ended = Pool::of(3).run(&quick, &plan.points, &stop, &mut |event| {

@@ -166,6 +166,7 @@ fn run(background: bool) -> Run {
                 dropped: 231,
                 lost: 202,
                 unfinished: 4,
+                duplicated: 0,
             }),
             ..LinkTotals::default()
         }],

@@ -33,7 +33,7 @@ fn what_repeats_the_row_above_is_left_out() {
     let page = text(&common::full(), 100, false);
     let flows = table(&page, "Flows in each window");
     assert_eq!(flows.iter().filter(|line| line.starts_with("  alone")).count(), 1);
-    assert_eq!(flows.iter().filter(|line| line.contains(" video call")).count(), 3);
+    assert_eq!(flows.iter().filter(|line| line.contains("○ video call")).count(), 3);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::read::{table, tables, Result};
 use super::tree::{Node, Table};
 use crate::error::Error;
 use crate::network::WrongLink;
-use crate::scenario::Scenario;
+use crate::scenario::{Flow, Scenario};
 use crate::words::unknown;
 use std::collections::BTreeSet;
 
@@ -24,7 +24,18 @@ pub(crate) fn check(root: &Table, scenario: &Scenario, owners: &[&Node]) -> Resu
 fn culprit(root: &Table, scenario: &Scenario, owners: &[&Node]) -> Option<Problem> {
     let wrong = |node: &Node, error: Error| Problem::new(&node.place, error.to_string());
     let mut flows = scenario.flow.iter().zip(owners);
-    if let Some(problem) = flows.find_map(|(flow, node)| flow.check().err().map(|error| wrong(node, error))) {
+    let traffic = |(flow, node): (&Flow, &&Node)| {
+        let error = flow.traffic.check(scenario.duration).err()?;
+        let written = table(node).ok().and_then(|fields| fields.get("traffic"));
+        Some(wrong(written.unwrap_or(node), error))
+    };
+    if let Some(problem) = flows.find_map(traffic) {
+        return Some(problem);
+    }
+    let mut flows = scenario.flow.iter().zip(owners);
+    if let Some(problem) =
+        flows.find_map(|(flow, node)| flow.check(scenario.duration).err().map(|error| wrong(node, error)))
+    {
         return Some(problem);
     }
     let mut flows = scenario.flow.iter().zip(owners);
@@ -45,11 +56,16 @@ fn culprit(root: &Table, scenario: &Scenario, owners: &[&Node]) -> Option<Proble
         false => Err(unknown("flow", name, &names)),
     };
     let nodes = |name: &str| root.get(name).and_then(|node| tables(node).ok()).unwrap_or_default();
-    let drops = scenario
-        .drop
-        .iter()
-        .map(|drop| drop.flow.as_deref().map_or(Ok(()), known).and_then(|()| drop.check()));
-    let delays = scenario.delay.iter().map(|delay| known(&delay.flow));
+    let drops = scenario.drop.iter().map(|drop| {
+        drop.flow.as_deref().map_or(Ok(()), known)?;
+        drop.check()?;
+        scenario.check_numbered(drop.flow.as_deref().filter(|_| drop.packet.is_some()))
+    });
+    let delays = scenario.delay.iter().map(|delay| {
+        known(&delay.flow)?;
+        delay.check()?;
+        scenario.check_numbered(delay.packet.map(|_| delay.flow.as_str()))
+    });
     let mut script = drops.zip(nodes("drop")).chain(delays.zip(nodes("delay")));
     script.find_map(|(checked, node)| checked.err().map(|error| wrong(node, error)))
 }

@@ -1,13 +1,12 @@
-//! Controllers, queues, transports and traffic: a word, or a table with parameters.
+//! Controllers, queues and transports: a word, or a table with parameters.
 
 use super::error::Problem;
 use super::keys::{NOT_YET_CONTROLLERS, NOT_YET_QUEUES, NOT_YET_TRANSPORTS};
-use super::read::{at, check_keys, quantity, table, text, wanted, Result};
+use super::read::{at, text, wanted, Result};
 use super::tree::{Node, Value};
 use crate::algorithm::Algorithm;
 use crate::catalogue;
 use crate::error::Error;
-use crate::traffic::{Traffic, CBR_PAYLOAD};
 use crate::transport::Transport;
 
 /// A controller.
@@ -76,39 +75,3 @@ fn planned(node: &Node, what: &str, kind: &str, not_yet: &[&str]) -> Result<()> 
         false => Ok(()),
     }
 }
-
-/// What a flow sends.
-pub(crate) fn traffic(node: &Node) -> Result<Traffic> {
-    if let Value::Text(word) = &node.value {
-        return match word.as_str() {
-            "bulk" => Ok(Traffic::Bulk),
-            "swarm" | "web" => Err(Problem::new(&node.place, format!("{word} traffic is not built yet"))),
-            _ => Err(Problem::new(&node.place, FORMS)),
-        };
-    }
-    let fields = table(node).map_err(|_| Problem::new(&node.place, FORMS))?;
-    let keys = ["size", "chunk", "on", "off", "cbr", "payload"].map(|name| super::keys::Key {
-        name,
-        takes: super::keys::Takes::Text,
-        help: "",
-    });
-    check_keys(fields, "traffic", &keys)?;
-    let only = |names: &[&str]| fields.entries.iter().all(|(key, _)| names.contains(&key.name.as_str()));
-    if let (Some(size), true) = (fields.get("size"), only(&["size"])) {
-        return Ok(Traffic::Size(quantity(size)?));
-    }
-    if let (Some(chunk), true) = (fields.get("chunk"), only(&["chunk"])) {
-        return Ok(Traffic::Chunk(quantity(chunk)?));
-    }
-    if let (Some(on), Some(off), true) = (fields.get("on"), fields.get("off"), only(&["on", "off"])) {
-        return Ok(Traffic::OnOff { on: quantity(on)?, off: quantity(off)? });
-    }
-    if let (Some(rate), true) = (fields.get("cbr"), only(&["cbr", "payload"])) {
-        let payload = fields.get("payload").map_or(Ok(CBR_PAYLOAD), quantity)?;
-        return Ok(Traffic::Cbr { rate: quantity(rate)?, payload });
-    }
-    Err(Problem::new(&node.place, FORMS))
-}
-
-const FORMS: &str = "this is no traffic: write \"bulk\", { size = \"260 kB\" }, { chunk = \"250 kB\" }, \
-    { on = \"30 s\", off = \"30 s\" } or { cbr = \"64 kbit/s\", payload = \"160 B\" }";

@@ -1,16 +1,23 @@
 //! Flows: one table may stand for many, with times and paths that are drawn.
 
-use super::choice::{controller, traffic, transport};
+use super::choice::{controller, transport};
+use super::distribution::{distribution, uniform};
+use super::element::elements_of_flow;
 use super::error::Problem;
 use super::keys::{FLOW, PACKET};
 use super::limits::{MOST_FLOWS, MOST_INTERVALS};
 use super::names::member;
+use super::outside::Outside;
 use super::path::{path_and_direction, LinkNames};
 use super::read::{at, check_keys, count, flag, list, needed, pair, quantity, table, text, time, Result};
+use super::traffic::traffic;
 use super::tree::{Node, Table, Value};
 use crate::draw::Distribution;
 use crate::dscp::Dscp;
+use crate::hosts::Hosts;
+use crate::path::Direction;
 use crate::scenario::{Flow, PacketFormat, Role};
+use crate::traffic::Traffic;
 use crate::transport::Transport;
 use crate::units::Duration;
 use crate::words::unknown;
@@ -26,17 +33,36 @@ pub(crate) struct Written<'a> {
 }
 
 /// Reads a flow that is called `name`; `links` are those that it may cross.
-pub(crate) fn read<'a>(node: &'a Node, name: &str, links: &LinkNames<'_>) -> Result<Written<'a>> {
+pub(crate) fn read<'a>(
+    node: &'a Node,
+    name: &str,
+    links: &LinkNames<'_>,
+    hosts: &[Hosts],
+    files: &Outside,
+) -> Result<Written<'a>> {
     let fields = table(node)?;
     check_keys(fields, "a flow", FLOW)?;
-    let traffic = fields.get("traffic").map_or(Ok(crate::Traffic::Bulk), traffic)?;
+    let traffic =
+        fields.get("traffic").map_or(Ok(Traffic::Bulk), |node| traffic(node, Duration::default()))?;
     let chosen = fields.get("controller").map(controller).transpose()?;
     let by_default = if traffic.is_cbr() { Transport::udp() } else { Transport::tcp() };
     let transport = fields.get("transport").map_or(Ok(by_default), transport)?;
-    let (direction, path) = path_and_direction(node, fields, links)?;
+    let on = fields.get("hosts").map(|node| on_hosts(node, hosts)).transpose()?;
+    let (direction, path) = match (on, ["path", "direction", "rtt"].iter().find_map(|name| fields.get(name)))
+    {
+        (Some(_), Some(node)) => {
+            return Err(Problem::new(
+                &node.place,
+                "the hosts of the flow say where its packets go: leave it out",
+            ))
+        }
+        (Some(_), None) => (Direction::Up, None),
+        (None, _) => path_and_direction(node, fields, links)?,
+    };
     let rtt = match (fields.get("rtt"), path.as_ref().and_then(|path| path.delay)) {
+        _ if on.is_some() => Distribution::Fixed(on.map(mean_rtt).unwrap_or_default()),
         (None, Some(delay)) => Distribution::Fixed(Duration(delay.0 * 2).min(Duration::LONGEST)),
-        _ => distribution(needed(fields, "rtt", node, "\"40 ms\"")?)?,
+        _ => distribution(needed(fields, "rtt", node, "\"40 ms\"")?, files)?,
     };
     fields.get("name").map(text).transpose()?;
     let flow = Flow {
@@ -45,14 +71,28 @@ pub(crate) fn read<'a>(node: &'a Node, name: &str, links: &LinkNames<'_>) -> Res
         transport,
         direction,
         path,
+        hosts: on.map(|hosts| hosts.name.clone()),
         reconnect: fields.get("reconnect").map_or(Ok(false), flag)?,
         traffic,
         packet: fields.get("packet").map(packet).transpose()?,
         dscp: fields.get("dscp").map(dscp).transpose()?,
+        elements: elements_of_flow(fields, files)?,
         ..Flow::new(name, fields.get("role").map_or(Ok(Role::Foreground), role)?, "", Duration::default())
     };
     let count = fields.get("count").map_or(Ok(1), |node| count(node, 1..=MOST_FLOWS))?;
     Ok(Written { flow, count, rtt, fields })
+}
+
+fn on_hosts<'a>(node: &Node, hosts: &'a [Hosts]) -> Result<&'a Hosts> {
+    let name = text(node)?;
+    let names: Vec<&str> = hosts.iter().map(|hosts| hosts.name.as_str()).collect();
+    let known = hosts.iter().find(|hosts| hosts.name == name);
+    at(node, known.ok_or_else(|| unknown("hosts", name, &names)))
+}
+
+fn mean_rtt(hosts: &Hosts) -> Duration {
+    let sum: u128 = hosts.host.iter().map(|host| u128::from(host.rtt.0 .0)).sum();
+    Duration(afteryou_base::Span((sum / hosts.host.len().max(1) as u128) as u64))
 }
 
 fn role(node: &Node) -> Result<Role> {
@@ -77,37 +117,6 @@ fn dscp(node: &Node) -> Result<Dscp> {
     match &node.value {
         Value::Number(number) => at(node, number.parse()),
         _ => at(node, text(node)?.parse()),
-    }
-}
-
-fn distribution(node: &Node) -> Result<Distribution> {
-    let Value::Table(fields) = &node.value else { return quantity(node).map(Distribution::Fixed) };
-    let forms = "write a time, { uniform = [\"20 ms\", \"50 ms\"] } or { lognormal = { median = \"50 ms\", sigma = 0.5 } }";
-    let refused = || Problem::new(&node.place, forms);
-    match fields.entries.as_slice() {
-        [(key, range)] if key.name == "uniform" => uniform(range),
-        [(key, shape)] if key.name == "lognormal" => {
-            let fields = table(shape)?;
-            let (Some(median), Some(sigma), 2) =
-                (fields.get("median"), fields.get("sigma"), fields.entries.len())
-            else {
-                return Err(refused());
-            };
-            let Value::Number(number) = &sigma.value else { return Err(refused()) };
-            let width = number.parse().ok().filter(|sigma| (0.0..=5.0).contains(sigma));
-            let sigma = width.ok_or_else(|| Problem::new(&sigma.place, "write a number from 0 to 5"))?;
-            Ok(Distribution::Lognormal { median: quantity(median)?, sigma })
-        }
-        _ => Err(refused()),
-    }
-}
-
-fn uniform(node: &Node) -> Result<Distribution> {
-    let [from, to] = pair(node)?;
-    let (from, to) = (quantity(from)?, quantity(to)?);
-    match from <= to {
-        true => Ok(Distribution::Uniform(from, to)),
-        false => Err(Problem::new(&node.place, "the first value is larger than the second: swap them")),
     }
 }
 
@@ -136,6 +145,7 @@ impl Written<'_> {
                 start: start.unwrap_or_default(),
                 stop: fields.get("stop").map(|node| time(node, rtt)).transpose()?,
                 active: fields.get("active").map_or(Ok(Vec::new()), |node| active(node, rtt))?,
+                traffic: fields.get("traffic").map_or(Ok(Traffic::Bulk), |node| traffic(node, rtt))?,
                 ..flow.clone()
             });
         }

@@ -1,4 +1,4 @@
-//! `[fluid]`: what only the fluid engine needs to be told.
+//! `[fluid]`: settings of the fluid engine alone.
 
 use super::error::Problem;
 use super::keys::{BASE, FEEDBACK, FLUID, RTT, SLOWDOWNS};

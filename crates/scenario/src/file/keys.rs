@@ -33,6 +33,36 @@ pub enum Takes {
     Buffer,
     /// "1 %".
     Probability,
+    /// A number from the first to the second.
+    Number(f64, f64),
+    /// A rate, or a table of a law with these keys.
+    ChangingRate(&'static [Key]),
+    /// A word, or a chain with these keys.
+    Markov(&'static [Key]),
+    /// Names with numbers.
+    Weights,
+    /// Elements as a result has them.
+    Elements,
+    /// Pairs of a time and a rate.
+    RateSteps,
+    /// A time, or steps of it in a table with these keys.
+    Propagation(&'static [Key]),
+    /// A law of delays with these keys.
+    Jitter(&'static [Key]),
+    /// A table with these keys, or "none".
+    OrNone(&'static [Key]),
+    /// A whole number, or a time.
+    CountOrTime,
+    /// Pairs of a time and a delay.
+    DelaySteps,
+    /// A time, or two of them.
+    UpTo,
+    /// Two times, the second not before the first.
+    Range,
+    /// A list of times, with weights or without; or the name of a file.
+    Samples,
+    /// A probability, or a table of a law with these keys.
+    Loss(&'static [Key]),
     /// A code point: "le", "default", "cs1", 46.
     Dscp,
     /// "10 packets".
@@ -57,6 +87,14 @@ pub enum Takes {
     Transport,
     /// "bulk", or a table that says how much.
     Traffic,
+    /// A size, or a law of sizes.
+    SizeLaw,
+    /// A time, or a law of times.
+    TimeLaw,
+    /// `{ poisson = "50 per s" }`, or a law of times.
+    Arrivals,
+    /// A number, or per cent.
+    Ratio,
     /// A time, or a distribution of times.
     Distribution,
     /// A time, `{ every = … }` or `{ uniform = [from, to] }`.
@@ -83,8 +121,8 @@ const fn key(name: &'static str, takes: Takes, help: &'static str) -> Key {
 pub const ROOT: &[Key] = &[
     key("name", Takes::Text, "what it shows, one line"),
     key("duration", Takes::Time, "how long it runs"),
-    key("seed", Takes::Count, "seed of every random choice; 1 if not said"),
-    key("repeat", Takes::Count, "how many times, each with the next seed; once if not said"),
+    key("seed", Takes::Count, "seed of every random choice; 1 by default"),
+    key("repeat", Takes::Count, "number of runs, each with the next seed; 1 by default"),
     key("measure", Takes::Tables(WINDOW), "intervals that get figures of their own"),
     key(
         "sample",
@@ -102,10 +140,11 @@ pub const ROOT: &[Key] = &[
         "run it again without the background flows",
     ),
     key("link", Takes::TableOrList(LINK, NAMED_LINK), "the bottleneck; in [[link]], all links, with names"),
+    key("hosts", Takes::Tables(HOSTS), "hosts with access links of their own"),
     key("flow", Takes::Tables(FLOW), "the flows"),
     key("drop", Takes::Tables(DROP), "packets to drop before they reach the queue"),
     key("delay", Takes::Tables(DELAY), "packets to hold back, so that others overtake them"),
-    key("fluid", Takes::Table(FLUID), "what only the fluid engine needs to be told"),
+    key("fluid", Takes::Table(FLUID), "settings of the fluid engine alone"),
     key(
         "sweep",
         Takes::Sweep,
@@ -137,41 +176,54 @@ pub const FLUID: &[Key] = &[
     key(
         "rtt",
         Takes::Word(RTT),
-        "what a round trip takes: the empty path's time, or the queue's, too; with-queue if not said",
+        "the time of a round trip: of the propagation delay alone, or with the queue's; with-queue by default",
     ),
-    key("feedback", Takes::Word(FEEDBACK), "when a sender learns of the queue; delayed if not said"),
+    key("feedback", Takes::Word(FEEDBACK), "when a sender learns of the queue; delayed by default"),
     key(
         "base",
         Takes::Word(BASE),
-        "what a sender takes for the empty path: it, or the shortest delay it has seen; measured if not said",
+        "a sender's base delay: the propagation delay, or the shortest delay it has measured; measured by default",
     ),
     key(
         "slowdowns",
         Takes::Word(SLOWDOWNS),
-        "what LEDBAT++'s slowdowns are: events, or their mean as a factor; events if not said",
+        "LEDBAT++'s slowdowns: events, or their mean as a factor; events by default",
     ),
     key("step", Takes::Time, "length of a step at most"),
-    key("window", Takes::Window, "each flow's window when it starts; by its controller if not said"),
-    key("queue", Takes::Packets, "what the queue holds at the beginning; nothing if not said"),
-    key("trials", Takes::Count, "how many times, each with start values drawn anew; once if not said"),
+    key("window", Takes::Window, "each flow's window when it starts; from its controller by default"),
+    key("queue", Takes::Packets, "the queue at the beginning; empty by default"),
+    key("trials", Takes::Count, "number of runs, each with start values drawn anew; 1 by default"),
 ];
 
 /// `[[measure]]`.
 pub const WINDOW: &[Key] = &[
-    key("name", Takes::Text, "its name; \"measured\" if not said"),
+    key("name", Takes::Text, "its name; \"measured\" by default"),
     key("from", Takes::Moment, "when it begins"),
-    key("to", Takes::Moment, "when it ends; at the end of the run if not said"),
+    key("to", Takes::Moment, "when it ends; at the end of the run by default"),
 ];
 
 /// `[link]`.
 pub const LINK: &[Key] = &[
-    key("rate", Takes::Rate, "rate, counted in IP packets (headers included)"),
+    key(
+        "rate",
+        Takes::ChangingRate(RATE),
+        "rate, counted in IP packets (headers included), or how it changes",
+    ),
     key("buffer", Takes::Buffer, "how much its queue may hold"),
-    key("queue", Takes::Queue, "queue discipline; droptail if not said"),
+    key("queue", Takes::Queue, "queue discipline; droptail by default"),
     key(
         "loss",
-        Takes::Probability,
-        "probability that a packet is lost at random, in each direction; 0 % if not said",
+        Takes::Loss(LOSS),
+        "probability that a packet is lost, or a law, in each direction; 0 % by default",
+    ),
+    DUPLICATE,
+    AS_IN_RESULTS,
+    key("delay", Takes::Propagation(PROPAGATION), "propagation delay, beside that of paths; none by default"),
+    key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none by default"),
+    key(
+        "aggregate",
+        Takes::OrNone(AGGREGATE),
+        "acknowledgements wait before it and go on together; none by default",
     ),
     key("reverse", Takes::Table(REVERSE), "the reverse direction, where it differs"),
 ];
@@ -179,61 +231,212 @@ pub const LINK: &[Key] = &[
 /// `[[link]]`.
 pub const NAMED_LINK: &[Key] = &[
     key("name", Takes::Text, "its name, by which paths refer to it; the link goes one way"),
-    key("rate", Takes::Rate, "rate, counted in IP packets (headers included)"),
+    key(
+        "rate",
+        Takes::ChangingRate(RATE),
+        "rate, counted in IP packets (headers included), or how it changes",
+    ),
     key("buffer", Takes::Buffer, "how much its queue may hold"),
-    key("queue", Takes::Queue, "queue discipline; droptail if not said"),
-    key("loss", Takes::Probability, "probability that a packet is lost at random; 0 % if not said"),
+    key("queue", Takes::Queue, "queue discipline; droptail by default"),
+    key("loss", Takes::Loss(LOSS), "probability that a packet is lost, or a law; 0 % by default"),
+    DUPLICATE,
+    AS_IN_RESULTS,
+    key("delay", Takes::Propagation(PROPAGATION), "propagation delay, beside that of paths; none by default"),
+    key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none by default"),
+    key(
+        "aggregate",
+        Takes::OrNone(AGGREGATE),
+        "acknowledgements wait before it and go on together; none by default",
+    ),
 ];
 
 /// `link.reverse`.
 pub const REVERSE: &[Key] = &[
-    key("rate", Takes::Rate, "its rate"),
+    key("rate", Takes::ChangingRate(RATE), "its rate, or how it changes"),
     key("buffer", Takes::Buffer, "how much its queue may hold"),
     key("queue", Takes::Queue, "its queue discipline"),
-    key("loss", Takes::Probability, "probability that a packet is lost at random"),
+    key("loss", Takes::Loss(LOSS), "probability that a packet is lost, or a law"),
+    DUPLICATE,
+    AS_IN_RESULTS,
+    key("delay", Takes::Propagation(PROPAGATION), "propagation delay, beside that of paths; none by default"),
+    key("jitter", Takes::Jitter(JITTER), "delay that differs from packet to packet; none by default"),
+    key(
+        "aggregate",
+        Takes::OrNone(AGGREGATE),
+        "acknowledgements wait before it and go on together; none by default",
+    ),
+];
+
+const AS_IN_RESULTS: Key = key(
+    "elements",
+    Takes::Elements,
+    "all elements in the form of a result's scenario, in place of the other keys",
+);
+
+const DUPLICATE: Key = key(
+    "duplicate",
+    Takes::Probability,
+    "probability that a packet which is not lost comes twice; 0 % by default",
+);
+
+/// `loss` of a link, if it is a table.
+pub const LOSS: &[Key] = &[
+    key("gilbert_elliott", Takes::Table(GILBERT_ELLIOTT), "losses in bursts"),
+    key("every", Takes::Count, "loses every n-th packet"),
+];
+
+/// `rate` of a link, if it is a table: `steps`, or `trace`.
+pub const RATE: &[Key] = &[
+    key("steps", Takes::RateSteps, "from when, and which rate; 0 bit/s is an outage"),
+    key(
+        "trace",
+        Takes::Text,
+        "a file beside the scenario: Mahimahi's packet-delivery trace, or lines `time,rate`",
+    ),
+    key("loop", Takes::Flag, "the trace begins again when it is over"),
+    key("markov", Takes::Markov(MARKOV), "a chain of states, drawn for each run, or the preset satellite"),
+];
+
+/// `rate.markov`, if it is a table.
+pub const MARKOV: &[Key] = &[
+    key("states", Takes::Tables(STATE), "its states, two at least"),
+    key("arq", Takes::Table(ARQ), "repeat requests of the link layer; a packet is sent once by default"),
+];
+
+/// `rate.markov.states`.
+pub const STATE: &[Key] = &[
+    key("name", Takes::Text, "its name"),
+    key("rate", Takes::Rate, "rate of the link in it; 0 bit/s if nothing gets through"),
+    key("dwell", Takes::Time, "mean time in it"),
+    key("error", Takes::Probability, "probability that a transmission fails in it; 0 % by default"),
+    key("next", Takes::Weights, "how often each state follows; each other one as often by default"),
+];
+
+/// `rate.markov.arq`.
+pub const ARQ: &[Key] = &[
+    key("transmissions", Takes::Count, "a packet is sent at most so many times"),
+    key("round", Takes::Time, "from a transmission that failed to the next"),
+];
+
+/// `delay` of a link, if it is a table.
+pub const PROPAGATION: &[Key] = &[
+    key("steps", Takes::DelaySteps, "from when, and how long"),
+    key("reorder", Takes::Flag, "packets of a shorter route overtake; they wait by default"),
+];
+
+/// `jitter` of a link or a flow: one law.
+pub const JITTER: &[Key] = &[
+    key("uniform", Takes::UpTo, "anywhere up to a time, or between two"),
+    key("normal", Takes::Table(NORMAL), "normal, with 0 in place of negative delays"),
+    key("lognormal", Takes::Table(LOGNORMAL), "lognormal"),
+    key("samples", Takes::Samples, "one of these"),
+    key("reorder", Takes::Flag, "packets overtake one another; they keep their order by default"),
+];
+
+/// `aggregate` of a link.
+pub const AGGREGATE: &[Key] = &[
+    key("acks", Takes::Count, "so many go on together; any number by default"),
+    key("time", Takes::Time, "none waits longer than this"),
+];
+
+/// `normal` of a distribution.
+pub const NORMAL: &[Key] =
+    &[key("mean", Takes::Time, "its mean"), key("deviation", Takes::Time, "its standard deviation")];
+
+/// `lognormal` of a distribution: `median` or `mean`.
+pub const LOGNORMAL: &[Key] = &[
+    key("median", Takes::Time, "half of the times are below"),
+    key("mean", Takes::Time, "their mean before they are clipped"),
+    key("sigma", Takes::Number(0.0, 5.0), "standard deviation of the natural logarithm"),
+    key("clip", Takes::Range, "times beyond these bounds are set to them"),
+];
+
+/// `loss.gilbert_elliott`: `mean` and `burst`, or the others.
+pub const GILBERT_ELLIOTT: &[Key] = &[
+    key("mean", Takes::Probability, "mean loss rate"),
+    key("burst", Takes::Number(1.0, 1e6), "mean number of consecutive losses"),
+    key("p", Takes::Probability, "probability of a change from good to bad, before each packet"),
+    key("r", Takes::Probability, "probability of a change from bad to good, before each packet"),
+    key("good", Takes::Probability, "loss rate in the good state; 0 % by default"),
+    key("bad", Takes::Probability, "loss rate in the bad state; 100 % by default"),
 ];
 
 /// `[[flow]]`.
 pub const FLOW: &[Key] = &[
-    key("name", Takes::Text, "its name; the controller's if not said"),
+    key("name", Takes::Text, "its name; the controller's by default"),
     key("group", Takes::Text, "name of the flows that it was written together with"),
     key(
         "role",
         Takes::Word(&["foreground", "background"]),
-        "who must not notice whom; foreground if not said",
+        "background flows must not disturb foreground flows; foreground by default",
     ),
     key("controller", Takes::Controller, "congestion controller; cbr traffic takes none"),
-    key("transport", Takes::Transport, "protocol; tcp if not said, udp for cbr traffic"),
-    key(
-        "rtt",
-        Takes::Distribution,
-        "round-trip time of the empty path; twice path.delay if only that is said",
-    ),
+    key("transport", Takes::Transport, "protocol; tcp by default, udp for cbr traffic"),
+    key("rtt", Takes::Distribution, "round-trip time without queues; twice path.delay if only that is given"),
     key(
         "direction",
         Takes::Word(&["up", "down"]),
-        "with [link]: down if data cross link.reverse and acknowledgements link; up if not said",
+        "with [link]: down if data cross link.reverse and acknowledgements link; up by default",
     ),
+    key("hosts", Takes::Text, "name of the hosts that it runs on, for a swarm and downloads"),
     key("path", Takes::Table(PATH), "with [[link]]: the links that its packets cross"),
-    key("start", Takes::Start, "when it starts; at once if not said"),
-    key("stop", Takes::TimeOrRounds, "when it stops; at the end of the run if not said"),
-    key("active", Takes::Intervals, "when it has something to send; all the time if not said"),
+    key("start", Takes::Start, "when it starts; at once by default"),
+    key("stop", Takes::TimeOrRounds, "when it stops; at the end of the run by default"),
+    key("active", Takes::Intervals, "when it has data to send; all the time by default"),
     key("reconnect", Takes::Flag, "each time of activity has a connection of its own"),
-    key("traffic", Takes::Traffic, "what it sends; bulk if not said"),
-    key("packet", Takes::Table(PACKET), "sizes of its packets; the transport's own if not said"),
+    key("traffic", Takes::Traffic, "its data; bulk by default"),
+    key("packet", Takes::Table(PACKET), "sizes of its packets; the transport's own by default"),
     key(
         "dscp",
         Takes::Dscp,
-        "class of its packets: le, default, cs1 or a number; le for background flows if not said",
+        "class of its packets: le, default, cs1 or a number; le for background flows by default",
     ),
     key("count", Takes::Count, "so many flows like this"),
+    key(
+        "loss",
+        Takes::Loss(LOSS),
+        "probability that one of its data packets is lost before its first link, or a law",
+    ),
+    DUPLICATE,
+    AS_IN_RESULTS,
+    key(
+        "jitter",
+        Takes::Jitter(JITTER),
+        "delay of its data packets before their first link; none by default",
+    ),
 ];
 
 /// `path` of a flow.
 pub const PATH: &[Key] = &[
     key("forward", Takes::Names, "names of the links that data cross, in order"),
     key("reverse", Takes::Names, "names of the links that acknowledgements cross, in order"),
-    key("delay", Takes::Time, "propagation delay of the forward path; half the rtt if not said"),
+    key("delay", Takes::Time, "propagation delay of the forward path; half the rtt by default"),
+];
+
+/// `[[hosts]]`.
+pub const HOSTS: &[Key] = &[
+    key("name", Takes::Text, "name of the group of hosts, by which flows refer to it"),
+    key("count", Takes::Count, "how many, 1 to 1000; 1 by default"),
+    key("up", Takes::Rate, "rate of each one's uplink"),
+    key("down", Takes::Rate, "rate of each one's downlink"),
+    key("queue", Takes::Buffer, "how much each link's queue may hold"),
+    key(
+        "rtt",
+        Takes::TimeLaw,
+        "drawn for each; the round-trip time between two hosts is the mean of theirs, to a server its own",
+    ),
+];
+
+/// `swarm` of a flow's traffic.
+pub const SWARM: &[Key] = &[
+    key("chunk", Takes::Size, "bytes of a chunk"),
+    key("slots", Takes::Count, "uploads of a peer at a time; 5 by default"),
+    key("neighbours", Takes::Count, "peers that a peer may upload to; 10 by default"),
+    key(
+        "persist",
+        Takes::Ratio,
+        "probability that a slot's next chunk goes to the same neighbour, after one round trip",
+    ),
 ];
 
 /// `packet` of a flow.
@@ -246,27 +449,80 @@ pub const PACKET: &[Key] = &[
     ),
 ];
 
+/// `traffic` of a flow: some of these together.
+pub const TRAFFIC: &[Key] = &[
+    key("size", Takes::SizeLaw, "bytes of a transfer, of each transfer (arrivals), or of a segment (every)"),
+    key("chunk", Takes::Size, "bytes of a chunk"),
+    key("pause", Takes::TimeOrRounds, "time between two chunks to the same peer"),
+    key(
+        "persist",
+        Takes::Ratio,
+        "probability that the next chunk goes to the same peer; otherwise a new connection is opened",
+    ),
+    key("on", Takes::Time, "time on"),
+    key("off", Takes::Time, "time off"),
+    key("cbr", Takes::Rate, "rate of constant-rate traffic"),
+    key("payload", Takes::Size, "payload of a packet of constant-rate traffic; 160 B by default"),
+    key("arrivals", Takes::Arrivals, "times between transfers, each over a connection of its own"),
+    key("web", Takes::Table(WEB), "users who fetch pages"),
+    key("swarm", Takes::Table(SWARM), "peers that upload to each other; needs hosts"),
+    key(
+        "downloads",
+        Takes::Count,
+        "hosts that download at any time from a server that is no bottleneck; needs hosts",
+    ),
+    key("every", Takes::TimeOrRounds, "time between two segments of a video"),
+];
+
+/// `web` of a flow's traffic.
+pub const WEB: &[Key] = &[
+    key("users", Takes::Count, "how many, 1 to 10000"),
+    key("think", Takes::TimeLaw, "time from the end of a page to the next one"),
+    key("objects", Takes::Count, "objects of a page; 1 by default"),
+    key("size", Takes::SizeLaw, "bytes of an object"),
+    key("connections", Takes::Count, "most connections of a user at a time; 6 by default"),
+];
+
+/// `lognormal` of a law.
+pub const LAW_LOGNORMAL: &[Key] = &[
+    key("median", Takes::Text, "half of the values are below; this or mean"),
+    key("mean", Takes::Text, "mean before clip is applied; this or median"),
+    key("sigma", Takes::Ratio, "standard deviation of the natural logarithm, 0 to 5"),
+    key("clip", Takes::Names, "values outside [from, to] are moved to the nearer end"),
+];
+
+/// `pareto` of a law.
+pub const PARETO: &[Key] = &[
+    key("shape", Takes::Ratio, "the exponent, 0.1 to 100"),
+    key("min", Takes::Text, "the least value"),
+    key("cap", Takes::Text, "larger values are moved to this one"),
+];
+
 /// `[[drop]]`.
 pub const DROP: &[Key] = &[
-    key("flow", Takes::Text, "whose; anybody's if not said"),
+    key("flow", Takes::Text, "the flow; any flow by default"),
     key("packet", Takes::Count, "number of the data packet, from 1, in order of their first transmission"),
-    key("transmission", Takes::Count, "which of its transmissions, from 1; the first if not said"),
+    key("transmission", Takes::Count, "which of its transmissions, from 1; the first by default"),
     key("at", Takes::Time, "from this time on"),
     key("until", Takes::Time, "until this time: an outage"),
-    key("count", Takes::Count, "how many packets in a row; one if neither this nor until is said"),
+    key("every", Takes::CountOrTime, "only every n-th packet, or one in each interval of this length"),
+    key("count", Takes::Count, "how many packets; one if neither this, until nor every is given"),
 ];
 
 /// `[[delay]]`.
 pub const DELAY: &[Key] = &[
-    key("flow", Takes::Text, "whose"),
+    key("flow", Takes::Text, "the flow"),
     key("packet", Takes::Count, "number of the data packet, from 1, in order of their first transmission"),
-    key("transmission", Takes::Count, "which of its transmissions, from 1; the first if not said"),
-    key("by", Takes::Time, "for how long"),
+    key("transmission", Takes::Count, "which of its transmissions, from 1; the first by default"),
+    key("at", Takes::Time, "from this time on, in place of packet"),
+    key("until", Takes::Time, "until this time"),
+    key("every", Takes::CountOrTime, "only every n-th packet, or one in each interval of this length"),
+    key("count", Takes::Count, "how many packets; one if neither this, until nor every is given"),
+    key("by", Takes::Time, "the time to hold it back"),
 ];
 
 /// Words of the language that nothing understands yet: they are refused, not ignored.
-pub(crate) const NOT_YET_KEYS: &[&str] =
-    &["route", "hosts", "jitter", "route_change", "swarm", "web", "trace", "steps", "markov", "reorder"];
+pub(crate) const NOT_YET_KEYS: &[&str] = &["route", "route_change"];
 /// Controllers that are planned.
 pub(crate) const NOT_YET_CONTROLLERS: &[&str] =
     &["bbr", "bbrv1", "bbrv2", "bbrv3", "proteus", "proteus-s", "rledbat"];

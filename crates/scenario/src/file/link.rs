@@ -1,19 +1,22 @@
 //! The links, the windows and the script.
 
 use super::choice::queue;
+use super::element::{imperfections, rate, Context, Imperfections};
 use super::error::Problem;
 use super::keys::{Key, DELAY, DROP, LINK, NAMED_LINK, REVERSE, WINDOW};
 use super::limits::MOST_LINKS;
 use super::read::{check_keys, count, needed, optional, quantity, table, text, wanted, Result};
 use super::tree::{Node, Table, Value};
-use crate::scenario::{Delay, Drop, Link, Reverse, Window};
+use crate::scenario::{Delay, Drop, Every, Link, Reverse, Window};
 use crate::units::{Duration, Rate};
 use afteryou_base::Span;
 use std::collections::BTreeSet;
 
 /// `[link]`, or all of `[[link]]`: the first link and the others.
-pub(crate) fn links(node: &Node) -> Result<(Link, Vec<Link>)> {
-    let Value::List(nodes) = &node.value else { return Ok((link(node, "the link", LINK)?, Vec::new())) };
+pub(crate) fn links(node: &Node, context: &Context<'_>) -> Result<(Link, Vec<Link>)> {
+    let Value::List(nodes) = &node.value else {
+        return Ok((link(node, "the link", LINK, context)?, Vec::new()));
+    };
     if nodes.len() > MOST_LINKS {
         return Err(Problem::new(&node.place, format!("more than {MOST_LINKS} links are too many")));
     }
@@ -27,7 +30,7 @@ pub(crate) fn links(node: &Node) -> Result<(Link, Vec<Link>)> {
             written if !names.insert(written) => {
                 return Err(Problem::new(&name.place, format!("two links are named {written:?}: rename one")))
             }
-            written => links.push(link(node, "a named link", NAMED_LINK)?.named(written)),
+            written => links.push(link(node, "a named link", NAMED_LINK, context)?.named(written)),
         }
     }
     let mut links = links.into_iter();
@@ -36,16 +39,21 @@ pub(crate) fn links(node: &Node) -> Result<(Link, Vec<Link>)> {
 }
 
 /// A link's table; `keys` are those that it may have.
-fn link(node: &Node, what: &str, keys: &[Key]) -> Result<Link> {
+fn link(node: &Node, what: &str, keys: &[Key], context: &Context<'_>) -> Result<Link> {
     let fields = table(node)?;
     check_keys(fields, what, keys)?;
-    let rate = rate(needed(fields, "rate", node, "\"20 Mbit/s\"")?)?;
+    let mut forward = imperfections(fields, Imperfections::default(), context.files)?;
+    let written = needed(fields, "rate", node, "\"20 Mbit/s\"")?;
+    let name = fields.get("name").map_or("the link".to_owned(), Node::shown);
+    let rate = of_direction(written, fields, &mut forward, &name, context)?;
     let buffer = quantity(needed(fields, "buffer", node, "\"100 ms\"")?)?;
     let plain = Link::new(rate, buffer);
+    let reverse = fields.get("reverse").map(|node| reverse(node, &forward, context)).transpose()?;
     let link = Link {
         queue: fields.get("queue").map_or(Ok(plain.queue.clone()), queue)?,
-        loss: optional(fields, "loss")?.unwrap_or_default(),
-        reverse: fields.get("reverse").map(reverse).transpose()?,
+        loss: forward.loss,
+        elements: forward.elements,
+        reverse,
         ..plain
     };
     // A queue is made of parameters, rate and buffer: only together can they be judged.
@@ -62,28 +70,35 @@ fn buildable(link: &Link) -> std::result::Result<(), String> {
     link.build_queue::<()>(0, "").map(drop).map_err(|error| error.to_string())
 }
 
-fn rate(node: &Node) -> Result<Rate> {
-    if let Value::Table(_) = node.value {
-        return Err(Problem::new(
-            &node.place,
-            "a rate that changes is not built yet: write one, such as \"20 Mbit/s\"",
-        ));
-    }
-    let rate: Rate = quantity(node)?;
-    match rate.bytes_per_second() {
-        0 => Err(Problem::new(&node.place, format!("{rate} carries nothing: use at least 8 bit/s"))),
-        _ => Ok(rate),
+/// The rate of a direction. Elements of a result have been decided already: then the rate is their mean.
+fn of_direction(
+    node: &Node,
+    fields: &Table,
+    of: &mut Imperfections,
+    name: &str,
+    context: &Context<'_>,
+) -> Result<Rate> {
+    match fields.get("elements") {
+        Some(_) => quantity(node),
+        None => rate(node, of, name, context),
     }
 }
 
-fn reverse(node: &Node) -> Result<Reverse> {
+fn reverse(node: &Node, forward: &Imperfections, context: &Context<'_>) -> Result<Reverse> {
     let fields = table(node)?;
     check_keys(fields, "link.reverse", REVERSE)?;
+    let mut own = imperfections(fields, forward.clone(), context.files)?;
+    let written = fields.get("rate");
+    let rate = written
+        .map(|node| of_direction(node, fields, &mut own, "the reverse direction", context))
+        .transpose()?;
+    let Imperfections { loss, elements } = own;
     Ok(Reverse {
-        rate: fields.get("rate").map(rate).transpose()?,
+        rate,
         buffer: optional(fields, "buffer")?,
         queue: fields.get("queue").map(queue).transpose()?,
-        loss: optional(fields, "loss")?,
+        loss: fields.get("loss").map(|_| loss),
+        elements: (elements != forward.elements).then_some(elements),
     })
 }
 
@@ -149,24 +164,40 @@ pub(crate) fn dropping(node: &Node) -> Result<Drop> {
         flow: fields.get("flow").map(text).transpose()?.map(str::to_owned),
         packet: number("packet", u64::MAX)?,
         transmission: number("transmission", 1000)?.map(|number| number as u32),
-        at: optional(fields, "at")?,
+        at: begin(fields)?,
         until: optional(fields, "until")?,
+        every: fields.get("every").map(every).transpose()?,
         count: number("count", 1_000_000)?,
     })
+}
+
+/// A number of packets, or a time.
+fn every(node: &Node) -> Result<Every> {
+    match &node.value {
+        Value::Text(_) => quantity(node).map(Every::Time),
+        _ => count(node, 1..=u64::MAX).map(Every::Packets),
+    }
+}
+
+/// When a rule that repeats begins: at once if nothing is said.
+fn begin(fields: &Table) -> Result<Option<Duration>> {
+    let at_once = fields.get("every").map(|_| Duration::default());
+    Ok(optional(fields, "at")?.or(at_once))
 }
 
 /// `[[delay]]`.
 pub(crate) fn delaying(node: &Node) -> Result<Delay> {
     let fields = table(node)?;
     check_keys(fields, "delay", DELAY)?;
+    let number = |name: &str, most: u64| fields.get(name).map(|node| count(node, 1..=most)).transpose();
     Ok(Delay {
         flow: text(needed(fields, "flow", node, "\"name\"")?)?.to_owned(),
-        packet: count(needed(fields, "packet", node, "10")?, 1..=u64::MAX)?,
-        transmission: fields
-            .get("transmission")
-            .map(|node| count(node, 1..=1000))
-            .transpose()?
-            .map(|n| n as u32),
+        packet: number("packet", u64::MAX)?,
+        transmission: number("transmission", 1000)?.map(|number| number as u32),
+        at: begin(fields)?,
+        until: optional(fields, "until")?,
+        every: fields.get("every").map(every).transpose()?,
+        count: number("count", 1_000_000)?,
         by: quantity(needed(fields, "by", node, "\"30 ms\"")?)?,
     })
 }

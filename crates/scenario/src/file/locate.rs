@@ -4,8 +4,8 @@ use super::error::Place;
 use super::names::names;
 use super::tree::{Node, Table, Value};
 
-/// Where the setting `key` ("link.queue", "flow.backup.controller.target") was written, or else the nearest that it would be
-/// a part of: a word with parameters, the flow's table, the file.
+/// Returns the place of the setting `key` ("link.queue", "flow.backup.controller.target") in the file. A setting that is not
+/// written has the nearest place it would be a part of: a word with parameters, the flow's table, the file.
 pub(crate) fn place(root: &Table, key: &str) -> Place {
     let below = |name: &str, rest: &str| {
         let node = root.get(name)?;

@@ -11,14 +11,19 @@
 
 mod check;
 mod choice;
+mod distribution;
+mod element;
 mod error;
 mod flow;
 mod fluid;
+mod hosts;
 pub mod keys;
 mod limits;
 mod link;
 mod locate;
+mod markov;
 mod names;
+mod outside;
 mod path;
 mod range;
 mod read;
@@ -27,6 +32,7 @@ mod schema;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod traffic;
 mod tree;
 
 pub use error::{FileError, Wrong};
@@ -38,9 +44,11 @@ use crate::scenario::Scenario;
 use crate::support::Unsupported;
 use crate::units::Duration;
 use crate::words::unknown;
+use element::Context;
 use error::{Place, Problem};
 use limits::{parts, LARGEST_FILE, MOST_FLOWS, MOST_PARTS, MOST_RUNS, MOST_WINDOWS};
 use link::Times;
+use outside::Outside;
 use read::{at, check_keys, count, list, needed, quantity, tables, text, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -54,6 +62,8 @@ pub struct Experiment {
     file: String,
     source: String,
     root: Table,
+    /// The files that it names.
+    files: Outside,
     axes: Vec<sweep::Axis>,
     seed: u64,
     repeat: u32,
@@ -95,18 +105,29 @@ impl Experiment {
             let line = error.as_bytes()[..valid].iter().filter(|byte| **byte == b'\n').count() + 1;
             unreadable(format!("line {line} is not UTF-8: save the file as UTF-8 text"))
         })?;
-        Experiment::parse(&text, &file, sets)
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        Experiment::of_text(&text, &file, sets, Outside::of_folder(folder))
     }
 
     /// Reads the text of a file; `file` is its name in messages.
     ///
     /// # Errors
-    /// Whatever is wrong with it, with the place: every run of the sweep is made and checked once.
+    /// Whatever is wrong with it, with the place: every run of the sweep is made and checked once. A text that names other
+    /// files is refused: only [`read`](Self::read) can find them.
     pub fn parse(source: &str, file: &str, sets: &[String]) -> std::result::Result<Experiment, FileError> {
+        Experiment::of_text(source, file, sets, Outside::default())
+    }
+
+    fn of_text(
+        source: &str,
+        file: &str,
+        sets: &[String],
+        files: Outside,
+    ) -> std::result::Result<Experiment, FileError> {
         let wrong = |problem| FileError::Wrong(Wrong::new(file, source, problem));
         let (root, axes, seed, repeat) = read_root(source, sets).map_err(wrong)?;
         let (file, source) = (file.to_owned(), source.to_owned());
-        let mut experiment = Experiment { file, source, root, axes, seed, repeat, parts: 0 };
+        let mut experiment = Experiment { file, source, root, files, axes, seed, repeat, parts: 0 };
         for number in 0..experiment.number_of_points() {
             let parts = parts(&experiment.scenario(&experiment.point(number), seed)?);
             experiment.parts = experiment.parts.saturating_add(parts);
@@ -154,7 +175,7 @@ impl Experiment {
         let make = || {
             let mut root = self.root.clone();
             sweep::apply(&mut root, &self.axes, point)?;
-            scenario(&root, seed)
+            scenario(&root, seed, &self.files)
         };
         make().map_err(|problem| self.wrong(problem))
     }
@@ -237,7 +258,7 @@ fn set(root: &mut Table, axes: &mut Vec<Axis>, assignment: &str) -> Result<()> {
 }
 
 /// A concrete scenario from a file's tree.
-fn scenario(root: &Table, seed: u64) -> Result<Scenario> {
+fn scenario(root: &Table, seed: u64, files: &Outside) -> Result<Scenario> {
     check_keys(root, "a scenario", keys::ROOT)?;
     let whole = Node { place: Place::At(0..0), value: Value::Table(Table::default()) };
     let name = root.get("name").map_or(Ok(""), text)?;
@@ -246,8 +267,25 @@ fn scenario(root: &Table, seed: u64) -> Result<Scenario> {
     if duration == Duration::default() {
         return Err(Problem::new(&written.place, "no time at all: use 1 ms or more"));
     }
-    let (link, further_links) = link::links(needed(root, "link", &whole, "… in a table: [link]")?)?;
-    let mut scenario = Scenario { further_links, ..Scenario::new(name, duration, link) };
+    let context = Context { files, duration, seed };
+    let (hosts, access) = hosts::hosts(root, seed)?;
+    let mut links = Vec::new();
+    match root.get("link") {
+        Some(node) => {
+            let (first, further) = link::links(node, &context)?;
+            if first.name.is_none() && !hosts.is_empty() {
+                let message = "hosts have links with names, so this one needs a name, too: write [[link]]";
+                return Err(Problem::new(&node.place, message));
+            }
+            links.push(first);
+            links.extend(further);
+        }
+        None if hosts.is_empty() => drop(needed(root, "link", &whole, "… in a table: [link]")?),
+        None => {}
+    }
+    links.extend(access);
+    let link = links.remove(0); // there is one, or hosts, which have two each
+    let mut scenario = Scenario { further_links: links, hosts, ..Scenario::new(name, duration, link) };
     scenario.seed = seed;
     scenario.record = root.get("record").map_or(Ok(Vec::new()), record)?;
     scenario.baseline = root.get("baseline").map_or(Ok(false), baseline)?;
@@ -255,7 +293,7 @@ fn scenario(root: &Table, seed: u64) -> Result<Scenario> {
         scenario.sample = Some(quantity(node)?);
         at(node, scenario.check_sample())?;
     }
-    let owners = flows(root, seed, &mut scenario)?;
+    let owners = flows(root, seed, &mut scenario, files)?;
     scenario.measure = windows(root, &scenario)?;
     let names = scenario.flow.iter().map(|flow| flow.name.as_str());
     scenario.fluid = root.get("fluid").map(|node| fluid::fluid(node, names, seed)).transpose()?;
@@ -287,11 +325,11 @@ fn baseline(node: &Node) -> Result<bool> {
 }
 
 /// Draws all flows; returns for each the table that it comes from.
-fn flows<'a>(root: &'a Table, seed: u64, scenario: &mut Scenario) -> Result<Vec<&'a Node>> {
+fn flows<'a>(root: &'a Table, seed: u64, scenario: &mut Scenario, files: &Outside) -> Result<Vec<&'a Node>> {
     let tables = root.get("flow").map_or(Ok(&[][..]), list)?;
     let names = names::names(tables);
     let links = scenario.links_by_name();
-    let read = |(node, name): (&'a Node, &String)| flow::read(node, name, &links);
+    let read = |(node, name): (&'a Node, &String)| flow::read(node, name, &links, &scenario.hosts, files);
     let written = tables.iter().zip(&names).map(read).collect::<Result<Vec<_>>>()?;
     let mut total = 0;
     for (node, written) in tables.iter().zip(&written) {

@@ -78,6 +78,14 @@ pub(crate) fn count(node: &Node, range: std::ops::RangeInclusive<u64>) -> Result
     Err(refused())
 }
 
+/// A number in `range`.
+pub(crate) fn number(node: &Node, range: std::ops::RangeInclusive<f64>) -> Result<f64> {
+    let (least, most) = (range.start(), range.end());
+    let refused = || Problem::new(&node.place, format!("write a number from {least} to {most}"));
+    let Value::Number(written) = &node.value else { return Err(refused()) };
+    written.replace('_', "").parse().ok().filter(|number| range.contains(number)).ok_or_else(refused)
+}
+
 pub(crate) fn list(node: &Node) -> Result<&[Node]> {
     match &node.value {
         Value::List(list) => Ok(list),

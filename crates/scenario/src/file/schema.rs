@@ -1,6 +1,6 @@
 //! The JSON schema of a scenario file, made from the tables of keys and of parameters, so that editors can help.
 
-use super::keys::{Key, Takes, ROOT};
+use super::keys::{Key, Takes, LOGNORMAL, NORMAL, ROOT, TRAFFIC};
 use afteryou_aqm::list::QUEUES;
 use afteryou_base::param::{Kind, Param};
 use afteryou_cc::list::CONTROLLERS;
@@ -9,6 +9,7 @@ use serde_json::{json, Map, Value};
 const RATE: &str = r"^\s*[0-9.]+\s*([kKmMgG]?bit/s|[kKmMgG]bps)\s*$";
 const SIZE: &str = r"^\s*[0-9.]+\s*([kKmMgG]?[bB]|[kKmMgG]i[bB])\s*$";
 const TIME: &str = r"^\s*[0-9.]+\s*(us|µs|ms|s|min|h)\s*$";
+const PROBABILITY: &str = r"^\s*[0-9.]+\s*%\s*$";
 const PACKETS: &str = r"^\s*[0-9.]+\s*packets?\s*$";
 const ROUNDS: &str = r"^\s*[0-9.]+\s*rtt\s*$";
 
@@ -19,7 +20,7 @@ pub fn schema() -> Value {
     if let Some(fields) = root.as_object_mut() {
         fields.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
         fields.insert("title".to_owned(), json!("afteryou scenario"));
-        fields.insert("required".to_owned(), json!(["duration", "link"]));
+        fields.insert("required".to_owned(), json!(["duration"]));
     }
     root
 }
@@ -54,7 +55,26 @@ fn takes(takes: Takes) -> Value {
             json!({ "anyOf": [text(TIME), text(r"^\s*(last start|first start|end)\s*([+-].*)?$")] })
         }
         Takes::Buffer => json!({ "anyOf": [text(TIME), text(SIZE), text(r"^\s*[0-9]+\s*packets?\s*$")] }),
-        Takes::Probability => text(r"^\s*[0-9.]+\s*%\s*$"),
+        Takes::Probability => text(PROBABILITY),
+        Takes::Number(least, most) => json!({ "type": "number", "minimum": least, "maximum": most }),
+        Takes::ChangingRate(keys) => json!({ "anyOf": [text(RATE), object(keys)] }),
+        Takes::Markov(keys) => json!({ "anyOf": [{ "const": "satellite" }, object(keys)] }),
+        Takes::Weights => json!({ "type": "object" }),
+        Takes::Elements => json!({ "type": "object" }),
+        Takes::RateSteps => json!({
+            "type": "array",
+            "minItems": 1,
+            "items": { "type": "array", "items": { "type": "string" }, "minItems": 2, "maxItems": 2 },
+        }),
+        Takes::Propagation(keys) => json!({ "anyOf": [text(TIME), object(keys)] }),
+        Takes::Jitter(keys) => json!({ "anyOf": [{ "const": "none" }, object(keys)] }),
+        Takes::OrNone(keys) => json!({ "anyOf": [{ "const": "none" }, object(keys)] }),
+        Takes::CountOrTime => json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, text(TIME)] }),
+        Takes::DelaySteps => json!({ "type": "array", "minItems": 1, "items": pair(text(TIME)) }),
+        Takes::UpTo => json!({ "anyOf": [text(TIME), pair(text(TIME))] }),
+        Takes::Range => pair(text(TIME)),
+        Takes::Samples => samples(),
+        Takes::Loss(keys) => json!({ "anyOf": [text(PROBABILITY), object(keys)] }),
         Takes::Dscp => json!({ "anyOf": [
             text(r"^\s*([lL][eE]|[dD][eE][fF][aA][uU][lL][tT]|[cC][sS]1|[0-9]|[1-5][0-9]|6[0-3])\s*$"),
             { "type": "integer", "minimum": 0, "maximum": 63 },
@@ -82,16 +102,28 @@ fn takes(takes: Takes) -> Value {
             { "type": "object", "required": ["chunk"], "properties": { "chunk": text(SIZE) }, "additionalProperties": false },
             { "type": "object", "required": ["on", "off"], "properties": { "on": text(TIME), "off": text(TIME) }, "additionalProperties": false },
             { "type": "object", "required": ["cbr"], "properties": { "cbr": text(RATE), "payload": text(SIZE) }, "additionalProperties": false },
+            form(&["arrivals", "size"]),
+            form(&["chunk", "pause", "persist"]),
+            form(&["web"]),
+            form(&["swarm"]),
+            form(&["downloads", "size"]),
+            { "type": "object", "required": ["every", "size"], "properties": { "every": time_or_rounds(), "size": text(SIZE) }, "additionalProperties": false },
         ] }),
+        Takes::SizeLaw => json!({ "anyOf": laws(SIZE) }),
+        Takes::TimeLaw => json!({ "anyOf": laws(TIME) }),
+        Takes::Arrivals => {
+            let mut forms = laws(TIME);
+            let rate = text(r"^\s*[0-9.]+\s*per\s*(s|min|h)\s*$");
+            forms.push(one("poisson", rate));
+            json!({ "anyOf": forms })
+        }
+        Takes::Ratio => json!({ "anyOf": [{ "type": "number" }, text(r"^\s*[0-9.]+\s*%\s*$")] }),
         Takes::Distribution => json!({ "anyOf": [
             text(TIME),
             { "type": "object", "required": ["uniform"], "properties": { "uniform": pair(text(TIME)) }, "additionalProperties": false },
-            { "type": "object", "required": ["lognormal"], "properties": { "lognormal": {
-                "type": "object",
-                "required": ["median", "sigma"],
-                "properties": { "median": text(TIME), "sigma": { "type": "number", "minimum": 0, "maximum": 5 } },
-                "additionalProperties": false,
-            } }, "additionalProperties": false },
+            { "type": "object", "required": ["normal"], "properties": { "normal": object(NORMAL) }, "additionalProperties": false },
+            { "type": "object", "required": ["lognormal"], "properties": { "lognormal": object(LOGNORMAL) }, "additionalProperties": false },
+            { "type": "object", "required": ["samples"], "properties": { "samples": samples() }, "additionalProperties": false },
         ] }),
         Takes::Start => json!({ "anyOf": [
             time_or_rounds(),
@@ -107,6 +139,46 @@ fn takes(takes: Takes) -> Value {
         Takes::Tables(keys) => json!({ "anyOf": [object(keys), { "type": "array", "items": object(keys) }] }),
         Takes::Sweep => json!({ "type": "object" }),
     }
+}
+
+/// Times, each alone or with a weight, or a file of them.
+fn samples() -> Value {
+    let weighted = json!({ "type": "array", "minItems": 2, "maxItems": 2 });
+    let list = json!({ "type": "array", "minItems": 1, "items": { "anyOf": [text(TIME), weighted] } });
+    json!({ "anyOf": [{ "type": "string" }, list] })
+}
+
+/// A form of traffic with exactly these keys.
+fn form(names: &[&str]) -> Value {
+    let keys: Vec<Key> = TRAFFIC.iter().filter(|key| names.contains(&key.name)).copied().collect();
+    let mut schema = object(&keys);
+    if let Some(fields) = schema.as_object_mut() {
+        fields.insert("required".to_owned(), json!(names));
+    }
+    schema
+}
+
+/// A table with this one key.
+fn one(name: &str, value: Value) -> Value {
+    json!({ "type": "object", "required": [name], "properties": { name: value }, "additionalProperties": false })
+}
+
+/// A value that is written like `pattern`, or a law of such values.
+fn laws(pattern: &str) -> Vec<Value> {
+    let pair = || json!({ "type": "array", "items": text(pattern), "minItems": 2, "maxItems": 2 });
+    let number = || json!({ "type": "number" });
+    let table = |required: &[&str], properties: Value| json!({ "type": "object", "required": required, "properties": properties, "additionalProperties": false });
+    let lognormal =
+        json!({ "median": text(pattern), "mean": text(pattern), "sigma": number(), "clip": pair() });
+    let pareto = json!({ "shape": number(), "min": text(pattern), "cap": text(pattern) });
+    vec![
+        text(pattern),
+        one("uniform", pair()),
+        one("exponential", text(pattern)),
+        one("lognormal", table(&["sigma"], lognormal)),
+        one("pareto", table(&["shape", "min"], pareto)),
+        one("listed", json!({ "type": "array", "minItems": 1, "items": text(pattern) })),
+    ]
 }
 
 /// A word of a list, with or without parameters after it, or a table with them.

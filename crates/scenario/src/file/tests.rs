@@ -1,3 +1,4 @@
+mod elements;
 mod paths;
 mod ranges;
 
@@ -27,6 +28,39 @@ fn flow(lines: &str) -> String {
     format!("[[flow]]\ncontroller = \"cubic\"\nrtt = \"40 ms\"\n{lines}\n")
 }
 
+/// A flow with this traffic in its last line, after an empty line.
+fn traffic(written: &str) -> String {
+    format!("\n[[flow]]\ncontroller = \"cubic\"\nrtt = \"40 ms\"\ntraffic = {written}\n")
+}
+
+/// Three hosts, and a flow on them with these lines.
+fn hosts(lines: &str) -> String {
+    format!(
+        "\n[[hosts]]\nname = \"peers\"\ncount = 3\nup = \"1 Mbit/s\"\ndown = \"1 Mbit/s\"\n\
+         queue = \"9 packets\"\nrtt = \"50 ms\"\n[[flow]]\ncontroller = \"cubic\"\nhosts = \"peers\"\n{lines}\n"
+    )
+}
+
+#[test]
+fn hosts_need_no_link_and_what_runs_on_them_fits_them() {
+    let parse = |lines: &str| parse(&format!("duration = \"9 s\"{}", hosts(lines)));
+    let swarm = "traffic = { swarm = { chunk = \"1 MB\", persist = 0.5 } }";
+    let scenario = parse(swarm).unwrap().runs(None, None).unwrap().remove(0).scenario;
+    assert_eq!((scenario.links().count(), scenario.hosts[0].host.len()), (6, 3));
+    assert_eq!(scenario.links().next().and_then(|link| link.name.as_deref()), Some("peers 1 up"));
+    let route = &scenario.network().unwrap().routes[0];
+    assert_eq!((&route.forward[..], &route.reverse[..]), (&[0, 3][..], &[2, 1][..]));
+    for (lines, words, line) in [
+        ("", "which only a swarm and downloads do", 9),
+        ("traffic = { downloads = 4, size = \"1 kB\" }", "4 downloads on 3 hosts", 9),
+        ("rtt = \"9 ms\"\ntraffic = { downloads = 3, size = \"1 kB\" }", "leave it out", 12),
+    ] {
+        let text = parse(lines).unwrap_err().to_string();
+        assert!(text.contains(words), "{words}:\n{text}");
+        assert!(text.contains(&format!("test.toml:{line}:")), "line {line}:\n{text}");
+    }
+}
+
 #[test]
 fn a_wrong_word_is_shown_with_its_line_a_caret_and_the_nearest_one() {
     let text = error("", "\n[[flow]]\ncontroller = \"cubik\"\nrtt = \"40 ms\"\n");
@@ -54,7 +88,7 @@ fn every_kind_of_mistake_is_answered_where_it_was_made() {
         ("", "\n[[flow]]\ncontroller = \"cubic\"\nrtt = 40\n", "\"40\" is not a time", 9),
         ("", "\n[[flow]]\ncontroller = \"bbr\"\nrtt = \"40 ms\"\n", "not built yet", 8),
         ("", "queue = \"cake\"\n", "not built yet", 6),
-        ("", "jitter = \"1 ms\"\n", "not built yet", 6),
+        ("", "route = 3\n", "not built yet", 6),
         (
             "",
             "\n[[flow]]\ncontroller = \"cubic\"\ntransport = \"quic\"\nrtt = \"1 ms\"\n",
@@ -76,7 +110,7 @@ fn every_kind_of_mistake_is_answered_where_it_was_made() {
         (
             "",
             "\n[[flow]]\ncontroller = \"cubic\"\nrtt = \"1 ms\"\ntraffic = \"swarm\"\n",
-            "not built yet",
+            "this is no traffic",
             10,
         ),
         (
@@ -88,7 +122,54 @@ fn every_kind_of_mistake_is_answered_where_it_was_made() {
         ("", "\n[sweep]\n\"flow.x.rtt\" = [\"1 ms\"]\n", "there are no flows", 8),
         ("", "\n[sweep]\n\"link.rat\" = [\"1 Mbit/s\"]\n", "did you mean \"rate\"?", 8),
         ("", "\n[sweep]\n\"link.rate\" = [\"1 Mbit/s\", \"0 Mbit/s\"]\n", "carries nothing", 8),
-        ("", "\n[[hosts]]\ncount = 3\n", "not built yet", 7),
+        ("", &traffic("{ arrivals = { poisson = \"50\" }, size = \"20 kB\" }"), "\"50 per s\"", 10),
+        ("", &traffic("{ arrivals = \"1 us\", size = \"20 kB\" }"), "more than 10000000 arrivals", 10),
+        (
+            "",
+            &traffic("{ arrivals = \"1 s\", size = { uniform = [\"2 kB\", \"1 kB\"] } }"),
+            "larger than the second",
+            10,
+        ),
+        (
+            "",
+            &traffic("{ arrivals = \"1 s\", size = { lognormal = { sigma = 1.0 } } }"),
+            "median or mean",
+            10,
+        ),
+        (
+            "",
+            &traffic("{ arrivals = \"1 s\", size = { pareto = { shape = 0, min = \"1 kB\" } } }"),
+            "from 0.1 to 100",
+            10,
+        ),
+        ("", &traffic("{ arrivals = \"1 s\", size = { zipf = \"1 kB\" } }"), "{ exponential = mean }", 10),
+        ("", &traffic("{ chunk = \"1 MB\", pause = \"1 rtt\", persist = 1.2 }"), "1.2 is no probability", 10),
+        ("", &traffic("{ chunk = \"1 MB\", persist = 0.5 }"), "this is no traffic", 10),
+        ("", &traffic("{ every = \"0 s\", size = \"1 MB\" }"), "use 1 ms or more", 10),
+        ("", &traffic("{ web = { users = 0, think = \"1 s\", size = \"1 kB\" } }"), "from 1 to 10000", 10),
+        ("", &traffic("{ web = { think = \"1 s\", size = \"1 kB\" } }"), "users is missing", 10),
+        (
+            "",
+            &(traffic("{ every = \"1 s\", size = \"1 kB\" }") + "active = [[\"0 s\", \"1 s\"]]\n"),
+            "leave active",
+            7,
+        ),
+        (
+            "",
+            &(traffic("{ every = \"1 s\", size = \"1 kB\" }") + "[[drop]]\nflow = \"cubic\"\npacket = 3\n"),
+            "have no numbers",
+            11,
+        ),
+        ("", "\n[[hosts]]\ncount = 3\n", "name is missing", 7),
+        ("", &hosts(""), "this one needs a name, too", 3),
+        ("", &traffic("{ swarm = { chunk = \"1 MB\", persist = 0.5 } }"), "needs hosts", 7),
+        (
+            "",
+            &traffic("{ swarm = { chunk = \"1 MB\", slots = 9, neighbours = 8, persist = 0 } }"),
+            "more slots",
+            10,
+        ),
+        ("", "\n[[flow]]\ncontroller = \"cubic\"\nhosts = \"peers\"\n", "there is no hosts", 9),
         ("x = [", "", "missing comma", 4),
     ] {
         let text = error(top, rest);

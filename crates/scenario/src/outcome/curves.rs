@@ -1,4 +1,4 @@
-//! Curves and marks: what figures are drawn of.
+//! Curves and marks, from which figures are drawn.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,6 @@ pub struct Mark {
     pub at_s: f64,
     /// Whose.
     pub of: String,
-    /// What: "slowdown", "start", "stop", "timeout".
+    /// The event: "slowdown", "start", "stop", "timeout".
     pub what: String,
 }

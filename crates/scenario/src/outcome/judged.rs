@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Lateness {
     /// Actual minus scheduled departure of packets.
     pub departures: Quantiles,
-    /// The bound on the 99th percentile, ms, above which the run says nothing about the network.
+    /// The bound on the 99th percentile, ms, above which the measurement is invalid: the host was too slow.
     pub bound_ms: f64,
 }
 
@@ -29,9 +29,9 @@ pub struct Transfer {
     pub sent_bytes: u64,
     /// Bytes received.
     pub received_bytes: u64,
-    /// BLAKE3 of what was sent, hex.
+    /// BLAKE3 of the bytes sent, hex.
     pub sent_blake3: String,
-    /// BLAKE3 of what was received, hex.
+    /// BLAKE3 of the bytes received, hex.
     pub received_blake3: String,
 }
 

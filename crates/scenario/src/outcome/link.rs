@@ -21,7 +21,7 @@ pub struct LinkTotals {
     /// Every byte accounted for, where the engine does so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ledger: Option<Ledger>,
-    /// What the queue did with each class of which packets came, where the engine counts it.
+    /// Counters of the queue for each class with packets, where the engine has them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub classes: Vec<ClassCounts>,
 }
@@ -39,9 +39,16 @@ pub struct Packets {
     pub lost: u64,
     /// Still queued or on the wire at the end.
     pub unfinished: u64,
+    /// Copies that the link made: they come to those that arrived.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub duplicated: u64,
 }
 
-/// Every byte on a link: `arrived = delivered + dropped + lost + queued + in_flight`.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Every byte on a link: `arrived + duplicated = delivered + dropped + lost + queued + in_flight`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ledger {
     /// Bytes that came to it.
@@ -56,12 +63,16 @@ pub struct Ledger {
     pub queued: u64,
     /// Bytes still on the wire.
     pub in_flight: u64,
+    /// Bytes of copies that the link made.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub duplicated: u64,
 }
 
 impl Ledger {
     /// Is every byte accounted for?
     pub fn balances(&self) -> bool {
-        self.arrived == self.delivered + self.dropped + self.lost + self.queued + self.in_flight
+        self.arrived + self.duplicated
+            == self.delivered + self.dropped + self.lost + self.queued + self.in_flight
     }
 }
 

@@ -5,7 +5,7 @@ use serde::de::Error as _;
 use serde::Deserialize;
 use thiserror::Error;
 
-/// Why a text gave no outcome.
+/// The reason that a text gave no outcome.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -20,7 +20,7 @@ pub enum ReadError {
     Newer {
         /// Its format.
         found: u64,
-        /// Version of afteryou that wrote it, if the text says so.
+        /// Version of afteryou that wrote it, if the text names it.
         writer: Option<String>,
     },
 }

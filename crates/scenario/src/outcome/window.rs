@@ -120,7 +120,7 @@ pub struct FlowFigures {
     pub sender: Option<SenderFigures>,
 }
 
-/// Jain's index of fairness: (Σx)² / (n · Σx²). 1 of nothing, and where nobody has anything.
+/// Jain's index of fairness: (Σx)² / (n · Σx²). 1 of no flows, and of flows that all have zero.
 pub fn jain(rates: &[f64]) -> f64 {
     let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
     if squares == 0.0 {
@@ -129,7 +129,7 @@ pub fn jain(rates: &[f64]) -> f64 {
     sum * sum / (rates.len() as f64 * squares)
 }
 
-/// Where less of the payload capacity than this is left over, a harvest means nothing.
+/// A harvest has no meaning below this share of the payload capacity left over.
 const LEAST_LEFT_OVER: f64 = 0.05;
 
 impl WindowFigures {

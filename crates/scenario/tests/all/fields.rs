@@ -3,11 +3,11 @@
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-/// The end of the page's text; what follows is made here.
+/// The end of the page's text; the rest is made here.
 const MARK: &str =
     "<!-- Made from the schema: UPDATE_SCHEMA=1 cargo test -p afteryou-scenario --test all schema -->\n";
 
-/// The type of what was run: the book has pages about scenario files.
+/// The type of the scenario, which has pages of its own in the book.
 const SCENARIO: &str = "Scenario";
 
 /// `page` with the tables of `schema` after its text.

@@ -1,6 +1,6 @@
 //! The book's tables of the keys of a scenario file, made from the tables that the checker reads.
 
-use afteryou_scenario::file::keys::{Key, Takes, ROOT};
+use afteryou_scenario::file::keys::{Key, Takes, ROOT, TRAFFIC};
 use std::fmt::Write;
 
 /// The end of the page's text; the tables follow.
@@ -28,12 +28,22 @@ fn section(title: &str, keys: &[Key], text: &mut String) {
         };
         match takes {
             Takes::Table(keys) if title == "The file" => section(&format!("`[{inner}]`"), keys, text),
-            Takes::Table(keys) => section(&format!("`{inner}`"), keys, text),
+            Takes::Table(keys) | Takes::Markov(keys) => section(&format!("`{inner}`"), keys, text),
+            Takes::ChangingRate(keys)
+            | Takes::OrNone(keys)
+            | Takes::Loss(keys)
+            | Takes::Propagation(keys)
+            | Takes::Jitter(keys)
+                if title == "`[link]`" =>
+            {
+                section(&format!("`{inner}`"), keys, text)
+            }
             Takes::Tables(keys) => section(&format!("`[[{inner}]]`"), keys, text),
             Takes::TableOrList(one, several) => {
                 section(&format!("`[{inner}]`"), one, text);
                 section(&format!("`[[{inner}]]`"), several, text);
             }
+            Takes::Traffic => section(&format!("`{inner}`"), TRAFFIC, text),
             _ => {}
         }
     }
@@ -55,6 +65,21 @@ fn value(takes: Takes) -> String {
         Takes::TimeOrRounds => "time, or round trips: `\"3 rtt\"`",
         Takes::Moment => "moment: `\"20 s\"`, `\"last start + 10 s\"`, `\"end - 30 s\"`",
         Takes::Buffer => "`\"100 packets\"`, `\"64 KiB\"` or `\"500 ms\"`",
+        Takes::Number(least, most) => return format!("number from {least} to {most}"),
+        Takes::ChangingRate(_) => "rate: `\"20 Mbit/s\"`, `{ steps = … }` or `{ trace = \"file\" }`",
+        Takes::Markov(_) => "`\"satellite\"`, or a table",
+        Takes::Weights => "`{ good = 3, blocked = 1 }`",
+        Takes::Elements => "table, as in a result",
+        Takes::RateSteps => "pairs of time and rate: `[[\"0 s\", \"10 Mbit/s\"], …]`",
+        Takes::Propagation(_) => "time, or `{ steps = [[\"0 s\", \"10 ms\"], …] }`",
+        Takes::Jitter(_) => "`{ uniform = \"1 ms\" }`, another law of delays, or `\"none\"`",
+        Takes::OrNone(_) => "table, or `\"none\"`",
+        Takes::CountOrTime => "whole number, or time: `\"40 ms\"`",
+        Takes::DelaySteps => "pairs of times: `[[\"0 s\", \"10 ms\"], …]`",
+        Takes::UpTo => "time, or `[from, to]`",
+        Takes::Range => "`[from, to]`",
+        Takes::Samples => "times, `[[time, weight], …]`, or a file of lines `time` or `time,weight`",
+        Takes::Loss(_) => "`\"1 %\"`, `{ gilbert_elliott = … }` or `{ every = 100 }`",
         Takes::Probability => "probability: `\"1 %\"`",
         Takes::Dscp => "code point: `\"le\"`, `\"default\"`, `\"cs1\"` or a number",
         Takes::Packets => "`\"10 packets\"`",
@@ -65,10 +90,15 @@ fn value(takes: Takes) -> String {
         Takes::Queue => "queue: `\"codel\"`, `{ kind = \"pie\", target = \"15 ms\" }`",
         Takes::Transport => "transport: `\"utp\"`, `{ kind = \"tcp\", iw = 2 }`",
         Takes::Traffic => {
-            "`\"bulk\"`, `{ size = … }`, `{ chunk = … }`, `{ on = …, off = … }` or `{ cbr = … }`"
+            "`\"bulk\"`, `{ size = … }`, `{ chunk = … }`, `{ on = …, off = … }`, `{ cbr = … }`, `{ arrivals = …, size = … }`, \
+             `{ chunk = …, pause = …, persist = … }`, `{ web = { … } }` or `{ every = …, size = … }`"
         }
+        Takes::SizeLaw => "size, or a law of sizes",
+        Takes::TimeLaw => "time, or a law of times",
+        Takes::Arrivals => "`{ poisson = \"50 per s\" }`, a time, or a law of times",
+        Takes::Ratio => "number, or per cent",
         Takes::Distribution => {
-            "time, `{ uniform = [from, to] }` or `{ lognormal = { median = …, sigma = … } }`"
+            "time, `{ uniform = [from, to] }`, `{ normal = … }`, `{ lognormal = … }` or `{ samples = … }`"
         }
         Takes::Start => "time, `{ every = …, first = … }` or `{ uniform = [from, to] }`",
         Takes::Intervals => "pairs of times: `[[\"0 s\", \"30 s\"], …]`",

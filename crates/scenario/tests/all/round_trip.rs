@@ -75,7 +75,7 @@ prop_compose! {
         let of = flow[0].name.clone();
         let by_number = Drop { flow: Some(of.clone()), packet: Some(3), transmission: Some(2), count: Some(9), ..Drop::default() };
         let by_time = at.map(|at| Drop { at: Some(ms(at)), until: Some(ms(at + 5)), ..Drop::default() });
-        let delay = Delay { flow: of, packet: 5, transmission: None, by: ms(30) };
+        let delay = Delay::of_packet(of, 5, ms(30));
         Scenario {
             seed,
             baseline,
@@ -109,7 +109,7 @@ proptest! {
 
     #[test]
     fn no_damage_to_a_good_file_makes_the_reader_panic(at in 0usize..2000, cut in 0usize..40, put in "\\PC{0,6}") {
-        for name in ["many-flows", "scripted-loss", "on-and-off", "rtt-sweep"] {
+        for name in ["many-flows", "scripted-loss", "on-and-off", "rtt-sweep", "web-users", "peers"] {
             let path = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
             let text: Vec<char> = std::fs::read_to_string(path).unwrap().chars().collect();
             let at = at % text.len();

@@ -95,7 +95,7 @@ fn the_books_examples_of_scenarios_make_runs() {
     let page = std::fs::read_to_string(folder("../../docs/src/scenarios.md")).expect("the page is there");
     let examples: Vec<&str> =
         page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert_eq!(examples.len(), 3);
+    assert_eq!(examples.len(), 5);
     for example in examples {
         let duration = if example.contains("duration") { "" } else { "duration = \"60 s\"\n" };
         let experiment = Experiment::parse(&format!("{duration}{example}"), "scenarios.md", &[]);
@@ -187,7 +187,12 @@ fn every_example_in_which_something_is_random_is_repeated_five_times() {
         let experiment = Experiment::read(&path, &[]).unwrap();
         let planned = experiment.runs(Some(1), Some(2)).unwrap();
         let (first, second) = (&planned[0].scenario, &planned[1].scenario);
-        let is_random = first.flow != second.flow || first.link.loss.ratio() > 0.0;
+        let traffic = first.flow.iter().any(|flow| flow.traffic.is_random());
+        let is_random = first.flow != second.flow
+            || first.link != second.link
+            || first.link.loss.ratio() > 0.0
+            || traffic
+            || first.links().any(|link| link.elements.is_random());
         let runs = experiment.runs(None, None).unwrap();
         let repetitions = runs.iter().map(|run| run.repetition + 1).max();
         // A scenario that draws nothing would be run five times for the same numbers.

@@ -1,10 +1,10 @@
 //! A validator for the part of JSON Schema (draft 2020-12) that our schemas use. A keyword that it does not know is a panic:
-//! a schema that says more than is checked would prove nothing. `all/validator.rs` holds each keyword to its definition.
+//! a schema with more keywords than are checked would prove nothing. `all/validator.rs` holds each keyword to its definition.
 
 use regex_lite::Regex;
 use serde_json::{Map, Value};
 
-/// Keywords that say nothing of what is valid. `format` is one in this draft, unless a validator is told otherwise.
+/// Keywords that restrict nothing. `format` is one in this draft, unless a validator is configured otherwise.
 const ANNOTATIONS: [&str; 6] = ["$schema", "$defs", "title", "description", "default", "format"];
 
 /// A schema.

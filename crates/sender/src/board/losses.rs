@@ -92,6 +92,11 @@ impl Board {
         (index < self.sent.len()).then(|| self.lose_at(index, known))
     }
 
+    /// Counts a loss that a probe has repaired, so that it was never waiting to be sent again.
+    pub fn count_repaired(&mut self, flight: &Flight) {
+        self.delivery.lose(flight.bytes);
+    }
+
     /// Is packet `seq` lost and not sent again?
     pub fn is_lost(&self, seq: u64) -> bool {
         self.segment(seq).is_some_and(|segment| segment.state & LOST != 0)

@@ -1,4 +1,4 @@
-//! The scoreboard: what was sent and not acknowledged, in order of packets and in order of transmissions.
+//! The scoreboard: packets sent and not acknowledged, in order of packets and in order of transmissions.
 //!
 //! A packet has a number (`seq`: TCP's segment, uTP's place in the connection), and each transmission of it a number of its
 //! own. A packet takes eight bytes, a transmission sixteen (and thirty-two more for delivery-rate samples). Transmissions are
@@ -218,7 +218,7 @@ impl Board {
         &self.delivered_now
     }
 
-    /// Memory in use, bytes, as far as it grows with what is outstanding.
+    /// Memory in use, bytes, as far as it grows with the packets outstanding.
     pub fn memory(&self) -> usize {
         self.segments.capacity() * size_of::<Segment>()
             + self.sent.capacity() * size_of::<Transmission>()
@@ -255,13 +255,15 @@ impl Board {
     }
 
     /// Takes in an acknowledgement; `sacks` ascend.
-    pub fn acknowledge(&mut self, cumulative: u64, sacks: &[(u64, u64)], timing: Timing) -> Progress {
+    #[cfg(test)]
+    fn acknowledge(&mut self, cumulative: u64, sacks: &[(u64, u64)], timing: Timing) -> Progress {
         let mut taken = self.begin_ack(timing);
         self.advance(cumulative, &mut taken);
         for (start, end) in sacks {
             self.sack(*start, *end, &mut taken);
         }
-        self.finish_ack(taken)
+        self.finish_ack(&mut taken);
+        taken.progress
     }
 
     /// Begins to take in an acknowledgement: [`advance`](Board::advance), then [`sack`](Board::sack) as often as needed, then
@@ -381,11 +383,9 @@ impl Board {
         timing: &Timing,
         is_original: bool,
     ) -> Option<(Arrived, bool)> {
-        let elapsed = timing.now.since(newest.sent_at);
-        let is_within = |bound: Option<Span>| bound.is_some_and(|bound| elapsed < bound);
-        let is_proof = is_original || is_within(timing.undo_within);
+        let is_proof = is_original || timing.is_sooner(newest.sent_at, timing.undo_within);
         // RFC 8985 §6.2, step 2: faster than the path allows.
-        if !is_proof && !is_within(timing.min_rtt) {
+        if !is_proof && !timing.is_sooner(newest.sent_at, timing.min_rtt) {
             return None;
         }
         let newest_index = (newest.number - self.first_number) as usize;
@@ -426,20 +426,21 @@ impl Board {
         Some((number, *self.sent.get(index as usize)?))
     }
 
-    /// Everything that the acknowledgement reports has been taken in.
+    /// Everything that the acknowledgement reports has been taken in: its [progress](Taken::progress) is complete. That stays where
+    /// it is, since a copy would wait for the parts that were written a moment ago.
     #[inline]
-    pub fn finish_ack(&mut self, taken: Taken) -> Progress {
-        let Taken { timing, mut progress, newest, newest_earlier, ambiguous, .. } = taken;
+    pub fn finish_ack(&mut self, taken: &mut Taken) {
+        let Taken { timing, progress, newest, newest_earlier, ambiguous, .. } = taken;
         if progress.packets == 0 {
-            return progress;
+            return;
         }
         self.delivery.finish_ack(timing.now, newest.map(|newest| newest.sent_at));
         if !self.delivered_now.is_empty() {
             self.order_delivered();
         }
-        if let Some(Arrived { number, sent_at }) = newest {
+        if let Some(Arrived { number, sent_at }) = *newest {
             let rtt = timing.now.since(sent_at);
-            progress.rtt = (!ambiguous).then_some(rtt);
+            progress.rtt = (!*ambiguous).then_some(rtt);
             if let Some(stamp) = self.stamps.get((number - self.first_number) as usize).copied() {
                 progress.delivery = self.delivery.rate(sent_at, &stamp, timing.min_rtt);
             }
@@ -447,21 +448,22 @@ impl Board {
                 self.rack = Some((number, rtt));
             }
         }
-        if let Some(Arrived { number, sent_at }) = newest.or(newest_earlier) {
+        if let Some(Arrived { number, sent_at }) = newest.or(*newest_earlier) {
             progress.newest = (number, sent_at);
             progress.app_limited = self.sent[(number - self.first_number) as usize].app_limited;
         }
         self.forget_settled();
-        progress
     }
 
     /// The outstanding packet of the transmission at `index`.
+    #[inline]
     fn segment_of(&self, index: usize) -> Option<&Segment> {
         // Below una the subtraction wraps around, to beyond the end.
         self.segments.get(self.sent[index].seq.wrapping_sub(self.una as u32) as usize)
     }
 
     /// Has the packet of the transmission at `index` arrived?
+    #[inline]
     fn is_settled(&self, index: usize) -> bool {
         self.segment_of(index).is_none_or(|segment| segment.state & SACKED != 0)
     }
@@ -513,6 +515,12 @@ pub struct Timing {
     pub undo_within: Option<Span>,
 }
 
+impl Timing {
+    fn is_sooner(&self, sent_at: Time, bound: Option<Span>) -> bool {
+        bound.is_some_and(|bound| self.now.since(sent_at) < bound)
+    }
+}
+
 /// A transmission that an acknowledgement shows to have arrived.
 #[derive(Clone, Copy, Debug)]
 struct Arrived {
@@ -524,7 +532,8 @@ struct Arrived {
 #[derive(Debug, Default)]
 pub struct Taken {
     timing: Timing,
-    progress: Progress,
+    /// Its changes so far.
+    pub progress: Progress,
     newest: Option<Arrived>,
     /// The same among transmissions whose packets had been sent again: their acks time nothing.
     newest_earlier: Option<Arrived>,
@@ -535,9 +544,9 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// Does the ack come too soon for this retransmission: within [`Timing::undo_within`]?
+    /// Does the ack come too soon for this retransmission? Then an earlier transmission counts as the one that arrived.
     pub fn is_too_soon(&self, flight: &Flight) -> bool {
-        let elapsed = self.timing.now.since(flight.sent_at);
-        self.timing.undo_within.is_some_and(|within| elapsed < within)
+        let Timing { undo_within, min_rtt, .. } = self.timing;
+        [undo_within, min_rtt].into_iter().any(|bound| self.timing.is_sooner(flight.sent_at, bound))
     }
 }

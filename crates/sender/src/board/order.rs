@@ -22,7 +22,7 @@ pub struct Order {
 }
 
 impl Board {
-    /// Finds what is lost by the order of transmissions, sorted by packets. Returns when to look again.
+    /// Finds the packets lost by the order of transmissions, sorted by packets. Returns when to look again.
     #[inline]
     pub fn detect_by_order(&mut self, now: Time, order: &Order, lost: &mut Vec<Flight>) -> Option<Time> {
         let (newest, _) = self.rack?;
@@ -33,7 +33,7 @@ impl Board {
         look_again
     }
 
-    /// Judges what was set aside and is reached now.
+    /// Judges the packets that were set aside and are reached now.
     fn judge_aside(&mut self, visible_until: u64, lost: &mut Vec<Flight>) {
         while let Some(seq) = self.aside.first().copied().filter(|seq| *seq < visible_until) {
             self.aside.pop_first();

@@ -78,7 +78,7 @@ impl Board {
             self.lost_segments -= 1;
             self.in_flight += len;
         } else {
-            // A probe of what is not lost: the arrival of the earlier transmission takes nothing back.
+            // A probe of a packet that is not lost: the arrival of the earlier transmission undoes nothing.
             if segment.state & OVERTAKEN != 0 {
                 self.overtaken_segments -= 1;
                 self.in_flight += len;

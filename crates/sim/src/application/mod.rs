@@ -1,7 +1,14 @@
 //! An application: when to send and what. It opens connections, gives them bytes, and closes them.
 
+mod arrivals;
+mod bursts;
+mod downloads;
+mod peers;
 mod schedule;
 mod steady;
+mod swarm;
+mod transfers;
+mod web;
 
 use crate::calendar::{Kind, Slot, Timer};
 use crate::connection::{Connections, News, Template};
@@ -10,17 +17,35 @@ use crate::record::{edges, SenderLog};
 use afteryou_base::Time;
 use afteryou_cc::Snapshot;
 use afteryou_scenario::network::Route;
-use afteryou_scenario::outcome::{round, Quantiles, Totals};
-use afteryou_scenario::{random, Error, Flow as Spec, Network, Record, Role, Scenario};
+use afteryou_scenario::outcome::{round, Offered, Quantiles, Totals};
+use afteryou_scenario::{random, Error, Flow as Spec, Network, Record, Role, Scenario, Traffic};
+use arrivals::Arrivals;
+use bursts::Bursts;
+use downloads::Downloads;
+use peers::Peers;
 use steady::Steady;
+use swarm::Swarm;
+use transfers::Transfers;
+use web::Web;
 
 /// An application: a flow of the scenario.
 pub struct Application {
     dialer: Dialer,
-    work: Steady,
+    work: Work,
     timer: Timer,
     /// Its senders', where the scenario records them.
     log: Option<SenderLog>,
+}
+
+/// What it does, by the traffic of its flow.
+enum Work {
+    Steady(Steady),
+    Arrivals(Arrivals),
+    Peers(Peers),
+    Web(Web),
+    Bursts(Bursts),
+    Swarm(Swarm),
+    Downloads(Downloads),
 }
 
 /// What every application has: its words in the scenario, its connections, and what those that are closed did.
@@ -30,8 +55,6 @@ struct Dialer {
     index: usize,
     template: Template,
     route: Route,
-    /// Rate of the slowest link that its data cross.
-    link_bit_s: f64,
     /// The next connection's controller's.
     seed: u64,
     /// Numbers of its open connections.
@@ -42,6 +65,9 @@ struct Dialer {
     completed: Option<Time>,
     /// Of connections that are closed.
     earlier: Totals,
+    /// Bytes given so far, and those of closed connections that did not arrive.
+    books: Offered,
+    transfers: Transfers,
 }
 
 /// The world that applications act on.
@@ -58,9 +84,57 @@ impl Dialer {
     /// Opens a connection.
     fn dial(&mut self, net: &mut Net, connections: &mut Connections) -> usize {
         let connection = connections.open(net, &self.template, (self.index, &self.route), self.seed);
+        self.opened(connection);
+        connection
+    }
+
+    fn opened(&mut self, connection: usize) {
         self.seed = self.seed.wrapping_add(1);
         self.open.push(connection);
-        connection
+        self.transfers.connections += 1;
+    }
+
+    /// Opens a connection over another route than the flow's and gives it `bytes`.
+    fn dial_over(&mut self, stage: &mut Stage<'_, '_>, route: &Route, bytes: u64) -> usize {
+        let index = stage.connections.open(stage.net, &self.template, (self.index, route), self.seed);
+        self.opened(index);
+        self.begin(stage, index, bytes);
+        index
+    }
+
+    /// Opens a connection and gives it `bytes`; they and their acknowledgement are reported.
+    fn dial_with(&mut self, stage: &mut Stage<'_, '_>, bytes: u64) -> usize {
+        let index = self.dial(stage.net, stage.connections);
+        self.begin(stage, index, bytes);
+        index
+    }
+
+    /// A connection that was opened connects and gets its first bytes.
+    fn begin(&mut self, stage: &mut Stage<'_, '_>, index: usize, bytes: u64) {
+        self.started.get_or_insert(stage.now);
+        stage.connections.get_mut(index).connect(stage.now);
+        self.send(stage, index, bytes);
+    }
+
+    /// Gives a connection `bytes` more; they and their acknowledgement are reported.
+    fn send(&mut self, stage: &mut Stage<'_, '_>, index: usize, bytes: u64) {
+        let connection = stage.connections.get_mut(index);
+        connection.give(bytes);
+        connection.expect(connection.given());
+        connection.await_flush();
+        connection.pump(stage.net, stage.now);
+        self.books.offered += bytes;
+    }
+
+    /// A stream of random numbers of its own.
+    fn random(scenario: &Scenario, spec: &Spec, what: &str) -> rand_pcg::Pcg64 {
+        random::stream(scenario.seed, &format!("{what} of flow {}", spec.name))
+    }
+
+    /// Stops all connections at the end of the time table.
+    fn stop(&mut self, stage: &mut Stage<'_, '_>) {
+        self.stopped.get_or_insert(stage.now);
+        self.open.iter().for_each(|open| stage.connections.get_mut(*open).shut());
     }
 
     /// Closes a connection and keeps what it did.
@@ -73,6 +147,8 @@ impl Dialer {
         earlier.spurious += totals.spurious;
         earlier.timeouts += totals.timeouts;
         earlier.received_bytes += closed.received();
+        let lost = closed.given().saturating_sub(closed.received());
+        self.books.closed = self.books.closed.saturating_add(lost); // bulk has no end
         connections.close(connection);
         self.open.retain(|open| *open != connection);
     }
@@ -82,12 +158,20 @@ impl Dialer {
 fn log(scenario: &Scenario, network: &Network, index: usize) -> Option<SenderLog> {
     let spec = &scenario.flow[index];
     let records = |record| scenario.record.contains(&record);
-    if spec.controller.is_none() || !(records(Record::Senders) || records(Record::Events)) {
+    // What several senders do at the same time is no course of one sender.
+    let has_many =
+        matches!(spec.traffic, Traffic::Arrivals { .. } | Traffic::Web(_)) || spec.traffic.needs_hosts();
+    if spec.controller.is_none() || has_many || !(records(Record::Senders) || records(Record::Events)) {
         return None;
     }
     let windows = scenario.measure.iter().map(edges).collect();
     let empty_rtt = network.empty_round_trip(index, spec.packet_format());
     Some(SenderLog::new(&spec.name, windows, empty_rtt, records(Record::Events)))
+}
+
+/// An index below `number`, each as likely as the others.
+fn draw_index(random: &mut rand_pcg::Pcg64, number: usize) -> usize {
+    ((random::uniform(random) * number as f64) as usize).min(number.saturating_sub(1))
 }
 
 impl Application {
@@ -99,27 +183,42 @@ impl Application {
         let spec = scenario.flow[index].clone();
         let log = log(scenario, network, index);
         let template = Template::new(&spec, |size| network.empty_path(index, size), log.clone())?;
-        let work = Steady::new(&spec, Time(scenario.duration.0 .0));
+        let end = Time(scenario.duration.0 .0);
+        let work = match &spec.traffic {
+            Traffic::Arrivals { .. } => Work::Arrivals(Arrivals::new(scenario, &spec)),
+            Traffic::Peers { .. } => Work::Peers(Peers::new(scenario, &spec)),
+            Traffic::Web(web) => Work::Web(Web::new(scenario, &spec, web)),
+            Traffic::Swarm(swarm) => Work::Swarm(Swarm::new(scenario, &spec, swarm, &network.hosts[index])),
+            Traffic::Downloads { downloads, size } => {
+                Work::Downloads(Downloads::new(scenario, &spec, (*downloads, size), &network.hosts[index]))
+            }
+            Traffic::Bursts { every, size } => Work::Bursts(Bursts::new(&spec, end, every.0, size.bytes())),
+            _ => Work::Steady(Steady::new(&spec, end)),
+        };
         let dialer = Dialer {
             spec,
             index,
             template,
             route: network.routes[index].clone(),
-            link_bit_s: network.rate_of_flow(index) as f64,
             seed: random::seed_of(scenario.seed, &format!("controller of flow {index}")),
             open: Vec::new(),
             started: None,
             stopped: None,
             completed: None,
             earlier: Totals::default(),
+            books: Offered::default(),
+            transfers: Transfers::default(),
         };
         Ok(Application { dialer, work, timer: Timer::default(), log })
     }
 
     /// Prepares the run: opens what is open from the beginning, and enters the first action into the calendar.
     pub fn prepare(&mut self, net: &mut Net, connections: &mut Connections) {
-        let first = self.work.prepare(&mut self.dialer, net, connections);
-        self.arm(net, Some(first));
+        // Each flow's first connection has the flow's number: fair queues tell flows apart by it.
+        if let Work::Steady(_) = self.work {
+            self.dialer.dial(net, connections);
+        }
+        self.arm(net, Some(Time(self.dialer.spec.start.0 .0)));
     }
 
     /// Its time has come.
@@ -127,9 +226,18 @@ impl Application {
         if !self.timer.fires(stage.now) {
             return;
         }
-        let Stage { net, connections, now } = stage;
-        let next = self.work.act(&mut self.dialer, Stage { net, connections, now });
-        self.arm(net, next);
+        let mut stage = stage;
+        let dialer = &mut self.dialer;
+        let next = match &mut self.work {
+            Work::Steady(work) => work.act(dialer, &mut stage),
+            Work::Arrivals(work) => work.act(dialer, &mut stage),
+            Work::Peers(work) => work.act(dialer, &mut stage),
+            Work::Web(work) => work.act(dialer, &mut stage),
+            Work::Bursts(work) => work.act(dialer, &mut stage),
+            Work::Swarm(work) => work.act(dialer, &mut stage),
+            Work::Downloads(work) => work.act(dialer, &mut stage),
+        };
+        self.arm(stage.net, next);
     }
 
     fn arm(&mut self, net: &mut Net, next: Option<Time>) {
@@ -138,9 +246,32 @@ impl Application {
         }
     }
 
-    /// One of its connections reports something.
-    pub fn on_news(&mut self, now: Time, news: News) {
-        self.work.on_news(&mut self.dialer, now, news);
+    /// Its connection with the number `connection` reports something.
+    pub fn on_news(&mut self, mut stage: Stage<'_, '_>, connection: usize, news: News) {
+        let (dialer, stage) = (&mut self.dialer, &mut stage);
+        let next = match &mut self.work {
+            Work::Steady(_) => {
+                // A transfer of a given size is complete when its last byte has arrived.
+                dialer.completed.get_or_insert(stage.now);
+                None
+            }
+            Work::Arrivals(work) => {
+                work.on_news(dialer, stage, connection, news);
+                None
+            }
+            Work::Peers(work) => work.on_news(dialer, stage, connection, news),
+            Work::Web(work) => work.on_news(dialer, stage, connection, news),
+            Work::Swarm(work) => work.on_news(dialer, stage, connection, news),
+            Work::Downloads(work) => {
+                work.on_news(dialer, stage, connection, news);
+                None
+            }
+            Work::Bursts(work) => {
+                work.on_news(dialer, stage, connection, news);
+                None
+            }
+        };
+        self.arm(stage.net, next);
     }
 
     /// What its senders' controllers saw, where the scenario records them.
@@ -209,7 +340,14 @@ impl Application {
             timeouts: sum.timeouts + one.timeouts,
             ..sum
         });
+        let completions = spec.traffic.has_transfers().then(|| {
+            let open = self.dialer.open.iter().map(|open| connections.get(*open));
+            let queued = open.map(|open| open.given().saturating_sub(open.received())).sum();
+            let delivered = self.received(connections);
+            self.dialer.transfers.completions(Offered { delivered, queued, ..self.dialer.books })
+        });
         Totals {
+            completions,
             flow: spec.name.clone(),
             received_bytes: self.received(connections),
             completed_in_s: completed.map(|s| round(s, 6)),
@@ -217,11 +355,11 @@ impl Application {
         }
     }
 
-    /// Rate at which the slowest link of its path could carry its payload, bit/s.
-    pub fn payload_capacity(&self) -> f64 {
+    /// Share of a full packet that is payload.
+    pub fn payload_share(&self) -> f64 {
         let sizes = self.dialer.spec.packet_format();
         let (payload, overhead) = (sizes.payload.bytes() as f64, sizes.overhead.bytes() as f64);
-        self.dialer.link_bit_s * payload / (payload + overhead)
+        payload / (payload + overhead)
     }
 
     /// Delay of its packets beyond the empty path in a window, if it measures that.

@@ -29,11 +29,6 @@ impl Schedule {
         }
     }
 
-    /// When the flow begins.
-    pub fn start(&self) -> Time {
-        self.start
-    }
-
     /// When it is over.
     pub fn stop(&self) -> Time {
         self.stop

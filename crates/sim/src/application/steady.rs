@@ -3,8 +3,7 @@
 
 use super::schedule::Schedule;
 use super::{Dialer, Stage};
-use crate::connection::{Connections, News};
-use crate::net::Net;
+use crate::connection::Connections;
 use afteryou_base::Time;
 use afteryou_scenario::{Flow as Spec, Traffic};
 
@@ -22,14 +21,8 @@ impl Steady {
         Steady { schedule: Schedule::new(spec, end), is_on: false, unsent: 0 }
     }
 
-    /// Opens its connection, so that connection and flow have the same number; returns when it acts first.
-    pub(super) fn prepare(&self, dialer: &mut Dialer, net: &mut Net, connections: &mut Connections) -> Time {
-        dialer.dial(net, connections);
-        self.schedule.start()
-    }
-
     /// Starts, stops or sends; returns when it acts next.
-    pub(super) fn act(&mut self, dialer: &mut Dialer, stage: Stage<'_, '_>) -> Option<Time> {
+    pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) -> Option<Time> {
         let now = stage.now;
         let next = self.schedule.next_change(now);
         if now >= self.schedule.stop() {
@@ -37,21 +30,21 @@ impl Steady {
             return None;
         }
         let is_on = self.schedule.is_on(now);
-        let Stage { net, connections, .. } = stage;
         if is_on != self.is_on {
             self.is_on = is_on;
             match is_on {
-                true => self.turn_on(dialer, Stage { net, connections, now }),
-                false => self.turn_off(dialer, connections),
+                true => self.turn_on(dialer, stage),
+                false => self.turn_off(dialer, stage.connections),
             }
         }
-        let connection = connections.get_mut(dialer.open[0]);
-        let packet = is_on.then(|| connection.send_datagram(net, now)).flatten();
+        let connection = stage.connections.get_mut(dialer.open[0]);
+        let packet = is_on.then(|| connection.send_datagram(stage.net, now)).flatten();
         [next, packet].into_iter().flatten().min()
     }
 
-    fn turn_on(&mut self, dialer: &mut Dialer, stage: Stage<'_, '_>) {
+    fn turn_on(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) {
         let Stage { net, connections, now } = stage;
+        let now = *now;
         let again = dialer.started.is_some();
         dialer.started.get_or_insert(now);
         let traffic = dialer.spec.traffic.clone();
@@ -80,19 +73,12 @@ impl Steady {
         self.unsent = connections.get_mut(dialer.open[0]).take_back();
     }
 
-    fn stop(&mut self, dialer: &mut Dialer, stage: Stage<'_, '_>) {
+    fn stop(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) {
         self.turn_off(dialer, stage.connections);
         if dialer.started.is_some() {
             dialer.stopped.get_or_insert(stage.now);
             stage.connections.get_mut(dialer.open[0]).shut();
         }
         self.is_on = false;
-    }
-
-    /// A transfer of a given size is complete when its last byte has arrived.
-    pub(super) fn on_news(&mut self, dialer: &mut Dialer, now: Time, news: News) {
-        if news == News::Arrived {
-            dialer.completed.get_or_insert(now);
-        }
     }
 }

@@ -180,7 +180,7 @@ fn compressed_acknowledgements_report_no_rate_above_the_rate_of_sending() {
         books.lock(|books| {
             assert!(books.rates.len() > 20, "{what}: {} samples", books.rates.len());
             for sample in &books.rates {
-                // The pacer makes good what late timers missed: 2 ms, and two packets at once.
+                // The pacer makes up for late timers: 2 ms, and two packets at once.
                 let most = rate as f64 * (sample.interval.as_secs_f64() + 0.002) + (2 * PACKET) as f64;
                 assert!(sample.delivered as f64 <= most, "{what}: {sample:?}");
             }

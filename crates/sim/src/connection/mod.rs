@@ -72,6 +72,8 @@ pub struct Connection {
     owner: u32,
     /// Its application is over: it sends nothing and answers nothing, but what was under way is still counted.
     is_shut: bool,
+    /// Bytes given so far, what is given anew by itself excepted.
+    given: u64,
     /// Given anew whenever everything before is acknowledged; 0 for nothing.
     refill: u64,
     /// Payload received of which the application waits; `u64::MAX` for none.
@@ -125,6 +127,7 @@ impl Connection {
 
     /// Gives `bytes` to send; `u64::MAX` for as much as can be sent. [`pump`](Self::pump) sends them.
     pub fn give(&mut self, bytes: u64) {
+        self.given = self.given.saturating_add(bytes);
         match &mut self.ends {
             Ends::Tcp(ends) => ends.give(bytes),
             Ends::Utp(ends) => ends.give(bytes),
@@ -150,6 +153,16 @@ impl Connection {
     /// Reports [`News::Arrived`] once `bytes` in all have arrived.
     pub fn expect(&mut self, bytes: u64) {
         self.expected = bytes;
+    }
+
+    /// Reports [`News::Flushed`] once everything given has been sent and acknowledged.
+    pub fn await_flush(&mut self) {
+        self.awaits_flush = true;
+    }
+
+    /// Bytes given so far, what is given anew by itself excepted.
+    pub fn given(&self) -> u64 {
+        self.given
     }
 
     /// Stops both ends. What is under way is still counted.
@@ -196,14 +209,14 @@ impl Connection {
     /// Has a packet that went this `way` brought what the application waits for? It is reported once.
     fn news(&mut self, way: Way) -> Option<News> {
         match way {
-            Way::Forward if self.expected != u64::MAX => self.arrived(),
-            Way::Reverse if self.awaits_flush => self.flushed(),
+            Way::Forward if self.expected != u64::MAX && !self.is_shut => self.arrived(),
+            Way::Reverse if self.awaits_flush && !self.is_shut => self.flushed(),
             _ => None,
         }
     }
 
     fn arrived(&mut self) -> Option<News> {
-        if self.is_shut || self.received() < self.expected {
+        if self.received() < self.expected {
             return None;
         }
         self.expected = u64::MAX;

@@ -31,7 +31,8 @@ impl Connections {
         let place = &mut self.places[index];
         place.ends = template.ends(index, self.generations[index], seed);
         place.owner = owner as u32;
-        (place.is_shut, place.refill, place.expected, place.awaits_flush) = (false, 0, u64::MAX, false);
+        (place.is_shut, place.given, place.refill) = (false, 0, 0);
+        (place.expected, place.awaits_flush) = (u64::MAX, false);
         net.lay(index, owner, route);
         index
     }
@@ -43,6 +44,7 @@ impl Connections {
             timers: Timers::new(index),
             owner: 0,
             is_shut: false,
+            given: 0,
             refill: 0,
             expected: u64::MAX,
             awaits_flush: false,
@@ -56,6 +58,17 @@ impl Connections {
         self.places[index].ends = Ends::Closed;
         self.generations[index] = self.generations[index].wrapping_add(1);
         self.free.push(index as u32);
+    }
+
+    /// Connections that are open.
+    pub fn number_of_open(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+
+    /// Places that there are: as many as connections were ever open at once.
+    #[cfg(test)]
+    pub fn number_of_places(&self) -> usize {
+        self.places.len()
     }
 
     /// The connection with this number.

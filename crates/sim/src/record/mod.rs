@@ -133,7 +133,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// What came out.
+    /// Returns the outcome.
     pub fn finish(mut self, flows: &[Application], connections: &Connections, net: &Net) -> Run {
         // Where flows are drawn together, marks of each would only hide the curves.
         let marked = if self.tracks.are_flows() { flows } else { &[] };
@@ -167,10 +167,22 @@ impl<'a> Recorder<'a> {
         }
     }
 
+    /// Mean rate of a link in a window, bit/s.
+    fn capacity(&self, link: usize, net: &Net, window: usize) -> f64 {
+        let window = &self.scenario.measure[window];
+        net.capacity(link, Time(window.from.0 .0), Time(window.to.0 .0))
+    }
+
+    /// Mean rate in a window of the slowest link that a flow's data cross, bit/s.
+    fn capacity_of_path(&self, flow: usize, net: &Net, window: usize) -> f64 {
+        let links = self.network.routes[flow].forward.iter();
+        links.map(|link| self.capacity(*link, net, window)).fold(f64::INFINITY, f64::min)
+    }
+
     /// Figures of a link in a window.
     fn link(&self, link: usize, net: &Net, window: usize, seconds: f64) -> LinkFigures {
         let spec = &self.network.links[link];
-        let capacity_bit_s = spec.link.rate.bits_per_second() as f64;
+        let capacity_bit_s = self.capacity(link, net, window);
         let passed = net.meter(link).window(window);
         let lengths = net.meter(link).lengths.as_deref();
         let names = self.scenario.flow.iter().map(|flow| flow.name.as_str());
@@ -197,13 +209,16 @@ impl<'a> Recorder<'a> {
     ) -> WindowFigures {
         let (spec, (begin, end)) = (&self.scenario.measure[index], &self.received[index]);
         let seconds = (spec.to.0 - spec.from.0).as_secs_f64();
-        let figures = flows.iter().zip(begin.iter().zip(end)).map(|(flow, (begin, end))| {
+        let received = flows.iter().enumerate().zip(begin.iter().zip(end));
+        let figures = received.map(|((i, flow), (begin, end))| {
+            let hosts = self.network.hosts[i].len().max(1) as f64; // each has links of its own
+            let capacity = flow.payload_share() * self.capacity_of_path(i, net, index) * hosts;
             let goodput_bit_s = (end - begin) as f64 * 8.0 / seconds;
             FlowFigures {
                 flow: flow.name().to_owned(),
                 role: flow.role(),
                 goodput_bit_s: round(goodput_bit_s, 0),
-                share_of_payload_capacity: round(goodput_bit_s / flow.payload_capacity(), 4),
+                share_of_payload_capacity: round(goodput_bit_s / capacity, 4),
                 queuing_delay: flow.window_delays(connections, index),
                 sender: flow.log().and_then(|log| log.figures(index)),
             }

@@ -58,32 +58,39 @@ impl Sender {
         let cumulative = expand(self.board.una(), incoming.cumulative);
         let (echoed, min_rtt) = (Some(before.echoed), self.congestion.rtt().min());
         let timing = Timing { now, echoed, min_rtt, undo_within: None };
-        let progress = self.board.acknowledge(cumulative, &blocks[..count], timing);
+        let mut taken = self.board.begin_ack(timing);
+        self.board.advance(cumulative, &mut taken);
+        for (start, end) in &blocks[..count] {
+            self.board.sack(*start, *end, &mut taken);
+        }
+        self.board.finish_ack(&mut taken);
+        let progress = &taken.progress;
         let says_nothing_new = progress.packets == 0 && !progress.advanced;
         let dsack = incoming.flags & DSACK != 0;
         let is_bare_duplicate = says_nothing_new && incoming.sack.is_none();
         let tail = self.tail.on_ack(TailAck { cumulative, dsack, is_bare_duplicate });
         // A probe is sent by a timer: its second arrival is no sign of reordering or loss (as in Linux).
         if dsack && tail != Answer::Twice {
-            self.take_dsack(now, &progress);
+            self.take_dsack(now, progress);
         }
         if says_nothing_new {
             return;
         }
-        self.take_progress(now, incoming, &progress, &before);
+        self.take_progress(now, incoming, progress, &before);
         if self.congestion.advance(cumulative) {
             self.reordering.on_recovery_end();
         }
         if let Answer::Repaired(lost) = tail {
             // RFC 8985 §7.4.2: a probe repaired a loss that nothing else will report.
             self.counters.losses += 1;
+            self.board.count_repaired(&lost);
             self.congestion.report_loss(now, &lost, before.flightsize);
         }
         let any = self.find_losses(now, before.recover_fs);
         self.congestion.refresh();
         let delivered = progress.newly_acked + progress.newly_sacked;
         self.congestion.reduce(delivered, self.board.in_flight(), progress.advanced && !any);
-        self.restart_timers(now, &progress);
+        self.restart_timers(now, progress);
         self.congestion.hasten(now);
     }
 

@@ -100,7 +100,7 @@ prop_compose! {
         link.reverse = back_kbit.map(|kbit| Reverse { rate: Some(Rate::from_bits(kbit * 1000)), ..Reverse::default() });
         let name = flows[0].name.clone();
         let drop = Drop { flow: Some(name.clone()), packet: Some(drop_at), count: Some(5), ..Drop::default() };
-        let delay = Delay { flow: name, packet: delay_at, transmission: None, by: ms(30) };
+        let delay = Delay::of_packet(name, delay_at, ms(30));
         over_links(shape, Scenario { seed, drop: vec![drop], delay: vec![delay], ..scenario(link, 5.0, 1.0, flows) })
     }
 }

@@ -3,6 +3,7 @@
 mod background;
 mod books;
 mod codel;
+mod elements;
 mod fair_queues;
 mod golden;
 mod grid;
@@ -16,3 +17,5 @@ mod sampling;
 mod skew;
 mod support;
 mod tcp;
+mod theory;
+mod traffic;

@@ -186,7 +186,7 @@ fn marks_work_in_both_directions() {
         let (data, acks) =
             if way == "down" { ("reverse path", "bottleneck") } else { ("bottleneck", "reverse path") };
         let marks = marks(&outcome, data);
-        // Only marks can have told the sender: nothing was lost after slow start, and the queue is short all the same.
+        // Only marks can have reached the sender: nothing was lost after slow start, and the queue is short all the same.
         let curve = if way == "down" { "reverse path" } else { "link" };
         let queue_ms = mean_from(&outcome, curve, 10.0);
         println!("{way}: {marks} marks, {} losses, {queue_ms:.1} ms", totals.losses);
@@ -254,7 +254,7 @@ fn every_link_has_its_own_figures_and_the_background_is_compared_on_the_link_tha
     for link in [up, back] {
         assert!((0.9..=1.0).contains(&link.utilisation), "{}: {}", link.link, link.utilisation);
     }
-    // The uplink has no foreground data: the backup harvests what it gets of the whole link, and the video keeps nothing from it.
+    // The uplink has no foreground data: the backup harvests its share of the whole link, and the video keeps nothing from it.
     let backup = of(window, "backup").share_of_payload_capacity;
     assert_eq!((up.harvest, up.foreground_share), (Some(backup), Some(0.0)));
     assert_eq!((back.harvest, back.foreground_share), (None, Some(1.0)));

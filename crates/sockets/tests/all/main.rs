@@ -1,4 +1,4 @@
-//! Real sockets on loopback: what the kernel puts into the IP header, and what it reports of it.
+//! Real sockets on loopback: the fields that the kernel writes into the IP header, and those that it reports.
 #![cfg(target_os = "linux")]
 
 mod batches;

@@ -1,4 +1,4 @@
-//! DSCP and ECN, read from the IP header of what arrives.
+//! DSCP and ECN, read from the IP header of received datagrams.
 
 use super::{End, Families, Options, Outgoing};
 use std::net::{Ipv6Addr, SocketAddr};

@@ -1,4 +1,4 @@
-//! Each rule of what a use is, on a crate of a few files.
+//! Each rule of the definition of a use, on a crate of a few files.
 
 use std::path::Path;
 

@@ -7,19 +7,19 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// What every job can be told.
+/// Options of every job.
 #[derive(Args, Clone, Debug)]
 pub struct Common {
-    /// Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"
+    /// Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"
     ///
     /// Rates as afteryou writes them (5Mbit/s, 2MB/s) or as rclone does (512k is 512 KiB a second). A timetable is
-    /// rclone's: times of this machine's clock with the rate from then on, "off" for none, and days if wanted:
-    /// "Mon-08:00,1M Sat-00:00,off". Two rates with a colon are for sending and receiving: 10M:1M. Whoever yields needs no limit to be unnoticed; this is for links that are paid by
-    /// volume, and for paths where yielding does not work.
+    /// rclone's: times of this machine's clock with the rate from then on, "off" for none, and optionally days:
+    /// "Mon-08:00,1M Sat-00:00,off". Two rates with a colon are for sending and receiving: 10M:1M. A job that yields needs no limit to
+    /// stay unnoticed. The limit is for links that are paid by volume, and for paths where yielding does not work.
     #[arg(long, value_name = "RATE|TIMETABLE", env = "AFTERYOU_MAX_RATE", hide_env_values = true)]
     pub max_rate: Option<Timetable>,
 
-    /// The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]
+    /// Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]
     ///
     /// Any of `afteryou list controllers`. Unless you write restart=false, ledbat++ restarts quickly after yielding.
     #[arg(
@@ -32,7 +32,7 @@ pub struct Common {
     )]
     pub controller: Algorithm,
 
-    /// The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63
+    /// DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63
     #[arg(long, default_value = "le", env = "AFTERYOU_DSCP", hide_env_values = true)]
     pub dscp: Dscp,
 
@@ -45,7 +45,7 @@ pub struct Common {
     )]
     pub json: bool,
 
-    /// Print the name of each file when it is done, and what became of it
+    /// Print the name of each file when it is done, and its result
     #[arg(
         long,
         env = "AFTERYOU_LIST",
@@ -54,7 +54,7 @@ pub struct Common {
     )]
     pub list: bool,
 
-    /// How much is logged.
+    /// Options of the log.
     #[command(flatten)]
     pub log: LogArgs,
 
@@ -72,11 +72,11 @@ pub struct Common {
     )]
     pub quiet: bool,
 
-    /// Where this machine's key is kept; usually ~/.local/state/afteryou
+    /// Directory of this machine's key; usually ~/.local/state/afteryou
     #[arg(long, value_name = "DIR", env = "AFTERYOU_STATE", hide_env_values = true)]
     pub state: Option<PathBuf>,
 
-    /// Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR
+    /// Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR
     #[arg(long, value_name = "DIR", env = "AFTERYOU_CONTROL_DIR", hide_env_values = true)]
     pub control_dir: Option<PathBuf>,
 
@@ -96,15 +96,15 @@ impl Common {
     }
 }
 
-/// What becomes of symbolic links.
+/// Handling of symbolic links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Symlinks {
-    /// They arrive as links, if they stay within what is sent.
+    /// Send links as links, if they stay within the files sent.
     #[default]
     Keep,
-    /// They are left out.
+    /// Leave links out.
     Skip,
-    /// What they point to arrives instead.
+    /// Send their targets instead.
     Follow,
 }
 

@@ -11,7 +11,7 @@ use clap::{Args, ValueHint};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What `afteryou send` can be told.
+/// Arguments of `afteryou send`.
 #[derive(Args, Clone, Debug)]
 #[command(
     override_usage = "afteryou send [OPTIONS] PATH... TICKET\n       afteryou send [OPTIONS] --via ssh HOST[:DIR] PATH...",
@@ -23,20 +23,20 @@ pub struct SendArgs {
     #[arg(value_name = "PATH... TICKET", value_hint = ValueHint::AnyPath)]
     pub words: Vec<OsString>,
 
-    /// Choose how symbolic links are handled. `follow` may leave PATH: what a link leads to is sent wherever it lies
+    /// Choose how symbolic links are handled. `follow` may leave PATH: the target of a link is sent wherever it is
     #[arg(long, value_enum, default_value = "keep", env = "AFTERYOU_SYMLINKS", hide_env_values = true)]
     pub symlinks: Symlinks,
 
-    /// How to reach the far end.
+    /// Options of the connection.
     #[command(flatten)]
     pub dialing: Dialing,
 
-    /// What every job can be told.
+    /// Options of every job.
     #[command(flatten)]
     pub common: Common,
 }
 
-/// What `afteryou get` can be told.
+/// Arguments of `afteryou get`.
 #[derive(Args, Clone, Debug)]
 #[command(
     override_usage = "afteryou get [OPTIONS] TICKET[/PATH] [DIR]\n       afteryou get [OPTIONS] --via ssh HOST:PATH [DIR]",
@@ -44,24 +44,24 @@ pub struct SendArgs {
     after_long_help = format!("{GET_HELP}\n\n{EXIT_CODES}")
 )]
 pub struct GetArgs {
-    /// The ticket that `afteryou serve` printed (or @FILE, a file that holds it), with the path of what you want behind
-    /// a slash; and where to put it, which is here if not said
+    /// The ticket that `afteryou serve` printed (or @FILE, a file that holds it), optionally with /PATH for
+    /// a part of its files; then the directory to put them in, by default this one
     #[arg(value_name = "TICKET[/PATH]] [DIR", num_args = 0..=2, value_hint = ValueHint::DirPath)]
     pub words: Vec<OsString>,
 
-    /// How to reach the far end.
+    /// Options of the connection.
     #[command(flatten)]
     pub dialing: Dialing,
 
-    /// What every job can be told.
+    /// Options of every job.
     #[command(flatten)]
     pub common: Common,
 }
 
-/// How to reach the far end, and for how long to try.
+/// Options of the connection.
 #[derive(Args, Clone, Debug)]
 pub struct Dialing {
-    /// Start the far end over ssh, as scp does, instead of using a ticket
+    /// Start the other side over ssh, as scp does, instead of using a ticket
     #[arg(long, num_args = 2, value_names = ["ssh", "HOST[:DIR]"])]
     pub via: Option<Vec<String>>,
 
@@ -75,7 +75,7 @@ pub struct Dialing {
     )]
     pub ssh_command: String,
 
-    /// How --via finds afteryou on the other machine
+    /// Command that --via runs as afteryou on the other machine
     #[arg(
         long,
         value_name = "PROGRAM",
@@ -89,7 +89,7 @@ pub struct Dialing {
     #[arg(long, env = "AFTERYOU_TICKET", hide_env_values = true)]
     pub ticket: Option<String>,
 
-    /// Connections of this job; together they take no more than one
+    /// Number of connections of this job; together they use no more than one would
     #[arg(
         long,
         value_name = "N",
@@ -100,7 +100,7 @@ pub struct Dialing {
     )]
     pub connections: u8,
 
-    /// Fail if there was no connection for so long; if not said, try for ever
+    /// Fail after this time without a connection; by default try indefinitely
     #[arg(long, value_name = "TIME", env = "AFTERYOU_GIVE_UP_AFTER", hide_env_values = true)]
     pub give_up_after: Option<Duration>,
 }
@@ -127,7 +127,7 @@ The far end yields to everything else on the path. Interrupt it whenever you lik
 While it runs: `afteryou ctl`.";
 
 impl SendArgs {
-    /// What to send where. Each path exists.
+    /// Returns the paths to send, which exist, and the target.
     pub fn paths_and_target(&self) -> Result<(Vec<PathBuf>, Target), Failure> {
         let mut words = self.words.clone();
         let target = match self.dialing.ssh()? {
@@ -147,7 +147,7 @@ impl SendArgs {
         Ok((paths, target))
     }
 
-    /// The last word, or what --ticket or the environment says.
+    /// Returns the ticket: the last word, or that of --ticket or the environment.
     fn ticket(&self, words: &mut Vec<OsString>) -> Result<Target, Failure> {
         if let Some(word) = words.pop_if(|word| looks_like_ticket(word)) {
             return Target::ticket(&word, Role::Receive);
@@ -202,7 +202,7 @@ impl GetArgs {
         }
     }
 
-    /// The first word, or what --ticket or the environment says.
+    /// Returns the ticket: the first word, or that of --ticket or the environment.
     fn ticket<'a>(&self, words: &mut impl Iterator<Item = &'a OsString>) -> Result<Target, Failure> {
         let first = self.words.first();
         if let (Some(ticket), false) =

@@ -7,11 +7,11 @@ use clap::{Args, ValueHint};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// What `afteryou receive` can be told.
+/// Arguments of `afteryou receive`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = RECEIVE_HELP, after_long_help = format!("{RECEIVE_HELP}\n\n{LISTENING_EXIT_CODES}"))]
 pub struct ReceiveArgs {
-    /// Where to put what arrives; nothing is ever written outside
+    /// Directory for received files; nothing is ever written outside
     #[arg(
         value_name = "DIR",
         default_value = ".",
@@ -21,20 +21,20 @@ pub struct ReceiveArgs {
     )]
     pub directory: PathBuf,
 
-    /// How to be reached.
+    /// Addresses and tickets.
     #[command(flatten)]
     pub listening: Listening,
 
-    /// What every job can be told.
+    /// Options of every job.
     #[command(flatten)]
     pub common: Common,
 }
 
-/// What `afteryou serve` can be told.
+/// Arguments of `afteryou serve`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = SERVE_HELP, after_long_help = format!("{SERVE_HELP}\n\n{LISTENING_EXIT_CODES}"))]
 pub struct ServeArgs {
-    /// What can be got: this directory and what is below it
+    /// Directory to serve, with everything below it
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath, env = "AFTERYOU_DIR", hide_env_values = true)]
     pub directory: PathBuf,
 
@@ -42,19 +42,19 @@ pub struct ServeArgs {
     #[arg(long, value_enum, default_value = "keep", env = "AFTERYOU_SYMLINKS", hide_env_values = true)]
     pub symlinks: Symlinks,
 
-    /// How to be reached.
+    /// Addresses and tickets.
     #[command(flatten)]
     pub listening: Listening,
 
-    /// What every job can be told.
+    /// Options of every job.
     #[command(flatten)]
     pub common: Common,
 }
 
-/// How to be reached.
+/// Addresses and tickets.
 #[derive(Args, Clone, Debug)]
 pub struct Listening {
-    /// The UDP address and port to wait at; port 0 is that of the last time, or any if somebody else has that
+    /// UDP address and port to listen on; port 0 is the port of the last time, or any if that is taken
     #[arg(
         long,
         value_name = "ADDRESS:PORT",
@@ -64,7 +64,7 @@ pub struct Listening {
     )]
     pub listen: SocketAddr,
 
-    /// Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated
+    /// Put this into the ticket, instead of this machine's own addresses; may be repeated
     #[arg(
         long = "address",
         value_name = "HOST[:PORT]",
@@ -83,9 +83,9 @@ pub struct Listening {
     )]
     pub once: bool,
 
-    /// For scripts and ssh: print the ticket and nothing else, with a key that is kept nowhere, and end with standard input
+    /// For scripts and ssh: print the ticket alone, use a key that is not stored, and end with standard input
     ///
-    /// This is how --via ssh starts the far end.
+    /// This is how --via ssh starts the other side.
     #[arg(long, conflicts_with_all = ["new_ticket", "ticket_file", "json"])]
     pub ticket_only: bool,
 

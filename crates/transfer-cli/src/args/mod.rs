@@ -1,7 +1,7 @@
-//! What the commands that move files can be told.
+//! Arguments of the commands that move files.
 //!
 //! Every option can be set in the environment instead (AFTERYOU_ and its name), so that a unit file or a container needs
-//! no command line. What is said in words wins over the environment.
+//! no command line. The command line overrides the environment.
 
 mod common;
 mod dialing;
@@ -17,18 +17,18 @@ pub use target::{looks_like_ticket, read_ticket, repeated, Target};
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0    everything is stored at its place and verified
-  1    something failed; the same command goes on from there
-  2    the command line makes no sense
+  1    something failed; the same command continues from there
+  2    the command line is invalid
   3    complete, but entries were left out (sockets, devices, links that lead outside or that --symlinks skip
        excludes), or stored without their mode or time; each is named
-  130  Ctrl-C, SIGTERM or `afteryou ctl stop` ended it; so it does then";
+  130  Ctrl-C, SIGTERM or `afteryou ctl stop` ended it; the same command continues from there";
 
 /// Words about exit codes of the commands that wait.
 pub const LISTENING_EXIT_CODES: &str = "\
 Exit codes:
   0    Ctrl-C, SIGTERM or `afteryou ctl stop` ended it; with --once: a job is complete, and all of it stored and verified
-  1    it cannot wait here; with --once: something failed
-  2    the command line makes no sense
+  1    it cannot listen here; with --once: something failed
+  2    the command line is invalid
   3    with --once: the job is complete, but entries were left out, or stored without their mode or time
   130  with --once: it was ended before a job was complete";
 

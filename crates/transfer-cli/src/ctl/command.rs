@@ -16,7 +16,7 @@ pub struct CtlArgs {
     #[command(subcommand)]
     pub what: Option<What>,
 
-    /// Which job, by its process; not needed if only one runs
+    /// Process ID of the job; not needed if only one runs
     #[arg(long, value_name = "PID", global = true)]
     pub job: Option<u32>,
 
@@ -24,11 +24,11 @@ pub struct CtlArgs {
     #[arg(long, global = true)]
     pub json: bool,
 
-    /// How much is logged.
+    /// Options of the log.
     #[command(flatten)]
     pub log: LogArgs,
 
-    /// Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR
+    /// Directory of running jobs; usually afteryou in $XDG_RUNTIME_DIR
     #[arg(long, value_name = "DIR", global = true, env = "AFTERYOU_CONTROL_DIR", hide_env_values = true)]
     pub control_dir: Option<PathBuf>,
 }
@@ -36,35 +36,35 @@ pub struct CtlArgs {
 /// What to do with a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
 pub enum What {
-    /// Say how it goes.
+    /// Show the status of running jobs.
     Status,
-    /// Let it stand still; its connection stays.
+    /// Stop the data; the connection stays.
     Pause,
-    /// Let it go on.
+    /// Continue after a pause.
     Resume,
-    /// Let it go no faster than this, instead of what it was told before.
+    /// Limit the rate, in place of earlier limits.
     Rate {
         /// 5Mbit/s (bits), or as rclone has it (bytes): 512k
         #[arg(value_name = "RATE", value_parser = rate)]
         max_rate: u64,
     },
-    /// Lift all limits and pauses of this side; a timetable speaks again at its next change.
+    /// Lift all limits and pauses of this side; a timetable takes effect again at its next change.
     Off,
-    /// End it; what arrived stays, and the same command goes on from there.
+    /// End the job; stored data stay, and the same command continues from there.
     Stop,
 }
 
 const AFTER_HELP: &str = "\
 Examples:
-  afteryou ctl                     all running jobs of yours, and what they do
-  afteryou ctl pause               the only one that runs
+  afteryou ctl                     status of all your running jobs
+  afteryou ctl pause               pauses the only running job
   afteryou ctl --job 4711 rate 5Mbit/s
-  sudo AFTERYOU_CONTROL_DIR=/run/afteryou/photos afteryou ctl     that of a service
+  sudo AFTERYOU_CONTROL_DIR=/run/afteryou/photos afteryou ctl     status of a service
 
 Exit codes:
   0  done
   1  there is no such job, or it did not answer
-  2  the command line makes no sense, or several jobs run and --job is missing";
+  2  the command line is invalid, or several jobs run and --job is missing";
 
 fn rate(text: &str) -> Result<u64, String> {
     if text.trim().eq_ignore_ascii_case("off") {

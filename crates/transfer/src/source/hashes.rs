@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where the hashes of a file are, in pre-order.
+/// The storage of a file's hashes, in pre-order.
 #[derive(Debug)]
 pub(super) enum Hashes {
     Memory(Vec<u8>),
@@ -37,7 +37,7 @@ impl WriteAt for Region<&mut File> {
 }
 
 impl Hashes {
-    /// None for what has no content.
+    /// None for an entry without content.
     pub(super) fn none() -> Self {
         Self::Memory(Vec::new())
     }

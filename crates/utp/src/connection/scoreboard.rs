@@ -235,7 +235,8 @@ impl Scoreboard {
             first = first.wrapping_add(64);
         }
         self.read_bitmap(overtaken, sack);
-        self.board.finish_ack(taken)
+        self.board.finish_ack(&mut taken);
+        taken.progress
     }
 
     /// The oldest packets have arrived.

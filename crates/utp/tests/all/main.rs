@@ -14,6 +14,7 @@ mod network;
 #[path = "../../../../fuzz/src/bodies/packet.rs"]
 mod packet;
 mod recovery;
+mod reports;
 mod short_bitmaps;
 mod socket_buffer;
 mod support;

@@ -168,7 +168,7 @@ fn all<T>(items: &[T], project: fn(&T) -> Value) -> Value {
     items.iter().map(project).collect()
 }
 
-/// None of nothing: schema 1 left out what was empty.
+/// None of an empty list: schema 1 left it out.
 fn some<T>(items: &[T], project: fn(&T) -> Value) -> Option<Value> {
     (!items.is_empty()).then(|| all(items, project))
 }

@@ -25,7 +25,9 @@ impl Scoreboard {
         }
         self.found = found;
         if !self.probes.is_empty() {
-            lost.extend(self.take_repaired(newest));
+            let repaired = self.take_repaired(newest);
+            repaired.iter().for_each(|packet| self.board.count_repaired(&packet.flight));
+            lost.extend(repaired);
         }
         (lost, look_again)
     }

@@ -174,3 +174,28 @@ fn sequence_numbers_wrap() {
     board.acknowledge(at(90), 5, None, None, None);
     assert!(board.is_empty());
 }
+
+#[test]
+fn a_probe_that_is_answered_too_soon_has_repaired_nothing() {
+    for (rtt_ms, repaired) in [(39, 0), (40, 1)] {
+        let mut board = sent(2);
+        board.acknowledge(at(40), 101, None, None, None);
+        board.send_probe(at(100), true);
+        board.send_new(at(101), Body::Data(Bytes::from_static(&[0; 100])));
+        let min_rtt = Some(Span::from_millis(40));
+        let mut lost = Vec::new();
+        for (now, ack_nr) in [(100 + rtt_ms, 102), (150, 103)] {
+            board.acknowledge(at(now), ack_nr, None, None, min_rtt);
+            let named = board.board().delivered_now()[0].flight.number;
+            let found = board.detect_losses(at(now), Span::from_secs(10)).0;
+            assert!(found.iter().all(|packet| packet.flight.number != named));
+            lost.extend(found.iter().map(|packet| packet.flight.number));
+        }
+        board.send_new(at(160), Body::Data(Bytes::from_static(&[0; 100])));
+        board.acknowledge(at(200), 104, None, None, min_rtt);
+        lost.extend(
+            board.detect_losses(at(200), Span::from_secs(10)).0.iter().map(|packet| packet.flight.number),
+        );
+        assert_eq!(lost.len(), repaired, "answered after {rtt_ms} ms: {lost:?}");
+    }
+}

@@ -1,6 +1,8 @@
 //! Connections over a bottleneck in virtual time: the real connection, the real queue, no sockets and no clock.
 
 pub mod fixed;
+pub mod recorder;
+pub mod relay;
 
 use afteryou_aqm::droptail::DropTail;
 use afteryou_aqm::{Dropped, Limit, Packet as Queued, Queue};

@@ -1,0 +1,101 @@
+//! Network elements of a link beside its queue: laws of loss, duplication, jitter, delays and rates that change.
+//!
+//! A link without elements has none of these fields in its JSON, so the hashes of such scenarios stay.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `loss` | losses in bursts and at every n-th packet |
+//! | `delay` | propagation that changes, jitter, aggregation of acknowledgements |
+//! | `markov` | chains of states, repeat requests of the link layer |
+//! | `rate` | rates that change |
+//! | `steps` | values that change at given times |
+
+mod delay;
+mod loss;
+mod markov;
+mod rate;
+mod steps;
+
+pub use delay::{Aggregate, Jitter, Propagation};
+pub use loss::{GilbertElliott, LossLaw};
+pub(crate) use markov::MOST_STATES;
+pub use markov::{Arq, Markov, State};
+pub use rate::{RateLaw, OPPORTUNITY_BYTES};
+pub use steps::Steps;
+
+use crate::units::Probability;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a link does to packets beside its queue, its rate and independent losses.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Elements {
+    /// Losses that are not independent; they replace the link's probability.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub loss: Option<LossLaw>,
+    /// Probability that a packet which is not lost comes twice.
+    #[serde(skip_serializing_if = "is_never", default)]
+    pub duplicate: Probability,
+    /// Propagation delay, beside that of paths.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub delay: Option<Propagation>,
+    /// Delay that differs from packet to packet.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub jitter: Option<Jitter>,
+    /// How the link's rate changes; `rate` is then its mean over the run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rate: Option<RateLaw>,
+    /// Transmissions that fail, and their repetition by the link layer.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub arq: Option<Arq>,
+    /// Acknowledgements wait before the link for others.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub aggregate: Option<Aggregate>,
+}
+
+fn is_never(probability: &Probability) -> bool {
+    probability.ratio() == 0.0
+}
+
+impl Elements {
+    /// Is there none?
+    pub fn is_plain(&self) -> bool {
+        *self == Elements::default()
+    }
+
+    /// The name of the first element, as keys of a link call it; engines refuse by it.
+    pub fn first(&self) -> Option<&'static str> {
+        let Elements { loss, duplicate, delay, jitter, rate, arq, aggregate } = self;
+        let names = [
+            (loss.is_some(), "loss"),
+            (!is_never(duplicate), "duplicate"),
+            (delay.is_some(), "delay"),
+            (jitter.is_some(), "jitter"),
+            (aggregate.is_some(), "aggregate"),
+            (rate.is_some() || arq.is_some(), "rate"),
+        ];
+        names.into_iter().find(|(is_there, _)| *is_there).map(|(_, name)| name)
+    }
+
+    /// Does anything here draw random numbers?
+    pub fn is_random(&self) -> bool {
+        self.loss.as_ref().is_some_and(LossLaw::is_random)
+            || !is_never(&self.duplicate)
+            || self.arq.is_some()
+            || self.jitter.as_ref().is_some_and(|jitter| jitter.law.is_random())
+    }
+
+    /// The first element that is wrong by itself, and why.
+    pub(crate) fn check(&self) -> Result<(), (&'static str, String)> {
+        if let Some(Err((at, why))) = self.delay.as_ref().map(|delay| delay.steps.check()) {
+            return Err(("delay", format!("step {}: {why}", at + 1)));
+        }
+        if let Some(Err((at, why))) = self.arq.as_ref().map(|arq| arq.error.check()) {
+            return Err(("arq", format!("step {}: {why}", at + 1)));
+        }
+        match self.rate.as_ref().map(RateLaw::check) {
+            Some(Err(why)) => Err(("rate", why)),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Delays of a link beside its queue: propagation that changes, and jitter.
+
+use super::steps::Steps;
+use crate::draw::Distribution;
+use crate::units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Propagation delay of a link, which comes to that of the path. A step is a change of the route.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Propagation {
+    /// The delay from each time on; a packet has that of the instant at which it was sent.
+    pub steps: Steps<Duration>,
+    /// Packets overtake those that were sent over a longer route; otherwise they wait for them.
+    #[serde(skip_serializing_if = "is_false", default)]
+    pub reorder: bool,
+}
+
+/// Delay that differs from packet to packet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Jitter {
+    /// Its distribution.
+    pub law: Distribution,
+    /// Packets overtake one another; otherwise a packet waits for those before it.
+    #[serde(skip_serializing_if = "is_false", default)]
+    pub reorder: bool,
+}
+
+/// Acknowledgements that go on together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Aggregate {
+    /// So many go on together,
+    pub acks: u32,
+    /// or those that came in this time.
+    pub time: Duration,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+impl Propagation {
+    /// Always the same.
+    pub fn constant(delay: Duration) -> Propagation {
+        Propagation { steps: Steps::constant(delay), reorder: false }
+    }
+
+    /// The shortest it ever is.
+    pub fn least(&self) -> Duration {
+        self.steps.points().iter().map(|(_, delay)| *delay).min().unwrap_or_default()
+    }
+}

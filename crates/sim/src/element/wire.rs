@@ -1,0 +1,180 @@
+//! Delays behind a transmitter: propagation that changes at given times, and jitter.
+//!
+//! A packet that has been sent at t comes out of the element at t + propagation(t) + jitter. Unless packets may overtake one
+//! another, it also waits for those before it: it comes out at the latest of these times so far. A packet in front that is very
+//! late then holds up all behind it, so the delay of a packet has the law of the jitter only where gaps are longer than it.
+//!
+//! Closed forms: with reordering, delays have the law of the jitter, and among packets with a gap g and uniform jitter [0, J]
+//! one overtakes the one before it with probability (J − g)²/2J². In order, consecutive gaps have the mean g.
+//!
+//! What is not implemented: correlation from packet to packet (`tc netem`'s third parameter); lay a trace of samples instead.
+
+use super::Exit;
+use afteryou_base::{Span, Time};
+use afteryou_scenario::draw::Distribution;
+use afteryou_scenario::element::{Jitter, Propagation};
+use afteryou_scenario::Duration;
+use rand_pcg::Pcg64;
+
+/// Both delays.
+pub struct Wire {
+    /// The delay from each time on; empty if there is none.
+    steps: Vec<(Time, Span)>,
+    /// Which of them holds now.
+    step: usize,
+    jitter: Option<Distribution>,
+    random: Pcg64,
+    overtakes: bool,
+    /// When the latest packet comes out.
+    latest: Time,
+}
+
+impl Wire {
+    /// The delays; none if there are none.
+    pub fn new(delay: Option<&Propagation>, jitter: Option<&Jitter>, random: Pcg64) -> Option<Wire> {
+        let steps = delay.map(|delay| delay.steps.points()).unwrap_or_default();
+        let overtakes =
+            delay.is_some_and(|delay| delay.reorder) || jitter.is_some_and(|jitter| jitter.reorder);
+        (delay.is_some() || jitter.is_some()).then(|| Wire {
+            steps: steps.iter().map(|(at, delay)| (Time(at.0 .0), delay.0)).collect(),
+            step: 0,
+            jitter: jitter.map(|jitter| jitter.law.clone()),
+            random,
+            overtakes,
+            latest: Time::ZERO,
+        })
+    }
+
+    /// No delay at all: packets that come late keep their order.
+    pub fn in_order(random: Pcg64) -> Wire {
+        Wire { steps: Vec::new(), step: 0, jitter: None, random, overtakes: false, latest: Time::ZERO }
+    }
+
+    /// When a packet that has been sent at `done` comes out; times of sending ascend.
+    pub fn exit(&mut self, done: Time) -> Exit {
+        while self.steps.get(self.step + 1).is_some_and(|(from, _)| *from <= done) {
+            self.step += 1;
+        }
+        let propagation = self.steps.get(self.step).map_or(Span::ZERO, |(_, delay)| *delay);
+        let Duration(jitter) =
+            self.jitter.as_ref().map_or_else(Duration::default, |law| law.draw(&mut self.random));
+        let at = done + propagation + jitter;
+        if self.overtakes {
+            return Exit::Alone(at);
+        }
+        self.latest = self.latest.max(at);
+        Exit::InOrder(self.latest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::element::Steps;
+    use afteryou_scenario::random::stream;
+
+    const PACKETS: u64 = 100_000;
+
+    fn jitter(law: Distribution, reorder: bool) -> Wire {
+        Wire::new(None, Some(&Jitter { law, reorder }), stream(5, "test")).unwrap()
+    }
+
+    fn uniform(ms: u64) -> Distribution {
+        Distribution::Uniform(Duration::default(), Duration::from_millis(ms))
+    }
+
+    /// Times in and out of packets so many µs apart.
+    fn through(wire: &mut Wire, gap_us: u64) -> Vec<(Time, Time)> {
+        let exit = |i: u64| {
+            let done = Time::from_micros(i * gap_us);
+            match wire.exit(done) {
+                Exit::InOrder(at) | Exit::Alone(at) => (done, at),
+                Exit::Lost => panic!("a wire loses nothing"),
+            }
+        };
+        (0..PACKETS).map(exit).collect()
+    }
+
+    /// The largest distance between the distribution of `values` and the one with this function.
+    fn kolmogorov(mut values: Vec<f64>, function: impl Fn(f64) -> f64) -> f64 {
+        values.sort_by(f64::total_cmp);
+        let n = values.len() as f64;
+        let distance = |(i, value): (usize, &f64)| {
+            let expected = function(*value);
+            (expected - i as f64 / n).abs().max(((i + 1) as f64 / n - expected).abs())
+        };
+        values.iter().enumerate().map(distance).fold(0.0, f64::max)
+    }
+
+    /// 0.1 % of samples are farther away (Kolmogorov): 1.95/√n.
+    fn bound() -> f64 {
+        1.95 / (PACKETS as f64).sqrt()
+    }
+
+    fn delays_ms(passed: &[(Time, Time)]) -> Vec<f64> {
+        passed.iter().map(|(from, to)| to.since(*from).as_millis_f64()).collect()
+    }
+
+    #[test]
+    fn delays_have_the_law_of_the_jitter() {
+        let ms = Duration::from_millis;
+        let normal_law = Distribution::Normal { mean: ms(50), deviation: ms(5) };
+        let lognormal = Distribution::Lognormal { median: ms(10), sigma: 0.5, clip: None };
+        let normal = |x: f64| 0.5 * (1.0 + libm::erf(x / std::f64::consts::SQRT_2));
+        let cases: [(Distribution, &dyn Fn(f64) -> f64); 3] = [
+            (uniform(4), &|x| (x / 4.0).clamp(0.0, 1.0)),
+            (normal_law, &|x| normal((x - 50.0) / 5.0)),
+            (lognormal, &|x| normal(libm::log(x / 10.0) / 0.5)),
+        ];
+        for (law, function) in cases {
+            // The packets overtake one another; in order they are so far apart that none waits.
+            for (reorder, gap_us) in [(true, 100), (false, 1_000_000)] {
+                let passed = through(&mut jitter(law.clone(), reorder), gap_us);
+                let distance = kolmogorov(delays_ms(&passed), function);
+                assert!(distance < bound(), "{law:?}, reorder {reorder}: {distance}");
+            }
+        }
+    }
+
+    #[test]
+    fn order_is_kept_unless_packets_may_overtake() {
+        let passed = through(&mut jitter(uniform(4), false), 100);
+        assert!(passed.windows(2).all(|pair| pair[0].1 <= pair[1].1));
+        assert!(passed.iter().all(|(from, to)| to.since(*from) < Span::from_millis(4)));
+    }
+
+    #[test]
+    fn neighbours_change_places_as_often_as_theory_says_and_no_packet_falls_behind_farther_than_its_jitter() {
+        let (gap_us, most_us) = (1000.0, 4000.0);
+        let passed = through(&mut jitter(uniform(4), true), 1000);
+        let overtaken = passed.windows(2).filter(|pair| pair[1].1 < pair[0].1).count() as f64;
+        let expected = (most_us - gap_us) * (most_us - gap_us) / (2.0 * most_us * most_us);
+        let share = overtaken / (PACKETS - 1) as f64;
+        // Neighbouring pairs share a packet: at most twice the variance of independent ones.
+        let error = (2.0 * expected * (1.0 - expected) / PACKETS as f64).sqrt();
+        assert!((share - expected).abs() < 4.0 * error, "{share} of {expected} ± {error}");
+        // Depth: packets sent later that come out earlier. In 4 ms there are three of them.
+        let depth = |i: usize| {
+            let behind = passed.iter().skip(i + 1).take(10);
+            behind.filter(|(_, at)| *at < passed[i].1).count()
+        };
+        let deepest = (0..passed.len()).map(depth).max();
+        assert_eq!(deepest, Some(3));
+    }
+
+    #[test]
+    fn a_shorter_route_lets_packets_overtake_only_if_it_may() {
+        let ms = Duration::from_millis;
+        for reorder in [false, true] {
+            let steps = Steps::new(vec![(ms(0), ms(30)), (ms(100), ms(5)), (ms(200), ms(40))]).unwrap();
+            let delay = Propagation { steps, reorder };
+            let mut wire = Wire::new(Some(&delay), None, stream(1, "test")).unwrap();
+            let mut at = |sent: u64| match wire.exit(Time::from_millis(sent)) {
+                Exit::InOrder(at) | Exit::Alone(at) => at.as_micros() / 1000,
+                Exit::Lost => panic!("a wire loses nothing"),
+            };
+            let expected = if reorder { [99 + 30, 105, 240] } else { [99 + 30, 129, 240] };
+            assert_eq!([at(99), at(100), at(200)], expected);
+        }
+    }
+}

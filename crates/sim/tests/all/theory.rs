@@ -1,0 +1,74 @@
+//! Whole runs held against queueing theory and max-min fairness.
+
+use crate::support::*;
+use afteryou_base::Span;
+use afteryou_scenario::draw::Distribution;
+use afteryou_scenario::element::Jitter;
+use afteryou_scenario::{Algorithm, Duration, Flow, Link, Path, Rate, Role, Scenario, Size};
+
+/// Windows whose means are compared, of this length, after the arrivals have become random.
+const WINDOWS: u32 = 25;
+const WINDOW_S: f64 = 80.0;
+const SPREAD_S: f64 = 100.0;
+
+/// Packets of 1 ms in random order at this load: a lattice whose points are displaced at random over 100 s. Over the times that
+/// a queue remembers, counts are those of a Poisson process within a hundredth of their variance.
+fn random_arrivals(load: f64) -> Scenario {
+    let rate = Rate::from_bits((10_976_000.0 * load).round() as u64);
+    let source = Flow::cbr("source", Role::Foreground, rate, Size::from_bytes(1372), ms(10));
+    let law = Distribution::Uniform(Duration::default(), Duration(Span::from_secs_f64(SPREAD_S)));
+    let mut source = Flow { packet: None, ..source };
+    source.elements.jitter = Some(Jitter { law, reorder: true });
+    let begin = |i: u32| SPREAD_S + 20.0 + f64::from(i) * WINDOW_S;
+    let measure = (0..WINDOWS).map(|i| window(&i.to_string(), begin(i), begin(i + 1))).collect();
+    // 1372 B and 28 B of headers in 1 ms.
+    let link = link("11.2 Mbit/s", "1000000 packets");
+    Scenario { measure, ..scenario(link, begin(WINDOWS), 0.0, vec![source]) }
+}
+
+#[test]
+fn random_arrivals_wait_as_long_as_in_the_queue_m_d_1() {
+    for load in [0.5, 0.8, 0.95] {
+        let outcome = run(&random_arrivals(load));
+        let mean = |i: u32| outcome.window(&i.to_string()).links[0].queuing_delay.expect("packets").mean_ms;
+        let means: Vec<f64> = (0..WINDOWS).map(mean).collect();
+        let (n, sum) = (f64::from(WINDOWS), means.iter().sum::<f64>());
+        let waited = sum / n;
+        let variance: f64 = means.iter().map(|mean| (mean - waited) * (mean - waited)).sum();
+        let error = (variance / (n * (n - 1.0))).sqrt();
+        // Pollaczek and Khinchine for a service of 1 ms that does not vary.
+        let expected = load / (2.0 * (1.0 - load));
+        println!("load {load}: waited {waited:.4} ms ± {error:.4}, M/D/1 {expected:.4}");
+        // Four standard errors of the windows' mean, and a hundredth for the arrivals that are not quite Poisson.
+        assert!(
+            (waited - expected).abs() < 4.0 * error + 0.01 * expected,
+            "{load}: {waited} of {expected} ± {error}"
+        );
+    }
+}
+
+#[test]
+fn newreno_in_a_parking_lot_with_fair_queues_has_its_max_min_shares() {
+    let fair = |rate: &str, name: &str| {
+        // A target above NewReno's sawtooth: CoDel drops late, and the link is never idle.
+        let queue = Algorithm::named("fq_codel").with("target", "100 ms").with("interval", "1 s");
+        Link { queue, ..link(rate, "1000 packets") }.named(name)
+    };
+    let one = |name: &str, links: &[&str]| {
+        let forward = links.iter().map(|link| (*link).to_owned()).collect();
+        let path = Path { forward, reverse: vec!["back".to_owned()], delay: None };
+        Flow { path: Some(path), ..flow(name, "newreno", 40) }
+    };
+    let flows =
+        vec![one("long", &["wide", "narrow"]), one("at wide", &["wide"]), one("at narrow", &["narrow"])];
+    let further_links = vec![fair("4 Mbit/s", "narrow"), link("100 Mbit/s", "1000 packets").named("back")];
+    let scenario = Scenario { further_links, ..scenario(fair("10 Mbit/s", "wide"), 120.0, 20.0, flows) };
+    let outcome = run(&scenario);
+    // The narrow link is shared by two, and what the long flow leaves of the wide one is the other's.
+    for (name, mbit) in [("long", 2.0), ("at narrow", 2.0), ("at wide", 8.0)] {
+        let payload = mbit * 1e6 * 1448.0 / 1500.0;
+        let goodput = of(outcome.window("all"), name).goodput_bit_s;
+        println!("{name}: {goodput} of {payload}");
+        assert!((0.95..=1.02).contains(&(goodput / payload)), "{name}: {goodput} of {payload}");
+    }
+}
