@@ -285,6 +285,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: the result of each run as JSON, one in a line, on stdout')
             [CompletionResult]::new('--no-series', '--no-series', [CompletionResultType]::ParameterName, 'Write tables alone into --out, without curves and without a folder for each run of a sweep')
+            [CompletionResult]::new('--parquet', '--parquet', [CompletionResultType]::ParameterName, 'Write tables and curves as Parquet, too')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -299,6 +300,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Print the equilibrium, time constants and stability of the scenario, and the expected shares, without running it')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: the result of each run as JSON, one in a line, on stdout')
             [CompletionResult]::new('--no-series', '--no-series', [CompletionResultType]::ParameterName, 'Write tables alone into --out, without curves and without a folder for each run of a sweep')
+            [CompletionResult]::new('--parquet', '--parquet', [CompletionResultType]::ParameterName, 'Write tables and curves as Parquet, too')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -312,12 +314,14 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: the result of each run as JSON, one in a line, on stdout')
             [CompletionResult]::new('--no-series', '--no-series', [CompletionResultType]::ParameterName, 'Write tables alone into --out, without curves and without a folder for each run of a sweep')
+            [CompletionResult]::new('--parquet', '--parquet', [CompletionResultType]::ParameterName, 'Write tables and curves as Parquet, too')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'afteryou;merge' {
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write the whole sweep into this folder')
+            [CompletionResult]::new('--parquet', '--parquet', [CompletionResultType]::ParameterName, 'Write tables as Parquet, too')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

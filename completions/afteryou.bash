@@ -205,7 +205,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__bed)
-            opts="-h --out --json --seed --repeat --jobs --no-series --shard --set --help"
+            opts="-h --out --json --seed --repeat --jobs --no-series --parquet --shard --set --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -641,7 +641,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__fluid)
-            opts="-h --explain --out --json --seed --repeat --jobs --no-series --shard --set --help"
+            opts="-h --explain --out --json --seed --repeat --jobs --no-series --parquet --shard --set --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1123,7 +1123,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__merge)
-            opts="-h --out --help"
+            opts="-h --out --parquet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1367,7 +1367,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__sim)
-            opts="-h --trace --out --json --seed --repeat --jobs --no-series --shard --set --help"
+            opts="-h --trace --out --json --seed --repeat --jobs --no-series --parquet --shard --set --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

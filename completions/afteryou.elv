@@ -261,6 +261,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --set 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"'
             cand --json 'For programs: the result of each run as JSON, one in a line, on stdout'
             cand --no-series 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
+            cand --parquet 'Write tables and curves as Parquet, too'
             cand -h 'Print help'
             cand --help 'Print help'
         }
@@ -274,6 +275,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --explain 'Print the equilibrium, time constants and stability of the scenario, and the expected shares, without running it'
             cand --json 'For programs: the result of each run as JSON, one in a line, on stdout'
             cand --no-series 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
+            cand --parquet 'Write tables and curves as Parquet, too'
             cand -h 'Print help'
             cand --help 'Print help'
         }
@@ -286,11 +288,13 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --set 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"'
             cand --json 'For programs: the result of each run as JSON, one in a line, on stdout'
             cand --no-series 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
+            cand --parquet 'Write tables and curves as Parquet, too'
             cand -h 'Print help'
             cand --help 'Print help'
         }
         &'afteryou;merge'= {
             cand --out 'Write the whole sweep into this folder'
+            cand --parquet 'Write tables as Parquet, too'
             cand -h 'Print help'
             cand --help 'Print help'
         }

@@ -200,6 +200,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l shard -d 'Run 
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l set -d 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l json -d 'For programs: the result of each run as JSON, one in a line, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l no-series -d 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
+complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l parquet -d 'Write tables and curves as Parquet, too'
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l out -d 'Write reports, results and curves into this folder' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l seed -d 'Seed of every random choice, instead of the file\'s' -r
@@ -210,6 +211,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l set -d 'Repl
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l explain -d 'Print the equilibrium, time constants and stability of the scenario, and the expected shares, without running it'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l json -d 'For programs: the result of each run as JSON, one in a line, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l no-series -d 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
+complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l parquet -d 'Write tables and curves as Parquet, too'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l out -d 'Write reports, results and curves into this folder' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l seed -d 'Seed of every random choice, instead of the file\'s' -r
@@ -219,8 +221,10 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l shard -d 'Run 
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l set -d 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l json -d 'For programs: the result of each run as JSON, one in a line, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l no-series -d 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
+complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l parquet -d 'Write tables and curves as Parquet, too'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -l out -d 'Write the whole sweep into this folder' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -l parquet -d 'Write tables as Parquet, too'
 complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l x -d 'Column on the horizontal axis; the time if the rows are curves' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l y -d 'Column that was measured, or a quantity of curves such as goodput or queuing_delay' -r

@@ -45,6 +45,12 @@ pub fn of(name: &str, unit: Unit, curves: Option<&str>, largest: f64) -> Label {
     }
 }
 
+/// The column `name` in words, without its unit.
+pub fn name_of(name: &str) -> String {
+    let ending = ENDINGS.iter().find(|(ending, _)| name.ends_with(ending) && name.len() > ending.len());
+    name[..name.len() - ending.map_or(0, |(ending, _)| ending.len())].replace('_', " ")
+}
+
 fn labelled(name: &str, unit: &str, factor: f64) -> Label {
     let name = name.replace('_', " ");
     let text = if unit.is_empty() { name } else { format!("{name} ({unit})") };

@@ -124,13 +124,13 @@ impl Figure {
 
     /// The title and the subtitle.
     fn words(&self, data: &Data) -> [String; 2] {
-        let words = |name: &String| name.replace('_', " ");
+        let words = |name: &String| label::name_of(name);
         let of_columns = || {
             let over = self.x.as_ref().map(|x| format!(" over {}", words(x))).unwrap_or_default();
             let by = if self.by.is_empty() {
                 String::new()
             } else {
-                format!(" by {}", words(&self.by.join(", ")))
+                format!(" by {}", self.by.iter().map(words).collect::<Vec<_>>().join(", "))
             };
             let mut title = format!("{}{over}{by}", words(&self.y));
             title.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
