@@ -27,6 +27,7 @@ pub struct Link {
     discipline: &'static str,
     bits_per_second: u64,
     elements: Option<Box<Elements>>,
+    is_plain: bool,
     slot: Slot,
     /// Until when a packet is being sent.
     busy_until: Time,
@@ -56,13 +57,15 @@ pub type Discard<'a> = &'a mut dyn FnMut(Packet, Fate);
 impl Link {
     /// The link of `spec`, with this index among all.
     pub fn new(spec: &OneWay, index: usize, seed: u64, meter: Meter) -> Result<Link, Error> {
+        let elements = Elements::new(spec, seed);
         Ok(Link {
+            is_plain: elements.is_none() && meter.lengths.is_none(),
             meter,
             name: spec.name.clone(),
             queue: spec.build_queue(seed)?,
             discipline: spec.link.queue.queue()?.0.name,
             bits_per_second: spec.link.rate.bits_per_second(),
-            elements: Elements::new(spec, seed),
+            elements,
             slot: Slot::new(Kind::Link, index),
             busy_until: Time::ZERO,
             is_scheduled: false,
@@ -73,10 +76,29 @@ impl Link {
         })
     }
 
-    /// Has it elements beside its queue?
+    /// Has it nothing but a queue and a transmitter, and does nobody look at its single packets?
     #[inline]
-    pub fn has_elements(&self) -> bool {
-        self.elements.is_some()
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
+    /// From now on somebody looks at its packets.
+    pub fn is_tapped(&mut self) {
+        self.is_plain = false;
+    }
+
+    /// A packet is about to be offered: for the record of the queue's length.
+    pub fn note_arrival(&mut self, now: Time, packet: &Packet) {
+        if let Some(lengths) = &mut self.meter.lengths {
+            lengths.arrived(now, packet.flow);
+        }
+    }
+
+    /// A packet has left the queue, for the same record.
+    pub fn note_departure(&mut self, now: Time, packet: &Packet) {
+        if let Some(lengths) = &mut self.meter.lengths {
+            lengths.left(now, packet.flow, packet.size);
+        }
     }
 
     /// What becomes of the next packet that arrives.
@@ -103,9 +125,6 @@ impl Link {
     pub fn offer(&mut self, now: Time, packet: Packet) {
         self.counts.arrived += u64::from(packet.size);
         self.counts.packets.arrived += 1;
-        if let Some(lengths) = &mut self.meter.lengths {
-            lengths.arrived(now, packet.flow);
-        }
         self.queue.enqueue(now, packet, &mut self.dropped);
         // On a free link the packet does not wait: it is taken out at this very instant.
         if self.busy_until > now {
@@ -178,9 +197,6 @@ impl Link {
         }
         let (packet, sojourn) = next?;
         self.meter.departs(packet.class(), sojourn);
-        if let Some(lengths) = &mut self.meter.lengths {
-            lengths.left(now, packet.flow, packet.size);
-        }
         self.begun += u64::from(packet.size);
         Some(packet)
     }

@@ -130,7 +130,10 @@ impl<'a> Net<'a> {
         let meter = |link| Meter::new(scenario, network, link);
         let links = network.links.iter().enumerate();
         let links = links.map(|(i, spec)| Link::new(spec, i, scenario.seed, meter(i)));
-        let links = links.collect::<Result<Vec<_>, _>>()?;
+        let mut links = links.collect::<Result<Vec<_>, _>>()?;
+        if tap.is_some() {
+            links.iter_mut().for_each(Link::is_tapped);
+        }
         let of_flows: Vec<_> =
             scenario.flow.iter().map(|flow| Elements::of_flow(flow, scenario.seed)).collect();
         Ok(Net {
@@ -203,7 +206,7 @@ impl<'a> Net<'a> {
     /// A packet reaches the link of its hop.
     fn enter(&mut self, now: Time, packet: Packet) {
         let index = self.hops.of(&packet).link as usize;
-        if !self.links[index].has_elements() {
+        if self.links[index].is_plain() {
             return self.accept(now, index, packet);
         }
         let entry = self.links[index].entry(packet.hop >= self.hops.reverse);
@@ -213,12 +216,12 @@ impl<'a> Net<'a> {
     /// A packet reaches a link, and that is its fate.
     fn meet_link(&mut self, now: Time, index: usize, packet: Packet, entry: Entry) {
         match entry {
-            Entry::Once => self.accept(now, index, packet),
+            Entry::Once => self.accept_noted(now, index, packet),
             Entry::Twice => {
                 let copy = self.copy_of(&packet);
-                self.accept(now, index, packet);
+                self.accept_noted(now, index, packet);
                 self.links[index].duplicated(&copy);
-                self.accept(now, index, copy);
+                self.accept_noted(now, index, copy);
             }
             Entry::Lost => self.lose(now, index, packet),
             Entry::Waits => self.aggregate(now, index, packet),
@@ -231,7 +234,14 @@ impl<'a> Net<'a> {
         link.offer_lost(packet, &mut discard);
     }
 
+    /// A packet reaches the queue of a link that may be recorded.
+    fn accept_noted(&mut self, now: Time, index: usize, packet: Packet) {
+        self.links[index].note_arrival(now, &packet);
+        self.accept(now, index, packet);
+    }
+
     /// A packet reaches the queue of a link.
+    #[inline]
     fn accept(&mut self, now: Time, index: usize, packet: Packet) {
         let Net { links, calendar, .. } = self;
         let link = &mut links[index];
@@ -262,16 +272,20 @@ impl<'a> Net<'a> {
             self.discard_dropped(now, index);
         }
         let Some(packet) = next else { return };
-        if self.tap.is_some() {
-            self.show_sent(now, index, &packet);
-        }
         let Net { links, lines, calendar, hops, .. } = self;
         let (link, line) = (&mut links[index], hops.of(&packet).line);
-        if !link.has_elements() {
-            let done = link.transmit(now, packet.size);
-            return lines[line as usize].put(calendar, done, packet);
+        if !link.is_plain() {
+            return self.begin_noted(now, index, line, packet);
         }
-        match link.transmit_through_elements(now, packet.size) {
+        let done = link.transmit(now, packet.size);
+        lines[line as usize].put(calendar, done, packet);
+    }
+
+    /// The same at a link with elements, or of which somebody looks at the packets.
+    fn begin_noted(&mut self, now: Time, index: usize, line: u32, packet: Packet) {
+        self.links[index].note_departure(now, &packet);
+        self.show_sent(now, index, &packet);
+        match self.links[index].transmit_through_elements(now, packet.size) {
             Exit::InOrder(at) => self.lines[line as usize].put(&mut self.calendar, at, packet),
             Exit::Alone(at) => self.hold(at, Held::Sent(packet, line)),
             Exit::Lost => self.lose_sent(now, index, packet),
