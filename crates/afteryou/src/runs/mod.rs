@@ -10,7 +10,7 @@ mod trace;
 use crate::run_args::{EngineCommand, RunArgs};
 use afteryou_lab::{Event, Plan};
 use afteryou_report::{self as report, Brief, Folders};
-use afteryou_scenario::{Experiment, Outcome};
+use afteryou_scenario::{traps, Experiment, Outcome};
 use afteryou_terminal::output;
 use afteryou_terminal::Failure;
 use anyhow::Context;
@@ -105,6 +105,8 @@ fn run_job(
     let points = &job.plan.points;
     let out = args.out.as_ref().map(|out| if one_of_many { out.join(&job.file.folder) } else { out.clone() });
     let folders = out.map(|out| Folders::new(out, points.len()));
+    warn(&job.file.name, warnings(job));
+    let mut silent = None;
     let mut briefs = Vec::new();
     let mut alone = None;
     let mut take = |index: usize, outcome: Box<Outcome>| -> Result<(), Failure> {
@@ -112,6 +114,7 @@ fn run_job(
         if args.json {
             output::print(&format!("{}\n", serde_json::to_string(&*outcome)?))?;
         }
+        silent = silent.take().or(traps::of_run(&outcome.run));
         briefs.push(Brief::of(&outcome, &folder.unwrap_or_default()));
         if points.len() == 1 {
             alone = Some(outcome);
@@ -137,8 +140,27 @@ fn run_job(
         Ended::Here(failure) => failure,
     })?;
     show.ended(points.len());
+    warn(&job.file.name, silent);
     let page = folders.map(|folders| folders.finish(&job.file.name, &briefs)).transpose()?;
     print(args, job, &briefs, alone.as_deref(), page.as_deref())
+}
+
+/// What a file seldom means.
+fn warnings(job: &Job) -> Vec<String> {
+    let points = &job.plan.points;
+    let mut warnings = points.first().map(|point| traps::of_scenario(&point.scenario)).unwrap_or_default();
+    if let [first, second, ..] = points.as_slice() {
+        let repeats = first.settings == second.settings;
+        warnings.extend(traps::of_repetitions(&first.scenario, &second.scenario).filter(|_| repeats));
+    }
+    warnings
+}
+
+fn warn(file: &str, warnings: impl IntoIterator<Item = String>) {
+    for warning in warnings {
+        let text = afteryou_terminal::printable(&format!("{file}: warning: {warning}"));
+        afteryou_terminal::complain(&format!("{text}\n"));
+    }
 }
 
 /// Why the runs of a file ended before their end.
