@@ -25,41 +25,42 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
-            [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send files and directories to a waiting `afteryou receive`')
+            [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send files and directories to where `afteryou receive` waits for them')
             [CompletionResult]::new('receive', 'receive', [CompletionResultType]::ParameterValue, 'Wait for files; prints the ticket for `afteryou send`')
-            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Serve files; prints the ticket for `afteryou get`')
-            [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'Get files and directories from a running `afteryou serve`')
-            [CompletionResult]::new('ctl', 'ctl', [CompletionResultType]::ParameterValue, 'Show running jobs, limit their rate, pause and end them')
-            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Watch a background transfer yield to an upload, with real packets on this machine')
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Let files be got; prints the ticket for `afteryou get`')
+            [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'Get files and directories from where `afteryou serve` has them')
+            [CompletionResult]::new('ctl', 'ctl', [CompletionResultType]::ParameterValue, 'Look at running jobs, slow them down, pause and end them')
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Watch a background transfer step aside, with real packets on this machine')
             [CompletionResult]::new('sim', 'sim', [CompletionResultType]::ParameterValue, 'Run scenario files in the simulator: hours of network in seconds')
-            [CompletionResult]::new('fluid', 'fluid', [CompletionResultType]::ParameterValue, 'Solve scenario files as differential equations, within moments')
-            [CompletionResult]::new('bed', 'bed', [CompletionResultType]::ParameterValue, 'Run scenario files with real packets, over sockets of this machine and an emulated link')
+            [CompletionResult]::new('fluid', 'fluid', [CompletionResultType]::ParameterValue, 'The same files as differential equations: what to expect, at once')
+            [CompletionResult]::new('bed', 'bed', [CompletionResultType]::ParameterValue, 'The same files with real packets: real sockets on this machine through an emulated link')
+            [CompletionResult]::new('merge', 'merge', [CompletionResultType]::ParameterValue, 'Join parts of a sweep that other processes or machines ran')
             [CompletionResult]::new('plot', 'plot', [CompletionResultType]::ParameterValue, 'Draw a figure of what runs saved: curves, bars, distributions, maps')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Draw the pages of a saved result or sweep again')
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Print two results side by side, with the differences')
-            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List controllers, queues or transports with every parameter')
-            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Check this machine and the path to a peer, and suggest remedies')
-            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print or install completions for a shell')
-            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write the manual pages')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'What there is to choose from, with every parameter')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'What this machine and the way to a far end can do, and what to do about the rest')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'What a shell has to know to complete words')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Manual pages')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'afteryou;send' {
-            [CompletionResult]::new('--symlinks', '--symlinks', [CompletionResultType]::ParameterName, 'Choose how symbolic links are handled. `follow` may leave PATH: the target of a link is sent wherever it is')
-            [CompletionResult]::new('--via', '--via', [CompletionResultType]::ParameterName, 'Start the other side over ssh, as scp does, instead of using a ticket')
+            [CompletionResult]::new('--symlinks', '--symlinks', [CompletionResultType]::ParameterName, 'Choose how symbolic links are handled. `follow` may leave PATH: what a link leads to is sent wherever it lies')
+            [CompletionResult]::new('--via', '--via', [CompletionResultType]::ParameterName, 'Start the far end over ssh, as scp does, instead of using a ticket')
             [CompletionResult]::new('--ssh-command', '--ssh-command', [CompletionResultType]::ParameterName, 'The ssh program of --via, with its arguments: "ssh -p 2222"')
-            [CompletionResult]::new('--far-command', '--far-command', [CompletionResultType]::ParameterName, 'Command that --via runs as afteryou on the other machine')
+            [CompletionResult]::new('--far-command', '--far-command', [CompletionResultType]::ParameterName, 'How --via finds afteryou on the other machine')
             [CompletionResult]::new('--ticket', '--ticket', [CompletionResultType]::ParameterName, 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`')
-            [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Number of connections of this job; together they use no more than one would')
-            [CompletionResult]::new('--give-up-after', '--give-up-after', [CompletionResultType]::ParameterName, 'Fail after this time without a connection; by default try indefinitely')
-            [CompletionResult]::new('--max-rate', '--max-rate', [CompletionResultType]::ParameterName, 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"')
-            [CompletionResult]::new('--controller', '--controller', [CompletionResultType]::ParameterName, 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]')
-            [CompletionResult]::new('--dscp', '--dscp', [CompletionResultType]::ParameterName, 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63')
+            [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Connections of this job; together they take no more than one')
+            [CompletionResult]::new('--give-up-after', '--give-up-after', [CompletionResultType]::ParameterName, 'Fail if there was no connection for so long; if not said, try for ever')
+            [CompletionResult]::new('--max-rate', '--max-rate', [CompletionResultType]::ParameterName, 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"')
+            [CompletionResult]::new('--controller', '--controller', [CompletionResultType]::ParameterName, 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]')
+            [CompletionResult]::new('--dscp', '--dscp', [CompletionResultType]::ParameterName, 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63')
             [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info')
-            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Directory of this machine''s key; usually ~/.local/state/afteryou')
-            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Where this machine''s key is kept; usually ~/.local/state/afteryou')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each event, on stdout')
-            [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'Print the name of each file when it is done, and its result')
+            [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'Print the name of each file when it is done, and what became of it')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but errors')
@@ -70,20 +71,20 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;receive' {
-            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'UDP address and port to listen on; port 0 is the port of the last time, or any if that is taken')
-            [CompletionResult]::new('--address', '--address', [CompletionResultType]::ParameterName, 'Put this into the ticket, instead of this machine''s own addresses; may be repeated')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'The UDP address and port to wait at; port 0 is that of the last time, or any if somebody else has that')
+            [CompletionResult]::new('--address', '--address', [CompletionResultType]::ParameterName, 'Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated')
             [CompletionResult]::new('--ticket-file', '--ticket-file', [CompletionResultType]::ParameterName, 'Write the ticket into this file, which only its owner may read, instead of printing it')
-            [CompletionResult]::new('--max-rate', '--max-rate', [CompletionResultType]::ParameterName, 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"')
-            [CompletionResult]::new('--controller', '--controller', [CompletionResultType]::ParameterName, 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]')
-            [CompletionResult]::new('--dscp', '--dscp', [CompletionResultType]::ParameterName, 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63')
+            [CompletionResult]::new('--max-rate', '--max-rate', [CompletionResultType]::ParameterName, 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"')
+            [CompletionResult]::new('--controller', '--controller', [CompletionResultType]::ParameterName, 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]')
+            [CompletionResult]::new('--dscp', '--dscp', [CompletionResultType]::ParameterName, 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63')
             [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info')
-            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Directory of this machine''s key; usually ~/.local/state/afteryou')
-            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Where this machine''s key is kept; usually ~/.local/state/afteryou')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR')
             [CompletionResult]::new('--once', '--once', [CompletionResultType]::ParameterName, 'End after the first job that is complete')
-            [CompletionResult]::new('--ticket-only', '--ticket-only', [CompletionResultType]::ParameterName, 'For scripts and ssh: print the ticket alone, use a key that is not stored, and end with standard input')
+            [CompletionResult]::new('--ticket-only', '--ticket-only', [CompletionResultType]::ParameterName, 'For scripts and ssh: print the ticket and nothing else, with a key that is kept nowhere, and end with standard input')
             [CompletionResult]::new('--new-ticket', '--new-ticket', [CompletionResultType]::ParameterName, 'Make a new secret: tickets printed so far are void')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each event, on stdout')
-            [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'Print the name of each file when it is done, and its result')
+            [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'Print the name of each file when it is done, and what became of it')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but errors')
@@ -95,20 +96,20 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
         }
         'afteryou;serve' {
             [CompletionResult]::new('--symlinks', '--symlinks', [CompletionResultType]::ParameterName, 'Choose how symbolic links are handled. `follow` never leaves DIR')
-            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'UDP address and port to listen on; port 0 is the port of the last time, or any if that is taken')
-            [CompletionResult]::new('--address', '--address', [CompletionResultType]::ParameterName, 'Put this into the ticket, instead of this machine''s own addresses; may be repeated')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'The UDP address and port to wait at; port 0 is that of the last time, or any if somebody else has that')
+            [CompletionResult]::new('--address', '--address', [CompletionResultType]::ParameterName, 'Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated')
             [CompletionResult]::new('--ticket-file', '--ticket-file', [CompletionResultType]::ParameterName, 'Write the ticket into this file, which only its owner may read, instead of printing it')
-            [CompletionResult]::new('--max-rate', '--max-rate', [CompletionResultType]::ParameterName, 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"')
-            [CompletionResult]::new('--controller', '--controller', [CompletionResultType]::ParameterName, 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]')
-            [CompletionResult]::new('--dscp', '--dscp', [CompletionResultType]::ParameterName, 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63')
+            [CompletionResult]::new('--max-rate', '--max-rate', [CompletionResultType]::ParameterName, 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"')
+            [CompletionResult]::new('--controller', '--controller', [CompletionResultType]::ParameterName, 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]')
+            [CompletionResult]::new('--dscp', '--dscp', [CompletionResultType]::ParameterName, 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63')
             [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info')
-            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Directory of this machine''s key; usually ~/.local/state/afteryou')
-            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Where this machine''s key is kept; usually ~/.local/state/afteryou')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR')
             [CompletionResult]::new('--once', '--once', [CompletionResultType]::ParameterName, 'End after the first job that is complete')
-            [CompletionResult]::new('--ticket-only', '--ticket-only', [CompletionResultType]::ParameterName, 'For scripts and ssh: print the ticket alone, use a key that is not stored, and end with standard input')
+            [CompletionResult]::new('--ticket-only', '--ticket-only', [CompletionResultType]::ParameterName, 'For scripts and ssh: print the ticket and nothing else, with a key that is kept nowhere, and end with standard input')
             [CompletionResult]::new('--new-ticket', '--new-ticket', [CompletionResultType]::ParameterName, 'Make a new secret: tickets printed so far are void')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each event, on stdout')
-            [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'Print the name of each file when it is done, and its result')
+            [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'Print the name of each file when it is done, and what became of it')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but errors')
@@ -119,20 +120,20 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;get' {
-            [CompletionResult]::new('--via', '--via', [CompletionResultType]::ParameterName, 'Start the other side over ssh, as scp does, instead of using a ticket')
+            [CompletionResult]::new('--via', '--via', [CompletionResultType]::ParameterName, 'Start the far end over ssh, as scp does, instead of using a ticket')
             [CompletionResult]::new('--ssh-command', '--ssh-command', [CompletionResultType]::ParameterName, 'The ssh program of --via, with its arguments: "ssh -p 2222"')
-            [CompletionResult]::new('--far-command', '--far-command', [CompletionResultType]::ParameterName, 'Command that --via runs as afteryou on the other machine')
+            [CompletionResult]::new('--far-command', '--far-command', [CompletionResultType]::ParameterName, 'How --via finds afteryou on the other machine')
             [CompletionResult]::new('--ticket', '--ticket', [CompletionResultType]::ParameterName, 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`')
-            [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Number of connections of this job; together they use no more than one would')
-            [CompletionResult]::new('--give-up-after', '--give-up-after', [CompletionResultType]::ParameterName, 'Fail after this time without a connection; by default try indefinitely')
-            [CompletionResult]::new('--max-rate', '--max-rate', [CompletionResultType]::ParameterName, 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"')
-            [CompletionResult]::new('--controller', '--controller', [CompletionResultType]::ParameterName, 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]')
-            [CompletionResult]::new('--dscp', '--dscp', [CompletionResultType]::ParameterName, 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63')
+            [CompletionResult]::new('--connections', '--connections', [CompletionResultType]::ParameterName, 'Connections of this job; together they take no more than one')
+            [CompletionResult]::new('--give-up-after', '--give-up-after', [CompletionResultType]::ParameterName, 'Fail if there was no connection for so long; if not said, try for ever')
+            [CompletionResult]::new('--max-rate', '--max-rate', [CompletionResultType]::ParameterName, 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"')
+            [CompletionResult]::new('--controller', '--controller', [CompletionResultType]::ParameterName, 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]')
+            [CompletionResult]::new('--dscp', '--dscp', [CompletionResultType]::ParameterName, 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63')
             [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info')
-            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Directory of this machine''s key; usually ~/.local/state/afteryou')
-            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Where this machine''s key is kept; usually ~/.local/state/afteryou')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each event, on stdout')
-            [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'Print the name of each file when it is done, and its result')
+            [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'Print the name of each file when it is done, and what became of it')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but errors')
@@ -143,27 +144,27 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;ctl' {
-            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Process ID of the job; not needed if only one runs')
+            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Which job, by its process; not needed if only one runs')
             [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info')
-            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Directory of running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each job')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show the status of running jobs')
-            [CompletionResult]::new('pause', 'pause', [CompletionResultType]::ParameterValue, 'Stop the data; the connection stays')
-            [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Continue after a pause')
-            [CompletionResult]::new('rate', 'rate', [CompletionResultType]::ParameterValue, 'Limit the rate, in place of earlier limits')
-            [CompletionResult]::new('off', 'off', [CompletionResultType]::ParameterValue, 'Lift all limits and pauses of this side; a timetable takes effect again at its next change')
-            [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'End the job; stored data stay, and the same command continues from there')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Say how it goes')
+            [CompletionResult]::new('pause', 'pause', [CompletionResultType]::ParameterValue, 'Let it stand still; its connection stays')
+            [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Let it go on')
+            [CompletionResult]::new('rate', 'rate', [CompletionResultType]::ParameterValue, 'Let it go no faster than this, instead of what it was told before')
+            [CompletionResult]::new('off', 'off', [CompletionResultType]::ParameterValue, 'Lift all limits and pauses of this side; a timetable speaks again at its next change')
+            [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'End it; what arrived stays, and the same command goes on from there')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'afteryou;ctl;status' {
-            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Process ID of the job; not needed if only one runs')
+            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Which job, by its process; not needed if only one runs')
             [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info')
-            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Directory of running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each job')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
@@ -172,9 +173,9 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;ctl;pause' {
-            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Process ID of the job; not needed if only one runs')
+            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Which job, by its process; not needed if only one runs')
             [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info')
-            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Directory of running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each job')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
@@ -183,9 +184,9 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;ctl;resume' {
-            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Process ID of the job; not needed if only one runs')
+            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Which job, by its process; not needed if only one runs')
             [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info')
-            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Directory of running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each job')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
@@ -194,9 +195,9 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;ctl;rate' {
-            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Process ID of the job; not needed if only one runs')
+            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Which job, by its process; not needed if only one runs')
             [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info')
-            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Directory of running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each job')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
@@ -205,9 +206,9 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;ctl;off' {
-            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Process ID of the job; not needed if only one runs')
+            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Which job, by its process; not needed if only one runs')
             [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info')
-            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Directory of running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each job')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
@@ -216,9 +217,9 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;ctl;stop' {
-            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Process ID of the job; not needed if only one runs')
+            [CompletionResult]::new('--job', '--job', [CompletionResultType]::ParameterName, 'Which job, by its process; not needed if only one runs')
             [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info')
-            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Directory of running jobs; usually afteryou in $XDG_RUNTIME_DIR')
+            [CompletionResult]::new('--control-dir', '--control-dir', [CompletionResultType]::ParameterName, 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: one JSON object in a line for each job')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step')
@@ -227,12 +228,12 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;ctl;help' {
-            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show the status of running jobs')
-            [CompletionResult]::new('pause', 'pause', [CompletionResultType]::ParameterValue, 'Stop the data; the connection stays')
-            [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Continue after a pause')
-            [CompletionResult]::new('rate', 'rate', [CompletionResultType]::ParameterValue, 'Limit the rate, in place of earlier limits')
-            [CompletionResult]::new('off', 'off', [CompletionResultType]::ParameterValue, 'Lift all limits and pauses of this side; a timetable takes effect again at its next change')
-            [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'End the job; stored data stay, and the same command continues from there')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Say how it goes')
+            [CompletionResult]::new('pause', 'pause', [CompletionResultType]::ParameterValue, 'Let it stand still; its connection stays')
+            [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Let it go on')
+            [CompletionResult]::new('rate', 'rate', [CompletionResultType]::ParameterValue, 'Let it go no faster than this, instead of what it was told before')
+            [CompletionResult]::new('off', 'off', [CompletionResultType]::ParameterValue, 'Lift all limits and pauses of this side; a timetable speaks again at its next change')
+            [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'End it; what arrived stays, and the same command goes on from there')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -278,10 +279,12 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--trace', '--trace', [CompletionResultType]::ParameterName, 'Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run')
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write reports, results and curves into this folder')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of every random choice, instead of the file''s')
-            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Run each combination this many times, with seeds N, N+1, …')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at the same time; the number of cores by default')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Run each combination so many times, with seeds N, N+1, …')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at the same time; as many as there are cores if not said')
+            [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge')
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: the result of each run as JSON, one in a line, on stdout')
+            [CompletionResult]::new('--no-series', '--no-series', [CompletionResultType]::ParameterName, 'Write tables alone into --out, without curves and without a folder for each run of a sweep')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -289,11 +292,13 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
         'afteryou;fluid' {
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write reports, results and curves into this folder')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of every random choice, instead of the file''s')
-            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Run each combination this many times, with seeds N, N+1, …')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at the same time; the number of cores by default')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Run each combination so many times, with seeds N, N+1, …')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at the same time; as many as there are cores if not said')
+            [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge')
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"')
-            [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Print the equilibrium, time constants and stability of the scenario, and the expected shares, without running it')
+            [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Print what follows from the scenario without running it: equilibrium, time constants, stability, what to expect')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: the result of each run as JSON, one in a line, on stdout')
+            [CompletionResult]::new('--no-series', '--no-series', [CompletionResultType]::ParameterName, 'Write tables alone into --out, without curves and without a folder for each run of a sweep')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -301,10 +306,18 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
         'afteryou;bed' {
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write reports, results and curves into this folder')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of every random choice, instead of the file''s')
-            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Run each combination this many times, with seeds N, N+1, …')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at the same time; the number of cores by default')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Run each combination so many times, with seeds N, N+1, …')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at the same time; as many as there are cores if not said')
+            [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge')
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: the result of each run as JSON, one in a line, on stdout')
+            [CompletionResult]::new('--no-series', '--no-series', [CompletionResultType]::ParameterName, 'Write tables alone into --out, without curves and without a folder for each run of a sweep')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'afteryou;merge' {
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write the whole sweep into this folder')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -358,22 +371,23 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;help' {
-            [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send files and directories to a waiting `afteryou receive`')
+            [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send files and directories to where `afteryou receive` waits for them')
             [CompletionResult]::new('receive', 'receive', [CompletionResultType]::ParameterValue, 'Wait for files; prints the ticket for `afteryou send`')
-            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Serve files; prints the ticket for `afteryou get`')
-            [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'Get files and directories from a running `afteryou serve`')
-            [CompletionResult]::new('ctl', 'ctl', [CompletionResultType]::ParameterValue, 'Show running jobs, limit their rate, pause and end them')
-            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Watch a background transfer yield to an upload, with real packets on this machine')
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Let files be got; prints the ticket for `afteryou get`')
+            [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'Get files and directories from where `afteryou serve` has them')
+            [CompletionResult]::new('ctl', 'ctl', [CompletionResultType]::ParameterValue, 'Look at running jobs, slow them down, pause and end them')
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Watch a background transfer step aside, with real packets on this machine')
             [CompletionResult]::new('sim', 'sim', [CompletionResultType]::ParameterValue, 'Run scenario files in the simulator: hours of network in seconds')
-            [CompletionResult]::new('fluid', 'fluid', [CompletionResultType]::ParameterValue, 'Solve scenario files as differential equations, within moments')
-            [CompletionResult]::new('bed', 'bed', [CompletionResultType]::ParameterValue, 'Run scenario files with real packets, over sockets of this machine and an emulated link')
+            [CompletionResult]::new('fluid', 'fluid', [CompletionResultType]::ParameterValue, 'The same files as differential equations: what to expect, at once')
+            [CompletionResult]::new('bed', 'bed', [CompletionResultType]::ParameterValue, 'The same files with real packets: real sockets on this machine through an emulated link')
+            [CompletionResult]::new('merge', 'merge', [CompletionResultType]::ParameterValue, 'Join parts of a sweep that other processes or machines ran')
             [CompletionResult]::new('plot', 'plot', [CompletionResultType]::ParameterValue, 'Draw a figure of what runs saved: curves, bars, distributions, maps')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Draw the pages of a saved result or sweep again')
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Print two results side by side, with the differences')
-            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List controllers, queues or transports with every parameter')
-            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Check this machine and the path to a peer, and suggest remedies')
-            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print or install completions for a shell')
-            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write the manual pages')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'What there is to choose from, with every parameter')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'What this machine and the way to a far end can do, and what to do about the rest')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'What a shell has to know to complete words')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Manual pages')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -390,12 +404,12 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;help;ctl' {
-            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show the status of running jobs')
-            [CompletionResult]::new('pause', 'pause', [CompletionResultType]::ParameterValue, 'Stop the data; the connection stays')
-            [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Continue after a pause')
-            [CompletionResult]::new('rate', 'rate', [CompletionResultType]::ParameterValue, 'Limit the rate, in place of earlier limits')
-            [CompletionResult]::new('off', 'off', [CompletionResultType]::ParameterValue, 'Lift all limits and pauses of this side; a timetable takes effect again at its next change')
-            [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'End the job; stored data stay, and the same command continues from there')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Say how it goes')
+            [CompletionResult]::new('pause', 'pause', [CompletionResultType]::ParameterValue, 'Let it stand still; its connection stays')
+            [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Let it go on')
+            [CompletionResult]::new('rate', 'rate', [CompletionResultType]::ParameterValue, 'Let it go no faster than this, instead of what it was told before')
+            [CompletionResult]::new('off', 'off', [CompletionResultType]::ParameterValue, 'Lift all limits and pauses of this side; a timetable speaks again at its next change')
+            [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'End it; what arrived stays, and the same command goes on from there')
             break
         }
         'afteryou;help;ctl;status' {
@@ -426,6 +440,9 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;help;bed' {
+            break
+        }
+        'afteryou;help;merge' {
             break
         }
         'afteryou;help;plot' {

@@ -5,7 +5,7 @@ use crate::doctor::{self, DoctorArgs};
 use crate::figures::{CompareArgs, PlotArgs, ReportArgs};
 use crate::list::ListArgs;
 use crate::manual::{self, CompletionsArgs, ManArgs};
-use crate::run_args::EngineCommand;
+use crate::run_args::{EngineCommand, MergeArgs};
 use crate::runs;
 use crate::{demo, list};
 use afteryou_cc::list::Entry;
@@ -41,6 +41,8 @@ pub enum Command {
     /// Run scenario files with an engine of the lab.
     #[command(flatten)]
     Engine(EngineCommand),
+    /// Join parts of a sweep that other processes or machines ran.
+    Merge(MergeArgs),
     /// Draw a figure of what runs saved: curves, bars, distributions, maps.
     Plot(PlotArgs),
     /// Draw the pages of a saved result or sweep again.
@@ -76,7 +78,7 @@ Exit codes:
   0  success
   1  failure, or a bad verdict with --check
   2  the command line (or a scenario file) is invalid
-  3  a transfer is complete, but entries were left out, or stored without their mode or time
+  3  a transfer is complete, but entries were left out, or stored without their mode or time; a joined sweep lacks runs
   130  interrupted by Ctrl-C";
 
 impl Command {
@@ -91,6 +93,7 @@ impl Command {
                 demo::run(args)
             }
             Command::Engine(command) => runs::run(&command),
+            Command::Merge(args) => runs::merge::run(&args),
             Command::Plot(args) => args.run(),
             Command::Report(args) => args.run(),
             Command::Compare(args) => args.run(),

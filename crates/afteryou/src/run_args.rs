@@ -1,5 +1,6 @@
 //! The command line of the engines: one subcommand for each engine of the lab's list.
 
+use afteryou_lab::sweep::Shard;
 use afteryou_lab::{Choices, Engine, Fluid, Pool, Simulator, ENGINES};
 use afteryou_terminal::Failure;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
@@ -45,10 +46,54 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
 
+    /// Write tables alone into --out, without curves and without a folder for each run of a sweep
+    #[arg(long)]
+    pub no_series: bool,
+
+    /// Write tables and curves as Parquet, too
+    #[arg(long, requires = "out")]
+    pub parquet: bool,
+
+    /// Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge
+    #[arg(long, value_name = "I/N", requires = "out")]
+    pub shard: Option<Shard>,
+
     /// Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
 }
+
+/// Parts of a sweep that are put together.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = MERGE_HELP)]
+pub struct MergeArgs {
+    /// Folders that --shard, or interrupted sweeps, wrote
+    #[arg(value_name = "DIR", required = true)]
+    pub parts: Vec<PathBuf>,
+
+    /// Write the whole sweep into this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+
+    /// Write tables as Parquet, too
+    #[arg(long)]
+    pub parquet: bool,
+}
+
+const MERGE_HELP: &str = "\
+Examples:
+  afteryou sim FILE --shard 1/2 --out part1     on one machine
+  afteryou sim FILE --shard 2/2 --out part2     on another, with the same program
+  afteryou merge part1 part2 --out whole        as if one machine had run all
+
+Parts of different sweeps, or by different builds of the program, are refused, and so are parts that have the same run with
+different results. A sweep that lacks runs can be completed by running it into the same folder.
+
+Exit codes:
+  0  all runs are there
+  1  it failed
+  2  the parts do not belong together
+  3  the parts were joined, and runs are missing";
 
 const EXPLAIN: &str = "explain";
 
@@ -63,7 +108,8 @@ const EXPLAIN_HELP: &str =
 /// For what is the same with every engine.
 const AFTERWORD: &str = "\
 A file with [sweep] or repeat stands for many runs; they share the cores. With --out, one run gives report.html, result.json, \
-series.csv and figure.svg; many give report.html, runs.csv and a folder for each run; several files get a folder each.
+series.csv and figure.svg; many give report.html, runs.csv, flows.csv and a folder for each run; several files get a folder each. \
+A sweep that was interrupted or killed goes on where it was when the same command is given again.
 
 Exit codes:
   0    success
@@ -103,7 +149,7 @@ fn subcommand(engine: &'static dyn Engine) -> Command {
                 .long(EXPLAIN)
                 .help(EXPLAIN_HELP)
                 .action(ArgAction::SetTrue)
-                .conflicts_with_all(["out", "json", "jobs"]),
+                .conflicts_with_all(["out", "json", "jobs", "no_series", "shard"]),
         ),
         false => command,
     };
@@ -113,6 +159,7 @@ fn subcommand(engine: &'static dyn Engine) -> Command {
                 .long(TRACE)
                 .value_name("FILE")
                 .help(TRACE_HELP)
+                .conflicts_with("shard")
                 .value_parser(clap::value_parser!(PathBuf)),
         ),
         false => command,

@@ -95,6 +95,10 @@ impl<'a> Recorder<'a> {
         });
         let grids = (scenario.duration.as_secs_f64() / GRID_S) as u64;
         let grid = GRIDS.into_iter().find(|grid| grids / grid <= MOST_POINTS).unwrap_or(grids / MOST_POINTS);
+        let steps_per_point = match scenario.sample {
+            Some(sample) => step_of(sample.0, step_s).max(1),
+            None => grid * (GRID_S / step_s).round() as u64,
+        };
         Recorder {
             scenario,
             step_s,
@@ -104,8 +108,8 @@ impl<'a> Recorder<'a> {
             nobodys_size: 1.0,
             link_bytes: 0.0,
             area: 0.0,
-            tracks: Tracks::new(scenario, grid as f64 * GRID_S),
-            steps_per_point: grid * (GRID_S / step_s).round() as u64,
+            tracks: Tracks::new(scenario, round(steps_per_point as f64 * step_s, 9)),
+            steps_per_point,
             marks: Vec::new(),
         }
     }

@@ -2,6 +2,7 @@
 
 use afteryou_scenario::file::FileError;
 use afteryou_scenario::support::Unsupported;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// An error of an engine.
@@ -43,11 +44,32 @@ pub enum Error {
         /// The engine that got it, and its version.
         given: String,
     },
+    /// A folder of a sweep holds something else. The message says what to do.
+    #[error("{0}")]
+    OtherSweep(String),
+    /// Another process is writing to the same folder.
+    #[error("{} is in use by another process: wait for its end, or choose another folder", path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file of a sweep's folder cannot be read or written.
+    #[error("cannot use {}: {reason}; check the folder, its permissions and the space on its disk", path.display())]
+    Disk {
+        /// The file or the folder.
+        path: PathBuf,
+        /// The reason of the operating system.
+        reason: std::io::Error,
+    },
 }
 
 impl Error {
     /// Is the input at fault, and not the engine or the machine?
     pub fn is_usage(&self) -> bool {
-        !matches!(self, Error::Interrupted | Error::Failed(_))
+        !matches!(self, Error::Interrupted | Error::Failed(_) | Error::InUse { .. } | Error::Disk { .. })
+    }
+
+    pub(crate) fn disk(path: &Path, reason: std::io::Error) -> Error {
+        Error::Disk { path: path.to_owned(), reason }
     }
 }

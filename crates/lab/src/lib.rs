@@ -1,6 +1,6 @@
 //! Runs experiments: engines behind one trait, plans of runs that can be stored and sent, and a pool that carries them out.
 //!
-//! Nothing here prints, reads a terminal or writes a file. Progress and outcomes are handed to a callback, a flag ends
+//! Nothing here prints or reads a terminal, and files are written by [`sweep`] alone. Progress and outcomes are handed to a callback, a flag ends
 //! everything, and errors are returned; so the command line, a notebook and a cluster use the same code.
 //!
 //! | wanted | call |
@@ -11,6 +11,8 @@
 //! | a name for a run that is the same on every machine | [`Point::hash`] |
 //! | one run | [`Point::run`] |
 //! | all runs on all cores | [`Pool::run`], [`Pool::outcomes`] |
+//! | runs without having all of them in memory | [`Lineup`], [`Pool::each`] |
+//! | a sweep on the disk that survives a kill; parts of one | [`sweep`] |
 //! | which engines know a controller, a queue, a transport | [`coverage`] |
 //!
 //! # A plan in ten lines
@@ -38,16 +40,21 @@ pub mod coverage;
 mod engine;
 mod engines;
 mod error;
+mod lineup;
 mod ordered;
 mod plan;
+mod point;
 mod pool;
+pub mod sweep;
 
 pub use engine::{Engine, Progress};
 pub use engines::{find, Bed, Fluid, Simulator, ENGINES};
 pub use error::{Error, Source};
+pub use lineup::{Choices, Lineup};
 pub use ordered::each;
-pub use plan::{Choices, Plan, Point};
-pub use pool::{Event, Pool, PoolProgress};
+pub use plan::Plan;
+pub use point::Point;
+pub use pool::{Event, Jobs, Pool, PoolProgress, AHEAD};
 
 /// The result of a plan or a run.
 pub type Result<T> = std::result::Result<T, Error>;

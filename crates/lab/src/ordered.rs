@@ -8,10 +8,6 @@ use std::time::Duration;
 
 /// Wall time between two calls of `report` while nothing ends.
 const TICK: Duration = Duration::from_millis(100);
-/// Jobs, for each thread, that may have begun while the first of them has not ended. The results of those that have ended
-/// wait in memory.
-const AHEAD: usize = 4;
-
 /// State that the threads share: the next job, and whether there is one.
 pub struct Turns {
     jobs: usize,
@@ -45,7 +41,8 @@ impl Turns {
             return None;
         }
         let handed_over = self.handed_over.lock().unwrap_or_else(PoisonError::into_inner);
-        let early = |handed_over: &mut usize| index >= *handed_over + self.ahead && !self.is_over();
+        let early =
+            |handed_over: &mut usize| index >= handed_over.saturating_add(self.ahead) && !self.is_over();
         let waited = self.changed.wait_while(handed_over, early);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
         (!self.is_over()).then_some(index)
@@ -97,15 +94,17 @@ pub enum Report<Out> {
 /// Does `work` on every job, on `threads` threads, and calls `report` in this thread with each result in the order of the jobs.
 ///
 /// The first error in that order ends everything, whichever job fails first, and so does an error of `report`. `work` should
-/// return when [`Turns::is_over`]. When `run` returns no thread is left.
+/// return when [`Turns::is_over`]. When `run` returns no thread is left. At most `ahead` jobs for each thread have begun beyond the
+/// results that were handed over.
 pub fn run<Job: Sync, Out: Send, Fault: Send, E: From<Fault>>(
     jobs: &[Job],
     threads: usize,
+    ahead: usize,
     work: impl Fn(&Job, &Turns) -> Result<Out, Fault> + Sync,
     report: &mut dyn FnMut(Report<Out>) -> Result<(), E>,
 ) -> Result<(), E> {
     let threads = threads.max(1);
-    let turns = Turns::new(jobs.len(), AHEAD.saturating_mul(threads));
+    let turns = Turns::new(jobs.len(), ahead.saturating_mul(threads));
     // Threads wait when the caller is slow, or results would pile up in memory.
     let (sender, receiver) = mpsc::sync_channel(threads.min(jobs.len()));
     std::thread::scope(|scope| {
@@ -153,6 +152,9 @@ fn listen<Out, Fault, E: From<Fault>>(
     }
 }
 
+/// Jobs ahead where every result is kept anyway.
+const AHEAD: usize = 4;
+
 /// `work` on every job on `threads` threads; the results in the order of the jobs.
 pub fn each<Job: Sync, Out: Send>(
     jobs: &[Job],
@@ -166,7 +168,7 @@ pub fn each<Job: Sync, Out: Send>(
         }
         Ok(())
     };
-    let done: Result<(), Never> = run(jobs, threads, |job, _| Ok::<Out, Never>(work(job)), &mut take);
+    let done: Result<(), Never> = run(jobs, threads, AHEAD, |job, _| Ok::<Out, Never>(work(job)), &mut take);
     match done {
         Ok(()) => results,
         Err(never) => match never {},
@@ -231,7 +233,7 @@ mod tests {
                 }
                 Ok(())
             };
-            assert_eq!(run(&jobs, threads, work, &mut report), Err(3), "{threads} threads");
+            assert_eq!(run(&jobs, threads, AHEAD, work, &mut report), Err(3), "{threads} threads");
             assert_eq!(seen, [0, 1, 2], "{threads} threads");
         }
     }

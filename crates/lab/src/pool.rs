@@ -3,12 +3,14 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::ordered::{self, Report, Turns};
-use crate::plan::Point;
+use crate::point::Point;
 use afteryou_scenario::Outcome;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Parts of a run in the counters of progress.
 const PARTS: f64 = 1e6;
+/// Runs ahead of the first one that has not ended, for each thread, where outcomes wait in memory with all their curves.
+pub const AHEAD: usize = 4;
 
 /// Threads that carry out plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,13 +18,27 @@ pub struct Pool {
     threads: usize,
 }
 
+/// Runs of a longer list that is never in memory as a whole.
+#[derive(Clone, Copy)]
+pub struct Jobs<'a> {
+    /// The engine for all of them.
+    pub engine: &'a dyn Engine,
+    /// The points to run, by index.
+    pub indices: &'a [usize],
+    /// Makes the point with an index.
+    pub point: &'a (dyn Fn(usize) -> Result<Point, Error> + Sync),
+    /// Runs, for each thread, that may have begun while the first of them has not ended; the results of those that have ended
+    /// wait in memory. Where results are small there need be no bound.
+    pub ahead: usize,
+}
+
 /// A report of a pool to its caller.
 #[derive(Debug)]
-pub enum Event {
+pub enum Event<Out = Box<Outcome>> {
     /// The progress of all runs; ten times a second, and after each run.
     Progress(PoolProgress),
-    /// The run of the point with this index has ended. Indices ascend from 0 without gaps, whichever run ends first.
-    Done(usize, Box<Outcome>),
+    /// The run of the point with this index has ended. Indices come in the order of the jobs, whichever run ends first.
+    Done(usize, Out),
 }
 
 /// The progress of a pool's runs.
@@ -65,22 +81,42 @@ impl Pool {
         stop: &AtomicBool,
         report: &mut dyn FnMut(Event) -> Result<(), E>,
     ) -> Result<(), E> {
+        let indices: Vec<usize> = (0..points.len()).collect();
+        let point = |index: usize| Ok(points[index].clone());
+        let job = Jobs { engine, indices: &indices, point: &point, ahead: AHEAD };
+        self.each(&job, &|_, outcome| Ok::<_, Error>(Box::new(outcome)), stop, report)
+    }
+
+    /// Runs the points of `jobs`. Each outcome goes to `finish` in the thread that made it, as soon as it is there; what `finish`
+    /// makes of it is reported in this thread, in the order of the jobs.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and every error of `finish`, which ends everything as the error of a run does.
+    pub fn each<Out: Send, F: From<Error> + Send, E: From<F>>(
+        self,
+        jobs: &Jobs,
+        finish: &(dyn Fn(usize, Outcome) -> Result<Out, F> + Sync),
+        stop: &AtomicBool,
+        report: &mut dyn FnMut(Event<Out>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let counters = Counters::default();
-        let work = |point: &Point, turns: &Turns| {
+        let work = |index: &usize, turns: &Turns| {
             let mut meter = Meter { counters: &counters, parts: 0, passed_ms: 0 };
-            let outcome = point.run_with(engine, &mut |progress| {
+            let outcome = (jobs.point)(*index)?.run_with(jobs.engine, &mut |progress| {
                 meter.report(progress.done, progress.passed_s);
                 !stop.load(Ordering::Relaxed) && !turns.is_over()
             })?;
+            let finished = finish(*index, outcome)?;
             meter.report(1.0, 0.0);
-            Ok::<_, Error>(Box::new(outcome))
+            Ok::<_, F>(finished)
         };
-        ordered::run(points, self.threads.min(engine.at_once()), work, &mut |received| {
+        let threads = self.threads.min(jobs.engine.at_once());
+        ordered::run(jobs.indices, threads, jobs.ahead, work, &mut |received| {
             if stop.load(Ordering::Relaxed) {
-                return Err(Error::Interrupted.into());
+                return Err(F::from(Error::Interrupted).into());
             }
             match received {
-                Report::Done(index, outcome) => report(Event::Done(index, outcome)),
+                Report::Done(place, finished) => report(Event::Done(jobs.indices[place], finished)),
                 Report::Tick(done) => report(Event::Progress(counters.progress(done))),
             }
         })

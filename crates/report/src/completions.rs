@@ -6,10 +6,11 @@ use crate::table::{Cell, Column, Table};
 use crate::tables::{flow_cell, grouped, table, RUN};
 use afteryou_scenario::outcome::{Outcome, Run};
 use afteryou_scenario::{Flow, Role, Traffic};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Completion times of a transfer, or of transfers that were written together.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Completion {
     /// The flow, or the name that several flows have in common.
     pub flow: String,
@@ -24,7 +25,7 @@ pub struct Completion {
 }
 
 /// The distribution of completion times by nearest rank. A quantile that falls among transfers without an end is none.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     /// How many transfers came to their end.
     pub complete: usize,

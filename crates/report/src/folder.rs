@@ -92,17 +92,34 @@ fn stage(dir: &Path, content: &[u8]) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
+/// Beginning of the names of files that are not complete.
+const TEMPORARY: &str = ".afteryou-";
+
+/// Removes what a process that was killed left in `dir` half-written. No other process may be writing there.
+pub(crate) fn remove_temporary(dir: &Path) -> Result<(), Error> {
+    let remove = || {
+        for entry in std::fs::read_dir(dir)? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(TEMPORARY) {
+                std::fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    };
+    remove().map_err(|reason| unwritten(dir, reason))
+}
+
 /// A new file in `dir` that vanishes unless it is given a name.
-fn temporary(dir: &Path) -> io::Result<NamedTempFile> {
+pub(crate) fn temporary(dir: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".afteryou-");
+    builder.prefix(TEMPORARY);
     // Unasked, temporary files are for their owner's eyes only; a report is an ordinary file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(dir)
 }
 
-fn unwritten(path: &Path, reason: io::Error) -> Error {
+pub(crate) fn unwritten(path: &Path, reason: io::Error) -> Error {
     let advice = advice_on_writing(&reason);
     Error::Write { path: path.to_owned(), reason: plain_reason(reason), advice }
 }

@@ -13,8 +13,9 @@
 //! | one quantity of two runs as a figure | [`pair_svg`] |
 //! | words for a terminal | [`text()`] |
 //! | curves for other programs | [`series_csv`] |
-//! | many runs in a folder, with a page and a table of all | [`Folders`] |
-//! | many runs: words, page, figures for other programs | [`batch_text`], [`index_html`], [`runs_csv`] |
+//! | many runs in a folder, with a page and tables of all | [`Folders`] |
+//! | many runs: words, page | [`batch_text`], [`index_html`] |
+//! | figures for other programs | [`rows`] |
 //! | every packet, for Wireshark | [`Capture`] |
 //! | any figure of saved rows; as PNG | [`plot`], [`png()`] |
 //! | two outcomes, figure by figure and on one page | [`Pair`] |
@@ -40,13 +41,14 @@ mod queues;
 mod redraw;
 pub mod rows;
 mod scenario_tables;
+mod series;
 mod svg;
 mod table;
 mod tables;
 mod text;
 mod totals;
 
-pub use batch::{index_html, links_csv, runs_csv, series_csv, Brief, Folders};
+pub use batch::{index_html, Brief, Finished, Folders, Record, MOST_SHOWN};
 pub use compare::{Compared, Pair};
 pub use error::Error;
 pub use folder::{check_writable, read, write_files, write_folder, Written};
@@ -54,5 +56,6 @@ pub use html::html;
 pub use pcapng::{Capture, UTP_PORT};
 pub use png::png;
 pub use redraw::redraw;
+pub use series::{series_csv, series_parquet, write_series};
 pub use svg::{pair_svg, svg};
 pub use text::{batch_text, text};

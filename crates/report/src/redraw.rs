@@ -1,6 +1,6 @@
 //! Pages drawn again from what is saved: after a new version, or when only the results were copied.
 
-use crate::batch::{index_html, Brief};
+use crate::batch::{index_html, Brief, MOST_SHOWN};
 use crate::error::Error;
 use crate::folder::{read, write_files, write_run};
 use crate::{png, svg};
@@ -34,7 +34,10 @@ pub fn redraw(dir: &Path, png: bool) -> Result<PathBuf, Error> {
         briefs.push(Brief::of(&outcome, &name));
     }
     let title = briefs[0].name.clone();
-    write_files(dir, &[("report.html", index_html(&title, &briefs))])?;
+    write_files(
+        dir,
+        &[("report.html", index_html(&title, &briefs[..briefs.len().min(MOST_SHOWN)], briefs.len()))],
+    )?;
     Ok(dir.join("report.html"))
 }
 

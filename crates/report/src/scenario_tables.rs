@@ -213,6 +213,11 @@ fn traffic(traffic: &Traffic) -> String {
         Traffic::Peers { chunk, pause, persist } => {
             format!("chunks of {chunk}, {pause} apart, {persist} to the same peer")
         }
+        Traffic::Swarm(swarm) => format!(
+            "a swarm: chunks of {}, {} slots, {} to the same neighbour",
+            swarm.chunk, swarm.slots, swarm.persist
+        ),
+        Traffic::Downloads { downloads, .. } => format!("{downloads} downloads at a time"),
         Traffic::Web(web) => format!("{} users who fetch pages of {} objects", web.users, web.objects),
         Traffic::Bursts { every, size } => format!("segments of {size} every {every}"),
         Traffic::Cbr { rate, payload } => {

@@ -54,11 +54,12 @@ pub(crate) fn table_text(table: &Table, width: usize, colour: bool) -> String {
 }
 
 /// Many runs of one experiment in a table for a terminal of `width` columns.
-pub fn batch_text(title: &str, briefs: &[Brief], width: usize, colour: bool) -> String {
+pub fn batch_text(title: &str, briefs: &[Brief], all: usize, width: usize, colour: bool) -> String {
     let page = Page { width: width.max(40), colour };
     let name: Vec<_> = page.wrapped(title, "").iter().map(|line| page.painted(line, BOLD)).collect();
-    let mut blocks = vec![format!("{}\n{} runs\n", name.join("\n"), briefs.len())];
-    let said: String = remarks(briefs).iter().map(|said| page.wrapped(said, "").join("\n") + "\n").collect();
+    let mut blocks = vec![format!("{}\n{} runs\n", name.join("\n"), all)];
+    let said: String =
+        remarks(briefs, all).iter().map(|said| page.wrapped(said, "").join("\n") + "\n").collect();
     blocks[0].push_str(&said);
     blocks.extend(batch_tables(briefs).iter().map(|table| page.table(table)));
     blocks.join("\n")

@@ -54,6 +54,22 @@ impl ContentHash {
     }
 }
 
+/// Hashes a long content piece by piece.
+#[derive(Clone, Default)]
+pub struct Hasher(blake3::Hasher);
+
+impl Hasher {
+    /// Takes in what comes next.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The hash of everything, as of one text.
+    pub fn finish(&self) -> ContentHash {
+        ContentHash(*self.0.finalize().as_bytes())
+    }
+}
+
 /// `value` as canonical JSON: equal values give equal text on every machine.
 ///
 /// # Errors

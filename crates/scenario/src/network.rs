@@ -14,9 +14,12 @@
 
 use crate::element::Propagation;
 use crate::error::Error;
+use crate::hosts::{Host, Hosts};
 use crate::path::Direction;
 use crate::random;
+pub use crate::route::{Access, Route};
 use crate::scenario::{Flow, Link, PacketFormat, Scenario};
+use crate::traffic::Traffic;
 use crate::words::unknown;
 use afteryou_aqm::{Backlog, Queue};
 use afteryou_base::Span;
@@ -47,26 +50,15 @@ pub struct OneWay {
     of_way: String,
 }
 
-/// The links that a flow's packets cross, as indices of [`Network::links`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Route {
-    /// By data.
-    pub forward: Vec<usize>,
-    /// By acknowledgements.
-    pub reverse: Vec<usize>,
-    /// Propagation delay of the forward path.
-    pub forward_delay: Span,
-    /// Propagation delay of the reverse path.
-    pub reverse_delay: Span,
-}
-
 /// All links, and the route of each flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     /// The links; figures that describe one link alone describe the first.
     pub links: Vec<OneWay>,
-    /// One for each flow of the scenario.
+    /// One for each flow of the scenario; of a flow on hosts, that of the first of them.
     pub routes: Vec<Route>,
+    /// For each flow, the hosts that it runs on; none for most.
+    pub hosts: Vec<Vec<Access>>,
 }
 
 impl OneWay {
@@ -155,7 +147,9 @@ impl Network {
     /// Returns the flows of which any packet crosses this link.
     pub fn flows_on(&self, link: usize) -> impl Iterator<Item = usize> + '_ {
         let crosses = move |route: &Route| route.forward.contains(&link) || route.reverse.contains(&link);
-        self.routes.iter().enumerate().filter(move |(_, route)| crosses(route)).map(|(flow, _)| flow)
+        let accesses = move |hosts: &[Access]| hosts.iter().any(|host| [host.up, host.down].contains(&link));
+        let flows = self.routes.iter().zip(&self.hosts).enumerate();
+        flows.filter(move |(_, (route, hosts))| crosses(route) || accesses(hosts)).map(|(flow, _)| flow)
     }
 
     /// Finds a link whose buffer holds no packet of a flow that crosses it: such a link passes nothing.
@@ -213,8 +207,9 @@ impl Scenario {
                 .collect(),
         };
         let by_name = self.links_by_name();
-        let routes = self.flow.iter().map(|flow| route(flow, &by_name)).collect::<Result<_, _>>()?;
-        Ok(Network { links, routes })
+        let routes = self.flow.iter().map(|flow| self.route(flow, &by_name)).collect::<Result<_, _>>()?;
+        let hosts = self.flow.iter().map(|flow| self.hosts_of(flow, &by_name)).collect::<Result<_, _>>()?;
+        Ok(Network { links, routes, hosts })
     }
 
     /// The named links by their place; nothing in the short form.
@@ -225,7 +220,40 @@ impl Scenario {
 
     /// Is there a route for `flow`? If not, why.
     pub(crate) fn check_path(&self, flow: &Flow) -> Result<(), Error> {
-        route(flow, &self.links_by_name()).map(drop)
+        self.route(flow, &self.links_by_name()).map(drop)
+    }
+
+    /// The route of a flow; of one on hosts, that of the first of them.
+    fn route(&self, flow: &Flow, by_name: &HashMap<&str, usize>) -> Result<Route, Error> {
+        let hosts = self.hosts_of(flow, by_name)?;
+        match (&flow.traffic, hosts.as_slice()) {
+            (Traffic::Downloads { downloads, .. }, [first, ..]) if *downloads as usize <= hosts.len() => {
+                Ok(first.download())
+            }
+            (Traffic::Downloads { downloads, .. }, [_, ..]) => Err(Error::Scenario(format!(
+                "flow {:?} has {downloads} downloads on {} hosts: each has one at most",
+                flow.name,
+                hosts.len()
+            ))),
+            (_, [first, second, ..]) => Ok(first.to(second)),
+            (_, [alone]) => Ok(alone.upload()),
+            (_, []) => route(flow, by_name),
+        }
+    }
+
+    /// The hosts that a flow runs on.
+    fn hosts_of(&self, flow: &Flow, by_name: &HashMap<&str, usize>) -> Result<Vec<Access>, Error> {
+        let Some(name) = &flow.hosts else { return Ok(Vec::new()) };
+        let names: Vec<&str> = self.hosts.iter().map(|hosts| hosts.name.as_str()).collect();
+        let hosts = self.hosts.iter().find(|hosts| hosts.name == *name);
+        let Hosts { host, .. } = hosts.ok_or_else(|| unknown("hosts", name, &names))?;
+        let link = |name: &str| by_name.get(name).copied().ok_or_else(|| unknown_link(name, by_name));
+        let access =
+            |host: &Host| Ok(Access { up: link(&host.up)?, down: link(&host.down)?, rtt: host.rtt.0 });
+        match host.is_empty() {
+            true => Err(Error::Scenario(format!("there are no hosts {name:?}: write one at least"))),
+            false => host.iter().map(access).collect(),
+        }
     }
 
     /// Checks the links by themselves, without the flows.

@@ -8,6 +8,7 @@ use crate::dscp::Dscp;
 use crate::element::Elements;
 use crate::error::Error;
 use crate::fluid::Fluid;
+use crate::hosts::Hosts;
 use crate::path::{Direction, Path};
 use crate::random;
 use crate::record::Record;
@@ -15,6 +16,7 @@ use crate::traffic::Traffic;
 use crate::transport::{Protocol, Transport};
 use crate::units::{Buffer, Duration, Probability, Rate, Size};
 use afteryou_aqm::{Queue, Site};
+use afteryou_base::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -30,6 +32,9 @@ pub struct Scenario {
     pub seed: u64,
     /// Intervals that get figures of their own.
     pub measure: Vec<Window>,
+    /// Time between the points of curves; the engine chooses one by the run's length if not said.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sample: Option<Duration>,
     /// Measures beyond the usual figures, in order, each once.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub record: Vec<Record>,
@@ -40,6 +45,9 @@ pub struct Scenario {
     /// The other named links.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub further_links: Vec<Link>,
+    /// Hosts whose access links are among the named ones.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub hosts: Vec<Hosts>,
     /// The flows.
     pub flow: Vec<Flow>,
     /// Packets to drop, before they reach the queue.
@@ -118,6 +126,9 @@ pub struct Flow {
     /// The named links that its packets cross; none in the short form.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path: Option<Path>,
+    /// The hosts that it runs on, for a swarm and downloads.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hosts: Option<String>,
     /// When it starts.
     pub start: Duration,
     /// When it stops; at the end of the run by default.
@@ -247,10 +258,12 @@ impl Scenario {
             duration,
             seed: 1,
             measure: Vec::new(),
+            sample: None,
             record: Vec::new(),
             baseline: false,
             link,
             further_links: Vec::new(),
+            hosts: Vec::new(),
             flow: Vec::new(),
             drop: Vec::new(),
             delay: Vec::new(),
@@ -264,6 +277,7 @@ impl Scenario {
         if self.duration == Duration::default() {
             return wrong("duration = 0 s is no time at all: use 1 s or more".to_owned());
         }
+        self.check_sample()?;
         self.check_links().map_err(|wrong| wrong.error)?;
         for window in &self.measure {
             if window.from >= window.to || window.to > self.duration {
@@ -313,6 +327,19 @@ impl Scenario {
                 "flow {name:?} opens connections by itself, so its packets have no numbers: say at = … instead"
             ))),
             None => Ok(()),
+        }
+    }
+
+    /// The points of a curve are bounded: each flow has several curves.
+    pub(crate) fn check_sample(&self) -> Result<(), Error> {
+        let Some(sample) = self.sample else { return Ok(()) };
+        let least = Duration((self.duration.0 / MOST_SAMPLES).max(SHORTEST_SAMPLE));
+        match (least..=self.duration).contains(&sample) {
+            true => Ok(()),
+            false => Err(Error::Scenario(format!(
+                "sample = {sample} is no step for curves of {}: use {least} to {}",
+                self.duration, self.duration
+            ))),
         }
     }
 
@@ -472,6 +499,7 @@ impl Flow {
             rtt,
             direction: Direction::Up,
             path: None,
+            hosts: None,
             start: Duration::default(),
             stop: None,
             active: Vec::new(),
@@ -546,6 +574,11 @@ impl Flow {
         if !times.clone().zip(times.skip(1)).all(|(earlier, later)| earlier < later) {
             return wrong("has times of activity that are empty, overlap or go backwards");
         }
+        match (self.traffic.needs_hosts(), &self.hosts) {
+            (true, None) => return wrong("needs hosts: write hosts = … and [[hosts]]"),
+            (false, Some(_)) => return wrong("runs on hosts, which only a swarm and downloads do"),
+            _ => {}
+        }
         if self.traffic.has_transfers() && (!self.active.is_empty() || self.reconnect) {
             return wrong("has traffic that opens connections by itself: leave active and reconnect out");
         }
@@ -562,6 +595,10 @@ impl Flow {
     }
 }
 
+/// Most points of a curve.
+const MOST_SAMPLES: u64 = 100_000;
+/// Shortest time between two points of a curve.
+const SHORTEST_SAMPLE: Span = Span::from_millis(1);
 /// What an IP packet can hold.
 const LARGEST_PAYLOAD: u64 = 65_000;
 const LARGEST_OVERHEAD: u64 = 500;

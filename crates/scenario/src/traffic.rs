@@ -63,6 +63,15 @@ pub enum Traffic {
     },
     /// Users who fetch a page, look at it, and fetch the next one.
     Web(Web),
+    /// Peers that upload to each other.
+    Swarm(Swarm),
+    /// Hosts that download from a server that is no bottleneck: when one has its download, another one begins.
+    Downloads {
+        /// How many at any time.
+        downloads: u32,
+        /// Of each.
+        size: Law<Size>,
+    },
     /// Segments of this size, one after each interval: adaptive video.
     Bursts {
         /// From one to the next.
@@ -70,6 +79,19 @@ pub enum Traffic {
         /// Of each.
         size: Size,
     },
+}
+
+/// A swarm of peers, after Carofiglio et al. (2013).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Swarm {
+    /// Of a piece.
+    pub chunk: Size,
+    /// Uploads of a peer at a time.
+    pub slots: u32,
+    /// Peers that a peer may upload to.
+    pub neighbours: u32,
+    /// That a slot's next chunk goes to the same neighbour.
+    pub persist: Probability,
 }
 
 /// Users of the web.
@@ -97,6 +119,8 @@ enum Written {
     Bursts { every: Duration, size: Size },
     Peers { chunk: Size, pause: Duration, persist: Probability },
     Web { web: Web },
+    Swarm { swarm: Swarm },
+    Downloads { downloads: u32, size: Law<Size> },
     Size { size: Size },
     Chunk { chunk: Size },
     OnOff { on: Duration, off: Duration },
@@ -113,6 +137,8 @@ impl From<Traffic> for Written {
             Traffic::Arrivals { arrivals, size } => Written::Arrivals { arrivals, size },
             Traffic::Peers { chunk, pause, persist } => Written::Peers { chunk, pause, persist },
             Traffic::Web(web) => Written::Web { web },
+            Traffic::Swarm(swarm) => Written::Swarm { swarm },
+            Traffic::Downloads { downloads, size } => Written::Downloads { downloads, size },
             Traffic::Bursts { every, size } => Written::Bursts { every, size },
             Traffic::Cbr { rate, payload } => Written::Cbr { cbr: rate, payload: Some(payload) },
         }
@@ -129,6 +155,8 @@ impl TryFrom<Written> for Traffic {
             Written::Bursts { every, size } => Traffic::Bursts { every, size },
             Written::Peers { chunk, pause, persist } => Traffic::Peers { chunk, pause, persist },
             Written::Web { web } => Traffic::Web(web),
+            Written::Swarm { swarm } => Traffic::Swarm(swarm),
+            Written::Downloads { downloads, size } => Traffic::Downloads { downloads, size },
             Written::Size { size } => Traffic::Size(size),
             Written::Chunk { chunk } => Traffic::Chunk(chunk),
             Written::OnOff { on, off } => Traffic::OnOff { on, off },
@@ -150,12 +178,18 @@ impl Traffic {
         matches!(
             self,
             Traffic::Arrivals { .. } | Traffic::Peers { .. } | Traffic::Web(_) | Traffic::Bursts { .. }
-        )
+        ) || self.needs_hosts()
     }
 
     /// Does an engine draw something for it while it runs?
     pub fn is_random(&self) -> bool {
         matches!(self, Traffic::Arrivals { .. } | Traffic::Peers { .. } | Traffic::Web(_))
+            || self.needs_hosts()
+    }
+
+    /// Does it run on hosts with access links of their own?
+    pub fn needs_hosts(&self) -> bool {
+        matches!(self, Traffic::Swarm(_) | Traffic::Downloads { .. })
     }
 
     /// Is it traffic? If not, what is wrong.
@@ -179,6 +213,14 @@ impl Traffic {
                 match arrivals.mean().is_some_and(|mean| mean >= most.max(1.0)) {
                     true => Ok(()),
                     false => wrong("more than 10000000 arrivals, or arrivals without a mean: use longer times between them"),
+                }
+            }
+            Traffic::Downloads { size, .. } => size.check(),
+            Traffic::Swarm(Swarm { chunk, slots, neighbours, .. }) => {
+                match (chunk.bytes(), slots <= neighbours) {
+                    (0, _) => wrong("chunks are empty"),
+                    (_, false) => wrong("a swarm has more slots than neighbours: use fewer slots"),
+                    _ => Ok(()),
                 }
             }
             Traffic::Web(web) => {

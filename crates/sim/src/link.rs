@@ -53,14 +53,6 @@ struct Counts {
 /// Takes packets that go no further, with the reason.
 pub type Discard<'a> = &'a mut dyn FnMut(Packet, Fate);
 
-/// A packet that begins to be sent.
-pub struct Departure {
-    /// The packet.
-    pub packet: Packet,
-    /// When it goes onto the wire, if it does.
-    pub exit: Exit,
-}
-
 impl Link {
     /// The link of `spec`, with this index among all.
     pub fn new(spec: &OneWay, index: usize, seed: u64, meter: Meter) -> Result<Link, Error> {
@@ -79,6 +71,12 @@ impl Link {
             counts: Counts::default(),
             last_size: (0, Span::ZERO),
         })
+    }
+
+    /// Has it elements beside its queue?
+    #[inline]
+    pub fn has_elements(&self) -> bool {
+        self.elements.is_some()
     }
 
     /// What becomes of the next packet that arrives.
@@ -100,17 +98,15 @@ impl Link {
         self.counts.packets.duplicated += 1;
     }
 
-    /// A packet arrives. What is dropped, it or another, is told to `discard`.
-    pub fn offer(&mut self, now: Time, packet: Packet, discard: Discard<'_>) {
+    /// A packet arrives. Afterwards [`take_dropped`](Self::take_dropped) has what the queue dropped, it or others.
+    #[inline]
+    pub fn offer(&mut self, now: Time, packet: Packet) {
         self.counts.arrived += u64::from(packet.size);
         self.counts.packets.arrived += 1;
         if let Some(lengths) = &mut self.meter.lengths {
             lengths.arrived(now, packet.flow);
         }
         self.queue.enqueue(now, packet, &mut self.dropped);
-        if !self.dropped.is_empty() {
-            self.count_dropped(now, discard);
-        }
         // On a free link the packet does not wait: it is taken out at this very instant.
         if self.busy_until > now {
             self.measure_queue(now);
@@ -136,7 +132,17 @@ impl Link {
         self.lose(packet, discard);
     }
 
-    fn count_dropped(&mut self, now: Time, discard: Discard<'_>) {
+    /// Has the queue dropped packets that [`take_dropped`](Self::take_dropped) has not taken yet?
+    #[inline]
+    pub fn has_dropped(&self) -> bool {
+        !self.dropped.is_empty()
+    }
+
+    /// Counts what the queue has dropped and hands it to `discard`.
+    // Apart from the check, which stands in the simulator's inner loop.
+    #[cold]
+    #[inline(never)]
+    pub fn take_dropped(&mut self, now: Time, discard: Discard<'_>) {
         for dropped in self.dropped.drain(..) {
             self.meter.drops(now, &dropped.packet);
             self.counts.dropped += u64::from(dropped.packet.size);
@@ -162,11 +168,10 @@ impl Link {
     }
 
     /// Begins to send the next packet, if there is one; the link must be free.
-    pub fn send_next(&mut self, now: Time, discard: Discard<'_>) -> Option<Departure> {
+    /// Afterwards [`take_dropped`](Self::take_dropped) has what the queue dropped.
+    #[inline]
+    pub fn send_next(&mut self, now: Time) -> Option<Packet> {
         let next = self.queue.dequeue(now, &mut self.dropped);
-        if !self.dropped.is_empty() {
-            self.count_dropped(now, discard);
-        }
         // Where nothing waited before, nothing waits now: the packet came to a free link.
         if self.meter.holds_packets() {
             self.measure_queue(now);
@@ -177,18 +182,24 @@ impl Link {
             lengths.left(now, packet.flow, packet.size);
         }
         self.begun += u64::from(packet.size);
-        let exit = match self.elements.as_mut().and_then(|elements| elements.send(now, packet.size)) {
-            Some((done, exit)) => {
-                self.busy_until = done;
-                exit
-            }
-            None => {
-                self.busy_until = now + self.time_to_send(packet.size);
-                let done = self.busy_until;
-                self.elements.as_mut().map_or(Exit::InOrder(done), |elements| elements.exit(done))
-            }
-        };
-        Some(Departure { packet, exit })
+        Some(packet)
+    }
+
+    /// Sends a packet of `size` bytes at the link's rate; returns when it will have been sent and goes onto the wire.
+    #[inline]
+    pub fn transmit(&mut self, now: Time, size: u32) -> Time {
+        self.busy_until = now + self.time_to_send(size);
+        self.busy_until
+    }
+
+    /// The same with the link's elements, which decide when and whether it goes onto the wire.
+    pub fn transmit_through_elements(&mut self, now: Time, size: u32) -> Exit {
+        if let Some((done, exit)) = self.elements.as_mut().and_then(|elements| elements.send(now, size)) {
+            self.busy_until = done;
+            return exit;
+        }
+        let done = self.transmit(now, size);
+        self.elements.as_mut().map_or(Exit::InOrder(done), |elements| elements.exit(done))
     }
 
     /// Windows begin and end here.
@@ -295,6 +306,7 @@ impl Line {
     }
 
     /// A packet goes in at `entering`, now or later.
+    #[inline]
     pub fn put(&mut self, calendar: &mut Calendar, entering: Time, packet: Packet) {
         let at = entering + self.delay;
         if self.packets.is_empty() {

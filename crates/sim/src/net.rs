@@ -11,7 +11,7 @@ mod held;
 use crate::calendar::Calendar;
 use crate::element::{Elements, Entry, Exit};
 use crate::error::Error;
-use crate::link::{Departure, Line, Link, OnWires};
+use crate::link::{Line, Link, OnWires};
 use crate::packet::{Body, Heads, Packet, Sack, NO_SACK};
 use crate::record::{Meter, SenderLog};
 use crate::script::{Fate, Script};
@@ -203,6 +203,9 @@ impl<'a> Net<'a> {
     /// A packet reaches the link of its hop.
     fn enter(&mut self, now: Time, packet: Packet) {
         let index = self.hops.of(&packet).link as usize;
+        if !self.links[index].has_elements() {
+            return self.accept(now, index, packet);
+        }
         let entry = self.links[index].entry(packet.hop >= self.hops.reverse);
         self.meet_link(now, index, packet, entry);
     }
@@ -230,29 +233,45 @@ impl<'a> Net<'a> {
 
     /// A packet reaches the queue of a link.
     fn accept(&mut self, now: Time, index: usize, packet: Packet) {
-        {
-            let (link, mut discard) = self.at(now, index);
-            link.offer(now, packet, &mut discard);
+        let Net { links, calendar, .. } = self;
+        let link = &mut links[index];
+        link.offer(now, packet);
+        let is_free = link.busy_until() <= now;
+        if !is_free && link.wants_event() {
+            calendar.push(link.busy_until(), link.slot());
         }
-        let link = &mut self.links[index];
-        if link.busy_until() <= now {
+        if link.has_dropped() {
+            self.discard_dropped(now, index);
+        }
+        if is_free {
             self.begin(now, index);
-        } else if link.wants_event() {
-            let (at, slot) = (link.busy_until(), link.slot());
-            self.calendar.push(at, slot);
         }
+    }
+
+    /// What a queue has dropped goes no further.
+    fn discard_dropped(&mut self, now: Time, index: usize) {
+        let (link, mut discard) = self.at(now, index);
+        link.take_dropped(now, &mut discard);
     }
 
     /// A link begins to send its next packet, which goes onto its wire.
     fn begin(&mut self, now: Time, index: usize) {
-        let departure = {
-            let (link, mut discard) = self.at(now, index);
-            link.send_next(now, &mut discard)
-        };
-        let Some(Departure { packet, exit }) = departure else { return };
-        self.show_sent(now, index, &packet);
-        let line = self.hops.of(&packet).line;
-        match exit {
+        let link = &mut self.links[index];
+        let next = link.send_next(now);
+        if link.has_dropped() {
+            self.discard_dropped(now, index);
+        }
+        let Some(packet) = next else { return };
+        if self.tap.is_some() {
+            self.show_sent(now, index, &packet);
+        }
+        let Net { links, lines, calendar, hops, .. } = self;
+        let (link, line) = (&mut links[index], hops.of(&packet).line);
+        if !link.has_elements() {
+            let done = link.transmit(now, packet.size);
+            return lines[line as usize].put(calendar, done, packet);
+        }
+        match link.transmit_through_elements(now, packet.size) {
             Exit::InOrder(at) => self.lines[line as usize].put(&mut self.calendar, at, packet),
             Exit::Alone(at) => self.hold(at, Held::Sent(packet, line)),
             Exit::Lost => self.lose_sent(now, index, packet),
@@ -342,7 +361,9 @@ impl<'a> Net<'a> {
     }
 
     /// Shows a packet that is being sent to the tap, if there is one.
-    #[inline]
+    // Apart from the check, which stands in the simulator's inner loop.
+    #[cold]
+    #[inline(never)]
     fn show_sent(&mut self, now: Time, link: usize, packet: &Packet) {
         if let Some(tap) = &mut self.tap {
             let owner = self.owners[packet.flow as usize] as usize;

@@ -8,7 +8,6 @@ pub mod failure;
 pub mod output;
 pub mod width;
 
-pub use complaint::{complain, printable};
 pub use environment::{is_dumb, no_color};
 pub use failure::Failure;
 pub use width::cut;

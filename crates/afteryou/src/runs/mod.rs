@@ -1,19 +1,24 @@
 //! `afteryou sim`, `afteryou fluid` and the other engines: run scenario files.
 //!
-//! The lab plans and runs, the report's room writes files. Here is what a person sees: `show` draws the progress, `explain`
-//! prints what the fluid engine's closed forms say.
+//! The lab plans and runs, the report's room writes files. `sweep` keeps runs in a folder and goes on where it was interrupted,
+//! `merge` joins such folders, `show` draws the progress, `explain` prints what the fluid engine's closed forms say.
 
+mod ended;
 mod explain;
+pub mod merge;
 mod show;
+mod sweep;
 mod trace;
 
 use crate::run_args::{EngineCommand, RunArgs};
-use afteryou_lab::{Event, Plan};
-use afteryou_report::{self as report, Brief, Folders};
-use afteryou_scenario::{traps, Experiment, Outcome};
+use afteryou_lab::sweep::Folder;
+use afteryou_lab::{Event, Jobs, Lineup, AHEAD};
+use afteryou_report::{self as report, Brief, MOST_SHOWN};
+use afteryou_scenario::{Experiment, Outcome};
 use afteryou_terminal::output;
 use afteryou_terminal::Failure;
 use anyhow::Context;
+use ended::{failure, Ended};
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,9 +33,9 @@ struct File {
 }
 
 /// A file and its runs.
-struct Job {
-    file: File,
-    plan: Plan,
+struct Job<'a> {
+    file: &'a File,
+    lineup: Lineup<'a>,
 }
 
 /// Runs or explains the files.
@@ -41,26 +46,46 @@ pub fn run(command: &EngineCommand) -> Result<(), Failure> {
     if command.explain {
         return files.iter().try_for_each(|file| explain::explain(&file.name, &file.experiment, args));
     }
-    let jobs = files.into_iter().map(|file| {
-        let plan = Plan::new(engine, &file.experiment, args.choices()).map_err(failure)?;
-        Ok(Job { file, plan })
+    let jobs = files.iter().map(|file| {
+        let lineup = Lineup::new(engine, &file.experiment, args.choices()).map_err(failure)?;
+        Ok(Job { file, lineup })
     });
     let jobs = jobs.collect::<Result<Vec<Job>, Failure>>()?;
     if command.trace.is_some() {
-        stands_for_one_run(&jobs)?;
+        stands_for_one_run(&jobs, args)?;
     }
     let stop = on_interrupt()?;
     if let Some(out) = &args.out {
         report::check_writable(out)?;
     }
-    let total = jobs.iter().map(|job| job.plan.points.len()).sum();
+    let total = jobs.iter().map(|job| job.runs(args)).sum();
     let mut show = show::Show::new(total, std::io::stderr().is_terminal() && !afteryou_terminal::is_dumb());
     for job in &jobs {
-        let done = run_job(command, job, jobs.len() > 1, &stop, &mut show);
+        let out =
+            args.out
+                .as_ref()
+                .map(|out| if jobs.len() > 1 { out.join(&job.file.folder) } else { out.clone() });
+        let done = match out {
+            Some(out) if job.is_sweep(args) => sweep::run(args, job, &out, &stop, &mut show),
+            out => run_job(command, job, out.as_deref(), &stop, &mut show),
+        };
         show.clear();
         done?;
     }
     Ok(())
+}
+
+impl Job<'_> {
+    /// Is it more than one run, or a part of what may be?
+    fn is_sweep(&self, args: &RunArgs) -> bool {
+        self.lineup.number() > 1 || args.shard.is_some()
+    }
+
+    /// How many runs of it are to be made.
+    fn runs(&self, args: &RunArgs) -> usize {
+        let all = 0..self.lineup.number();
+        all.filter(|index| args.shard.is_none_or(|shard| shard.has(*index))).count()
+    }
 }
 
 fn read(args: &RunArgs) -> Result<Vec<File>, Failure> {
@@ -85,121 +110,95 @@ fn on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
 }
 
 /// A packet trace is of one run.
-fn stands_for_one_run(jobs: &[Job]) -> Result<(), Failure> {
-    let runs: usize = jobs.iter().map(|job| job.plan.points.len()).sum();
-    if runs == 1 {
+fn stands_for_one_run(jobs: &[Job], args: &RunArgs) -> Result<(), Failure> {
+    let runs: usize = jobs.iter().map(|job| job.lineup.number()).sum();
+    if runs == 1 && args.shard.is_none() {
         return Ok(());
     }
-    let advice = "give one file, fix what its [sweep] varies by --set, and --repeat 1";
+    let advice = "give one file without [sweep], --repeat 1 and no --shard";
     Err(Failure::usage(format!("--trace is for one run, and this command line stands for {runs}: {advice}")))
 }
 
+/// One run, whose files go into `out`, or many whose results are printed alone.
 fn run_job(
     command: &EngineCommand,
     job: &Job,
-    one_of_many: bool,
+    out: Option<&Path>,
     stop: &AtomicBool,
     show: &mut show::Show,
 ) -> Result<(), Failure> {
-    let EngineCommand { engine, trace, runs: args, .. } = command;
-    let points = &job.plan.points;
-    let out = args.out.as_ref().map(|out| if one_of_many { out.join(&job.file.folder) } else { out.clone() });
-    let folders = out.map(|out| Folders::new(out, points.len()));
-    warn(&job.file.name, warnings(job));
-    let mut silent = None;
-    let mut briefs = Vec::new();
-    let mut alone = None;
-    let mut take = |index: usize, outcome: Box<Outcome>| -> Result<(), Failure> {
-        let folder = folders.as_ref().map(|folders| folders.write(index, &outcome)).transpose()?;
-        if args.json {
-            output::print(&format!("{}\n", serde_json::to_string(&*outcome)?))?;
+    if let Some(out) = out {
+        Folder::refuse_sweep(out).map_err(failure)?;
+    }
+    let EngineCommand { trace, runs: args, .. } = command;
+    let indices: Vec<usize> = (0..job.lineup.number()).collect();
+    let (mut briefs, mut alone) = (Vec::new(), None);
+    let mut take = |outcome: Outcome| -> Result<(), Failure> {
+        let outcome = if args.no_series { without_curves(outcome) } else { outcome };
+        if let Some(out) = out {
+            report::write_folder(&outcome, out)?;
         }
-        silent = silent.take().or(traps::of_run(&outcome.run));
-        briefs.push(Brief::of(&outcome, &folder.unwrap_or_default()));
-        if points.len() == 1 {
+        if let (Some(out), false) = (out, args.no_series) {
+            report::write_series(&outcome, out, args.parquet)?;
+        }
+        if args.json {
+            return output::print(&format!("{}\n", serde_json::to_string(&outcome)?));
+        }
+        if briefs.len() < MOST_SHOWN {
+            briefs.push(Brief::of(&outcome, ""));
+        }
+        if indices.len() == 1 {
             alone = Some(outcome);
         }
         Ok(())
     };
-    let mut report = |event| match event {
+    let mut report = |event: Event| match event {
         Event::Progress(progress) => {
             show.draw(progress);
-            Ok(())
+            Ok::<(), Ended>(())
         }
-        Event::Done(index, outcome) => {
+        Event::Done(_, outcome) => {
             show.clear();
-            take(index, outcome).map_err(Ended::Here)
+            Ok(take(*outcome)?)
         }
     };
-    let ended = match trace {
-        Some(path) => trace::run(*engine, &points[0], path, stop, &mut report),
-        None => args.pool().run(*engine, points, stop, &mut report),
-    };
-    ended.map_err(|ended| match ended {
-        Ended::InLab(error) => failure(error),
-        Ended::Here(failure) => failure,
-    })?;
-    show.ended(points.len());
-    warn(&job.file.name, silent);
-    let page = folders.map(|folders| folders.finish(&job.file.name, &briefs)).transpose()?;
-    print(args, job, &briefs, alone.as_deref(), page.as_deref())
-}
-
-/// What a file seldom means.
-fn warnings(job: &Job) -> Vec<String> {
-    let points = &job.plan.points;
-    let mut warnings = points.first().map(|point| traps::of_scenario(&point.scenario)).unwrap_or_default();
-    if let [first, second, ..] = points.as_slice() {
-        let repeats = first.settings == second.settings;
-        warnings.extend(traps::of_repetitions(&first.scenario, &second.scenario).filter(|_| repeats));
+    let (engine, point) = (job.lineup.engine(), |index| job.lineup.point(index));
+    match trace {
+        Some(path) => trace::run(engine, &point(0).map_err(failure)?, path, stop, &mut report)?,
+        None => {
+            let jobs = Jobs { engine, indices: &indices, point: &point, ahead: AHEAD };
+            args.pool().each(&jobs, &|_, outcome| Ok::<_, Ended>(Box::new(outcome)), stop, &mut report)?;
+        }
     }
-    warnings
-}
-
-fn warn(file: &str, warnings: impl IntoIterator<Item = String>) {
-    for warning in warnings {
-        let text = afteryou_terminal::printable(&format!("{file}: warning: {warning}"));
-        afteryou_terminal::complain(&format!("{text}\n"));
+    show.ended(indices.len());
+    let page = out.map(|out| out.join("report.html"));
+    match alone {
+        _ if args.json => Ok(()),
+        Some(outcome) => {
+            let text = report::text(&outcome, output::table_width(), in_colour());
+            output::print(&format!("{text}{}", where_it_is(page.as_deref())))
+        }
+        None => output::print(&words_of_all(&job.file.name, &briefs, indices.len(), page.as_deref())),
     }
 }
 
-/// Why the runs of a file ended before their end.
-enum Ended {
-    InLab(afteryou_lab::Error),
-    Here(Failure),
+/// An outcome that keeps its figures alone.
+fn without_curves(mut outcome: Outcome) -> Outcome {
+    outcome.run.series.clear();
+    outcome.baseline.iter_mut().for_each(|run| run.series.clear());
+    outcome
 }
 
-impl From<afteryou_lab::Error> for Ended {
-    fn from(error: afteryou_lab::Error) -> Ended {
-        Ended::InLab(error)
-    }
+/// What a terminal shows of a sweep's runs: the first ones of so many.
+fn words_of_all(title: &str, briefs: &[Brief], runs: usize, page: Option<&Path>) -> String {
+    let text = report::batch_text(title, briefs, runs, output::table_width(), in_colour());
+    format!("{text}{}", where_it_is(page))
 }
 
-/// The exit code follows from whose fault it is.
-fn failure(error: afteryou_lab::Error) -> Failure {
-    match error {
-        afteryou_lab::Error::Interrupted => Failure::Interrupted,
-        of_the_input if of_the_input.is_usage() => Failure::usage(of_the_input),
-        other => other.into(),
-    }
+fn where_it_is(page: Option<&Path>) -> String {
+    page.map(|path| format!("\nReport: {}\n", path.display())).unwrap_or_default()
 }
 
-/// The figures for people on stdout, unless programs read there.
-fn print(
-    args: &RunArgs,
-    job: &Job,
-    briefs: &[Brief],
-    alone: Option<&Outcome>,
-    page: Option<&Path>,
-) -> Result<(), Failure> {
-    if args.json {
-        return Ok(());
-    }
-    let colour = std::io::stdout().is_terminal() && !afteryou_terminal::no_color();
-    let text = match alone {
-        Some(outcome) => report::text(outcome, output::table_width(), colour),
-        None => report::batch_text(&job.file.name, briefs, output::table_width(), colour),
-    };
-    let report = page.map(|path| format!("\nReport: {}\n", path.display())).unwrap_or_default();
-    output::print(&format!("{text}{report}"))
+fn in_colour() -> bool {
+    std::io::stdout().is_terminal() && !afteryou_terminal::no_color()
 }

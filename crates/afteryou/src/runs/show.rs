@@ -20,6 +20,8 @@ pub(super) struct Show {
     started: Instant,
     /// Runs of the files that are done.
     before: usize,
+    /// Runs that were there before this began.
+    there: usize,
     /// Simulated time of those files, s.
     simulated_s: f64,
     /// Simulated time of the file that is under way, s.
@@ -35,10 +37,16 @@ impl Show {
             is_terminal,
             started: Instant::now(),
             before: 0,
+            there: 0,
             simulated_s: 0.0,
             latest_s: 0.0,
             drawn: false,
         }
+    }
+
+    /// So many runs are there already: they take no time.
+    pub(super) fn was_there(&mut self, runs: usize) {
+        self.there += runs;
     }
 
     /// So many runs of a file are over.
@@ -56,8 +64,9 @@ impl Show {
         }
         let columns = crossterm::terminal::size().map_or(USUAL, |(columns, _)| usize::from(columns));
         let state = State {
-            work: (self.before as f64 + progress.work) / self.total.max(1) as f64,
+            work: self.before as f64 + progress.work,
             done: self.before + progress.done,
+            there: self.there,
             total: self.total,
             simulated_s: self.simulated_s + progress.passed_s,
             elapsed_s: elapsed.as_secs_f64(),
@@ -78,9 +87,10 @@ impl Show {
 /// What the line says.
 #[derive(Clone, Copy)]
 struct State {
-    /// The part that is done.
+    /// Runs that were done here, those under way in part.
     work: f64,
     done: usize,
+    there: usize,
     total: usize,
     simulated_s: f64,
     elapsed_s: f64,
@@ -89,13 +99,13 @@ struct State {
 impl State {
     /// The line with as much as fits into `columns`.
     fn line(self, columns: usize) -> String {
-        let work = self.work.clamp(0.0, 1.0);
-        let full = (work * BAR as f64) as usize;
+        let part = ((self.there as f64 + self.work) / self.total.max(1) as f64).clamp(0.0, 1.0);
+        let full = (part * BAR as f64) as usize;
         let bar = format!("{}{} ", "█".repeat(full), "░".repeat(BAR - full));
-        let percent = format!("{:3.0} %", work * 100.0);
+        let percent = format!("{:3.0} %", part * 100.0);
         let fits = |line: &str, part: &str| line.chars().count() + part.chars().count() <= columns;
         let mut line = if fits(&bar, &percent) { bar + &percent } else { percent };
-        for part in [self.runs(), self.left(work), self.speed()].into_iter().flatten() {
+        for part in [self.runs(), self.left(), self.rate(), self.speed()].into_iter().flatten() {
             if fits(&line, &part) {
                 line += &part;
             }
@@ -104,12 +114,24 @@ impl State {
     }
 
     fn runs(self) -> Option<String> {
-        (self.total > 1).then(|| format!("  run {} of {}", (self.done + 1).min(self.total), self.total))
+        let under_way = (self.there + self.done + 1).min(self.total);
+        (self.total > 1).then(|| format!("  run {under_way} of {}", self.total))
     }
 
-    fn left(self, work: f64) -> Option<String> {
-        let left_s = self.elapsed_s * (1.0 / work - 1.0);
-        left_s.is_finite().then(|| format!("  {} left", time(left_s)))
+    /// By the rate of the work done here.
+    fn left(self) -> Option<String> {
+        let to_do = self.total.saturating_sub(self.there) as f64;
+        let left_s = self.elapsed_s * (to_do / self.work - 1.0);
+        left_s.is_finite().then(|| format!("  {} left", time(left_s.max(0.0))))
+    }
+
+    fn rate(self) -> Option<String> {
+        let per_s = self.work / self.elapsed_s;
+        match self.total > 1 && per_s > 0.0 {
+            false => None,
+            true if per_s >= 1.0 => Some(format!("  {per_s:.1} runs/s")),
+            true => Some(format!("  {:.1} runs/min", per_s * 60.0)),
+        }
     }
 
     fn speed(self) -> Option<String> {
@@ -134,11 +156,11 @@ mod tests {
     #[test]
     fn the_line_says_what_is_done_and_what_is_left() {
         let at = |work, done, total, simulated_s| {
-            State { work, done, total, simulated_s, elapsed_s: 10.0 }.line(99)
+            State { work, done, there: 0, total, simulated_s, elapsed_s: 10.0 }.line(99)
         };
         assert_eq!(
-            at(0.25, 2, 10, 5000.0),
-            "██████░░░░░░░░░░░░░░░░░░  25 %  run 3 of 10  30 s left  500 simulated seconds a second"
+            at(2.5, 2, 10, 5000.0),
+            "██████░░░░░░░░░░░░░░░░░░  25 %  run 3 of 10  30 s left  15.0 runs/min  500 simulated seconds a second"
         );
         assert_eq!(
             at(0.5, 0, 1, 15.0),
@@ -149,8 +171,14 @@ mod tests {
     }
 
     #[test]
+    fn runs_that_were_there_count_for_the_bar_and_not_for_the_time_left() {
+        let state = State { work: 20.0, done: 20, there: 60, total: 100, simulated_s: 0.0, elapsed_s: 10.0 };
+        assert_eq!(state.line(99), "███████████████████░░░░░  80 %  run 81 of 100  10 s left  2.0 runs/s");
+    }
+
+    #[test]
     fn a_narrow_terminal_gets_less_of_it() {
-        let state = State { work: 0.25, done: 2, total: 10, simulated_s: 5000.0, elapsed_s: 10.0 };
+        let state = State { work: 2.5, done: 2, there: 0, total: 10, simulated_s: 5000.0, elapsed_s: 10.0 };
         assert_eq!(state.line(55), "██████░░░░░░░░░░░░░░░░░░  25 %  run 3 of 10  30 s left");
         assert_eq!(state.line(25), " 25 %  run 3 of 10");
         for columns in 5..120 {

@@ -1,8 +1,9 @@
 //! `afteryou sim --trace`: one run, with every packet in a file.
 
-use super::Ended;
+use super::ended::Ended;
 use afteryou_lab::{Engine, Event, Point, PoolProgress};
 use afteryou_report::Capture;
+use afteryou_scenario::Outcome;
 use afteryou_terminal::Failure;
 use anyhow::Context;
 use std::cell::Cell;
@@ -21,7 +22,7 @@ pub(super) fn run(
     point: &Point,
     path: &Path,
     stop: &AtomicBool,
-    report: &mut dyn FnMut(Event) -> Result<(), Ended>,
+    report: &mut dyn FnMut(Event<Box<Outcome>>) -> Result<(), Ended>,
 ) -> Result<(), Ended> {
     let file = temporary(path).map_err(Ended::Here)?;
     let mut capture =

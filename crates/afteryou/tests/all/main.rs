@@ -7,6 +7,7 @@ mod fluid;
 mod generated;
 mod secrets;
 mod sim;
+mod sweeps;
 mod trace;
 #[cfg(unix)]
 mod transfer;

@@ -120,13 +120,23 @@ fn a_sweep_gives_a_page_a_table_and_a_folder_for_each_run() {
         "{text}"
     );
     let names = files(&out);
-    assert_eq!(names.len(), 8, "{names:?}");
+    assert_eq!(names[6..], ["flows.csv", "journal", "report.html", "runs.csv", "sweep.json"], "{names:?}");
     assert_eq!(names[0], "1-link.rate-1-mbit-s-seed-1");
-    let csv = std::fs::read_to_string(out.join("runs.csv")).unwrap();
-    assert_eq!(csv.lines().count(), 7);
-    assert!(csv.starts_with("link.rate,run,repetition,seed,window,"), "{csv}");
+    for (table, start) in [
+        ("runs.csv", "link.rate_bit_s,run,repetition,seed,key,engine,controller,"),
+        (
+            "flows.csv",
+            "link.rate_bit_s,run,repetition,seed,key,engine,window,from_s,to_s,flow,role,controller,link,",
+        ),
+    ] {
+        let csv = std::fs::read_to_string(out.join(table)).unwrap();
+        assert_eq!(csv.lines().count(), 7, "{csv}");
+        assert!(csv.starts_with(start) && csv.contains("\n1000000,2,2,2,"), "{csv}");
+    }
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("href=\"1-link.rate-1-mbit-s-seed-1/report.html\""));
+    let of_run = std::fs::read_to_string(out.join(&names[0]).join("report.html")).unwrap();
+    assert!(of_run.contains("href=\"../report.html\""));
 }
 
 #[test]
@@ -206,13 +216,14 @@ fn where_data_cross_several_links_a_file_has_the_figures_of_each() {
     let output = sim(&[file.to_str().unwrap(), "--repeat", "2", "--out", out.to_str().unwrap()]);
     assert!(output.status.success(), "{}", stderr(&output));
     let names = files(&out);
-    assert_eq!(names[2..], ["links.csv", "report.html", "runs.csv"], "{names:?}");
+    let tables = ["flows.csv", "journal", "links.csv", "report.html", "runs.csv", "sweep.json"];
+    assert_eq!(names[2..], tables, "{names:?}");
     let links = std::fs::read_to_string(out.join("links.csv")).unwrap();
     assert!(
-        links.starts_with("run,repetition,seed,window,from_s,to_s,link,capacity_bit_s,utilisation,"),
+        links.starts_with("run,repetition,seed,key,engine,window,from_s,to_s,link,capacity_bit_s,"),
         "{links}"
     );
-    let of_links: Vec<&str> = links.lines().skip(1).map(|line| line.split(',').nth(6).unwrap()).collect();
+    let of_links: Vec<&str> = links.lines().skip(1).map(|line| line.split(',').nth(8).unwrap()).collect();
     assert_eq!(of_links, ["bottleneck", "reverse path", "bottleneck", "reverse path"]);
     let curves = std::fs::read_to_string(out.join(&names[0]).join("series.csv")).unwrap();
     assert!(curves.contains(",link,queuing_delay,ms,") && curves.contains(",reverse path,queuing_delay,ms,"));
@@ -269,4 +280,24 @@ fn what_real_sockets_do_not_do_is_shown_at_its_line_before_anything_runs() {
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(2), ""), "{text}");
     assert!(text.starts_with("afteryou: tcp (flow \"a\") is not done with real packets yet"), "{text}");
     assert!(text.contains("small.toml:4:30\n"), "at the value: {text}");
+}
+
+#[test]
+fn tables_and_curves_are_written_as_parquet_if_asked() {
+    let (_kept, file) = small("repeat = 3");
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let output = sim(&[&file, "--out", out.to_str().unwrap(), "--parquet"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let is_parquet = |path: &Path| {
+        let bytes = std::fs::read(path).unwrap();
+        bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1")
+    };
+    for name in ["runs.parquet", "flows.parquet"] {
+        assert!(is_parquet(&out.join(name)), "{name}");
+    }
+    let runs = std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
+    let curves: Vec<PathBuf> =
+        runs.map(|path| path.join("series.parquet")).filter(|path| path.is_file()).collect();
+    assert!(curves.len() == 3 && curves.iter().all(|path| is_parquet(path)), "{curves:?}");
 }

@@ -102,7 +102,7 @@ fn packets_of(link: &LinkTotals) -> Packets {
 #[test]
 fn a_trace_has_every_packet_of_every_link_once() {
     let (outcome, links, packets) = traced();
-    assert_eq!(links, ["bottleneck", "way back"]);
+    assert_eq!(links, ["bottleneck", "reverse path"]);
     assert!(packets.windows(2).all(|pair| pair[0].at_ns <= pair[1].at_ns), "in the order of time");
     for (index, link) in outcome.run.links.iter().enumerate() {
         let here = || packets.iter().filter(|packet| packet.link as usize == index);

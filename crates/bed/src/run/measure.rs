@@ -13,9 +13,9 @@ use afteryou_scenario::{Direction, Dscp, Flow, Rate, Scenario, Traffic, Window};
 use afteryou_utp::config::DEFAULT_PAYLOAD;
 use std::sync::Arc;
 
-/// Time between two points of a rate curve, s.
-const RATE_STEP_S: f64 = 0.2;
-/// Time between two points of other curves, s.
+/// Steps between two points of a rate curve.
+const STEPS_PER_RATE: f64 = 2.0;
+/// Time between two points of other curves if the scenario has no `sample`, s.
 const STEP_S: f64 = 0.1;
 /// Headers of uTP, UDP and IPv4, bytes.
 const UTP_OVERHEAD: f64 = 48.0;
@@ -70,6 +70,8 @@ pub(super) struct LinkLog {
     /// Sum and number of the times in the queue, ms, for each step of the run.
     steps: Vec<(f64, u32)>,
     from_s: f64,
+    /// Length of a step, s.
+    step_s: f64,
     /// Time in the queue of the newest packet, ms.
     pub(super) latest_ms: Option<f64>,
 }
@@ -91,7 +93,8 @@ impl LinkLog {
         let windows = scenario.measure.iter().map(|window| (place(window), Passed::default())).collect();
         let lower = scenario.flow.iter().filter(|flow| flow.dscp() == Dscp::LE).count();
         let is_mixed = (1..scenario.flow.len()).contains(&lower);
-        LinkLog { windows, is_mixed, steps: Vec::new(), from_s: from.as_secs_f64(), latest_ms: None }
+        let step_s = step_s(scenario);
+        LinkLog { windows, is_mixed, steps: Vec::new(), from_s: from.as_secs_f64(), step_s, latest_ms: None }
     }
 
     /// Takes in a packet of its direction.
@@ -102,7 +105,7 @@ impl LinkLog {
         let (at, ms) = (timing.scenario_time(dequeued_at), sojourn.as_millis_f64());
         let class = Packet::from_tos(record.size_bytes, 0, record.tos, ()).class();
         self.latest_ms = Some(ms);
-        let step = ((at.as_secs_f64() - self.from_s) / STEP_S).max(0.0) as usize;
+        let step = ((at.as_secs_f64() - self.from_s) / self.step_s).max(0.0) as usize;
         if self.steps.len() <= step {
             self.steps.resize(step + 1, (0.0, 0));
         }
@@ -116,6 +119,11 @@ impl LinkLog {
             }
         }
     }
+}
+
+/// Time between two points of a curve, s.
+fn step_s(scenario: &Scenario) -> f64 {
+    scenario.sample.map_or(STEP_S, |sample| sample.as_secs_f64())
 }
 
 /// Where a window lies in a run that begins at `from_s`: nowhere (an empty interval) if the run begins after it. A run
@@ -208,20 +216,20 @@ impl Raw<'_> {
     }
 
     fn series(&self, whole: Interval) -> Vec<Series> {
-        let mut series = Vec::new();
+        let (mut series, step_s) = (Vec::new(), step_s(self.scenario));
         for (flow, log) in self.scenario.flow.iter().zip(self.logs) {
             let log = log.lock();
-            let rates = Curve::rates(whole, RATE_STEP_S, &Received::of(&log));
+            let rates = Curve::rates(whole, step_s * STEPS_PER_RATE, &Received::of(&log));
             series.push(rates.series(&flow.name, "goodput", "Mbit/s"));
             if matches!(flow.traffic, Traffic::Cbr { .. }) {
                 let delays = log.delays.iter().map(|(at, delay)| (*at, delay.as_millis_f64()));
-                series.push(Curve::means(whole, STEP_S, delays).series(&flow.name, "queuing_delay", "ms"));
+                series.push(Curve::means(whole, step_s, delays).series(&flow.name, "queuing_delay", "ms"));
                 continue;
             }
             let sampled = |pick: fn(&Snapshot) -> Option<f64>| {
                 let samples =
                     log.samples.iter().filter_map(|sample| Some((sample.at, pick(&sample.controller)?)));
-                Curve::means(whole, STEP_S, samples)
+                Curve::means(whole, step_s, samples)
             };
             let cwnd = sampled(|controller| Some(controller.cwnd as f64 / 1e3));
             series.push(cwnd.series(&flow.name, "cwnd", "kB"));
@@ -234,8 +242,8 @@ impl Raw<'_> {
         let names = ["link", REVERSE_PATH].into_iter().take(if has_data_down { 2 } else { 1 });
         for (name, log) in names.zip(self.links) {
             let mut bins = log.steps.clone();
-            bins.resize(steps(whole, STEP_S), (0.0, 0));
-            series.push(Curve::of_bins(whole, STEP_S, bins).series(name, "queuing_delay", "ms"));
+            bins.resize(steps(whole, step_s), (0.0, 0));
+            series.push(Curve::of_bins(whole, step_s, bins).series(name, "queuing_delay", "ms"));
         }
         series
     }

@@ -77,6 +77,9 @@ mod tests {
         let utp = "[[flow]]\nname = \"a\"\ncontroller = \"nice\"\nrtt = \"40 ms\"\ntransport = \"utp\"\n";
         assert_eq!(keys(utp), [""; 0]);
         assert_eq!(keys(&utp.replace("\"utp\"", "\"tcp\"")), ["flow.a.transport"]);
+        for transfers in ["{ arrivals = \"1 s\", size = \"9 kB\" }", "{ every = \"1 s\", size = \"9 kB\" }"] {
+            assert_eq!(keys(&format!("{utp}traffic = {transfers}\n")), ["flow.a.traffic"]);
+        }
         let settings = "{ kind = \"utp\", ack = \"every packet\", rwnd = \"1 MB\" }";
         assert_eq!(
             keys(&utp.replace("\"utp\"", settings)),

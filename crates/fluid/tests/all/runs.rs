@@ -290,6 +290,10 @@ fn what_has_no_model_is_refused_by_name_with_what_has_one() {
     let mut chunks = with("ledbat");
     chunks.flow[0].traffic = Traffic::Chunk(Size::from_bytes(250_000));
     assert!(refused(&chunks).to_string().contains("chunks"));
+    let mut segments = with("ledbat");
+    segments.flow[0].traffic = Traffic::Bursts { every: ms(4000), size: Size::from_bytes(250_000) };
+    assert!(key(&segments).ends_with(".traffic"));
+    assert!(refused(&segments).to_string().contains("many transfers"));
     let mut script = with("ledbat");
     script.delay.push(Delay::of_packet("ledbat", 1, ms(1)));
     assert_eq!(key(&script), "delay");

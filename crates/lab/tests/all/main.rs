@@ -4,3 +4,4 @@ mod coverage;
 mod dummy;
 mod plan;
 mod pool;
+mod sample;

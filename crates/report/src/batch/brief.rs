@@ -8,10 +8,11 @@ use afteryou_scenario::outcome::{
     Comparison, DataLink, FlowFigures, LinkFigures, Outcome, Run, WindowFigures,
 };
 use afteryou_scenario::{Flow, Role};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The part of a run that is kept when its curves have been written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Brief {
     /// The scenario's name.
     pub name: String,
@@ -40,7 +41,7 @@ pub struct Brief {
 }
 
 /// A flow in a window, or flows that were written together: sums of goodput, means of the rest.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct FlowBrief {
     pub(super) window: String,
     /// The flow, or the name that several flows have in common.
@@ -55,13 +56,13 @@ pub(super) struct FlowBrief {
 }
 
 /// A link that data cross.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct LinkBrief {
     /// Its place among the links of a window.
     index: usize,
     pub(super) name: String,
     /// The flows whose data cross it.
-    flows: HashSet<String>,
+    flows: BTreeSet<String>,
 }
 
 impl LinkBrief {

@@ -1,55 +1,196 @@
-//! Many runs on the disk: a folder for each as it ends, then the page and the table of all.
+//! Many runs on the disk: files of each as it ends, then the page and the tables of all.
 
-use super::{index_html, links_csv, runs_csv, series_csv, Brief};
+use super::{index_html, Brief, MOST_SHOWN};
 use crate::error::Error;
-use crate::folder::{write_files, write_run};
+use crate::folder::{remove_temporary, temporary, unwritten, write_files, write_run};
+use crate::rows::{Columns, Csv, Identity, Parquet, Row, Rows};
+use crate::series::write_series;
+use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::Outcome;
-use std::path::PathBuf;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// Longest part of a folder's name that shows the point of the sweep, characters.
 const LONGEST_SLUG: usize = 60;
 
-/// The folder of an experiment's runs. One run lies in it directly, several have a folder each.
+const PARQUET: &str = "parquet";
+
+/// What is kept of a run: enough for its rows and for the page of all.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The folder of its files, relative to the page of all; empty if it has none.
+    pub folder: String,
+    /// Its rows.
+    pub rows: Rows,
+    /// Its part in the page of all, if it is shown there.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub brief: Option<Brief>,
+}
+
+/// The folder of a sweep.
 #[derive(Clone, Debug)]
 pub struct Folders {
     out: PathBuf,
     runs: usize,
+    series: bool,
+    parquet: bool,
+}
+
+/// What was written when all runs had ended.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// The page of all runs.
+    pub page: PathBuf,
+    /// The runs that it shows.
+    pub briefs: Vec<Brief>,
+    /// How many runs there are.
+    pub runs: usize,
 }
 
 impl Folders {
-    /// The folder `out` of an experiment with so many runs; it is made when the first run is written.
-    pub fn new(out: impl Into<PathBuf>, runs: usize) -> Folders {
-        Folders { out: out.into(), runs }
+    /// The folder `out` of a sweep with so many runs. Without `series`, runs have no files of their own.
+    pub fn new(out: impl Into<PathBuf>, runs: usize, series: bool) -> Folders {
+        Folders { out: out.into(), runs, series, parquet: false }
     }
 
-    /// Writes `result.json`, `report.html`, `figure.svg` and `series.csv` of the run with this index; returns the run's folder,
-    /// relative to the page of all.
+    /// The same with every table and the curves of each run as Parquet, too.
+    pub fn with_parquet(self, parquet: bool) -> Folders {
+        Folders { parquet, ..self }
+    }
+
+    /// Writes `result.json`, `report.html`, `figure.svg` and `series.csv` of the run with this index, from 0, into a folder of its
+    /// own, and returns what is kept of it. What an interrupted run left of the folder is removed before.
     ///
     /// # Errors
     /// A folder or file that cannot be written, or an outcome that cannot be drawn.
-    pub fn write(&self, index: usize, outcome: &Outcome) -> Result<String, Error> {
-        let folder = match self.runs {
-            1 => String::new(),
-            _ => name(index, self.runs, outcome),
+    pub fn write(&self, index: usize, outcome: &Outcome, key: ContentHash) -> Result<Record, Error> {
+        let folder = match self.series {
+            true => name(index, self.runs, outcome),
+            false => String::new(),
         };
-        let dir = self.out.join(&folder);
-        write_run(outcome, &dir, (self.runs > 1).then_some("../report.html"))?;
-        write_files(&dir, &[("series.csv", series_csv(outcome))])?;
-        Ok(folder)
+        if self.series {
+            let dir = self.out.join(&folder);
+            remove(&dir)?;
+            write_run(outcome, &dir, Some("../report.html"))?;
+            write_series(outcome, &dir, self.parquet)?;
+        }
+        let rows = Rows::of(outcome, Identity { run: index as u64 + 1, key });
+        let brief = (index < MOST_SHOWN).then(|| Brief::of(outcome, &folder));
+        Ok(Record { folder, rows, brief })
     }
 
-    /// Writes the files about all runs, if there are several; returns the page to open.
+    /// Writes `runs.csv`, `flows.csv`, the page `report.html` and, where data cross several links, `links.csv`. `records` goes through
+    /// the finished runs in the order of the sweep; it is called twice, and one record is in memory at a time.
     ///
     /// # Errors
-    /// A file that cannot be written.
-    pub fn finish(&self, title: &str, briefs: &[Brief]) -> Result<PathBuf, Error> {
-        if self.runs > 1 {
-            let page = index_html(title, briefs);
-            let mut files = vec![("runs.csv", runs_csv(briefs)), ("report.html", page)];
-            files.extend(links_csv(briefs).map(|links| ("links.csv", links)));
-            write_files(&self.out, &files)?;
+    /// A file that cannot be written, and every error of `records`.
+    pub fn finish<E, Records>(&self, title: &str, records: impl Fn() -> Records) -> Result<Finished, E>
+    where
+        E: From<Error>,
+        Records: Iterator<Item = Result<Record, E>>,
+    {
+        remove_temporary(&self.out)?;
+        let mut tables = Tables::default();
+        let (mut briefs, mut runs) = (Vec::new(), 0);
+        for record in records() {
+            let record = record?;
+            tables.add(&record.rows);
+            briefs.extend(record.brief);
+            runs += 1;
         }
-        Ok(self.out.join("report.html"))
+        let mut files = tables.files(&self.out, self.parquet)?;
+        for record in records() {
+            let Rows { run, flows, links } = record?.rows;
+            for (file, rows) in files.iter_mut().zip([&[run][..], &flows, &links]) {
+                rows.iter().try_for_each(|row| file.write(row))?;
+            }
+        }
+        files.into_iter().try_for_each(TableFile::finish)?;
+        write_files(&self.out, &[("report.html", index_html(title, &briefs, runs))])?;
+        Ok(Finished { page: self.out.join("report.html"), briefs, runs })
+    }
+}
+
+/// The columns of all tables.
+#[derive(Default)]
+struct Tables {
+    runs: Columns,
+    flows: Columns,
+    links: Columns,
+    /// Some run has figures of several links.
+    several_links: bool,
+}
+
+impl Tables {
+    fn add(&mut self, Rows { run, flows, links }: &Rows) {
+        self.runs.add(run);
+        flows.iter().for_each(|row| self.flows.add(row));
+        links.iter().for_each(|row| self.links.add(row));
+        let names: BTreeSet<String> = links.iter().map(|row| format!("{:?}", row.get("link"))).collect();
+        self.several_links |= names.len() > 1;
+    }
+
+    /// Files for the runs, the flows and the links, in this order; the last one only if it says more than the first.
+    fn files(&self, out: &Path, parquet: bool) -> Result<Vec<TableFile<'_>>, Error> {
+        let mut tables = vec![("runs", &self.runs), ("flows", &self.flows)];
+        if self.several_links {
+            tables.push(("links", &self.links));
+        }
+        tables.into_iter().map(|(name, columns)| TableFile::new(out, name, columns, parquet)).collect()
+    }
+}
+
+type Output = BufWriter<NamedTempFile>;
+
+/// A table that appears under its names when it is complete: as CSV, and as Parquet if that is wanted.
+struct TableFile<'a> {
+    path: PathBuf,
+    csv: Csv<'a, Output>,
+    parquet: Option<Parquet<'a, Output>>,
+}
+
+impl<'a> TableFile<'a> {
+    fn new(dir: &Path, name: &str, columns: &'a Columns, parquet: bool) -> Result<TableFile<'a>, Error> {
+        let path = dir.join(format!("{name}.csv"));
+        let output = || temporary(dir).map(BufWriter::new);
+        let csv = output()
+            .and_then(|output| Csv::new(columns, output))
+            .map_err(|reason| unwritten(&path, reason))?;
+        let parquet = parquet.then(|| output().and_then(|output| Parquet::new(columns, output))).transpose();
+        let parquet = parquet.map_err(|reason| unwritten(&path.with_extension(PARQUET), reason))?;
+        Ok(TableFile { path, csv, parquet })
+    }
+
+    fn write(&mut self, row: &Row) -> Result<(), Error> {
+        self.csv.write(row).map_err(|reason| unwritten(&self.path, reason))?;
+        let written = self.parquet.as_mut().map_or(Ok(()), |parquet| parquet.write(row));
+        written.map_err(|reason| unwritten(&self.path.with_extension(PARQUET), reason))
+    }
+
+    fn finish(self) -> Result<(), Error> {
+        let keep = |output: io::Result<Output>, path: &Path| {
+            let whole = || {
+                let file = output?.into_inner().map_err(io::IntoInnerError::into_error)?;
+                file.as_file().sync_all()?;
+                file.persist(path).map_err(|error| error.error)
+            };
+            whole().map(drop).map_err(|reason| unwritten(path, reason))
+        };
+        if let Some(parquet) = self.parquet {
+            keep(parquet.finish(), &self.path.with_extension(PARQUET))?;
+        }
+        keep(self.csv.finish(), &self.path)
+    }
+}
+
+/// Removes the folder of a run that did not come to its end.
+fn remove(dir: &Path) -> Result<(), Error> {
+    match std::fs::remove_dir_all(dir) {
+        Err(reason) if reason.kind() != io::ErrorKind::NotFound => Err(unwritten(dir, reason)),
+        _ => Ok(()),
     }
 }
 

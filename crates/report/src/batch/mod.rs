@@ -4,7 +4,6 @@
 //! `folders` what lies on the disk.
 
 mod brief;
-mod csv;
 mod flows;
 mod folders;
 mod page;
@@ -12,14 +11,16 @@ mod runs;
 mod statistics;
 
 pub use brief::Brief;
-pub use csv::{links_csv, runs_csv, series_csv};
-pub use folders::Folders;
+pub use folders::{Finished, Folders, Record};
 pub use page::index_html;
 
 use crate::format::{count, number, NOTHING};
 use crate::table::{Cell, Column, Table};
 pub(crate) use statistics::Estimate;
 use std::collections::BTreeMap;
+
+/// Most runs that a page and a terminal show; tables for programs have all.
+pub const MOST_SHOWN: usize = 2_000;
 
 const WINDOW: Column = Column::words("window");
 
@@ -32,8 +33,8 @@ pub(crate) fn tables(briefs: &[Brief]) -> Vec<Table> {
         .collect()
 }
 
-/// Notes on the repetitions, a sentence each.
-pub(crate) fn remarks(briefs: &[Brief]) -> Vec<String> {
+/// Notes on the repetitions, a sentence each; `all` runs were made.
+pub(crate) fn remarks(briefs: &[Brief], all: usize) -> Vec<String> {
     let points = Points::of(briefs).runs;
     let repeated: Vec<_> = points.iter().filter(|runs| runs.len() > 1).collect();
     let identical = repeated.iter().filter(|runs| are_identical(runs)).count();
@@ -41,6 +42,13 @@ pub(crate) fn remarks(briefs: &[Brief]) -> Vec<String> {
         repeated.iter().any(|runs| (least..=most).contains(&runs.len()) && !are_identical(runs))
     };
     let mut remarks = Vec::new();
+    if briefs.len() < all {
+        remarks.push(format!(
+            "Shown are the first {} of {} runs; with --out, runs.csv and flows.csv have all of them.",
+            count(briefs.len() as u64),
+            count(all as u64)
+        ));
+    }
     match (identical, repeated.len()) {
         (0, _) => {}
         (n, all) if n == all => remarks.push(

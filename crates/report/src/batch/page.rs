@@ -5,8 +5,8 @@ use crate::escape;
 use crate::html::{markup, CSS};
 use std::fmt::Write;
 
-/// A page with the means of all points and links to the runs.
-pub fn index_html(title: &str, briefs: &[Brief]) -> String {
+/// A page with the means of all points and links to the runs; `all` runs were made, of which `briefs` are shown.
+pub fn index_html(title: &str, briefs: &[Brief], all: usize) -> String {
     let title = escape::html(if title.trim().is_empty() { "Unnamed scenario" } else { title });
     let mut links = String::new();
     for brief in briefs.iter().filter(|brief| !brief.folder.is_empty()) {
@@ -22,7 +22,7 @@ pub fn index_html(title: &str, briefs: &[Brief]) -> String {
     let engine =
         briefs.first().map(|brief| format!(" · {}", escape::html(&brief.engine))).unwrap_or_default();
     let remarks: String =
-        remarks(briefs).iter().map(|said| format!("<p>{}</p>\n", escape::html(said))).collect();
+        remarks(briefs, all).iter().map(|said| format!("<p>{}</p>\n", escape::html(said))).collect();
     let tables: String = tables(briefs).iter().map(markup).collect();
     let version = env!("CARGO_PKG_VERSION");
     format!(
@@ -32,7 +32,7 @@ pub fn index_html(title: &str, briefs: &[Brief]) -> String {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <title>{title}</title>\n<style>\n{CSS}\n</style>\n</head>\n<body>\n<main>\n<header>\n<h1>{title}</h1>\n\
          <p class=\"subtitle\">{} runs{engine} · afteryou {version}</p>\n{remarks}</header>\n{tables}{links}\
-         <footer><p><span>Every number of this page is in runs.csv.</span></p></footer>\n</main>\n</body>\n</html>\n",
-        briefs.len(),
+         <footer><p><span>Figures of each run are in runs.csv, of each flow in flows.csv.</span></p></footer>\n</main>\n</body>\n</html>\n",
+        all,
     )
 }

@@ -1,8 +1,8 @@
 //! Figures of runs as tidy rows: one for each run, one for each flow in each window, one for each link in each window.
 //!
 //! A [`Row`] is a list of named values, in order. Rows of one table may have different columns: [`Columns`] collects those of
-//! all rows in a first pass, and a writer fills the gaps in a second one, so no table need fit into memory. [`Csv`] and
-//! [`JsonLines`] write rows; any other format can be written from the same two passes.
+//! all rows in a first pass, and a writer fills the gaps in a second one, so no table need fit into memory. [`Csv`],
+//! [`JsonLines`] and [`Parquet`] write rows; any other format can be written from the same two passes.
 //!
 //! | column | holds |
 //! |---|---|
@@ -19,11 +19,13 @@ mod columns;
 mod figures;
 mod formats;
 mod of_outcome;
+mod parquet;
 mod settings;
 
 pub use columns::{Column, Columns, Kind};
 pub use formats::{Csv, JsonLines};
 pub use of_outcome::{Identity, Rows};
+pub use parquet::Parquet;
 
 use serde::{Deserialize, Serialize};
 

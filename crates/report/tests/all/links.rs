@@ -2,7 +2,9 @@
 //! again.
 
 use crate::common;
-use afteryou_report::{html, links_csv, read, runs_csv, series_csv, svg, text, write_folder, Brief};
+use afteryou_report::rows::{Identity, Rows, Value};
+use afteryou_report::{html, read, series_csv, svg, text, write_folder};
+use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::outcome::Outcome;
 use std::fs;
 
@@ -12,10 +14,8 @@ fn table(page: &str, title: &str) -> Vec<String> {
     lines.map(|line| line.replace('\u{a0}', " ")).collect()
 }
 
-/// A field of a line of CSV by the name of its column.
-fn field<'a>(csv: &'a str, line: &'a str, column: &str) -> &'a str {
-    let place = csv.lines().next().unwrap().split(',').position(|name| name == column);
-    line.split(',').nth(place.unwrap_or_else(|| panic!("no column {column}"))).unwrap()
+fn rows(outcome: &Outcome) -> Rows {
+    Rows::of(outcome, Identity { run: 1, key: ContentHash::of_text("") })
 }
 
 #[test]
@@ -24,9 +24,8 @@ fn one_link_needs_no_name() {
     let page = text(&outcome, 120, false);
     assert!(!page.contains("bottleneck") && !page.contains("Links"), "{page}");
     assert!(!table(&page, "The link in each window").is_empty());
-    let briefs = [Brief::of(&outcome, "")];
-    assert_eq!(links_csv(&briefs), None);
-    assert!(!runs_csv(&briefs).lines().next().unwrap().split(',').any(|column| column == "link"));
+    let links = rows(&outcome).links;
+    assert!(links.iter().all(|row| row.get("link") == &Value::from("bottleneck")) && links.len() == 3);
 }
 
 #[test]
@@ -63,20 +62,30 @@ fn shares_and_what_was_kept_are_those_of_the_flows_whose_data_cross_the_link() {
 }
 
 #[test]
-fn a_line_of_runs_csv_has_the_figures_of_the_link_that_the_flow_crosses() {
-    let csv = runs_csv(&[Brief::of(&common::both_directions(), "")]);
-    let line = |flow: &str| csv.lines().find(|line| field(&csv, line, "flow") == flow).unwrap();
-    let (call, download) = (line("video call"), line("photo upload"));
-    assert_eq!((field(&csv, call, "link"), field(&csv, call, "utilisation")), ("bottleneck", "0.964"));
+fn a_row_of_a_flow_names_the_link_that_it_crosses_and_each_link_has_rows() {
+    let rows = rows(&common::both_directions());
+    let link =
+        |flow: &str| rows.flows.iter().find(|row| row.get("flow") == &Value::from(flow)).unwrap().get("link");
     assert_eq!(
-        (field(&csv, download, "link"), field(&csv, download, "utilisation")),
-        ("reverse path", "0.163")
+        [link("video call"), link("photo upload")],
+        [&Value::from("bottleneck"), &Value::from("reverse path")]
     );
-    let links = links_csv(&[Brief::of(&common::both_directions(), "")]).unwrap();
-    let names: Vec<&str> = links.lines().skip(1).map(|line| field(&links, line, "link")).collect();
-    assert_eq!(names, ["bottleneck", "reverse path"].repeat(3));
-    let rates: Vec<&str> = links.lines().skip(1).map(|line| field(&links, line, "capacity_bit_s")).collect();
-    assert_eq!(rates, ["20000000", "100000000"].repeat(3));
+    let of = |column: &str| rows.links.iter().map(|row| row.get(column).clone()).collect::<Vec<_>>();
+    assert_eq!(
+        of("link"),
+        ["bottleneck", "reverse path"].repeat(3).into_iter().map(Value::from).collect::<Vec<_>>()
+    );
+    assert_eq!(
+        of("capacity_bit_s"),
+        [20e6, 100e6].repeat(3).into_iter().map(Value::Number).collect::<Vec<_>>()
+    );
+    assert_eq!(
+        (&of("utilisation")[0], &of("utilisation")[1]),
+        (&Value::Number(0.964), &Value::Number(0.163))
+    );
+    // The run's own row has the first of them.
+    let first = rows.run.cells().iter().find(|(name, _)| name.ends_with("utilisation"));
+    assert_eq!(first.map(|(_, value)| value), Some(&Value::Number(0.964)));
 }
 
 #[test]
@@ -95,14 +104,12 @@ fn a_page_of_several_links_lists_them_and_the_figure_names_their_curves() {
 }
 
 /// Everything that is drawn of an outcome.
-fn drawn(outcome: &Outcome) -> [String; 5] {
-    let briefs = [Brief::of(outcome, "")];
+fn drawn(outcome: &Outcome) -> [String; 4] {
     [
         html(outcome).unwrap(),
         svg(outcome).unwrap(),
         series_csv(outcome),
-        runs_csv(&briefs),
-        links_csv(&briefs).unwrap_or_default(),
+        serde_json::to_string(&rows(outcome)).unwrap(),
     ]
 }
 

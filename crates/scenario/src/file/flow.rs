@@ -15,6 +15,8 @@ use super::traffic::traffic;
 use super::tree::{Node, Table, Value};
 use crate::draw::Distribution;
 use crate::dscp::Dscp;
+use crate::hosts::Hosts;
+use crate::path::Direction;
 use crate::scenario::{Flow, PacketFormat, Role};
 use crate::traffic::Traffic;
 use crate::transport::Transport;
@@ -36,6 +38,7 @@ pub(crate) fn read<'a>(
     node: &'a Node,
     name: &str,
     links: &LinkNames<'_>,
+    hosts: &[Hosts],
     files: &Outside,
 ) -> Result<Written<'a>> {
     let fields = table(node)?;
@@ -45,8 +48,20 @@ pub(crate) fn read<'a>(
     let chosen = fields.get("controller").map(controller).transpose()?;
     let by_default = if traffic.is_cbr() { Transport::udp() } else { Transport::tcp() };
     let transport = fields.get("transport").map_or(Ok(by_default), transport)?;
-    let (direction, path) = path_and_direction(node, fields, links)?;
+    let on = fields.get("hosts").map(|node| on_hosts(node, hosts)).transpose()?;
+    let (direction, path) = match (on, ["path", "direction", "rtt"].iter().find_map(|name| fields.get(name)))
+    {
+        (Some(_), Some(node)) => {
+            return Err(Problem::new(
+                &node.place,
+                "the hosts of the flow say where its packets go: leave it out",
+            ))
+        }
+        (Some(_), None) => (Direction::Up, None),
+        (None, _) => path_and_direction(node, fields, links)?,
+    };
     let rtt = match (fields.get("rtt"), path.as_ref().and_then(|path| path.delay)) {
+        _ if on.is_some() => Distribution::Fixed(on.map(mean_rtt).unwrap_or_default()),
         (None, Some(delay)) => Distribution::Fixed(Duration(delay.0 * 2).min(Duration::LONGEST)),
         _ => distribution(needed(fields, "rtt", node, "\"40 ms\"")?, files)?,
     };
@@ -57,6 +72,7 @@ pub(crate) fn read<'a>(
         transport,
         direction,
         path,
+        hosts: on.map(|hosts| hosts.name.clone()),
         reconnect: fields.get("reconnect").map_or(Ok(false), flag)?,
         traffic,
         packet: fields.get("packet").map(packet).transpose()?,
@@ -66,6 +82,18 @@ pub(crate) fn read<'a>(
     };
     let count = fields.get("count").map_or(Ok(1), |node| count(node, 0..=MOST_FLOWS))?;
     Ok(Written { flow, count, rtt, fields })
+}
+
+fn on_hosts<'a>(node: &Node, hosts: &'a [Hosts]) -> Result<&'a Hosts> {
+    let name = text(node)?;
+    let names: Vec<&str> = hosts.iter().map(|hosts| hosts.name.as_str()).collect();
+    let known = hosts.iter().find(|hosts| hosts.name == name);
+    at(node, known.ok_or_else(|| unknown("hosts", name, &names)))
+}
+
+fn mean_rtt(hosts: &Hosts) -> Duration {
+    let sum: u128 = hosts.host.iter().map(|host| u128::from(host.rtt.0 .0)).sum();
+    Duration(afteryou_base::Span((sum / hosts.host.len().max(1) as u128) as u64))
 }
 
 fn role(node: &Node) -> Result<Role> {

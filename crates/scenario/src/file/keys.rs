@@ -125,6 +125,11 @@ pub const ROOT: &[Key] = &[
     key("repeat", Takes::Count, "number of runs, each with the next seed; 1 by default"),
     key("measure", Takes::Tables(WINDOW), "intervals that get figures of their own"),
     key(
+        "sample",
+        Takes::Time,
+        "time between the points of curves, for goodput two of them in some engines; by the run's length if not said",
+    ),
+    key(
         "record",
         Takes::Words(Record::WORDS),
         "measures beyond the usual figures: each queue's length and shares, each sender's state at each ack, exact events",
@@ -135,6 +140,7 @@ pub const ROOT: &[Key] = &[
         "run it again without the background flows",
     ),
     key("link", Takes::TableOrList(LINK, NAMED_LINK), "the bottleneck; in [[link]], all links, with names"),
+    key("hosts", Takes::Tables(HOSTS), "hosts with access links of their own"),
     key("flow", Takes::Tables(FLOW), "the flows"),
     key(
         "noise",
@@ -144,7 +150,24 @@ pub const ROOT: &[Key] = &[
     key("drop", Takes::Tables(DROP), "packets to drop before they reach the queue"),
     key("delay", Takes::Tables(DELAY), "packets to hold back, so that others overtake them"),
     key("fluid", Takes::Table(FLUID), "settings of the fluid engine alone"),
-    key("sweep", Takes::Sweep, "settings to vary: every combination is a run"),
+    key(
+        "sweep",
+        Takes::Sweep,
+        "settings to vary, each with a list of values or a range: every combination is a run",
+    ),
+];
+
+/// A range of `[sweep]` at equal steps.
+pub const RANGE: &[Key] = &[
+    key("from", Takes::Text, "the first value"),
+    key("to", Takes::Text, "the last value, if a step comes there"),
+    key("step", Takes::Text, "from one value to the next"),
+];
+
+/// A range of `[sweep]` at equal ratios.
+pub const LOG: &[Key] = &[
+    key("log", Takes::Text, "[from, to]: the first value and the last one, if a ratio comes there"),
+    key("per_decade", Takes::Count, "values within a factor of ten"),
 ];
 
 /// Words of `[fluid]`.
@@ -360,6 +383,7 @@ pub const FLOW: &[Key] = &[
         Takes::Word(&["up", "down"]),
         "with [link]: down if data cross link.reverse and acknowledgements link; up by default",
     ),
+    key("hosts", Takes::Text, "name of the hosts that it runs on, for a swarm and downloads"),
     key("path", Takes::Table(PATH), "with [[link]]: the links that its packets cross"),
     key("start", Takes::Start, "when it starts; at once by default"),
     key("stop", Takes::TimeOrRounds, "when it stops; at the end of the run by default"),
@@ -394,6 +418,32 @@ pub const PATH: &[Key] = &[
     key("delay", Takes::Time, "propagation delay of the forward path; half the rtt by default"),
 ];
 
+/// `[[hosts]]`.
+pub const HOSTS: &[Key] = &[
+    key("name", Takes::Text, "name of the group of hosts, by which flows refer to it"),
+    key("count", Takes::Count, "how many, 1 to 1000; 1 by default"),
+    key("up", Takes::Rate, "rate of each one's uplink"),
+    key("down", Takes::Rate, "rate of each one's downlink"),
+    key("queue", Takes::Buffer, "how much each link's queue may hold"),
+    key(
+        "rtt",
+        Takes::TimeLaw,
+        "drawn for each; the round-trip time between two hosts is the mean of theirs, to a server its own",
+    ),
+];
+
+/// `swarm` of a flow's traffic.
+pub const SWARM: &[Key] = &[
+    key("chunk", Takes::Size, "bytes of a chunk"),
+    key("slots", Takes::Count, "uploads of a peer at a time; 5 by default"),
+    key("neighbours", Takes::Count, "peers that a peer may upload to; 10 by default"),
+    key(
+        "persist",
+        Takes::Ratio,
+        "probability that a slot's next chunk goes to the same neighbour, after one round trip",
+    ),
+];
+
 /// `packet` of a flow.
 pub const PACKET: &[Key] = &[
     key("payload", Takes::Size, "payload of a full packet"),
@@ -420,6 +470,12 @@ pub const TRAFFIC: &[Key] = &[
     key("payload", Takes::Size, "payload of a packet of constant-rate traffic; 160 B by default"),
     key("arrivals", Takes::Arrivals, "times between transfers, each over a connection of its own"),
     key("web", Takes::Table(WEB), "users who fetch pages"),
+    key("swarm", Takes::Table(SWARM), "peers that upload to each other; needs hosts"),
+    key(
+        "downloads",
+        Takes::Count,
+        "hosts that download at any time from a server that is no bottleneck; needs hosts",
+    ),
     key("every", Takes::TimeOrRounds, "time between two segments of a video"),
 ];
 
@@ -471,7 +527,7 @@ pub const DELAY: &[Key] = &[
 ];
 
 /// Words of the language that nothing understands yet: they are refused, not ignored.
-pub(crate) const NOT_YET_KEYS: &[&str] = &["route", "hosts", "route_change", "swarm"];
+pub(crate) const NOT_YET_KEYS: &[&str] = &["route", "route_change"];
 /// Controllers that are planned.
 pub(crate) const NOT_YET_CONTROLLERS: &[&str] =
     &["bbr", "bbrv1", "bbrv2", "bbrv3", "proteus", "proteus-s", "rledbat"];

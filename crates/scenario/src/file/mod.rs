@@ -16,6 +16,7 @@ mod element;
 mod error;
 mod flow;
 mod fluid;
+mod hosts;
 pub mod keys;
 mod limits;
 mod link;
@@ -25,7 +26,9 @@ mod names;
 mod noise;
 mod outside;
 mod path;
+mod range;
 mod read;
+mod runs;
 mod schema;
 mod sweep;
 #[cfg(test)]
@@ -34,6 +37,7 @@ mod traffic;
 mod tree;
 
 pub use error::{FileError, Wrong};
+pub use runs::Runs;
 pub use schema::schema;
 
 use crate::record::Record;
@@ -47,7 +51,7 @@ use limits::{parts, LARGEST_FILE, MOST_FLOWS, MOST_PARTS, MOST_RUNS, MOST_WINDOW
 use link::Times;
 use noise::Noise;
 use outside::Outside;
-use read::{check_keys, count, list, needed, quantity, tables, text, Result};
+use read::{at, check_keys, count, list, needed, quantity, tables, text, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
@@ -126,8 +130,8 @@ impl Experiment {
         let (root, axes, seed, repeat) = read_root(source, sets).map_err(wrong)?;
         let (file, source) = (file.to_owned(), source.to_owned());
         let mut experiment = Experiment { file, source, root, files, axes, seed, repeat, parts: 0 };
-        for point in experiment.points() {
-            let parts = parts(&experiment.scenario(&point, seed)?);
+        for number in 0..experiment.number_of_points() {
+            let parts = parts(&experiment.scenario(&experiment.point(number), seed)?);
             experiment.parts = experiment.parts.saturating_add(parts);
             if experiment.parts.saturating_mul(repeat.into()) > MOST_PARTS {
                 let problem = Problem::new(&experiment.multiplier(), too_much());
@@ -148,46 +152,19 @@ impl Experiment {
         self.root.get("fluid").and_then(|node| fluid::trials(node).ok().flatten())
     }
 
-    /// Every run: each combination of the sweep, each with all repetitions. `seed` and `repeat` replace the file's.
-    ///
-    /// # Errors
-    /// More runs than anybody means.
-    pub fn runs(
-        &self,
-        seed: Option<u64>,
-        repeat: Option<u32>,
-    ) -> std::result::Result<Vec<Planned>, FileError> {
-        let (seed, repeat) = (seed.unwrap_or(self.seed), repeat.unwrap_or(self.repeat).max(1));
-        let runs = self.number_of_points().saturating_mul(repeat.into());
-        if runs > MOST_RUNS || self.parts.saturating_mul(repeat.into()) > MOST_PARTS {
-            let reason = format!("{runs} runs are too many, or hold too much: repeat less often");
-            return Err(FileError::Unreadable { file: self.file.clone(), reason });
-        }
-        let mut runs = Vec::new();
-        for point in self.points() {
-            for repetition in 0..repeat {
-                let scenario = self.scenario(&point, seed.wrapping_add(repetition.into()))?;
-                runs.push(Planned { scenario, point: self.shown(&point), repetition });
-            }
-        }
-        Ok(runs)
-    }
-
     fn number_of_points(&self) -> u64 {
         number_of_points(&self.axes)
     }
 
-    /// Every combination of the sweep, as indices of values; the last axis varies fastest.
-    fn points(&self) -> impl Iterator<Item = Vec<usize>> {
-        let lengths: Vec<u64> = self.axes.iter().map(|axis| axis.values.len() as u64).collect();
-        (0..self.number_of_points()).map(move |mut number| {
-            let mut point = vec![0; lengths.len()];
-            for (place, length) in point.iter_mut().zip(&lengths).rev() {
-                *place = (number % length) as usize;
-                number /= length;
-            }
-            point
-        })
+    /// A combination of the sweep by its number, as indices of values; the last axis varies fastest.
+    fn point(&self, mut number: u64) -> Vec<usize> {
+        let mut point = vec![0; self.axes.len()];
+        for (place, axis) in point.iter_mut().zip(&self.axes).rev() {
+            let length = axis.values.len() as u64;
+            *place = (number % length) as usize;
+            number /= length;
+        }
+        point
     }
 
     fn shown(&self, point: &[usize]) -> BTreeMap<String, String> {
@@ -252,7 +229,7 @@ fn read_root(source: &str, sets: &[String]) -> Result<Root> {
     let runs = number_of_points(&axes).saturating_mul(repeat.into());
     if let (Some(axis), true) = (axes.first(), runs > MOST_RUNS) {
         let message =
-            format!("the sweep has {runs} runs, repetitions included: at most {MOST_RUNS} are made");
+            format!("the sweep has {runs} runs, repetitions included: 1 to {MOST_RUNS} can be made");
         return Err(Problem::new(&axis.path.place, message));
     }
     Ok((root, axes, seed, repeat))
@@ -293,11 +270,31 @@ fn scenario(root: &Table, seed: u64, files: &Outside) -> Result<Scenario> {
         return Err(Problem::new(&written.place, "no time at all: use 1 ms or more"));
     }
     let context = Context { files, duration, seed };
-    let (link, further_links) = link::links(needed(root, "link", &whole, "… in a table: [link]")?, &context)?;
-    let mut scenario = Scenario { further_links, ..Scenario::new(name, duration, link) };
+    let (hosts, access) = hosts::hosts(root, seed)?;
+    let mut links = Vec::new();
+    match root.get("link") {
+        Some(node) => {
+            let (first, further) = link::links(node, &context)?;
+            if first.name.is_none() && !hosts.is_empty() {
+                let message = "hosts have links with names, so this one needs a name, too: write [[link]]";
+                return Err(Problem::new(&node.place, message));
+            }
+            links.push(first);
+            links.extend(further);
+        }
+        None if hosts.is_empty() => drop(needed(root, "link", &whole, "… in a table: [link]")?),
+        None => {}
+    }
+    links.extend(access);
+    let link = links.remove(0); // there is one, or hosts, which have two each
+    let mut scenario = Scenario { further_links: links, hosts, ..Scenario::new(name, duration, link) };
     scenario.seed = seed;
     scenario.record = root.get("record").map_or(Ok(Vec::new()), record)?;
     scenario.baseline = root.get("baseline").map_or(Ok(false), baseline)?;
+    if let Some(node) = root.get("sample") {
+        scenario.sample = Some(quantity(node)?);
+        at(node, scenario.check_sample())?;
+    }
     let owners = flows(root, seed, &mut scenario, files)?;
     scenario.measure = windows(root, &scenario)?;
     let names = scenario.flow.iter().map(|flow| flow.name.as_str());
@@ -334,7 +331,7 @@ fn flows<'a>(root: &'a Table, seed: u64, scenario: &mut Scenario, files: &Outsid
     let tables = root.get("flow").map_or(Ok(&[][..]), list)?;
     let names = names::names(tables);
     let links = scenario.links_by_name();
-    let read = |(node, name): (&'a Node, &String)| flow::read(node, name, &links, files);
+    let read = |(node, name): (&'a Node, &String)| flow::read(node, name, &links, &scenario.hosts, files);
     let written = tables.iter().zip(&names).map(read).collect::<Result<Vec<_>>>()?;
     let mut total = 0;
     for (node, written) in tables.iter().zip(&written) {

@@ -20,7 +20,7 @@ pub fn schema() -> Value {
     if let Some(fields) = root.as_object_mut() {
         fields.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
         fields.insert("title".to_owned(), json!("afteryou scenario"));
-        fields.insert("required".to_owned(), json!(["duration", "link"]));
+        fields.insert("required".to_owned(), json!(["duration"]));
     }
     root
 }
@@ -105,6 +105,8 @@ fn takes(takes: Takes) -> Value {
             form(&["arrivals", "size"]),
             form(&["chunk", "pause", "persist"]),
             form(&["web"]),
+            form(&["swarm"]),
+            form(&["downloads", "size"]),
             { "type": "object", "required": ["every", "size"], "properties": { "every": time_or_rounds(), "size": text(SIZE) }, "additionalProperties": false },
         ] }),
         Takes::SizeLaw => json!({ "anyOf": laws(SIZE) }),

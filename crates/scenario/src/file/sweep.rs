@@ -3,7 +3,8 @@
 use super::error::Problem;
 use super::limits::MOST_AXES;
 use super::names::names;
-use super::read::{list, table, Result};
+use super::range;
+use super::read::{table, wanted, Result};
 use super::tree::{Key, Node, Table, Value};
 use crate::algorithm::Algorithm;
 use crate::catalogue::NONE;
@@ -36,9 +37,12 @@ pub(crate) fn axes(sweep: &Node) -> Result<Vec<Axis>> {
 fn collect(table: &Table, prefix: &str, axes: &mut Vec<Axis>) -> Result<()> {
     for (key, node) in &table.entries {
         let name = if prefix.is_empty() { key.name.clone() } else { format!("{prefix}.{}", key.name) };
-        if let Value::Table(inner) = &node.value {
-            collect(inner, &name, axes)?;
-            continue;
+        match &node.value {
+            Value::Table(inner) if !range::is_range(inner) => {
+                collect(inner, &name, axes)?;
+                continue;
+            }
+            _ => {}
         }
         if axes.len() == MOST_AXES {
             return Err(Problem::new(&key.place, format!("more than {MOST_AXES} settings vary: fix some")));
@@ -49,7 +53,7 @@ fn collect(table: &Table, prefix: &str, axes: &mut Vec<Axis>) -> Result<()> {
 }
 
 impl Axis {
-    /// A setting and the list of its values.
+    /// A setting and the list, or the range, of its values.
     pub(crate) fn new(path: Key, node: &Node) -> Result<Axis> {
         let instead = match path.name.split('.').next() {
             Some("seed") => Some("write repeat = n, and each repetition has the next seed"),
@@ -60,7 +64,13 @@ impl Axis {
         if let Some(instead) = instead {
             return Err(Problem::new(&path.place, format!("{} cannot vary: {instead}", path.name)));
         }
-        let values = list(node)?.to_vec();
+        let values = match &node.value {
+            Value::List(values) => values.clone(),
+            Value::Table(table) if range::is_range(table) => range::values(node, table)?,
+            _ => {
+                return Err(wanted(node, "a list in [ ] or a range, such as { from = 1, to = 9, step = 2 }"))
+            }
+        };
         if values.is_empty() {
             return Err(Problem::new(&node.place, "there is nothing to vary: write two or more values"));
         }

@@ -1,5 +1,6 @@
 mod elements;
 mod paths;
+mod ranges;
 
 use super::*;
 use crate::transport::{Protocol, UtpRecovery};
@@ -32,6 +33,34 @@ fn traffic(written: &str) -> String {
     format!("\n[[flow]]\ncontroller = \"cubic\"\nrtt = \"40 ms\"\ntraffic = {written}\n")
 }
 
+/// Three hosts, and a flow on them with these lines.
+fn hosts(lines: &str) -> String {
+    format!(
+        "\n[[hosts]]\nname = \"peers\"\ncount = 3\nup = \"1 Mbit/s\"\ndown = \"1 Mbit/s\"\n\
+         queue = \"9 packets\"\nrtt = \"50 ms\"\n[[flow]]\ncontroller = \"cubic\"\nhosts = \"peers\"\n{lines}\n"
+    )
+}
+
+#[test]
+fn hosts_need_no_link_and_what_runs_on_them_fits_them() {
+    let parse = |lines: &str| parse(&format!("duration = \"9 s\"{}", hosts(lines)));
+    let swarm = "traffic = { swarm = { chunk = \"1 MB\", persist = 0.5 } }";
+    let scenario = parse(swarm).unwrap().runs(None, None).unwrap().remove(0).scenario;
+    assert_eq!((scenario.links().count(), scenario.hosts[0].host.len()), (6, 3));
+    assert_eq!(scenario.links().next().and_then(|link| link.name.as_deref()), Some("peers 1 up"));
+    let route = &scenario.network().unwrap().routes[0];
+    assert_eq!((&route.forward[..], &route.reverse[..]), (&[0, 3][..], &[2, 1][..]));
+    for (lines, words, line) in [
+        ("", "which only a swarm and downloads do", 9),
+        ("traffic = { downloads = 4, size = \"1 kB\" }", "4 downloads on 3 hosts", 9),
+        ("rtt = \"9 ms\"\ntraffic = { downloads = 3, size = \"1 kB\" }", "leave it out", 12),
+    ] {
+        let text = parse(lines).unwrap_err().to_string();
+        assert!(text.contains(words), "{words}:\n{text}");
+        assert!(text.contains(&format!("test.toml:{line}:")), "line {line}:\n{text}");
+    }
+}
+
 #[test]
 fn a_wrong_word_is_shown_with_its_line_a_caret_and_the_nearest_one() {
     let text = error("", "\n[[flow]]\ncontroller = \"cubik\"\nrtt = \"40 ms\"\n");
@@ -59,7 +88,7 @@ fn every_kind_of_mistake_is_answered_where_it_was_made() {
         ("", "\n[[flow]]\ncontroller = \"cubic\"\nrtt = 40\n", "\"40\" is not a time", 9),
         ("", "\n[[flow]]\ncontroller = \"bbr\"\nrtt = \"40 ms\"\n", "not built yet", 8),
         ("", "queue = \"cake\"\n", "not built yet", 6),
-        ("", "hosts = 3\n", "not built yet", 6),
+        ("", "route = 3\n", "not built yet", 6),
         (
             "",
             "\n[[flow]]\ncontroller = \"cubic\"\ntransport = \"quic\"\nrtt = \"1 ms\"\n",
@@ -81,7 +110,7 @@ fn every_kind_of_mistake_is_answered_where_it_was_made() {
         (
             "",
             "\n[[flow]]\ncontroller = \"cubic\"\nrtt = \"1 ms\"\ntraffic = \"swarm\"\n",
-            "not built yet",
+            "this is no traffic",
             10,
         ),
         (
@@ -131,7 +160,16 @@ fn every_kind_of_mistake_is_answered_where_it_was_made() {
             "have no numbers",
             11,
         ),
-        ("", "\n[[hosts]]\ncount = 3\n", "not built yet", 7),
+        ("", "\n[[hosts]]\ncount = 3\n", "name is missing", 7),
+        ("", &hosts(""), "this one needs a name, too", 3),
+        ("", &traffic("{ swarm = { chunk = \"1 MB\", persist = 0.5 } }"), "needs hosts", 7),
+        (
+            "",
+            &traffic("{ swarm = { chunk = \"1 MB\", slots = 9, neighbours = 8, persist = 0 } }"),
+            "more slots",
+            10,
+        ),
+        ("", "\n[[flow]]\ncontroller = \"cubic\"\nhosts = \"peers\"\n", "there is no hosts", 9),
         ("x = [", "", "missing comma", 4),
     ] {
         let text = error(top, rest);

@@ -1,26 +1,26 @@
 //! A flow's traffic, and the laws of its sizes and times.
 
 use super::error::Problem;
-use super::keys::{Key as Known, LAW_LOGNORMAL, PARETO, TRAFFIC, WEB};
+use super::keys::{Key as Known, LAW_LOGNORMAL, PARETO, SWARM, TRAFFIC, WEB};
 use super::read::{at, check_keys, count, list, needed, pair, quantity, table, time, Result};
 use super::tree::{Node, Table, Value};
 use crate::error::Error;
 use crate::law::{Drawn, Law, Lognormal, Pareto, Quantity};
-use crate::traffic::{Traffic, Web, CBR_PAYLOAD};
+use crate::traffic::{Swarm, Traffic, Web, CBR_PAYLOAD};
 use crate::units::{Duration, Probability};
 use std::str::FromStr;
 
 const FORMS: &str = "this is no traffic: write \"bulk\", { size = \"260 kB\" }, { chunk = \"250 kB\" }, \
     { on = \"30 s\", off = \"30 s\" }, { cbr = \"64 kbit/s\", payload = \"160 B\" }, \
     { arrivals = { poisson = \"50 per s\" }, size = \"20 kB\" }, { chunk = \"250 kB\", pause = \"1 rtt\", persist = 0.9 }, \
-    { web = { users = 20, … } } or { every = \"4 s\", size = \"1.5 MB\" }";
+    { web = { users = 20, … } }, { swarm = { chunk = \"250 kB\", persist = 0.9 } }, \
+    { downloads = 25, size = \"250 kB\" } or { every = \"4 s\", size = \"1.5 MB\" }";
 
 /// Reads what a flow with this round-trip time sends.
 pub(crate) fn traffic(node: &Node, rtt: Duration) -> Result<Traffic> {
     if let Value::Text(word) = &node.value {
         return match word.as_str() {
             "bulk" => Ok(Traffic::Bulk),
-            "swarm" => Err(Problem::new(&node.place, format!("{word} traffic is not built yet"))),
             _ => Err(Problem::new(&node.place, FORMS)),
         };
     }
@@ -46,6 +46,11 @@ pub(crate) fn traffic(node: &Node, rtt: Duration) -> Result<Traffic> {
             persist: ratio(get("persist")?)?,
         }),
         ["web"] => web(get("web")?),
+        ["swarm"] => swarm(get("swarm")?),
+        ["downloads", "size"] => Ok(Traffic::Downloads {
+            downloads: count(get("downloads")?, 1..=1000)? as u32,
+            size: law(get("size")?)?,
+        }),
         ["every", "size"] => {
             Ok(Traffic::Bursts { every: time(get("every")?, rtt)?, size: quantity(get("size")?)? })
         }
@@ -64,6 +69,19 @@ fn web(node: &Node) -> Result<Traffic> {
         objects: number("objects", 1)? as u32,
         size: law(needed(fields, "size", node, "\"20 kB\"")?)?,
         connections: number("connections", 6)? as u32,
+    }))
+}
+
+fn swarm(node: &Node) -> Result<Traffic> {
+    let fields = table(node)?;
+    check_keys(fields, "swarm", SWARM)?;
+    let number =
+        |name: &str, otherwise: u64| fields.get(name).map_or(Ok(otherwise), |node| count(node, 1..=1000));
+    Ok(Traffic::Swarm(Swarm {
+        chunk: quantity(needed(fields, "chunk", node, "\"250 kB\"")?)?,
+        slots: number("slots", 5)? as u32,
+        neighbours: number("neighbours", 10)? as u32,
+        persist: ratio(needed(fields, "persist", node, "0.9")?)?,
     }))
 }
 
@@ -115,7 +133,7 @@ fn poisson(node: &Node) -> Result<Law<Duration>> {
 }
 
 /// A value, or a table with a law.
-fn law<Q: Quantity + FromStr<Err = Error>>(node: &Node) -> Result<Law<Q>> {
+pub(crate) fn law<Q: Quantity + FromStr<Err = Error>>(node: &Node) -> Result<Law<Q>> {
     let Value::Table(fields) = &node.value else { return quantity(node).map(Law::Fixed) };
     let forms = "write a value, { uniform = [from, to] }, { exponential = mean }, { lognormal = { median = …, sigma = … } }, \
                  { pareto = { shape = …, min = … } } or { listed = [… ] }";

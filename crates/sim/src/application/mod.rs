@@ -2,9 +2,11 @@
 
 mod arrivals;
 mod bursts;
+mod downloads;
 mod peers;
 mod schedule;
 mod steady;
+mod swarm;
 mod transfers;
 mod web;
 
@@ -19,8 +21,10 @@ use afteryou_scenario::outcome::{round, Offered, Quantiles, Totals};
 use afteryou_scenario::{random, Error, Flow as Spec, Network, Record, Role, Scenario, Traffic};
 use arrivals::Arrivals;
 use bursts::Bursts;
+use downloads::Downloads;
 use peers::Peers;
 use steady::Steady;
+use swarm::Swarm;
 use transfers::Transfers;
 use web::Web;
 
@@ -40,6 +44,8 @@ enum Work {
     Peers(Peers),
     Web(Web),
     Bursts(Bursts),
+    Swarm(Swarm),
+    Downloads(Downloads),
 }
 
 /// What every application has: its words in the scenario, its connections, and what those that are closed did.
@@ -78,19 +84,36 @@ impl Dialer {
     /// Opens a connection.
     fn dial(&mut self, net: &mut Net, connections: &mut Connections) -> usize {
         let connection = connections.open(net, &self.template, (self.index, &self.route), self.seed);
+        self.opened(connection);
+        connection
+    }
+
+    fn opened(&mut self, connection: usize) {
         self.seed = self.seed.wrapping_add(1);
         self.open.push(connection);
         self.transfers.connections += 1;
-        connection
+    }
+
+    /// Opens a connection over another route than the flow's and gives it `bytes`.
+    fn dial_over(&mut self, stage: &mut Stage<'_, '_>, route: &Route, bytes: u64) -> usize {
+        let index = stage.connections.open(stage.net, &self.template, (self.index, route), self.seed);
+        self.opened(index);
+        self.begin(stage, index, bytes);
+        index
     }
 
     /// Opens a connection and gives it `bytes`; they and their acknowledgement are reported.
     fn dial_with(&mut self, stage: &mut Stage<'_, '_>, bytes: u64) -> usize {
         let index = self.dial(stage.net, stage.connections);
+        self.begin(stage, index, bytes);
+        index
+    }
+
+    /// A connection that was opened connects and gets its first bytes.
+    fn begin(&mut self, stage: &mut Stage<'_, '_>, index: usize, bytes: u64) {
         self.started.get_or_insert(stage.now);
         stage.connections.get_mut(index).connect(stage.now);
         self.send(stage, index, bytes);
-        index
     }
 
     /// Gives a connection `bytes` more; they and their acknowledgement are reported.
@@ -136,13 +159,19 @@ fn log(scenario: &Scenario, network: &Network, index: usize) -> Option<SenderLog
     let spec = &scenario.flow[index];
     let records = |record| scenario.record.contains(&record);
     // What several senders do at the same time is no course of one sender.
-    let has_many = matches!(spec.traffic, Traffic::Arrivals { .. } | Traffic::Web(_));
+    let has_many =
+        matches!(spec.traffic, Traffic::Arrivals { .. } | Traffic::Web(_)) || spec.traffic.needs_hosts();
     if spec.controller.is_none() || has_many || !(records(Record::Senders) || records(Record::Events)) {
         return None;
     }
     let windows = scenario.measure.iter().map(edges).collect();
     let empty_rtt = network.empty_round_trip(index, spec.packet_format());
     Some(SenderLog::new(&spec.name, windows, empty_rtt, records(Record::Events)))
+}
+
+/// An index below `number`, each as likely as the others.
+fn draw_index(random: &mut rand_pcg::Pcg64, number: usize) -> usize {
+    ((random::uniform(random) * number as f64) as usize).min(number.saturating_sub(1))
 }
 
 impl Application {
@@ -159,6 +188,10 @@ impl Application {
             Traffic::Arrivals { .. } => Work::Arrivals(Arrivals::new(scenario, &spec)),
             Traffic::Peers { .. } => Work::Peers(Peers::new(scenario, &spec)),
             Traffic::Web(web) => Work::Web(Web::new(scenario, &spec, web)),
+            Traffic::Swarm(swarm) => Work::Swarm(Swarm::new(scenario, &spec, swarm, &network.hosts[index])),
+            Traffic::Downloads { downloads, size } => {
+                Work::Downloads(Downloads::new(scenario, &spec, (*downloads, size), &network.hosts[index]))
+            }
             Traffic::Bursts { every, size } => Work::Bursts(Bursts::new(&spec, end, every.0, size.bytes())),
             _ => Work::Steady(Steady::new(&spec, end)),
         };
@@ -201,6 +234,8 @@ impl Application {
             Work::Peers(work) => work.act(dialer, &mut stage),
             Work::Web(work) => work.act(dialer, &mut stage),
             Work::Bursts(work) => work.act(dialer, &mut stage),
+            Work::Swarm(work) => work.act(dialer, &mut stage),
+            Work::Downloads(work) => work.act(dialer, &mut stage),
         };
         self.arm(stage.net, next);
     }
@@ -226,6 +261,11 @@ impl Application {
             }
             Work::Peers(work) => work.on_news(dialer, stage, connection, news),
             Work::Web(work) => work.on_news(dialer, stage, connection, news),
+            Work::Swarm(work) => work.on_news(dialer, stage, connection, news),
+            Work::Downloads(work) => {
+                work.on_news(dialer, stage, connection, news);
+                None
+            }
             Work::Bursts(work) => {
                 work.on_news(dialer, stage, connection, news);
                 None

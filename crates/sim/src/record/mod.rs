@@ -57,7 +57,7 @@ impl<'a> Recorder<'a> {
     pub fn new(scenario: &'a Scenario, network: &'a Network) -> Recorder<'a> {
         let ms = scenario.duration.0.as_nanos() / 1_000_000;
         let step_ms = STEPS_MS.into_iter().find(|step| ms / step <= MOST_POINTS).unwrap_or(ms / MOST_POINTS);
-        let step = Span::from_millis(step_ms);
+        let step = scenario.sample.map_or(Span::from_millis(step_ms), |sample| sample.0);
         let mut edges: Vec<Time> = scenario
             .measure
             .iter()
@@ -211,7 +211,8 @@ impl<'a> Recorder<'a> {
         let seconds = (spec.to.0 - spec.from.0).as_secs_f64();
         let received = flows.iter().enumerate().zip(begin.iter().zip(end));
         let figures = received.map(|((i, flow), (begin, end))| {
-            let capacity = flow.payload_share() * self.capacity_of_path(i, net, index);
+            let hosts = self.network.hosts[i].len().max(1) as f64; // each has links of its own
+            let capacity = flow.payload_share() * self.capacity_of_path(i, net, index) * hosts;
             let goodput_bit_s = (end - begin) as f64 * 8.0 / seconds;
             FlowFigures {
                 flow: flow.name().to_owned(),

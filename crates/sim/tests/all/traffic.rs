@@ -6,7 +6,7 @@ use crate::support::{flow, link, ms, run, scenario, utp, Look};
 use afteryou_scenario::law::Drawn;
 use afteryou_scenario::outcome::Completions;
 use afteryou_scenario::traffic::Web;
-use afteryou_scenario::{Duration, Flow, Law, Link, Probability, Role, Size, Traffic};
+use afteryou_scenario::{Duration, Experiment, Flow, Law, Link, Outcome, Probability, Role, Size, Traffic};
 
 const KB: u64 = 1000;
 
@@ -195,4 +195,64 @@ fn a_transfer_that_stops_gives_the_same_result_every_time() {
     assert_eq!(one, other);
     let done = one.totals("one").completions.clone().unwrap();
     assert_eq!((done.completed, done.bytes.queued), (done.begun, 0), "those under way at 5 s go on");
+}
+
+/// The runs of a swarm with so many peers, and of downloads beside it if there are any.
+fn swarm(peers: u32, persist: f64, downloads: u32) -> Outcome {
+    let web = match downloads {
+        0 => String::new(),
+        _ => format!(
+            "[[flow]]\nname = \"web\"\ncontroller = \"newreno\"\nhosts = \"peers\"\n\
+             traffic = {{ downloads = {downloads}, size = {{ uniform = [\"0 B\", \"512 kB\"] }} }}\n"
+        ),
+    };
+    let text = format!(
+        "duration = \"60 s\"\n[[hosts]]\nname = \"peers\"\ncount = {peers}\nup = \"4 Mbit/s\"\ndown = \"8 Mbit/s\"\n\
+         queue = \"100 packets\"\nrtt = {{ lognormal = {{ mean = \"38 ms\", sigma = 0.8, clip = [\"2 ms\", \"400 ms\"] }} }}\n\
+         [[flow]]\nname = \"one\"\nrole = \"background\"\ncontroller = {{ kind = \"ledbat\", init_cwnd = 1 }}\n\
+         hosts = \"peers\"\ntraffic = {{ swarm = {{ chunk = \"250 kB\", persist = {persist} }} }}\n{web}"
+    );
+    let experiment = Experiment::parse(&text, "swarm", &[]).unwrap_or_else(|error| panic!("{error}"));
+    run(&experiment.runs(None, None).unwrap().remove(0).scenario)
+}
+
+#[test]
+fn a_peer_alone_fills_its_uplink_with_five_uploads() {
+    let outcome = swarm(1, 1.0, 0);
+    let done = outcome.totals("one").completions.clone().unwrap();
+    assert_eq!((done.connections, done.begun - done.completed <= 5), (5, true));
+    // Its queue never runs empty with five uploads, of which one pauses now and then.
+    assert!(outcome.run.windows[0].link("peers 1 up").unwrap().utilisation > 0.97);
+}
+
+#[test]
+fn every_peer_of_a_swarm_uploads_and_its_acks_share_the_uplink() {
+    let outcome = swarm(20, 0.5, 0);
+    let done = outcome.totals("one").completions.clone().unwrap();
+    let n = (done.completed - 100) as f64;
+    let (expected, error) = (100.0 + n / 2.0, (n / 4.0).sqrt());
+    assert!(
+        (done.connections as f64 - expected).abs() < 4.0 * error + 100.0,
+        "{} of {expected}",
+        done.connections
+    );
+    let window = &outcome.run.windows[0];
+    for peer in 1..=20 {
+        let link = window.link(&format!("peers {peer} up")).unwrap();
+        assert!(link.utilisation > 0.8, "peer {peer}: {}", link.utilisation);
+    }
+    // Downlinks carry the data of others and the acknowledgements of a peer's own.
+    let sent: u64 = outcome.run.links.iter().map(|link| link.packets.unwrap().arrived).sum();
+    assert!(sent > 2 * outcome.totals("one").packets * 13 / 10, "data and acks cross two links each");
+}
+
+#[test]
+fn as_many_hosts_download_at_any_time_as_is_written() {
+    let outcome = swarm(50, 0.9, 25);
+    let done = outcome.totals("web").completions.clone().unwrap();
+    assert_eq!(done.begun - done.completed, 25);
+    // Uniform from 0 to 512 kB: four standard errors.
+    let mean = done.bytes.offered as f64 / done.begun as f64;
+    assert!((mean - 256e3).abs() < 4.0 * 512e3 / (12.0 * done.begun as f64).sqrt(), "{mean} B");
+    assert_eq!(swarm(50, 0.9, 25), outcome, "the same every time");
 }

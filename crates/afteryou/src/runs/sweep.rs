@@ -1,0 +1,103 @@
+//! A sweep in a folder: runs that are there are not repeated, and each run is there as soon as it has ended.
+
+use super::ended::Ended;
+use super::show::Show;
+use super::{without_curves, words_of_all, Job};
+use crate::run_args::RunArgs;
+use afteryou_lab::sweep::{self, Folder, Manifest};
+use afteryou_lab::{Error, Event, Jobs, AHEAD};
+use afteryou_report::{Finished, Folders, Record};
+use afteryou_scenario::content::ContentHash;
+use afteryou_scenario::Outcome;
+use afteryou_terminal::{output, Failure};
+use anyhow::Context;
+use std::fs::File;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+/// Runs what `out` does not have yet, and writes the tables and the page of everything that it has then.
+pub(super) fn run(
+    args: &RunArgs,
+    job: &Job,
+    out: &Path,
+    stop: &AtomicBool,
+    show: &mut Show,
+) -> Result<(), Failure> {
+    let build = build()?;
+    let series = !args.no_series;
+    let manifest = Manifest::new(&job.lineup, job.file.name.clone(), build, args.shard, series);
+    let folder = Folder::open(out, manifest).map_err(Ended::from)?;
+    let (pending, all) = (folder.pending(), folder.manifest().indices().count());
+    show.was_there(all - pending.len());
+    let folders = Folders::new(out, job.lineup.number(), series).with_parquet(args.parquet);
+    let folder = Mutex::new(folder);
+    let keep = |index: usize, outcome: Outcome| -> Result<Option<Box<Outcome>>, Ended> {
+        let key = sweep::key(&build, &outcome.content_hash, outcome.scenario.seed);
+        let record = folders.write(index, &outcome, key)?;
+        let line = serde_json::to_string(&record)?;
+        folder.lock().unwrap_or_else(PoisonError::into_inner).keep(index, &key, &line)?;
+        Ok(args.json.then(|| Box::new(if series { outcome } else { without_curves(outcome) })))
+    };
+    let jobs = Jobs {
+        engine: job.lineup.engine(),
+        indices: &pending,
+        point: &|index| job.lineup.point(index),
+        // An outcome that waits for its turn to be printed is large.
+        ahead: if args.json { AHEAD } else { usize::MAX },
+    };
+    let ended = args.pool().each(&jobs, &keep, stop, &mut |event| match event {
+        Event::Progress(progress) => {
+            show.draw(progress);
+            Ok::<(), Ended>(())
+        }
+        Event::Done(_, None) => Ok(()),
+        Event::Done(_, Some(outcome)) => {
+            show.clear();
+            Ok(output::print(&format!("{}\n", serde_json::to_string(&*outcome)?))?)
+        }
+    });
+    show.clear();
+    let mut folder = folder.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Err(Ended::InLab(Error::Interrupted)) = ended {
+        let done = all - folder.pending().len();
+        let out = out.display();
+        return Err(Failure::Stopped(format!(
+            "interrupted: {done} of {all} runs are in {out}, and the same command goes on from there"
+        )));
+    }
+    ended?;
+    show.ended(pending.len());
+    folder.sort().map_err(Ended::from)?;
+    let finished = finish(&folder, &job.file.name, args.parquet)?;
+    match args.json {
+        true => Ok(()),
+        false => output::print(&words_of_all(
+            &job.file.name,
+            &finished.briefs,
+            finished.runs,
+            Some(&finished.page),
+        )),
+    }
+}
+
+/// Writes the tables and the page of everything that `folder` has.
+pub(super) fn finish(folder: &Folder, title: &str, parquet: bool) -> Result<Finished, Ended> {
+    let record =
+        |run: Result<sweep::Finished, Error>| Ok::<Record, Ended>(serde_json::from_str(&run?.content)?);
+    let manifest = folder.manifest();
+    let folders = Folders::new(folder.dir(), manifest.runs, manifest.series).with_parquet(parquet);
+    folders.finish(title, || folder.finished().map(record))
+}
+
+/// The hash of this program.
+fn build() -> Result<ContentHash, Failure> {
+    // On Linux this opens the running program even where another one has taken its place.
+    let running = Path::new("/proc/self/exe");
+    let path = if cfg!(target_os = "linux") { running.to_owned() } else { std::env::current_exe()? };
+    let opened = File::open(&path).or_else(|_| File::open(std::env::current_exe()?));
+    let hash = opened
+        .and_then(sweep::build)
+        .context("cannot read this program, whose hash is part of the key of a run")?;
+    Ok(hash)
+}

@@ -1,0 +1,80 @@
+//! Curves for other programs: a point of a curve in a line.
+
+use crate::error::Error;
+use crate::folder::{unwritten, write_files};
+use crate::rows::{Columns, Csv, Parquet, Row};
+use afteryou_scenario::outcome::{round, Outcome, Run};
+use std::io;
+use std::path::Path;
+
+/// The curves of an outcome as CSV: `run,time_s,of,quantity,unit,value`.
+pub fn series_csv(outcome: &Outcome) -> String {
+    let columns = columns();
+    // A vector takes everything.
+    let written = || {
+        let mut table = Csv::new(&columns, Vec::new())?;
+        rows(outcome).try_for_each(|row| table.write(&row))?;
+        table.finish()
+    };
+    let bytes: io::Result<Vec<u8>> = written();
+    String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default()
+}
+
+/// The same as Parquet.
+///
+/// # Errors
+/// A curve that the format cannot hold.
+pub fn series_parquet(outcome: &Outcome) -> io::Result<Vec<u8>> {
+    let columns = columns();
+    let mut table = Parquet::new(&columns, Vec::new())?;
+    rows(outcome).try_for_each(|row| table.write(&row))?;
+    table.finish()
+}
+
+/// Writes the curves of an outcome into `dir`: `series.csv` and, with `parquet`, `series.parquet`.
+///
+/// # Errors
+/// A folder that takes no files.
+pub fn write_series(outcome: &Outcome, dir: &Path, parquet: bool) -> Result<(), Error> {
+    write_files(dir, &[("series.csv", series_csv(outcome))])?;
+    if parquet {
+        let name = "series.parquet";
+        let table = series_parquet(outcome).map_err(|reason| unwritten(&dir.join(name), reason))?;
+        write_files(dir, &[(name, table)])?;
+    }
+    Ok(())
+}
+
+/// The columns, also where there is no curve.
+fn columns() -> Columns {
+    let mut columns = Columns::default();
+    columns.add(&row("", 0.5, ["", "", ""], 0.5));
+    columns
+}
+
+fn row(run: &str, time_s: f64, [of, quantity, unit]: [&str; 3], value: f64) -> Row {
+    let mut row = Row::default();
+    row.add("run", run);
+    row.add("time_s", time_s);
+    row.add("of", of);
+    row.add("quantity", quantity);
+    row.add("unit", unit);
+    row.add("value", value);
+    row
+}
+
+fn rows(outcome: &Outcome) -> impl Iterator<Item = Row> + '_ {
+    let runs: [(&str, Option<&Run>); 2] =
+        [("run", Some(&outcome.run)), ("baseline", outcome.baseline.as_ref())];
+    let curves = runs.into_iter().flat_map(|(name, run)| {
+        run.into_iter().flat_map(move |run| run.series.iter().map(move |series| (name, series)))
+    });
+    curves.flat_map(|(name, series)| {
+        let words = [series.of.as_str(), &series.quantity, &series.unit];
+        let points = series.values.iter().enumerate().filter_map(|(i, value)| Some((i, (*value)?)));
+        // Each value stands at the end of the step that it is of.
+        points.map(move |(i, value)| {
+            row(name, round(series.start_s + (i + 1) as f64 * series.step_s, 6), words, value)
+        })
+    })
+}

@@ -1,0 +1,60 @@
+//! `[[hosts]]`: hosts with access links of their own.
+
+use super::error::Problem;
+use super::keys::HOSTS;
+use super::read::{check_keys, count, needed, quantity, table, tables, text, Result};
+use super::traffic::law;
+use super::tree::{Node, Table};
+use crate::hosts::{Host, Hosts};
+use crate::random::stream;
+use crate::scenario::Link;
+use crate::units::{Duration, Rate};
+use std::collections::BTreeSet;
+
+/// Most hosts of one name: each has two links with figures of their own.
+const MOST_HOSTS: u64 = 1000;
+
+/// Reads all hosts, with round-trip times drawn from streams of `seed`, and makes their links.
+pub(crate) fn hosts(root: &Table, seed: u64) -> Result<(Vec<Hosts>, Vec<Link>)> {
+    let (mut all, mut links, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for node in root.get("hosts").map_or(Ok(Vec::new()), tables)? {
+        let hosts = read(node, seed, &mut links)?;
+        if !names.insert(hosts.name.clone()) {
+            return Err(Problem::new(
+                &node.place,
+                format!("two hosts are named {:?}: rename one", hosts.name),
+            ));
+        }
+        all.push(hosts);
+    }
+    Ok((all, links))
+}
+
+fn read(node: &Node, seed: u64, links: &mut Vec<Link>) -> Result<Hosts> {
+    let fields = table(node)?;
+    check_keys(fields, "hosts", HOSTS)?;
+    let name = text(needed(fields, "name", node, "\"peers\"")?)?;
+    let number = fields.get("count").map_or(Ok(1), |node| count(node, 1..=MOST_HOSTS))?;
+    let (up, down) =
+        (needed(fields, "up", node, "\"1 Mbit/s\"")?, needed(fields, "down", node, "\"8 Mbit/s\"")?);
+    let (up, down) = (rate(up)?, rate(down)?);
+    let queue = quantity(needed(fields, "queue", node, "\"100 packets\"")?)?;
+    let rtt = law::<Duration>(needed(fields, "rtt", node, "\"50 ms\"")?)?;
+    let mut random = stream(seed, &format!("rtt of hosts {name}"));
+    let mut host = |number: u64| {
+        let link = |way: &str| format!("{name} {} {way}", number + 1);
+        let host = Host { up: link("up"), down: link("down"), rtt: rtt.draw(&mut random) };
+        links.push(Link::new(up, queue).named(&host.up));
+        links.push(Link::new(down, queue).named(&host.down));
+        host
+    };
+    Ok(Hosts { name: name.to_owned(), host: (0..number).map(&mut host).collect() })
+}
+
+fn rate(node: &Node) -> Result<Rate> {
+    let rate: Rate = quantity(node)?;
+    match rate.bytes_per_second() {
+        0 => Err(Problem::new(&node.place, format!("{rate} carries nothing: use at least 8 bit/s"))),
+        _ => Ok(rate),
+    }
+}

@@ -1,0 +1,189 @@
+//! A swarm (Carofiglio et al. 2013, §8 and §9): peers with access links of their own that upload to each other.
+//!
+//! Each peer has some neighbours, drawn when the run begins, and uploads to some of them at a time, one chunk after another over
+//! one connection each. After a chunk's last acknowledgement the slot goes on with the same neighbour with probability `persist`:
+//! connection, window and base delay are kept, and one idle round trip of the empty path passes. Otherwise it goes on at
+//! once with a neighbour drawn from those that the peer does not upload to, over a new connection. Slots begin within the
+//! first round trip.
+//!
+//! Every peer always has what its neighbours are missing, and there is no tit-for-tat. One host alone is a peer whose
+//! neighbours' access is no bottleneck.
+
+use super::transfers::Transfer;
+use super::{draw_index, Dialer, Stage};
+use crate::connection::News;
+use afteryou_base::{Span, Time};
+use afteryou_scenario::network::{Access, Route};
+use afteryou_scenario::traffic::Swarm as Words;
+use afteryou_scenario::{random, Flow as Spec, Scenario};
+use rand_pcg::Pcg64;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// Such an application.
+pub(super) struct Swarm {
+    words: Words,
+    random: Pcg64,
+    stop: Time,
+    has_begun: bool,
+    peers: Vec<Peer>,
+    /// By connection.
+    slots: BTreeMap<usize, Slot>,
+    agenda: BinaryHeap<Reverse<(Time, Wake)>>,
+}
+
+/// A host that uploads.
+struct Peer {
+    access: Access,
+    /// The access of each neighbour; none where it is no bottleneck.
+    neighbours: Vec<Option<Access>>,
+    /// The peer uploads to this neighbour.
+    is_active: Vec<bool>,
+}
+
+/// An upload.
+struct Slot {
+    peer: usize,
+    neighbour: usize,
+    chunk: Option<Transfer>,
+}
+
+/// What is due at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Wake {
+    /// A slot of this peer begins.
+    Begin(usize),
+    /// The slot with this connection goes on after a pause.
+    GoOn(usize),
+}
+
+impl Peer {
+    /// The route to a neighbour.
+    fn route(&self, neighbour: usize) -> Route {
+        match &self.neighbours[neighbour] {
+            Some(access) => self.access.to(access),
+            None => self.access.upload(),
+        }
+    }
+
+    /// A neighbour to which it does not upload, drawn at random; none if there is none.
+    fn inactive(&self, random: &mut Pcg64) -> Option<usize> {
+        let inactive: Vec<usize> = (0..self.is_active.len()).filter(|i| !self.is_active[*i]).collect();
+        (!inactive.is_empty()).then(|| inactive[draw_index(random, inactive.len())])
+    }
+}
+
+impl Swarm {
+    pub(super) fn new(scenario: &Scenario, spec: &Spec, words: &Words, hosts: &[Access]) -> Swarm {
+        let mut random = Dialer::random(scenario, spec, "peers");
+        let peers = (0..hosts.len()).map(|peer| peer_of(peer, hosts, words.neighbours as usize, &mut random));
+        let peers: Vec<Peer> = peers.collect();
+        Swarm {
+            words: words.clone(),
+            stop: Time(spec.stop.unwrap_or(scenario.duration).0 .0),
+            has_begun: false,
+            peers,
+            slots: BTreeMap::new(),
+            agenda: BinaryHeap::new(),
+            random,
+        }
+    }
+
+    /// Slots begin or go on; returns when the next one does.
+    pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) -> Option<Time> {
+        let now = stage.now;
+        if now >= self.stop {
+            dialer.stop(stage);
+            return None;
+        }
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.draw_beginnings(now);
+        }
+        while self.agenda.peek().is_some_and(|Reverse((at, _))| *at <= now) {
+            match self.agenda.pop() {
+                Some(Reverse((_, Wake::Begin(peer)))) => self.begin(dialer, stage, peer, None),
+                Some(Reverse((_, Wake::GoOn(connection)))) => self.go_on(dialer, stage, connection),
+                None => {}
+            }
+        }
+        Some(self.next())
+    }
+
+    fn next(&self) -> Time {
+        self.agenda.peek().map_or(self.stop, |Reverse((at, _))| (*at).min(self.stop))
+    }
+
+    fn draw_beginnings(&mut self, now: Time) {
+        for (i, peer) in self.peers.iter().enumerate() {
+            for _ in 0..(self.words.slots as usize).min(peer.neighbours.len()) {
+                let after = Span((peer.access.rtt.0 as f64 * random::uniform(&mut self.random)) as u64);
+                self.agenda.push(Reverse((now + after, Wake::Begin(i))));
+            }
+        }
+    }
+
+    /// A slot of a peer takes up a neighbour to which the peer does not upload, or goes back to `last` if there is none.
+    fn begin(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>, peer: usize, last: Option<usize>) {
+        let Some(neighbour) = self.peers[peer].inactive(&mut self.random).or(last) else { return };
+        if let Some(last) = last {
+            self.peers[peer].is_active[last] = false;
+        }
+        self.peers[peer].is_active[neighbour] = true;
+        let bytes = self.words.chunk.bytes();
+        let chunk = Some(dialer.transfers.begin(stage.now, bytes));
+        let connection = dialer.dial_over(stage, &self.peers[peer].route(neighbour), bytes);
+        self.slots.insert(connection, Slot { peer, neighbour, chunk });
+    }
+
+    /// A slot sends its next chunk over the same connection.
+    fn go_on(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>, connection: usize) {
+        let bytes = self.words.chunk.bytes();
+        if let Some(slot) = self.slots.get_mut(&connection) {
+            slot.chunk = Some(dialer.transfers.begin(stage.now, bytes));
+            dialer.send(stage, connection, bytes);
+        }
+    }
+
+    /// Returns when the next slot goes on, if that may be sooner than before.
+    pub(super) fn on_news(
+        &mut self,
+        dialer: &mut Dialer,
+        stage: &mut Stage<'_, '_>,
+        connection: usize,
+        news: News,
+    ) -> Option<Time> {
+        let slot = self.slots.get_mut(&connection)?;
+        if news == News::Arrived {
+            dialer.transfers.complete(stage.now, slot.chunk.take()?);
+            return None;
+        }
+        let (peer, neighbour) = (slot.peer, slot.neighbour);
+        if random::happens(&mut self.random, self.words.persist.ratio()) {
+            let Route { forward_delay, reverse_delay, .. } = self.peers[peer].route(neighbour);
+            let after = stage.now + forward_delay + reverse_delay;
+            self.agenda.push(Reverse((after, Wake::GoOn(connection))));
+            return Some(self.next());
+        }
+        self.slots.remove(&connection);
+        dialer.hang_up(stage.connections, connection);
+        self.begin(dialer, stage, peer, Some(neighbour));
+        None
+    }
+}
+
+/// The peer with this index and neighbours drawn from the others.
+fn peer_of(peer: usize, hosts: &[Access], neighbours: usize, random: &mut Pcg64) -> Peer {
+    let mut others: Vec<Option<Access>> =
+        hosts.iter().enumerate().filter(|(i, _)| *i != peer).map(|(_, access)| Some(*access)).collect();
+    if others.is_empty() {
+        others = vec![None; neighbours];
+    }
+    let number = neighbours.min(others.len());
+    // The first steps of a Fisher–Yates shuffle.
+    for i in 0..number {
+        let other = i + draw_index(random, others.len() - i);
+        others.swap(i, other);
+    }
+    others.truncate(number);
+    Peer { access: hosts[peer], is_active: vec![false; number], neighbours: others }
+}
