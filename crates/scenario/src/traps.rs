@@ -1,6 +1,5 @@
 //! Settings that are valid and seldom meant: warnings, not errors.
 
-use crate::file::Planned;
 use crate::outcome::{Run, Totals};
 use crate::scenario::{Link, Scenario};
 use crate::transport::Protocol;
@@ -30,13 +29,10 @@ pub fn of_scenario(scenario: &Scenario) -> Vec<String> {
     }
 }
 
-/// Returns a sentence if a file repeats runs that are all the same.
-pub fn of_repetitions(runs: &[Planned]) -> Option<String> {
-    let [first, second, ..] = runs else { return None };
-    let repeats = first.point == second.point && first.repetition != second.repetition;
+/// Returns a sentence if two repetitions of a run cannot differ.
+pub fn of_repetitions(first: &Scenario, second: &Scenario) -> Option<String> {
     let unseeded = |scenario: &Scenario| Scenario { seed: 0, ..scenario.clone() };
-    let same = repeats && unseeded(&first.scenario) == unseeded(&second.scenario);
-    (same && !is_random(&first.scenario)).then(|| {
+    (unseeded(first) == unseeded(second) && !is_random(first)).then(|| {
         "nothing in this file is random, so all repetitions are the same: write noise = \"testbed\", or leave repeat out"
             .to_owned()
     })
@@ -80,17 +76,18 @@ mod tests {
     use super::*;
     use crate::Experiment;
 
-    fn runs(queue: &str, top: &str) -> Vec<Planned> {
+    fn runs(queue: &str, top: &str) -> Vec<Scenario> {
         let text = format!(
             "duration = \"9 s\"\nrepeat = 2\n{top}\n[link]\nrate = \"1 Mbit/s\"\nbuffer = \"9 packets\"\nqueue = {queue}\n\
              [[flow]]\nname = \"a\"\ncontroller = \"cubic\"\nrtt = \"9 ms\"\ntransport = {{ kind = \"tcp\", ecn = true }}\n"
         );
-        Experiment::parse(&text, "test.toml", &[]).unwrap().runs(None, None).unwrap()
+        let runs = Experiment::parse(&text, "test.toml", &[]).unwrap().runs(None, None).unwrap();
+        runs.into_iter().map(|run| run.scenario).collect()
     }
 
     #[test]
     fn ecn_without_a_queue_that_marks_is_warned_about() {
-        let warnings = |queue: &str| of_scenario(&runs(queue, "")[0].scenario);
+        let warnings = |queue: &str| of_scenario(&runs(queue, "")[0]);
         assert!(warnings("\"droptail\"")[0].contains("ECN changes nothing for flow \"a\""));
         assert!(!warnings("{ kind = \"codel\", ecn = \"false\" }").is_empty());
         assert_eq!(warnings("{ kind = \"codel\", ecn = \"true\" }"), [""; 0]);
@@ -99,10 +96,13 @@ mod tests {
 
     #[test]
     fn repetitions_that_cannot_differ_are_warned_about() {
-        assert!(of_repetitions(&runs("\"droptail\"", "")).is_some());
-        assert_eq!(of_repetitions(&runs("\"droptail\"", "noise = \"testbed\"")), None);
-        assert_eq!(of_repetitions(&runs("\"pie\"", "")), None);
-        assert_eq!(of_repetitions(&runs("\"droptail\"", "")[..1]), None);
+        let warning = |queue: &str, top: &str| {
+            let runs = runs(queue, top);
+            of_repetitions(&runs[0], &runs[1])
+        };
+        assert!(warning("\"droptail\"", "").is_some());
+        assert_eq!(warning("\"droptail\"", "noise = \"testbed\""), None);
+        assert_eq!(warning("\"pie\"", ""), None);
     }
 
     #[test]
