@@ -26,157 +26,157 @@ end
 
 complete -c afteryou -n "__fish_afteryou_needs_command" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_needs_command" -s V -l version -d 'Print version'
-complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "send" -d 'Send files and directories to where `afteryou receive` waits for them'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "send" -d 'Send files and directories to a waiting `afteryou receive`'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "receive" -d 'Wait for files; prints the ticket for `afteryou send`'
-complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "serve" -d 'Let files be got; prints the ticket for `afteryou get`'
-complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "get" -d 'Get files and directories from where `afteryou serve` has them'
-complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "ctl" -d 'Look at running jobs, slow them down, pause and end them'
-complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "demo" -d 'Watch a background transfer step aside, with real packets on this machine'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "serve" -d 'Serve files; prints the ticket for `afteryou get`'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "get" -d 'Get files and directories from a running `afteryou serve`'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "ctl" -d 'Show running jobs, limit their rate, pause and end them'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "demo" -d 'Watch a background transfer yield to an upload, with real packets on this machine'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "sim" -d 'Run scenario files in the simulator: hours of network in seconds'
-complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "fluid" -d 'The same files as differential equations: what to expect, at once'
-complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "bed" -d 'The same files with real packets: real sockets on this machine through an emulated link'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "fluid" -d 'Solve scenario files as differential equations, within moments'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "bed" -d 'Run scenario files with real packets, over sockets of this machine and an emulated link'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "merge" -d 'Join parts of a sweep that other processes or machines ran'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "plot" -d 'Draw a figure of what runs saved: curves, bars, distributions, maps'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "report" -d 'Draw the pages of a saved result or sweep again'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "compare" -d 'Print two results side by side, with the differences'
-complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "list" -d 'What there is to choose from, with every parameter'
-complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "doctor" -d 'What this machine and the way to a far end can do, and what to do about the rest'
-complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "completions" -d 'What a shell has to know to complete words'
-complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "man" -d 'Manual pages'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "list" -d 'List controllers, queues or transports with every parameter'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "doctor" -d 'Check this machine and the path to a peer, and suggest remedies'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "completions" -d 'Print or install completions for a shell'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "man" -d 'Write the manual pages'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l symlinks -d 'Choose how symbolic links are handled. `follow` may leave PATH: what a link leads to is sent wherever it lies' -r -f -a "keep\t'They arrive as links, if they stay within what is sent'
-skip\t'They are left out'
-follow\t'What they point to arrives instead'"
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l via -d 'Start the far end over ssh, as scp does, instead of using a ticket' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l symlinks -d 'Choose how symbolic links are handled. `follow` may leave PATH: the target of a link is sent wherever it is' -r -f -a "keep\t'Send links as links, if they stay within the files sent'
+skip\t'Leave links out'
+follow\t'Send their targets instead'"
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l via -d 'Start the other side over ssh, as scp does, instead of using a ticket' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l ssh-command -d 'The ssh program of --via, with its arguments: "ssh -p 2222"' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l far-command -d 'How --via finds afteryou on the other machine' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l far-command -d 'Command that --via runs as afteryou on the other machine' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l ticket -d 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l connections -d 'Connections of this job; together they take no more than one' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l give-up-after -d 'Fail if there was no connection for so long; if not said, try for ever' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l max-rate -d 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l controller -d 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l dscp -d 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l connections -d 'Number of connections of this job; together they use no more than one would' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l give-up-after -d 'Fail after this time without a connection; by default try indefinitely' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l max-rate -d 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l controller -d 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l dscp -d 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l state -d 'Where this machine\'s key is kept; usually ~/.local/state/afteryou' -r -F
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l control-dir -d 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l list -d 'Print the name of each file when it is done, and what became of it'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l list -d 'Print the name of each file when it is done, and its result'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s q -l quiet -d 'Print nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l json-groups -d 'An event for each chunk group that comes off the wire'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l listen -d 'The UDP address and port to wait at; port 0 is that of the last time, or any if somebody else has that' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l address -d 'Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l listen -d 'UDP address and port to listen on; port 0 is the port of the last time, or any if that is taken' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l address -d 'Put this into the ticket, instead of this machine\'s own addresses; may be repeated' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l ticket-file -d 'Write the ticket into this file, which only its owner may read, instead of printing it' -r -F
-complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l max-rate -d 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l controller -d 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l dscp -d 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l max-rate -d 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l controller -d 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l dscp -d 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l state -d 'Where this machine\'s key is kept; usually ~/.local/state/afteryou' -r -F
-complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l control-dir -d 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l once -d 'End after the first job that is complete'
-complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l ticket-only -d 'For scripts and ssh: print the ticket and nothing else, with a key that is kept nowhere, and end with standard input'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l ticket-only -d 'For scripts and ssh: print the ticket alone, use a key that is not stored, and end with standard input'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l new-ticket -d 'Make a new secret: tickets printed so far are void'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
-complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l list -d 'Print the name of each file when it is done, and what became of it'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l list -d 'Print the name of each file when it is done, and its result'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s q -l quiet -d 'Print nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l json-groups -d 'An event for each chunk group that comes off the wire'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l symlinks -d 'Choose how symbolic links are handled. `follow` never leaves DIR' -r -f -a "keep\t'They arrive as links, if they stay within what is sent'
-skip\t'They are left out'
-follow\t'What they point to arrives instead'"
-complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l listen -d 'The UDP address and port to wait at; port 0 is that of the last time, or any if somebody else has that' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l address -d 'Put this into the ticket, instead of the addresses that this machine knows of itself; may be repeated' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l symlinks -d 'Choose how symbolic links are handled. `follow` never leaves DIR' -r -f -a "keep\t'Send links as links, if they stay within the files sent'
+skip\t'Leave links out'
+follow\t'Send their targets instead'"
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l listen -d 'UDP address and port to listen on; port 0 is the port of the last time, or any if that is taken' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l address -d 'Put this into the ticket, instead of this machine\'s own addresses; may be repeated' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l ticket-file -d 'Write the ticket into this file, which only its owner may read, instead of printing it' -r -F
-complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l max-rate -d 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l controller -d 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l dscp -d 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l max-rate -d 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l controller -d 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l dscp -d 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l state -d 'Where this machine\'s key is kept; usually ~/.local/state/afteryou' -r -F
-complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l control-dir -d 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l once -d 'End after the first job that is complete'
-complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l ticket-only -d 'For scripts and ssh: print the ticket and nothing else, with a key that is kept nowhere, and end with standard input'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l ticket-only -d 'For scripts and ssh: print the ticket alone, use a key that is not stored, and end with standard input'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l new-ticket -d 'Make a new secret: tickets printed so far are void'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
-complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l list -d 'Print the name of each file when it is done, and what became of it'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l list -d 'Print the name of each file when it is done, and its result'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s q -l quiet -d 'Print nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l json-groups -d 'An event for each chunk group that comes off the wire'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l via -d 'Start the far end over ssh, as scp does, instead of using a ticket' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l via -d 'Start the other side over ssh, as scp does, instead of using a ticket' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l ssh-command -d 'The ssh program of --via, with its arguments: "ssh -p 2222"' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l far-command -d 'How --via finds afteryou on the other machine' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l far-command -d 'Command that --via runs as afteryou on the other machine' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l ticket -d 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l connections -d 'Connections of this job; together they take no more than one' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l give-up-after -d 'Fail if there was no connection for so long; if not said, try for ever' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l max-rate -d 'Go no faster than this, or than this at these times of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l controller -d 'The congestion controller of what this side sends, with parameters if wanted: NAME[,parameter=value...]' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l dscp -d 'The class that packets claim: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l connections -d 'Number of connections of this job; together they use no more than one would' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l give-up-after -d 'Fail after this time without a connection; by default try indefinitely' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l max-rate -d 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l controller -d 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l dscp -d 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l state -d 'Where this machine\'s key is kept; usually ~/.local/state/afteryou' -r -F
-complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l control-dir -d 'Where `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
-complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l list -d 'Print the name of each file when it is done, and what became of it'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l list -d 'Print the name of each file when it is done, and its result'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s q -l quiet -d 'Print nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l json-groups -d 'An event for each chunk group that comes off the wire'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -l job -d 'Process ID of the job; not needed if only one runs' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -l control-dir -d 'Directory of running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -l json -d 'For programs: one JSON object in a line for each job'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "status" -d 'Say how it goes'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "pause" -d 'Let it stand still; its connection stays'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "resume" -d 'Let it go on'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "rate" -d 'Let it go no faster than this, instead of what it was told before'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "off" -d 'Lift all limits and pauses of this side; a timetable speaks again at its next change'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "stop" -d 'End it; what arrived stays, and the same command goes on from there'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "status" -d 'Show the status of running jobs'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "pause" -d 'Stop the data; the connection stays'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "resume" -d 'Continue after a pause'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "rate" -d 'Limit the rate, in place of earlier limits'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "off" -d 'Lift all limits and pauses of this side; a timetable takes effect again at its next change'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "stop" -d 'End the job; stored data stay, and the same command continues from there'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and not __fish_seen_subcommand_from status pause resume rate off stop help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -l job -d 'Process ID of the job; not needed if only one runs' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -l control-dir -d 'Directory of running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -l json -d 'For programs: one JSON object in a line for each job'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -l job -d 'Process ID of the job; not needed if only one runs' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -l control-dir -d 'Directory of running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -l json -d 'For programs: one JSON object in a line for each job'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from pause" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -l job -d 'Process ID of the job; not needed if only one runs' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -l control-dir -d 'Directory of running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -l json -d 'For programs: one JSON object in a line for each job'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -l job -d 'Process ID of the job; not needed if only one runs' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -l control-dir -d 'Directory of running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -l json -d 'For programs: one JSON object in a line for each job'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from rate" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -l job -d 'Process ID of the job; not needed if only one runs' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -l control-dir -d 'Directory of running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -l json -d 'For programs: one JSON object in a line for each job'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from off" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -l job -d 'Which job, by its process; not needed if only one runs' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -l job -d 'Process ID of the job; not needed if only one runs' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -l control-dir -d 'Where to look for running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -l control-dir -d 'Directory of running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -l json -d 'For programs: one JSON object in a line for each job'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "status" -d 'Say how it goes'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "pause" -d 'Let it stand still; its connection stays'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "resume" -d 'Let it go on'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "rate" -d 'Let it go no faster than this, instead of what it was told before'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "off" -d 'Lift all limits and pauses of this side; a timetable speaks again at its next change'
-complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "stop" -d 'End it; what arrived stays, and the same command goes on from there'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "status" -d 'Show the status of running jobs'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "pause" -d 'Stop the data; the connection stays'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "resume" -d 'Continue after a pause'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "rate" -d 'Limit the rate, in place of earlier limits'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "off" -d 'Lift all limits and pauses of this side; a timetable takes effect again at its next change'
+complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "stop" -d 'End the job; stored data stay, and the same command continues from there'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l controller -d 'The transfer\'s congestion controller, with parameters if wanted: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l seconds -d 'How long to watch, in seconds; at least 24' -r
@@ -194,8 +194,8 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -s h -l help -d 
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l trace -d 'Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l out -d 'Write reports, results and curves into this folder' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l seed -d 'Seed of every random choice, instead of the file\'s' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l repeat -d 'Run each combination so many times, with seeds N, N+1, …' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l jobs -d 'Runs at the same time; as many as there are cores if not said' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l repeat -d 'Run each combination this many times, with seeds N, N+1, …' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l jobs -d 'Runs at the same time; the number of cores by default' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l shard -d 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l set -d 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l json -d 'For programs: the result of each run as JSON, one in a line, on stdout'
@@ -204,19 +204,19 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l parquet -d 'Wr
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l out -d 'Write reports, results and curves into this folder' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l seed -d 'Seed of every random choice, instead of the file\'s' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l repeat -d 'Run each combination so many times, with seeds N, N+1, …' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l jobs -d 'Runs at the same time; as many as there are cores if not said' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l repeat -d 'Run each combination this many times, with seeds N, N+1, …' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l jobs -d 'Runs at the same time; the number of cores by default' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l shard -d 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l set -d 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l explain -d 'Print what follows from the scenario without running it: equilibrium, time constants, stability, what to expect'
+complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l explain -d 'Print the equilibrium, time constants and stability of the scenario, and the expected shares, without running it'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l json -d 'For programs: the result of each run as JSON, one in a line, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l no-series -d 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l parquet -d 'Write tables and curves as Parquet, too'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l out -d 'Write reports, results and curves into this folder' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l seed -d 'Seed of every random choice, instead of the file\'s' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l repeat -d 'Run each combination so many times, with seeds N, N+1, …' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l jobs -d 'Runs at the same time; as many as there are cores if not said' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l repeat -d 'Run each combination this many times, with seeds N, N+1, …' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l jobs -d 'Runs at the same time; the number of cores by default' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l shard -d 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l set -d 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l json -d 'For programs: the result of each run as JSON, one in a line, on stdout'
@@ -246,27 +246,27 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand doctor" -s h -l help -
 complete -c afteryou -n "__fish_afteryou_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand man" -l out -d 'Write all pages into this directory instead' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand man" -s h -l help -d 'Print help'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "send" -d 'Send files and directories to where `afteryou receive` waits for them'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "send" -d 'Send files and directories to a waiting `afteryou receive`'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "receive" -d 'Wait for files; prints the ticket for `afteryou send`'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "serve" -d 'Let files be got; prints the ticket for `afteryou get`'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "get" -d 'Get files and directories from where `afteryou serve` has them'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "ctl" -d 'Look at running jobs, slow them down, pause and end them'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "demo" -d 'Watch a background transfer step aside, with real packets on this machine'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "serve" -d 'Serve files; prints the ticket for `afteryou get`'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "get" -d 'Get files and directories from a running `afteryou serve`'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "ctl" -d 'Show running jobs, limit their rate, pause and end them'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "demo" -d 'Watch a background transfer yield to an upload, with real packets on this machine'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "sim" -d 'Run scenario files in the simulator: hours of network in seconds'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "fluid" -d 'The same files as differential equations: what to expect, at once'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "bed" -d 'The same files with real packets: real sockets on this machine through an emulated link'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "fluid" -d 'Solve scenario files as differential equations, within moments'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "bed" -d 'Run scenario files with real packets, over sockets of this machine and an emulated link'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "merge" -d 'Join parts of a sweep that other processes or machines ran'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "plot" -d 'Draw a figure of what runs saved: curves, bars, distributions, maps'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "report" -d 'Draw the pages of a saved result or sweep again'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "compare" -d 'Print two results side by side, with the differences'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "list" -d 'What there is to choose from, with every parameter'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "doctor" -d 'What this machine and the way to a far end can do, and what to do about the rest'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "completions" -d 'What a shell has to know to complete words'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "man" -d 'Manual pages'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "list" -d 'List controllers, queues or transports with every parameter'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "doctor" -d 'Check this machine and the path to a peer, and suggest remedies'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "completions" -d 'Print or install completions for a shell'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "man" -d 'Write the manual pages'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "status" -d 'Say how it goes'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "pause" -d 'Let it stand still; its connection stays'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "resume" -d 'Let it go on'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "rate" -d 'Let it go no faster than this, instead of what it was told before'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "off" -d 'Lift all limits and pauses of this side; a timetable speaks again at its next change'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "stop" -d 'End it; what arrived stays, and the same command goes on from there'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "status" -d 'Show the status of running jobs'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "pause" -d 'Stop the data; the connection stays'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "resume" -d 'Continue after a pause'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "rate" -d 'Limit the rate, in place of earlier limits'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "off" -d 'Lift all limits and pauses of this side; a timetable takes effect again at its next change'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and __fish_seen_subcommand_from ctl" -f -a "stop" -d 'End the job; stored data stay, and the same command continues from there'
