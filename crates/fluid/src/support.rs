@@ -81,6 +81,13 @@ fn of_flow(flow: &Flow) -> Vec<Unsupported> {
         );
         reasons.push(Unsupported::of_flow(flow, "direction", reason));
     }
+    if let Some(element) = flow.elements.first() {
+        let reason = format!(
+            "flow {:?}: {element} has no fluid model, and noise is one: leave it out, or run the scenario in the simulator",
+            flow.name
+        );
+        reasons.push(Unsupported::of_flow(flow, element, reason));
+    }
     let what = match &flow.traffic {
         Traffic::Chunk(_) => Some("traffic in chunks"),
         traffic if traffic.has_transfers() => Some("traffic of many transfers"),

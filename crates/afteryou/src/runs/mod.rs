@@ -14,7 +14,7 @@ use crate::run_args::{EngineCommand, RunArgs};
 use afteryou_lab::sweep::Folder;
 use afteryou_lab::{Event, Jobs, Lineup, AHEAD};
 use afteryou_report::{self as report, Brief, MOST_SHOWN};
-use afteryou_scenario::{Experiment, Outcome};
+use afteryou_scenario::{traps, Experiment, Outcome};
 use afteryou_terminal::output;
 use afteryou_terminal::Failure;
 use anyhow::Context;
@@ -54,6 +54,7 @@ pub fn run(command: &EngineCommand) -> Result<(), Failure> {
     if command.trace.is_some() {
         stands_for_one_run(&jobs, args)?;
     }
+    jobs.iter().try_for_each(warn)?;
     let stop = on_interrupt()?;
     if let Some(out) = &args.out {
         report::check_writable(out)?;
@@ -109,6 +110,24 @@ fn on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
+/// Prints a warning for each setting that is valid and seldom meant.
+fn warn(job: &Job<'_>) -> Result<(), Failure> {
+    let first = job.lineup.point(0).map_err(failure)?;
+    let mut warnings = traps::of_scenario(&first.scenario);
+    if job.lineup.number() > 1 {
+        let second = job.lineup.point(1).map_err(failure)?;
+        let is_repetition = second.settings == first.settings;
+        let same = || traps::of_repetitions(&first.scenario, &second.scenario);
+        warnings.extend(is_repetition.then(same).flatten());
+    }
+    warnings.iter().for_each(|warning| complain(&job.file.name, warning));
+    Ok(())
+}
+
+fn complain(name: &str, warning: &str) {
+    output::complain(&format!("warning: {name}: {warning}\n"));
+}
+
 /// A packet trace is of one run.
 fn stands_for_one_run(jobs: &[Job], args: &RunArgs) -> Result<(), Failure> {
     let runs: usize = jobs.iter().map(|job| job.lineup.number()).sum();
@@ -134,6 +153,9 @@ fn run_job(
     let indices: Vec<usize> = (0..job.lineup.number()).collect();
     let (mut briefs, mut alone) = (Vec::new(), None);
     let mut take = |outcome: Outcome| -> Result<(), Failure> {
+        if let Some(warning) = traps::of_run(&outcome.run) {
+            complain(&outcome.scenario.name, &warning);
+        }
         let outcome = if args.no_series { without_curves(outcome) } else { outcome };
         if let Some(out) = out {
             report::write_folder(&outcome, out)?;

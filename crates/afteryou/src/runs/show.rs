@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn the_line_says_what_is_done_and_what_is_left() {
         let at = |work, done, total, simulated_s| {
-            State { work, done, there: 0, total, simulated_s, elapsed_s: 10.0 }.line(99)
+            State { work, done, there: 0, total, simulated_s, elapsed_s: 10.0 }.line(120)
         };
         assert_eq!(
             at(2.5, 2, 10, 5000.0),

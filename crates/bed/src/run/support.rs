@@ -51,7 +51,9 @@ fn of_flow(flow: &Flow) -> Vec<Unsupported> {
     let packet = flow.packet.map(|_| ("packet".to_owned(), "settings of the packet"));
     let traffic = traffic.map(|what| ("traffic".to_owned(), what));
     let active = (!flow.active.is_empty()).then(|| ("active".to_owned(), "flows that are active at times"));
-    let all = tcp.into_iter().chain(settings).chain(packet).chain(traffic).chain(active);
+    let element =
+        flow.elements.first().map(|element| (element.to_owned(), "elements of a flow, noise among them,"));
+    let all = tcp.into_iter().chain(settings).chain(packet).chain(traffic).chain(active).chain(element);
     all.map(|(key, what)| Unsupported::of_flow(flow, key, not_yet(&format!("{what} (flow {:?})", flow.name))))
         .collect()
 }
