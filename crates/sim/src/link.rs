@@ -188,7 +188,8 @@ impl Link {
 
     /// Begins to send the next packet, if there is one; the link must be free.
     /// Afterwards [`take_dropped`](Self::take_dropped) has what the queue dropped.
-    #[inline]
+    // A packet is 32 bytes, which a call would copy twice: 2 % of a run of one flow.
+    #[inline(always)]
     pub fn send_next(&mut self, now: Time) -> Option<Packet> {
         let next = self.queue.dequeue(now, &mut self.dropped);
         // Where nothing waited before, nothing waits now: the packet came to a free link.

@@ -233,6 +233,8 @@ fn every_queue_discipline_runs_on_real_sockets() {
 fn a_download_crosses_the_reverse_direction_of_the_link_beside_an_upload() {
     let mut scenario = short(Traffic::Bulk);
     scenario.baseline = false;
+    // Four seconds: a timeout after a pause of the machine is an eighth of them.
+    scenario.measure = vec![Window { name: "together".to_owned(), from: seconds(1.0), to: seconds(5.0) }];
     scenario.link = Link {
         reverse: Some(Reverse { rate: Some(Rate::from_mbit(16)), ..Reverse::default() }),
         ..Link::new(Rate::from_mbit(8), Buffer::Time(Duration::from_millis(100)))
