@@ -104,7 +104,7 @@ pub fn run(
     let run = match (scenario.baseline, options.runs_beside()) {
         (false, _) => run_one(whole, options, Span::ZERO, Span::ZERO, observe)?,
         (true, true) => {
-            let other = Part { scenario: scenario.without_background(), from: Span::ZERO, is_baseline: true };
+            let other = Part { scenario: baseline_beside(scenario), from: Span::ZERO, is_baseline: true };
             let mut runs =
                 session::run(vec![whole, other], options, (Span::ZERO, Span::ZERO), observe)?.into_iter();
             let first = runs.next().unwrap_or_default();
@@ -137,13 +137,31 @@ fn run_one(
     Ok(runs.into_iter().next().unwrap_or_default())
 }
 
+/// The baseline of a run beside it. Where the background's sizes end the run, its duration is a limit only, and nothing but the
+/// last foreground transfer's end is left to end the baseline.
+fn baseline_beside(scenario: &Scenario) -> Scenario {
+    let mut baseline = scenario.without_background();
+    let is_sized =
+        |scenario: &Scenario| scenario.flow.iter().any(|flow| matches!(flow.traffic, Traffic::Size(_)));
+    if is_sized(scenario) && !is_sized(&baseline) {
+        baseline.duration.0 = last_end(&baseline);
+    }
+    baseline
+}
+
+/// The end of the last transfer that is no call, or the scenario's.
+fn last_end(scenario: &Scenario) -> Span {
+    let transfers = scenario.flow.iter().filter(|flow| !matches!(flow.traffic, Traffic::Cbr { .. }));
+    let last = transfers.map(|flow| flow.stop.unwrap_or(scenario.duration).0).max();
+    last.unwrap_or(scenario.duration.0).min(scenario.duration.0)
+}
+
 /// The baseline as a run of its own: from shortly before the first foreground transfer until the last one's end.
 fn later_baseline(scenario: &Scenario) -> Part {
     let mut scenario = scenario.without_background();
-    let transfers = || scenario.flow.iter().filter(|flow| !matches!(flow.traffic, Traffic::Cbr { .. }));
-    let first = transfers().map(|flow| flow.start.0).min().unwrap_or_default();
-    let last = transfers().map(|flow| flow.stop.unwrap_or(scenario.duration).0).max();
-    scenario.duration.0 = last.unwrap_or(scenario.duration.0).min(scenario.duration.0);
+    let transfers = scenario.flow.iter().filter(|flow| !matches!(flow.traffic, Traffic::Cbr { .. }));
+    let first = transfers.map(|flow| flow.start.0).min().unwrap_or_default();
+    scenario.duration.0 = last_end(&scenario);
     Part { scenario, from: first - BASELINE_LEAD, is_baseline: true }
 }
 

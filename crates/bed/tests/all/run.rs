@@ -257,3 +257,15 @@ fn a_download_crosses_the_reverse_direction_of_the_link_beside_an_upload() {
         assert_eq!(link.foreground_share, Some(1.0), "{}", link.link);
     }
 }
+
+/// A size ends the run long before its duration, which is a limit then; the baseline beside it must not wait for that.
+#[test]
+fn a_baseline_beside_a_run_that_a_size_ends_ends_with_the_foreground() {
+    let mut scenario = short(Traffic::Size(Size::from_bytes(300_000)));
+    scenario.duration = seconds(3600.0);
+    let outcome = run_with(&scenario, Baseline::Beside, &[]);
+    assert!(outcome.run.duration_s < 60.0, "{} s", outcome.run.duration_s);
+    let baseline = outcome.baseline.expect("the scenario asks for one");
+    assert!((5.0..60.0).contains(&baseline.duration_s), "{} s", baseline.duration_s);
+    assert!(outcome.transfers.iter().all(|transfer| transfer.identical()));
+}
