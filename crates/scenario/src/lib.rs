@@ -24,6 +24,7 @@ pub mod points;
 pub mod random;
 pub mod record;
 mod route;
+mod sample;
 pub mod scenario;
 pub mod support;
 pub mod traffic;

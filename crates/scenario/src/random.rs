@@ -12,7 +12,7 @@ pub fn stream(seed: u64, name: &str) -> Pcg64 {
     Pcg64::from_seed(*hasher.finalize().as_bytes())
 }
 
-/// The seed of `name` in the experiment with this `seed`, for whoever draws by other means.
+/// The seed of `name` in the experiment with this `seed`, for a caller with a generator of its own.
 pub fn seed_of(seed: u64, name: &str) -> u64 {
     stream(seed, name).next_u64()
 }

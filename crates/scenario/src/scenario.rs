@@ -16,7 +16,6 @@ use crate::traffic::Traffic;
 use crate::transport::{Protocol, Transport};
 use crate::units::{Buffer, Duration, Probability, Rate, Size};
 use afteryou_aqm::{Queue, Site};
-use afteryou_base::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -330,19 +329,6 @@ impl Scenario {
         }
     }
 
-    /// The points of a curve are bounded: each flow has several curves.
-    pub(crate) fn check_sample(&self) -> Result<(), Error> {
-        let Some(sample) = self.sample else { return Ok(()) };
-        let least = Duration((self.duration.0 / MOST_SAMPLES).max(SHORTEST_SAMPLE));
-        match (least..=self.duration).contains(&sample) {
-            true => Ok(()),
-            false => Err(Error::Scenario(format!(
-                "sample = {sample} is no step for curves of {}: use {least} to {}",
-                self.duration, self.duration
-            ))),
-        }
-    }
-
     /// The same experiment without its background flows.
     pub fn without_background(&self) -> Scenario {
         let foreground =
@@ -595,10 +581,6 @@ impl Flow {
     }
 }
 
-/// Most points of a curve.
-const MOST_SAMPLES: u64 = 100_000;
-/// Shortest time between two points of a curve.
-const SHORTEST_SAMPLE: Span = Span::from_millis(1);
 /// What an IP packet can hold.
 const LARGEST_PAYLOAD: u64 = 65_000;
 const LARGEST_OVERHEAD: u64 = 500;

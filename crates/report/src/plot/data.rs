@@ -57,7 +57,7 @@ impl Data {
             }
             first.get_or_insert(data);
         }
-        // The complaint about the column is made by whoever asks for it.
+        // The caller reports the column.
         let files = || format!("it has none of {}, {RESULT}", TABLES.join(", "));
         first.ok_or_else(|| Error::NotATable { path: path.to_owned(), reason: files() })
     }

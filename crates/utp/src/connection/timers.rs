@@ -115,7 +115,7 @@ impl Timers {
         self.window_probe = Time::NEVER;
     }
 
-    /// A tail is probed then, if none has been since the peer was last heard of.
+    /// A tail is probed then, unless one left since the peer's last packet.
     pub(super) fn probe_at(&mut self, at: Option<Time>) {
         self.loss.probe = at.filter(|_| !self.probed).unwrap_or(Time::NEVER);
     }
