@@ -58,6 +58,15 @@ impl<T: Send> Queue<T> for DropTail<T> {
         Some((packet, sojourn))
     }
 
+    fn pass(&mut self, packet: &Packet<T>) -> bool {
+        let backlog = self.fifo.backlog();
+        let passes = backlog.packets == 0 && self.limit.admits(backlog, packet.size);
+        if passes {
+            self.statistics.pass(packet);
+        }
+        passes
+    }
+
     fn statistics(&self) -> &Statistics {
         &self.statistics
     }
@@ -107,6 +116,21 @@ mod tests {
         queue.enqueue(Time::from_millis(5), packet(100), &mut Vec::new());
         let (_, sojourn) = queue.dequeue(Time::from_millis(12), &mut Vec::new()).unwrap();
         assert_eq!(sojourn, Span::from_millis(7));
+    }
+
+    #[test]
+    fn a_packet_passes_an_empty_queue_and_counts_as_if_it_had_been_in_it() {
+        let (mut passing, mut storing) = (DropTail::new(Limit::Bytes(300)), DropTail::new(Limit::Bytes(300)));
+        let mut dropped = Vec::new();
+        for size in [100, 300] {
+            storing.enqueue(Time(7), packet(size), &mut dropped);
+            assert!(passing.pass(&packet(size)) && storing.dequeue(Time(7), &mut dropped).is_some());
+            assert_eq!(passing.statistics(), storing.statistics());
+        }
+        assert!(!passing.pass(&packet(301)), "larger than the limit");
+        passing.enqueue(Time(8), packet(1), &mut dropped);
+        assert!(!passing.pass(&packet(100)), "it would overtake");
+        assert_eq!(passing.statistics().of(Class::BestEffort).enqueued, 3);
     }
 
     proptest! {

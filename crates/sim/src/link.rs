@@ -132,6 +132,20 @@ impl Link {
         }
     }
 
+    /// A packet arrives. If the link is free and nothing waits, it is sent at once: returns when it will have been sent.
+    /// Otherwise nothing has happened: it is to be [offered](Self::offer). Most acknowledgements pass.
+    #[inline]
+    pub fn pass(&mut self, now: Time, packet: &Packet) -> Option<Time> {
+        if self.busy_until > now || !self.queue.pass(packet) {
+            return None;
+        }
+        self.counts.arrived += u64::from(packet.size);
+        self.counts.packets.arrived += 1;
+        self.meter.departs(packet.class(), Span::ZERO);
+        self.begun += u64::from(packet.size);
+        Some(self.transmit(now, packet.size))
+    }
+
     fn measure_queue(&mut self, now: Time) {
         let statistics = self.queue.statistics();
         self.meter.queue_changed(now, Class::BOTH.map(|class| statistics.of(class).backlog.packets));

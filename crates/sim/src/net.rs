@@ -205,9 +205,14 @@ impl<'a> Net<'a> {
 
     /// A packet reaches the link of its hop.
     fn enter(&mut self, now: Time, packet: Packet) {
-        let index = self.hops.of(&packet).link as usize;
-        if self.links[index].is_plain() {
-            return self.accept(now, index, packet);
+        let Hop { link, line } = self.hops.of(&packet);
+        let index = link as usize;
+        let link = &mut self.links[index];
+        if link.is_plain() {
+            return match link.pass(now, &packet) {
+                Some(sent) => self.lines[line as usize].put(&mut self.calendar, sent, packet),
+                None => self.accept(now, index, packet),
+            };
         }
         let entry = self.links[index].entry(packet.hop >= self.hops.reverse);
         self.meet_link(now, index, packet, entry);
