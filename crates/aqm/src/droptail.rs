@@ -15,7 +15,7 @@
 use crate::backlog::Limit;
 use crate::dropped::{DropReason, Dropped};
 use crate::fifo::Fifo;
-use crate::packet::Packet;
+use crate::packet::{Class, Packet};
 use crate::queue::Queue;
 use crate::statistics::Statistics;
 use afteryou_base::param::{Param, Preset};
@@ -58,11 +58,11 @@ impl<T: Send> Queue<T> for DropTail<T> {
         Some((packet, sojourn))
     }
 
-    fn pass(&mut self, packet: &Packet<T>) -> bool {
+    fn pass(&mut self, size: u32, class: Class) -> bool {
         let backlog = self.fifo.backlog();
-        let passes = backlog.packets == 0 && self.limit.admits(backlog, packet.size);
+        let passes = backlog.packets == 0 && self.limit.admits(backlog, size);
         if passes {
-            self.statistics.pass(packet);
+            self.statistics.pass(class);
         }
         passes
     }
@@ -76,7 +76,6 @@ impl<T: Send> Queue<T> for DropTail<T> {
 mod tests {
     use super::*;
     use crate::backlog::Backlog;
-    use crate::packet::Class;
     use proptest::prelude::*;
 
     fn packet(size: u32) -> Packet<u32> {
@@ -124,12 +123,14 @@ mod tests {
         let mut dropped = Vec::new();
         for size in [100, 300] {
             storing.enqueue(Time(7), packet(size), &mut dropped);
-            assert!(passing.pass(&packet(size)) && storing.dequeue(Time(7), &mut dropped).is_some());
+            assert!(
+                passing.pass(size, Class::BestEffort) && storing.dequeue(Time(7), &mut dropped).is_some()
+            );
             assert_eq!(passing.statistics(), storing.statistics());
         }
-        assert!(!passing.pass(&packet(301)), "larger than the limit");
+        assert!(!passing.pass(301, Class::BestEffort), "larger than the limit");
         passing.enqueue(Time(8), packet(1), &mut dropped);
-        assert!(!passing.pass(&packet(100)), "it would overtake");
+        assert!(!passing.pass(100, Class::BestEffort), "it would overtake");
         assert_eq!(passing.statistics().of(Class::BestEffort).enqueued, 3);
     }
 

@@ -94,9 +94,9 @@ impl Statistics {
         class.sojourns.record(sojourn);
     }
 
-    /// `packet` is accepted and sent on at once.
-    pub(crate) fn pass<T>(&mut self, packet: &Packet<T>) {
-        let class = self.class(packet);
+    /// A packet is accepted and sent on at once.
+    pub(crate) fn pass(&mut self, class: Class) {
+        let class = &mut self.classes[class as usize];
         class.enqueued += 1;
         class.dequeued += 1;
         class.sojourns.record(Span::ZERO);
