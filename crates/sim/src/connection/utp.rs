@@ -79,7 +79,7 @@ impl Ends {
             format,
             config: config.clone(),
             skew_ppm: *skew_ppm,
-            for_client: Some(controllers.build(setup)),
+            for_client: Some(controllers.build(setup, format.flow)),
             for_server: Some(controllers.idle(setup)),
             client: None,
             server: None,
