@@ -63,6 +63,16 @@ impl<'a> SetSteps<'a> {
         })
     }
 
+    /// Indices of its flows.
+    pub fn members(&self) -> &[usize] {
+        &self.members
+    }
+
+    /// Its window.
+    pub fn window(&self) -> (Time, Time) {
+        (self.from, self.to)
+    }
+
     /// When the next look is due.
     pub fn next(&self) -> Time {
         self.next
