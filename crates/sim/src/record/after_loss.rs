@@ -12,7 +12,7 @@
 use crate::packet::{Body, Packet, CWR};
 use afteryou_base::Time;
 use afteryou_scenario::outcome::{round, AfterLoss};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Followers that are looked at.
 const FOLLOWERS: u64 = 40;
@@ -21,7 +21,7 @@ const FOLLOWERS: u64 = 40;
 #[derive(Debug, Default)]
 pub struct LossOrder {
     /// By connection, its flow and its course.
-    open: HashMap<u32, (usize, Course)>,
+    open: BTreeMap<u32, (usize, Course)>,
     closed: Vec<(usize, Course)>,
 }
 
@@ -36,10 +36,10 @@ struct Course {
     /// Ordinal and number of each retransmission.
     retransmissions: Vec<(u64, u64)>,
     /// By number, the ordinals of its retransmissions.
-    repeated: HashMap<u64, Vec<u64>>,
+    repeated: BTreeMap<u64, Vec<u64>>,
     /// Ordinal and number of each lost packet, and when it was lost.
     lost: Vec<(u64, u64, Time)>,
-    is_lost: HashSet<u64>,
+    is_lost: BTreeSet<u64>,
 }
 
 impl LossOrder {

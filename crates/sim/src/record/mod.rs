@@ -36,6 +36,9 @@ const MOST_POINTS: u64 = 3000;
 /// Time between two points of a curve, ms: the first that is long enough.
 const STEPS_MS: [u64; 9] = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 60_000, 600_000];
 
+/// What the hosts of each flow have received and sent.
+type ByHost = Vec<Vec<HostBytes>>;
+
 /// Writes down what happens at the edges of windows and steps.
 pub struct Recorder<'a> {
     scenario: &'a Scenario,
@@ -47,7 +50,7 @@ pub struct Recorder<'a> {
     /// For each window, what each flow had received when it began and when it ended.
     received: Vec<(Vec<u64>, Vec<u64>)>,
     /// The same of each flow's hosts.
-    hosts: Vec<(Vec<Vec<HostBytes>>, Vec<Vec<HostBytes>>)>,
+    hosts: Vec<(ByHost, ByHost)>,
     /// The steps of each set of flows.
     sets: Vec<SetSteps<'a>>,
     tracks: Tracks,
