@@ -290,6 +290,7 @@ impl<'a> Recorder<'a> {
             to_s: spec.to.as_secs_f64(),
             links: vec![link],
             flows: figures.collect(),
+            ..WindowFigures::default()
         };
         figures.derive(self.scenario);
         figures

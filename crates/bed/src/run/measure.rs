@@ -185,6 +185,7 @@ impl Raw<'_> {
             to_s: interval.to,
             links,
             flows: flows.map(|(flow, log)| self.flow_figures(flow, &log.lock(), *interval)).collect(),
+            ..WindowFigures::default()
         };
         figures.derive(self.scenario);
         Some(figures)

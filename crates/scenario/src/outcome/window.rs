@@ -21,6 +21,22 @@ pub struct WindowFigures {
     pub links: Vec<LinkFigures>,
     /// Each flow.
     pub flows: Vec<FlowFigures>,
+    /// Each host of each flow that runs on hosts.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub hosts: Vec<HostFigures>,
+}
+
+/// A host of a flow in a window: a peer of a swarm, or one that downloads.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostFigures {
+    /// The flow.
+    pub flow: String,
+    /// The host: the name of its uplink, without " up".
+    pub host: String,
+    /// Payload that it received for the first time, bit/s.
+    pub received_bit_s: f64,
+    /// Payload of its uploads that arrived for the first time, bit/s.
+    pub sent_bit_s: f64,
 }
 
 /// Figures of a link in one window. A link goes one way, so these are figures of a direction, too.

@@ -139,7 +139,7 @@ impl Meter {
             lengths.dropped(now, packet.flow);
         }
         match self.logs_of.get(packet.flow as usize) {
-            Some(Some(log)) if packet.body.is_data() => log.dropped(now),
+            Some(Some(log)) if packet.body.is_data() => log.dropped(packet.flow as usize, now),
             _ => {}
         }
     }
