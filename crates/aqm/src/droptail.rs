@@ -12,7 +12,7 @@
 //! Bufferbloat when the limit is long; synchronised losses when it is short. Limits in packets let small packets wait
 //! in line as long as large ones; limits in bytes drop large packets first.
 
-use crate::backlog::Limit;
+use crate::backlog::{Backlog, Limit};
 use crate::dropped::{DropReason, Dropped};
 use crate::fifo::Fifo;
 use crate::packet::{Class, Packet};
@@ -70,12 +70,15 @@ impl<T: Send> Queue<T> for DropTail<T> {
     fn statistics(&self) -> &Statistics {
         &self.statistics
     }
+
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backlog::Backlog;
     use proptest::prelude::*;
 
     fn packet(size: u32) -> Packet<u32> {

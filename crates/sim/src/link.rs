@@ -147,8 +147,12 @@ impl Link {
     }
 
     fn measure_queue(&mut self, now: Time) {
-        let statistics = self.queue.statistics();
-        self.meter.queue_changed(now, Class::BOTH.map(|class| statistics.of(class).backlog.packets));
+        // The counters of the two classes lie far apart in memory.
+        let queued = match self.meter.is_mixed() {
+            true => Class::BOTH.map(|class| self.queue.statistics().of(class).backlog.packets),
+            false => [self.queue.backlog().packets, 0],
+        };
+        self.meter.queue_changed(now, queued);
     }
 
     /// A packet that arrived is lost, before the queue or behind it.

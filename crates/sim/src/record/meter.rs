@@ -119,6 +119,11 @@ impl Meter {
         }
     }
 
+    /// Do flows of both classes meet here? Otherwise all packets in the queue may be counted as best effort.
+    pub fn is_mixed(&self) -> bool {
+        self.is_mixed
+    }
+
     /// The queue now holds so many packets of each class.
     pub fn queue_changed(&mut self, now: Time, queued: PerClass<u64>) {
         let passed = u128::from(now.since(self.changed).0);
