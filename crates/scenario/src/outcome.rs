@@ -43,7 +43,8 @@ pub use sender::{Levels, SenderFigures, Stalls};
 pub use set::{AfterLoss, SetAtLink, SetFigures, SetTransfers, ShortTerm, Starved};
 pub use steps::{Member, Steps};
 pub use window::{
-    jain, ClassFigures, FlowAtLink, FlowFigures, HostFigures, LinkFigures, QueueLength, WindowFigures,
+    jain, BucketFigures, ClassFigures, FlowAtLink, FlowFigures, HostFigures, LinkFigures, QueueLength,
+    WindowFigures,
 };
 
 use crate::content::ContentHash;
