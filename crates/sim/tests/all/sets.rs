@@ -201,10 +201,9 @@ fn a_wrong_set_is_refused_with_its_line() {
             "duration = \"2 s\"\nmeasure = {{ from = \"0 s\", {keys} }}\n{LINK}[[flow]]\nname = \"one\"\ncontroller = \"cubic\"\n\
              rtt = \"20 ms\"\n"
         );
-        let error = match Experiment::parse(&text, "test.toml", &[]) {
-            Err(error) => error.to_string(),
-            Ok(experiment) => experiment.runs(None, None).err().expect(keys).to_string(),
-        };
+        let refused = Experiment::parse(&text, "test.toml", &[])
+            .and_then(|experiment| experiment.runs(None, None).map(drop));
+        let error = refused.expect_err(keys).to_string();
         assert!(error.contains(message) && error.contains("test.toml:2"), "{keys}: {error}");
     }
 }
@@ -249,8 +248,9 @@ fn the_hosts_of_a_swarm_add_up_to_its_goodput() {
     // A peer sends no more than its uplink carries.
     assert!(window.hosts.iter().all(|host| host.sent_bit_s <= 1e6), "{:?}", window.hosts);
     let rates: Vec<f64> = window.hosts.iter().map(|host| host.received_bit_s).collect();
-    let fairness =
-        rates.iter().sum::<f64>().powi(2) / (8.0 * rates.iter().map(|rate| rate * rate).sum::<f64>());
+    let (sum, squares) =
+        rates.iter().fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
+    let fairness = sum * sum / (8.0 * squares);
     assert!((set.fairness.unwrap() - fairness).abs() < 1e-5, "{set:?} for {fairness}");
     let short = set.short_term.unwrap();
     assert!(short.steps == 25 && short.mean < 1.0 && short.p5 <= short.mean, "{short:?}");
