@@ -244,6 +244,17 @@ impl fmt::Display for ParamError {
 
 impl core::error::Error for ParamError {}
 
+impl Kind {
+    /// Returns the word for a flag's yes or no. Words that begin with "off" are a flag with several ways to be on, of which the
+    /// first one is meant.
+    pub fn word_of_flag(&self, on: bool) -> Option<&'static str> {
+        match self {
+            Kind::Choice(words @ ["off", ..]) => words.get(usize::from(on)).copied(),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
