@@ -9,18 +9,19 @@ mod copies;
 mod held;
 
 use crate::calendar::Calendar;
+use crate::connection::number_in;
 use crate::element::{Elements, Entry, Exit};
 use crate::error::Error;
 use crate::link::{Line, Link, OnWires};
 use crate::packet::{Body, Heads, Packet, Sack, NO_SACK};
-use crate::record::{Meter, SenderLog};
+use crate::record::{LossOrder, Meter, SenderLog};
 use crate::script::{Fate, Script};
 use crate::tap::{self, Tap};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::{Network, Route};
 use afteryou_scenario::outcome::LinkTotals;
 use afteryou_scenario::passage;
-use afteryou_scenario::Scenario;
+use afteryou_scenario::{Record, Scenario};
 use held::Held;
 use slab::Slab;
 use std::collections::BTreeMap;
@@ -82,6 +83,8 @@ pub struct Net<'a> {
     pub sacks: Slab<Sack>,
     /// Headers that uTP datagrams point to.
     pub heads: Heads,
+    /// What follows lost packets, where the scenario records it.
+    pub losses: Option<Box<LossOrder>>,
     links: Vec<Link>,
     lines: Vec<Line>,
     hops: Hops,
@@ -93,7 +96,7 @@ pub struct Net<'a> {
     script: Script,
     /// Elements of flows, by flow; nothing if none has any.
     of_flows: Vec<Option<Box<Elements>>>,
-    /// There is a script, or a flow with elements.
+    /// There is a script or a flow with elements, or losses are recorded.
     is_disturbed: bool,
     held: Slab<Held>,
     tap: Option<Tap<'a>>,
@@ -140,6 +143,7 @@ impl<'a> Net<'a> {
             calendar: Calendar::default(),
             sacks: Slab::default(),
             heads: Heads::default(),
+            losses: scenario.record.contains(&Record::Losses).then(Box::default),
             links,
             lines: Vec::new(),
             hops: Hops::new(network),
@@ -149,7 +153,8 @@ impl<'a> Net<'a> {
             script: Script::new(scenario),
             is_disturbed: !scenario.drop.is_empty()
                 || !scenario.delay.is_empty()
-                || of_flows.iter().any(Option::is_some),
+                || of_flows.iter().any(Option::is_some)
+                || scenario.record.contains(&Record::Losses),
             of_flows,
             held: Slab::default(),
             tap,
@@ -166,6 +171,9 @@ impl<'a> Net<'a> {
         wires.lay(lines, reverse, *reverse_delay, of_acks);
         owners.resize(owners.len().max(connection + 1), 0);
         owners[connection] = owner as u32;
+        if let Some(losses) = &mut self.losses {
+            losses.opened(connection, owner);
+        }
         if self.is_recorded {
             self.links.iter_mut().for_each(|link| link.meter.opened(connection, owner));
         }
@@ -180,6 +188,9 @@ impl<'a> Net<'a> {
     pub fn send_data(&mut self, now: Time, packet: Packet, number: u64) {
         if self.is_disturbed {
             let owner = self.owners[packet.flow as usize];
+            if let Some(losses) = &mut self.losses {
+                losses.sent(&packet, number);
+            }
             match self.script.fate(now, owner, number) {
                 Fate::Pass => {}
                 Fate::Drop => {
@@ -399,9 +410,12 @@ impl<'a> Net<'a> {
 
     /// Takes packets that go no further at a link: shows them to the tap, if there is one, and gives back what they point to.
     fn at(&mut self, now: Time, link: usize) -> (&mut Link, impl FnMut(Packet, passage::Fate) + use<'_, 'a>) {
-        let Net { links, sacks, heads, tap, hops, owners, .. } = self;
+        let Net { links, sacks, heads, tap, hops, owners, losses, .. } = self;
         let reverse = hops.reverse;
         let discard = move |packet: Packet, fate| {
+            if let Some(losses) = losses.as_mut().filter(|_| packet.hop < reverse) {
+                losses.lost(now, &packet, |head| number_in(heads.get(head)));
+            }
             if let Some(tap) = tap {
                 let owner = owners[packet.flow as usize] as usize;
                 let place = tap::Place { at: now, link, owner, is_reply: packet.hop >= reverse };

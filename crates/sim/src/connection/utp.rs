@@ -61,6 +61,12 @@ pub(super) struct Ends {
     highest: u64,
 }
 
+/// Returns the low bits of a data packet's number, from 1, as its header has it.
+pub fn number_in(head: &[u8]) -> u16 {
+    let seq_nr = head.get(16..18).map_or(0, |seq| u16::from_be_bytes([seq[0], seq[1]]));
+    seq_nr.wrapping_sub(FIRST_SEQ) // the first data packet follows the SYN's number
+}
+
 fn recovery(recovery: UtpRecovery) -> Recovery {
     match recovery {
         UtpRecovery::Modern => Recovery::Modern,
@@ -74,7 +80,7 @@ impl Ends {
     /// The ends of a new connection; `seed` is its controllers'.
     pub(super) fn new(options: &Options, format: Format, epoch: u16, seed: u64) -> Ends {
         let Options { config, skew_ppm, controllers } = options;
-        let setup = Setup { mss: format.payload, seed };
+        let setup = Setup { seed, ..Setup::of(format.payload) };
         Ends {
             format,
             config: config.clone(),

@@ -58,21 +58,9 @@ impl Level {
         *held = Held { value, since: now };
     }
 
-    /// Returns the distribution in a window, multiplied by `scale`; the values until `now` are part of it.
-    pub fn levels(
-        &self,
-        window: usize,
-        held: impl Iterator<Item = Held>,
-        now: Time,
-        scale: f64,
-    ) -> Option<Levels> {
-        let mut window = self.windows[window].clone();
-        for Held { value, since } in held {
-            if let Some(value) = value {
-                window.hold(value, since, now);
-            }
-        }
-        window.levels(scale)
+    /// Returns the distribution in a window, multiplied by `scale`, of values that hold no more.
+    pub fn levels(&self, window: usize, scale: f64) -> Option<Levels> {
+        self.windows[window].levels(scale)
     }
 }
 
@@ -123,12 +111,12 @@ mod tests {
         set(at(2), Some(2000)); // 4000 for a second of the window
         set(at(4), None); // 2000 for two
         set(at(5), Some(900));
-        let levels = level.levels(0, [held].into_iter(), at(10), 1e-3).unwrap();
+        let levels = level.levels(0, 1e-3).unwrap();
         assert_eq!((levels.mean, levels.max), (2.667, 4.0));
         assert!((levels.p50 - 2.0).abs() < 0.01 && (levels.p95 - 4.0).abs() < 0.01, "{levels:?}");
-        assert_eq!(level.levels(1, [held].into_iter(), at(10), 1.0), None, "the second window has not begun");
-        let levels = level.levels(1, [held].into_iter(), at(25), 1.0).unwrap();
-        assert_eq!(levels.mean, 900.0, "the value still holds");
+        assert_eq!(level.levels(1, 1.0), None, "the second window has not begun");
+        level.set(&mut held, at(25), None);
+        assert_eq!(level.levels(1, 1.0).unwrap().mean, 900.0, "the value held");
     }
 
     #[test]
@@ -138,8 +126,9 @@ mod tests {
         level.set(&mut one, at(0), Some(1000));
         level.set(&mut other, at(1), Some(4000));
         level.set(&mut other, at(2), None);
+        level.set(&mut one, at(9), None);
         // 1000 for four seconds, 4000 for one: 8000 / 5.
-        let levels = level.levels(0, [one, other].into_iter(), at(4), 1.0).unwrap();
+        let levels = level.levels(0, 1.0).unwrap();
         assert_eq!((levels.mean, levels.max), (1600.0, 4000.0));
     }
 }

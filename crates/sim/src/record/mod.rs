@@ -1,6 +1,7 @@
 //! Measuring: nothing is polled that can be integrated, and nothing is done for each packet that can be read off a counter
 //! at the edges of a window or a step.
 
+mod after_loss;
 mod delays;
 mod lengths;
 mod levels;
@@ -10,6 +11,7 @@ mod steps;
 mod tracks;
 mod watched;
 
+pub use after_loss::LossOrder;
 pub use delays::{Delays, StepMean};
 pub use lengths::edges;
 pub use meter::Meter;
@@ -25,7 +27,7 @@ use afteryou_scenario::outcome::{
     class_name, round, ClassFigures, Exact, FlowFigures, HostFigures, LinkFigures, Mark, Quantiles, Run,
     Series, SetFigures, WindowFigures,
 };
-use afteryou_scenario::{Network, Role, Scenario};
+use afteryou_scenario::{Buffer, Network, Role, Scenario};
 use steps::SetSteps;
 use tracks::Tracks;
 
@@ -33,6 +35,9 @@ use tracks::Tracks;
 const MOST_POINTS: u64 = 3000;
 /// Time between two points of a curve, ms: the first that is long enough.
 const STEPS_MS: [u64; 9] = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 60_000, 600_000];
+
+/// What the hosts of each flow have received and sent.
+type ByHost = Vec<Vec<HostBytes>>;
 
 /// Writes down what happens at the edges of windows and steps.
 pub struct Recorder<'a> {
@@ -45,7 +50,7 @@ pub struct Recorder<'a> {
     /// For each window, what each flow had received when it began and when it ended.
     received: Vec<(Vec<u64>, Vec<u64>)>,
     /// The same of each flow's hosts.
-    hosts: Vec<(Vec<Vec<HostBytes>>, Vec<Vec<HostBytes>>)>,
+    hosts: Vec<(ByHost, ByHost)>,
     /// The steps of each set of flows.
     sets: Vec<SetSteps<'a>>,
     tracks: Tracks,
@@ -165,13 +170,14 @@ impl<'a> Recorder<'a> {
             mark(flow.stopped(), "stop");
         }
         self.marks.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+        let end = Time(self.scenario.duration.0 .0);
+        flows.iter().filter_map(Application::log).for_each(|log| log.finish(end));
         let windows: Vec<WindowFigures> =
             (0..self.scenario.measure.len()).map(|i| self.window(i, flows, connections, net)).collect();
         let sets = std::mem::take(&mut self.sets).into_iter().enumerate();
-        let sets = sets.filter_map(|(i, steps)| self.set(i, steps, &windows, flows)).collect();
+        let sets = sets.filter_map(|(i, steps)| self.set(i, steps, &windows, flows, net)).collect();
         let (events, events_left_out) = events(flows);
-        let end = Time(self.scenario.duration.0 .0);
-        let phases = flows.iter().filter_map(Application::log).flat_map(|log| log.take_phases(end)).collect();
+        let phases = flows.iter().filter_map(Application::log).flat_map(SenderLog::take_phases).collect();
         let series: Vec<Series> = self.tracks.series();
         Run {
             duration_s: self.scenario.duration.as_secs_f64(),
@@ -207,12 +213,19 @@ impl<'a> Recorder<'a> {
         let lengths = net.meter(link).lengths.as_deref();
         let names = self.scenario.flow.iter().map(|flow| flow.name.as_str());
         let classes = passed.by_class.map(|delays| classes(delays, passed.packet_seconds, seconds));
+        let queue_packets = passed.packet_seconds.iter().sum::<f64>() / seconds;
+        let of_buffer = match spec.link.buffer {
+            Buffer::Packets(packets) if packets > 0 => Some(round(queue_packets / packets as f64, 6)),
+            _ => None,
+        };
         LinkFigures {
             link: spec.name.clone(),
             capacity_bit_s,
             utilisation: round(passed.bytes as f64 / (capacity_bit_s * seconds / 8.0), 4),
             queuing_delay: passed.delays,
-            queue_packets: Some(round(passed.packet_seconds.iter().sum::<f64>() / seconds, 3)),
+            queue_packets: Some(round(queue_packets, 3)),
+            queue_of_buffer: of_buffer,
+            buckets: lengths.and_then(|lengths| lengths.buckets(window)),
             queue_length: lengths.and_then(|lengths| lengths.length(window)),
             flows: lengths.map(|lengths| lengths.flows(window, names)).unwrap_or_default(),
             classes: classes.unwrap_or_default(),
@@ -264,10 +277,13 @@ impl Recorder<'_> {
         steps: SetSteps<'_>,
         windows: &[WindowFigures],
         flows: &[Application],
+        net: &Net,
     ) -> Option<SetFigures> {
         let set = &self.scenario.sets[index];
         let window = windows.iter().find(|window| window.window == set.window)?;
         let mut figures = SetFigures::of(set, window);
+        figures.after_loss =
+            net.losses.as_ref().map(|losses| losses.figures(steps.members(), steps.window()));
         steps.fill(&mut figures);
         let mut transfers: Option<Times> = None;
         for of_flow in flows.iter().filter_map(|flow| flow.transfers_in(index)) {

@@ -19,7 +19,7 @@ use super::levels::{Held, Level};
 use super::Delays;
 use afteryou_base::{Span, Time};
 use afteryou_cc::{Ack, Sent, Snapshot};
-use afteryou_scenario::outcome::{round, Exact, Levels, PhaseSpan, SenderFigures, Stalls};
+use afteryou_scenario::outcome::{round, Exact, PhaseSpan, SenderFigures, Stalls};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -136,10 +136,17 @@ impl SenderLog {
     /// A connection sends no more.
     pub fn closed(&self, connection: usize, now: Time) {
         let mut log = self.log();
-        let Some(mut sender) = log.senders.remove(&connection) else { return };
-        log.hold(&mut sender, now, None);
-        log.in_flight.set(&mut sender.in_flight, now, None);
-        log.end_phase(&mut sender, now);
+        if let Some(sender) = log.senders.remove(&connection) {
+            log.end(sender, now);
+        }
+    }
+
+    /// The run is over.
+    pub fn finish(&self, now: Time) {
+        let mut log = self.log();
+        for sender in std::mem::take(&mut log.senders).into_values() {
+            log.end(sender, now);
+        }
     }
 
     /// A link has dropped a packet of a connection.
@@ -184,24 +191,25 @@ impl SenderLog {
         });
     }
 
-    /// Returns the figures of a window when the run is over.
+    /// Returns the figures of a window; [`finish`](Self::finish) comes before.
     pub fn figures(&self, window: usize) -> Option<SenderFigures> {
         let log = self.log();
-        let (_, to, _) = log.settings.windows[window];
-        let levels = |level: &Level, held: fn(&Sender) -> Held, scale: f64| -> Option<Levels> {
-            level.levels(window, log.senders.values().map(held), to, scale)
-        };
-        let own = &log.windows[window];
-        let stalls = log.stalls(window);
+        let (own, above) = (&log.windows[window], log.settings.windows[window].2);
+        let seconds = |span: Span| round(span.as_secs_f64(), 6);
         Some(SenderFigures {
-            cwnd_kb: levels(&log.cwnd, |sender| sender.cwnd, 1e-3)?,
-            in_flight_kb: levels(&log.in_flight, |sender| sender.in_flight, 1e-3)?,
-            queuing_delay_ms: levels(&log.queuing_delay, |sender| sender.queuing_delay, 1e-6),
+            cwnd_kb: log.cwnd.levels(window, 1e-3)?,
+            in_flight_kb: log.in_flight.levels(window, 1e-3)?,
+            queuing_delay_ms: log.queuing_delay.levels(window, 1e-6),
             rtt: own.rtt.quantiles(),
             delay_error_ms: own.errors.mean_ms(),
             base_delay_error_ms: own.base_errors.mean_ms(),
-            longest_stall_s: round(own.longest_stall.as_secs_f64(), 6).max(stalls.longest_s),
-            stalls,
+            longest_stall_s: seconds(own.longest_stall),
+            stalls: Stalls {
+                above_s: seconds(above),
+                count: own.stalls,
+                total_s: seconds(own.stalled),
+                longest_s: if own.stalls > 0 { seconds(own.longest_stall) } else { 0.0 },
+            },
         })
     }
 
@@ -211,13 +219,9 @@ impl SenderLog {
         (std::mem::take(&mut log.events), log.left_out)
     }
 
-    /// Takes the phases out when the run is over.
-    pub fn take_phases(&self, end: Time) -> Vec<PhaseSpan> {
-        let mut log = self.log();
-        for mut sender in std::mem::take(&mut log.senders).into_values() {
-            log.end_phase(&mut sender, end);
-        }
-        std::mem::take(&mut log.phases)
+    /// Takes the phases out.
+    pub fn take_phases(&self) -> Vec<PhaseSpan> {
+        std::mem::take(&mut self.log().phases)
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {
@@ -307,11 +311,7 @@ impl Log {
         if ack.newly_acked > 0 {
             (sender.progressed, sender.is_repairing) = (Some(ack.now), false);
             for ((.., above), window) in open {
-                window.longest_stall = window.longest_stall.max(gap);
-                if gap > *above {
-                    window.stalls += 1;
-                    window.stalled = window.stalled + gap;
-                }
+                window.stall(gap, *above);
             }
         }
         sender.outstanding = left;
@@ -321,20 +321,31 @@ impl Log {
         }
     }
 
-    /// The stalls of a window, with those that its end cut off.
-    fn stalls(&self, window: usize) -> Stalls {
-        let (from, to, above) = self.settings.windows[window];
-        let own = &self.windows[window];
-        let (mut count, mut total, mut longest) = (own.stalls, own.stalled, own.longest_stall);
-        for sender in self.senders.values().filter(|sender| sender.is_repairing || sender.outstanding > 0) {
-            // It made no progress until the run ended.
-            let gap = sender.progressed.map_or(Span::ZERO, |progressed| to.since(progressed));
-            if gap > above && to > from {
-                (count, total, longest) = (count + 1, total + gap, longest.max(gap));
+    /// A sender stops. A stall that goes on counts until then, and in each window at most until its end.
+    fn end(&mut self, mut sender: Sender, now: Time) {
+        self.hold(&mut sender, now, None);
+        self.in_flight.set(&mut sender.in_flight, now, None);
+        self.end_phase(&mut sender, now);
+        let Some(progressed) = sender.progressed else { return };
+        if sender.outstanding == 0 && !sender.is_repairing {
+            return;
+        }
+        for ((from, to, above), window) in self.settings.windows.iter().zip(&mut self.windows) {
+            let until = now.min(*to);
+            if until > progressed.max(*from) {
+                window.stall(until.since(progressed), *above);
             }
         }
-        let seconds = |span: Span| round(span.as_secs_f64(), 6);
-        let longest_s = if count > 0 { seconds(longest) } else { 0.0 };
-        Stalls { above_s: seconds(above), count, total_s: seconds(total), longest_s }
+    }
+}
+
+impl Window {
+    /// No progress for so long.
+    fn stall(&mut self, gap: Span, above: Span) {
+        self.longest_stall = self.longest_stall.max(gap);
+        if gap > above {
+            self.stalls += 1;
+            self.stalled = self.stalled + gap;
+        }
     }
 }

@@ -10,7 +10,7 @@ use crate::net::Net;
 use afteryou_base::Time;
 use afteryou_scenario::outcome::{Member, SetFigures, Steps};
 use afteryou_scenario::{FlowSet, Network, Scenario};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// The steps of one set.
 pub struct SetSteps<'a> {
@@ -32,7 +32,7 @@ pub struct SetSteps<'a> {
 struct Before {
     received: u64,
     /// Each of its connections by serial number, if it has many at the same time.
-    parts: HashMap<u64, u64>,
+    parts: BTreeMap<u64, u64>,
     /// Connections of that kind that were closed.
     closed: usize,
 }
@@ -48,7 +48,7 @@ impl<'a> SetSteps<'a> {
     /// The steps of `set`; nothing if its window is not there.
     pub fn new(scenario: &'a Scenario, network: &'a Network, set: &'a FlowSet) -> Option<SetSteps<'a>> {
         let (from, to) = edges(scenario.measure.iter().find(|window| window.name == set.window)?);
-        let by_name: HashMap<&str, usize> =
+        let by_name: BTreeMap<&str, usize> =
             scenario.flow.iter().enumerate().map(|(i, flow)| (flow.name.as_str(), i)).collect();
         Some(SetSteps {
             scenario,
@@ -61,6 +61,16 @@ impl<'a> SetSteps<'a> {
             before: vec![Before::default(); scenario.flow.len()],
             steps: Steps::new(set),
         })
+    }
+
+    /// Indices of its flows.
+    pub fn members(&self) -> &[usize] {
+        &self.members
+    }
+
+    /// Its window.
+    pub fn window(&self) -> (Time, Time) {
+        (self.from, self.to)
     }
 
     /// When the next look is due.
