@@ -185,25 +185,34 @@ impl<'a> Net<'a> {
     }
 
     /// A data packet leaves its sender; `number` counts the connection's data packets from 1.
+    // Without the rare case, in which the packet's address is passed on, the packet need not be copied for the call of `enter`.
+    #[inline]
     pub fn send_data(&mut self, now: Time, packet: Packet, number: u64) {
-        if self.is_disturbed {
-            let owner = self.owners[packet.flow as usize];
-            if let Some(losses) = &mut self.losses {
-                losses.sent(&packet, number);
-            }
-            match self.script.fate(now, owner, number) {
-                Fate::Pass => {}
-                Fate::Drop => {
-                    let first = self.hops.of(&packet).link as usize;
-                    return self.lose(now, first, packet);
-                }
-                Fate::Hold(span) => return self.hold(now + span, Held::Ahead(packet)),
-            }
-            if self.of_flows[owner as usize].is_some() {
-                return self.meet_elements(now, owner as usize, packet);
-            }
+        match self.is_disturbed {
+            true => self.send_disturbed(now, packet, number),
+            false => self.enter(now, packet),
         }
-        self.enter(now, packet);
+    }
+
+    /// The same where there is a script, or a flow with elements.
+    #[inline(never)]
+    fn send_disturbed(&mut self, now: Time, packet: Packet, number: u64) {
+        let owner = self.owners[packet.flow as usize];
+        if let Some(losses) = &mut self.losses {
+            losses.sent(&packet, number);
+        }
+        match self.script.fate(now, owner, number) {
+            Fate::Pass => {}
+            Fate::Drop => {
+                let first = self.hops.of(&packet).link as usize;
+                return self.lose(now, first, packet);
+            }
+            Fate::Hold(span) => return self.hold(now + span, Held::Ahead(packet)),
+        }
+        match self.of_flows[owner as usize].is_some() {
+            true => self.meet_elements(now, owner as usize, packet),
+            false => self.enter(now, packet),
+        }
     }
 
     /// A packet leaves one of its connection's ends.
