@@ -216,9 +216,14 @@ impl<'a> Net<'a> {
 
     /// A packet reaches the link of its hop.
     fn enter(&mut self, now: Time, packet: Packet) {
-        let index = self.hops.of(&packet).link as usize;
-        if self.links[index].is_plain() {
-            return self.accept(now, index, packet);
+        let Hop { link, line } = self.hops.of(&packet);
+        let index = link as usize;
+        let link = &mut self.links[index];
+        if link.is_plain() {
+            return match link.pass(now, packet.size, packet.class()) {
+                Some(sent) => self.lines[line as usize].put(&mut self.calendar, sent, packet),
+                None => self.accept(now, index, packet),
+            };
         }
         let entry = self.links[index].entry(packet.hop >= self.hops.reverse);
         self.meet_link(now, index, packet, entry);
@@ -283,17 +288,21 @@ impl<'a> Net<'a> {
         if link.has_dropped() {
             self.discard_dropped(now, index);
         }
-        let Some(packet) = next else { return };
+        // Read where the queue has written it, and copied once, onto the wire.
+        let Some((packet, sojourn)) = &next else { return };
         let Net { links, lines, calendar, hops, .. } = self;
-        let (link, line) = (&mut links[index], hops.of(&packet).line);
+        let link = &mut links[index];
+        link.departs(packet, *sojourn);
+        let line = hops.of(packet).line;
         if !link.is_plain() {
-            return self.begin_noted(now, index, line, packet);
+            return self.begin_noted(now, index, line, *packet);
         }
         let done = link.transmit(now, packet.size);
-        lines[line as usize].put(calendar, done, packet);
+        lines[line as usize].put(calendar, done, *packet);
     }
 
     /// The same at a link with elements, or of which somebody looks at the packets.
+    #[inline(never)]
     fn begin_noted(&mut self, now: Time, index: usize, line: u32, packet: Packet) {
         self.links[index].note_departure(now, &packet);
         self.show_sent(now, index, &packet);
@@ -313,20 +322,20 @@ impl<'a> Net<'a> {
         self.links[index].next_event()
     }
 
-    /// A packet comes out of a wire, which comes again when the next one does. At the end of its path the packet is returned,
-    /// otherwise it goes on to the next link.
-    pub fn arrive(&mut self, now: Time, index: usize) -> Option<(Packet, Way)> {
-        let line = &mut self.lines[index];
-        let (link, is_last) = (line.link, line.is_last);
-        let Some((mut packet, next)) = line.take() else {
-            self.calendar.finish(None);
-            return None;
-        };
-        self.calendar.finish(next);
-        self.links[link].delivered(&packet);
-        if is_last {
-            let way = if packet.hop < self.hops.reverse { Way::Forward } else { Way::Reverse };
-            return Some((packet, way));
+    /// The packet that comes out of a wire next.
+    pub fn first_on(&self, wire: usize) -> Option<&Packet> {
+        self.lines[wire].first()
+    }
+
+    /// The first packet on a wire comes out; the wire comes again when the next one does. Returns the packet's way at the end of
+    /// its path. Before the end it goes on to the next link.
+    #[inline]
+    pub fn arrive(&mut self, now: Time, wire: usize, mut packet: Packet) -> Option<Way> {
+        let line = &mut self.lines[wire];
+        self.calendar.finish(line.remove_first());
+        self.links[line.link].delivered(&packet);
+        if line.is_last {
+            return Some(if packet.hop < self.hops.reverse { Way::Forward } else { Way::Reverse });
         }
         packet.hop += 1;
         self.enter(now, packet);

@@ -46,7 +46,7 @@ impl Template {
             dscp: spec.dscp().bits(),
             ecn: if ecn { Ecn::Ect0 } else { Ecn::NotEct },
         };
-        let controllers = |mss, iw| Controllers::new(spec, Setup { mss, seed: 0 }, iw, log);
+        let controllers = |mss, iw| Controllers::new(spec, Setup::of(mss), iw, log);
         let kind = match protocol {
             Protocol::Tcp(options) => {
                 let mss = format.payload.min(u32::from(u16::MAX));
