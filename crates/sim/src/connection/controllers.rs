@@ -37,11 +37,11 @@ impl Controllers {
         Ok(Controllers { entry, overrides, log })
     }
 
-    /// A sender's controller.
-    pub(super) fn build(&self, setup: Setup) -> Box<dyn Controller> {
+    /// The controller of the sender of the connection with this number.
+    pub(super) fn build(&self, setup: Setup, connection: u32) -> Box<dyn Controller> {
         let controller = self.idle(setup);
         match &self.log {
-            Some(log) => Box::new(Watched::new(controller, log.clone())),
+            Some(log) => Box::new(Watched::new(controller, log.clone(), connection as usize)),
             None => controller,
         }
     }
