@@ -5,13 +5,15 @@ mod delays;
 mod lengths;
 mod levels;
 mod meter;
+mod onlookers;
 mod sender_log;
 mod tracks;
 
 pub use delays::{Delays, StepMean};
 pub use lengths::edges;
 pub use meter::Meter;
-pub use sender_log::{SenderLog, Watched};
+pub use onlookers::Onlookers;
+pub use sender_log::SenderLog;
 
 use crate::application::Application;
 use crate::connection::Connections;

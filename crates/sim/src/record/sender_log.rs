@@ -1,7 +1,7 @@
 //! A sender as its controller sees it, recorded on demand (`record = ["senders", "events"]`).
 //!
-//! A [`Watched`] controller passes every event on to the one that it holds, and notes the state after each. A sender whose
-//! controller is not watched pays nothing.
+//! The log is the [`Observer`] of the flow's controllers, and notes the state after each event. A sender that is not recorded
+//! pays nothing.
 //!
 //! | noted | when |
 //! |---|---|
@@ -15,9 +15,8 @@
 use super::levels::Level;
 use super::Delays;
 use afteryou_base::{Span, Time};
-use afteryou_cc::{
-    Ack, Controller, Delivered, Directive, Idle, Loss, Needs, Sent, Snapshot, SpuriousLoss, Timeout,
-};
+use afteryou_cc::script::Event;
+use afteryou_cc::{Ack, Controller, Observed, Observer, Sent, Snapshot};
 use afteryou_scenario::outcome::{round, Exact, SenderFigures};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -77,6 +76,12 @@ impl SenderLog {
             left_out: 0,
             windows,
         })))
+    }
+
+    /// Records what happens to `controller`.
+    pub fn watch(&self, controller: Box<dyn Controller>) -> Box<dyn Controller> {
+        self.log().last = controller.snapshot();
+        Box::new(Observed::new(controller, Box::new(self.clone())))
     }
 
     /// A link has dropped a packet of the flow.
@@ -189,82 +194,21 @@ impl Log {
     }
 }
 
-/// A controller whose sender is recorded.
-#[derive(Debug)]
-pub struct Watched {
-    inner: Box<dyn Controller>,
-    log: SenderLog,
-}
-
-impl Watched {
-    /// Records what happens to `inner`.
-    pub fn new(inner: Box<dyn Controller>, log: SenderLog) -> Watched {
-        log.log().last = inner.snapshot();
-        Watched { inner, log }
-    }
-
-    fn state(&self, now: Time) {
-        self.log.log().state(now, self.inner.snapshot());
-    }
-}
-
-impl Controller for Watched {
-    fn needs(&self) -> Needs {
-        self.inner.needs()
-    }
-
-    fn on_sent(&mut self, sent: &Sent) {
-        self.inner.on_sent(sent);
-        self.log.log().sent(sent);
-    }
-
-    fn on_delivered(&mut self, delivered: &Delivered) {
-        self.inner.on_delivered(delivered);
-    }
-
-    fn on_ack(&mut self, ack: &Ack) {
-        self.inner.on_ack(ack);
-        self.state(ack.now);
-        self.log.log().ack(ack);
-    }
-
-    fn on_loss(&mut self, loss: &Loss) {
-        self.log.log().lost(loss.now, "loss");
-        self.inner.on_loss(loss);
-        self.state(loss.now);
-    }
-
-    fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
-        self.log.log().note(spurious.now, "spurious loss", None);
-        self.inner.on_spurious_loss(spurious);
-        self.state(spurious.now);
-    }
-
-    fn on_timeout(&mut self, timeout: &Timeout) {
-        self.log.log().lost(timeout.now, "timeout");
-        self.inner.on_timeout(timeout);
-        self.state(timeout.now);
-    }
-
-    fn on_idle(&mut self, idle: &Idle) {
-        self.inner.on_idle(idle);
-        self.state(idle.now);
-    }
-
-    fn on_mtu(&mut self, mss: u32) {
-        self.inner.on_mtu(mss);
-    }
-
-    fn on_wake(&mut self, now: Time) {
-        self.inner.on_wake(now);
-        self.state(now);
-    }
-
-    fn directive(&self) -> Directive {
-        self.inner.directive()
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        self.inner.snapshot()
+impl Observer for SenderLog {
+    fn see(&mut self, event: &Event, controller: &dyn Controller) {
+        let mut log = self.log();
+        // A loss is noted with the window that it met.
+        match event {
+            Event::Sent(sent) => return log.sent(sent),
+            Event::Delivered(_) | Event::Mtu { .. } => return,
+            Event::Loss(loss) => log.lost(loss.now, "loss"),
+            Event::Timeout(timeout) => log.lost(timeout.now, "timeout"),
+            Event::SpuriousLoss(spurious) => log.note(spurious.now, "spurious loss", None),
+            Event::Ack(_) | Event::Idle(_) | Event::Until(_) => {}
+        }
+        log.state(event.at(), controller.snapshot());
+        if let Event::Ack(ack) = event {
+            log.ack(ack);
+        }
     }
 }
