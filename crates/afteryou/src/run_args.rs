@@ -212,7 +212,12 @@ impl FromArgMatches for EngineCommand {
         let explain = explains(engine) && matches.get_flag(EXPLAIN);
         let trace = if traces(engine) { matches.get_one(TRACE).cloned() } else { None };
         let qlog = if has_senders(engine) { matches.get_one(QLOG).cloned() } else { None };
-        Ok(EngineCommand { engine, explain, traces: Traces { trace, qlog }, runs: RunArgs::from_arg_matches(matches)? })
+        Ok(EngineCommand {
+            engine,
+            explain,
+            traces: Traces { trace, qlog },
+            runs: RunArgs::from_arg_matches(matches)?,
+        })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -1,8 +1,8 @@
 //! The interface of an engine.
 
 use crate::error::Error;
-use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::senders::Observers;
+use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Experiment, Outcome, Passage, Scenario};
 
 /// The progress of one run.

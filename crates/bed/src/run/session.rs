@@ -123,7 +123,8 @@ fn open_flows(
             }
             _ => {
                 let source = options.sources.get(&flow.name).cloned().unwrap_or(Source::Made);
-                let ends = transfer::Ends::open(flow, &source, part.scenario.seed, observers.map(|all| (i, all)))?;
+                let ends =
+                    transfer::Ends::open(flow, &source, part.scenario.seed, observers.map(|all| (i, all)))?;
                 let server = ends.server_addr();
                 (Ends::Transfer(ends), server)
             }

@@ -51,7 +51,8 @@ impl File {
     /// Writes what is kept back, and gives its memory back.
     pub fn flush(&mut self) {
         let buffer = std::mem::take(&mut self.buffer);
-        let Some(path) = self.temporary.as_ref().filter(|_| !buffer.is_empty() && self.broken.is_none()) else {
+        let Some(path) = self.temporary.as_ref().filter(|_| !buffer.is_empty() && self.broken.is_none())
+        else {
             return;
         };
         let append = || OpenOptions::new().append(true).open(path)?.write_all(&buffer);

@@ -116,7 +116,8 @@ impl Shared {
 impl Files {
     /// A name for the file of the next sender of `flow`: the flow's, with a number from the second sender on.
     fn name(&mut self, flow: &str) -> String {
-        let safe: String = flow.chars().map(|c| if c.is_alphanumeric() || "-_+.".contains(c) { c } else { '_' }).collect();
+        let safe: String =
+            flow.chars().map(|c| if c.is_alphanumeric() || "-_+.".contains(c) { c } else { '_' }).collect();
         let stem = safe.trim_start_matches('.');
         let stem = if stem.is_empty() { "flow" } else { stem };
         let next = self.senders.entry(stem.to_owned()).or_insert(0);
@@ -143,7 +144,13 @@ mod tests {
         let flows = ["backup", "backup-2", "backup", "Backup", "../x", "a b/c", "..", ""];
         let names = flows.map(|flow| files.name(flow));
         let expected = [
-            "backup.sqlog", "backup-2.sqlog", "backup-3.sqlog", "Backup-2.sqlog", "_x.sqlog", "a_b_c.sqlog", "flow.sqlog",
+            "backup.sqlog",
+            "backup-2.sqlog",
+            "backup-3.sqlog",
+            "Backup-4.sqlog",
+            "_x.sqlog",
+            "a_b_c.sqlog",
+            "flow.sqlog",
             "flow-2.sqlog",
         ];
         assert_eq!(names, expected);

@@ -2,7 +2,9 @@
 
 use super::file::File;
 use super::metrics::{Metrics, Own};
-use super::records::{Event as Record, Frame, LossTimer, Packet, PacketHeader, Phase, Raw, Silence, Spurious};
+use super::records::{
+    Event as Record, Frame, LossTimer, Packet, PacketHeader, Phase, Raw, Silence, Spurious,
+};
 use afteryou_scenario::senders::{Ack, Controller, Event, Loss, Observer, Sent, Snapshot, Time};
 use serde::Serialize;
 use std::collections::BTreeMap;
