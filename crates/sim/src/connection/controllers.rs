@@ -13,7 +13,8 @@ const INITIAL_WINDOW: &str = "initial_window";
 pub(super) struct Controllers {
     entry: &'static Entry,
     overrides: Vec<(&'static str, Value)>,
-    onlookers: Onlookers,
+    // Boxed, since they are asked when a connection is opened alone, and the inner loop goes over what lies beside them.
+    onlookers: Box<Onlookers>,
 }
 
 impl Controllers {
@@ -33,7 +34,7 @@ impl Controllers {
         let refused =
             |error: ParamError| Error::Parameter { of: entry.name.to_owned(), reason: error.to_string() };
         entry.build(&overrides, setup).map_err(refused)?;
-        Ok(Controllers { entry, overrides, onlookers })
+        Ok(Controllers { entry, overrides, onlookers: Box::new(onlookers) })
     }
 
     /// A sender's controller.
