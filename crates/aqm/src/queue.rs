@@ -2,7 +2,7 @@
 
 use crate::backlog::Backlog;
 use crate::dropped::Dropped;
-use crate::packet::Packet;
+use crate::packet::{Class, Packet};
 use crate::statistics::Statistics;
 use afteryou_base::{Span, Time};
 
@@ -17,11 +17,23 @@ pub trait Queue<T>: Send {
     /// The link is free: the next packet to send, with the time it spent in the queue.
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)>;
 
+    /// A packet of `size` bytes arrives while the link is free. True if it goes straight onto the link, counted as if it had
+    /// been put in and taken out at once; false if nothing has happened and it must be put in. A discipline that never passes
+    /// a packet is correct, only slower.
+    fn pass(&mut self, _size: u32, _class: Class) -> bool {
+        false
+    }
+
     /// What it has done so far, and what it holds.
     fn statistics(&self) -> &Statistics;
 
     /// What it holds.
     fn backlog(&self) -> Backlog {
         self.statistics().backlog()
+    }
+
+    /// Returns the bucket of a flow now; none of queues without buckets.
+    fn bucket(&self, _flow: u32) -> Option<usize> {
+        None
     }
 }

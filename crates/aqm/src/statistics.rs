@@ -94,6 +94,14 @@ impl Statistics {
         class.sojourns.record(sojourn);
     }
 
+    /// A packet is accepted and sent on at once.
+    pub(crate) fn pass(&mut self, class: Class) {
+        let class = &mut self.classes[class as usize];
+        class.enqueued += 1;
+        class.dequeued += 1;
+        class.sojourns.record(Span::ZERO);
+    }
+
     /// `packet` is dropped as it arrives.
     pub(crate) fn refuse<T>(&mut self, packet: Packet<T>, reason: DropReason, dropped: &mut Vec<Dropped<T>>) {
         let class = self.class(&packet);

@@ -7,6 +7,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `window`, `sender` | figures of a window: each link, each flow, its sender over time |
+//! | `set`, `steps`, `curve_steps` | a set of flows in a window, and what follows from its rates over time |
 //! | `link` | a link in the whole run: packets, bytes, its queue |
 //! | `completions` | transfers of a flow: how long they took, what became of the bytes |
 //! | `compare` | what the background cost: each flow and each link with it and without |
@@ -18,6 +19,7 @@
 mod compare;
 mod completions;
 mod crossing;
+mod curve_steps;
 mod curves;
 mod judged;
 mod link;
@@ -25,18 +27,25 @@ mod quantiles;
 mod read;
 mod schema1;
 mod sender;
+mod set;
+mod steps;
 mod window;
 
 pub use crate::network::{BOTTLENECK, REVERSE_PATH};
 pub use compare::{Comparison, LinkComparison};
 pub use completions::{Completions, Offered, SizeClass, SIZE_CLASSES};
-pub use curves::{Exact, Mark, Series};
+pub use curves::{Exact, Mark, PhaseSpan, Series};
 pub use judged::{Check, Lateness, Transfer, Verdict};
 pub use link::{class_name, ClassCounts, Ledger, LinkTotals, Packets};
 pub use quantiles::{round, Quantiles};
 pub use read::ReadError;
-pub use sender::{Levels, SenderFigures};
-pub use window::{jain, ClassFigures, FlowAtLink, FlowFigures, LinkFigures, QueueLength, WindowFigures};
+pub use sender::{Levels, SenderFigures, Stalls};
+pub use set::{AfterLoss, SetAtLink, SetFigures, SetTransfers, ShortTerm, Starved};
+pub use steps::{Member, Steps};
+pub use window::{
+    jain, BucketFigures, ClassFigures, FlowAtLink, FlowFigures, HostFigures, LinkFigures, QueueLength,
+    WindowFigures,
+};
 
 use crate::content::ContentHash;
 use crate::scenario::Scenario;
@@ -91,6 +100,9 @@ pub struct Run {
     pub duration_s: f64,
     /// Figures of each window of the scenario.
     pub windows: Vec<WindowFigures>,
+    /// Figures of each set of flows that the scenario names, in its window.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sets: Vec<SetFigures>,
     /// Curves.
     pub series: Vec<Series>,
     /// Moments worth a mark in a figure.
@@ -101,6 +113,9 @@ pub struct Run {
     /// Events beyond those that are kept of each flow.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub events_left_out: u64,
+    /// Phases of the controllers of flows with one connection at a time, where the scenario records senders.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub phases: Vec<PhaseSpan>,
     /// Each link in the whole run, the bottleneck first.
     pub links: Vec<LinkTotals>,
     /// How late the emulation was, for engines that run in real time.

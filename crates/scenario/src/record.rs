@@ -13,14 +13,20 @@ pub enum Record {
     Senders,
     /// Drops, losses, window cuts, timeouts and changes of phase at their very times.
     Events,
+    /// The packets that follow a lost one, in sets of flows.
+    Losses,
 }
 
 impl Record {
     /// Every one, with its word in files.
-    pub const ALL: [(&'static str, Record); 3] =
-        [("queues", Record::Queues), ("senders", Record::Senders), ("events", Record::Events)];
+    pub const ALL: [(&'static str, Record); 4] = [
+        ("queues", Record::Queues),
+        ("senders", Record::Senders),
+        ("events", Record::Events),
+        ("losses", Record::Losses),
+    ];
     /// The words alone.
-    pub(crate) const WORDS: &'static [&'static str] = &["queues", "senders", "events"];
+    pub(crate) const WORDS: &'static [&'static str] = &["queues", "senders", "events", "losses"];
 
     /// Returns the measure of this word.
     pub fn of_word(word: &str) -> Option<Record> {

@@ -7,6 +7,7 @@ use crate::algorithm::Algorithm;
 use crate::dscp::Dscp;
 use crate::element::Elements;
 use crate::error::Error;
+use crate::flow_set::FlowSet;
 use crate::fluid::Fluid;
 use crate::hosts::Hosts;
 use crate::path::{Direction, Path};
@@ -31,6 +32,9 @@ pub struct Scenario {
     pub seed: u64,
     /// Intervals that get figures of their own.
     pub measure: Vec<Window>,
+    /// Flows that are measured together in a window, at most one set for each.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sets: Vec<FlowSet>,
     /// Time between the points of curves; the engine chooses one by the run's length if not said.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sample: Option<Duration>,
@@ -257,6 +261,7 @@ impl Scenario {
             duration,
             seed: 1,
             measure: Vec::new(),
+            sets: Vec::new(),
             sample: None,
             record: Vec::new(),
             baseline: false,
@@ -299,6 +304,7 @@ impl Scenario {
             }
             flow.check(self.duration)?;
         }
+        self.check_sets()?;
         let known = |name: &str| match names.contains(name) {
             true => Ok(()),
             false => {
@@ -336,9 +342,14 @@ impl Scenario {
         let flow = self.flow.iter().filter(|flow| flow.role == Role::Foreground).cloned().collect();
         let drop = self.drop.iter().filter(|drop| drop.flow.as_deref().is_none_or(foreground));
         let delay = self.delay.iter().filter(|delay| foreground(&delay.flow));
+        let set = |set: &FlowSet| FlowSet {
+            flows: set.flows.iter().filter(|flow| foreground(flow)).cloned().collect(),
+            ..set.clone()
+        };
         Scenario {
             name: format!("{}, without background", self.name),
             baseline: false,
+            sets: self.sets.iter().map(set).collect(),
             flow,
             drop: drop.cloned().collect(),
             delay: delay.cloned().collect(),

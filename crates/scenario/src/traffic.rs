@@ -181,6 +181,11 @@ impl Traffic {
         ) || self.needs_hosts()
     }
 
+    /// Has it many connections at the same time?
+    pub fn has_many_connections(&self) -> bool {
+        matches!(self, Traffic::Arrivals { .. } | Traffic::Web(_)) || self.needs_hosts()
+    }
+
     /// Does an engine draw something for it while it runs?
     pub fn is_random(&self) -> bool {
         matches!(self, Traffic::Arrivals { .. } | Traffic::Peers { .. } | Traffic::Web(_))

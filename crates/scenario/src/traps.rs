@@ -1,6 +1,7 @@
 //! Settings that are valid and seldom meant: warnings, not errors.
 
 use crate::outcome::{Run, Totals};
+use crate::record::Record;
 use crate::scenario::{Link, Scenario};
 use crate::transport::Protocol;
 use afteryou_base::param::Settings;
@@ -20,13 +21,30 @@ pub fn of_scenario(scenario: &Scenario) -> Vec<String> {
     };
     let flows: Vec<&str> =
         scenario.flow.iter().enumerate().filter(uses_ecn).map(|(_, flow)| flow.name.as_str()).collect();
-    match flows.is_empty() {
-        true => Vec::new(),
-        false => vec![format!(
+    let mut warnings = of_sets(scenario);
+    if !flows.is_empty() {
+        warnings.push(format!(
             "no queue on the path marks packets, so ECN changes nothing for {}: set ecn = true on the queue",
             named(&flows)
-        )],
+        ));
     }
+    warnings
+}
+
+/// Sets without flows, and a record that no set takes up.
+fn of_sets(scenario: &Scenario) -> Vec<String> {
+    let empty = scenario.sets.iter().filter(|set| set.flows.is_empty()).map(|set| {
+        format!(
+            "no flow of this run is in the set of window {:?}: look at its role and controller",
+            set.window
+        )
+    });
+    let mut warnings: Vec<String> = empty.collect();
+    if scenario.record.contains(&Record::Losses) && scenario.sets.is_empty() {
+        let warning = "record = [\"losses\"] measures sets of flows, and there is none: write flows = \"all\" in [[measure]]";
+        warnings.push(warning.to_owned());
+    }
+    warnings
 }
 
 /// Returns a sentence if two repetitions of a run cannot differ.
@@ -92,6 +110,18 @@ mod tests {
         assert!(!warnings("{ kind = \"codel\", ecn = \"false\" }").is_empty());
         assert_eq!(warnings("{ kind = \"codel\", ecn = \"true\" }"), [""; 0]);
         assert_eq!(warnings("\"fq_codel\""), [""; 0]);
+    }
+
+    #[test]
+    fn sets_without_flows_and_losses_without_sets_are_warned_about() {
+        let queue = "{ kind = \"codel\", ecn = \"true\" }";
+        let warnings = |top: &str| of_scenario(&runs(queue, top)[0]);
+        let losses = "record = [\"losses\"]";
+        assert!(warnings(losses)[0].contains("write flows = \"all\""));
+        let set = "measure = { from = \"1 s\", flows = \"all\" }";
+        assert_eq!(warnings(&format!("{losses}\n{set}")), [""; 0]);
+        let empty = "measure = { from = \"1 s\", role = \"background\" }";
+        assert!(warnings(empty)[0].contains("no flow of this run"));
     }
 
     #[test]

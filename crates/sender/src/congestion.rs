@@ -12,7 +12,7 @@
 use crate::board::{Board, Delivered, Flight, Progress};
 use crate::doubts::Doubts;
 use crate::episode::Episode;
-use crate::pacer::{Pacer, SLOW_START_GAIN, STEADY_GAIN};
+use crate::pacer::{Pacer, WindowRate, SLOW_START_GAIN, STEADY_GAIN};
 use crate::prr::{AckInRecovery, Prr};
 use crate::rounds::Rounds;
 use afteryou_base::{Span, Time};
@@ -40,6 +40,7 @@ pub struct Congestion {
     paces_windows: bool,
     rtt: RttEstimator,
     pacer: Pacer,
+    window_rate: WindowRate,
     /// Packets of the group that is leaving ([`Pacing::Together`]).
     in_group: u32,
     /// A packet waits for the pacer until then.
@@ -91,6 +92,7 @@ impl Congestion {
             paces_windows: true,
             rtt: RttEstimator::default(),
             pacer: Pacer::default(),
+            window_rate: WindowRate::default(),
             in_group: 0,
             pacing_until: Time::NEVER,
             rounds: Rounds::default(),
@@ -209,12 +211,12 @@ impl Congestion {
 
     /// Bytes per second, once there is a round-trip time.
     #[inline]
-    fn pacing_rate(&self) -> Option<u64> {
+    fn pacing_rate(&mut self) -> Option<u64> {
         // The latest sample counts if it is the smaller: when a long queue has just gone, the smoothed one would hold the
         // rate down for many round trips, and the window is there to stop what is too fast.
         let rtt = self.rtt.smoothed()?.min(self.rtt.latest());
         let cwnd = self.directive.cwnd;
-        let by_window = |gain: f64| (gain * cwnd as f64 / rtt.as_secs_f64().max(1e-6)) as u64;
+        let mut by_window = |gain| self.window_rate.of(gain, cwnd, rtt);
         let rate = match self.directive.pacing {
             Pacing::Rate(rate) => rate,
             Pacing::Together { packets, every } => (u64::from(packets) * self.packet * 1_000_000)

@@ -58,6 +58,28 @@ impl Pacer {
     }
 }
 
+/// The rate at which a window leaves within a round trip, bytes per second. The last one is kept: an ack releases several packets
+/// at one rate, whose two divisions take longer than all else that is done to send a packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WindowRate {
+    gain: f64,
+    window: u64,
+    rtt: Span,
+    rate: u64,
+}
+
+impl WindowRate {
+    /// `gain` times `window` bytes per `rtt`.
+    #[inline]
+    pub fn of(&mut self, gain: f64, window: u64, rtt: Span) -> u64 {
+        if self.window != window || self.rtt != rtt || self.gain != gain {
+            let rate = (gain * window as f64 / rtt.as_secs_f64().max(1e-6)) as u64;
+            *self = WindowRate { gain, window, rtt, rate };
+        }
+        self.rate
+    }
+}
+
 /// [`Span::of_bytes`] without its division of 128 bits, which takes as long as the rest of a packet's pacing.
 fn span_of(bytes: u64, bytes_per_second: u64) -> Span {
     match bytes.checked_mul(1_000_000_000) {
@@ -76,6 +98,20 @@ mod tests {
             for rate in [0, 1, 7, 999_999_999, u64::MAX] {
                 assert_eq!(span_of(bytes, rate), Span::of_bytes(bytes, rate));
             }
+        }
+    }
+
+    #[test]
+    fn a_rate_follows_each_of_its_three_terms() {
+        let mut rate = WindowRate::default();
+        for (gain, window, ms, expected) in [
+            (1.25, 20_000, 100, 250_000),
+            (1.25, 20_000, 100, 250_000),
+            (2.0, 20_000, 100, 400_000),
+            (2.0, 10_000, 100, 200_000),
+            (2.0, 10_000, 50, 400_000),
+        ] {
+            assert_eq!(rate.of(gain, window, Span::from_millis(ms)), expected);
         }
     }
 

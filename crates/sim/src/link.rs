@@ -132,6 +132,20 @@ impl Link {
         }
     }
 
+    /// A packet arrives. If the link is free and nothing waits, it is sent at once: returns when it will have been sent.
+    /// Otherwise nothing has happened: it is to be [offered](Self::offer). Most acknowledgements pass.
+    #[inline]
+    pub fn pass(&mut self, now: Time, size: u32, class: Class) -> Option<Time> {
+        if self.busy_until > now || !self.queue.pass(size, class) {
+            return None;
+        }
+        self.counts.arrived += u64::from(size);
+        self.counts.packets.arrived += 1;
+        self.meter.departs(class, Span::ZERO);
+        self.begun += u64::from(size);
+        Some(self.transmit(now, size))
+    }
+
     fn measure_queue(&mut self, now: Time) {
         let statistics = self.queue.statistics();
         self.meter.queue_changed(now, Class::BOTH.map(|class| statistics.of(class).backlog.packets));
@@ -190,16 +204,20 @@ impl Link {
     /// Afterwards [`take_dropped`](Self::take_dropped) has what the queue dropped.
     // A packet is 32 bytes, which a call would copy twice: 2 % of a run of one flow.
     #[inline(always)]
-    pub fn send_next(&mut self, now: Time) -> Option<Packet> {
+    pub fn send_next(&mut self, now: Time) -> Option<(Packet, Span)> {
         let next = self.queue.dequeue(now, &mut self.dropped);
         // Where nothing waited before, nothing waits now: the packet came to a free link.
         if self.meter.holds_packets() {
             self.measure_queue(now);
         }
-        let (packet, sojourn) = next?;
+        next
+    }
+
+    /// A packet leaves the queue, in which it was for `sojourn`.
+    #[inline]
+    pub fn departs(&mut self, packet: &Packet, sojourn: Span) {
         self.meter.departs(packet.class(), sojourn);
         self.begun += u64::from(packet.size);
-        Some(packet)
     }
 
     /// Sends a packet of `size` bytes at the link's rate; returns when it will have been sent and goes onto the wire.
@@ -222,7 +240,8 @@ impl Link {
     /// Windows begin and end here.
     pub fn at_edge(&mut self, now: Time) {
         let left = self.left(now);
-        self.meter.at_edge(now, left);
+        let Link { meter, queue, .. } = self;
+        meter.at_edge(now, left, |connection| queue.bucket(connection));
     }
 
     /// Bytes that have left the link by now, of the packet being sent the part that has.
@@ -332,10 +351,15 @@ impl Line {
         self.packets.push_back((at, packet));
     }
 
-    /// The packet that comes out now, and when the next one does.
-    pub fn take(&mut self) -> Option<(Packet, Option<Time>)> {
-        let (_, packet) = self.packets.pop_front()?;
-        Some((packet, self.packets.front().map(|(at, _)| *at)))
+    /// The packet that comes out next.
+    pub fn first(&self) -> Option<&Packet> {
+        self.packets.front().map(|(_, packet)| packet)
+    }
+
+    /// That packet has come out. Returns when the next one does.
+    pub fn remove_first(&mut self) -> Option<Time> {
+        self.packets.pop_front();
+        self.packets.front().map(|(at, _)| *at)
     }
 
     /// Packets on it.

@@ -9,18 +9,19 @@ mod copies;
 mod held;
 
 use crate::calendar::Calendar;
+use crate::connection::number_in;
 use crate::element::{Elements, Entry, Exit};
 use crate::error::Error;
 use crate::link::{Line, Link, OnWires};
 use crate::packet::{Body, Heads, Packet, Sack, NO_SACK};
-use crate::record::{Meter, SenderLog};
+use crate::record::{LossOrder, Meter, SenderLog};
 use crate::script::{Fate, Script};
 use crate::tap::{self, Tap};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::{Network, Route};
 use afteryou_scenario::outcome::LinkTotals;
 use afteryou_scenario::passage;
-use afteryou_scenario::Scenario;
+use afteryou_scenario::{Record, Scenario};
 use held::Held;
 use slab::Slab;
 use std::collections::BTreeMap;
@@ -82,6 +83,8 @@ pub struct Net<'a> {
     pub sacks: Slab<Sack>,
     /// Headers that uTP datagrams point to.
     pub heads: Heads,
+    /// What follows lost packets, where the scenario records it.
+    pub losses: Option<Box<LossOrder>>,
     links: Vec<Link>,
     lines: Vec<Line>,
     hops: Hops,
@@ -93,7 +96,7 @@ pub struct Net<'a> {
     script: Script,
     /// Elements of flows, by flow; nothing if none has any.
     of_flows: Vec<Option<Box<Elements>>>,
-    /// There is a script, or a flow with elements.
+    /// There is a script or a flow with elements, or losses are recorded.
     is_disturbed: bool,
     held: Slab<Held>,
     tap: Option<Tap<'a>>,
@@ -140,6 +143,7 @@ impl<'a> Net<'a> {
             calendar: Calendar::default(),
             sacks: Slab::default(),
             heads: Heads::default(),
+            losses: scenario.record.contains(&Record::Losses).then(Box::default),
             links,
             lines: Vec::new(),
             hops: Hops::new(network),
@@ -149,7 +153,8 @@ impl<'a> Net<'a> {
             script: Script::new(scenario),
             is_disturbed: !scenario.drop.is_empty()
                 || !scenario.delay.is_empty()
-                || of_flows.iter().any(Option::is_some),
+                || of_flows.iter().any(Option::is_some)
+                || scenario.record.contains(&Record::Losses),
             of_flows,
             held: Slab::default(),
             tap,
@@ -166,6 +171,9 @@ impl<'a> Net<'a> {
         wires.lay(lines, reverse, *reverse_delay, of_acks);
         owners.resize(owners.len().max(connection + 1), 0);
         owners[connection] = owner as u32;
+        if let Some(losses) = &mut self.losses {
+            losses.opened(connection, owner);
+        }
         if self.is_recorded {
             self.links.iter_mut().for_each(|link| link.meter.opened(connection, owner));
         }
@@ -180,6 +188,9 @@ impl<'a> Net<'a> {
     pub fn send_data(&mut self, now: Time, packet: Packet, number: u64) {
         if self.is_disturbed {
             let owner = self.owners[packet.flow as usize];
+            if let Some(losses) = &mut self.losses {
+                losses.sent(&packet, number);
+            }
             match self.script.fate(now, owner, number) {
                 Fate::Pass => {}
                 Fate::Drop => {
@@ -205,9 +216,14 @@ impl<'a> Net<'a> {
 
     /// A packet reaches the link of its hop.
     fn enter(&mut self, now: Time, packet: Packet) {
-        let index = self.hops.of(&packet).link as usize;
-        if self.links[index].is_plain() {
-            return self.accept(now, index, packet);
+        let Hop { link, line } = self.hops.of(&packet);
+        let index = link as usize;
+        let link = &mut self.links[index];
+        if link.is_plain() {
+            return match link.pass(now, packet.size, packet.class()) {
+                Some(sent) => self.lines[line as usize].put(&mut self.calendar, sent, packet),
+                None => self.accept(now, index, packet),
+            };
         }
         let entry = self.links[index].entry(packet.hop >= self.hops.reverse);
         self.meet_link(now, index, packet, entry);
@@ -272,17 +288,21 @@ impl<'a> Net<'a> {
         if link.has_dropped() {
             self.discard_dropped(now, index);
         }
-        let Some(packet) = next else { return };
+        // Read where the queue has written it, and copied once, onto the wire.
+        let Some((packet, sojourn)) = &next else { return };
         let Net { links, lines, calendar, hops, .. } = self;
-        let (link, line) = (&mut links[index], hops.of(&packet).line);
+        let link = &mut links[index];
+        link.departs(packet, *sojourn);
+        let line = hops.of(packet).line;
         if !link.is_plain() {
-            return self.begin_noted(now, index, line, packet);
+            return self.begin_noted(now, index, line, *packet);
         }
         let done = link.transmit(now, packet.size);
-        lines[line as usize].put(calendar, done, packet);
+        lines[line as usize].put(calendar, done, *packet);
     }
 
     /// The same at a link with elements, or of which somebody looks at the packets.
+    #[inline(never)]
     fn begin_noted(&mut self, now: Time, index: usize, line: u32, packet: Packet) {
         self.links[index].note_departure(now, &packet);
         self.show_sent(now, index, &packet);
@@ -302,20 +322,20 @@ impl<'a> Net<'a> {
         self.links[index].next_event()
     }
 
-    /// A packet comes out of a wire, which comes again when the next one does. At the end of its path the packet is returned,
-    /// otherwise it goes on to the next link.
-    pub fn arrive(&mut self, now: Time, index: usize) -> Option<(Packet, Way)> {
-        let line = &mut self.lines[index];
-        let (link, is_last) = (line.link, line.is_last);
-        let Some((mut packet, next)) = line.take() else {
-            self.calendar.finish(None);
-            return None;
-        };
-        self.calendar.finish(next);
-        self.links[link].delivered(&packet);
-        if is_last {
-            let way = if packet.hop < self.hops.reverse { Way::Forward } else { Way::Reverse };
-            return Some((packet, way));
+    /// The packet that comes out of a wire next.
+    pub fn first_on(&self, wire: usize) -> Option<&Packet> {
+        self.lines[wire].first()
+    }
+
+    /// The first packet on a wire comes out; the wire comes again when the next one does. Returns the packet's way at the end of
+    /// its path. Before the end it goes on to the next link.
+    #[inline]
+    pub fn arrive(&mut self, now: Time, wire: usize, mut packet: Packet) -> Option<Way> {
+        let line = &mut self.lines[wire];
+        self.calendar.finish(line.remove_first());
+        self.links[line.link].delivered(&packet);
+        if line.is_last {
+            return Some(if packet.hop < self.hops.reverse { Way::Forward } else { Way::Reverse });
         }
         packet.hop += 1;
         self.enter(now, packet);
@@ -390,9 +410,12 @@ impl<'a> Net<'a> {
 
     /// Takes packets that go no further at a link: shows them to the tap, if there is one, and gives back what they point to.
     fn at(&mut self, now: Time, link: usize) -> (&mut Link, impl FnMut(Packet, passage::Fate) + use<'_, 'a>) {
-        let Net { links, sacks, heads, tap, hops, owners, .. } = self;
+        let Net { links, sacks, heads, tap, hops, owners, losses, .. } = self;
         let reverse = hops.reverse;
         let discard = move |packet: Packet, fate| {
+            if let Some(losses) = losses.as_mut().filter(|_| packet.hop < reverse) {
+                losses.lost(now, &packet, |head| number_in(heads.get(head)));
+            }
             if let Some(tap) = tap {
                 let owner = owners[packet.flow as usize] as usize;
                 let place = tap::Place { at: now, link, owner, is_reply: packet.hop >= reverse };

@@ -123,13 +123,14 @@ impl<'a> World<'a> {
                 net.calendar.finish(again);
             }
             Kind::Line => {
-                if let Some((packet, way)) = net.arrive(now, index) {
-                    let connection = connections.get_mut(packet.flow as usize);
-                    if let Some(news) = connection.receive(net, now, way, packet) {
-                        let owner = connection.owner();
-                        let index = packet.flow as usize;
-                        applications[owner].on_news(Stage { net, connections, now }, index, news);
-                    }
+                // Copied as a whole: an optional packet is copied in parts, and reading it waits until all of them are written.
+                let Some(&packet) = net.first_on(index) else { return net.calendar.finish(None) };
+                let Some(way) = net.arrive(now, index, packet) else { return };
+                let index = packet.flow as usize;
+                let connection = connections.get_mut(index);
+                if let Some(news) = connection.receive(net, now, way, packet) {
+                    let owner = connection.owner();
+                    applications[owner].on_news(Stage { net, connections, now }, index, news);
                 }
             }
             Kind::Held => {

@@ -82,8 +82,9 @@ impl Folders {
         Ok(Record { folder, rows, brief })
     }
 
-    /// Writes `runs.csv`, `flows.csv`, the page `report.html` and, where data cross several links, `links.csv`. `records` goes through
-    /// the finished runs in the order of the sweep; it is called twice, and one record is in memory at a time.
+    /// Writes `runs.csv`, `flows.csv`, the page `report.html`, where data cross several links `links.csv`, and where sets of flows are
+    /// measured `sets.csv`. `records` goes through the finished runs in the order of the sweep; it is called twice, and one record is in
+    /// memory at a time.
     ///
     /// # Errors
     /// A file that cannot be written, and every error of `records`.
@@ -103,12 +104,14 @@ impl Folders {
         }
         let mut files = tables.files(&self.out, self.parquet)?;
         for record in records() {
-            let Rows { run, flows, links } = record?.rows;
-            for (file, rows) in files.iter_mut().zip([&[run][..], &flows, &links]) {
-                rows.iter().try_for_each(|row| file.write(row))?;
+            let Rows { run, flows, links, sets } = record?.rows;
+            let all = [("runs", &[run][..]), ("flows", &flows), ("links", &links), ("sets", &sets)];
+            for (name, rows) in all {
+                let file = files.iter_mut().find(|(known, _)| *known == name);
+                file.map_or(Ok(()), |(_, file)| rows.iter().try_for_each(|row| file.write(row)))?;
             }
         }
-        files.into_iter().try_for_each(TableFile::finish)?;
+        files.into_iter().try_for_each(|(_, file)| file.finish())?;
         write_files(&self.out, &[("report.html", index_html(title, &briefs, runs))])?;
         Ok(Finished { page: self.out.join("report.html"), briefs, runs })
     }
@@ -120,26 +123,32 @@ struct Tables {
     runs: Columns,
     flows: Columns,
     links: Columns,
+    sets: Columns,
     /// Some run has figures of several links.
     several_links: bool,
 }
 
 impl Tables {
-    fn add(&mut self, Rows { run, flows, links }: &Rows) {
+    fn add(&mut self, Rows { run, flows, links, sets }: &Rows) {
         self.runs.add(run);
         flows.iter().for_each(|row| self.flows.add(row));
         links.iter().for_each(|row| self.links.add(row));
+        sets.iter().for_each(|row| self.sets.add(row));
         let names: BTreeSet<String> = links.iter().map(|row| format!("{:?}", row.get("link"))).collect();
         self.several_links |= names.len() > 1;
     }
 
-    /// Files for the runs, the flows and the links, in this order; the last one only if it says more than the first.
-    fn files(&self, out: &Path, parquet: bool) -> Result<Vec<TableFile<'_>>, Error> {
+    /// Files for the runs and the flows, for the links if they say more than the runs, and for the sets if there are any.
+    fn files(&self, out: &Path, parquet: bool) -> Result<Vec<(&'static str, TableFile<'_>)>, Error> {
         let mut tables = vec![("runs", &self.runs), ("flows", &self.flows)];
         if self.several_links {
             tables.push(("links", &self.links));
         }
-        tables.into_iter().map(|(name, columns)| TableFile::new(out, name, columns, parquet)).collect()
+        if !self.sets.columns().is_empty() {
+            tables.push(("sets", &self.sets));
+        }
+        let file = |(name, columns)| Ok((name, TableFile::new(out, name, columns, parquet)?));
+        tables.into_iter().map(file).collect()
     }
 }
 

@@ -26,7 +26,7 @@ pub struct Data {
 }
 
 /// The files of a folder that may hold the wanted columns, in the order in which they are tried.
-const TABLES: [&str; 3] = ["flows.csv", "runs.csv", "links.csv"];
+const TABLES: [&str; 4] = ["flows.csv", "runs.csv", "links.csv", "sets.csv"];
 const CURVES: &str = "series.csv";
 /// A run's own file.
 const RESULT: &str = "result.json";

@@ -1,4 +1,5 @@
-//! Figures of runs as tidy rows: one for each run, one for each flow in each window, one for each link in each window.
+//! Figures of runs as tidy rows: one for each run, one for each flow in each window, one for each link in each window, one for each
+//! set of flows that is measured together.
 //!
 //! A [`Row`] is a list of named values, in order. Rows of one table may have different columns: [`Columns`] collects those of
 //! all rows in a first pass, and a writer fills the gaps in a second one, so no table need fit into memory. [`Csv`],

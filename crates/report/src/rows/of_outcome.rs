@@ -2,7 +2,9 @@
 
 use super::{figures, settings, Row};
 use afteryou_scenario::content::ContentHash;
-use afteryou_scenario::outcome::{DataLink, FlowFigures, LinkFigures, Outcome, Run, WindowFigures};
+use afteryou_scenario::outcome::{
+    DataLink, FlowFigures, LinkFigures, Outcome, Run, SetFigures, SizeClass, WindowFigures,
+};
 use afteryou_scenario::{Flow, Role};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -26,6 +28,9 @@ pub struct Rows {
     pub flows: Vec<Row>,
     /// Each link that data cross in each window.
     pub links: Vec<Row>,
+    /// Each set of flows that the scenario measures together, in its window.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sets: Vec<Row>,
 }
 
 /// Names that every row may have, beside figures; a setting with one of these names gets another.
@@ -43,6 +48,7 @@ const NAMES: &[&str] = &[
     "from_s",
     "to_s",
     "flow",
+    "flows",
     "group",
     "role",
     "link",
@@ -53,7 +59,7 @@ impl Rows {
     /// The rows of `outcome`.
     pub fn of(outcome: &Outcome, identity: Identity) -> Rows {
         let rows = Maker { outcome, shared: shared(outcome, identity), data_links: outcome.data_links() };
-        Rows { run: rows.run(), flows: rows.flows(), links: rows.links() }
+        Rows { run: rows.run(), flows: rows.flows(), links: rows.links(), sets: rows.sets() }
     }
 }
 
@@ -166,6 +172,8 @@ impl Maker<'_> {
                 }
                 if let Some(totals) = totals.get(flow.flow.as_str()) {
                     figures::add(&mut row, "run_", totals, &["flow"]);
+                    let classes = totals.completions.iter().flat_map(|completions| &completions.classes);
+                    add_classes(&mut row, "run_completions", classes);
                 }
                 if let Some(totals) = without.get(flow.flow.as_str()) {
                     row.add("baseline_completed_in_s", totals.completed_in_s);
@@ -192,12 +200,46 @@ impl Maker<'_> {
         row.add("link", link.map(|link| link.link.as_str()));
     }
 
-    fn of_window(&self, window: &WindowFigures) -> Row {
-        let mut row = self.shared.clone();
-        row.add("window", window.window.as_str());
-        row.add("from_s", window.from_s);
-        row.add("to_s", window.to_s);
+    fn sets(&self) -> Vec<Row> {
+        self.outcome.run.sets.iter().map(|set| self.of_set(set)).collect()
+    }
+
+    fn of_set(&self, set: &SetFigures) -> Row {
+        let mut row = self.of_interval(&set.window, set.from_s, set.to_s);
+        row.add("flows", set.flows.len() as u64);
+        figures::add(&mut row, "", set, &["window", "from_s", "to_s", "flows"]);
+        for link in &set.links {
+            figures::add(&mut row, &format!("{}.", link.link), link, &["link"]);
+        }
+        let classes = set.transfers.iter().flat_map(|transfers| &transfers.classes);
+        add_classes(&mut row, "transfers", classes);
+        if let Some(after) = &set.after_loss {
+            for (what, parts) in [("dropped", &after.dropped), ("retransmitted", &after.retransmitted)] {
+                for (i, part) in parts.iter().enumerate() {
+                    row.add(format!("after_loss_{what}_{}", i + 1), *part);
+                }
+            }
+        }
         row
+    }
+
+    fn of_window(&self, window: &WindowFigures) -> Row {
+        self.of_interval(&window.window, window.from_s, window.to_s)
+    }
+
+    fn of_interval(&self, window: &str, from_s: f64, to_s: f64) -> Row {
+        let mut row = self.shared.clone();
+        row.add("window", window);
+        row.add("from_s", from_s);
+        row.add("to_s", to_s);
+        row
+    }
+}
+
+/// Adds the times of transfers of each size class, under `prefix` and the class's smallest size.
+fn add_classes<'a>(row: &mut Row, prefix: &str, classes: impl Iterator<Item = &'a SizeClass>) {
+    for class in classes {
+        figures::add(row, &format!("{prefix}_from_{}_B_", class.from_bytes), &class.time, &[]);
     }
 }
 

@@ -134,7 +134,14 @@ fn windows(background: bool) -> Vec<WindowFigures> {
             queuing_delay,
             ..LinkFigures::default()
         };
-        WindowFigures { window: name.to_owned(), from_s, to_s, links: vec![link], flows }
+        WindowFigures {
+            window: name.to_owned(),
+            from_s,
+            to_s,
+            links: vec![link],
+            flows,
+            ..WindowFigures::default()
+        }
     };
     vec![
         figures("alone", 10.0, 40.0, 0.0, 16.9),

@@ -3,6 +3,9 @@
 use crate::common;
 use afteryou_report::rows::{Columns, Csv, Identity, JsonLines, Rows, Value};
 use afteryou_scenario::content::ContentHash;
+use afteryou_scenario::outcome::{
+    AfterLoss, Quantiles, SetAtLink, SetFigures, SetTransfers, ShortTerm, SizeClass,
+};
 use std::collections::BTreeSet;
 
 fn rows() -> Rows {
@@ -60,4 +63,55 @@ fn rows_that_are_read_back_are_the_same() {
     let rows = rows();
     let text = serde_json::to_string(&rows).unwrap();
     assert_eq!(serde_json::from_str::<Rows>(&text).unwrap(), rows);
+}
+
+/// Two flows as a set, with everything that a set may have.
+fn with_a_set() -> Rows {
+    let mut outcome = common::full();
+    let quantiles = Quantiles { samples: 3, p50_ms: 80.0, ..Quantiles::default() };
+    outcome.run.sets = vec![SetFigures {
+        window: "shared".to_owned(),
+        from_s: 45.0,
+        to_s: 80.0,
+        flows: vec!["photo upload".to_owned(), "backup".to_owned()],
+        goodput_bit_s: 16.72e6,
+        short_term: Some(ShortTerm { step_s: 1.0, steps: 35, skipped: 0, mean: 0.52, p5: 0.5 }),
+        links: vec![SetAtLink {
+            link: "bottleneck".to_owned(),
+            bytes: 9_000,
+            share: 0.75,
+            queue_packets: 4.5,
+        }],
+        transfers: Some(SetTransfers {
+            completed: 3,
+            time: Some(quantiles),
+            classes: vec![SizeClass { from_bytes: 10_000, to_bytes: Some(100_000), time: quantiles }],
+        }),
+        after_loss: Some(AfterLoss { lost: 2, dropped: vec![0.0, 0.5], retransmitted: vec![1.0, 0.0] }),
+        ..SetFigures::default()
+    }];
+    Rows::of(&outcome, Identity { run: 7, key: ContentHash::of_text("key") })
+}
+
+#[test]
+fn a_set_of_flows_is_one_row_in_its_window() {
+    let rows = with_a_set();
+    let [row] = &rows.sets[..] else { panic!("{:?}", rows.sets) };
+    for (name, value) in [
+        ("window", Value::from("shared")),
+        ("flows", Value::Whole(2)),
+        ("goodput_bit_s", Value::Number(16.72e6)),
+        ("short_term_mean", Value::Number(0.52)),
+        ("bottleneck.share", Value::Number(0.75)),
+        ("bottleneck.queue_packets", Value::Number(4.5)),
+        ("transfers_completed", Value::Whole(3)),
+        ("transfers_from_10000_B_p50_ms", Value::Number(80.0)),
+        ("after_loss_lost", Value::Whole(2)),
+        ("after_loss_dropped_2", Value::Number(0.5)),
+        ("after_loss_retransmitted_1", Value::Number(1.0)),
+    ] {
+        assert_eq!(row.get(name), &value, "{name}: {row:?}");
+    }
+    let names: BTreeSet<&str> = row.cells().iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names.len(), row.cells().len(), "{row:?}");
 }

@@ -6,7 +6,7 @@ use crate::units::{Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Bytes that a link may send at each opportunity of a packet-delivery trace.
+/// Bytes of a full packet, which a link may send at each opportunity of a packet-delivery trace.
 pub const OPPORTUNITY_BYTES: u64 = 1500;
 
 /// How the rate of a link changes.

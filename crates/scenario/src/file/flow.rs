@@ -96,7 +96,8 @@ fn mean_rtt(hosts: &Hosts) -> Duration {
     Duration(afteryou_base::Span((sum / hosts.host.len().max(1) as u128) as u64))
 }
 
-fn role(node: &Node) -> Result<Role> {
+/// A flow's role.
+pub(crate) fn role(node: &Node) -> Result<Role> {
     match text(node)? {
         "foreground" => Ok(Role::Foreground),
         "background" => Ok(Role::Background),

@@ -109,6 +109,8 @@ pub enum Takes {
     TableOrList(&'static [Key], &'static [Key]),
     /// A list of names.
     Names,
+    /// A list of names, or "all".
+    NamesOrAll,
     /// Values to vary.
     Sweep,
 }
@@ -132,7 +134,7 @@ pub const ROOT: &[Key] = &[
     key(
         "record",
         Takes::Words(Record::WORDS),
-        "measures beyond the usual figures: each queue's length and shares, each sender's state at each ack, exact events",
+        "measures beyond the usual figures: each queue's length and shares, each sender's state at each ack, exact events, what follows a lost packet in sets of flows",
     ),
     key(
         "baseline",
@@ -205,6 +207,25 @@ pub const WINDOW: &[Key] = &[
     key("name", Takes::Text, "its name; \"measured\" by default"),
     key("from", Takes::Moment, "when it begins"),
     key("to", Takes::Moment, "when it ends; at the end of the run by default"),
+    key(
+        "flows",
+        Takes::NamesOrAll,
+        "flows and groups that are measured together; all of them by default if role or controller is given",
+    ),
+    key("role", Takes::Word(&["foreground", "background"]), "of these, only flows with this role"),
+    key("controller", Takes::Text, "of these, only flows with this controller"),
+    key("step", Takes::Time, "rates over time are means over steps of this length; 1 s by default"),
+    key(
+        "stall",
+        Takes::Time,
+        "a longer time without progress of the cumulative ack is a stall; 200 ms by default",
+    ),
+    key("starved", Takes::Probability, "a flow below this part of its fair share starves; 10 % by default"),
+    key(
+        "reach",
+        Takes::Probability,
+        "the start-up lasts until this part of the capacity is reached; 90 % by default",
+    ),
 ];
 
 /// `[link]`.

@@ -1,15 +1,14 @@
-//! The links, the windows and the script.
+//! The links and the script.
 
 use super::choice::queue;
 use super::element::{imperfections, rate, Context, Imperfections};
 use super::error::Problem;
-use super::keys::{Key, DELAY, DROP, LINK, NAMED_LINK, REVERSE, WINDOW};
+use super::keys::{Key, DELAY, DROP, LINK, NAMED_LINK, REVERSE};
 use super::limits::MOST_LINKS;
-use super::read::{check_keys, count, needed, optional, quantity, table, text, wanted, Result};
+use super::read::{check_keys, count, needed, optional, quantity, table, text, Result};
 use super::tree::{Node, Table, Value};
-use crate::scenario::{Delay, Drop, Every, Link, Reverse, Window};
+use crate::scenario::{Delay, Drop, Every, Link, Reverse};
 use crate::units::{Duration, Rate};
-use afteryou_base::Span;
 use std::collections::BTreeSet;
 
 /// `[link]`, or all of `[[link]]`: the first link and the others.
@@ -100,59 +99,6 @@ fn reverse(node: &Node, forward: &Imperfections, context: &Context<'_>) -> Resul
         loss: fields.get("loss").map(|_| loss),
         elements: (elements != forward.elements).then_some(elements),
     })
-}
-
-/// When flows start, for moments that refer to it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Times {
-    pub(crate) first_start: Duration,
-    pub(crate) last_start: Duration,
-    pub(crate) end: Duration,
-}
-
-/// What is measured if nothing is said: from ten seconds after the last start, but at least a fifth of the run is left out
-/// and half of it measured.
-pub(crate) fn default_window(times: &Times) -> Window {
-    let end = times.end.0;
-    let from = (times.last_start.0 + Span::from_secs(10)).max(end / 5).min(end / 2);
-    Window { name: "measured".to_owned(), from: Duration(from), to: times.end }
-}
-
-/// `[[measure]]`.
-pub(crate) fn window(node: &Node, times: &Times) -> Result<Window> {
-    let fields = table(node)?;
-    check_keys(fields, "measure", WINDOW)?;
-    let from = moment(needed(fields, "from", node, "\"20 s\"")?, times)?;
-    let to = fields.get("to").map_or(Ok(times.end), |node| moment(node, times))?;
-    if from >= to || to > times.end {
-        let message =
-            format!("the window from {from} to {to} is empty or ends after the run ({})", times.end);
-        return Err(Problem::new(&node.place, message));
-    }
-    let name = fields.get("name").map_or(Ok("measured"), text)?;
-    Ok(Window { name: name.to_owned(), from, to })
-}
-
-/// "20 s", "last start + 10 s", "first start", "end - 30 s".
-fn moment(node: &Node, times: &Times) -> Result<Duration> {
-    let Value::Text(written) = &node.value else { return Err(wanted(node, "a time, such as \"20 s\"")) };
-    let anchors = [("last start", times.last_start), ("first start", times.first_start), ("end", times.end)];
-    let Some((word, anchor)) = anchors.into_iter().find(|(word, _)| written.trim().starts_with(word)) else {
-        return quantity(node);
-    };
-    let rest = written.trim()[word.len()..].trim();
-    let offset = |text: &str| {
-        text.trim().parse::<Duration>().map_err(|error| Problem::new(&node.place, error.to_string()))
-    };
-    match (rest.strip_prefix('+'), rest.strip_prefix('-'), rest) {
-        (Some(later), ..) => Ok(Duration(anchor.0 + offset(later)?.0)),
-        (_, Some(earlier), _) => Ok(Duration(anchor.0 - offset(earlier)?.0)),
-        (None, None, "") => Ok(anchor),
-        _ => Err(Problem::new(
-            &node.place,
-            format!("write \"{word}\", \"{word} + 10 s\" or \"{word} - 10 s\""),
-        )),
-    }
 }
 
 /// `[[drop]]`.

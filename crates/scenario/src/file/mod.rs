@@ -22,6 +22,7 @@ mod limits;
 mod link;
 mod locate;
 mod markov;
+mod measure;
 mod names;
 mod noise;
 mod outside;
@@ -40,6 +41,7 @@ pub use error::{FileError, Wrong};
 pub use runs::Runs;
 pub use schema::schema;
 
+use crate::flow_set::FlowSet;
 use crate::record::Record;
 use crate::scenario::Scenario;
 use crate::support::Unsupported;
@@ -48,7 +50,7 @@ use crate::words::unknown;
 use element::Context;
 use error::{Place, Problem};
 use limits::{parts, LARGEST_FILE, MOST_FLOWS, MOST_PARTS, MOST_RUNS, MOST_WINDOWS};
-use link::Times;
+use measure::Times;
 use noise::Noise;
 use outside::Outside;
 use read::{at, check_keys, count, list, needed, quantity, tables, text, Result};
@@ -296,7 +298,7 @@ fn scenario(root: &Table, seed: u64, files: &Outside) -> Result<Scenario> {
         at(node, scenario.check_sample())?;
     }
     let owners = flows(root, seed, &mut scenario, files)?;
-    scenario.measure = windows(root, &scenario)?;
+    (scenario.measure, scenario.sets) = windows(root, &scenario)?;
     let names = scenario.flow.iter().map(|flow| flow.name.as_str());
     scenario.fluid = root.get("fluid").map(|node| fluid::fluid(node, names, seed)).transpose()?;
     let list = |name: &str| root.get(name).map_or(Ok(Vec::new()), tables);
@@ -356,27 +358,30 @@ fn flows<'a>(root: &'a Table, seed: u64, scenario: &mut Scenario, files: &Outsid
     Ok(owners)
 }
 
-fn windows(root: &Table, scenario: &Scenario) -> Result<Vec<crate::Window>> {
+fn windows(root: &Table, scenario: &Scenario) -> Result<(Vec<crate::Window>, Vec<FlowSet>)> {
     let starts = || scenario.flow.iter().map(|flow| flow.start);
     let times = Times {
         first_start: starts().min().unwrap_or_default(),
         last_start: starts().max().unwrap_or_default(),
         end: scenario.duration,
     };
-    let Some(node) = root.get("measure") else { return Ok(vec![link::default_window(&times)]) };
+    let Some(node) = root.get("measure") else {
+        return Ok((vec![measure::default_window(&times)], Vec::new()));
+    };
     let nodes = tables(node)?;
     if nodes.len() > MOST_WINDOWS {
         return Err(Problem::new(&node.place, format!("more than {MOST_WINDOWS} windows are too many")));
     }
     let mut names = BTreeSet::new();
-    let window = |node: &&Node| {
-        let window = link::window(node, &times)?;
-        match names.insert(window.name.clone()) {
-            true => Ok(window),
-            false => {
-                Err(Problem::new(&node.place, format!("two windows are named {:?}: rename one", window.name)))
-            }
+    let (mut windows, mut sets) = (Vec::new(), Vec::new());
+    for node in nodes {
+        let (window, set) = measure::measure(node, &times, &scenario.flow)?;
+        if !names.insert(window.name.clone()) {
+            let message = format!("two windows are named {:?}: rename one", window.name);
+            return Err(Problem::new(&node.place, message));
         }
-    };
-    nodes.iter().map(window).collect()
+        windows.push(window);
+        sets.extend(set);
+    }
+    Ok((windows, sets))
 }

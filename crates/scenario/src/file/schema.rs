@@ -136,6 +136,9 @@ fn takes(takes: Takes) -> Value {
             json!({ "anyOf": [object(one), { "type": "array", "minItems": 1, "items": object(several) }] })
         }
         Takes::Names => json!({ "type": "array", "minItems": 1, "items": { "type": "string" } }),
+        Takes::NamesOrAll => {
+            json!({ "anyOf": [{ "const": "all" }, { "type": "array", "items": { "type": "string" } }] })
+        }
         Takes::Tables(keys) => json!({ "anyOf": [object(keys), { "type": "array", "items": object(keys) }] }),
         Takes::Sweep => json!({ "type": "object" }),
     }

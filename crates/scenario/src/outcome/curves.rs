@@ -37,6 +37,19 @@ pub struct Exact {
     pub seconds: Option<f64>,
 }
 
+/// A phase of a flow's controller, where the scenario records senders.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PhaseSpan {
+    /// Whose.
+    pub flow: String,
+    /// The phase, as the controller calls it.
+    pub phase: String,
+    /// From, s, to the microsecond.
+    pub from_s: f64,
+    /// Until, s.
+    pub to_s: f64,
+}
+
 /// A moment worth a mark.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mark {

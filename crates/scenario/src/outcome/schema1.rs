@@ -188,6 +188,7 @@ impl WindowFigures1 {
             to_s: self.to_s,
             links: vec![link],
             flows: self.flows,
+            ..WindowFigures::default()
         }
     }
 }

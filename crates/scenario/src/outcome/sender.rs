@@ -1,10 +1,10 @@
 //! A sender over time: figures that need a look at each of its acks.
 
-use super::Quantiles;
+use super::{round, Quantiles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A sender in a window.
+/// The senders of a flow in a window. Of several connections at the same time each counts for as long as it is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SenderFigures {
     /// Its window over time, kB.
@@ -21,8 +21,38 @@ pub struct SenderFigures {
     /// latecomer that takes a standing queue for the empty path has a negative one. Queues on the reverse path count as excess.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub delay_error_ms: Option<f64>,
+    /// Mean over the acks of its own base delay less the round-trip time of the empty path, ms; of controllers that report a base
+    /// delay, which are those that measure round trips.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub base_delay_error_ms: Option<f64>,
     /// Longest time without progress of the cumulative ack while data were outstanding, s.
     pub longest_stall_s: f64,
+    /// The times without such progress that are longer than the window's `stall`, 200 ms by default.
+    #[serde(default)]
+    pub stalls: Stalls,
+}
+
+/// Times without progress of the cumulative acknowledgement while data were outstanding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stalls {
+    /// Only longer times count, s.
+    pub above_s: f64,
+    /// Stalls that ended in the window.
+    pub count: u64,
+    /// Their sum, s.
+    pub total_s: f64,
+    /// The longest of them, s.
+    pub longest_s: f64,
+}
+
+impl Stalls {
+    /// Adds those of another sender.
+    pub fn add(&mut self, other: &Stalls) {
+        self.above_s = other.above_s;
+        self.count += other.count;
+        self.total_s = round(self.total_s + other.total_s, 6);
+        self.longest_s = self.longest_s.max(other.longest_s);
+    }
 }
 
 /// The distribution of a quantity over time.

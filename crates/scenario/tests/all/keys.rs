@@ -59,6 +59,7 @@ fn value(takes: Takes) -> String {
         Takes::WordOrFlag(choices) => return format!("{}, `true` or `false`", words(choices)),
         Takes::Text => "text",
         Takes::Names => "list of names",
+        Takes::NamesOrAll => "`\"all\"`, or list of names",
         Takes::Rate => "rate: `\"20 Mbit/s\"`",
         Takes::Size => "size: `\"260 kB\"`, `\"64 KiB\"`",
         Takes::Time => "time: `\"40 ms\"`",

@@ -72,7 +72,7 @@ impl Arrivals {
                     dialer.transfers.complete(stage.now, transfer);
                 }
             }
-            News::Flushed => dialer.hang_up(stage.connections, connection),
+            News::Flushed => dialer.hang_up(stage, connection),
         }
     }
 }

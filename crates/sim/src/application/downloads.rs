@@ -76,7 +76,7 @@ impl Downloads {
         news: News,
     ) {
         if news == News::Flushed {
-            return dialer.hang_up(stage.connections, connection);
+            return dialer.hang_up(stage, connection);
         }
         let Some((host, transfer)) = self.under_way.remove(&connection) else { return };
         dialer.transfers.complete(stage.now, transfer);

@@ -3,6 +3,7 @@
 mod arrivals;
 mod bursts;
 mod downloads;
+mod parts;
 mod peers;
 mod schedule;
 mod steady;
@@ -13,29 +14,31 @@ mod web;
 use crate::calendar::{Kind, Slot, Timer};
 use crate::connection::{Connections, News, Template};
 use crate::net::Net;
-use crate::record::{edges, Onlookers, SenderLog};
+use crate::record::{edges, Onlookers, SenderLog, Settings, STALL};
 use afteryou_base::Time;
 use afteryou_cc::Snapshot;
 use afteryou_scenario::network::Route;
 use afteryou_scenario::outcome::{round, Offered, Quantiles, Totals};
 use afteryou_scenario::senders::Observers;
-use afteryou_scenario::{random, Error, Flow as Spec, Network, Record, Role, Scenario, Traffic};
+use afteryou_scenario::{random, Error, Flow as Spec, Network, Record, Role, Scenario, Traffic, Window};
 use arrivals::Arrivals;
 use bursts::Bursts;
 use downloads::Downloads;
+use parts::Parts;
 use peers::Peers;
 use steady::Steady;
 use swarm::Swarm;
 use transfers::Transfers;
 use web::Web;
 
+pub use parts::HostBytes;
+pub use transfers::Times;
+
 /// An application: a flow of the scenario.
 pub struct Application {
     dialer: Dialer,
     work: Work,
     timer: Timer,
-    /// Its senders', where the scenario records them.
-    log: Option<SenderLog>,
 }
 
 /// What it does, by the traffic of its flow.
@@ -69,6 +72,10 @@ struct Dialer {
     /// Bytes given so far, and those of closed connections that did not arrive.
     books: Offered,
     transfers: Transfers,
+    /// Its connections one by one, if it has many at the same time.
+    parts: Option<Parts>,
+    /// Its senders', where the scenario records them.
+    log: Option<SenderLog>,
 }
 
 /// The world that applications act on.
@@ -85,6 +92,9 @@ impl Dialer {
     /// Opens a connection.
     fn dial(&mut self, net: &mut Net, connections: &mut Connections) -> usize {
         let connection = connections.open(net, &self.template, (self.index, &self.route), self.seed);
+        if let Some(parts) = &mut self.parts {
+            parts.opened(connection, &self.route);
+        }
         self.opened(connection);
         connection
     }
@@ -98,6 +108,9 @@ impl Dialer {
     /// Opens a connection over another route than the flow's and gives it `bytes`.
     fn dial_over(&mut self, stage: &mut Stage<'_, '_>, route: &Route, bytes: u64) -> usize {
         let index = stage.connections.open(stage.net, &self.template, (self.index, route), self.seed);
+        if let Some(parts) = &mut self.parts {
+            parts.opened(index, route);
+        }
         self.opened(index);
         self.begin(stage, index, bytes);
         index
@@ -132,14 +145,35 @@ impl Dialer {
         random::stream(scenario.seed, &format!("{what} of flow {}", spec.name))
     }
 
+    /// The last byte of a transfer of a given size has arrived.
+    fn complete(&mut self, now: Time) {
+        let (None, Some(began), Traffic::Size(size)) = (self.completed, self.started, &self.spec.traffic)
+        else {
+            return;
+        };
+        self.transfers.complete(now, transfers::Transfer { began, bytes: size.bytes() });
+        self.completed = Some(now);
+    }
+
     /// Stops all connections at the end of the time table.
     fn stop(&mut self, stage: &mut Stage<'_, '_>) {
         self.stopped.get_or_insert(stage.now);
-        self.open.iter().for_each(|open| stage.connections.get_mut(*open).shut());
+        self.shut(stage);
+    }
+
+    /// Shuts all connections.
+    fn shut(&self, stage: &mut Stage<'_, '_>) {
+        for open in &self.open {
+            stage.connections.get_mut(*open).shut();
+            if let Some(log) = &self.log {
+                log.closed(*open, stage.now);
+            }
+        }
     }
 
     /// Closes a connection and keeps what it did.
-    fn hang_up(&mut self, connections: &mut Connections, connection: usize) {
+    fn hang_up(&mut self, stage: &mut Stage<'_, '_>, connection: usize) {
+        let connections = &mut *stage.connections;
         let (closed, earlier) = (connections.get(connection), &mut self.earlier);
         let totals = closed.totals();
         earlier.packets += totals.packets;
@@ -150,6 +184,12 @@ impl Dialer {
         earlier.received_bytes += closed.received();
         let lost = closed.given().saturating_sub(closed.received());
         self.books.closed = self.books.closed.saturating_add(lost); // bulk has no end
+        if let Some(parts) = &mut self.parts {
+            parts.closed(connection, closed.received());
+        }
+        if let Some(log) = &self.log {
+            log.closed(connection, stage.now);
+        }
         connections.close(connection);
         self.open.retain(|open| *open != connection);
     }
@@ -159,15 +199,35 @@ impl Dialer {
 fn log(scenario: &Scenario, network: &Network, index: usize) -> Option<SenderLog> {
     let spec = &scenario.flow[index];
     let records = |record| scenario.record.contains(&record);
-    // What several senders do at the same time is no course of one sender.
-    let has_many =
-        matches!(spec.traffic, Traffic::Arrivals { .. } | Traffic::Web(_)) || spec.traffic.needs_hosts();
-    if spec.controller.is_none() || has_many || !(records(Record::Senders) || records(Record::Events)) {
+    if spec.controller.is_none() || !(records(Record::Senders) || records(Record::Events)) {
         return None;
     }
-    let windows = scenario.measure.iter().map(edges).collect();
-    let empty_rtt = network.empty_round_trip(index, spec.packet_format());
-    Some(SenderLog::new(&spec.name, windows, empty_rtt, records(Record::Events)))
+    let window = |window: &Window| {
+        let (from, to) = edges(window);
+        (from, to, scenario.set_of(&window.name).map_or(STALL, |set| set.stall.0))
+    };
+    let has_own_routes = !network.hosts[index].is_empty();
+    Some(SenderLog::new(Settings {
+        flow: spec.name.clone(),
+        windows: scenario.measure.iter().map(window).collect(),
+        empty_rtt: (!has_own_routes).then(|| network.empty_round_trip(index, spec.packet_format())),
+        keeps_events: records(Record::Events),
+        keeps_phases: records(Record::Senders) && !spec.traffic.has_many_connections(),
+    }))
+}
+
+/// The windows of the sets that a flow is in, with the index of each set.
+fn windows_of_sets<'a>(
+    scenario: &'a Scenario,
+    flow: &'a str,
+) -> impl Iterator<Item = (usize, Time, Time)> + 'a {
+    let own =
+        scenario.sets.iter().enumerate().filter(move |(_, set)| set.flows.iter().any(|name| name == flow));
+    own.filter_map(|(index, set)| {
+        let window = scenario.measure.iter().find(|window| window.name == set.window)?;
+        let (from, to) = edges(window);
+        Some((index, from, to))
+    })
 }
 
 /// An index below `number`, each as likely as the others.
@@ -202,6 +262,9 @@ impl Application {
             Traffic::Bursts { every, size } => Work::Bursts(Bursts::new(&spec, end, every.0, size.bytes())),
             _ => Work::Steady(Steady::new(&spec, end)),
         };
+        let hosts = &network.hosts[index];
+        let parts = spec.traffic.has_many_connections().then(|| Parts::new(hosts, !scenario.sets.is_empty()));
+        let transfers = Transfers::new(windows_of_sets(scenario, &spec.name));
         let dialer = Dialer {
             spec,
             index,
@@ -214,9 +277,11 @@ impl Application {
             completed: None,
             earlier: Totals::default(),
             books: Offered::default(),
-            transfers: Transfers::default(),
+            transfers,
+            parts,
+            log,
         };
-        Ok(Application { dialer, work, timer: Timer::default(), log })
+        Ok(Application { dialer, work, timer: Timer::default() })
     }
 
     /// Prepares the run: opens what is open from the beginning, and enters the first action into the calendar.
@@ -259,7 +324,7 @@ impl Application {
         let next = match &mut self.work {
             Work::Steady(_) => {
                 // A transfer of a given size is complete when its last byte has arrived.
-                dialer.completed.get_or_insert(stage.now);
+                dialer.complete(stage.now);
                 None
             }
             Work::Arrivals(work) => {
@@ -283,7 +348,7 @@ impl Application {
 
     /// What its senders' controllers saw, where the scenario records them.
     pub fn log(&self) -> Option<&SenderLog> {
-        self.log.as_ref()
+        self.dialer.log.as_ref()
     }
 
     /// Its name.
@@ -300,6 +365,37 @@ impl Application {
     pub fn received(&self, connections: &Connections) -> u64 {
         let open = self.dialer.open.iter().map(|open| connections.get(*open).received());
         self.dialer.earlier.received_bytes + open.sum::<u64>()
+    }
+
+    /// Has a connection data that are not sent or not acknowledged?
+    pub fn has_data(&self, connections: &Connections) -> bool {
+        self.started().is_some() && self.dialer.open.iter().any(|open| connections.get(*open).has_data())
+    }
+
+    /// The connections that are open, if it has many at the same time: each one's serial number, what it received, and whether
+    /// it has data to send.
+    pub fn parts<'a>(
+        &'a self,
+        connections: &'a Connections,
+    ) -> Option<impl Iterator<Item = (u64, u64, bool)> + 'a> {
+        self.dialer.parts.as_ref().map(|parts| parts.open(connections))
+    }
+
+    /// The serial numbers of such connections that have been closed since the first `seen` ones, and what they received.
+    pub fn closed_since(&self, seen: usize) -> &[(u64, u64)] {
+        self.dialer.parts.as_ref().map(|parts| parts.closed_since(seen)).unwrap_or_default()
+    }
+
+    /// What each of its hosts has received and sent so far; nothing if it runs on none.
+    pub fn hosts(&self, connections: &Connections) -> Vec<HostBytes> {
+        self.dialer.parts.as_ref().map(|parts| parts.hosts(connections)).unwrap_or_default()
+    }
+
+    /// The transfers that ended in the window of a set that the flow is in, if it makes any.
+    pub fn transfers_in(&self, set: usize) -> Option<&Times> {
+        let traffic = &self.dialer.spec.traffic;
+        let has_any = traffic.has_transfers() || matches!(traffic, Traffic::Size(_));
+        self.dialer.transfers.in_window(set).filter(|_| has_any)
     }
 
     /// When it began.

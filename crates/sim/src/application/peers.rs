@@ -76,7 +76,7 @@ impl Peers {
                 if random::happens(&mut self.random, self.persist) {
                     return Some(stage.now + self.pause);
                 }
-                dialer.hang_up(stage.connections, connection);
+                dialer.hang_up(stage, connection);
                 self.begin(dialer, stage);
                 None
             }

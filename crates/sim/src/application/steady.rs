@@ -43,15 +43,15 @@ impl Steady {
     }
 
     fn turn_on(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) {
-        let Stage { net, connections, now } = stage;
-        let now = *now;
+        let now = stage.now;
         let again = dialer.started.is_some();
         dialer.started.get_or_insert(now);
         let traffic = dialer.spec.traffic.clone();
         if again && dialer.spec.reconnect && !traffic.is_cbr() {
-            dialer.hang_up(connections, dialer.open[0]);
-            dialer.dial(net, connections);
+            dialer.hang_up(stage, dialer.open[0]);
+            dialer.dial(stage.net, stage.connections);
         }
+        let Stage { net, connections, .. } = stage;
         let first = !again || dialer.spec.reconnect;
         let connection = connections.get_mut(dialer.open[0]);
         if first {
@@ -77,7 +77,7 @@ impl Steady {
         self.turn_off(dialer, stage.connections);
         if dialer.started.is_some() {
             dialer.stopped.get_or_insert(stage.now);
-            stage.connections.get_mut(dialer.open[0]).shut();
+            dialer.shut(stage);
         }
         self.is_on = false;
     }

@@ -165,7 +165,7 @@ impl Swarm {
             return Some(self.next());
         }
         self.slots.remove(&connection);
-        dialer.hang_up(stage.connections, connection);
+        dialer.hang_up(stage, connection);
         self.begin(dialer, stage, peer, Some(neighbour));
         None
     }

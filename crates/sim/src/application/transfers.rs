@@ -2,7 +2,7 @@
 
 use crate::record::Delays;
 use afteryou_base::{Span, Time};
-use afteryou_scenario::outcome::{Completions, Offered, SizeClass, SIZE_CLASSES};
+use afteryou_scenario::outcome::{Completions, Offered, Quantiles, SetTransfers, SizeClass, SIZE_CLASSES};
 
 /// A transfer that is under way.
 #[derive(Clone, Copy, Debug)]
@@ -18,12 +18,62 @@ pub(super) struct Transfers {
     pub(super) connections: u64,
     /// Segments that came too late, for an application that has segments.
     pub(super) late: Option<u64>,
+    times: Times,
+    /// Windows whose transfers count once more, with the index of each.
+    windows: Vec<(usize, Time, Time, Times)>,
+}
+
+/// How long transfers took.
+#[derive(Clone, Default)]
+pub struct Times {
     completed: u64,
     /// Of all sizes, then of each class; made with the first transfer.
     times: Vec<Delays>,
 }
 
+impl Times {
+    fn record(&mut self, took: Span, bytes: u64) {
+        self.completed += 1;
+        self.times.resize_with(SIZE_CLASSES.len() + 2, Delays::default);
+        let class = SIZE_CLASSES.partition_point(|to| *to <= bytes);
+        self.times[0].record(took);
+        self.times[class + 1].record(took);
+    }
+
+    /// Adds the transfers of another flow.
+    pub fn add(&mut self, other: &Times) {
+        self.completed += other.completed;
+        self.times.resize_with(self.times.len().max(other.times.len()), Delays::default);
+        self.times.iter_mut().zip(&other.times).for_each(|(own, other)| own.add(other));
+    }
+
+    /// Returns the figures of transfers in a window.
+    pub fn figures(&self) -> SetTransfers {
+        SetTransfers { completed: self.completed, time: self.quantiles(), classes: self.classes() }
+    }
+
+    fn quantiles(&self) -> Option<Quantiles> {
+        self.times.first().and_then(Delays::quantiles)
+    }
+
+    /// The classes in which a transfer was completed.
+    fn classes(&self) -> Vec<SizeClass> {
+        let class = |(class, times): (usize, &Delays)| {
+            let from_bytes = class.checked_sub(1).map_or(0, |before| SIZE_CLASSES[before]);
+            let to_bytes = SIZE_CLASSES.get(class).copied();
+            Some(SizeClass { from_bytes, to_bytes, time: times.quantiles()? })
+        };
+        self.times.iter().skip(1).enumerate().filter_map(class).collect()
+    }
+}
+
 impl Transfers {
+    /// Nothing has begun; transfers that end in one of `windows` count there, too.
+    pub(super) fn new(windows: impl Iterator<Item = (usize, Time, Time)>) -> Transfers {
+        let windows = windows.map(|(index, from, to)| (index, from, to, Times::default()));
+        Transfers { windows: windows.collect(), ..Transfers::default() }
+    }
+
     /// A transfer begins.
     pub(super) fn begin(&mut self, now: Time, bytes: u64) -> Transfer {
         self.begun += 1;
@@ -32,27 +82,28 @@ impl Transfers {
 
     /// The last byte of a transfer has arrived. Returns how long it took.
     pub(super) fn complete(&mut self, now: Time, transfer: Transfer) -> Span {
-        self.completed += 1;
         let took = now.since(transfer.began);
-        self.times.resize_with(SIZE_CLASSES.len() + 2, Delays::default);
-        let class = SIZE_CLASSES.partition_point(|to| *to <= transfer.bytes);
-        self.times[0].record(took);
-        self.times[class + 1].record(took);
+        self.times.record(took, transfer.bytes);
+        for (_, from, to, times) in &mut self.windows {
+            if (*from..*to).contains(&now) {
+                times.record(took, transfer.bytes);
+            }
+        }
         took
+    }
+
+    /// Returns the transfers that ended in a window.
+    pub(super) fn in_window(&self, index: usize) -> Option<&Times> {
+        self.windows.iter().find(|(window, ..)| *window == index).map(|(.., times)| times)
     }
 
     /// What came of them; `bytes` are the application's books.
     pub(super) fn completions(&self, bytes: Offered) -> Completions {
-        let class = |(class, times): (usize, &Delays)| {
-            let from_bytes = class.checked_sub(1).map_or(0, |before| SIZE_CLASSES[before]);
-            let to_bytes = SIZE_CLASSES.get(class).copied();
-            Some(SizeClass { from_bytes, to_bytes, time: times.quantiles()? })
-        };
         Completions {
             begun: self.begun,
-            completed: self.completed,
-            time: self.times.first().and_then(Delays::quantiles),
-            classes: self.times.iter().skip(1).enumerate().filter_map(class).collect(),
+            completed: self.times.completed,
+            time: self.times.quantiles(),
+            classes: self.times.classes(),
             late: self.late,
             connections: self.connections,
             bytes,

@@ -126,7 +126,7 @@ impl Web {
             }
             News::Flushed => {
                 self.owners.remove(&connection);
-                dialer.hang_up(stage.connections, connection);
+                dialer.hang_up(stage, connection);
                 None
             }
             News::Arrived => {

@@ -37,9 +37,9 @@ impl Controllers {
         Ok(Controllers { entry, overrides, onlookers: Box::new(onlookers) })
     }
 
-    /// A sender's controller.
-    pub(super) fn build(&self, setup: Setup) -> Box<dyn Controller> {
-        self.onlookers.watch(self.idle(setup))
+    /// The controller of the sender of the connection with this number.
+    pub(super) fn build(&self, setup: Setup, connection: u32) -> Box<dyn Controller> {
+        self.onlookers.watch(self.idle(setup), connection as usize)
     }
 
     /// The controller of an end that sends no data.

@@ -12,6 +12,7 @@ mod utp;
 
 pub use slab::Connections;
 pub use template::Template;
+pub use utp::number_in;
 
 use crate::calendar::{Kind, Slot, Timer};
 use crate::net::{Net, Way};
@@ -224,16 +225,25 @@ impl Connection {
     }
 
     fn flushed(&mut self) -> Option<News> {
-        let is_flushed = match &self.ends {
-            Ends::Tcp(ends) => ends.is_flushed(),
-            Ends::Utp(ends) => ends.is_flushed(),
-            Ends::Cbr(_) | Ends::Closed => false,
-        };
-        if !is_flushed {
+        if self.is_flushed() != Some(true) {
             return None;
         }
         self.awaits_flush = false;
         Some(News::Flushed)
+    }
+
+    /// Has everything given been sent and acknowledged? None of ends that are not told how much there is.
+    fn is_flushed(&self) -> Option<bool> {
+        match &self.ends {
+            Ends::Tcp(ends) => Some(ends.is_flushed()),
+            Ends::Utp(ends) => Some(ends.is_flushed()),
+            Ends::Cbr(_) | Ends::Closed => None,
+        }
+    }
+
+    /// Has it data that are not sent or not acknowledged?
+    pub fn has_data(&self) -> bool {
+        !self.is_shut && self.is_flushed() == Some(false)
     }
 
     /// A timer's entry comes up.

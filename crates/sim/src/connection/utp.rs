@@ -61,6 +61,12 @@ pub(super) struct Ends {
     highest: u64,
 }
 
+/// Returns the low bits of a data packet's number, from 1, as its header has it.
+pub fn number_in(head: &[u8]) -> u16 {
+    let seq_nr = head.get(16..18).map_or(0, |seq| u16::from_be_bytes([seq[0], seq[1]]));
+    seq_nr.wrapping_sub(FIRST_SEQ) // the first data packet follows the SYN's number
+}
+
 fn recovery(recovery: UtpRecovery) -> Recovery {
     match recovery {
         UtpRecovery::Modern => Recovery::Modern,
@@ -79,7 +85,7 @@ impl Ends {
             format,
             config: config.clone(),
             skew_ppm: *skew_ppm,
-            for_client: Some(controllers.build(setup)),
+            for_client: Some(controllers.build(setup, format.flow)),
             for_server: Some(controllers.idle(setup)),
             client: None,
             server: None,

@@ -3,16 +3,21 @@
 //! Steps: a packet has been sent when the integral of the rate since it began is its size. An outage is a step of 0; a packet
 //! that it interrupts goes on afterwards.
 //!
-//! Traces: at each opportunity of a trace the link sends 1500 bytes, as Mahimahi's `mm-link` does (Netravali et al., USENIX ATC
-//! 2015; `link_queue.cc`). A large packet takes several opportunities and small ones share one; bytes of an opportunity for which
-//! nothing waits are lost. A packet that reaches an idle link at the very time of an opportunity has missed it.
+//! Traces: at each opportunity of a trace the link sends 1504 bytes, as Mahimahi's `mm-link` does (Netravali et al., USENIX ATC
+//! 2015; `link_queue.cc` and `link_queue.hh`): a packet of 1500 bytes and the 4 bytes that a TUN device puts before each. A large
+//! packet takes several opportunities and small ones share one; bytes of an opportunity for which nothing waits are lost. A packet
+//! that reaches an idle link at the very time of an opportunity has missed it.
 //!
-//! One difference from `mm-link`: here as on every link of the simulator a packet leaves the queue when the packet before it has
-//! been sent, and waits for its opportunity outside of the queue. The queue holds one packet less than there.
+//! Two differences from `mm-link`. Here as on every link of the simulator a packet leaves the queue when the packet before it has
+//! been sent, and waits for its opportunity outside of the queue: the queue holds one packet less than there. Packets above 1500
+//! bytes, which `mm-link` refuses, are sent as if in fragments of 1500 bytes, each with its 4 bytes.
 
 use afteryou_base::{Span, Time};
 use afteryou_scenario::element::{RateLaw, OPPORTUNITY_BYTES};
 use afteryou_scenario::Duration;
+
+/// Bytes that a TUN device puts before each packet; `mm-link` counts them.
+const TUN_HEADER_BYTES: u64 = 4;
 
 /// A rate that changes, and where in time it is.
 pub enum VaryingRate {
@@ -149,19 +154,24 @@ impl Trace {
             self.next = self.next.max(self.first_after(now));
             self.last.1 = 0;
         }
-        let mut unsent = u64::from(size);
+        let mut unsent = u64::from(size) + fragments(size) * TUN_HEADER_BYTES;
         while self.last.1 < unsent {
             unsent -= self.last.1;
             let Some(at) = self.at(self.next) else {
                 self.last = (Time::NEVER, 0);
                 return Time::NEVER;
             };
-            self.last = (at, OPPORTUNITY_BYTES);
+            self.last = (at, OPPORTUNITY_BYTES + TUN_HEADER_BYTES);
             self.next += 1;
         }
         self.last.1 -= unsent;
         self.last.0
     }
+}
+
+/// Number of pieces of a full packet's size at most.
+fn fragments(size: u32) -> u64 {
+    u64::from(size).div_ceil(OPPORTUNITY_BYTES)
 }
 
 #[cfg(test)]
@@ -204,7 +214,7 @@ mod tests {
         assert_eq!(rate.send(Time::from_millis(2), 1501), Time::NEVER);
     }
 
-    /// The loop of `mm-link` in the words of its source: when each packet of `arrivals` (ns, bytes) has been sent.
+    /// `LinkQueue::rationalize` of `mm-link`, whose `PACKET_SIZE` is 1504: when each packet of `arrivals` (ns, bytes) has been sent.
     fn mahimahi(at_ms: &[u32], repeat: bool, arrivals: &[(u64, u32)], end: u64) -> Vec<u64> {
         let (mut queue, mut transit) = (VecDeque::new(), None::<u32>);
         let (mut arrivals, mut departed) = (arrivals.iter().peekable(), Vec::new());
@@ -216,9 +226,12 @@ mod tests {
                 while let Some((_, size)) = arrivals.next_if(|(arrival, _)| *arrival < at) {
                     queue.push_back(*size);
                 }
-                let mut left = 1500;
+                let mut left = 1504;
                 while left > 0 {
-                    let Some(unsent) = transit.or_else(|| queue.pop_front()) else { break };
+                    // What `mm-link` reads from its TUN device begins with four bytes of flags and protocol.
+                    let Some(unsent) = transit.or_else(|| queue.pop_front().map(|size| size + 4)) else {
+                        break;
+                    };
                     let amount = unsent.min(left);
                     left -= amount;
                     transit = (unsent > amount).then_some(unsent - amount);
@@ -249,7 +262,7 @@ mod tests {
                 .map(|i| {
                     now += if i % 50 == 0 { below(60e6) } else { below(1.5e6 * case as f64) } + 1;
                     now += u64::from(now.is_multiple_of(1_000_000));
-                    (now, 40 + below(4000.0) as u32)
+                    (now, 40 + below(1461.0) as u32)
                 })
                 .collect();
             let mut rate = VaryingRate::new(&RateLaw::Opportunities { at_ms: at_ms.clone().into(), repeat });

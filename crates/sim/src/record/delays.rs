@@ -33,6 +33,14 @@ impl Delays {
         self.max = self.max.max(delay);
     }
 
+    /// Adds the delays of another distribution.
+    pub fn add(&mut self, other: &Delays) {
+        // Both have the same precision, and the bins grow by themselves.
+        let _ = self.bins.add(&other.bins);
+        self.sum_ns += other.sum_ns;
+        self.max = self.max.max(other.max);
+    }
+
     /// The distribution in ms; none of nothing.
     pub fn quantiles(&self) -> Option<Quantiles> {
         self.quantiles_with(0)

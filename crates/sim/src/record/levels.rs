@@ -7,12 +7,17 @@ use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{round, Levels};
 use hdrhistogram::Histogram;
 
-/// A quantity over time, in windows.
+/// The distribution of a quantity over time, in windows.
 #[derive(Clone, Debug)]
 pub struct Level {
+    windows: Vec<Window>,
+}
+
+/// The value that the quantity has at one of those that have it, and since when.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Held {
     value: Option<u64>,
     since: Time,
-    windows: Vec<Window>,
 }
 
 #[derive(Clone, Debug)]
@@ -30,7 +35,7 @@ struct Window {
 const LARGEST: u64 = 1 << 50;
 
 impl Level {
-    /// A quantity without a value yet, measured in windows `(from, to)`.
+    /// No value yet, in windows `(from, to)`.
     pub fn new(windows: &[(Time, Time)]) -> Level {
         // Three digits are a valid precision, so this cannot fail.
         let bins = || Histogram::new(3).unwrap_or_else(|error| unreachable!("bug: {error}"));
@@ -42,24 +47,20 @@ impl Level {
             lasted: Span::ZERO,
             max: 0,
         };
-        Level { value: None, since: Time::ZERO, windows: windows.iter().map(window).collect() }
+        Level { windows: windows.iter().map(window).collect() }
     }
 
-    /// From now on it has this value, or none.
-    pub fn set(&mut self, now: Time, value: Option<u64>) {
-        if let Some(value) = self.value {
-            self.windows.iter_mut().for_each(|window| window.hold(value, self.since, now));
+    /// From now on `held` has this value, or none.
+    pub fn set(&mut self, held: &mut Held, now: Time, value: Option<u64>) {
+        if let Some(value) = held.value {
+            self.windows.iter_mut().for_each(|window| window.hold(value, held.since, now));
         }
-        (self.value, self.since) = (value, now);
+        *held = Held { value, since: now };
     }
 
-    /// Returns the distribution in a window, multiplied by `scale`; the value until `now` is part of it.
-    pub fn levels(&self, window: usize, now: Time, scale: f64) -> Option<Levels> {
-        let mut window = self.windows[window].clone();
-        if let Some(value) = self.value {
-            window.hold(value, self.since, now);
-        }
-        window.levels(scale)
+    /// Returns the distribution in a window, multiplied by `scale`, of values that hold no more.
+    pub fn levels(&self, window: usize, scale: f64) -> Option<Levels> {
+        self.windows[window].levels(scale)
     }
 }
 
@@ -104,14 +105,30 @@ mod tests {
     #[test]
     fn a_value_counts_for_as_long_as_it_lasts_within_the_window() {
         let mut level = Level::new(&[(at(1), at(5)), (at(20), at(30))]);
-        level.set(at(0), Some(4000));
-        level.set(at(2), Some(2000)); // 4000 for a second of the window
-        level.set(at(4), None); // 2000 for two
-        level.set(at(5), Some(900));
-        let levels = level.levels(0, at(10), 1e-3).unwrap();
+        let mut held = Held::default();
+        let mut set = |at, value| level.set(&mut held, at, value);
+        set(at(0), Some(4000));
+        set(at(2), Some(2000)); // 4000 for a second of the window
+        set(at(4), None); // 2000 for two
+        set(at(5), Some(900));
+        let levels = level.levels(0, 1e-3).unwrap();
         assert_eq!((levels.mean, levels.max), (2.667, 4.0));
         assert!((levels.p50 - 2.0).abs() < 0.01 && (levels.p95 - 4.0).abs() < 0.01, "{levels:?}");
-        assert_eq!(level.levels(1, at(10), 1.0), None, "the second window has not begun");
-        assert_eq!(level.levels(1, at(25), 1.0).unwrap().mean, 900.0, "the value still holds");
+        assert_eq!(level.levels(1, 1.0), None, "the second window has not begun");
+        level.set(&mut held, at(25), None);
+        assert_eq!(level.levels(1, 1.0).unwrap().mean, 900.0, "the value held");
+    }
+
+    #[test]
+    fn several_that_have_the_quantity_at_the_same_time_count_each_for_as_long_as_it_has_it() {
+        let mut level = Level::new(&[(at(0), at(4))]);
+        let (mut one, mut other) = (Held::default(), Held::default());
+        level.set(&mut one, at(0), Some(1000));
+        level.set(&mut other, at(1), Some(4000));
+        level.set(&mut other, at(2), None);
+        level.set(&mut one, at(9), None);
+        // 1000 for four seconds, 4000 for one: 8000 / 5.
+        let levels = level.levels(0, 1.0).unwrap();
+        assert_eq!((levels.mean, levels.max), (1600.0, 4000.0));
     }
 }

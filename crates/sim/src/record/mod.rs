@@ -1,36 +1,44 @@
 //! Measuring: nothing is polled that can be integrated, and nothing is done for each packet that can be read off a counter
 //! at the edges of a window or a step.
 
+mod after_loss;
 mod delays;
 mod lengths;
 mod levels;
 mod meter;
 mod onlookers;
 mod sender_log;
+mod steps;
 mod tracks;
+mod watched;
 
+pub use after_loss::LossOrder;
 pub use delays::{Delays, StepMean};
 pub use lengths::edges;
 pub use meter::Meter;
 pub use onlookers::Onlookers;
-pub use sender_log::SenderLog;
+pub use sender_log::{SenderLog, Settings, STALL};
 
-use crate::application::Application;
+use crate::application::{Application, HostBytes, Times};
 use crate::connection::Connections;
 use crate::net::Net;
 use afteryou_aqm::Class;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{
-    class_name, round, ClassFigures, Exact, FlowFigures, LinkFigures, Mark, Quantiles, Run, Series,
-    WindowFigures,
+    class_name, round, ClassFigures, Exact, FlowFigures, HostFigures, LinkFigures, Mark, Quantiles, Run,
+    Series, SetFigures, WindowFigures,
 };
-use afteryou_scenario::{Network, Role, Scenario};
+use afteryou_scenario::{Buffer, Network, Role, Scenario};
+use steps::SetSteps;
 use tracks::Tracks;
 
 /// Most points of a curve, about; longer runs get longer steps.
 const MOST_POINTS: u64 = 3000;
 /// Time between two points of a curve, ms: the first that is long enough.
 const STEPS_MS: [u64; 9] = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 60_000, 600_000];
+
+/// What the hosts of each flow have received and sent.
+type ByHost = Vec<Vec<HostBytes>>;
 
 /// Writes down what happens at the edges of windows and steps.
 pub struct Recorder<'a> {
@@ -42,6 +50,10 @@ pub struct Recorder<'a> {
     edges: Vec<Time>,
     /// For each window, what each flow had received when it began and when it ended.
     received: Vec<(Vec<u64>, Vec<u64>)>,
+    /// The same of each flow's hosts.
+    hosts: Vec<(ByHost, ByHost)>,
+    /// The steps of each set of flows.
+    sets: Vec<SetSteps<'a>>,
     tracks: Tracks,
     marks: Vec<Mark>,
     seen: Vec<Seen>,
@@ -76,6 +88,8 @@ impl<'a> Recorder<'a> {
             next_step: Time::ZERO + step,
             edges,
             received: scenario.measure.iter().map(|_| Default::default()).collect(),
+            hosts: scenario.measure.iter().map(|_| Default::default()).collect(),
+            sets: scenario.sets.iter().filter_map(|set| SetSteps::new(scenario, network, set)).collect(),
             tracks: Tracks::new(scenario, network, step),
             marks: Vec::new(),
             seen: vec![Seen::default(); scenario.flow.len()],
@@ -84,7 +98,8 @@ impl<'a> Recorder<'a> {
 
     /// When the next look is due.
     pub fn next(&self) -> Time {
-        self.edges.last().copied().unwrap_or(Time::NEVER).min(self.next_step)
+        let of_sets = self.sets.iter().map(SetSteps::next).min().unwrap_or(Time::NEVER);
+        self.edges.last().copied().unwrap_or(Time::NEVER).min(self.next_step).min(of_sets)
     }
 
     /// Looks at everything that is due at `now`.
@@ -93,6 +108,7 @@ impl<'a> Recorder<'a> {
             self.edges.pop();
             self.at_edge(now, flows, connections, net);
         }
+        self.sets.iter_mut().for_each(|set| set.look(now, flows, connections, net));
         if self.next_step == now {
             self.next_step += self.step;
             self.tracks.step(flows, connections, net);
@@ -104,12 +120,14 @@ impl<'a> Recorder<'a> {
 
     fn at_edge(&mut self, now: Time, flows: &[Application], connections: &Connections, net: &mut Net) {
         let received = || flows.iter().map(|flow| flow.received(connections)).collect::<Vec<u64>>();
-        for (window, (begin, end)) in self.scenario.measure.iter().zip(&mut self.received) {
+        let of_hosts = || flows.iter().map(|flow| flow.hosts(connections)).collect::<Vec<_>>();
+        let counted = self.received.iter_mut().zip(&mut self.hosts);
+        for (window, ((begin, end), (hosts_begin, hosts_end))) in self.scenario.measure.iter().zip(counted) {
             if window.from.0 .0 == now.0 {
-                *begin = received();
+                (*begin, *hosts_begin) = (received(), of_hosts());
             }
             if window.to.0 .0 == now.0 {
-                *end = received();
+                (*end, *hosts_end) = (received(), of_hosts());
             }
         }
         net.at_edge(now);
@@ -153,17 +171,24 @@ impl<'a> Recorder<'a> {
             mark(flow.stopped(), "stop");
         }
         self.marks.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
-        let windows =
+        let end = Time(self.scenario.duration.0 .0);
+        flows.iter().filter_map(Application::log).for_each(|log| log.finish(end));
+        let windows: Vec<WindowFigures> =
             (0..self.scenario.measure.len()).map(|i| self.window(i, flows, connections, net)).collect();
+        let sets = std::mem::take(&mut self.sets).into_iter().enumerate();
+        let sets = sets.filter_map(|(i, steps)| self.set(i, steps, &windows, flows, net)).collect();
         let (events, events_left_out) = events(flows);
+        let phases = flows.iter().filter_map(Application::log).flat_map(SenderLog::take_phases).collect();
         let series: Vec<Series> = self.tracks.series();
         Run {
             duration_s: self.scenario.duration.as_secs_f64(),
             windows,
+            sets,
             series,
             marks: self.marks,
             events,
             events_left_out,
+            phases,
             totals: flows.iter().map(|flow| flow.totals(connections)).collect(),
             ..Run::default()
         }
@@ -189,12 +214,19 @@ impl<'a> Recorder<'a> {
         let lengths = net.meter(link).lengths.as_deref();
         let names = self.scenario.flow.iter().map(|flow| flow.name.as_str());
         let classes = passed.by_class.map(|delays| classes(delays, passed.packet_seconds, seconds));
+        let queue_packets = passed.packet_seconds.iter().sum::<f64>() / seconds;
+        let of_buffer = match spec.link.buffer {
+            Buffer::Packets(packets) if packets > 0 => Some(round(queue_packets / packets as f64, 6)),
+            _ => None,
+        };
         LinkFigures {
             link: spec.name.clone(),
             capacity_bit_s,
             utilisation: round(passed.bytes as f64 / (capacity_bit_s * seconds / 8.0), 4),
             queuing_delay: passed.delays,
-            queue_packets: Some(round(passed.packet_seconds.iter().sum::<f64>() / seconds, 3)),
+            queue_packets: Some(round(queue_packets, 3)),
+            queue_of_buffer: of_buffer,
+            buckets: lengths.and_then(|lengths| lengths.buckets(window)),
             queue_length: lengths.and_then(|lengths| lengths.length(window)),
             flows: lengths.map(|lengths| lengths.flows(window, names)).unwrap_or_default(),
             classes: classes.unwrap_or_default(),
@@ -231,8 +263,54 @@ impl<'a> Recorder<'a> {
             to_s: spec.to.as_secs_f64(),
             links: (0..self.network.links.len()).map(|link| self.link(link, net, index, seconds)).collect(),
             flows: figures.collect(),
+            hosts: self.of_hosts(index, seconds),
         };
         figures.derive(self.scenario);
+        figures
+    }
+}
+
+impl Recorder<'_> {
+    /// Figures of the set with this index.
+    fn set(
+        &self,
+        index: usize,
+        steps: SetSteps<'_>,
+        windows: &[WindowFigures],
+        flows: &[Application],
+        net: &Net,
+    ) -> Option<SetFigures> {
+        let set = &self.scenario.sets[index];
+        let window = windows.iter().find(|window| window.window == set.window)?;
+        let mut figures = SetFigures::of(set, window);
+        figures.after_loss =
+            net.losses.as_ref().map(|losses| losses.figures(steps.members(), steps.window()));
+        steps.fill(&mut figures);
+        let mut transfers: Option<Times> = None;
+        for of_flow in flows.iter().filter_map(|flow| flow.transfers_in(index)) {
+            transfers.get_or_insert_default().add(of_flow);
+        }
+        figures.transfers = transfers.map(|transfers| transfers.figures());
+        Some(figures)
+    }
+
+    /// Figures of each host of each flow in a window.
+    fn of_hosts(&self, window: usize, seconds: f64) -> Vec<HostFigures> {
+        let (begin, end) = &self.hosts[window];
+        let mut figures = Vec::new();
+        for (index, (begin, end)) in begin.iter().zip(end).enumerate() {
+            let accesses = &self.network.hosts[index];
+            for ((access, begin), end) in accesses.iter().zip(begin).zip(end) {
+                let rate = |bytes: u64| round(bytes as f64 * 8.0 / seconds, 0);
+                let uplink = &self.network.links[access.up].name;
+                figures.push(HostFigures {
+                    flow: self.scenario.flow[index].name.clone(),
+                    host: uplink.strip_suffix(" up").unwrap_or(uplink).to_owned(),
+                    received_bit_s: rate(end.received - begin.received),
+                    sent_bit_s: rate(end.sent - begin.sent),
+                });
+            }
+        }
         figures
     }
 }

@@ -1,5 +1,6 @@
 //! Those who look at the senders of a flow.
 
+use super::watched::watched;
 use super::SenderLog;
 use afteryou_base::Time;
 use afteryou_cc::Controller;
@@ -17,10 +18,10 @@ pub struct Onlookers {
 }
 
 impl Onlookers {
-    /// Returns the controller of a sender that begins, under the eyes of all that are there.
-    pub fn watch(&self, controller: Box<dyn Controller>) -> Box<dyn Controller> {
+    /// Returns the controller of the sender of the connection with this number, under the eyes of all that are there.
+    pub fn watch(&self, controller: Box<dyn Controller>, connection: usize) -> Box<dyn Controller> {
         let controller = match &self.log {
-            Some(log) => log.watch(controller),
+            Some(log) => watched(controller, log.clone(), connection),
             None => controller,
         };
         match &self.observers {

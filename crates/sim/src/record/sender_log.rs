@@ -1,26 +1,29 @@
-//! A sender as its controller sees it, recorded on demand (`record = ["senders", "events"]`).
+//! Senders as their controllers see them, recorded on demand (`record = ["senders", "events"]`).
 //!
-//! The log is the [`Observer`] of the flow's controllers, and notes the state after each event. A sender that is not recorded
-//! pays nothing.
+//! The observer of each sender's controller, in `watched.rs`, notes the state after each event. A sender that is not recorded pays
+//! nothing.
 //!
 //! | noted | when |
 //! |---|---|
 //! | window, bytes in flight, own estimate of the queue | after each event; they hold until the next |
-//! | RTT | at each ack with a sample |
+//! | RTT, errors of the own estimates | at each ack with a sample |
 //! | cut, phase, base delay | when an event changed it |
 //! | loss, spurious loss, timeout | at the event |
-//! | stall | at an ack that moves the cumulative point after more than [`STALL`] with data outstanding |
+//! | stall | at an ack that moves the cumulative point, after a long time with data outstanding |
 //! | drop | when a link drops a packet of the flow |
+//!
+//! A flow may have many connections at the same time: each has a state of its own, and the flow's distributions count each one
+//! for as long as it is open.
 
-use super::levels::Level;
+use super::levels::{Held, Level};
 use super::Delays;
 use afteryou_base::{Span, Time};
-use afteryou_cc::script::Event;
-use afteryou_cc::{Ack, Controller, Observed, Observer, Sent, Snapshot};
-use afteryou_scenario::outcome::{round, Exact, SenderFigures};
+use afteryou_cc::{Ack, Sent, Snapshot};
+use afteryou_scenario::outcome::{round, Exact, PhaseSpan, SenderFigures, Stalls};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Time without progress of the cumulative ack from which on it is a stall: the least RTO of Linux.
+/// Time without progress of the cumulative ack from which on it is a stall by default: the least RTO of Linux.
 pub const STALL: Span = Span::from_millis(200);
 
 /// Events that a run keeps of one flow; later ones are counted only.
@@ -33,74 +36,180 @@ const CUT: f64 = 0.05;
 #[derive(Clone, Debug)]
 pub struct SenderLog(Arc<Mutex<Log>>);
 
+/// The settings of a log.
+#[derive(Debug)]
+pub struct Settings {
+    /// The flow.
+    pub flow: String,
+    /// The windows, each with the time from which on it is a stall.
+    pub windows: Vec<(Time, Time, Span)>,
+    /// The round-trip time of the flow's path when nobody else sends; none if its connections have paths of their own.
+    pub empty_rtt: Option<Span>,
+    /// Events are kept.
+    pub keeps_events: bool,
+    /// Phases are kept.
+    pub keeps_phases: bool,
+}
+
 #[derive(Debug)]
 struct Log {
-    flow: String,
-    keeps_events: bool,
-    windows: Vec<(Time, Time)>,
-    /// RTT of the empty path.
-    empty_rtt: Span,
+    settings: Settings,
     cwnd: Level,
     in_flight: Level,
     queuing_delay: Level,
-    rtt: Vec<Delays>,
-    /// Sum and number of differences between the own estimate of the queue and the RTT's excess, ns, by window.
-    errors: Vec<(i128, u64)>,
-    longest_stall: Vec<Span>,
+    windows: Vec<Window>,
+    /// By the number of the connection.
+    senders: BTreeMap<usize, Sender>,
+    events: Vec<Exact>,
+    left_out: u64,
+    phases: Vec<PhaseSpan>,
+}
+
+/// A window.
+#[derive(Debug, Default)]
+struct Window {
+    rtt: Delays,
+    /// Differences between the own estimate of the queue and the RTT's excess.
+    errors: Errors,
+    /// Differences between the own base delay and the empty path's.
+    base_errors: Errors,
+    longest_stall: Span,
+    stalls: u64,
+    stalled: Span,
+}
+
+/// Differences in ns.
+#[derive(Clone, Copy, Debug, Default)]
+struct Errors {
+    sum: i128,
+    number: u64,
+}
+
+impl Errors {
+    fn record(&mut self, is: Span, should: i128) {
+        self.sum += i128::from(is.0) - should;
+        self.number += 1;
+    }
+
+    fn mean_ms(self) -> Option<f64> {
+        (self.number > 0).then(|| round(self.sum as f64 / self.number as f64 / 1e6, 3))
+    }
+}
+
+/// The sender of a connection.
+#[derive(Debug, Default)]
+struct Sender {
+    cwnd: Held,
+    in_flight: Held,
+    queuing_delay: Held,
     progressed: Option<Time>,
     /// Something was lost since then.
     is_repairing: bool,
+    outstanding: u64,
     last: Snapshot,
-    events: Vec<Exact>,
-    left_out: u64,
+    in_phase_since: Option<Time>,
 }
 
 impl SenderLog {
-    /// An empty log. `empty_rtt` is the round-trip time of the flow's path when nobody else sends.
-    pub fn new(flow: &str, windows: Vec<(Time, Time)>, empty_rtt: Span, keeps_events: bool) -> SenderLog {
+    /// An empty log.
+    pub fn new(settings: Settings) -> SenderLog {
+        let windows: Vec<(Time, Time)> = settings.windows.iter().map(|(from, to, _)| (*from, *to)).collect();
         let level = || Level::new(&windows);
         SenderLog(Arc::new(Mutex::new(Log {
-            flow: flow.to_owned(),
-            keeps_events,
-            empty_rtt,
             cwnd: level(),
             in_flight: level(),
             queuing_delay: level(),
-            rtt: vec![Delays::default(); windows.len()],
-            errors: vec![(0, 0); windows.len()],
-            longest_stall: vec![Span::ZERO; windows.len()],
-            progressed: None,
-            is_repairing: false,
-            last: Snapshot::default(),
+            windows: windows.iter().map(|_| Window::default()).collect(),
+            senders: BTreeMap::new(),
             events: Vec::new(),
             left_out: 0,
-            windows,
+            phases: Vec::new(),
+            settings,
         })))
     }
 
-    /// Records what happens to `controller`.
-    pub fn watch(&self, controller: Box<dyn Controller>) -> Box<dyn Controller> {
-        self.log().last = controller.snapshot();
-        Box::new(Observed::new(controller, Box::new(self.clone())))
+    /// A connection has a sender, which begins with this state.
+    pub fn opened(&self, connection: usize, last: Snapshot) {
+        self.log().senders.insert(connection, Sender { last, ..Sender::default() });
     }
 
-    /// A link has dropped a packet of the flow.
-    pub fn dropped(&self, now: Time) {
-        self.log().note(now, "drop", None);
+    /// A connection sends no more.
+    pub fn closed(&self, connection: usize, now: Time) {
+        let mut log = self.log();
+        if let Some(sender) = log.senders.remove(&connection) {
+            log.end(sender, now);
+        }
     }
 
-    /// Returns the figures of a window that is over.
+    /// The run is over.
+    pub fn finish(&self, now: Time) {
+        let mut log = self.log();
+        for sender in std::mem::take(&mut log.senders).into_values() {
+            log.end(sender, now);
+        }
+    }
+
+    /// A link has dropped a packet of a connection.
+    pub fn dropped(&self, connection: usize, now: Time) {
+        self.noted(connection, now, "drop");
+    }
+
+    /// Something happened to a sender.
+    pub fn noted(&self, connection: usize, now: Time, what: &str) {
+        let mut log = self.log();
+        let cwnd = log.senders.get(&connection).map_or(0, |sender| sender.last.cwnd);
+        log.note(cwnd, now, what, None);
+    }
+
+    /// A sender has lost something.
+    pub fn lost(&self, connection: usize, now: Time, what: &str) {
+        self.log().sender(connection, |log, sender| {
+            sender.is_repairing = true;
+            log.note(sender.last.cwnd, now, what, None);
+        });
+    }
+
+    /// The state of a sender after an event.
+    pub fn state(&self, connection: usize, now: Time, snapshot: Snapshot) {
+        self.log().sender(connection, |log, sender| log.state(sender, now, snapshot));
+    }
+
+    /// A sender receives an acknowledgement.
+    pub fn ack(&self, connection: usize, ack: &Ack) {
+        self.log().sender(connection, |log, sender| log.ack(sender, ack));
+    }
+
+    /// A sender sends a packet.
+    pub fn sent(&self, connection: usize, sent: &Sent) {
+        self.log().sender(connection, |log, sender| {
+            // Data after a time with nothing to send, or a new connection: no progress was possible before.
+            if sent.in_flight <= sent.bytes && !sender.is_repairing {
+                sender.progressed = Some(sent.now);
+            }
+            sender.outstanding = sent.in_flight;
+            log.in_flight.set(&mut sender.in_flight, sent.now, Some(sent.in_flight));
+        });
+    }
+
+    /// Returns the figures of a window; [`finish`](Self::finish) comes before.
     pub fn figures(&self, window: usize) -> Option<SenderFigures> {
         let log = self.log();
-        let (_, to) = log.windows[window];
-        let (sum, samples) = log.errors[window];
+        let (own, above) = (&log.windows[window], log.settings.windows[window].2);
+        let seconds = |span: Span| round(span.as_secs_f64(), 6);
         Some(SenderFigures {
-            cwnd_kb: log.cwnd.levels(window, to, 1e-3)?,
-            in_flight_kb: log.in_flight.levels(window, to, 1e-3)?,
-            queuing_delay_ms: log.queuing_delay.levels(window, to, 1e-6),
-            rtt: log.rtt[window].quantiles(),
-            delay_error_ms: (samples > 0).then(|| round(sum as f64 / samples as f64 / 1e6, 3)),
-            longest_stall_s: round(log.longest_stall[window].as_secs_f64(), 6),
+            cwnd_kb: log.cwnd.levels(window, 1e-3)?,
+            in_flight_kb: log.in_flight.levels(window, 1e-3)?,
+            queuing_delay_ms: log.queuing_delay.levels(window, 1e-6),
+            rtt: own.rtt.quantiles(),
+            delay_error_ms: own.errors.mean_ms(),
+            base_delay_error_ms: own.base_errors.mean_ms(),
+            longest_stall_s: seconds(own.longest_stall),
+            stalls: Stalls {
+                above_s: seconds(above),
+                count: own.stalls,
+                total_s: seconds(own.stalled),
+                longest_s: if own.stalls > 0 { seconds(own.longest_stall) } else { 0.0 },
+            },
         })
     }
 
@@ -110,20 +219,27 @@ impl SenderLog {
         (std::mem::take(&mut log.events), log.left_out)
     }
 
+    /// Takes the phases out.
+    pub fn take_phases(&self) -> Vec<PhaseSpan> {
+        std::mem::take(&mut self.log().phases)
+    }
+
     fn log(&self) -> MutexGuard<'_, Log> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Log {
-    /// The sender has lost something.
-    fn lost(&mut self, now: Time, what: &str) {
-        self.is_repairing = true;
-        self.note(now, what, None);
+    /// Calls `act` with the sender of a connection, if it has one.
+    fn sender(&mut self, connection: usize, act: impl FnOnce(&mut Log, &mut Sender)) {
+        // Out of the map and back, so that both can be changed.
+        let Some(mut sender) = self.senders.get_mut(&connection).map(std::mem::take) else { return };
+        act(self, &mut sender);
+        self.senders.insert(connection, sender);
     }
 
-    fn note(&mut self, now: Time, what: &str, seconds: Option<f64>) {
-        if !self.keeps_events {
+    fn note(&mut self, cwnd_bytes: u64, now: Time, what: &str, seconds: Option<f64>) {
+        if !self.settings.keeps_events {
             return;
         }
         if self.events.len() == MOST_EVENTS {
@@ -132,83 +248,104 @@ impl Log {
         }
         self.events.push(Exact {
             at_s: round(now.as_secs_f64(), 6),
-            flow: self.flow.clone(),
+            flow: self.settings.flow.clone(),
             what: what.to_owned(),
-            cwnd_bytes: self.last.cwnd,
+            cwnd_bytes,
             seconds: seconds.map(|seconds| round(seconds, 6)),
         });
     }
 
-    /// The state after an event.
-    fn state(&mut self, now: Time, snapshot: Snapshot) {
-        let before = std::mem::replace(&mut self.last, snapshot);
-        self.cwnd.set(now, Some(snapshot.cwnd));
-        self.queuing_delay.set(now, snapshot.queuing_delay.map(|delay| delay.0));
-        if snapshot.phase != before.phase {
-            self.note(now, snapshot.phase, None);
+    fn hold(&mut self, sender: &mut Sender, now: Time, snapshot: Option<Snapshot>) {
+        let delay = snapshot.and_then(|snapshot| snapshot.queuing_delay);
+        self.cwnd.set(&mut sender.cwnd, now, snapshot.map(|snapshot| snapshot.cwnd));
+        self.queuing_delay.set(&mut sender.queuing_delay, now, delay.map(|delay| delay.0));
+    }
+
+    fn state(&mut self, sender: &mut Sender, now: Time, snapshot: Snapshot) {
+        if snapshot.phase != sender.last.phase {
+            self.end_phase(sender, now);
+            self.note(snapshot.cwnd, now, snapshot.phase, None);
         }
+        sender.in_phase_since.get_or_insert(now);
+        let before = std::mem::replace(&mut sender.last, snapshot);
+        self.hold(sender, now, Some(snapshot));
         if (snapshot.cwnd as f64) < before.cwnd as f64 * (1.0 - CUT) {
-            self.note(now, "cut", None);
+            self.note(snapshot.cwnd, now, "cut", None);
         }
         if snapshot.base_delay != before.base_delay && before.base_delay.is_some() {
-            self.note(now, "base delay", snapshot.base_delay.map(Span::as_secs_f64));
+            self.note(snapshot.cwnd, now, "base delay", snapshot.base_delay.map(Span::as_secs_f64));
         }
     }
 
-    fn ack(&mut self, ack: &Ack) {
-        let open = |&(from, to): &(Time, Time)| (from..to).contains(&ack.now);
-        if let Some(rtt) = ack.rtt {
-            let queue = rtt.saturating_sub(self.empty_rtt).0 as i128;
-            let error = self.last.queuing_delay.map(|own| i128::from(own.0) - queue);
-            for (i, _) in self.windows.iter().enumerate().filter(|(_, window)| open(window)) {
-                self.rtt[i].record(rtt);
-                if let Some(error) = error {
-                    self.errors[i].0 += error;
-                    self.errors[i].1 += 1;
-                }
-            }
-        }
-        self.in_flight.set(ack.now, Some(ack.in_flight.saturating_sub(ack.delivered())));
-        if ack.newly_acked == 0 {
+    fn end_phase(&mut self, sender: &mut Sender, now: Time) {
+        let Some(since) = sender.in_phase_since.take() else { return };
+        if !self.settings.keeps_phases || self.phases.len() == MOST_EVENTS {
             return;
         }
-        // Before the first ack the handshake is what takes time.
-        let gap = self.progressed.map_or(Span::ZERO, |progressed| ack.now.since(progressed));
-        (self.progressed, self.is_repairing) = (Some(ack.now), false);
-        for (longest, window) in self.longest_stall.iter_mut().zip(&self.windows) {
-            if open(window) {
-                *longest = gap.max(*longest);
+        self.phases.push(PhaseSpan {
+            flow: self.settings.flow.clone(),
+            phase: sender.last.phase.to_owned(),
+            from_s: round(since.as_secs_f64(), 6),
+            to_s: round(now.as_secs_f64(), 6),
+        });
+    }
+
+    fn ack(&mut self, sender: &mut Sender, ack: &Ack) {
+        let Log { settings, windows, .. } = self;
+        let edges = settings.windows.iter().zip(windows);
+        let mut open: Vec<_> = edges.filter(|((from, to, _), _)| (*from..*to).contains(&ack.now)).collect();
+        for (_, window) in &mut open {
+            let Some(rtt) = ack.rtt else { break };
+            window.rtt.record(rtt);
+            let Some(empty) = settings.empty_rtt else { continue };
+            if let Some(own) = sender.last.queuing_delay {
+                window.errors.record(own, rtt.saturating_sub(empty).0.into());
+            }
+            if let Some(own) = sender.last.base_delay {
+                window.base_errors.record(own, empty.0.into());
             }
         }
-        if gap > STALL {
-            self.note(ack.now, "stall", Some(gap.as_secs_f64()));
+        let left = ack.in_flight.saturating_sub(ack.delivered());
+        // Before the first ack the handshake is what takes time.
+        let gap = sender.progressed.map_or(Span::ZERO, |progressed| ack.now.since(progressed));
+        if ack.newly_acked > 0 {
+            (sender.progressed, sender.is_repairing) = (Some(ack.now), false);
+            for ((.., above), window) in open {
+                window.stall(gap, *above);
+            }
+        }
+        sender.outstanding = left;
+        self.in_flight.set(&mut sender.in_flight, ack.now, Some(left));
+        if ack.newly_acked > 0 && gap > STALL {
+            self.note(sender.last.cwnd, ack.now, "stall", Some(gap.as_secs_f64()));
         }
     }
 
-    fn sent(&mut self, sent: &Sent) {
-        // Data after a time with nothing to send, or a new connection: no progress was possible before.
-        if sent.in_flight <= sent.bytes && !self.is_repairing {
-            self.progressed = Some(sent.now);
+    /// A sender stops. A stall that goes on counts until then, and in each window at most until its end.
+    fn end(&mut self, mut sender: Sender, now: Time) {
+        self.hold(&mut sender, now, None);
+        self.in_flight.set(&mut sender.in_flight, now, None);
+        self.end_phase(&mut sender, now);
+        let Some(progressed) = sender.progressed else { return };
+        if sender.outstanding == 0 && !sender.is_repairing {
+            return;
         }
-        self.in_flight.set(sent.now, Some(sent.in_flight));
+        for ((from, to, above), window) in self.settings.windows.iter().zip(&mut self.windows) {
+            let until = now.min(*to);
+            if until > progressed.max(*from) {
+                window.stall(until.since(progressed), *above);
+            }
+        }
     }
 }
 
-impl Observer for SenderLog {
-    fn see(&mut self, event: &Event, controller: &dyn Controller) {
-        let mut log = self.log();
-        // A loss is noted with the window that it met.
-        match event {
-            Event::Sent(sent) => return log.sent(sent),
-            Event::Delivered(_) | Event::Mtu { .. } => return,
-            Event::Loss(loss) => log.lost(loss.now, "loss"),
-            Event::Timeout(timeout) => log.lost(timeout.now, "timeout"),
-            Event::SpuriousLoss(spurious) => log.note(spurious.now, "spurious loss", None),
-            Event::Ack(_) | Event::Idle(_) | Event::Until(_) => {}
-        }
-        log.state(event.at(), controller.snapshot());
-        if let Event::Ack(ack) = event {
-            log.ack(ack);
+impl Window {
+    /// No progress for so long.
+    fn stall(&mut self, gap: Span, above: Span) {
+        self.longest_stall = self.longest_stall.max(gap);
+        if gap > above {
+            self.stalls += 1;
+            self.stalled = self.stalled + gap;
         }
     }
 }

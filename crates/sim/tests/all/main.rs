@@ -14,6 +14,7 @@ mod records;
 mod recovery;
 mod red;
 mod sampling;
+mod sets;
 mod skew;
 mod support;
 mod tcp;

@@ -1,0 +1,89 @@
+//! Sets of flows that a window measures together.
+
+use crate::error::Error;
+use crate::scenario::Scenario;
+use crate::units::{Duration, Probability};
+use crate::words::unknown;
+use afteryou_base::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Shortest step: rates over less are single packets.
+const SHORTEST_STEP: Span = Span::from_millis(1);
+/// Most steps of a window.
+const MOST_STEPS: u64 = 1_000_000;
+
+/// Flows that are measured together in a window. In files these are keys of `[[measure]]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowSet {
+    /// Name of the window.
+    pub window: String,
+    /// Names of the flows, in the order of the scenario.
+    pub flows: Vec<String>,
+    /// Rates over time are means over steps of this length.
+    pub step: Duration,
+    /// A longer time without progress of the cumulative acknowledgement is a stall.
+    pub stall: Duration,
+    /// A flow below this part of its fair share starves.
+    pub starved: Probability,
+    /// The start-up is over when the flows together reach this part of the capacity.
+    pub reach: Probability,
+}
+
+impl FlowSet {
+    /// Steps of 1 s, stalls from the least RTO of Linux on, starvation below 10 % of the fair share, start-up until 90 %.
+    pub fn new(window: impl Into<String>, flows: Vec<String>) -> FlowSet {
+        let part = |ratio: f64| Probability::from_ratio(ratio).unwrap_or_default();
+        FlowSet {
+            window: window.into(),
+            flows,
+            step: Duration::from_millis(1000),
+            stall: Duration::from_millis(200),
+            starved: part(0.1),
+            reach: part(0.9),
+        }
+    }
+
+    /// Is its step one for a window of this length?
+    pub(crate) fn check_step(&self, length: Duration) -> Result<(), Error> {
+        let least = Duration((length.0 / MOST_STEPS).max(SHORTEST_STEP));
+        match (least..=length).contains(&self.step) {
+            true => Ok(()),
+            false => Err(Error::Scenario(format!(
+                "step = {} is no step for a window of {length}: use {least} to {length}",
+                self.step
+            ))),
+        }
+    }
+}
+
+impl Scenario {
+    /// Returns the set of flows of a window, if it has one.
+    pub fn set_of(&self, window: &str) -> Option<&FlowSet> {
+        self.sets.iter().find(|set| set.window == window)
+    }
+
+    /// Does each set have a window, and flows that are there?
+    pub(crate) fn check_sets(&self) -> Result<(), Error> {
+        for set in &self.sets {
+            let window = self.measure.iter().find(|window| window.name == set.window);
+            let Some(window) = window else {
+                let names: Vec<&str> = self.measure.iter().map(|window| window.name.as_str()).collect();
+                return Err(unknown("window", &set.window, &names));
+            };
+            if self.sets.iter().filter(|other| other.window == set.window).count() > 1 {
+                return Err(Error::Scenario(format!(
+                    "window {:?} has two sets of flows: leave one",
+                    set.window
+                )));
+            }
+            set.check_step(Duration(window.to.0 - window.from.0))?;
+            let names: Vec<&str> = self.flow.iter().map(|flow| flow.name.as_str()).collect();
+            let known: std::collections::HashSet<&str> = names.iter().copied().collect();
+            if let Some(flow) = set.flows.iter().find(|flow| !known.contains(flow.as_str())) {
+                return Err(unknown("flow", flow, &names));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! The connections of an application one by one: what each of them and each host has received.
+
+use crate::connection::Connections;
+use afteryou_scenario::network::{Access, Route};
+use std::collections::BTreeMap;
+
+/// Bytes of a host that arrived, each once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostBytes {
+    /// At the host.
+    pub received: u64,
+    /// Of its uploads.
+    pub sent: u64,
+}
+
+/// The books of an application that has many connections at the same time.
+#[derive(Default)]
+pub(super) struct Parts {
+    /// By the number of the connection.
+    open: BTreeMap<usize, Part>,
+    /// Connections opened so far.
+    opened: u64,
+    /// Connections that are closed, with what they received; none where nobody looks at them.
+    closed: Option<Vec<(u64, u64)>>,
+    /// Hosts by their uplinks and their downlinks.
+    by_uplink: BTreeMap<usize, usize>,
+    by_downlink: BTreeMap<usize, usize>,
+    /// Of closed connections, by host.
+    hosts: Vec<HostBytes>,
+}
+
+/// A connection that is open.
+struct Part {
+    /// Unlike the connection's number this one is used once.
+    serial: u64,
+    /// The hosts at its ends, if they are hosts.
+    from: Option<usize>,
+    to: Option<usize>,
+}
+
+impl Part {
+    fn count(&self, received: u64, hosts: &mut [HostBytes]) {
+        if let Some(from) = self.from {
+            hosts[from].sent += received;
+        }
+        if let Some(to) = self.to {
+            hosts[to].received += received;
+        }
+    }
+}
+
+impl Parts {
+    /// No connection yet; `keeps_closed` if connections are looked at after they are closed.
+    pub(super) fn new(hosts: &[Access], keeps_closed: bool) -> Parts {
+        Parts {
+            closed: keeps_closed.then(Vec::new),
+            by_uplink: hosts.iter().enumerate().map(|(i, host)| (host.up, i)).collect(),
+            by_downlink: hosts.iter().enumerate().map(|(i, host)| (host.down, i)).collect(),
+            hosts: vec![HostBytes::default(); hosts.len()],
+            ..Parts::default()
+        }
+    }
+
+    /// A connection over this route is opened.
+    pub(super) fn opened(&mut self, connection: usize, route: &Route) {
+        let from = route.forward.first().and_then(|link| self.by_uplink.get(link)).copied();
+        let to = route.forward.last().and_then(|link| self.by_downlink.get(link)).copied();
+        self.open.insert(connection, Part { serial: self.opened, from, to });
+        self.opened += 1;
+    }
+
+    /// A connection that has received so much is closed.
+    pub(super) fn closed(&mut self, connection: usize, received: u64) {
+        let Some(part) = self.open.remove(&connection) else { return };
+        part.count(received, &mut self.hosts);
+        if let Some(closed) = &mut self.closed {
+            closed.push((part.serial, received));
+        }
+    }
+
+    /// Returns what each host has received and sent so far.
+    pub(super) fn hosts(&self, connections: &Connections) -> Vec<HostBytes> {
+        let mut hosts = self.hosts.clone();
+        for (connection, part) in &self.open {
+            part.count(connections.get(*connection).received(), &mut hosts);
+        }
+        hosts
+    }
+
+    /// Returns the connections that are open: each one's serial number, what it received, and whether it has data to send.
+    pub(super) fn open<'a>(
+        &'a self,
+        connections: &'a Connections,
+    ) -> impl Iterator<Item = (u64, u64, bool)> + 'a {
+        self.open.iter().map(|(connection, part)| {
+            let connection = connections.get(*connection);
+            (part.serial, connection.received(), connection.has_data())
+        })
+    }
+
+    /// Returns the serial numbers of connections that have been closed since the first `seen` ones, and what they received.
+    pub(super) fn closed_since(&self, seen: usize) -> &[(u64, u64)] {
+        self.closed.as_deref().and_then(|closed| closed.get(seen..)).unwrap_or_default()
+    }
+}

@@ -1,0 +1,172 @@
+//! A set of flows in a window, step by step: rates over time, read off counters at the end of each step.
+//!
+//! A flow is active in a step if something arrived, or if it has data to send as the step ends. So a flow that starves counts,
+//! and one that pauses does not. A flow with many connections at the same time counts as its connections.
+
+use super::edges;
+use crate::application::Application;
+use crate::connection::Connections;
+use crate::net::Net;
+use afteryou_base::Time;
+use afteryou_scenario::outcome::{Member, SetFigures, Steps};
+use afteryou_scenario::{FlowSet, Network, Scenario};
+use std::collections::BTreeMap;
+
+/// The steps of one set.
+pub struct SetSteps<'a> {
+    scenario: &'a Scenario,
+    network: &'a Network,
+    set: &'a FlowSet,
+    /// Indices of its flows.
+    members: Vec<usize>,
+    from: Time,
+    to: Time,
+    next: Time,
+    /// What each flow of the scenario had received when the step began.
+    before: Vec<Before>,
+    steps: Steps,
+}
+
+/// What a flow had received when the step began.
+#[derive(Clone, Debug, Default)]
+struct Before {
+    received: u64,
+    /// Each of its connections by serial number, if it has many at the same time.
+    parts: BTreeMap<u64, u64>,
+    /// Connections of that kind that were closed.
+    closed: usize,
+}
+
+/// What a flow did in a step.
+struct Course {
+    bytes: u64,
+    /// Bytes of each active connection; of a flow with one connection its own, if it was active.
+    active: Vec<f64>,
+}
+
+impl<'a> SetSteps<'a> {
+    /// The steps of `set`; nothing if its window is not there.
+    pub fn new(scenario: &'a Scenario, network: &'a Network, set: &'a FlowSet) -> Option<SetSteps<'a>> {
+        let (from, to) = edges(scenario.measure.iter().find(|window| window.name == set.window)?);
+        let by_name: BTreeMap<&str, usize> =
+            scenario.flow.iter().enumerate().map(|(i, flow)| (flow.name.as_str(), i)).collect();
+        Some(SetSteps {
+            scenario,
+            network,
+            set,
+            members: set.flows.iter().filter_map(|flow| by_name.get(flow.as_str()).copied()).collect(),
+            from,
+            to,
+            next: from,
+            before: vec![Before::default(); scenario.flow.len()],
+            steps: Steps::new(set),
+        })
+    }
+
+    /// Indices of its flows.
+    pub fn members(&self) -> &[usize] {
+        &self.members
+    }
+
+    /// Its window.
+    pub fn window(&self) -> (Time, Time) {
+        (self.from, self.to)
+    }
+
+    /// When the next look is due.
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
+    /// A step ends, if one does now.
+    pub fn look(&mut self, now: Time, flows: &[Application], connections: &Connections, net: &Net) {
+        if now != self.next {
+            return;
+        }
+        let courses = flows.iter().zip(&mut self.before).map(|(flow, before)| before.step(flow, connections));
+        let courses: Vec<Course> = courses.collect();
+        if now > self.from {
+            self.take(now, flows, &courses, net);
+        }
+        let next = now + self.set.step.0;
+        self.next = if next <= self.to { next } else { Time::NEVER };
+    }
+
+    fn take(&mut self, now: Time, flows: &[Application], courses: &[Course], net: &Net) {
+        let step = self.set.step.0;
+        let began = Time::ZERO + (now.since(Time::ZERO).saturating_sub(step));
+        let competing = self.competing(courses);
+        let member = |index: &usize| {
+            let (flow, course) = (&flows[*index], &courses[*index]);
+            let links = self.network.routes[*index].forward.iter();
+            let capacities = links.map(|link| net.capacity(*link, began, now));
+            let hosts = self.network.hosts[*index].len();
+            let capacity =
+                flow.payload_share() * capacities.fold(f64::INFINITY, f64::min) * hosts.max(1) as f64;
+            let share = course.bytes as f64 * 8.0 / step.as_secs_f64() / capacity.max(1.0);
+            let spec = &self.scenario.flow[*index];
+            let has_fair_share = spec.controller.is_some() && !spec.traffic.has_many_connections();
+            let others = self.slowest_link(*index).map_or(0, |link| competing[link]);
+            Member {
+                share,
+                of_fair_share: has_fair_share.then_some(share * others as f64),
+                is_active: !course.active.is_empty(),
+            }
+        };
+        let members: Vec<Member> = self.members.iter().map(member).collect();
+        let active: Vec<f64> =
+            self.members.iter().flat_map(|index| courses[*index].active.iter().copied()).collect();
+        self.steps.take(now.as_secs_f64(), &members, &active);
+    }
+
+    /// Active connections with a controller whose slowest link is this one, by link.
+    fn competing(&self, courses: &[Course]) -> Vec<usize> {
+        let mut competing = vec![0; self.network.links.len()];
+        for (index, course) in courses.iter().enumerate() {
+            if let (true, Some(link)) =
+                (self.scenario.flow[index].controller.is_some(), self.slowest_link(index))
+            {
+                competing[link] += course.active.len();
+            }
+        }
+        competing
+    }
+
+    /// The slowest link that the data of a flow cross; none for flows on hosts.
+    fn slowest_link(&self, flow: usize) -> Option<usize> {
+        let links = self.network.routes[flow].forward.iter().copied();
+        let links = links.filter(|_| self.network.hosts[flow].is_empty());
+        links.min_by_key(|link| self.network.links[*link].link.rate.bits_per_second())
+    }
+
+    /// Adds what the steps show to the figures of the set.
+    pub fn fill(self, figures: &mut SetFigures) {
+        let starts = self.members.iter().map(|index| self.scenario.flow[*index].start);
+        let start_s = starts.min().unwrap_or_default().as_secs_f64().max(self.from.as_secs_f64());
+        self.steps.fill(self.set, start_s, figures);
+    }
+}
+
+impl Before {
+    /// A step of the flow ends, and the next one begins.
+    fn step(&mut self, flow: &Application, connections: &Connections) -> Course {
+        let received = flow.received(connections);
+        let bytes = received - std::mem::replace(&mut self.received, received);
+        let Some(open) = flow.parts(connections) else {
+            let is_active = bytes > 0 || flow.has_data(connections);
+            return Course { bytes, active: if is_active { vec![bytes as f64] } else { Vec::new() } };
+        };
+        let mut active = Vec::new();
+        let closed = flow.closed_since(self.closed);
+        self.closed += closed.len();
+        for (serial, received) in closed {
+            let bytes = received - self.parts.remove(serial).unwrap_or(0);
+            active.extend((bytes > 0).then_some(bytes as f64));
+        }
+        for (serial, received, has_data) in open {
+            let bytes = received - self.parts.insert(serial, received).unwrap_or(0);
+            active.extend((bytes > 0 || has_data).then_some(bytes as f64));
+        }
+        Course { bytes, active }
+    }
+}
