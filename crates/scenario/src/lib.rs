@@ -27,6 +27,7 @@ pub mod record;
 mod route;
 mod sample;
 pub mod scenario;
+pub mod senders;
 pub mod support;
 pub mod traffic;
 pub mod transport;
