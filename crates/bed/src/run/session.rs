@@ -115,7 +115,7 @@ fn open_flows(
     let mut opened = Vec::new();
     for flow in &part.scenario.flow {
         let (ends, server) = match flow.traffic {
-            Traffic::Cbr { rate, payload } => {
+            Traffic::Cbr { rate, payload, .. } => {
                 let ends = cbr::Ends::open(flow, rate, payload)?;
                 let server = ends.server_addr()?;
                 (Ends::Cbr(ends), server)
