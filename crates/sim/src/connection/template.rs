@@ -58,7 +58,7 @@ impl Template {
             }
             Protocol::Udp => {
                 let (rate, payload) = match spec.traffic {
-                    Traffic::Cbr { rate, payload } => (rate.bits_per_second(), payload.bytes()),
+                    Traffic::Cbr { rate, payload, .. } => (rate.bits_per_second(), payload.bytes()),
                     _ => (1, 1), // refused when the scenario was checked
                 };
                 let empty = empty(format.payload + format.overhead);
