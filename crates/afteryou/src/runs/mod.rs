@@ -10,6 +10,8 @@ mod show;
 mod sweep;
 pub mod traced;
 
+pub use sweep::redraw_tables;
+
 use crate::run_args::{EngineCommand, RunArgs};
 use afteryou_lab::sweep::Folder;
 use afteryou_lab::{Event, Jobs, Lineup, AHEAD};
