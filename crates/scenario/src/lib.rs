@@ -50,6 +50,6 @@ pub use path::{Direction, Path};
 pub use plain::{Plain, Unit};
 pub use record::Record;
 pub use scenario::{Flow, Link, Role, Scenario, Window};
-pub use traffic::Traffic;
+pub use traffic::{Gaps, Traffic};
 pub use transport::Transport;
 pub use units::{Buffer, Duration, Probability, Rate, Size};

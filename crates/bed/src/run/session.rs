@@ -116,7 +116,7 @@ fn open_flows(
     let observers = options.observers.as_ref().filter(|_| !part.is_baseline);
     for (i, flow) in part.scenario.flow.iter().enumerate() {
         let (ends, server) = match flow.traffic {
-            Traffic::Cbr { rate, payload } => {
+            Traffic::Cbr { rate, payload, .. } => {
                 let ends = cbr::Ends::open(flow, rate, payload)?;
                 let server = ends.server_addr()?;
                 (Ends::Cbr(ends), server)

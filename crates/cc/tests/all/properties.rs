@@ -250,7 +250,7 @@ proptest! {
         steps in steps(),
     ) {
         for entry in CONTROLLERS {
-            let setup = Setup { mss: first_mss, seed };
+            let setup = Setup { mss: first_mss, seed, paced: true };
             let picked = entry.params.iter().zip(choices.iter().cycle());
             let overrides: Vec<_> = picked.map(|(param, choice)| (param.name, pick(param, *choice))).collect();
             let mut controller = entry.build(&overrides, setup).expect("ends of ranges are valid");

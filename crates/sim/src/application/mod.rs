@@ -260,7 +260,7 @@ impl Application {
                 Work::Downloads(Downloads::new(scenario, &spec, (*downloads, size), &network.hosts[index]))
             }
             Traffic::Bursts { every, size } => Work::Bursts(Bursts::new(&spec, end, every.0, size.bytes())),
-            _ => Work::Steady(Steady::new(&spec, end)),
+            _ => Work::Steady(Steady::new(scenario, &spec)),
         };
         let hosts = &network.hosts[index];
         let parts = spec.traffic.has_many_connections().then(|| Parts::new(hosts, !scenario.sets.is_empty()));

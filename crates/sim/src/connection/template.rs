@@ -46,7 +46,7 @@ impl Template {
             dscp: spec.dscp().bits(),
             ecn: if ecn { Ecn::Ect0 } else { Ecn::NotEct },
         };
-        let controllers = |mss, iw| Controllers::new(spec, Setup { mss, seed: 0 }, iw, onlookers);
+        let controllers = |mss, iw| Controllers::new(spec, Setup::of(mss), iw, onlookers);
         let kind = match protocol {
             Protocol::Tcp(options) => {
                 let mss = format.payload.min(u32::from(u16::MAX));
@@ -58,7 +58,7 @@ impl Template {
             }
             Protocol::Udp => {
                 let (rate, payload) = match spec.traffic {
-                    Traffic::Cbr { rate, payload } => (rate.bits_per_second(), payload.bytes()),
+                    Traffic::Cbr { rate, payload, .. } => (rate.bits_per_second(), payload.bytes()),
                     _ => (1, 1), // refused when the scenario was checked
                 };
                 let empty = empty(format.payload + format.overhead);
