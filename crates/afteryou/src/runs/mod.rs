@@ -43,6 +43,7 @@ struct Job<'a> {
 /// Runs or explains the files.
 pub fn run(command: &EngineCommand) -> Result<(), Failure> {
     let (engine, args) = (command.engine, &command.runs);
+    command.traces.check(engine)?;
     // Everything is read and checked before anything is run.
     let files = read(args)?;
     if command.explain {
