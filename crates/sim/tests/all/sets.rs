@@ -105,7 +105,8 @@ fn a_retransmission_comes_where_the_capture_shows_it() {
             }
             _ => {}
         };
-        let watchers = Watchers { every: Span::ZERO, take: &mut |_| {}, tap: Some(&mut tap) };
+        let watchers =
+            Watchers { every: Span::ZERO, take: &mut |_| {}, tap: Some(&mut tap), observers: None };
         let mut figures =
             afteryou_sim::watched(&scenario, &mut |_| true, watchers).unwrap().run.sets.remove(0);
         let after = figures.after_loss.take().unwrap();
@@ -224,6 +225,11 @@ fn transfers_count_in_the_window_in_which_they_end() {
     let classes: Vec<(u64, u64)> =
         of(0).classes.iter().map(|class| (class.from_bytes, class.time.samples)).collect();
     assert_eq!(classes, [(0, 1), (100_000, 9)]);
+    // Each of the ten takes its own time: the mean goodput of those of 100 kB alone is bytes over time.
+    let late = of(1);
+    let (goodput, time) = (late.goodput_kbit_s.unwrap(), late.time.unwrap());
+    assert!((goodput.max / (800.0 / time.p50_ms * 1e3) - 1.0).abs() < 0.2, "{goodput:?}, {time:?}");
+    assert!(goodput.mean * time.mean_ms >= 0.999 * 800e3, "the mean of 1/x is at least 1 over the mean");
     let once = run.totals.iter().find(|totals| totals.flow == "once").unwrap();
     let smallest = of(0).classes[0].time.max_ms;
     assert!((smallest / 1e3 - once.completed_in_s.unwrap()).abs() < 1e-5, "the handshake is part of both");
