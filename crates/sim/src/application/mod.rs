@@ -205,7 +205,7 @@ fn log(scenario: &Scenario, network: &Network, index: usize) -> Option<SenderLog
         let (from, to) = edges(window);
         (from, to, scenario.set_of(&window.name).map_or(STALL, |set| set.stall.0))
     };
-    let has_own_routes = !network.hosts[index].is_empty();
+    let has_own_routes = !network.hosts[index].is_empty() || !network.rerouted[index].is_empty();
     Some(SenderLog::new(Settings {
         flow: spec.name.clone(),
         windows: scenario.measure.iter().map(window).collect(),
@@ -242,7 +242,7 @@ impl Application {
     pub fn new(scenario: &Scenario, network: &Network, index: usize) -> Result<Application, Error> {
         let spec = scenario.flow[index].clone();
         let log = log(scenario, network, index);
-        let template = Template::new(&spec, |size| network.empty_path(index, size), log.clone())?;
+        let template = Template::new(&spec, |size| network.empty_paths(index, size), log.clone())?;
         let end = Time(scenario.duration.0 .0);
         let work = match &spec.traffic {
             Traffic::Arrivals { .. } => Work::Arrivals(Arrivals::new(scenario, &spec)),

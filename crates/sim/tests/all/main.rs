@@ -13,6 +13,7 @@ mod pie;
 mod records;
 mod recovery;
 mod red;
+mod routes;
 mod sampling;
 mod sets;
 mod skew;
