@@ -28,6 +28,7 @@ mod route;
 pub mod route_change;
 mod sample;
 pub mod scenario;
+pub mod senders;
 pub mod support;
 pub mod traffic;
 pub mod transport;

@@ -66,7 +66,7 @@ fn observed(scenario: &Scenario, baseline: Baseline, sources: &[(&str, Source)])
         seen += 1;
         true
     };
-    let outcome = run(scenario, &Options { sources, baseline }, &mut observe).unwrap();
+    let outcome = run(scenario, &Options { sources, baseline, ..Options::default() }, &mut observe).unwrap();
     assert!(seen > 10, "the observer saw {seen} states");
     outcome
 }

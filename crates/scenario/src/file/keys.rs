@@ -135,7 +135,7 @@ pub const ROOT: &[Key] = &[
     key(
         "record",
         Takes::Words(Record::WORDS),
-        "measures beyond the usual figures: each queue's length and shares, each sender's state at each ack, exact events",
+        "measures beyond the usual figures: each queue's length and shares, each sender's state at each ack, exact events, what follows a lost packet in sets of flows",
     ),
     key(
         "baseline",

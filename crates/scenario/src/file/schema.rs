@@ -209,12 +209,16 @@ fn choices<'a>(entries: impl Iterator<Item = (&'a str, &'a str, &'static [Param]
 
 /// The value of a parameter.
 fn value(param: &Param) -> Value {
+    let flag_words = json!([true, false, "true", "false", "on", "off", "yes", "no"]);
     let shape = match param.kind {
         Kind::Time => text(TIME),
         Kind::Bytes => text(SIZE),
         Kind::Number => json!({ "type": ["number", "string"] }),
         Kind::Count => json!({ "type": ["integer", "string"] }),
-        Kind::Flag => json!({ "enum": [true, false, "true", "false", "on", "off", "yes", "no"] }),
+        Kind::Flag => json!({ "enum": flag_words }),
+        Kind::Choice(words) if param.kind.word_of_flag(true).is_some() => {
+            json!({ "anyOf": [{ "enum": words }, { "enum": flag_words }] })
+        }
         Kind::Choice(words) => json!({ "enum": words }),
     };
     let mut shape = shape;
