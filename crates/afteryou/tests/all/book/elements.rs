@@ -15,10 +15,12 @@ use std::path::Path;
 enum Look {
     /// Curves of a quantity.
     Curves(&'static str),
-    /// Queuing delay of the first flow's packets.
-    Waits,
+    /// Curves of a quantity, of the first flow alone.
+    First(&'static str),
     /// One-way delay of each data packet of the first flow that is acknowledged, between two times in seconds.
     Delays(f64, f64),
+    /// Distribution of these delays.
+    AllDelays,
     /// Data packets lost so far, over data packets.
     Lost,
     /// Copies so far, over data packets.
@@ -37,7 +39,7 @@ enum Look {
 struct Element {
     file: &'static str,
     look: Look,
-    /// Name of a variant and the setting that makes it; the file as it is if there is none.
+    /// Name of a variant and the settings that make it; the file as it is if there are none.
     variants: &'static [(&'static str, &'static str)],
 }
 
@@ -62,12 +64,12 @@ const NETWORK: &[Element] = &[
     element("satellite", Look::Delays(0.0, 60.0)),
     variants(
         "delay-steps",
-        Look::Delays(3.0, 8.0),
+        Look::Delays(3.9, 4.5),
         &[("in order", "link.delay.reorder=false"), ("with reordering", "link.delay.reorder=true")],
     ),
     variants(
         "jitter",
-        Look::Delays(2.0, 2.4),
+        Look::AllDelays,
         &[("in order", "link.jitter.reorder=false"), ("with reordering", "link.jitter.reorder=true")],
     ),
     variants(
@@ -97,7 +99,11 @@ const NETWORK: &[Element] = &[
         ],
     ),
     element("hosts", Look::Used),
-    variants("noise", Look::Curves("cwnd"), &[("no noise", ""), ("ns2", "noise=\"ns2\"")]),
+    variants(
+        "noise",
+        Look::First("cwnd"),
+        &[("none, any seed", ""), ("ns2, seed 1", "noise=ns2"), ("ns2, seed 2", "noise=ns2 ; seed=2")],
+    ),
 ];
 
 const TRAFFIC: &[Element] = &[
@@ -105,12 +111,12 @@ const TRAFFIC: &[Element] = &[
     element("sized", Look::Curves("goodput")),
     variants(
         "cbr",
-        Look::Waits,
+        Look::First("queuing_delay"),
         &[("beside ledbat++", ""), ("beside ledbat", "flow.backup.controller=ledbat")],
     ),
     element("on-off", Look::Curves("goodput")),
     element("intervals", Look::Curves("goodput")),
-    element("chunks", Look::Curves("queuing_delay")),
+    element("chunks", Look::Curves("goodput")),
     variants(
         "arrivals",
         Look::Transfers,
@@ -136,7 +142,8 @@ impl Element {
     fn picture(&self, title: &str) -> String {
         let mut rows = Vec::new();
         for (name, setting) in self.variants {
-            let sets: Vec<String> = (!setting.is_empty()).then(|| (*setting).to_owned()).into_iter().collect();
+            let sets =
+                setting.split(" ; ").filter(|set| !set.is_empty()).map(str::to_owned).collect::<Vec<_>>();
             let experiment = Experiment::read(&self.path(), &sets).unwrap_or_else(|error| panic!("{error}"));
             let planned = experiment.runs(None, Some(1)).expect("a run");
             rows.extend(rows_of(&planned[0].scenario, self.look, name));
@@ -188,7 +195,8 @@ fn parts(text: &str) -> (String, String, String) {
 fn rows_of(scenario: &Scenario, look: Look, variant: &str) -> Vec<Row> {
     let mut seen = Seen::default();
     let mut tap = |passage: &Passage<'_>| seen.see(passage);
-    let watchers = afteryou_sim::Watchers { every: afteryou_sim::NEVER, take: &mut |_| {}, tap: Some(&mut tap) };
+    let watchers =
+        afteryou_sim::Watchers { every: afteryou_sim::NEVER, take: &mut |_| {}, tap: Some(&mut tap) };
     let outcome = afteryou_sim::watched(scenario, &mut |_| true, watchers)
         .unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
     let named = |values: Vec<(f64, f64)>, or: &str| {
@@ -198,8 +206,8 @@ fn rows_of(scenario: &Scenario, look: Look, variant: &str) -> Vec<Row> {
     let alone = |values: Vec<f64>| values.into_iter().map(|y| (0.0, y)).collect::<Vec<_>>();
     match look {
         Look::Curves(quantity) => curves(&outcome, quantity, variant),
-        Look::Waits => {
-            let first = curves(&outcome, "queuing_delay", "").into_iter();
+        Look::First(quantity) => {
+            let first = curves(&outcome, quantity, "").into_iter();
             let first = first.filter(|(of, ..)| *of == scenario.flow[0].name);
             named(first.map(|(_, x, y)| (x, y)).collect(), "delay")
         }
@@ -207,10 +215,13 @@ fn rows_of(scenario: &Scenario, look: Look, variant: &str) -> Vec<Row> {
             let within = seen.delays.into_iter().filter(|(at, _)| (from..to).contains(at));
             named(within.collect(), "one-way delay")
         }
+        Look::AllDelays => named(alone(seen.delays.into_iter().map(|(_, delay)| delay).collect()), "delays"),
         Look::Lost => named(seen.lost, "lost"),
         Look::Copies => named(seen.copies, "copies"),
         Look::Gaps => named(alone(seen.gaps), "gaps"),
-        Look::Rtts => named(alone(scenario.flow.iter().map(|flow| flow.rtt.as_secs_f64()).collect()), "flows"),
+        Look::Rtts => {
+            named(alone(scenario.flow.iter().map(|flow| flow.rtt.as_secs_f64()).collect()), "flows")
+        }
         Look::Transfers => named(alone(seen.transfers()), "transfers"),
         Look::Used => used(&outcome),
     }
@@ -242,6 +253,9 @@ fn used(outcome: &Outcome) -> Vec<Row> {
     let direction = |name: &str| if name.ends_with("up") { "uplinks" } else { "downlinks" };
     links.iter().map(|link| (direction(&link.link).to_owned(), 0.0, link.utilisation)).collect()
 }
+
+/// Runs of different lengths are drawn up to this packet.
+const MOST_PACKETS: f64 = 15_000.0;
 
 /// What the tap has seen.
 #[derive(Default)]
@@ -275,7 +289,9 @@ impl Seen {
                 if !self.transmissions.insert((number, transmission)) {
                     self.again += 1.0;
                 }
-                self.lost.push((self.data, self.gone));
+                if self.data <= MOST_PACKETS {
+                    self.lost.push((self.data, self.gone));
+                }
                 self.copies.push((self.data, self.again));
             }
             Content::Ack { tsval, tsecr, .. } if passage.fate == Fate::Sent => {
@@ -297,9 +313,10 @@ impl Seen {
 fn draw(look: Look, title: &str, rows: &[Row]) -> String {
     let (x, y, kind) = match look {
         Look::Curves("goodput") => ("time_s", "goodput_bit_s", Kind::Line),
-        Look::Curves("cwnd") => ("time_s", "congestion_window_bytes", Kind::Line),
-        Look::Curves(_) | Look::Waits => ("time_s", "queuing_delay_ms", Kind::Line),
+        Look::Curves("cwnd") | Look::First("cwnd") => ("time_s", "congestion_window_bytes", Kind::Line),
+        Look::Curves(_) | Look::First(_) => ("time_s", "queuing_delay_ms", Kind::Line),
         Look::Delays(..) => ("sent_at_s", "one_way_delay_ms", Kind::Line),
+        Look::AllDelays => ("", "one_way_delay_ms", Kind::Cdf),
         Look::Lost => ("data_packets", "lost_packets", Kind::Line),
         Look::Copies => ("data_packets", "copies", Kind::Line),
         Look::Gaps => ("", "time_between_acks_s", Kind::Cdf),

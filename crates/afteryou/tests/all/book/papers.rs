@@ -99,10 +99,10 @@ fn every_scenario_of_the_papers_runs() {
             take: &mut |_| {},
             tap: Some(&mut |_| packets += 1),
         };
-        // The run is stopped before its end, so it has no outcome.
-        let stopped =
-            afteryou_sim::watched(&planned.scenario, &mut |progress| progress.at_s < LONG_ENOUGH_S, watchers);
-        assert!(matches!(stopped, Err(afteryou_sim::Error::Interrupted)), "{:?}: {stopped:?}", file.path());
+        let mut watch = |progress: afteryou_sim::Progress| progress.at_s < LONG_ENOUGH_S;
+        // Stopped before its end, unless its few events are over sooner.
+        let ran = afteryou_sim::watched(&planned.scenario, &mut watch, watchers);
+        assert!(matches!(ran, Ok(_) | Err(afteryou_sim::Error::Interrupted)), "{:?}: {ran:?}", file.path());
         assert!(packets > 0, "{:?}", file.path());
     }
 }
