@@ -80,7 +80,7 @@ impl Ends {
     /// The ends of a new connection; `seed` is its controllers'.
     pub(super) fn new(options: &Options, format: Format, epoch: u16, seed: u64) -> Ends {
         let Options { config, skew_ppm, controllers } = options;
-        let setup = Setup { mss: format.payload, seed };
+        let setup = Setup { seed, ..Setup::of(format.payload) };
         Ends {
             format,
             config: config.clone(),
