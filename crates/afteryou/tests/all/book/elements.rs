@@ -19,8 +19,8 @@ enum Look {
     First(&'static str),
     /// One-way delay of each data packet of the first flow that is acknowledged, between two times in seconds.
     Delays(f64, f64),
-    /// Distribution of these delays.
-    AllDelays,
+    /// Acknowledgements that report a gap so far, over acknowledgements.
+    Overtaken,
     /// Data packets lost so far, over data packets.
     Lost,
     /// Copies so far, over data packets.
@@ -62,15 +62,12 @@ const NETWORK: &[Element] = &[
     element("packet-delivery-trace", Look::Curves("goodput")),
     element("rates-from-a-file", Look::Curves("goodput")),
     element("satellite", Look::Delays(0.0, 60.0)),
+    element("delay-steps", Look::Delays(3.9, 4.5)),
+    element("jitter", Look::Delays(2.0, 2.4)),
     variants(
-        "delay-steps",
-        Look::Delays(3.9, 4.5),
-        &[("in order", "link.delay.reorder=false"), ("with reordering", "link.delay.reorder=true")],
-    ),
-    variants(
-        "jitter",
-        Look::AllDelays,
-        &[("in order", "link.jitter.reorder=false"), ("with reordering", "link.jitter.reorder=true")],
+        "reordering",
+        Look::Overtaken,
+        &[("in order", "link.jitter.reorder=false"), ("with reordering", "")],
     ),
     variants(
         "loss-laws",
@@ -88,7 +85,7 @@ const NETWORK: &[Element] = &[
         &[("aggregated", ""), ("one by one", "link.reverse.aggregate=\"none\"")],
     ),
     element("drop-rule", Look::Curves("cwnd")),
-    element("delay-rule", Look::Delays(2.0, 3.5)),
+    element("delay-rule", Look::Overtaken),
     variants(
         "rtt-laws",
         Look::Rtts,
@@ -215,7 +212,7 @@ fn rows_of(scenario: &Scenario, look: Look, variant: &str) -> Vec<Row> {
             let within = seen.delays.into_iter().filter(|(at, _)| (from..to).contains(at));
             named(within.collect(), "one-way delay")
         }
-        Look::AllDelays => named(alone(seen.delays.into_iter().map(|(_, delay)| delay).collect()), "delays"),
+        Look::Overtaken => named(seen.overtaken, "acks with a gap"),
         Look::Lost => named(seen.lost, "lost"),
         Look::Copies => named(seen.copies, "copies"),
         Look::Gaps => named(alone(seen.gaps), "gaps"),
@@ -263,6 +260,9 @@ struct Seen {
     delays: Vec<(f64, f64)>,
     lost: Vec<(f64, f64)>,
     copies: Vec<(f64, f64)>,
+    overtaken: Vec<(f64, f64)>,
+    acks: f64,
+    with_gap: f64,
     gaps: Vec<f64>,
     last_ack: Option<f64>,
     data: f64,
@@ -294,7 +294,10 @@ impl Seen {
                 }
                 self.copies.push((self.data, self.again));
             }
-            Content::Ack { tsval, tsecr, .. } if passage.fate == Fate::Sent => {
+            Content::Ack { tsval, tsecr, blocks, .. } if passage.fate == Fate::Sent => {
+                self.acks += 1.0;
+                self.with_gap += f64::from(u8::from(!blocks.is_empty()));
+                self.overtaken.push((self.acks, self.with_gap));
                 self.delays.push((f64::from(tsecr) / 1e6, f64::from(tsval.wrapping_sub(tsecr)) / 1e3));
                 self.gaps.extend(self.last_ack.map(|last| at - last));
                 self.last_ack = Some(at);
@@ -316,7 +319,7 @@ fn draw(look: Look, title: &str, rows: &[Row]) -> String {
         Look::Curves("cwnd") | Look::First("cwnd") => ("time_s", "congestion_window_bytes", Kind::Line),
         Look::Curves(_) | Look::First(_) => ("time_s", "queuing_delay_ms", Kind::Line),
         Look::Delays(..) => ("sent_at_s", "one_way_delay_ms", Kind::Line),
-        Look::AllDelays => ("", "one_way_delay_ms", Kind::Cdf),
+        Look::Overtaken => ("acks", "acks_with_a_gap", Kind::Line),
         Look::Lost => ("data_packets", "lost_packets", Kind::Line),
         Look::Copies => ("data_packets", "copies", Kind::Line),
         Look::Gaps => ("", "time_between_acks_s", Kind::Cdf),
