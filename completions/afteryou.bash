@@ -205,12 +205,16 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__bed)
-            opts="-h --out --json --seed --repeat --jobs --no-series --parquet --shard --set --help"
+            opts="-h --qlog --out --json --seed --repeat --jobs --no-series --parquet --shard --set --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --qlog)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --out)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1367,13 +1371,17 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__sim)
-            opts="-h --trace --out --json --seed --repeat --jobs --no-series --parquet --shard --set --help"
+            opts="-h --trace --qlog --out --json --seed --repeat --jobs --no-series --parquet --shard --set --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --trace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --qlog)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -1,5 +1,6 @@
 //! The command line of the engines: one subcommand for each engine of the lab's list.
 
+use crate::runs::traced::Traces;
 use afteryou_lab::sweep::Shard;
 use afteryou_lab::{Choices, Engine, Fluid, Pool, Simulator, ENGINES};
 use afteryou_terminal::Failure;
@@ -13,8 +14,8 @@ pub struct EngineCommand {
     pub engine: &'static dyn Engine,
     /// Explain instead of running; the fluid engine alone has closed forms.
     pub explain: bool,
-    /// Write every packet into this file; the simulator alone looks at single packets.
-    pub trace: Option<PathBuf>,
+    /// Packets and senders in files of their own.
+    pub traces: Traces,
     /// Which runs, and what becomes of them.
     pub runs: RunArgs,
 }
@@ -102,6 +103,11 @@ const TRACE: &str = "trace";
 const TRACE_HELP: &str =
     "Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run";
 
+const QLOG: &str = "qlog";
+
+const QLOG_HELP: &str =
+    "Write every sender into a file in this folder (qlog, for qvis); the file must stand for one run";
+
 const EXPLAIN_HELP: &str =
     "Print the equilibrium, time constants and stability of the scenario, and the expected shares, without running it";
 
@@ -125,6 +131,11 @@ fn explains(engine: &dyn Engine) -> bool {
 /// Only one engine looks at single packets.
 fn traces(engine: &dyn Engine) -> bool {
     engine.name() == Simulator.name()
+}
+
+/// Equations have no senders of packets.
+fn has_senders(engine: &dyn Engine) -> bool {
+    engine.name() != Fluid.name()
 }
 
 fn after_help(engine: &dyn Engine) -> String {
@@ -164,6 +175,17 @@ fn subcommand(engine: &'static dyn Engine) -> Command {
         ),
         false => command,
     };
+    let command = match has_senders(engine) {
+        true => command.arg(
+            Arg::new(QLOG)
+                .long(QLOG)
+                .value_name("DIR")
+                .help(QLOG_HELP)
+                .conflicts_with("shard")
+                .value_parser(clap::value_parser!(PathBuf)),
+        ),
+        false => command,
+    };
     // After the arguments, whose own description would take the place of the engine's.
     RunArgs::augment_args(command).about(engine.summary()).after_help(after_help(engine))
 }
@@ -189,7 +211,13 @@ impl FromArgMatches for EngineCommand {
         let engine = afteryou_lab::find(name).map_err(|_| none())?;
         let explain = explains(engine) && matches.get_flag(EXPLAIN);
         let trace = if traces(engine) { matches.get_one(TRACE).cloned() } else { None };
-        Ok(EngineCommand { engine, explain, trace, runs: RunArgs::from_arg_matches(matches)? })
+        let qlog = if has_senders(engine) { matches.get_one(QLOG).cloned() } else { None };
+        Ok(EngineCommand {
+            engine,
+            explain,
+            traces: Traces { trace, qlog },
+            runs: RunArgs::from_arg_matches(matches)?,
+        })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -202,7 +230,7 @@ impl fmt::Debug for EngineCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(self.engine.name())
             .field("explain", &self.explain)
-            .field("trace", &self.trace)
+            .field("traces", &self.traces)
             .field("runs", &self.runs)
             .finish()
     }

@@ -17,6 +17,7 @@
 //! | many runs: words, page | [`batch_text`], [`index_html`] |
 //! | figures for other programs | [`rows`] |
 //! | every packet, for Wireshark | [`Capture`] |
+//! | every sender, for qvis | [`Qlogs`] |
 //! | any figure of saved rows; as PNG | [`plot`], [`png()`] |
 //! | two outcomes, figure by figure and on one page | [`Pair`] |
 //! | pages drawn again | [`redraw`] |
@@ -37,6 +38,7 @@ mod pcapng;
 mod plan;
 pub mod plot;
 mod png;
+mod qlog;
 mod queues;
 mod redraw;
 pub mod rows;
@@ -55,6 +57,7 @@ pub use folder::{check_writable, read, write_files, write_folder, Written};
 pub use html::html;
 pub use pcapng::{Capture, UTP_PORT};
 pub use png::png;
+pub use qlog::Qlogs;
 pub use redraw::redraw;
 pub use series::{series_csv, series_parquet, write_series};
 pub use svg::{pair_svg, svg};

@@ -220,7 +220,7 @@ fn traffic(traffic: &Traffic) -> String {
         Traffic::Downloads { downloads, .. } => format!("{downloads} downloads at a time"),
         Traffic::Web(web) => format!("{} users who fetch pages of {} objects", web.users, web.objects),
         Traffic::Bursts { every, size } => format!("segments of {size} every {every}"),
-        Traffic::Cbr { rate, payload } => {
+        Traffic::Cbr { rate, payload, .. } => {
             let bits = payload.bytes() as f64 * 8.0;
             let per_second = rate.bits_per_second() as f64 / bits;
             match per_second.is_finite() {

@@ -13,7 +13,7 @@ use crate::hosts::Hosts;
 use crate::path::{Direction, Path};
 use crate::random;
 use crate::record::Record;
-use crate::traffic::Traffic;
+use crate::traffic::{Gaps, Traffic};
 use crate::transport::{Protocol, Transport};
 use crate::units::{Buffer, Duration, Probability, Rate, Size};
 use afteryou_aqm::{Queue, Site};
@@ -519,7 +519,7 @@ impl Flow {
         Flow {
             controller: None,
             transport: Transport::udp(),
-            traffic: Traffic::Cbr { rate, payload },
+            traffic: Traffic::Cbr { rate, payload, gaps: Gaps::Equal },
             ..Flow::new(name, role, "", rtt)
         }
     }
@@ -542,7 +542,7 @@ impl Flow {
     pub(crate) fn check(&self, duration: Duration) -> Result<(), Error> {
         let wrong = |what: &str| Err(Error::Scenario(format!("flow {:?} {what}", self.name)));
         match (&self.controller, self.transport.protocol()?, &self.traffic) {
-            (None, Protocol::Udp, Traffic::Cbr { rate, payload }) => {
+            (None, Protocol::Udp, Traffic::Cbr { rate, payload, .. }) => {
                 if rate.bytes_per_second() == 0 || payload.bytes() < 16 || payload.bytes() > 1400 {
                     return wrong("needs a rate above zero and a payload of 16 B to 1400 B");
                 }

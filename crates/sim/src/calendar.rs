@@ -2,11 +2,18 @@
 //!
 //! Integer nanoseconds; events at the same instant come in the order in which they were scheduled, so that a run is the
 //! same on every machine. What happens is told by a [`Slot`]: a link, a delay line, a timer. Each has at most one entry
-//! that counts, so the heap stays as small as the network, however many packets are on their way.
+//! that counts, so the queue stays as small as the network, however many packets are on their way.
+//!
+//! The next events are in a short list in order, the others in a wheel of buckets, which is opened bucket by bucket. Until
+//! there are many events, there is no wheel. The width of its buckets follows the length of the ways in the list.
+
+mod soonest;
+mod wheel;
 
 use afteryou_base::Time;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use soonest::Soonest;
+use std::ops::RangeInclusive;
+use wheel::Wheel;
 
 /// Whose event it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,48 +76,135 @@ impl Slot {
     }
 }
 
-/// The event queue. A key is time (64 bits), sequence (37 bits, more events than a run of hours has) and slot (27 bits) in
-/// one number.
-#[derive(Debug, Default)]
+/// An event's place in the order, in one number: time (64 bits), sequence (37 bits, more events than a run of hours has) and
+/// slot (27 bits).
+type Key = u128;
+
+fn at(key: Key) -> Time {
+    Time((key >> 64) as u64)
+}
+
+fn slot(key: Key) -> Slot {
+    Slot(key as u32 & ((1 << SLOT_BITS) - 1))
+}
+
+/// Most events in the list of the next ones.
+const FEW: usize = 48;
+/// Events after which the width of buckets is judged.
+const JUDGED: u64 = 2048;
+/// Mean number of steps to a new event's place in the list. With fewer, buckets are opened more often than they save.
+const STEPS: RangeInclusive<f64> = 1.5..=5.0;
+
+/// The event queue: the next events in a short list, and a wheel for those that come later.
+#[derive(Debug)]
 pub struct Calendar {
-    heap: BinaryHeap<Reverse<u128>>,
+    soonest: Soonest,
+    /// Events with this key or a later one are in the wheel.
+    later_from: Key,
+    later: Option<Box<Wheel>>,
     sequence: u64,
+    /// Events scheduled, and steps made in the list, when the width of buckets was judged.
+    judged: (u64, u64),
+}
+
+impl Default for Calendar {
+    fn default() -> Calendar {
+        Calendar {
+            soonest: Soonest::default(),
+            later_from: Key::MAX,
+            later: None,
+            sequence: 0,
+            judged: (0, 0),
+        }
+    }
 }
 
 impl Calendar {
     /// Schedules an event.
     pub fn push(&mut self, at: Time, slot: Slot) {
         let key = self.key(at, slot);
-        self.heap.push(Reverse(key));
+        self.put(key);
     }
 
-    fn key(&mut self, at: Time, slot: Slot) -> u128 {
+    fn key(&mut self, at: Time, slot: Slot) -> Key {
         self.sequence += 1;
         u128::from(at.0) << 64 | u128::from(self.sequence << SLOT_BITS | u64::from(slot.0))
     }
 
+    fn put(&mut self, key: Key) {
+        match &mut self.later {
+            Some(later) if key >= self.later_from => later.push(key),
+            _ => self.put_soon(key),
+        }
+    }
+
+    #[inline]
+    fn put_soon(&mut self, key: Key) {
+        self.soonest.push(key);
+        if self.soonest.len() > FEW {
+            self.shorten();
+        }
+    }
+
+    /// The list has become too long: its later part goes to the wheel.
+    #[cold]
+    fn shorten(&mut self) {
+        let later = self.later.get_or_insert_with(|| Box::new(Wheel::new()));
+        for key in self.soonest.take_all_but(FEW / 2) {
+            self.later_from = self.later_from.min(key);
+            later.push(key);
+        }
+        self.judge_width();
+    }
+
     /// The next event. It stays until [`finish`](Self::finish) is called for it; what is scheduled meanwhile comes later.
-    pub fn next(&self) -> Option<(Time, Slot)> {
-        let Reverse(key) = *self.heap.peek()?;
-        Some((Time((key >> 64) as u64), Slot(key as u32 & ((1 << SLOT_BITS) - 1))))
+    pub fn next(&mut self) -> Option<(Time, Slot)> {
+        let first = self.soonest.first().or_else(|| self.open_next())?;
+        Some((at(first), slot(first)))
+    }
+
+    /// Moves on to the next events of the wheel.
+    fn open_next(&mut self) -> Option<Key> {
+        self.later_from = self.later.as_mut()?.open_next(&mut self.soonest);
+        self.judge_width();
+        self.soonest.first()
+    }
+
+    #[inline]
+    fn judge_width(&mut self) {
+        if self.sequence - self.judged.0 >= JUDGED {
+            self.change_width();
+        }
+    }
+
+    /// Makes buckets wider or narrower if that is better.
+    #[cold]
+    fn change_width(&mut self) {
+        let (events, steps) = (self.sequence - self.judged.0, self.soonest.steps - self.judged.1);
+        self.judged = (self.sequence, self.soonest.steps);
+        let each = steps as f64 / events as f64;
+        if STEPS.contains(&each) {
+            return;
+        }
+        let changed = self.later.as_mut().and_then(|later| later.change_width(each < *STEPS.start()));
+        let Some(mut keys) = changed else { return };
+        keys.append(&mut self.soonest.take());
+        self.later_from = Key::MIN;
+        keys.into_iter().for_each(|key| self.put(key));
+        self.open_next();
     }
 
     /// The next event is over; its slot comes again at `again`, if that is said.
     pub fn finish(&mut self, again: Option<Time>) {
-        let Some(at) = again else {
-            self.heap.pop();
-            return;
-        };
-        self.sequence += 1;
-        let sequence = self.sequence;
-        if let Some(mut top) = self.heap.peek_mut() {
-            let slot = u64::from(top.0 as u32 & ((1 << SLOT_BITS) - 1));
-            *top = Reverse(u128::from(at.0) << 64 | u128::from(sequence << SLOT_BITS | slot));
+        let Some(first) = self.soonest.pop() else { return };
+        if let Some(again) = again {
+            let key = self.key(again, slot(first));
+            self.put(key);
         }
     }
 }
 
-/// A timer that is moved often and fires seldom: an entry in the heap that comes too early is moved on when it comes
+/// A timer that is moved often and fires seldom: an entry in the calendar that comes too early is moved on when it comes
 /// instead of being taken out before.
 #[derive(Clone, Copy, Debug)]
 pub struct Timer {
@@ -145,6 +239,11 @@ impl Timer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use afteryou_base::Span;
+    use proptest::prelude::*;
+    use rand_pcg::rand_core::Rng;
+    use rand_pcg::Pcg64;
+    use std::collections::BTreeSet;
 
     fn drain(calendar: &mut Calendar) -> Vec<(u64, usize)> {
         let mut seen = Vec::new();
@@ -201,5 +300,86 @@ mod tests {
             calendar.finish(None);
         }
         assert_eq!(fired, [5, 20]);
+    }
+
+    /// A calendar and a sorted set that get the same events, whose numbers count up.
+    #[derive(Default)]
+    struct Both {
+        calendar: Calendar,
+        set: BTreeSet<(u64, u64, usize)>,
+        pushed: u64,
+    }
+
+    impl Both {
+        fn push(&mut self, at: u64, slot: usize) {
+            self.pushed += 1;
+            self.set.insert((at, self.pushed, slot));
+            self.calendar.push(Time(at), Slot::new(Kind::Line, slot));
+        }
+
+        fn finish(&mut self, again: Option<u64>) {
+            let (_, _, slot) = self.set.pop_first().unwrap();
+            if let Some(at) = again {
+                self.pushed += 1;
+                self.set.insert((at, self.pushed, slot));
+            }
+            self.calendar.finish(again.map(Time));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn events_come_in_the_order_of_a_sorted_set(
+            seed: u64,
+            begun in 1usize..3_000,
+            spread in 0u32..36,
+            spans in prop::collection::vec(0u32..36, 1..6),
+        ) {
+            let mut random = Pcg64::new(seed.into(), 1);
+            let mut both = Both::default();
+            (0..begun).for_each(|slot| both.push(random.next_u64() % (1 << spread), slot));
+            let mut events = 0;
+            while let Some(&(at, _, slot)) = both.set.first() {
+                prop_assert_eq!(both.calendar.next(), Some((Time(at), Slot::new(Kind::Line, slot))));
+                events += 1;
+                let span = 1 << spans[events % spans.len()];
+                let mut later = || at + random.next_u64() % span;
+                let again = (events < 15_000).then(&mut later);
+                match events % 4 {
+                    0 => {
+                        // The event makes another one before it is over, and one after it.
+                        both.push(later(), begun);
+                        both.finish(None);
+                        again.into_iter().for_each(|at| both.push(at, slot));
+                    }
+                    _ => both.finish(again.filter(|_| events % 4 != 3 || both.set.len() < begun)),
+                }
+            }
+            prop_assert_eq!(both.calendar.next(), None);
+        }
+    }
+
+    #[test]
+    fn a_crowd_at_one_instant_takes_no_longer_than_events_apart() {
+        for apart in [0, 1, 1_000_000] {
+            let mut calendar = Calendar::default();
+            (0..100_000)
+                .for_each(|i| calendar.push(Time(7) + Span(i as u64 * apart), Slot::new(Kind::Line, i)));
+            assert!(
+                calendar.soonest.steps < 100_000 * 8,
+                "{} steps, {apart} ns apart",
+                calendar.soonest.steps
+            );
+            for (i, (_, slot)) in drain(&mut calendar).into_iter().enumerate() {
+                assert_eq!(slot, i);
+            }
+            assert!(
+                calendar.soonest.steps < 100_000 * 40,
+                "{} steps, {apart} ns apart",
+                calendar.soonest.steps
+            );
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! The bed has uTP and bare UDP over one link with two directions.
 
 use afteryou_scenario::support::Unsupported;
-use afteryou_scenario::{Elements, Flow, Scenario, Traffic};
+use afteryou_scenario::{Elements, Flow, Gaps, Scenario, Traffic};
 
 /// Can a checked scenario be run on real sockets?
 ///
@@ -41,6 +41,7 @@ fn of_flow(flow: &Flow) -> Vec<Unsupported> {
     let traffic = match flow.traffic {
         Traffic::Chunk(_) => Some("traffic in chunks"),
         Traffic::OnOff { .. } => Some("traffic that goes on and off"),
+        Traffic::Cbr { gaps: Gaps::Exponential, .. } => Some("exponential gaps"),
         ref traffic if traffic.has_transfers() => Some("traffic of many transfers"),
         _ => None,
     };

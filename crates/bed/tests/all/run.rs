@@ -5,7 +5,7 @@ use afteryou_aqm::list::{Entry, QUEUES};
 use afteryou_bed::run::{run, Baseline, Options, Source};
 use afteryou_scenario::scenario::{Flow, Link, Reverse, Role, Scenario, Window};
 use afteryou_scenario::{Algorithm, Buffer, Direction, Duration, FlowSet, Outcome, Rate, Size};
-use afteryou_scenario::{Traffic, Transport};
+use afteryou_scenario::{Gaps, Traffic, Transport};
 use std::io::Write;
 use std::thread;
 
@@ -32,7 +32,8 @@ fn flow(
 
 /// A background flow all the time, a foreground from 3 to 5 s, a call.
 fn short(background: Traffic) -> Scenario {
-    let call = Traffic::Cbr { rate: Rate::from_bits(64_000), payload: Size::from_bytes(160) };
+    let call =
+        Traffic::Cbr { rate: Rate::from_bits(64_000), payload: Size::from_bytes(160), gaps: Gaps::Equal };
     let window =
         |name: &str, from, to| Window { name: name.to_owned(), from: seconds(from), to: seconds(to) };
     let link = Link::new(Rate::from_mbit(10), Buffer::Time(Duration::from_millis(200)));
@@ -65,7 +66,7 @@ fn observed(scenario: &Scenario, baseline: Baseline, sources: &[(&str, Source)])
         seen += 1;
         true
     };
-    let outcome = run(scenario, &Options { sources, baseline }, &mut observe).unwrap();
+    let outcome = run(scenario, &Options { sources, baseline, ..Options::default() }, &mut observe).unwrap();
     assert!(seen > 10, "the observer saw {seen} states");
     outcome
 }

@@ -14,7 +14,7 @@
 //!
 //! # States
 //! ```text
-//!   measuring ──cwnd ≥ 16──▶ watching, round by round ──train or delay──▶ found, until a timeout ──▶ measuring
+//!   counting rounds ──cwnd ≥ 16──▶ watching ──train or delay──▶ found ──timeout──▶ counting rounds
 //! ```
 //!
 //! # Constants
@@ -27,7 +27,7 @@
 //! | cushion | 1 ms at most | hystart_ack_delay: aggregation in the sender's host |
 //!
 //! # Source
-//! Linux 6.x `net/ipv4/tcp_cubic.c`: `hystart_update`, `hystart_ack_delay`, `cubictcp_acked`. Ha and Rhee, "Taming the elephants: new TCP
+//! Linux 6.14 `net/ipv4/tcp_cubic.c`, in which rounds are counted from the first ack on; before, they began late in a train. Functions: `hystart_update`, `hystart_ack_delay`, `cubictcp_acked`. Ha and Rhee, "Taming the elephants: new TCP
 //! slow start", Computer Networks 55(9), 2011, for the idea. The smallest round-trip time is that of slow start alone: Linux also
 //! takes samples from one second after a recovery on, which matters after an idle time only.
 //!
@@ -93,22 +93,20 @@ impl LinuxHyStart {
         let Some(rtt) = ack.rtt else { return GROW };
         let min_rtt = self.min_rtt.map_or(rtt, |min| min.min(rtt));
         self.min_rtt = Some(min_rtt);
-        if self.found || cwnd < LOW_WINDOW * f64::from(mss) {
+        if self.found {
             return GROW;
         }
         // An ack for a packet sent since the round began ends it.
-        let mut round = self.round.filter(|round| ack.sent_at < round.began).unwrap_or(Round {
-            began: ack.now,
-            latest: ack.now,
-            min_rtt: rtt,
-            samples: 0,
-        });
+        let round = self.round.filter(|round| ack.sent_at < round.began);
+        let round = self.round.insert(round.unwrap_or_else(|| Round::beginning(ack.now)));
+        if cwnd < LOW_WINDOW * f64::from(mss) {
+            return GROW;
+        }
         let most_train = match self.is_paced {
             true => min_rtt + cushion(ack, cwnd),
             false => (min_rtt + cushion(ack, cwnd)) / 2,
         };
         self.found = round.has_long_train(ack.now, most_train) | round.has_queue(rtt, min_rtt);
-        self.round = Some(round);
         if self.found {
             Advice::Leave
         } else {
@@ -118,6 +116,10 @@ impl LinuxHyStart {
 }
 
 impl Round {
+    fn beginning(now: Time) -> Round {
+        Round { began: now, latest: now, min_rtt: Span(u64::MAX), samples: 0 }
+    }
+
     fn has_long_train(&mut self, now: Time, most: Span) -> bool {
         if now.since(self.latest) > ACK_DELTA {
             return false;

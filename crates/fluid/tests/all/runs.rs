@@ -430,13 +430,14 @@ fn extreme_scenarios_give_figures_or_a_refusal_and_never_nonsense() {
     assert!(measured > 30, "{measured}");
 }
 
-/// NewReno's share goes with the inverse of the round-trip time, so the flow with ten times the other's starves.
+/// NewReno's share falls with the round-trip time: the flow with the long path has a fifth of its fair share.
 #[test]
 fn a_set_of_flows_is_measured_over_time() {
     let flows =
         [("near", 20), ("far", 400)].map(|(name, rtt_ms)| flow(name, Role::Foreground, "newreno", rtt_ms));
     let mut scenario = scenario("10 Mbit/s", "30 packets", 100, flows.to_vec());
-    scenario.sets = vec![FlowSet::new("late", vec!["near".to_owned(), "far".to_owned()])];
+    let set = FlowSet::new("late", vec!["near".to_owned(), "far".to_owned()]);
+    scenario.sets = vec![FlowSet { starved: "30 %".parse().unwrap(), ..set }];
     let outcome = outcome(&scenario);
     let (set, window) = (&outcome.run.sets[0], &outcome.run.windows[0]);
     let rates: Vec<f64> = window.flows.iter().map(|flow| flow.goodput_bit_s).collect();
@@ -447,7 +448,8 @@ fn a_set_of_flows_is_measured_over_time() {
     assert!((short.mean - set.fairness.unwrap()).abs() < 0.05 && short.p5 <= short.mean, "{set:?}");
     let starved = set.starved.as_ref().unwrap();
     let part = 2.0 * window.flows[1].share_of_payload_capacity;
-    assert_eq!(part < 0.1, starved.longest_s > 30.0, "{part} of the fair share: {starved:?}");
+    assert!(part < 0.3 && starved.longest_s > 30.0, "{part} of the fair share: {starved:?}");
+    assert_eq!(starved.flow.as_deref(), Some("far"));
     assert!(set.start_up_s.is_some_and(|start_up_s| start_up_s < 75.0), "{set:?}");
     assert_eq!((set.stalls, &set.transfers, &set.after_loss), (None, &None, &None));
 }

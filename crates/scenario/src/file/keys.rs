@@ -2,6 +2,7 @@
 //! are made from these tables.
 
 use crate::record::Record;
+use crate::traffic::Gaps;
 
 /// A key.
 #[derive(Clone, Copy, Debug)]
@@ -489,6 +490,11 @@ pub const TRAFFIC: &[Key] = &[
     key("off", Takes::Time, "time off"),
     key("cbr", Takes::Rate, "rate of constant-rate traffic"),
     key("payload", Takes::Size, "payload of a packet of constant-rate traffic; 160 B by default"),
+    key(
+        "gaps",
+        Takes::Word(Gaps::WORDS),
+        "times between packets of constant-rate traffic: equal, or exponential with the same mean; equal by default",
+    ),
     key("arrivals", Takes::Arrivals, "times between transfers, each over a connection of its own"),
     key("web", Takes::Table(WEB), "users who fetch pages"),
     key("swarm", Takes::Table(SWARM), "peers that upload to each other; needs hosts"),

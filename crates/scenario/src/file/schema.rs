@@ -1,6 +1,7 @@
 //! The JSON schema of a scenario file, made from the tables of keys and of parameters, so that editors can help.
 
 use super::keys::{Key, Takes, LOGNORMAL, NORMAL, ROOT, TRAFFIC};
+use crate::traffic::Gaps;
 use afteryou_aqm::list::QUEUES;
 use afteryou_base::param::{Kind, Param};
 use afteryou_cc::list::CONTROLLERS;
@@ -101,7 +102,7 @@ fn takes(takes: Takes) -> Value {
             { "type": "object", "required": ["size"], "properties": { "size": text(SIZE) }, "additionalProperties": false },
             { "type": "object", "required": ["chunk"], "properties": { "chunk": text(SIZE) }, "additionalProperties": false },
             { "type": "object", "required": ["on", "off"], "properties": { "on": text(TIME), "off": text(TIME) }, "additionalProperties": false },
-            { "type": "object", "required": ["cbr"], "properties": { "cbr": text(RATE), "payload": text(SIZE) }, "additionalProperties": false },
+            { "type": "object", "required": ["cbr"], "properties": { "cbr": text(RATE), "payload": text(SIZE), "gaps": { "enum": Gaps::WORDS } }, "additionalProperties": false },
             form(&["arrivals", "size"]),
             form(&["chunk", "pause", "persist"]),
             form(&["web"]),

@@ -35,12 +35,12 @@ impl Ends {
         }
     }
 
-    /// Sends a packet; returns when the next one is due.
-    pub(super) fn send(&mut self, net: &mut Net, now: Time) -> Time {
+    /// Sends a packet; returns the mean time to the next one.
+    pub(super) fn send(&mut self, net: &mut Net, now: Time) -> Span {
         self.sent += 1;
         let body = Body::Cbr { sent_low: now.0 as u32, sent_high: (now.0 >> 32) as u32 };
         net.send_data(now, self.format.packet(self.format.payload, body), self.sent);
-        now + self.interval
+        self.interval
     }
 
     pub(super) fn receive(&mut self, net: &mut Net, now: Time, packet: Packet) {

@@ -28,9 +28,15 @@ pub struct Meter {
     is_mixed: bool,
     /// Time in the queue of packets that waited, in this step.
     step: StepMean,
+    /// Times in the queue that the open windows have not taken in yet, twice the ns, and one more for lower effort. A window's bins
+    /// have left the cache when the next packet of a link departs: a batch of them costs as much as one.
+    pending: Vec<u64>,
     /// Packets that had not waited when the step began.
     undelayed_before_step: u64,
 }
+
+/// Times in the queue that windows take in together.
+const BATCH: usize = 64;
 
 /// A value for best effort and one for lower effort.
 type PerClass<T> = [T; 2];
@@ -108,6 +114,7 @@ impl Meter {
             changed: Time::ZERO,
             is_mixed: (1..flows.len()).contains(&lower),
             step: StepMean::default(),
+            pending: Vec::new(),
             undelayed_before_step: 0,
         }
     }
@@ -156,13 +163,29 @@ impl Meter {
             return;
         }
         self.step.record(sojourn);
+        if self.open.is_empty() {
+            return;
+        }
+        self.pending.push(sojourn.0 << 1 | class as u64);
+        if self.pending.len() == BATCH {
+            self.settle();
+        }
+    }
+
+    /// The open windows take in what is pending.
+    #[inline(never)]
+    fn settle(&mut self) {
         for index in &self.open {
             let window = &mut self.windows[*index];
-            window.delays.record(sojourn);
-            if self.is_mixed {
-                window.by_class[class as usize].record(sojourn);
+            for pending in &self.pending {
+                let (sojourn, class) = (Span(pending >> 1), (pending & 1) as usize);
+                window.delays.record(sojourn);
+                if self.is_mixed {
+                    window.by_class[class].record(sojourn);
+                }
             }
         }
+        self.pending.clear();
     }
 
     /// Returns the mean time in the queue since the last call, ms.
@@ -174,6 +197,7 @@ impl Meter {
 
     /// Windows begin and end here, when `bytes` have left the link in all; `bucket` returns the bucket of a connection.
     pub fn at_edge(&mut self, now: Time, bytes: u64, bucket: impl Fn(u32) -> Option<usize>) {
+        self.settle();
         self.queue_changed(now, self.queued);
         if let Some(lengths) = &mut self.lengths {
             lengths.at_edge(now, bucket);

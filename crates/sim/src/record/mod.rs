@@ -6,6 +6,7 @@ mod delays;
 mod lengths;
 mod levels;
 mod meter;
+mod onlookers;
 mod sender_log;
 mod steps;
 mod tracks;
@@ -15,8 +16,8 @@ pub use after_loss::LossOrder;
 pub use delays::{Delays, StepMean};
 pub use lengths::edges;
 pub use meter::Meter;
+pub use onlookers::Onlookers;
 pub use sender_log::{SenderLog, Settings, STALL};
-pub use watched::Watched;
 
 use crate::application::{Application, HostBytes, Times};
 use crate::connection::Connections;

@@ -7,6 +7,7 @@ mod elements;
 mod fair_queues;
 mod golden;
 mod grid;
+mod hystart;
 mod libutp_recovery;
 mod paths;
 mod pie;

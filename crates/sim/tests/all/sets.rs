@@ -105,7 +105,8 @@ fn a_retransmission_comes_where_the_capture_shows_it() {
             }
             _ => {}
         };
-        let watchers = Watchers { every: Span::ZERO, take: &mut |_| {}, tap: Some(&mut tap) };
+        let watchers =
+            Watchers { every: Span::ZERO, take: &mut |_| {}, tap: Some(&mut tap), observers: None };
         let mut figures =
             afteryou_sim::watched(&scenario, &mut |_| true, watchers).unwrap().run.sets.remove(0);
         let after = figures.after_loss.take().unwrap();

@@ -1,0 +1,69 @@
+//! The events that come next, in order.
+
+use super::Key;
+use std::cmp::Reverse;
+
+/// A short list of events in order.
+#[derive(Debug, Default)]
+pub(super) struct Soonest {
+    /// The first event at the end, where most new ones belong, too.
+    keys: Vec<Key>,
+    /// Steps made so far to find the places of new events.
+    pub steps: u64,
+}
+
+impl Soonest {
+    /// Adds an event.
+    #[inline]
+    pub(super) fn push(&mut self, key: Key) {
+        let end = self.keys.len();
+        let mut place = end;
+        self.keys.push(key);
+        while place > 0 && self.keys[place - 1] < key {
+            self.keys[place] = self.keys[place - 1];
+            place -= 1;
+        }
+        self.keys[place] = key;
+        self.steps += (end - place) as u64;
+    }
+
+    /// The first event.
+    #[inline]
+    pub(super) fn first(&self) -> Option<Key> {
+        self.keys.last().copied()
+    }
+
+    /// Takes the first event.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<Key> {
+        self.keys.pop()
+    }
+
+    /// Adds many events.
+    pub(super) fn extend(&mut self, keys: Vec<Key>) {
+        self.keys.extend(keys);
+        self.keys.sort_unstable_by_key(|key| Reverse(*key));
+    }
+
+    /// Takes all events but the first ones, `number` of them, in no order.
+    pub(super) fn take_all_but(&mut self, number: usize) -> Vec<Key> {
+        let first = self.keys.split_off(self.keys.len().saturating_sub(number));
+        std::mem::replace(&mut self.keys, first)
+    }
+
+    /// Takes the last event if it comes after `key`.
+    pub(super) fn take_last_if_after(&mut self, key: Key) -> Option<Key> {
+        (*self.keys.first()? > key).then(|| self.keys.remove(0))
+    }
+
+    /// Takes all events.
+    pub(super) fn take(&mut self) -> Vec<Key> {
+        std::mem::take(&mut self.keys)
+    }
+
+    /// How many there are.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.keys.len()
+    }
+}
