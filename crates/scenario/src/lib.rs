@@ -29,6 +29,7 @@ pub mod route_change;
 mod sample;
 pub mod scenario;
 pub mod senders;
+mod sets;
 pub mod support;
 pub mod traffic;
 pub mod transport;

@@ -8,11 +8,10 @@ mod held;
 mod hops;
 
 use crate::calendar::Calendar;
-use crate::connection::number_in;
 use crate::element::{Elements, Entry, Exit};
 use crate::error::Error;
 use crate::link::{Line, Link, OnWires};
-use crate::packet::{Body, Heads, Packet, Sack, NO_SACK};
+use crate::packet::{number_in, Body, Heads, Packet, Sack, NO_SACK};
 use crate::record::{LossOrder, Meter, SenderLog};
 use crate::script::{Fate, Script};
 use crate::tap::{self, Tap};
