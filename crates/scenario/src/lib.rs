@@ -11,6 +11,7 @@ pub mod draw;
 pub mod dscp;
 pub mod element;
 pub mod error;
+mod faults;
 pub mod file;
 pub mod flow_set;
 pub mod fluid;

@@ -115,6 +115,9 @@ pub struct Swarm {
     pub neighbours: u32,
     /// That a slot's next chunk goes to the same neighbour.
     pub persist: Probability,
+    /// How many of the hosts upload, the first ones; all by default.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub uploaders: Option<u32>,
 }
 
 /// Users of the web.

@@ -457,6 +457,7 @@ pub const HOSTS: &[Key] = &[
         Takes::TimeLaw,
         "drawn for each; the round-trip time between two hosts is the mean of theirs, to a server its own",
     ),
+    key("delay", Takes::TimeLaw, "in place of rtt: half of it, the delay one way"),
 ];
 
 /// `swarm` of a flow's traffic.
@@ -469,6 +470,7 @@ pub const SWARM: &[Key] = &[
         Takes::Ratio,
         "probability that a slot's next chunk goes to the same neighbour, after one round trip",
     ),
+    key("uploaders", Takes::Count, "so many of the hosts upload, the others receive alone; all by default"),
 ];
 
 /// `packet` of a flow.

@@ -93,6 +93,7 @@ fn swarm(node: &Node) -> Result<Traffic> {
         slots: number("slots", 5)? as u32,
         neighbours: number("neighbours", 10)? as u32,
         persist: ratio(needed(fields, "persist", node, "0.9")?)?,
+        uploaders: fields.get("uploaders").map(|node| count(node, 1..=1000).map(|n| n as u32)).transpose()?,
     }))
 }
 

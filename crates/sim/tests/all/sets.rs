@@ -241,6 +241,19 @@ const SWARM: &str = "duration = \"30 s\"\nrecord = [\"senders\", \"events\"]\nme
      traffic = { swarm = { chunk = \"50 kB\", slots = 2, neighbours = 4, persist = 0.5 } }\n";
 
 #[test]
+fn the_only_uploader_of_a_swarm_fills_its_uplink_and_the_others_receive_alone() {
+    let alone = SWARM
+        .replace("slots = 2", "uploaders = 1, slots = 3")
+        .replace("rtt = \"40 ms\"", "delay = \"20 ms\"");
+    let run = run(&alone);
+    let hosts = &run.windows[0].hosts;
+    let payload = 1e6 * 1448.0 / 1500.0;
+    assert!(hosts[0].sent_bit_s > 0.9 * payload && hosts[0].received_bit_s == 0.0, "{hosts:?}");
+    assert!(hosts[1..].iter().all(|host| host.sent_bit_s == 0.0), "{hosts:?}");
+    assert_eq!(hosts[1..].iter().filter(|host| host.received_bit_s > 0.0).count(), 4, "its neighbours");
+}
+
+#[test]
 fn the_hosts_of_a_swarm_add_up_to_its_goodput() {
     let run = run(SWARM);
     let (window, set) = (&run.windows[0], &run.sets[0]);
