@@ -192,8 +192,12 @@ fn parts(text: &str) -> (String, String, String) {
 fn rows_of(scenario: &Scenario, look: Look, variant: &str) -> Vec<Row> {
     let mut seen = Seen::default();
     let mut tap = |passage: &Passage<'_>| seen.see(passage);
-    let watchers =
-        afteryou_sim::Watchers { every: afteryou_sim::NEVER, take: &mut |_| {}, tap: Some(&mut tap) };
+    let watchers = afteryou_sim::Watchers {
+        every: afteryou_sim::NEVER,
+        take: &mut |_| {},
+        tap: Some(&mut tap),
+        observers: None,
+    };
     let outcome = afteryou_sim::watched(scenario, &mut |_| true, watchers)
         .unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
     let named = |values: Vec<(f64, f64)>, or: &str| {

@@ -98,6 +98,7 @@ fn every_scenario_of_the_papers_runs() {
             every: afteryou_sim::NEVER,
             take: &mut |_| {},
             tap: Some(&mut |_| packets += 1),
+            observers: None,
         };
         let mut watch = |progress: afteryou_sim::Progress| progress.at_s < LONG_ENOUGH_S;
         // Stopped before its end, unless its few events are over sooner.
