@@ -1,8 +1,8 @@
 //! The command line of the engines: one subcommand for each engine of the lab's list.
 
-use crate::runs::traced::Traces;
+use crate::runs::traced::{has_senders, sees_packets, Traces};
 use afteryou_lab::sweep::Shard;
-use afteryou_lab::{Choices, Engine, Fluid, Pool, Simulator, ENGINES};
+use afteryou_lab::{Choices, Engine, Fluid, Pool, ENGINES};
 use afteryou_terminal::Failure;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use std::fmt;
@@ -128,16 +128,6 @@ fn explains(engine: &dyn Engine) -> bool {
     engine.name() == Fluid.name()
 }
 
-/// Only one engine looks at single packets.
-fn traces(engine: &dyn Engine) -> bool {
-    engine.name() == Simulator.name()
-}
-
-/// Equations have no senders of packets.
-fn has_senders(engine: &dyn Engine) -> bool {
-    engine.name() != Fluid.name()
-}
-
 fn after_help(engine: &dyn Engine) -> String {
     let name = engine.name();
     let explain = match explains(engine) {
@@ -164,28 +154,14 @@ fn subcommand(engine: &'static dyn Engine) -> Command {
         ),
         false => command,
     };
-    let command = match traces(engine) {
-        true => command.arg(
-            Arg::new(TRACE)
-                .long(TRACE)
-                .value_name("FILE")
-                .help(TRACE_HELP)
-                .conflicts_with("shard")
-                .value_parser(clap::value_parser!(PathBuf)),
-        ),
-        false => command,
-    };
-    let command = match has_senders(engine) {
-        true => command.arg(
-            Arg::new(QLOG)
-                .long(QLOG)
-                .value_name("DIR")
-                .help(QLOG_HELP)
-                .conflicts_with("shard")
-                .value_parser(clap::value_parser!(PathBuf)),
-        ),
-        false => command,
-    };
+    // Every engine takes both, so that one that cannot write them says which engine does; only those that can list them.
+    let traces =
+        [(TRACE, "FILE", TRACE_HELP, sees_packets(engine)), (QLOG, "DIR", QLOG_HELP, has_senders(engine))];
+    let command = traces.into_iter().fold(command, |command, (name, value, help, is_listed)| {
+        let arg =
+            Arg::new(name).long(name).value_name(value).help(help).conflicts_with("shard").hide(!is_listed);
+        command.arg(arg.value_parser(clap::value_parser!(PathBuf)))
+    });
     // After the arguments, whose own description would take the place of the engine's.
     RunArgs::augment_args(command).about(engine.summary()).after_help(after_help(engine))
 }
@@ -210,14 +186,8 @@ impl FromArgMatches for EngineCommand {
         let (name, matches) = matches.subcommand().ok_or_else(none)?;
         let engine = afteryou_lab::find(name).map_err(|_| none())?;
         let explain = explains(engine) && matches.get_flag(EXPLAIN);
-        let trace = if traces(engine) { matches.get_one(TRACE).cloned() } else { None };
-        let qlog = if has_senders(engine) { matches.get_one(QLOG).cloned() } else { None };
-        Ok(EngineCommand {
-            engine,
-            explain,
-            traces: Traces { trace, qlog },
-            runs: RunArgs::from_arg_matches(matches)?,
-        })
+        let traces = Traces { trace: matches.get_one(TRACE).cloned(), qlog: matches.get_one(QLOG).cloned() };
+        Ok(EngineCommand { engine, explain, traces, runs: RunArgs::from_arg_matches(matches)? })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

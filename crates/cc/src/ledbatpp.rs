@@ -105,6 +105,10 @@ pub const PARAMS: &[Param] = &[
         "with instant_restore: the restored window is spread over a round trip, also by a transport that does not pace",
         "afteryou",
     ),
+    Param::choice("slowdown_length", "whole", &["whole", "ramp"]).explained(
+        "the wait for the next slowdown is nine times the whole slowdown, or nine times its ramp alone",
+        "draft-01 §4.4; ramp: Bagnulo 2022 appendix",
+    ),
     Param::millis("slowdown_gap", 0, (0, 600_000))
         .explained("least time from the end of a slowdown to the next one", "afteryou"),
     Param::flag("ignore_after_restore", false).explained(

@@ -20,12 +20,14 @@
 //! | every sender, for qvis | [`Qlogs`] |
 //! | any figure of saved rows; as PNG | [`plot`], [`png()`] |
 //! | two outcomes, figure by figure and on one page | [`Pair`] |
+//! | two sweeps, the means at each point and their differences | [`SweepPair`] |
 //! | pages drawn again | [`redraw`] |
 //! | an outcome from a file | [`read`] |
 
 mod batch;
 mod compare;
 mod completions;
+mod element_words;
 mod error;
 mod escape;
 mod folder;
@@ -51,7 +53,7 @@ mod text;
 mod totals;
 
 pub use batch::{index_html, Brief, Finished, Folders, Record, MOST_SHOWN};
-pub use compare::{Compared, Pair};
+pub use compare::{Compared, ComparedMeans, Pair, SweepPair};
 pub use error::Error;
 pub use folder::{check_writable, read, write_files, write_folder, Written};
 pub use html::html;

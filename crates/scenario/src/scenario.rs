@@ -13,6 +13,7 @@ use crate::hosts::Hosts;
 use crate::path::{Direction, Path};
 use crate::random;
 use crate::record::Record;
+use crate::route_change::RouteChange;
 use crate::traffic::{Gaps, Traffic};
 use crate::transport::{Protocol, Transport};
 use crate::units::{Buffer, Duration, Probability, Rate, Size};
@@ -59,6 +60,9 @@ pub struct Scenario {
     /// Packets to hold back, so that others overtake them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub delay: Vec<Delay>,
+    /// Changes of routes.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub route_change: Vec<RouteChange>,
     /// Settings of the fluid engine alone.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fluid: Option<Fluid>,
@@ -271,6 +275,7 @@ impl Scenario {
             flow: Vec::new(),
             drop: Vec::new(),
             delay: Vec::new(),
+            route_change: Vec::new(),
             fluid: None,
         }
     }
@@ -295,6 +300,7 @@ impl Scenario {
                 "{windows} windows of {flows} flows and {links} links are too many figures: at most {MOST_FIGURES}"
             ));
         }
+        self.route_change.iter().try_for_each(|change| self.check_route_change(change))?;
         self.network()?;
         self.check_buffers().map_err(|wrong| wrong.error)?;
         let mut names = HashSet::new();
@@ -342,6 +348,11 @@ impl Scenario {
         let flow = self.flow.iter().filter(|flow| flow.role == Role::Foreground).cloned().collect();
         let drop = self.drop.iter().filter(|drop| drop.flow.as_deref().is_none_or(foreground));
         let delay = self.delay.iter().filter(|delay| foreground(&delay.flow));
+        let concerned = |change: &&RouteChange| {
+            let mut flows = self.flow.iter().filter(|flow| flow.role == Role::Foreground);
+            change.flow.is_none() || flows.any(|flow| change.concerns(flow))
+        };
+        let route_change = self.route_change.iter().filter(concerned).cloned().collect();
         let set = |set: &FlowSet| FlowSet {
             flows: set.flows.iter().filter(|flow| foreground(flow)).cloned().collect(),
             ..set.clone()
@@ -353,6 +364,7 @@ impl Scenario {
             flow,
             drop: drop.cloned().collect(),
             delay: delay.cloned().collect(),
+            route_change,
             ..self.clone()
         }
     }

@@ -10,6 +10,8 @@ mod show;
 mod sweep;
 pub mod traced;
 
+pub use sweep::redraw_tables;
+
 use crate::run_args::{EngineCommand, RunArgs};
 use afteryou_lab::sweep::Folder;
 use afteryou_lab::{Event, Jobs, Lineup, AHEAD};
@@ -41,6 +43,7 @@ struct Job<'a> {
 /// Runs or explains the files.
 pub fn run(command: &EngineCommand) -> Result<(), Failure> {
     let (engine, args) = (command.engine, &command.runs);
+    command.traces.check(engine)?;
     // Everything is read and checked before anything is run.
     let files = read(args)?;
     if command.explain {

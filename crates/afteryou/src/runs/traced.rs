@@ -1,7 +1,7 @@
 //! `--trace` and `--qlog`: one run, with every packet in a file or every sender in a folder.
 
 use super::ended::Ended;
-use afteryou_lab::{Engine, Event, Looks, Point, PoolProgress};
+use afteryou_lab::{Bed, Engine, Event, Fluid, Looks, Point, PoolProgress, Simulator};
 use afteryou_report::{Capture, Error, Qlogs};
 use afteryou_scenario::{Outcome, Passage};
 use afteryou_terminal::Failure;
@@ -15,6 +15,16 @@ use tempfile::NamedTempFile;
 /// Bytes that are written to the file at once.
 const BUFFER: usize = 1 << 20;
 
+/// Only one engine looks at single packets.
+pub fn sees_packets(engine: &dyn Engine) -> bool {
+    engine.name() == Simulator.name()
+}
+
+/// Equations have no senders of packets.
+pub fn has_senders(engine: &dyn Engine) -> bool {
+    engine.name() != Fluid.name()
+}
+
 /// Where packets and senders are written.
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
@@ -25,6 +35,24 @@ pub struct Traces {
 }
 
 impl Traces {
+    /// Can `engine` write what was asked for?
+    pub fn check(&self, engine: &dyn Engine) -> Result<(), Failure> {
+        let name = engine.name();
+        if self.trace.is_some() && !sees_packets(engine) {
+            let reason = format!("--trace is not for afteryou {name}, which does not look at single packets");
+            return Err(Failure::usage(format!("{reason}: use afteryou {}", Simulator.name())));
+        }
+        if self.qlog.is_some() && !has_senders(engine) {
+            let reason = format!("--qlog is not for afteryou {name}, which has no senders of packets");
+            return Err(Failure::usage(format!(
+                "{reason}: use afteryou {} or {}",
+                Simulator.name(),
+                Bed.name()
+            )));
+        }
+        Ok(())
+    }
+
     /// The option that was given, if any.
     pub fn option(&self) -> Option<&'static str> {
         let trace = self.trace.as_ref().map(|_| "--trace");

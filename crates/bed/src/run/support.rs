@@ -22,6 +22,9 @@ pub fn supports(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
             reasons.push(Unsupported::new(key, not_yet("scripted drops and delays")));
         }
     }
+    if !scenario.route_change.is_empty() {
+        reasons.push(Unsupported::new("route_change", not_yet("changes of routes")));
+    }
     let link = &scenario.link;
     let reverse = link.reverse.as_ref().and_then(|reverse| reverse.elements.as_ref());
     for (key, elements) in [("link", Some(&link.elements)), ("link.reverse", reverse)] {

@@ -128,6 +128,11 @@ pub trait Variant {
         due
     }
 
+    /// The wait for the next slowdown is nine times the ramp alone: the time at the floor does not count.
+    fn counts_ramp_alone(&self) -> bool {
+        false
+    }
+
     /// When the next slowdown begins after one that ends now, ns, given the draft's instant.
     fn due_after_slowdown(&self, due: u64, _now: u64) -> u64 {
         due
@@ -355,6 +360,9 @@ impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
         if v.restore(now) {
             self.cwnd = self.ssthresh.max(self.floor(p));
             return self.enter_avoidance(p, now, v);
+        }
+        if v.counts_ramp_alone() {
+            self.began = now;
         }
         (self.phase, self.due) = (Phase::Ramp, NEVER);
         if self.cwnd >= self.ssthresh {

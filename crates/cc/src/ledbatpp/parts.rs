@@ -19,6 +19,7 @@ pub(super) struct Parts {
     restore: Option<Restore>,
     /// Least time from a slowdown to the next one.
     gap: Span,
+    counts_ramp_alone: bool,
     ignore: Option<Ignore>,
     once_a_round: Option<OnceARound>,
     apple: Apple,
@@ -76,6 +77,7 @@ impl Parts {
                 .flag("instant_restore")
                 .then(|| Restore { is_paced: settings.flag("restore_pacing"), at: None }),
             gap: settings.time("slowdown_gap"),
+            counts_ramp_alone: settings.choice("slowdown_length") == "ramp",
             ignore: settings.flag("ignore_after_restore").then(Ignore::default),
             once_a_round: (settings.choice("step") == "round").then(OnceARound::default),
             apple: Apple {
@@ -167,6 +169,10 @@ impl Variant for Parts {
             Span::ZERO => due,
             defer => due.max(now.saturating_add(defer.0)),
         }
+    }
+
+    fn counts_ramp_alone(&self) -> bool {
+        self.counts_ramp_alone
     }
 
     fn due_after_slowdown(&self, due: u64, now: u64) -> u64 {

@@ -392,6 +392,23 @@ fn slowdowns_can_be_kept_apart_with_and_without_a_ramp() {
 }
 
 #[test]
+fn the_wait_can_leave_out_the_time_at_the_floor() {
+    let ramp_alone = ("slowdown_length", Value::Choice("ramp"));
+    // At the floor until 1.1 s, back at 1.2 s.
+    for (options, wait_ms) in [(&[][..], 9 * 200), (&[ramp_alone], 9 * 100)] {
+        let mut controller = after_a_freeze(options);
+        controller.on_ack(&ack(1200.0, 400 * MSS, 50_000));
+        assert_eq!(controller.directive().wake_at, Some(Time::from_millis(1200 + wait_ms)));
+    }
+    let restored = after_a_freeze(&[("instant_restore", Value::Flag(true)), ramp_alone]);
+    assert_eq!(
+        restored.directive().wake_at,
+        Some(Time::from_millis(1100 + 9 * 100)),
+        "without a ramp the floor counts"
+    );
+}
+
+#[test]
 fn delays_of_the_round_trip_after_a_slowdown_can_be_ignored() {
     for (ignore, shrinks) in [(false, true), (true, false)] {
         let options = [("instant_restore", Value::Flag(true)), ("ignore_after_restore", Value::Flag(ignore))];

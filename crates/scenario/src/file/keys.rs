@@ -152,6 +152,11 @@ pub const ROOT: &[Key] = &[
     ),
     key("drop", Takes::Tables(DROP), "packets to drop before they reach the queue"),
     key("delay", Takes::Tables(DELAY), "packets to hold back, so that others overtake them"),
+    key(
+        "route_change",
+        Takes::Tables(ROUTE_CHANGE),
+        "from a time on, packets take another route; those in flight stay on the old one",
+    ),
     key("fluid", Takes::Table(FLUID), "settings of the fluid engine alone"),
     key(
         "sweep",
@@ -530,6 +535,22 @@ pub const PARETO: &[Key] = &[
     key("cap", Takes::Text, "larger values are moved to this one"),
 ];
 
+/// `[[route_change]]`.
+pub const ROUTE_CHANGE: &[Key] = &[
+    key("at", Takes::Time, "from this time on"),
+    key(
+        "flow",
+        Takes::Text,
+        "the flow, or the name of several that were written together; all flows by default",
+    ),
+    key("path", Takes::Table(PATH), "with [[link]]: the new path; as before by default"),
+    key(
+        "rtt",
+        Takes::Time,
+        "the new round-trip time without queues; twice path.delay if only that is given, else as before",
+    ),
+];
+
 /// `[[drop]]`.
 pub const DROP: &[Key] = &[
     key("flow", Takes::Text, "the flow; any flow by default"),
@@ -554,7 +575,7 @@ pub const DELAY: &[Key] = &[
 ];
 
 /// Words of the language that nothing understands yet: they are refused, not ignored.
-pub(crate) const NOT_YET_KEYS: &[&str] = &["route", "route_change"];
+pub(crate) const NOT_YET_KEYS: &[&str] = &["route"];
 /// Controllers that are planned.
 pub(crate) const NOT_YET_CONTROLLERS: &[&str] =
     &["bbr", "bbrv1", "bbrv2", "bbrv3", "proteus", "proteus-s", "rledbat"];

@@ -229,7 +229,7 @@ fn refuse_none(setting: &str, value: &Node) -> Result<()> {
 
 /// Without a flow there is nothing of it to drop or to delay.
 fn forget(root: &mut Table, flow: &str) {
-    for script in ["drop", "delay"] {
+    for script in ["drop", "delay", "route_change"] {
         let Some(Value::List(entries)) = root.get_mut(script).map(|node| &mut node.value) else { continue };
         let of = |node: &Node| match &node.value {
             Value::Table(fields) => fields.get("flow").map(Node::shown),

@@ -1,6 +1,7 @@
 mod elements;
 mod paths;
 mod ranges;
+mod routes;
 
 use super::*;
 use crate::transport::{Protocol, UtpRecovery};

@@ -206,7 +206,7 @@ fn log(scenario: &Scenario, network: &Network, index: usize) -> Option<SenderLog
         let (from, to) = edges(window);
         (from, to, scenario.set_of(&window.name).map_or(STALL, |set| set.stall.0))
     };
-    let has_own_routes = !network.hosts[index].is_empty();
+    let has_own_routes = !network.hosts[index].is_empty() || !network.rerouted[index].is_empty();
     Some(SenderLog::new(Settings {
         flow: spec.name.clone(),
         windows: scenario.measure.iter().map(window).collect(),
@@ -249,7 +249,7 @@ impl Application {
         let spec = scenario.flow[index].clone();
         let log = log(scenario, network, index);
         let onlookers = Onlookers { flow: index, log: log.clone(), observers };
-        let template = Template::new(&spec, |size| network.empty_path(index, size), onlookers)?;
+        let template = Template::new(&spec, |size| network.empty_paths(index, size), onlookers)?;
         let end = Time(scenario.duration.0 .0);
         let work = match &spec.traffic {
             Traffic::Arrivals { .. } => Work::Arrivals(Arrivals::new(scenario, &spec)),

@@ -12,7 +12,6 @@ mod utp;
 
 pub use slab::Connections;
 pub use template::Template;
-pub use utp::number_in;
 
 use crate::calendar::{Kind, Slot, Timer};
 use crate::net::{Net, Way};

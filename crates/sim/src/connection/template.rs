@@ -21,19 +21,19 @@ enum Which {
     Cbr {
         /// Time between two datagrams.
         interval: Span,
-        /// Time from one end to the other over the empty path, sending included.
-        empty: Span,
+        /// Time from one end to the other over each of the empty routes, sending included.
+        empty: Vec<Span>,
     },
 }
 
 impl Template {
-    /// The connections of a flow; a packet of its full size crosses the empty path in `empty`, `onlookers` see its senders.
+    /// The connections of a flow; a packet of its full size crosses the empty routes in `empty`, `onlookers` see its senders.
     ///
     /// # Errors
     /// A transport, a controller or a parameter that is refused.
     pub fn new(
         spec: &Spec,
-        empty: impl FnOnce(u32) -> Span,
+        empty: impl FnOnce(u32) -> Vec<Span>,
         onlookers: Onlookers,
     ) -> Result<Template, Error> {
         let sizes = spec.packet_format();
@@ -74,7 +74,9 @@ impl Template {
         match &self.kind {
             Which::Tcp(options) => Ends::Tcp(Box::new(tcp::Ends::new(options, format, epoch, seed))),
             Which::Utp(options) => Ends::Utp(Box::new(utp::Ends::new(options, format, epoch, seed))),
-            Which::Cbr { interval, empty } => Ends::Cbr(Box::new(cbr::Ends::new(format, *interval, *empty))),
+            Which::Cbr { interval, empty } => {
+                Ends::Cbr(Box::new(cbr::Ends::new(format, *interval, empty.clone())))
+            }
         }
     }
 }

@@ -14,6 +14,7 @@ mod pie;
 mod records;
 mod recovery;
 mod red;
+mod routes;
 mod sampling;
 mod sets;
 mod skew;
