@@ -149,7 +149,7 @@ impl Heads {
     }
 }
 
-/// First sequence numbers and the connection id: any will do, and the same ones every time.
+/// First sequence number of a uTP connection: any will do, and the same one every time.
 pub const FIRST_SEQ: u16 = 1;
 
 /// Returns the low bits of a data packet's number, from 1, as its header has it.

@@ -14,6 +14,7 @@ use afteryou_utp::{Config, Connection, Outgoing, Recovery};
 
 /// Content of every payload. As long as the longest one.
 static NOTHING: [u8; 1 << 16] = [0; 1 << 16];
+/// Connection id: any will do, and the same one every time.
 const CONNECTION_ID: u16 = 1000;
 
 /// What the connections of an application have in common.
