@@ -277,6 +277,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
         }
         'afteryou;sim' {
             [CompletionResult]::new('--trace', '--trace', [CompletionResultType]::ParameterName, 'Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run')
+            [CompletionResult]::new('--qlog', '--qlog', [CompletionResultType]::ParameterName, 'Write every sender into a file in this folder (qlog, for qvis); the file must stand for one run')
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write reports, results and curves into this folder')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of every random choice, instead of the file''s')
             [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Run each combination this many times, with seeds N, N+1, …')
@@ -291,6 +292,8 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;fluid' {
+            [CompletionResult]::new('--trace', '--trace', [CompletionResultType]::ParameterName, 'Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run')
+            [CompletionResult]::new('--qlog', '--qlog', [CompletionResultType]::ParameterName, 'Write every sender into a file in this folder (qlog, for qvis); the file must stand for one run')
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write reports, results and curves into this folder')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of every random choice, instead of the file''s')
             [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Run each combination this many times, with seeds N, N+1, …')
@@ -306,6 +309,8 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;bed' {
+            [CompletionResult]::new('--trace', '--trace', [CompletionResultType]::ParameterName, 'Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run')
+            [CompletionResult]::new('--qlog', '--qlog', [CompletionResultType]::ParameterName, 'Write every sender into a file in this folder (qlog, for qvis); the file must stand for one run')
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write reports, results and curves into this folder')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of every random choice, instead of the file''s')
             [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Run each combination this many times, with seeds N, N+1, …')

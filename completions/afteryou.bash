@@ -205,12 +205,20 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__bed)
-            opts="-h --out --json --seed --repeat --jobs --no-series --parquet --shard --set --help"
+            opts="-h --trace --qlog --out --json --seed --repeat --jobs --no-series --parquet --shard --set --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --trace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --qlog)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --out)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -641,12 +649,20 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__fluid)
-            opts="-h --explain --out --json --seed --repeat --jobs --no-series --parquet --shard --set --help"
+            opts="-h --explain --trace --qlog --out --json --seed --repeat --jobs --no-series --parquet --shard --set --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --trace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --qlog)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --out)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1367,13 +1383,17 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__sim)
-            opts="-h --trace --out --json --seed --repeat --jobs --no-series --parquet --shard --set --help"
+            opts="-h --trace --qlog --out --json --seed --repeat --jobs --no-series --parquet --shard --set --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --trace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --qlog)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -253,6 +253,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         }
         &'afteryou;sim'= {
             cand --trace 'Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run'
+            cand --qlog 'Write every sender into a file in this folder (qlog, for qvis); the file must stand for one run'
             cand --out 'Write reports, results and curves into this folder'
             cand --seed 'Seed of every random choice, instead of the file''s'
             cand --repeat 'Run each combination this many times, with seeds N, N+1, …'
@@ -266,6 +267,8 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --help 'Print help'
         }
         &'afteryou;fluid'= {
+            cand --trace 'Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run'
+            cand --qlog 'Write every sender into a file in this folder (qlog, for qvis); the file must stand for one run'
             cand --out 'Write reports, results and curves into this folder'
             cand --seed 'Seed of every random choice, instead of the file''s'
             cand --repeat 'Run each combination this many times, with seeds N, N+1, …'
@@ -280,6 +283,8 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --help 'Print help'
         }
         &'afteryou;bed'= {
+            cand --trace 'Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run'
+            cand --qlog 'Write every sender into a file in this folder (qlog, for qvis); the file must stand for one run'
             cand --out 'Write reports, results and curves into this folder'
             cand --seed 'Seed of every random choice, instead of the file''s'
             cand --repeat 'Run each combination this many times, with seeds N, N+1, …'

@@ -192,6 +192,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l json -d 'Writ
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l check -d 'Exit with 1 if the verdict is bad'
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l trace -d 'Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l qlog -d 'Write every sender into a file in this folder (qlog, for qvis); the file must stand for one run' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l out -d 'Write reports, results and curves into this folder' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l seed -d 'Seed of every random choice, instead of the file\'s' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l repeat -d 'Run each combination this many times, with seeds N, N+1, …' -r
@@ -202,6 +203,8 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l json -d 'For p
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l no-series -d 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l parquet -d 'Write tables and curves as Parquet, too'
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l trace -d 'Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l qlog -d 'Write every sender into a file in this folder (qlog, for qvis); the file must stand for one run' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l out -d 'Write reports, results and curves into this folder' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l seed -d 'Seed of every random choice, instead of the file\'s' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l repeat -d 'Run each combination this many times, with seeds N, N+1, …' -r
@@ -213,6 +216,8 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l json -d 'For
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l no-series -d 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l parquet -d 'Write tables and curves as Parquet, too'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l trace -d 'Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l qlog -d 'Write every sender into a file in this folder (qlog, for qvis); the file must stand for one run' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l out -d 'Write reports, results and curves into this folder' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l seed -d 'Seed of every random choice, instead of the file\'s' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l repeat -d 'Run each combination this many times, with seeds N, N+1, …' -r

@@ -1,7 +1,8 @@
 //! The command line of the engines: one subcommand for each engine of the lab's list.
 
+use crate::runs::traced::{has_senders, sees_packets, Traces};
 use afteryou_lab::sweep::Shard;
-use afteryou_lab::{Choices, Engine, Fluid, Pool, Simulator, ENGINES};
+use afteryou_lab::{Choices, Engine, Fluid, Pool, ENGINES};
 use afteryou_terminal::Failure;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use std::fmt;
@@ -13,8 +14,8 @@ pub struct EngineCommand {
     pub engine: &'static dyn Engine,
     /// Explain instead of running; the fluid engine alone has closed forms.
     pub explain: bool,
-    /// Write every packet into this file; the simulator alone looks at single packets.
-    pub trace: Option<PathBuf>,
+    /// Packets and senders in files of their own.
+    pub traces: Traces,
     /// Which runs, and what becomes of them.
     pub runs: RunArgs,
 }
@@ -102,6 +103,11 @@ const TRACE: &str = "trace";
 const TRACE_HELP: &str =
     "Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run";
 
+const QLOG: &str = "qlog";
+
+const QLOG_HELP: &str =
+    "Write every sender into a file in this folder (qlog, for qvis); the file must stand for one run";
+
 const EXPLAIN_HELP: &str =
     "Print the equilibrium, time constants and stability of the scenario, and the expected shares, without running it";
 
@@ -120,11 +126,6 @@ Exit codes:
 /// Only one engine follows from closed forms.
 fn explains(engine: &dyn Engine) -> bool {
     engine.name() == Fluid.name()
-}
-
-/// Only one engine looks at single packets.
-fn traces(engine: &dyn Engine) -> bool {
-    engine.name() == Simulator.name()
 }
 
 fn after_help(engine: &dyn Engine) -> String {
@@ -153,17 +154,14 @@ fn subcommand(engine: &'static dyn Engine) -> Command {
         ),
         false => command,
     };
-    let command = match traces(engine) {
-        true => command.arg(
-            Arg::new(TRACE)
-                .long(TRACE)
-                .value_name("FILE")
-                .help(TRACE_HELP)
-                .conflicts_with("shard")
-                .value_parser(clap::value_parser!(PathBuf)),
-        ),
-        false => command,
-    };
+    // Every engine takes both, so that one that cannot write them says which engine does; only those that can list them.
+    let traces =
+        [(TRACE, "FILE", TRACE_HELP, sees_packets(engine)), (QLOG, "DIR", QLOG_HELP, has_senders(engine))];
+    let command = traces.into_iter().fold(command, |command, (name, value, help, is_listed)| {
+        let arg =
+            Arg::new(name).long(name).value_name(value).help(help).conflicts_with("shard").hide(!is_listed);
+        command.arg(arg.value_parser(clap::value_parser!(PathBuf)))
+    });
     // After the arguments, whose own description would take the place of the engine's.
     RunArgs::augment_args(command).about(engine.summary()).after_help(after_help(engine))
 }
@@ -188,8 +186,8 @@ impl FromArgMatches for EngineCommand {
         let (name, matches) = matches.subcommand().ok_or_else(none)?;
         let engine = afteryou_lab::find(name).map_err(|_| none())?;
         let explain = explains(engine) && matches.get_flag(EXPLAIN);
-        let trace = if traces(engine) { matches.get_one(TRACE).cloned() } else { None };
-        Ok(EngineCommand { engine, explain, trace, runs: RunArgs::from_arg_matches(matches)? })
+        let traces = Traces { trace: matches.get_one(TRACE).cloned(), qlog: matches.get_one(QLOG).cloned() };
+        Ok(EngineCommand { engine, explain, traces, runs: RunArgs::from_arg_matches(matches)? })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -202,7 +200,7 @@ impl fmt::Debug for EngineCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(self.engine.name())
             .field("explain", &self.explain)
-            .field("trace", &self.trace)
+            .field("traces", &self.traces)
             .field("runs", &self.runs)
             .finish()
     }

@@ -233,6 +233,10 @@ impl<T: Send> Queue<T> for FqCodel<T> {
     fn statistics(&self) -> &Statistics {
         &self.statistics
     }
+
+    fn bucket(&self, flow: u32) -> Option<usize> {
+        Some(self.flows.buckets.of(flow))
+    }
 }
 
 #[cfg(test)]

@@ -189,6 +189,10 @@ impl<T: Send> Queue<T> for FqPie<T> {
     fn statistics(&self) -> &Statistics {
         &self.statistics
     }
+
+    fn bucket(&self, flow: u32) -> Option<usize> {
+        Some(self.buckets.of(flow))
+    }
 }
 
 #[cfg(test)]

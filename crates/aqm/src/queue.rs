@@ -31,4 +31,9 @@ pub trait Queue<T>: Send {
     fn backlog(&self) -> Backlog {
         self.statistics().backlog()
     }
+
+    /// Returns the bucket of a flow now; none of queues without buckets.
+    fn bucket(&self, _flow: u32) -> Option<usize> {
+        None
+    }
 }

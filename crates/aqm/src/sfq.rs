@@ -290,6 +290,10 @@ impl<T: Send> Queue<T> for Sfq<T> {
     fn statistics(&self) -> &Statistics {
         &self.statistics
     }
+
+    fn bucket(&self, flow: u32) -> Option<usize> {
+        Some(self.buckets.of(flow))
+    }
 }
 
 #[cfg(test)]

@@ -59,6 +59,17 @@ pub struct Param {
     pub help: &'static str,
     /// Where it comes from: document and section.
     pub source: &'static str,
+    /// Valid values that its source rules out.
+    pub advice: Option<Advice>,
+}
+
+/// A bound that the source of a parameter states and the range goes beyond, for experiments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Advice {
+    /// Largest value that the source allows.
+    pub most: Value,
+    /// The source's words, with the section.
+    pub reason: &'static str,
 }
 
 impl Param {
@@ -73,6 +84,7 @@ impl Param {
             max: Value::Time(Span::from_millis(range.1)),
             help: "",
             source: "",
+            advice: None,
         }
     }
 
@@ -97,6 +109,7 @@ impl Param {
             max: Value::Number(range.1),
             help: "",
             source: "",
+            advice: None,
         }
     }
 
@@ -111,6 +124,7 @@ impl Param {
             max: Value::Count(range.1),
             help: "",
             source: "",
+            advice: None,
         }
     }
 
@@ -125,6 +139,7 @@ impl Param {
             max: Value::Bytes(range.1),
             help: "",
             source: "",
+            advice: None,
         }
     }
 
@@ -139,6 +154,7 @@ impl Param {
             max: Value::Flag(true),
             help: "",
             source: "",
+            advice: None,
         }
     }
 
@@ -154,6 +170,7 @@ impl Param {
             max: value,
             help: "",
             source: "",
+            advice: None,
         }
     }
 
@@ -162,6 +179,20 @@ impl Param {
         self.help = help;
         self.source = source;
         self
+    }
+
+    /// Adds the bound in milliseconds that the source states, with its words.
+    pub const fn at_most_millis(mut self, most: u64, reason: &'static str) -> Param {
+        self.advice = Some(Advice { most: Value::Time(Span::from_millis(most)), reason });
+        self
+    }
+
+    /// Returns the source's bound if `value` is beyond it.
+    pub fn advice_on(&self, value: Value) -> Option<&Advice> {
+        self.advice.as_ref().filter(|advice| match (value, advice.most) {
+            (Value::Time(value), Value::Time(most)) => value > most,
+            _ => false,
+        })
     }
 
     /// Is `value` of the right kind and in range? If not, why.
@@ -212,6 +243,17 @@ impl fmt::Display for ParamError {
 }
 
 impl core::error::Error for ParamError {}
+
+impl Kind {
+    /// Returns the word for a flag's yes or no. Words that begin with "off" are a flag with several ways to be on, of which the
+    /// first one is meant.
+    pub fn word_of_flag(&self, on: bool) -> Option<&'static str> {
+        match self {
+            Kind::Choice(words @ ["off", ..]) => words.get(usize::from(on)).copied(),
+            _ => None,
+        }
+    }
+}
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -67,12 +67,14 @@ pub struct Setup {
     pub mss: u32,
     /// Where a rule that draws random numbers begins. In the simulator it follows from the run's seed and the flow.
     pub seed: u64,
+    /// The transport spreads packets over the round trip.
+    pub paced: bool,
 }
 
 impl Setup {
-    /// Packets of `mss` bytes of payload, and a seed of zero.
+    /// Packets of `mss` bytes of payload, a seed of zero, and pacing.
     pub const fn of(mss: u32) -> Setup {
-        Setup { mss, seed: 0 }
+        Setup { mss, seed: 0, paced: true }
     }
 }
 

@@ -24,7 +24,7 @@
 //!
 //! # States
 //! ```text
-//!   slow start ──cwnd ≥ ssthresh, loss, mark, or HyStart++──▶ congestion avoidance ◀──loss, mark: times β
+//!   slow start ──cwnd ≥ ssthresh, loss, mark, or HyStart──▶ congestion avoidance ◀──loss, mark: times β
 //!        ▲                                                       │
 //!        └──────────────timeout; idle, if cwnd > IW──────────────┘
 //! ```
@@ -41,7 +41,8 @@
 //! | fast convergence | on | §4.7, SHOULD: a newcomer gets room |
 //! | floor | 2 packets, 1 after a mark | §4.6 |
 //! | initial window | 10 packets | RFC 6928 §2 |
-//! | HyStart++ | off | §4.10 recommends it; off so that the reference needs no delay samples |
+//! | HyStart | off | §4.10 recommends HyStart++; off so that the reference needs no delay samples. `linux` is what Linux does, see
+//! [`crate::hystart::linux`] |
 //!
 //! # Source
 //! RFC 9438 (August 2023), sections at each rule. Where it is silent: growth of one ack is scaled by the bytes it
@@ -50,18 +51,19 @@
 //! timeouts leaves the floor (RFC 9002 §7.6.2).
 //!
 //! # Not implemented
-//! Undo of spurious timeouts (§4.9.1). The original HyStart of Linux. Linux's integer arithmetic.
+//! Undo of spurious timeouts (§4.9.1). Linux's integer arithmetic.
 //!
 //! # Known bad cases
 //! Deep buffers are kept full, even fuller than by NewReno. Random loss is taken for congestion. Several flows of
 //! very different age converge slowly.
 
-use crate::controller::{Controller, Directive, Snapshot};
+use crate::controller::{Controller, Directive, Setup, Snapshot};
 use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
+use crate::hystart::linux::LinuxHyStart;
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
 use crate::loss_gate::LossGate;
-use crate::slow_start::{Window, FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
+use crate::slow_start::{EarlyExit, Window, FLOOR_PACKETS, INITIAL_WINDOW};
 use crate::undo::Undo;
 use afteryou_base::param::{Param, Settings};
 use afteryou_base::units::{Span, Time};
@@ -82,7 +84,10 @@ pub const PARAMS: &[Param] = &[
     Param::flag("fast_convergence", true)
         .explained("give up more when the window no longer reaches its last maximum", "RFC 9438 §4.7"),
     INITIAL_WINDOW,
-    HYSTART,
+    Param::choice("hystart", "off", &["off", "hystart++", "linux"]).explained(
+        "leave slow start when the delay rises: by HyStart++ in the initial one, or as Linux does, by trains of acks, too",
+        "RFC 9406 §4.2; Linux tcp_cubic.c",
+    ),
 ];
 
 /// The list's line.
@@ -96,7 +101,7 @@ pub const ENTRY: Entry = Entry {
         presets: &[],
     },
     class: Class::Foreground,
-    make: |settings, setup| alloc::boxed::Box::new(Cubic::new(settings, setup.mss)),
+    make: |settings, setup| alloc::boxed::Box::new(Cubic::of(settings, *setup)),
 };
 
 /// A stretch of congestion avoidance without a congestion event.
@@ -140,8 +145,19 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    /// A controller for packets of `mss` bytes of payload.
+    /// A controller for packets of `mss` bytes of payload, over a transport that paces.
     pub fn new(settings: &Settings<'_>, mss: u32) -> Cubic {
+        Cubic::of(settings, Setup::of(mss))
+    }
+
+    /// A controller for a transport as `setup` says.
+    pub fn of(settings: &Settings<'_>, setup: Setup) -> Cubic {
+        let early_exit = match settings.choice("hystart") {
+            "hystart++" => Some(EarlyExit::rfc9406()),
+            "linux" => Some(EarlyExit::Linux(LinuxHyStart::new(setup.paced))),
+            _ => None,
+        };
+        let mss = setup.mss;
         let beta = settings.number("beta");
         Cubic {
             c: settings.number("c"),
@@ -149,7 +165,7 @@ impl Cubic {
             alpha: 3.0 * (1.0 - beta) / (1.0 + beta),
             fast_convergence: settings.flag("fast_convergence"),
             mss,
-            window: Window::new(settings, mss),
+            window: Window::new(settings, mss, early_exit),
             curve: Curve { w_max: None, cwnd_prior: 0.0, epoch: None },
             gate: LossGate::default(),
             recovering: false,
@@ -248,7 +264,7 @@ impl Controller for Cubic {
         }
         let mut acked = ack.delivered() as f64;
         if self.window.in_slow_start() {
-            acked = self.window.grow_exponentially(ack);
+            acked = self.window.grow_exponentially(ack, self.mss);
         }
         if !self.window.in_slow_start() {
             self.avoid(ack, acked);

@@ -14,6 +14,9 @@ pub struct Sent {
     pub bytes: u64,
     /// Its number in order of transmission.
     pub packet_number: u64,
+    /// Its place in the connection's data: a retransmission has that of the packet it repeats. None if the transport does not name
+    /// it, as with QUIC, or the controller does not [need](crate::Needs::per_packet) packets one by one.
+    pub sequence: Option<u64>,
     /// Bytes believed to be in the network, this packet included.
     pub in_flight: u64,
     /// The application had nothing more to send although the window would have allowed it.

@@ -49,7 +49,7 @@ use crate::current_delay::MAX_SAMPLES;
 use crate::delay_meter::{kept, DelayMeter, FILTER, HISTORY};
 use crate::event::{Ack, Idle, Loss, Timeout};
 use crate::fixed::to_16;
-use crate::ledbat::SIGNAL;
+use crate::ledbat::{INIT_CWND, MOST_TARGET, SIGNAL};
 use crate::ledbat_core::fledbat::{Params, State};
 use crate::ledbat_core::ledbat::max_age;
 use crate::ledbat_core::AckEvent;
@@ -62,13 +62,14 @@ use afteryou_base::units::Span;
 #[cfg(feature = "alloc")]
 use afteryou_base::About;
 
-/// Initial window, packets: LEDBAT's, since the paper names none.
-const INIT_CWND: u64 = 2;
-
 /// Parameters.
 pub const PARAMS: &[Param] = &[
-    Param::millis("target", 25, (1, 100))
-        .explained("queuing delay above which it shrinks (τ)", "Carofiglio 2013 §6"),
+    Param::millis("target", 25, (1, 1000))
+        .explained(
+            "queuing delay above which it shrinks (τ); above 100 ms there is a warning",
+            "Carofiglio 2013 §6",
+        )
+        .at_most_millis(100, MOST_TARGET),
     Param::number("alpha", "packets per RTT", 1.0, (0.001, 1.0))
         .explained("growth of a round trip", "Carofiglio 2013 eq. 5"),
     Param::number("zeta", "", 0.1, (0.0001, 100.0)).explained(
@@ -77,6 +78,7 @@ pub const PARAMS: &[Param] = &[
     ),
     HISTORY,
     FILTER,
+    INIT_CWND,
     Param::count("min_cwnd", "packets", 2, (1, 4)).explained("window's floor", "RFC 6817 §2.5"),
     SLOW_START,
     SLOW_START_EXIT,
@@ -115,7 +117,7 @@ impl Fledbat {
             target_us: settings.time("target").as_micros(),
             alpha16: to_16(settings.number("alpha")),
             zeta16: to_16(settings.number("zeta")),
-            init_cwnd: INIT_CWND,
+            init_cwnd: settings.count("init_cwnd"),
             min_cwnd: settings.count("min_cwnd"),
             mss: u64::from(mss),
             kept: kept(settings),

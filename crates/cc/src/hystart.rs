@@ -42,6 +42,8 @@
 use crate::event::Ack;
 use afteryou_base::units::Span;
 
+pub mod linux;
+
 /// Least rise of the round-trip time that counts (§4.3).
 pub const MIN_RTT_THRESH: Span = Span::from_millis(4);
 /// A rise that counts on any path (§4.3).

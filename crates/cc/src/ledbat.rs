@@ -21,7 +21,7 @@
 //! # Constants
 //! | name | default | why |
 //! |---|---|---|
-//! | TARGET | 100 ms | the most that §2.5 allows, and what deployed clients use |
+//! | TARGET | 100 ms | the most that §2.5 allows, and what deployed clients use; up to 1 s for experiments |
 //! | GAIN | 1 | the most that §2.5 allows: Reno's growth on an empty queue |
 //! | decrease gain | 1 | §2.5 allows more; equal is the plain reading |
 //! | ALLOWED_INCREASE | 1 packet | §2.5, SHOULD |
@@ -63,13 +63,22 @@ use afteryou_base::units::{Span, Time};
 #[cfg(feature = "alloc")]
 use afteryou_base::About;
 
+/// RFC 6817's bound of TARGET.
+pub const MOST_TARGET: &str = "RFC 6817 §2.5: it MUST be 100 ms or less";
+
 /// The row `signal` of a parameter table whose default is one-way delays.
 pub const SIGNAL: Param = Param::choice("signal", "one-way", &["one-way", "rtt"])
     .explained("delay that is measured; until the first one-way sample the RTT serves", "RFC 6817 §2.3");
 
+/// The row `init_cwnd` of a parameter table.
+pub const INIT_CWND: Param = Param::count("init_cwnd", "packets", 2, (1, 4))
+    .explained("window at the start, at least min_cwnd", "RFC 6817 §2.5");
+
 /// Parameters.
 pub const PARAMS: &[Param] = &[
-    Param::millis("target", 100, (1, 100)).explained("queuing delay to steer to", "RFC 6817 §2.5"),
+    Param::millis("target", 100, (1, 1000))
+        .explained("queuing delay to steer to; above 100 ms there is a warning", "RFC 6817 §2.5")
+        .at_most_millis(100, MOST_TARGET),
     Param::number("gain", "packets per RTT", 1.0, (0.001, 1.0))
         .explained("growth on an empty queue", "RFC 6817 §2.5"),
     Param::number("decrease_gain", "packets per RTT", 1.0, (0.001, 100.0))
@@ -87,7 +96,7 @@ pub const PARAMS: &[Param] = &[
         .explained("what is in flight counts so many times in that bound; Apple: 2", "xnu-11417 tcp_ledbat.c"),
     HISTORY,
     FILTER,
-    Param::count("init_cwnd", "packets", 2, (1, 4)).explained("window at the start", "RFC 6817 §2.5"),
+    INIT_CWND,
     Param::count("min_cwnd", "packets", 2, (1, 4)).explained("window's floor", "RFC 6817 §2.5"),
     SLOW_START,
     SLOW_START_EXIT,

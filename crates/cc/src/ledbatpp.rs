@@ -53,9 +53,10 @@
 //! Proxies that break the delay measurement (§5) are not noticed.
 //!
 //! # Options of others
-//! Off by default, in a file of their own. Bagnulo and García-Martínez (2022, §5.1.3) propose `instant_restore` and `ignore_after_restore`;
-//! with the first a slowdown is so short that nine times it would follow at once, so at least 10 s lie between two
-//! (ours). Apple ships a target of 40 ms, `increase = packet`, `decrease_with_gain = false`, `step = round`,
+//! Off by default, in a file of their own. Bagnulo and García-Martínez (2022, §5.1.3) propose `instant_restore` and
+//! `ignore_after_restore`. The restored window leaves as the transport sends any window. `restore_pacing` (ours) spreads it over a
+//! round trip. A slowdown without a ramp takes two round trips, so the next one follows 18 round trips later; `slowdown_gap` (ours)
+//! keeps slowdowns of any kind apart. Apple ships a target of 40 ms, `increase = packet`, `decrease_with_gain = false`, `step = round`,
 //! `ramp_exit` and `defer = 30 s`.
 //!
 //! # Known bad cases
@@ -98,10 +99,18 @@ pub const PARAMS: &[Param] = &[
         .explained("drop to the floor now and then to see the base delay", "draft-01 §4.4"),
     HISTORY,
     FILTER,
-    Param::flag("instant_restore", false).explained(
-        "after the freeze the window is back at once, paced, and slowdowns are at least 10 s apart",
-        "Bagnulo 2022 §5.1.3",
+    Param::flag("instant_restore", false)
+        .explained("after the freeze the window is back at once, without a ramp", "Bagnulo 2022 §5.1.3"),
+    Param::flag("restore_pacing", false).explained(
+        "with instant_restore: the restored window is spread over a round trip, also by a transport that does not pace",
+        "afteryou",
     ),
+    Param::choice("slowdown_length", "whole", &["whole", "ramp"]).explained(
+        "the wait for the next slowdown is nine times the whole slowdown, or nine times its ramp alone",
+        "draft-01 §4.4; ramp: Bagnulo 2022 appendix",
+    ),
+    Param::millis("slowdown_gap", 0, (0, 600_000))
+        .explained("least time from the end of a slowdown to the next one", "afteryou"),
     Param::flag("ignore_after_restore", false).explained(
         "delays of the round trip after a slowdown do not count: the reverse path made that queue itself",
         "Bagnulo 2022 §5.1.3",
@@ -218,8 +227,7 @@ impl Controller for LedbatPp {
         let (cwnd, phase) = (self.state.cwnd.to_bytes(), self.state.phase);
         let mut directive = Directive::growing_window(cwnd, phase.is_slow_start());
         directive.wake_at = (self.state.due != NEVER).then_some(Time(self.state.due));
-        if self.parts.is_restored() {
-            // A window that is restored at once is spread over a round trip, whatever the transport does otherwise.
+        if self.parts.paces_restore() {
             let rtt_us = Span(self.state.smoothed_rtt).as_micros().max(1);
             directive.pacing = Pacing::Rate(mul_div(cwnd, 1_000_000, rtt_us).max(1));
         }

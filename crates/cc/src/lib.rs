@@ -11,7 +11,7 @@
 //!   [`current_delay`], [`clock_drift`], [`clock_skew`] and [`route_change`]; then [`slow_start`], [`hystart`], [`slowdown`],
 //!   [`restart`], [`loss_gate`], [`undo`], [`ack_habit`], [`window_use`], [`rtt`].
 //! - [`script`] drives a controller by a list of events, without a path.
-//! - [`group`] lets several connections share one controller.
+//! - [`group`] lets several connections share one controller; [`observed`] shows the events of one to a log.
 //! - [`list`] finds a controller by name and makes it from its [parameter table](afteryou_base::param).
 #![cfg_attr(not(test), no_std)]
 
@@ -48,6 +48,8 @@ pub mod list;
 pub mod loss_gate;
 pub mod newreno;
 pub mod nice;
+#[cfg(feature = "alloc")]
+pub mod observed;
 pub mod restart;
 pub mod route_change;
 pub mod rtt;
@@ -63,6 +65,8 @@ pub use afteryou_base::{Span, Time};
 pub use controller::{Controller, Directive, Needs, Pacing, RecoveryWindow, Setup, Snapshot};
 pub use event::{Ack, Delivered, DeliveryRate, Idle, Loss, Marks, Sent, SpuriousLoss, Timeout, Totals};
 pub use fixed::Bytes16;
+#[cfg(feature = "alloc")]
+pub use observed::{Observed, Observer};
 
 /// The example in the book's page about the interface is compiled and run.
 #[cfg(doctest)]

@@ -48,7 +48,7 @@ use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};
 #[cfg(feature = "alloc")]
 use crate::list::{Class, Entry};
 use crate::loss_gate::LossGate;
-use crate::slow_start::{Window, FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
+use crate::slow_start::{EarlyExit, Window, FLOOR_PACKETS, HYSTART, INITIAL_WINDOW};
 use crate::undo::Undo;
 use afteryou_base::param::{Param, Settings};
 use afteryou_base::units::Time;
@@ -88,7 +88,7 @@ impl NewReno {
     pub fn new(settings: &Settings<'_>, mss: u32) -> NewReno {
         NewReno {
             mss,
-            window: Window::new(settings, mss),
+            window: Window::new(settings, mss, settings.flag("hystart").then(EarlyExit::rfc9406)),
             gate: LossGate::default(),
             recovering: false,
             undo: Undo::default(),
@@ -136,7 +136,7 @@ impl NewReno {
     pub(crate) fn grow(&mut self, ack: &Ack) {
         let mut acked = ack.delivered() as f64;
         if self.window.in_slow_start() {
-            acked = self.window.grow_exponentially(ack);
+            acked = self.window.grow_exponentially(ack, self.mss);
         }
         if !ack.app_limited && !self.window.in_slow_start() {
             self.avoid(acked);

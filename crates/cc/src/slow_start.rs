@@ -1,4 +1,4 @@
-//! The window of a loss-based controller in its exponential phase: initial window, slow start, HyStart++ on top.
+//! The window of a loss-based controller in its exponential phase: initial window, slow start, HyStart++ or Linux's HyStart on top.
 //!
 //! NewReno and CUBIC differ in what they do above ssthresh; below it they are the same, and that part is here.
 //! Windows are bytes with a fraction, since CUBIC's share of one ack is less than a byte at large windows.
@@ -7,6 +7,7 @@
 //! of packets: the limits of RFC 5681 (one packet) and RFC 3465 (two) tame bursts, and our transports pace.
 
 use crate::event::Ack;
+use crate::hystart::linux::LinuxHyStart;
 use crate::hystart::{Advice, HyStart};
 use afteryou_base::param::{Param, Settings};
 
@@ -33,6 +34,48 @@ pub const fn rfc5681_initial_window(smss: u32) -> u64 {
     packets * smss as u64
 }
 
+/// What ends slow start before a loss does.
+#[derive(Clone, Copy, Debug)]
+pub enum EarlyExit {
+    /// HyStart++: for the initial slow start, and anew after idle (RFC 9406 §4.3).
+    Rfc9406(HyStart),
+    /// For every slow start until it has found the end of one; anew after a timeout.
+    Linux(LinuxHyStart),
+}
+
+impl EarlyExit {
+    /// RFC 9406.
+    pub fn rfc9406() -> EarlyExit {
+        EarlyExit::Rfc9406(HyStart::default())
+    }
+
+    fn on_ack(&mut self, ack: &Ack, cwnd: f64, mss: u32) -> Advice {
+        match self {
+            EarlyExit::Rfc9406(hystart) => hystart.on_ack(ack),
+            EarlyExit::Linux(hystart) => hystart.on_ack(ack, cwnd, mss),
+        }
+    }
+
+    /// What is left of it once slow start is over.
+    fn after_slow_start(self) -> Option<EarlyExit> {
+        matches!(self, EarlyExit::Linux(_)).then_some(self)
+    }
+
+    fn after_timeout(self) -> Option<EarlyExit> {
+        match self {
+            EarlyExit::Rfc9406(_) => None,
+            EarlyExit::Linux(hystart) => Some(EarlyExit::Linux(hystart.anew())),
+        }
+    }
+
+    fn after_idle(self) -> EarlyExit {
+        match self {
+            EarlyExit::Rfc9406(_) => EarlyExit::rfc9406(),
+            EarlyExit::Linux(_) => self,
+        }
+    }
+}
+
 /// Window and threshold.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
@@ -41,20 +84,14 @@ pub struct Window {
     /// Below it slow start rules, from it on congestion avoidance; infinite before the first congestion event.
     pub ssthresh: f64,
     initial_packets: u64,
-    /// Present only until the initial slow start ends (RFC 9406 §4.3).
-    hystart: Option<HyStart>,
+    early_exit: Option<EarlyExit>,
 }
 
 impl Window {
     /// The window of a new connection.
-    pub fn new(settings: &Settings<'_>, mss: u32) -> Window {
+    pub fn new(settings: &Settings<'_>, mss: u32, early_exit: Option<EarlyExit>) -> Window {
         let initial_packets = settings.count("initial_window");
-        let mut window = Window {
-            cwnd: 0.0,
-            ssthresh: f64::INFINITY,
-            initial_packets,
-            hystart: settings.flag("hystart").then(HyStart::default),
-        };
+        let mut window = Window { cwnd: 0.0, ssthresh: f64::INFINITY, initial_packets, early_exit };
         window.cwnd = window.initial(mss);
         window
     }
@@ -74,13 +111,14 @@ impl Window {
 
     /// RFC 5681 §3.1: every acknowledged byte adds a byte, up to ssthresh. Returns the acknowledged bytes that are
     /// left for congestion avoidance.
-    pub fn grow_exponentially(&mut self, ack: &Ack) -> f64 {
+    pub fn grow_exponentially(&mut self, ack: &Ack, mss: u32) -> f64 {
         let acked = ack.delivered() as f64;
-        let divisor = match self.hystart.as_mut().map(|hystart| hystart.on_ack(ack)) {
+        let cwnd = self.cwnd;
+        let divisor = match self.early_exit.as_mut().map(|early_exit| early_exit.on_ack(ack, cwnd, mss)) {
             None => 1.0,
             Some(Advice::Grow { divisor }) => divisor,
             Some(Advice::Leave) => {
-                self.hystart = None;
+                self.end_slow_start();
                 self.ssthresh = self.cwnd;
                 return acked;
             }
@@ -93,6 +131,10 @@ impl Window {
         acked - step * divisor
     }
 
+    fn end_slow_start(&mut self) {
+        self.early_exit = self.early_exit.and_then(EarlyExit::after_slow_start);
+    }
+
     /// Raises the window to `bytes`; never lowers it.
     pub fn grow_to(&mut self, bytes: f64) {
         self.cwnd = self.cwnd.max(bytes).min(MAX_WINDOW);
@@ -101,14 +143,14 @@ impl Window {
     /// A congestion event: down to `target` bytes, but not below `floor` and never up. The threshold keeps two
     /// packets even where the window may be smaller (RFC 9438 §4.6).
     pub fn reduce(&mut self, target: f64, floor: f64, mss: u32) {
-        self.hystart = None;
+        self.end_slow_start();
         self.ssthresh = target.max(FLOOR_PACKETS * f64::from(mss));
         self.cwnd = self.cwnd.min(target.max(floor));
     }
 
     /// A timeout: one packet (RFC 5681 §3.1); the threshold becomes `target` bytes if this is news.
     pub fn collapse(&mut self, target: Option<f64>, mss: u32) {
-        self.hystart = None;
+        self.early_exit = self.early_exit.and_then(EarlyExit::after_timeout);
         if let Some(target) = target {
             self.ssthresh = target.max(FLOOR_PACKETS * f64::from(mss));
         }
@@ -118,14 +160,14 @@ impl Window {
     /// RFC 5681 §4.1: after idle the acks that clocked the old window are gone, so at most the initial window.
     pub fn restart(&mut self, mss: u32) {
         self.cwnd = self.cwnd.min(self.initial(mss));
-        self.hystart = self.hystart.map(|_| HyStart::default());
+        self.early_exit = self.early_exit.map(EarlyExit::after_idle);
     }
 
     /// Name of the phase for snapshots.
     pub fn phase(&self) -> &'static str {
-        match self.hystart {
+        match self.early_exit {
             _ if !self.in_slow_start() => "congestion avoidance",
-            Some(hystart) if hystart.is_conservative() => "conservative slow start",
+            Some(EarlyExit::Rfc9406(hystart)) if hystart.is_conservative() => "conservative slow start",
             _ => "slow start",
         }
     }

@@ -238,7 +238,7 @@ impl<'a> Recorder<'a> {
             packets: Some(Packets { arrived, delivered, dropped, lost, unfinished, duplicated: 0 }),
             ..LinkTotals::default()
         };
-        Run {
+        let mut run = Run {
             duration_s: self.scenario.duration.as_secs_f64(),
             windows,
             series: self.tracks.series(),
@@ -252,7 +252,9 @@ impl<'a> Recorder<'a> {
                 .map(|(flow, record)| record.totals(&flow.name))
                 .collect(),
             ..Run::default()
-        }
+        };
+        run.measure_sets(self.scenario);
+        run
     }
 
     fn window(&self, index: usize) -> WindowFigures {

@@ -44,6 +44,10 @@ pub(crate) fn without_equations(scenario: &Scenario, options: &Options) -> Vec<U
                       simulator";
         refuse("record", reason.to_owned());
     }
+    if !scenario.route_change.is_empty() {
+        let reason = "a fluid keeps its route: leave it out, or run the scenario in the simulator";
+        refuse("route_change", format!("[[route_change]]: {reason}"));
+    }
     for (key, is_there) in [("drop", !scenario.drop.is_empty()), ("delay", !scenario.delay.is_empty())] {
         if is_there {
             let reason = format!(

@@ -1,6 +1,7 @@
 //! The interface of an engine.
 
 use crate::error::Error;
+use afteryou_scenario::senders::Observers;
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Experiment, Outcome, Passage, Scenario};
 
@@ -11,6 +12,15 @@ pub struct Progress {
     pub done: f64,
     /// Time that has passed within the scenario, the baseline's added, s.
     pub passed_s: f64,
+}
+
+/// Those who look at single packets and at senders while a run goes on. What it measures is the same with them and without.
+#[derive(Default)]
+pub struct Looks<'a> {
+    /// Sees every packet at every link.
+    pub tap: Option<&'a mut dyn FnMut(&Passage<'_>)>,
+    /// See what each sender's controller experiences.
+    pub observers: Option<Observers>,
 }
 
 /// Runs scenarios. An engine holds no state of a run: one object serves all threads of a pool.
@@ -48,18 +58,22 @@ pub trait Engine: Sync {
     /// the engine is.
     fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error>;
 
-    /// The same as [`run`](Self::run), and shows `tap` every packet at every link, except those of the baseline. The outcome is the
-    /// same.
+    /// The same as [`run`](Self::run) before the eyes of `looks`, which do not see the baseline. The outcome is the same.
     ///
     /// # Errors
-    /// As [`run`](Self::run), and [`Error::NoPackets`] of an engine that does not look at single packets.
+    /// As [`run`](Self::run), [`Error::NoPackets`] of an engine that does not look at single packets, and [`Error::NoSenders`] of one
+    /// that does not have them.
     fn traced(
         &self,
         _scenario: &Scenario,
         _watch: &mut dyn FnMut(Progress) -> bool,
-        _tap: &mut dyn FnMut(&Passage<'_>),
+        looks: Looks<'_>,
     ) -> Result<Outcome, Error> {
-        Err(Error::NoPackets { engine: self.name().to_owned() })
+        let engine = self.name().to_owned();
+        match looks.tap {
+            Some(_) => Err(Error::NoPackets { engine }),
+            None => Err(Error::NoSenders { engine }),
+        }
     }
 
     /// The repetitions that an experiment requests of this engine for each point, if it has a setting of its own for that. `None` takes

@@ -36,6 +36,12 @@ pub enum Error {
         /// The engine.
         engine: String,
     },
+    /// The engine has no senders with packets.
+    #[error("the engine {engine} has no senders of packets: sim and bed do")]
+    NoSenders {
+        /// The engine.
+        engine: String,
+    },
     /// A point of a plan was made for another engine, or for another version of it.
     #[error("this point is for the engine {wanted} and was given to {given}: run it there, or plan it anew")]
     OtherEngine {

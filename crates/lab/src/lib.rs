@@ -47,7 +47,7 @@ mod point;
 mod pool;
 pub mod sweep;
 
-pub use engine::{Engine, Progress};
+pub use engine::{Engine, Looks, Progress};
 pub use engines::{find, Bed, Fluid, Simulator, ENGINES};
 pub use error::{Error, Source};
 pub use lineup::{Choices, Lineup};

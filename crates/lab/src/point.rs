@@ -1,12 +1,12 @@
 //! A run to make, complete, as a value that a file or another machine can carry.
 
-use crate::engine::{Engine, Progress};
+use crate::engine::{Engine, Looks, Progress};
 use crate::engines;
 use crate::error::Error;
 use crate::Result;
 use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::outcome::content_hash;
-use afteryou_scenario::{Outcome, Passage, Scenario};
+use afteryou_scenario::{Outcome, Scenario};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ impl Point {
         Ok(self.placed(engine.run(&self.scenario, watch)?))
     }
 
-    /// The same, and shows `tap` every packet at every link. An engine may not be able to.
+    /// The same, before the eyes of `looks`. An engine may not be able to.
     ///
     /// # Errors
     /// As [`run_with`](Self::run_with) and [`Engine::traced`].
@@ -69,10 +69,10 @@ impl Point {
         &self,
         engine: &dyn Engine,
         watch: &mut dyn FnMut(Progress) -> bool,
-        tap: &mut dyn FnMut(&Passage<'_>),
+        looks: Looks<'_>,
     ) -> Result<Outcome> {
         self.check_engine(engine)?;
-        Ok(self.placed(engine.traced(&self.scenario, watch, tap)?))
+        Ok(self.placed(engine.traced(&self.scenario, watch, looks)?))
     }
 
     fn check_engine(&self, engine: &dyn Engine) -> Result<()> {

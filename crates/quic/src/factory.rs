@@ -64,7 +64,7 @@ impl Factory {
     pub(crate) fn make(&self, mss: u32) -> Box<dyn Controller> {
         // A new hasher's keys are random.
         let seed = RandomState::new().build_hasher().finish();
-        (self.make)(Setup { mss, seed })
+        (self.make)(Setup { seed, ..Setup::of(mss) })
     }
 }
 

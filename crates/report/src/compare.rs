@@ -2,6 +2,10 @@
 //!
 //! Figures are those of the tidy rows ([`rows`](crate::rows)), so a new figure of an outcome is compared without a change here.
 
+mod sweeps;
+
+pub use sweeps::{ComparedMeans, SweepPair};
+
 use crate::error::Error;
 use crate::escape;
 use crate::format::significant;
@@ -47,8 +51,7 @@ impl Compared {
 
     /// The difference as a part of the first.
     pub fn relative(&self) -> Option<f64> {
-        let first = self.values[0].filter(|first| *first != 0.0)?;
-        Some(self.difference()? / first.abs())
+        relative(self.values)
     }
 }
 
@@ -87,23 +90,12 @@ impl Pair<'_> {
             let runs = [(self.names[0], first), (self.names[1], second)];
             pictures += &format!("<figure>{}</figure>\n", pair_svg(&chart.title, &chart.quantity, runs)?);
         }
-        let title = escape::html(&format!("{} and {}", self.names[0], self.names[1]));
-        let table = markup(&self.table());
-        Ok(format!(
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta name=\"color-scheme\" content=\"light dark\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-             <title>{title}</title>\n<style>\n{CSS}\nfigure {{ margin: 1rem 0; overflow-x: auto }}\n</style>\n</head>\n<body>\n<main>\n\
-             <header>\n<h1>{title}</h1>\n</header>\n{pictures}{table}</main>\n</body>\n</html>\n"
-        ))
+        Ok(document(&self.names, &format!("{pictures}{}", markup(&self.table()))))
     }
 
     fn table(&self) -> Table {
         let rows = self.figures().into_iter().map(|figure| {
             let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), shown);
-            let relative =
-                figure.relative().map(|part| format!("{:+.1} %", part * 100.0)).unwrap_or_default();
             let tone = match figure.relative() {
                 Some(part) if part.abs() < WORTH_A_TONE => Tone::Faint,
                 _ => Tone::Plain,
@@ -114,13 +106,8 @@ impl Pair<'_> {
                 cell(figure.figure.clone()),
                 cell(number(figure.values[0])),
                 cell(number(figure.values[1])),
-                cell(
-                    figure
-                        .difference()
-                        .map(|value| if value > 0.0 { format!("+{}", shown(value)) } else { shown(value) })
-                        .unwrap_or_default(),
-                ),
-                cell(relative),
+                cell(figure.difference().map(signed).unwrap_or_default()),
+                cell(part(figure.relative())),
             ]
         });
         let named = |name: &str| Column { number: true, ..Column::setting(name) };
@@ -165,6 +152,39 @@ fn add(figures: &mut Vec<Compared>, row: &Row, about: &str, side: usize) {
                 figures.push(Compared { about: about.clone(), figure: name.clone(), values });
             }
         }
+    }
+}
+
+/// A page with these names and this body that works offline.
+fn document(names: &[&str; 2], body: &str) -> String {
+    let title = escape::html(&format!("{} and {}", names[0], names[1]));
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <title>{title}</title>\n<style>\n{CSS}\nfigure {{ margin: 1rem 0; overflow-x: auto }}\n</style>\n</head>\n<body>\n<main>\n\
+         <header>\n<h1>{title}</h1>\n</header>\n{body}</main>\n</body>\n</html>\n"
+    )
+}
+
+/// The difference as a part of the first.
+fn relative([first, second]: [Option<f64>; 2]) -> Option<f64> {
+    let first = first.filter(|first| *first != 0.0)?;
+    Some((second? - first) / first.abs())
+}
+
+/// A part in percent; nothing where there is none.
+fn part(relative: Option<f64>) -> String {
+    relative.map(|part| format!("{:+.1} %", part * 100.0)).unwrap_or_default()
+}
+
+/// A difference with its sign.
+fn signed(value: f64) -> String {
+    if value > 0.0 {
+        format!("+{}", shown(value))
+    } else {
+        shown(value)
     }
 }
 

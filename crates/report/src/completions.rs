@@ -1,10 +1,10 @@
 //! How long transfers with an end took, with the background and without.
 
-use crate::format::{count, seconds};
+use crate::format::{count, seconds, size};
 use crate::groups::{members, MOST_ROWS};
 use crate::table::{Cell, Column, Table};
-use crate::tables::{flow_cell, grouped, table, RUN};
-use afteryou_scenario::outcome::{Outcome, Run};
+use crate::tables::{flow_cell, grouped, quantile_cells, runs, table, RUN};
+use afteryou_scenario::outcome::{Outcome, Quantiles, Run, SizeClass};
 use afteryou_scenario::{Flow, Role, Traffic};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -110,6 +110,57 @@ pub fn table_of(outcome: &Outcome) -> Option<Table> {
     let note = "From a transfer's start until its last byte has arrived. A transfer that had not ended with the run counts as \
                 longer than all others.";
     grouped(1, table("Completion times", note, &columns, rows.collect()))
+}
+
+/// Transfers of applications that make several, by size: how long they took.
+pub fn by_size(outcome: &Outcome) -> Option<Table> {
+    let mut rows = Vec::new();
+    for (run, figures) in runs(outcome) {
+        for totals in &figures.totals {
+            let Some(completions) = &totals.completions else { continue };
+            let mut add = |sizes: String, time: Quantiles, late: Option<u64>| {
+                let flow = flow_cell(&outcome.scenario, &totals.flow);
+                let late = Cell::maybe(late, count);
+                let mut row =
+                    vec![flow, Cell::new(run), Cell::new(sizes), Cell::new(count(time.samples)), late];
+                row.extend(quantile_cells(Some(time)));
+                rows.push(row);
+            };
+            if let Some(time) = completions.time {
+                add("all".to_owned(), time, completions.late);
+            }
+            for class in &completions.classes {
+                add(sizes(class), class.time, None);
+            }
+        }
+    }
+    let has_late = runs(outcome)
+        .flat_map(|(_, run)| &run.totals)
+        .any(|totals| totals.completions.as_ref().is_some_and(|completions| completions.late.is_some()));
+    let columns = [
+        (Column::words("flow"), true),
+        (RUN, outcome.baseline.is_some()),
+        (Column::words("sizes"), true),
+        (Column::numbers("complete"), true),
+        (Column::numbers("late segments"), has_late),
+        (Column::numbers("mean"), true),
+        (Column::numbers("median"), true),
+        (Column::numbers("p95"), true),
+        (Column::numbers("p99").spare(), true),
+        (Column::numbers("longest").spare(), true),
+    ];
+    let note = "From the beginning of a transfer, its handshake included, until its last byte has arrived; transfers under way at \
+                the end are left out. A late segment had not arrived when the next one was due.";
+    grouped(2, table("Completion times by size", note, &columns, rows))
+}
+
+/// "10.0 kB to 100 kB", "10.0 MB and more".
+fn sizes(class: &SizeClass) -> String {
+    match class.to_bytes {
+        Some(to) if class.from_bytes == 0 => format!("below {}", size(to)),
+        Some(to) => format!("{} to {}", size(class.from_bytes), size(to)),
+        None => format!("{} and more", size(class.from_bytes)),
+    }
 }
 
 #[cfg(test)]

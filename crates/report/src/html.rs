@@ -119,6 +119,7 @@ fn figures(outcome: &Outcome) -> String {
         tables::comparison(outcome),
         links::comparison(outcome),
         completions::table_of(outcome),
+        completions::by_size(outcome),
         tables::flows(outcome),
         links::figures(outcome),
         queues::classes(outcome),

@@ -17,14 +17,17 @@
 //! | many runs: words, page | [`batch_text`], [`index_html`] |
 //! | figures for other programs | [`rows`] |
 //! | every packet, for Wireshark | [`Capture`] |
+//! | every sender, for qvis | [`Qlogs`] |
 //! | any figure of saved rows; as PNG | [`plot`], [`png()`] |
 //! | two outcomes, figure by figure and on one page | [`Pair`] |
+//! | two sweeps, the means at each point and their differences | [`SweepPair`] |
 //! | pages drawn again | [`redraw`] |
 //! | an outcome from a file | [`read`] |
 
 mod batch;
 mod compare;
 mod completions;
+mod element_words;
 mod error;
 mod escape;
 mod folder;
@@ -37,6 +40,7 @@ mod pcapng;
 mod plan;
 pub mod plot;
 mod png;
+mod qlog;
 mod queues;
 mod redraw;
 pub mod rows;
@@ -49,12 +53,13 @@ mod text;
 mod totals;
 
 pub use batch::{index_html, Brief, Finished, Folders, Record, MOST_SHOWN};
-pub use compare::{Compared, Pair};
+pub use compare::{Compared, ComparedMeans, Pair, SweepPair};
 pub use error::Error;
 pub use folder::{check_writable, read, write_files, write_folder, Written};
 pub use html::html;
 pub use pcapng::{Capture, UTP_PORT};
 pub use png::png;
+pub use qlog::Qlogs;
 pub use redraw::redraw;
 pub use series::{series_csv, series_parquet, write_series};
 pub use svg::{pair_svg, svg};

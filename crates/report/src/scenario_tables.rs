@@ -1,12 +1,14 @@
 //! The scenario as tables: what was run.
 
+use crate::element_words::{delayed, dropped, elements, together};
 use crate::format::short;
 use crate::links::{self, LINK};
 use crate::palette;
 use crate::table::{Cell, Column, Table};
 use crate::tables::role;
+use afteryou_scenario::law::{Drawn, Lognormal, Pareto};
 use afteryou_scenario::network::OneWay;
-use afteryou_scenario::{Algorithm, Direction, Duration, Flow, Outcome, Traffic, Transport};
+use afteryou_scenario::{Algorithm, Direction, Duration, Flow, Law, Link, Outcome, Traffic, Transport};
 
 /// The link, the run and who ran it.
 pub fn setting(outcome: &Outcome) -> Table {
@@ -15,6 +17,8 @@ pub fn setting(outcome: &Outcome) -> Table {
     let windows = scenario.measure.iter().map(|w| format!("{} ({} to {})", w.name, w.from, w.to));
     let windows: Vec<_> = windows.collect();
     let mut rows = link_rows(outcome);
+    rows.extend(scenario.drop.iter().map(|rule| ("dropped", dropped(rule))));
+    rows.extend(scenario.delay.iter().map(|rule| ("delayed", delayed(rule))));
     rows.extend([
         ("duration", scenario.duration.to_string()),
         ("windows", windows.join(", ")),
@@ -39,12 +43,17 @@ fn link_rows(outcome: &Outcome) -> Vec<(&'static str, String)> {
     let link = &outcome.scenario.link;
     match links::are_several(outcome) || outcome.scenario.has_named_links() {
         true => Vec::new(),
-        false => vec![
-            ("link rate", link.rate.to_string()),
-            ("buffer", link.buffer.to_string()),
-            ("queue", algorithm(&link.queue)),
-            ("random loss", link.loss.to_string()),
-        ],
+        false => {
+            let plain = [
+                ("link rate", link.rate.to_string()),
+                ("buffer", link.buffer.to_string()),
+                ("queue", algorithm(&link.queue)),
+                ("random loss", independent_loss(link)),
+            ];
+            let reverse = link.reverse.as_ref().and_then(|reverse| reverse.elements.as_ref());
+            let reverse = reverse.map(|elements| ("on the reverse path", together(elements)));
+            plain.into_iter().chain(elements(&link.elements)).chain(reverse).collect()
+        }
     }
 }
 
@@ -59,7 +68,8 @@ pub fn links(outcome: &Outcome) -> Option<Table> {
             Cell::new(link.rate.to_string()),
             Cell::new(link.buffer.to_string()),
             Cell::new(algorithm(&link.queue)),
-            Cell::new(link.loss.to_string()),
+            Cell::new(independent_loss(link)),
+            Cell::new(together(&link.elements)),
         ]
     };
     let columns = vec![
@@ -68,9 +78,33 @@ pub fn links(outcome: &Outcome) -> Option<Table> {
         Column::numbers("buffer"),
         Column::words("queue"),
         Column::numbers("random loss"),
+        ELEMENTS,
     ];
     let rows = outcome.scenario.network().ok()?.links.iter().map(row).collect();
-    Some(Table { title: "Links".to_owned(), note: "Each goes one way.", grouped: 0, columns, rows })
+    let table = Table { title: "Links".to_owned(), note: "Each goes one way.", grouped: 0, columns, rows };
+    Some(without_empty(table, &[ELEMENTS]))
+}
+
+/// What a link or a flow's path does to packets.
+const ELEMENTS: Column = Column::words("elements");
+
+/// The probability that a packet is lost, unless a law of loss has its place.
+fn independent_loss(link: &Link) -> String {
+    match link.elements.loss {
+        Some(_) => String::new(),
+        None => link.loss.to_string(),
+    }
+}
+
+/// The table without those of `columns` that have nothing in any row.
+fn without_empty(mut table: Table, columns: &[Column]) -> Table {
+    for i in (0..table.columns.len()).rev() {
+        let is_empty = table.rows.iter().all(|row| row[i].text.is_empty());
+        if is_empty && columns.contains(&table.columns[i]) {
+            table.remove_column(i);
+        }
+    }
+    table
 }
 
 /// The flows.
@@ -90,6 +124,7 @@ pub fn flows(outcome: &Outcome) -> Option<Table> {
             Cell::new(moment(flow.start)),
             Cell::new(flow.stop.map_or("the end".to_owned(), moment)),
             Cell::new(traffic(&flow.traffic)),
+            Cell::new(together(&flow.elements)),
         ]
     };
     let columns = [
@@ -102,6 +137,7 @@ pub fn flows(outcome: &Outcome) -> Option<Table> {
         Column::numbers("start"),
         Column::numbers("stop"),
         Column::words("traffic"),
+        ELEMENTS,
     ];
     let rows = flows.iter().map(row).collect();
     let mut table = Table { title: "Flows".to_owned(), note: "", grouped: 0, columns: columns.into(), rows };
@@ -113,7 +149,7 @@ pub fn flows(outcome: &Outcome) -> Option<Table> {
             .into_iter()
             .for_each(|i| table.remove_column(i));
     }
-    Some(table)
+    Some(without_empty(table, &[ELEMENTS]))
 }
 
 const PATH: Column = Column::words("path of its data");
@@ -203,13 +239,33 @@ fn transport(transport: &Transport) -> String {
     params.fold(name, |text, param| text + &param)
 }
 
+/// A law in words: "exponential, mean 20 ms".
+fn law<Q: std::fmt::Display>(law: &Law<Q>) -> String {
+    match law {
+        Law::Fixed(value) => value.to_string(),
+        Law::Drawn(Drawn::Uniform(from, to)) => format!("{from} to {to} (uniform)"),
+        Law::Drawn(Drawn::Exponential(mean)) => format!("{mean} on average (exponential)"),
+        Law::Drawn(Drawn::Lognormal(Lognormal { median, mean, sigma, .. })) => {
+            let median = median.as_ref().map(|median| format!("{median} in the median"));
+            let mean = mean.as_ref().map(|mean| format!("{mean} on average"));
+            format!("{} (lognormal, σ {})", median.or(mean).unwrap_or_default(), short(*sigma))
+        }
+        Law::Drawn(Drawn::Pareto(Pareto { shape, min, .. })) => {
+            format!("{min} at least (Pareto, shape {})", short(*shape))
+        }
+        Law::Drawn(Drawn::Listed(values)) => format!("one of {} values", values.len()),
+    }
+}
+
 fn traffic(traffic: &Traffic) -> String {
     match traffic {
         Traffic::Bulk => "bulk".to_owned(),
         Traffic::Size(size) => format!("{size}, once"),
         Traffic::Chunk(size) => format!("chunks of {size}"),
         Traffic::OnOff { on, off } => format!("{on} on, {off} off"),
-        Traffic::Arrivals { .. } => "transfers that arrive at random times".to_owned(),
+        Traffic::Arrivals { arrivals, size } => {
+            format!("transfers of {}, one after {}", law(size), law(arrivals))
+        }
         Traffic::Peers { chunk, pause, persist } => {
             format!("chunks of {chunk}, {pause} apart, {persist} to the same peer")
         }
@@ -220,7 +276,7 @@ fn traffic(traffic: &Traffic) -> String {
         Traffic::Downloads { downloads, .. } => format!("{downloads} downloads at a time"),
         Traffic::Web(web) => format!("{} users who fetch pages of {} objects", web.users, web.objects),
         Traffic::Bursts { every, size } => format!("segments of {size} every {every}"),
-        Traffic::Cbr { rate, payload } => {
+        Traffic::Cbr { rate, payload, .. } => {
             let bits = payload.bytes() as f64 * 8.0;
             let per_second = rate.bits_per_second() as f64 / bits;
             match per_second.is_finite() {

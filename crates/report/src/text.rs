@@ -36,6 +36,7 @@ pub fn text(outcome: &Outcome, width: usize, colour: bool) -> String {
         tables::comparison(outcome),
         links::comparison(outcome),
         completions::table_of(outcome),
+        completions::by_size(outcome),
         tables::flows(outcome),
         links::figures(outcome),
         queues::classes(outcome),

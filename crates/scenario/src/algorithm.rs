@@ -115,13 +115,20 @@ fn read(param: &Param, text: &str) -> Option<Value> {
         Kind::Time => text.parse::<Duration>().ok().map(|time| Value::Time(time.0)),
         Kind::Number => text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::Number),
         Kind::Count => text.parse().ok().map(Value::Count),
-        Kind::Flag => match text {
-            "true" | "on" | "yes" => Some(Value::Flag(true)),
-            "false" | "off" | "no" => Some(Value::Flag(false)),
-            _ => None,
-        },
+        Kind::Flag => flag(text).map(Value::Flag),
         Kind::Bytes => text.parse::<Size>().ok().map(|size| Value::Bytes(size.bytes())),
-        Kind::Choice(words) => words.iter().find(|word| **word == text).map(|word| Value::Choice(word)),
+        Kind::Choice(words) => {
+            let word = words.iter().find(|word| **word == text).copied();
+            word.or_else(|| param.kind.word_of_flag(flag(text)?)).map(Value::Choice)
+        }
+    }
+}
+
+fn flag(text: &str) -> Option<bool> {
+    match text {
+        "true" | "on" | "yes" => Some(true),
+        "false" | "off" | "no" => Some(false),
+        _ => None,
     }
 }
 

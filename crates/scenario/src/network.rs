@@ -17,12 +17,13 @@ use crate::error::Error;
 use crate::hosts::{Host, Hosts};
 use crate::path::Direction;
 use crate::random;
-pub use crate::route::{Access, Route};
+pub use crate::route::{Access, Rerouted, Route};
+use crate::route_change::RouteChange;
 use crate::scenario::{Flow, Link, PacketFormat, Scenario};
 use crate::traffic::Traffic;
 use crate::words::unknown;
 use afteryou_aqm::{Backlog, Queue};
-use afteryou_base::Span;
+use afteryou_base::{Span, Time};
 use rand_pcg::Pcg64;
 use std::collections::HashMap;
 
@@ -33,6 +34,8 @@ pub const REVERSE_PATH: &str = "reverse path";
 
 /// Most links in each direction of a path.
 pub(crate) const MOST_HOPS: usize = 100;
+/// Most places on the routes of one flow in one direction, where each route has as many as the longest of the scenario.
+const MOST_PLACES: usize = 128;
 /// Most links of a scenario.
 pub(crate) const MOST_LINKS: usize = 10_000;
 
@@ -57,6 +60,8 @@ pub struct Network {
     pub links: Vec<OneWay>,
     /// One for each flow of the scenario; of a flow on hosts, that of the first of them.
     pub routes: Vec<Route>,
+    /// For each flow, the routes that it takes later, in order of time.
+    pub rerouted: Vec<Vec<Rerouted>>,
     /// For each flow, the hosts that it runs on; none for most.
     pub hosts: Vec<Vec<Access>>,
 }
@@ -113,9 +118,19 @@ impl Network {
     }
 
     /// Returns how long a data packet of `bytes` takes over the flow's empty path: sending on each link, then propagation.
-    pub fn empty_path(&self, flow: usize, bytes: u32) -> Span {
-        let Route { forward, forward_delay, .. } = &self.routes[flow];
-        self.over(forward, *forward_delay, bytes)
+    fn empty_path(&self, flow: usize, bytes: u32) -> Span {
+        self.over(&self.routes[flow].forward, self.routes[flow].forward_delay, bytes)
+    }
+
+    /// Returns the same for each route of the flow, in the order in which it takes them.
+    pub fn empty_paths(&self, flow: usize, bytes: u32) -> Vec<Span> {
+        self.routes_of(flow).map(|route| self.over(&route.forward, route.forward_delay, bytes)).collect()
+    }
+
+    /// The routes of a flow, in the order in which it takes them.
+    pub fn routes_of(&self, flow: usize) -> impl Iterator<Item = &Route> {
+        let later = self.rerouted[flow].iter().map(|rerouted| &rerouted.route);
+        std::iter::once(&self.routes[flow]).chain(later)
     }
 
     /// Time that `bytes` take over empty links with `delay` behind the last.
@@ -140,16 +155,16 @@ impl Network {
 
     /// Returns the flows whose data cross this link.
     pub fn flows_with_data_on(&self, link: usize) -> impl Iterator<Item = usize> + '_ {
-        let routes = self.routes.iter().enumerate();
-        routes.filter(move |(_, route)| route.forward.contains(&link)).map(|(flow, _)| flow)
+        let crosses = move |flow: &usize| self.routes_of(*flow).any(|route| route.forward.contains(&link));
+        (0..self.routes.len()).filter(crosses)
     }
 
     /// Returns the flows of which any packet crosses this link.
     pub fn flows_on(&self, link: usize) -> impl Iterator<Item = usize> + '_ {
         let crosses = move |route: &Route| route.forward.contains(&link) || route.reverse.contains(&link);
         let accesses = move |hosts: &[Access]| hosts.iter().any(|host| [host.up, host.down].contains(&link));
-        let flows = self.routes.iter().zip(&self.hosts).enumerate();
-        flows.filter(move |(_, (route, hosts))| crosses(route) || accesses(hosts)).map(|(flow, _)| flow)
+        let any = move |flow: &usize| self.routes_of(*flow).any(crosses) || accesses(&self.hosts[*flow]);
+        (0..self.routes.len()).filter(any)
     }
 
     /// Finds a link whose buffer holds no packet of a flow that crosses it: such a link passes nothing.
@@ -160,7 +175,9 @@ impl Network {
             let holds = buffer.limit(rate).admits(Backlog::default(), size);
             (!holds).then(|| TooSmall { link, flow: flow.name.clone(), bytes })
         };
-        flows.iter().zip(&self.routes).find_map(|(flow, route)| {
+        let routes = (0..flows.len()).flat_map(|flow| self.routes_of(flow).map(move |route| (flow, route)));
+        let mut routes = routes.map(|(flow, route)| (&flows[flow], route));
+        routes.find_map(|(flow, route)| {
             let format = flow.packet_format();
             let (ack, data) = (format.overhead.bytes(), format.payload.bytes() + format.overhead.bytes());
             let data = route.forward.iter().map(move |link| (*link, data));
@@ -209,7 +226,9 @@ impl Scenario {
         let by_name = self.links_by_name();
         let routes = self.flow.iter().map(|flow| self.route(flow, &by_name)).collect::<Result<_, _>>()?;
         let hosts = self.flow.iter().map(|flow| self.hosts_of(flow, &by_name)).collect::<Result<_, _>>()?;
-        Ok(Network { links, routes, hosts })
+        let rerouted =
+            self.flow.iter().map(|flow| self.rerouted(flow, &by_name)).collect::<Result<_, _>>()?;
+        Ok(Network { links, routes, rerouted, hosts })
     }
 
     /// The named links by their place; nothing in the short form.
@@ -239,6 +258,62 @@ impl Scenario {
             (_, [alone]) => Ok(alone.upload()),
             (_, []) => route(flow, by_name),
         }
+    }
+
+    /// The routes that a flow takes later. Each change begins with what the one before has left.
+    fn rerouted(&self, flow: &Flow, by_name: &HashMap<&str, usize>) -> Result<Vec<Rerouted>, Error> {
+        let mut changes: Vec<_> = self.route_change.iter().filter(|change| change.concerns(flow)).collect();
+        changes.sort_by_key(|change| change.at);
+        let mut flow = flow.clone();
+        let after = |change: &RouteChange| {
+            flow.path = change.path.clone().or(flow.path.take());
+            flow.rtt = change.rtt.unwrap_or(flow.rtt);
+            Ok(Rerouted { at: Time(change.at.0 .0), route: route(&flow, by_name)? })
+        };
+        changes.into_iter().map(after).collect()
+    }
+
+    /// Is it a change of routes? If not, what is wrong.
+    pub(crate) fn check_route_change(&self, change: &RouteChange) -> Result<(), Error> {
+        let wrong = |what: String| Err(Error::Scenario(format!("a change of routes {what}")));
+        if change.at >= self.duration {
+            return wrong(format!("at {} is not in the run: use a time below {}", change.at, self.duration));
+        }
+        if change.path.is_none() && change.rtt.is_none() {
+            return wrong("changes nothing: write path = …, rtt = … or both".to_owned());
+        }
+        let concerned: Vec<&Flow> = self.flow.iter().filter(|flow| change.concerns(flow)).collect();
+        if let (Some(name), true) = (&change.flow, concerned.is_empty()) {
+            let names: Vec<&str> = self.flow.iter().map(|flow| flow.name.as_str()).collect();
+            return Err(unknown("flow", name, &names));
+        }
+        if let Some(flow) = concerned.iter().find(|flow| flow.hosts.is_some()) {
+            return wrong(format!("names flow {:?}, which runs between hosts: their routes stay", flow.name));
+        }
+        let most = self.most_changes();
+        let too_many =
+            |flow: &&&Flow| self.route_change.iter().filter(|other| other.concerns(flow)).count() > most;
+        match concerned.iter().find(too_many) {
+            Some(flow) => wrong(format!(
+                "is one of more than {most} of flow {:?}: use fewer with paths as long as these",
+                flow.name
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Most changes of a flow's route, by the longest path of the scenario.
+    fn most_changes(&self) -> usize {
+        let of_flows = self.flow.iter().filter_map(|flow| flow.path.as_ref());
+        let paths = of_flows.chain(self.route_change.iter().filter_map(|change| change.path.as_ref()));
+        let longest = paths.map(|path| path.forward.len().max(path.reverse.len())).max().unwrap_or(1);
+        // Between two hosts there are two links.
+        MOST_PLACES / longest.max(2).next_power_of_two() - 1
+    }
+
+    /// Are there routes for what changes of routes make of `flow`? If not, why.
+    pub(crate) fn check_rerouted(&self, flow: &Flow) -> Result<(), Error> {
+        self.rerouted(flow, &self.links_by_name()).map(drop)
     }
 
     /// The hosts that a flow runs on.
@@ -307,6 +382,16 @@ impl Scenario {
             "{written}.buffer = {buffer} at {rate} holds no packet of flow {flow:?}: use at least {bytes} B"
         );
         Err(WrongLink { link: index, error: Error::Scenario(message) })
+    }
+}
+
+impl RouteChange {
+    /// Is it about this flow? Routes between hosts do not change.
+    pub fn concerns(&self, flow: &Flow) -> bool {
+        match &self.flow {
+            Some(name) => flow.name == *name || flow.group.as_ref() == Some(name),
+            None => flow.hosts.is_none(),
+        }
     }
 }
 

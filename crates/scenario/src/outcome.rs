@@ -7,7 +7,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `window`, `sender` | figures of a window: each link, each flow, its sender over time |
-//! | `set`, `steps` | a set of flows in a window, and what follows from its rates over time |
+//! | `set`, `steps`, `curve_steps` | a set of flows in a window, and what follows from its rates over time |
 //! | `link` | a link in the whole run: packets, bytes, its queue |
 //! | `completions` | transfers of a flow: how long they took, what became of the bytes |
 //! | `compare` | what the background cost: each flow and each link with it and without |
@@ -19,6 +19,7 @@
 mod compare;
 mod completions;
 mod crossing;
+mod curve_steps;
 mod curves;
 mod judged;
 mod link;
@@ -42,7 +43,8 @@ pub use sender::{Levels, SenderFigures, Stalls};
 pub use set::{AfterLoss, SetAtLink, SetFigures, SetTransfers, ShortTerm, Starved};
 pub use steps::{Member, Steps};
 pub use window::{
-    jain, ClassFigures, FlowAtLink, FlowFigures, HostFigures, LinkFigures, QueueLength, WindowFigures,
+    jain, BucketFigures, ClassFigures, FlowAtLink, FlowFigures, HostFigures, LinkFigures, QueueLength,
+    WindowFigures,
 };
 
 use crate::content::ContentHash;

@@ -1,6 +1,6 @@
 //! Routes over the links of a network, and those between hosts.
 
-use afteryou_base::Span;
+use afteryou_base::{Span, Time};
 
 /// The links that a flow's packets cross, as indices of [`Network::links`](crate::Network).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,15 @@ pub struct Route {
     pub forward_delay: Span,
     /// Propagation delay of the reverse path.
     pub reverse_delay: Span,
+}
+
+/// A flow's route from some time on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rerouted {
+    /// When packets begin to take it.
+    pub at: Time,
+    /// The route.
+    pub route: Route,
 }
 
 /// A host's access: the indices of its links in the network.

@@ -7,13 +7,15 @@ use crate::algorithm::Algorithm;
 use crate::dscp::Dscp;
 use crate::element::Elements;
 use crate::error::Error;
+pub use crate::faults::{Delay, Drop, Every};
 use crate::flow_set::FlowSet;
 use crate::fluid::Fluid;
 use crate::hosts::Hosts;
 use crate::path::{Direction, Path};
 use crate::random;
 use crate::record::Record;
-use crate::traffic::Traffic;
+use crate::route_change::RouteChange;
+use crate::traffic::{Gaps, Traffic};
 use crate::transport::{Protocol, Transport};
 use crate::units::{Buffer, Duration, Probability, Rate, Size};
 use afteryou_aqm::{Queue, Site};
@@ -59,6 +61,9 @@ pub struct Scenario {
     /// Packets to hold back, so that others overtake them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub delay: Vec<Delay>,
+    /// Changes of routes.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub route_change: Vec<RouteChange>,
     /// Settings of the fluid engine alone.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fluid: Option<Fluid>,
@@ -165,69 +170,6 @@ pub struct PacketFormat {
     pub overhead: Size,
 }
 
-/// Packets to drop before the queue: one by its number, or some from a time on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Drop {
-    /// The flow; any flow by default (then `at` must be).
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub flow: Option<String>,
-    /// Number of the data packet, from 1, in order of their first transmission.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub packet: Option<u64>,
-    /// Which of its transmissions, from 1; the first by default.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub transmission: Option<u32>,
-    /// From this time on.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub at: Option<Duration>,
-    /// Until this time: an outage.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub until: Option<Duration>,
-    /// Only every n-th packet, or one in each interval.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub every: Option<Every>,
-    /// How many packets; one if neither this, `until` nor `every` is given.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub count: Option<u64>,
-}
-
-/// How a rule of the script repeats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Every {
-    /// Every n-th packet.
-    Packets(u64),
-    /// One packet in each interval of this length: the first that comes in it.
-    Time(Duration),
-}
-
-/// A packet to hold back before the queue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Delay {
-    /// Whose.
-    pub flow: String,
-    /// Number of the data packet, from 1, in order of their first transmission; none if `at` is given.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub packet: Option<u64>,
-    /// Which of its transmissions, from 1; the first by default.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub transmission: Option<u32>,
-    /// From this time on.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub at: Option<Duration>,
-    /// Until this time.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub until: Option<Duration>,
-    /// Only every n-th packet, or one in each interval.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub every: Option<Every>,
-    /// How many packets; one if neither this, `until` nor `every` is given.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub count: Option<u64>,
-    /// For how long.
-    pub by: Duration,
-}
-
 fn is_false(flag: &bool) -> bool {
     !flag
 }
@@ -271,6 +213,7 @@ impl Scenario {
             flow: Vec::new(),
             drop: Vec::new(),
             delay: Vec::new(),
+            route_change: Vec::new(),
             fluid: None,
         }
     }
@@ -295,6 +238,7 @@ impl Scenario {
                 "{windows} windows of {flows} flows and {links} links are too many figures: at most {MOST_FIGURES}"
             ));
         }
+        self.route_change.iter().try_for_each(|change| self.check_route_change(change))?;
         self.network()?;
         self.check_buffers().map_err(|wrong| wrong.error)?;
         let mut names = HashSet::new();
@@ -342,6 +286,11 @@ impl Scenario {
         let flow = self.flow.iter().filter(|flow| flow.role == Role::Foreground).cloned().collect();
         let drop = self.drop.iter().filter(|drop| drop.flow.as_deref().is_none_or(foreground));
         let delay = self.delay.iter().filter(|delay| foreground(&delay.flow));
+        let concerned = |change: &&RouteChange| {
+            let mut flows = self.flow.iter().filter(|flow| flow.role == Role::Foreground);
+            change.flow.is_none() || flows.any(|flow| change.concerns(flow))
+        };
+        let route_change = self.route_change.iter().filter(concerned).cloned().collect();
         let set = |set: &FlowSet| FlowSet {
             flows: set.flows.iter().filter(|flow| foreground(flow)).cloned().collect(),
             ..set.clone()
@@ -353,6 +302,7 @@ impl Scenario {
             flow,
             drop: drop.cloned().collect(),
             delay: delay.cloned().collect(),
+            route_change,
             ..self.clone()
         }
     }
@@ -430,51 +380,6 @@ impl Link {
     }
 }
 
-impl Delay {
-    /// Holds back the first transmission of a packet.
-    pub fn of_packet(flow: impl Into<String>, packet: u64, by: Duration) -> Delay {
-        let (transmission, at, until, every, count) = (None, None, None, None, None);
-        Delay { flow: flow.into(), packet: Some(packet), transmission, at, until, every, count, by }
-    }
-
-    /// The same packets, to be dropped.
-    fn chosen(&self) -> Drop {
-        let Delay { flow, packet, transmission, at, until, every, count, by: _ } = self.clone();
-        Drop { flow: Some(flow), packet, transmission, at, until, every, count }
-    }
-
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        self.chosen().check_as("a delay")
-    }
-}
-
-impl Drop {
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        self.check_as("a drop")
-    }
-
-    fn check_as(&self, rule: &str) -> Result<(), Error> {
-        let wrong = |what: &str| Err(Error::Scenario(format!("{rule} {what}")));
-        if self.every.is_some() && self.at.is_none() {
-            return wrong("repeats from no time on: say at = … beside every = …");
-        }
-        if matches!(self.every, Some(Every::Packets(0) | Every::Time(Duration(afteryou_base::Span::ZERO)))) {
-            return wrong("repeats without a pause: use every = 1 or more, or a time above 0");
-        }
-        if self.until.is_some_and(|until| self.at.is_none_or(|at| at >= until)) {
-            return wrong("ends before it begins: say at = … and a later until = …");
-        }
-        match (&self.flow, self.packet, self.at) {
-            (_, None, Some(_)) if self.transmission.is_none() => Ok(()),
-            (Some(_), Some(1..), None) => Ok(()),
-            (_, Some(0), _) => wrong("names packet 0: packets count from 1"),
-            (None, Some(_), _) => wrong("names a packet and no flow: say flow = …"),
-            (_, None, None) => wrong("says neither a packet nor a time: say flow and packet, or at"),
-            _ => wrong("says a packet (or a transmission) and a time: say one of them"),
-        }
-    }
-}
-
 /// Most flows and links times windows: each has figures of its own.
 const MOST_FIGURES: usize = 200_000;
 
@@ -519,7 +424,7 @@ impl Flow {
         Flow {
             controller: None,
             transport: Transport::udp(),
-            traffic: Traffic::Cbr { rate, payload },
+            traffic: Traffic::Cbr { rate, payload, gaps: Gaps::Equal },
             ..Flow::new(name, role, "", rtt)
         }
     }
@@ -542,7 +447,7 @@ impl Flow {
     pub(crate) fn check(&self, duration: Duration) -> Result<(), Error> {
         let wrong = |what: &str| Err(Error::Scenario(format!("flow {:?} {what}", self.name)));
         match (&self.controller, self.transport.protocol()?, &self.traffic) {
-            (None, Protocol::Udp, Traffic::Cbr { rate, payload }) => {
+            (None, Protocol::Udp, Traffic::Cbr { rate, payload, .. }) => {
                 if rate.bytes_per_second() == 0 || payload.bytes() < 16 || payload.bytes() > 1400 {
                     return wrong("needs a rate above zero and a payload of 16 B to 1400 B");
                 }

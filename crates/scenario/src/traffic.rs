@@ -37,12 +37,14 @@ pub enum Traffic {
         /// Time off.
         off: Duration,
     },
-    /// Packets of `payload` bytes at a constant rate (payload per second): a call.
+    /// Packets of `payload` bytes at a constant mean rate (payload per second): a call.
     Cbr {
         /// Payload rate.
         rate: Rate,
         /// Payload of a packet.
         payload: Size,
+        /// Times between packets.
+        gaps: Gaps,
     },
     /// Transfers that begin whether or not earlier ones have ended, each over a connection of its own.
     Arrivals {
@@ -81,6 +83,27 @@ pub enum Traffic {
     },
 }
 
+/// Times between the packets of constant-rate traffic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Gaps {
+    /// All the same.
+    #[default]
+    Equal,
+    /// Exponential with the same mean: packets arrive as a Poisson process.
+    Exponential,
+}
+
+impl Gaps {
+    /// The words of files.
+    pub const WORDS: &'static [&'static str] = &["equal", "exponential"];
+
+    /// Is it the default?
+    fn is_equal(&self) -> bool {
+        *self == Gaps::Equal
+    }
+}
+
 /// A swarm of peers, after Carofiglio et al. (2013).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Swarm {
@@ -92,6 +115,9 @@ pub struct Swarm {
     pub neighbours: u32,
     /// That a slot's next chunk goes to the same neighbour.
     pub persist: Probability,
+    /// How many of the hosts upload, the first ones; all by default.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub uploaders: Option<u32>,
 }
 
 /// Users of the web.
@@ -115,16 +141,45 @@ pub struct Web {
 enum Written {
     Word(String),
     // Those with more fields first: the others would ignore what they do not know.
-    Arrivals { arrivals: Law<Duration>, size: Law<Size> },
-    Bursts { every: Duration, size: Size },
-    Peers { chunk: Size, pause: Duration, persist: Probability },
-    Web { web: Web },
-    Swarm { swarm: Swarm },
-    Downloads { downloads: u32, size: Law<Size> },
-    Size { size: Size },
-    Chunk { chunk: Size },
-    OnOff { on: Duration, off: Duration },
-    Cbr { cbr: Rate, payload: Option<Size> },
+    Arrivals {
+        arrivals: Law<Duration>,
+        size: Law<Size>,
+    },
+    Bursts {
+        every: Duration,
+        size: Size,
+    },
+    Peers {
+        chunk: Size,
+        pause: Duration,
+        persist: Probability,
+    },
+    Web {
+        web: Web,
+    },
+    Swarm {
+        swarm: Swarm,
+    },
+    Downloads {
+        downloads: u32,
+        size: Law<Size>,
+    },
+    Size {
+        size: Size,
+    },
+    Chunk {
+        chunk: Size,
+    },
+    OnOff {
+        on: Duration,
+        off: Duration,
+    },
+    Cbr {
+        cbr: Rate,
+        payload: Option<Size>,
+        #[serde(default, skip_serializing_if = "Gaps::is_equal")]
+        gaps: Gaps,
+    },
 }
 
 impl From<Traffic> for Written {
@@ -140,7 +195,7 @@ impl From<Traffic> for Written {
             Traffic::Swarm(swarm) => Written::Swarm { swarm },
             Traffic::Downloads { downloads, size } => Written::Downloads { downloads, size },
             Traffic::Bursts { every, size } => Written::Bursts { every, size },
-            Traffic::Cbr { rate, payload } => Written::Cbr { cbr: rate, payload: Some(payload) },
+            Traffic::Cbr { rate, payload, gaps } => Written::Cbr { cbr: rate, payload: Some(payload), gaps },
         }
     }
 }
@@ -160,8 +215,8 @@ impl TryFrom<Written> for Traffic {
             Written::Size { size } => Traffic::Size(size),
             Written::Chunk { chunk } => Traffic::Chunk(chunk),
             Written::OnOff { on, off } => Traffic::OnOff { on, off },
-            Written::Cbr { cbr, payload } => {
-                Traffic::Cbr { rate: cbr, payload: payload.unwrap_or(CBR_PAYLOAD) }
+            Written::Cbr { cbr, payload, gaps } => {
+                Traffic::Cbr { rate: cbr, payload: payload.unwrap_or(CBR_PAYLOAD), gaps }
             }
         })
     }
@@ -188,8 +243,13 @@ impl Traffic {
 
     /// Does an engine draw something for it while it runs?
     pub fn is_random(&self) -> bool {
-        matches!(self, Traffic::Arrivals { .. } | Traffic::Peers { .. } | Traffic::Web(_))
-            || self.needs_hosts()
+        matches!(
+            self,
+            Traffic::Arrivals { .. }
+                | Traffic::Peers { .. }
+                | Traffic::Web(_)
+                | Traffic::Cbr { gaps: Gaps::Exponential, .. }
+        ) || self.needs_hosts()
     }
 
     /// Does it run on hosts with access links of their own?
@@ -259,8 +319,12 @@ mod tests {
                 r#"{"on":"30 s","off":"500 ms"}"#,
             ),
             (
-                Traffic::Cbr { rate: Rate::from_bits(64_000), payload: CBR_PAYLOAD },
+                Traffic::Cbr { rate: Rate::from_bits(64_000), payload: CBR_PAYLOAD, gaps: Gaps::Equal },
                 r#"{"cbr":"64 kbit/s","payload":"160 B"}"#,
+            ),
+            (
+                Traffic::Cbr { rate: Rate::from_bits(64_000), payload: CBR_PAYLOAD, gaps: Gaps::Exponential },
+                r#"{"cbr":"64 kbit/s","payload":"160 B","gaps":"exponential"}"#,
             ),
             (
                 Traffic::Arrivals {

@@ -1,9 +1,11 @@
 //! Settings that are valid and seldom meant: warnings, not errors.
 
 use crate::outcome::{Run, Totals};
-use crate::scenario::{Link, Scenario};
+use crate::record::Record;
+use crate::scenario::{Flow, Link, Scenario};
 use crate::transport::Protocol;
 use afteryou_base::param::Settings;
+use std::collections::BTreeMap;
 
 /// Queue disciplines that draw no random numbers.
 const DETERMINISTIC: [&str; 2] = ["droptail", "codel"];
@@ -12,7 +14,12 @@ const MOST_NAMED: usize = 5;
 
 /// Returns a sentence for each trap in a scenario.
 pub fn of_scenario(scenario: &Scenario) -> Vec<String> {
-    let Ok(network) = scenario.network() else { return Vec::new() };
+    ecn_in_vain(scenario).into_iter().chain(of_sets(scenario)).chain(beyond_the_source(scenario)).collect()
+}
+
+/// ECN over queues that do not mark.
+fn ecn_in_vain(scenario: &Scenario) -> Option<String> {
+    let network = scenario.network().ok()?;
     let uses_ecn = |(flow, _): &(usize, &crate::Flow)| {
         let protocol = scenario.flow[*flow].transport.protocol();
         let capable = matches!(protocol, Ok(Protocol::Tcp(options)) if options.ecn);
@@ -20,13 +27,52 @@ pub fn of_scenario(scenario: &Scenario) -> Vec<String> {
     };
     let flows: Vec<&str> =
         scenario.flow.iter().enumerate().filter(uses_ecn).map(|(_, flow)| flow.name.as_str()).collect();
-    match flows.is_empty() {
-        true => Vec::new(),
-        false => vec![format!(
+    (!flows.is_empty()).then(|| {
+        format!(
             "no queue on the path marks packets, so ECN changes nothing for {}: set ecn = true on the queue",
             named(&flows)
-        )],
+        )
+    })
+}
+
+/// Sets without flows, and a record that no set takes up.
+fn of_sets(scenario: &Scenario) -> Vec<String> {
+    let empty = scenario.sets.iter().filter(|set| set.flows.is_empty()).map(|set| {
+        format!(
+            "no flow of this run is in the set of window {:?}: look at its role and controller",
+            set.window
+        )
+    });
+    let mut warnings: Vec<String> = empty.collect();
+    if scenario.record.contains(&Record::Losses) && scenario.sets.is_empty() {
+        let warning = "record = [\"losses\"] measures sets of flows, and there is none: write flows = \"all\" in [[measure]]";
+        warnings.push(warning.to_owned());
     }
+    warnings
+}
+
+/// Settings of controllers that their documents rule out.
+fn beyond_the_source(scenario: &Scenario) -> Vec<String> {
+    let mut flows: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for flow in &scenario.flow {
+        for setting in settings_beyond_the_source(flow) {
+            flows.entry(setting).or_default().push(&flow.name);
+        }
+    }
+    flows.into_iter().map(|(setting, flows)| format!("{setting}; so set for {}", named(&flows))).collect()
+}
+
+fn settings_beyond_the_source(flow: &Flow) -> Vec<String> {
+    let Some(Ok((entry, overrides))) = flow.controller.as_ref().map(|controller| controller.controller())
+    else {
+        return Vec::new();
+    };
+    let beyond = |(name, value): &(&'static str, _)| {
+        let param = entry.params.iter().find(|param| param.name == *name)?;
+        let advice = param.advice_on(*value)?;
+        Some(format!("{name} = {value} of {} is above {} ({})", entry.name, advice.most, advice.reason))
+    };
+    overrides.iter().filter_map(beyond).collect()
 }
 
 /// Returns a sentence if two repetitions of a run cannot differ.
@@ -92,6 +138,39 @@ mod tests {
         assert!(!warnings("{ kind = \"codel\", ecn = \"false\" }").is_empty());
         assert_eq!(warnings("{ kind = \"codel\", ecn = \"true\" }"), [""; 0]);
         assert_eq!(warnings("\"fq_codel\""), [""; 0]);
+    }
+
+    #[test]
+    fn sets_without_flows_and_losses_without_sets_are_warned_about() {
+        let queue = "{ kind = \"codel\", ecn = \"true\" }";
+        let warnings = |top: &str| of_scenario(&runs(queue, top)[0]);
+        let losses = "record = [\"losses\"]";
+        assert!(warnings(losses)[0].contains("write flows = \"all\""));
+        let set = "measure = { from = \"1 s\", flows = \"all\" }";
+        assert_eq!(warnings(&format!("{losses}\n{set}")), [""; 0]);
+        let empty = "measure = { from = \"1 s\", role = \"background\" }";
+        assert!(warnings(empty)[0].contains("no flow of this run"));
+    }
+
+    #[test]
+    fn a_target_that_rfc_6817_rules_out_is_warned_about_once_for_all_its_flows() {
+        let warnings = |controller: &str| {
+            let text = format!(
+                "duration = \"9 s\"\n[link]\nrate = \"1 Mbit/s\"\nbuffer = \"9 packets\"\n\
+                 [[flow]]\nname = \"a\"\ncount = 2\ncontroller = \"{controller}\"\nrtt = \"9 ms\"\n"
+            );
+            let runs = Experiment::parse(&text, "test.toml", &[]).unwrap().runs(None, None).unwrap();
+            of_scenario(&runs[0].scenario)
+        };
+        for kind in ["ledbat", "fledbat"] {
+            assert_eq!(warnings(&format!("{kind},target=100ms")), [""; 0]);
+            let warning = format!(
+                "target = 101 ms of {kind} is above 100 ms (RFC 6817 §2.5: it MUST be 100 ms or less); \
+                 so set for flows \"a 1\", \"a 2\""
+            );
+            assert_eq!(warnings(&format!("{kind},target=101ms")), [warning]);
+        }
+        assert_eq!(warnings("libutp,target=200ms"), [""; 0]);
     }
 
     #[test]

@@ -276,14 +276,15 @@ impl Congestion {
         if let Some(prr) = self.episode.as_mut().and_then(|episode| episode.prr.as_mut()) {
             prr.sent(bytes);
         }
-        let totals = match self.needs.stamps() {
-            true => board.newest_stamp().totals(),
-            false => Totals::default(),
+        let (totals, sequence) = match self.needs.stamps() {
+            true => (board.newest_stamp().totals(), board.newest_seq()),
+            false => (Totals::default(), None),
         };
         self.controller.on_sent(&Sent {
             now,
             bytes,
             packet_number: board.next_number().saturating_sub(1),
+            sequence,
             in_flight: board.in_flight(),
             app_limited: board.is_app_limited(),
             totals,
@@ -501,6 +502,7 @@ fn sent(flight: &Flight) -> Sent {
         now: flight.sent_at,
         bytes: flight.bytes,
         packet_number: flight.number,
+        sequence: Some(flight.seq),
         in_flight: flight.stamp.in_flight,
         app_limited: flight.app_limited,
         totals: flight.stamp.totals(),

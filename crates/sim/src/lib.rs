@@ -38,8 +38,10 @@ pub use world::Progress;
 
 use afteryou_base::Span;
 use afteryou_scenario::outcome::Outcome;
+use afteryou_scenario::senders::Observers;
 use afteryou_scenario::{Passage, Scenario};
 use sample::Sampler;
+use world::Looks;
 
 /// Runs `scenario`, and once more without its background flows if it asks for that. `watch` is called now and then with
 /// how far the run is; it ends everything by returning false.
@@ -62,7 +64,7 @@ pub fn sampled(
     every: Span,
     take: &mut dyn FnMut(Sample<'_>),
 ) -> Result<Outcome, Error> {
-    watched(scenario, watch, Watchers { every, take, tap: None })
+    watched(scenario, watch, Watchers { every, take, tap: None, observers: None })
 }
 
 /// No samples at all.
@@ -76,6 +78,8 @@ pub struct Watchers<'a> {
     pub take: &'a mut dyn FnMut(Sample<'_>),
     /// Sees every packet at every link, if anybody does.
     pub tap: Option<&'a mut dyn FnMut(&Passage<'_>)>,
+    /// See every sender, if anybody does.
+    pub observers: Option<Observers>,
 }
 
 /// Runs `scenario` before the eyes of `watchers`, which do not see its baseline.
@@ -88,13 +92,14 @@ pub fn watched(
     watchers: Watchers<'_>,
 ) -> Result<Outcome, Error> {
     scenario.check()?;
-    let Watchers { every, take, tap } = watchers;
-    let run = world::run(scenario, watch, &mut Sampler::new(every, take), tap)?;
+    let Watchers { every, take, tap, observers } = watchers;
+    let looks = Looks { tap, observers };
+    let run = world::run(scenario, watch, &mut Sampler::new(every, take), looks)?;
     let no_samples = &mut |_: Sample<'_>| {};
     let baseline = match scenario.baseline {
         true => {
             let mut sampler = Sampler::new(Span::ZERO, no_samples);
-            Some(world::run(&scenario.without_background(), watch, &mut sampler, None)?)
+            Some(world::run(&scenario.without_background(), watch, &mut sampler, Looks::default())?)
         }
         false => None,
     };

@@ -244,7 +244,8 @@ impl Link {
     /// Windows begin and end here.
     pub fn at_edge(&mut self, now: Time) {
         let left = self.left(now);
-        self.meter.at_edge(now, left);
+        let Link { meter, queue, .. } = self;
+        meter.at_edge(now, left, |connection| queue.bucket(connection));
     }
 
     /// Bytes that have left the link by now, of the packet being sent the part that has.

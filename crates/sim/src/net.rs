@@ -1,79 +1,30 @@
 //! The network: links, the wires behind them, and what packets point to.
 //!
 //! A packet carries the number of the hop that it is at; a hop leads over a link and the wire behind it. The wire behind the
-//! last link of a path holds the path's propagation delay, the wires between links hold none. Every connection has 2ⁿ places
-//! for hops, the first half for its data and the second half for its acknowledgements, so that its hops are found by a shift.
-//! They are filled in when it is opened.
+//! last link of a path holds the path's propagation delay, the wires between links hold none.
 
 mod copies;
 mod held;
+mod hops;
 
 use crate::calendar::Calendar;
-use crate::connection::number_in;
 use crate::element::{Elements, Entry, Exit};
 use crate::error::Error;
 use crate::link::{Line, Link, OnWires};
-use crate::packet::{Body, Heads, Packet, Sack, NO_SACK};
+use crate::packet::{number_in, Body, Heads, Packet, Sack, NO_SACK};
 use crate::record::{LossOrder, Meter, SenderLog};
 use crate::script::{Fate, Script};
 use crate::tap::{self, Tap};
 use afteryou_base::{Span, Time};
-use afteryou_scenario::network::{Network, Route};
+use afteryou_scenario::network::{Network, Rerouted, Route};
 use afteryou_scenario::outcome::LinkTotals;
 use afteryou_scenario::passage;
 use afteryou_scenario::{Record, Scenario};
 use held::Held;
+pub use hops::Way;
+use hops::{Hop, Hops};
 use slab::Slab;
 use std::collections::BTreeMap;
-
-/// Which way of its connection a packet goes, whichever links these are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// From the sender to the receiver.
-    Forward,
-    /// From the receiver to the sender.
-    Reverse,
-}
-
-/// A step of a path.
-#[derive(Clone, Copy, Debug, Default)]
-struct Hop {
-    /// Index of the link.
-    link: u32,
-    /// Index of the wire behind it.
-    line: u32,
-}
-
-/// The hops of all connections.
-struct Hops {
-    hops: Vec<Hop>,
-    /// Each connection has 2 to the power of this many places.
-    shift: u32,
-    /// Number of the first hop of acknowledgements.
-    reverse: u8,
-}
-
-impl Hops {
-    fn new(network: &Network) -> Hops {
-        let lengths = network.routes.iter().map(|route| route.forward.len().max(route.reverse.len()));
-        // A checked path has a hundred links each way at most: both ways fit into the packet's eight bits.
-        let half = lengths.max().unwrap_or(1).next_power_of_two();
-        Hops { hops: Vec::new(), shift: half.trailing_zeros() + 1, reverse: half as u8 }
-    }
-
-    /// The places of a connection, made if there are none yet.
-    fn places(&mut self, connection: usize) -> &mut [Hop] {
-        let (from, to) = (connection << self.shift, (connection + 1) << self.shift);
-        if self.hops.len() < to {
-            self.hops.resize(to, Hop::default());
-        }
-        &mut self.hops[from..to]
-    }
-
-    fn of(&self, packet: &Packet) -> Hop {
-        self.hops[(packet.flow as usize) << self.shift | packet.hop as usize]
-    }
-}
 
 /// The network.
 pub struct Net<'a> {
@@ -88,6 +39,8 @@ pub struct Net<'a> {
     links: Vec<Link>,
     lines: Vec<Line>,
     hops: Hops,
+    /// By flow, the routes that it takes later; nothing if none changes its route.
+    later: Vec<Vec<Rerouted>>,
     wires: Wires,
     /// By connection, the flow that it belongs to.
     owners: Vec<u32>,
@@ -147,12 +100,14 @@ impl<'a> Net<'a> {
             links,
             lines: Vec::new(),
             hops: Hops::new(network),
+            later: if scenario.route_change.is_empty() { Vec::new() } else { network.rerouted.clone() },
             wires: Wires::default(),
             owners: Vec::new(),
             is_recorded: !scenario.record.is_empty(),
             script: Script::new(scenario),
             is_disturbed: !scenario.drop.is_empty()
                 || !scenario.delay.is_empty()
+                || !scenario.route_change.is_empty()
                 || of_flows.iter().any(Option::is_some)
                 || scenario.record.contains(&Record::Losses),
             of_flows,
@@ -163,12 +118,14 @@ impl<'a> Net<'a> {
 
     /// A connection of the flow with the index `owner` is opened: its packets take this route.
     pub fn lay(&mut self, connection: usize, owner: usize, route: &Route) {
-        let Route { forward, reverse, forward_delay, reverse_delay } = route;
-        let Net { hops, wires, lines, owners, .. } = self;
-        let half = usize::from(hops.reverse);
-        let (of_data, of_acks) = hops.places(connection).split_at_mut(half);
-        wires.lay(lines, forward, *forward_delay, of_data);
-        wires.lay(lines, reverse, *reverse_delay, of_acks);
+        let Net { hops, wires, lines, owners, later, .. } = self;
+        let later = later.get(owner).into_iter().flatten().map(|rerouted| &rerouted.route);
+        for (number, route) in std::iter::once(route).chain(later).enumerate() {
+            let Route { forward, reverse, forward_delay, reverse_delay } = route;
+            let (of_data, of_acks) = hops.places(connection, number);
+            wires.lay(lines, forward, *forward_delay, of_data);
+            wires.lay(lines, reverse, *reverse_delay, of_acks);
+        }
         owners.resize(owners.len().max(connection + 1), 0);
         owners[connection] = owner as u32;
         if let Some(losses) = &mut self.losses {
@@ -184,33 +141,55 @@ impl<'a> Net<'a> {
         free(&mut self.sacks, &mut self.heads, packet);
     }
 
+    /// The number of the route that a packet which leaves now takes.
+    fn route_now(&self, now: Time, owner: u32) -> usize {
+        self.later.get(owner as usize).map_or(0, |later| later.partition_point(|rerouted| rerouted.at <= now))
+    }
+
+    /// The number of the route that a packet has taken, among those of its flow.
+    pub fn route_of(&self, packet: &Packet) -> usize {
+        self.hops.route(packet)
+    }
+
     /// A data packet leaves its sender; `number` counts the connection's data packets from 1.
+    // Without the rare case, in which the packet's address is passed on, the packet need not be copied for the call of `enter`.
+    #[inline]
     pub fn send_data(&mut self, now: Time, packet: Packet, number: u64) {
-        if self.is_disturbed {
-            let owner = self.owners[packet.flow as usize];
-            if let Some(losses) = &mut self.losses {
-                losses.sent(&packet, number);
-            }
-            match self.script.fate(now, owner, number) {
-                Fate::Pass => {}
-                Fate::Drop => {
-                    let first = self.hops.of(&packet).link as usize;
-                    return self.lose(now, first, packet);
-                }
-                Fate::Hold(span) => return self.hold(now + span, Held::Ahead(packet)),
-            }
-            if self.of_flows[owner as usize].is_some() {
-                return self.meet_elements(now, owner as usize, packet);
-            }
+        match self.is_disturbed {
+            true => self.send_disturbed(now, packet, number),
+            false => self.enter(now, packet),
         }
-        self.enter(now, packet);
+    }
+
+    /// The same where there is a script, a flow with elements, or one that changes its route.
+    #[inline(never)]
+    fn send_disturbed(&mut self, now: Time, mut packet: Packet, number: u64) {
+        let owner = self.owners[packet.flow as usize];
+        packet.hop = self.hops.first(self.route_now(now, owner), Way::Forward);
+        if let Some(losses) = &mut self.losses {
+            losses.sent(&packet, number);
+        }
+        match self.script.fate(now, owner, number) {
+            Fate::Pass => {}
+            Fate::Drop => {
+                let first = self.hops.of(&packet).link as usize;
+                return self.lose(now, first, packet);
+            }
+            Fate::Hold(span) => return self.hold(now + span, Held::Ahead(packet)),
+        }
+        match self.of_flows[owner as usize].is_some() {
+            true => self.meet_elements(now, owner as usize, packet),
+            false => self.enter(now, packet),
+        }
     }
 
     /// A packet leaves one of its connection's ends.
     pub fn send(&mut self, now: Time, way: Way, mut packet: Packet) {
-        if way == Way::Reverse {
-            packet.hop = self.hops.reverse;
-        }
+        let route = match self.later.is_empty() {
+            true => 0,
+            false => self.route_now(now, self.owners[packet.flow as usize]),
+        };
+        packet.hop = self.hops.first(route, way);
         self.enter(now, packet);
     }
 
@@ -225,7 +204,7 @@ impl<'a> Net<'a> {
                 None => self.accept(now, index, packet),
             };
         }
-        let entry = self.links[index].entry(packet.hop >= self.hops.reverse);
+        let entry = self.links[index].entry(self.hops.way(&packet) == Way::Reverse);
         self.meet_link(now, index, packet, entry);
     }
 
@@ -335,7 +314,7 @@ impl<'a> Net<'a> {
         self.calendar.finish(line.remove_first());
         self.links[line.link].delivered(&packet);
         if line.is_last {
-            return Some(if packet.hop < self.hops.reverse { Way::Forward } else { Way::Reverse });
+            return Some(self.hops.way(&packet));
         }
         packet.hop += 1;
         self.enter(now, packet);
@@ -402,7 +381,7 @@ impl<'a> Net<'a> {
     fn show_sent(&mut self, now: Time, link: usize, packet: &Packet) {
         if let Some(tap) = &mut self.tap {
             let owner = self.owners[packet.flow as usize] as usize;
-            let is_reply = packet.hop >= self.hops.reverse;
+            let is_reply = self.hops.way(packet) == Way::Reverse;
             let place = tap::Place { at: now, link, owner, is_reply };
             tap::show(*tap, &place, packet, passage::Fate::Sent, &self.sacks, &self.heads);
         }
@@ -411,14 +390,14 @@ impl<'a> Net<'a> {
     /// Takes packets that go no further at a link: shows them to the tap, if there is one, and gives back what they point to.
     fn at(&mut self, now: Time, link: usize) -> (&mut Link, impl FnMut(Packet, passage::Fate) + use<'_, 'a>) {
         let Net { links, sacks, heads, tap, hops, owners, losses, .. } = self;
-        let reverse = hops.reverse;
+        let hops = &*hops;
         let discard = move |packet: Packet, fate| {
-            if let Some(losses) = losses.as_mut().filter(|_| packet.hop < reverse) {
+            if let Some(losses) = losses.as_mut().filter(|_| hops.way(&packet) == Way::Forward) {
                 losses.lost(now, &packet, |head| number_in(heads.get(head)));
             }
             if let Some(tap) = tap {
                 let owner = owners[packet.flow as usize] as usize;
-                let place = tap::Place { at: now, link, owner, is_reply: packet.hop >= reverse };
+                let place = tap::Place { at: now, link, owner, is_reply: hops.way(&packet) == Way::Reverse };
                 tap::show(*tap, &place, &packet, fate, sacks, heads);
             }
             free(sacks, heads, packet);

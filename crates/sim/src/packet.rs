@@ -149,6 +149,15 @@ impl Heads {
     }
 }
 
+/// First sequence number of a uTP connection: any will do, and the same one every time.
+pub const FIRST_SEQ: u16 = 1;
+
+/// Returns the low bits of a data packet's number, from 1, as its header has it.
+pub fn number_in(head: &[u8]) -> u16 {
+    let seq_nr = head.get(16..18).map_or(0, |seq| u16::from_be_bytes([seq[0], seq[1]]));
+    seq_nr.wrapping_sub(FIRST_SEQ) // the first data packet follows the SYN's number
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

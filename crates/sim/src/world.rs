@@ -11,6 +11,7 @@ use crate::tap::Tap;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::Network;
 use afteryou_scenario::outcome::{LinkTotals, Run, Totals};
+use afteryou_scenario::senders::Observers;
 use afteryou_scenario::{Record, Scenario};
 
 /// Events between two looks at the clock of whoever watches.
@@ -31,15 +32,24 @@ pub struct Progress {
     pub of_s: f64,
 }
 
-/// Runs a checked scenario. `watch` is called now and then; it ends the run by returning false. `tap` sees the packets.
+/// Those who look at single packets and at senders.
+#[derive(Default)]
+pub struct Looks<'a> {
+    /// Sees every packet at every link.
+    pub tap: Option<Tap<'a>>,
+    /// See the senders.
+    pub observers: Option<Observers>,
+}
+
+/// Runs a checked scenario. `watch` is called now and then; it ends the run by returning false.
 pub fn run(
     scenario: &Scenario,
     watch: &mut dyn FnMut(Progress) -> bool,
     sampler: &mut Sampler<'_>,
-    tap: Option<Tap<'_>>,
+    looks: Looks<'_>,
 ) -> Result<Run, Error> {
     let network = scenario.network()?;
-    let mut world = World::new(scenario, &network, tap)?;
+    let mut world = World::new(scenario, &network, looks)?;
     let mut recorder = Recorder::new(scenario, &network);
     world.go(&mut recorder, watch, sampler)?;
     world.finish(recorder)
@@ -53,12 +63,12 @@ struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    fn new(scenario: &Scenario, network: &Network, tap: Option<Tap<'a>>) -> Result<World<'a>, Error> {
-        let mut net = Net::new(scenario, network, tap)?;
+    fn new(scenario: &Scenario, network: &Network, looks: Looks<'a>) -> Result<World<'a>, Error> {
+        let mut net = Net::new(scenario, network, looks.tap)?;
         let mut connections = Connections::default();
         let mut applications = Vec::new();
         for i in 0..scenario.flow.len() {
-            applications.push(Application::new(scenario, network, i)?);
+            applications.push(Application::new(scenario, network, i, looks.observers.clone())?);
         }
         if scenario.record.contains(&Record::Events) {
             net.note_drops(&applications.iter().map(|one| one.log().cloned()).collect::<Vec<_>>());
@@ -178,7 +188,7 @@ mod tests {
         let scenario =
             Scenario { flow: vec![flow], ..Scenario::new("", Duration::from_millis(seconds * 1000), link) };
         let network = scenario.network().unwrap();
-        let mut world = World::new(&scenario, &network, None).unwrap();
+        let mut world = World::new(&scenario, &network, Looks::default()).unwrap();
         let mut recorder = Recorder::new(&scenario, &network);
         let mut sampler_takes = |_: crate::Sample<'_>| {};
         let mut sampler = Sampler::new(Span::ZERO, &mut sampler_takes);

@@ -59,10 +59,11 @@ pub struct Header {
     pub timestamp_difference_us: u32,
     /// Free receive buffer of the sender, bytes.
     pub wnd_size: u32,
+    /// Newest packet number received in order.
+    // Before `seq_nr`: it is read right after it was written, at an odd multiple of two bytes and so not together with a neighbour.
+    pub ack_nr: u16,
     /// Packet number.
     pub seq_nr: u16,
-    /// Newest packet number received in order.
-    pub ack_nr: u16,
 }
 
 /// A parsed packet.

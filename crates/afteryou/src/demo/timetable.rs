@@ -13,7 +13,7 @@
 use crate::demo_args::DemoArgs;
 use afteryou_scenario::scenario::{Flow, Role, Scenario, Window};
 use afteryou_scenario::{Algorithm, Duration, Rate, Size};
-use afteryou_scenario::{Traffic, Transport};
+use afteryou_scenario::{Gaps, Traffic, Transport};
 
 /// The transfer that must not be noticed.
 pub const BACKUP: &str = "backup";
@@ -87,7 +87,11 @@ pub fn scenario(args: &DemoArgs, file_bytes: Option<u64>) -> Scenario {
             },
             Flow {
                 // 50 packets a second, as telephony sends them.
-                traffic: Traffic::Cbr { rate: Rate::from_bits(64_000), payload: Size::from_bytes(160) },
+                traffic: Traffic::Cbr {
+                    rate: Rate::from_bits(64_000),
+                    payload: Size::from_bytes(160),
+                    gaps: Gaps::Equal,
+                },
                 ..flow(args, CALL, Role::Foreground, None)
             },
         ],

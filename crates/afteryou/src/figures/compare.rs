@@ -1,7 +1,7 @@
-//! `afteryou compare`: two results, figure by figure and on one page.
+//! `afteryou compare`: two results or two sweeps, figure by figure and on one page.
 
 use super::{failure, plot};
-use afteryou_report::{read, Pair};
+use afteryou_report::{read, Error, Pair, SweepPair};
 use afteryou_scenario::Outcome;
 use afteryou_terminal::{output, Failure};
 use clap::Args;
@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Clone, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct CompareArgs {
-    /// result.json of the first run, or its folder
+    /// result.json of the first run, or the folder of a run or a sweep, or a table of a sweep (CSV)
     #[arg(value_name = "A")]
     pub first: PathBuf,
 
-    /// result.json of the second run, or its folder
+    /// The same of the second
     #[arg(value_name = "B")]
     pub second: PathBuf,
 
@@ -29,24 +29,44 @@ const AFTER_HELP: &str = "\
 Examples:
   afteryou sim FILE --out packets; afteryou fluid FILE --out equations
   afteryou compare packets equations --out both.html
+  afteryou compare sweep-of-ledbat sweep-of-ledbat++ --out sweeps.html
 
-The difference is the second minus the first. Figures that one of the two lacks are a dash there.";
+The difference is the second minus the first. Figures that one of the two lacks are a dash there. Of sweeps, points with the same \
+settings are compared: the means over the repetitions, with 95 % intervals.";
 
 impl CompareArgs {
     /// Prints the comparison, and draws it if a file is named.
     pub fn run(&self) -> Result<(), Failure> {
+        if is_of_a_sweep(&self.first) || is_of_a_sweep(&self.second) {
+            let pair = SweepPair::read([&self.first, &self.second]).map_err(failure)?;
+            return self.show(|width, colour| pair.text(width, colour), || pair.html());
+        }
         let outcomes = [&self.first, &self.second].map(|path| load(path));
         let [first, second] = outcomes;
         let (first, second) = (first?, second?);
         let names = [&self.first, &self.second].map(|path| path.display().to_string());
         let pair = Pair { names: [&names[0], &names[1]], outcomes: [&first, &second] };
+        self.show(|width, colour| pair.text(width, colour), || pair.html())
+    }
+
+    fn show(
+        &self,
+        text: impl Fn(usize, bool) -> String,
+        html: impl Fn() -> Result<String, Error>,
+    ) -> Result<(), Failure> {
         let colour = std::io::stdout().is_terminal() && !afteryou_terminal::no_color();
-        output::print(&pair.text(output::table_width(), colour))?;
+        output::print(&text(output::table_width(), colour))?;
         match &self.out {
-            Some(out) => plot::write(out, pair.html()?.as_bytes()),
+            Some(out) => plot::write(out, html()?.as_bytes()),
             None => Ok(()),
         }
     }
+}
+
+/// Does this lead to rows of many runs? A run's own folder has a result.json.
+fn is_of_a_sweep(path: &Path) -> bool {
+    let is_table = path.extension().is_some_and(|extension| extension == "csv");
+    is_table || (path.join("runs.csv").is_file() && !path.join("result.json").is_file())
 }
 
 fn load(path: &Path) -> Result<Outcome, Failure> {

@@ -34,7 +34,10 @@ Results stay as they are; report.html and figure.svg are written anew.";
 impl ReportArgs {
     /// Draws the pages again and prints where they are.
     pub fn run(&self) -> Result<(), Failure> {
-        let page = report::redraw(&self.dir, self.png).map_err(failure)?;
+        let page = match crate::runs::redraw_tables(&self.dir, self.png)? {
+            Some(page) => page,
+            None => report::redraw(&self.dir, self.png).map_err(failure)?,
+        };
         output::print(&format!("Report: {}\n", page.display()))
     }
 }

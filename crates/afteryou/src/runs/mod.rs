@@ -8,7 +8,9 @@ mod explain;
 pub mod merge;
 mod show;
 mod sweep;
-mod trace;
+pub mod traced;
+
+pub use sweep::redraw_tables;
 
 use crate::run_args::{EngineCommand, RunArgs};
 use afteryou_lab::sweep::Folder;
@@ -41,6 +43,7 @@ struct Job<'a> {
 /// Runs or explains the files.
 pub fn run(command: &EngineCommand) -> Result<(), Failure> {
     let (engine, args) = (command.engine, &command.runs);
+    command.traces.check(engine)?;
     // Everything is read and checked before anything is run.
     let files = read(args)?;
     if command.explain {
@@ -51,8 +54,8 @@ pub fn run(command: &EngineCommand) -> Result<(), Failure> {
         Ok(Job { file, lineup })
     });
     let jobs = jobs.collect::<Result<Vec<Job>, Failure>>()?;
-    if command.trace.is_some() {
-        stands_for_one_run(&jobs, args)?;
+    if let Some(option) = command.traces.option() {
+        stands_for_one_run(&jobs, args, option)?;
     }
     jobs.iter().try_for_each(warn)?;
     let stop = on_interrupt()?;
@@ -128,14 +131,14 @@ fn complain(name: &str, warning: &str) {
     output::complain(&format!("warning: {name}: {warning}\n"));
 }
 
-/// A packet trace is of one run.
-fn stands_for_one_run(jobs: &[Job], args: &RunArgs) -> Result<(), Failure> {
+/// Traces are of one run.
+fn stands_for_one_run(jobs: &[Job], args: &RunArgs, option: &str) -> Result<(), Failure> {
     let runs: usize = jobs.iter().map(|job| job.lineup.number()).sum();
     if runs == 1 && args.shard.is_none() {
         return Ok(());
     }
     let advice = "give one file without [sweep], --repeat 1 and no --shard";
-    Err(Failure::usage(format!("--trace is for one run, and this command line stands for {runs}: {advice}")))
+    Err(Failure::usage(format!("{option} is for one run, and this command line stands for {runs}: {advice}")))
 }
 
 /// One run, whose files go into `out`, or many whose results are printed alone.
@@ -149,7 +152,7 @@ fn run_job(
     if let Some(out) = out {
         Folder::refuse_sweep(out).map_err(failure)?;
     }
-    let EngineCommand { trace, runs: args, .. } = command;
+    let EngineCommand { traces, runs: args, .. } = command;
     let indices: Vec<usize> = (0..job.lineup.number()).collect();
     let (mut briefs, mut alone) = (Vec::new(), None);
     let mut take = |outcome: Outcome| -> Result<(), Failure> {
@@ -185,8 +188,8 @@ fn run_job(
         }
     };
     let (engine, point) = (job.lineup.engine(), |index| job.lineup.point(index));
-    match trace {
-        Some(path) => trace::run(engine, &point(0).map_err(failure)?, path, stop, &mut report)?,
+    match traces.option() {
+        Some(_) => traced::run(engine, &point(0).map_err(failure)?, traces, stop, &mut report)?,
         None => {
             let jobs = Jobs { engine, indices: &indices, point: &point, ahead: AHEAD };
             args.pool().each(&jobs, &|_, outcome| Ok::<_, Ended>(Box::new(outcome)), stop, &mut report)?;

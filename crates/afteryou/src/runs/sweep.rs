@@ -12,7 +12,7 @@ use afteryou_scenario::Outcome;
 use afteryou_terminal::{output, Failure};
 use anyhow::Context;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
@@ -88,6 +88,29 @@ pub(super) fn finish(folder: &Folder, title: &str, parquet: bool) -> Result<Fini
     let manifest = folder.manifest();
     let folders = Folders::new(folder.dir(), manifest.runs, manifest.series).with_parquet(parquet);
     folders.finish(title, || folder.finished().map(record))
+}
+
+/// Writes the tables and the page of a sweep anew whose runs have no files of their own, and returns the page. None if `dir` holds
+/// something else.
+pub fn redraw_tables(dir: &Path, png: bool) -> Result<Option<PathBuf>, Failure> {
+    if !Folder::holds_sweep(dir) {
+        return Ok(None);
+    }
+    let manifest = Folder::open_to_read(dir).map_err(Ended::from)?.manifest().clone();
+    if manifest.series {
+        return Ok(None);
+    }
+    if png {
+        let dir = dir.display();
+        return Err(Failure::usage(format!(
+            "{dir} has no curves to draw (--no-series): leave --png out, or draw its tables with afteryou plot {dir}"
+        )));
+    }
+    let name = manifest.name.clone();
+    // With the lock: a sweep that is running would lose its unfinished files.
+    let folder = Folder::open(dir, manifest).map_err(Ended::from)?;
+    let finished = finish(&folder, &name, dir.join("runs.parquet").is_file())?;
+    Ok(Some(finished.page))
 }
 
 /// The hash of this program.

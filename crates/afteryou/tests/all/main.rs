@@ -5,6 +5,7 @@ mod cli;
 mod doctor;
 mod fluid;
 mod generated;
+mod qlogs;
 mod secrets;
 mod sim;
 mod sweeps;

@@ -232,3 +232,69 @@ fn ctrl_c_says_how_far_the_sweep_is() {
     assert_eq!(output.status.code(), Some(130), "{text}");
     assert!(text.contains(" of 12 runs are in ") && text.contains("the same command goes on"), "{text}");
 }
+
+fn afteryou(words: &[&std::ffi::OsStr]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_afteryou")).args(words).output().expect("it runs")
+}
+
+#[test]
+fn a_page_of_a_sweep_without_curves_is_drawn_again_with_the_same_bytes() {
+    let place = Place::new();
+    assert!(place.run("tables", &["--no-series"]).status.success());
+    let before = place.tree("tables");
+    for name in ["report.html", "runs.csv", "flows.csv"] {
+        std::fs::remove_file(place.path("tables").join(name)).expect("removed");
+    }
+    let folder = place.path("tables");
+    let report = afteryou(&["report".as_ref(), folder.as_os_str()]);
+    assert!(report.status.success(), "{}", stderr(&report));
+    same(&before, &place.tree("tables"));
+    let refused = afteryou(&["report".as_ref(), folder.as_os_str(), "--png".as_ref()]);
+    assert!(stderr(&refused).contains("--no-series"), "{}", stderr(&refused));
+}
+
+#[test]
+fn the_page_of_a_sweep_leads_to_each_run_and_back() {
+    let place = Place::new();
+    assert!(place.run("linked", &[]).status.success());
+    let folder = place.path("linked");
+    for again in [false, true] {
+        if again {
+            let report = afteryou(&["report".as_ref(), folder.as_os_str()]);
+            assert!(report.status.success(), "{}", stderr(&report));
+        }
+        let page = std::fs::read_to_string(folder.join("report.html")).expect("a page");
+        let links: Vec<&str> =
+            page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert_eq!(links.len(), 12, "{links:?}");
+        for link in links {
+            let run = folder.join(link);
+            let back = std::fs::read_to_string(&run).expect("the page of a run");
+            assert!(back.contains("<a href=\"../report.html\">"), "{link}");
+            let up = run.parent().expect("a folder").join("../report.html");
+            assert_eq!(
+                up.canonicalize().expect("a page"),
+                folder.join("report.html").canonicalize().expect("it")
+            );
+        }
+    }
+}
+
+#[test]
+fn two_sweeps_are_compared_point_by_point() {
+    let place = Place::new();
+    assert!(place.run("one", &["--no-series"]).status.success());
+    assert!(place.run("other", &["--no-series", "--seed", "50"]).status.success());
+    let (one, other, page) = (place.path("one"), place.path("other"), place.path("both.html"));
+    let words = ["compare".as_ref(), one.as_os_str(), other.as_os_str(), "--out".as_ref(), page.as_os_str()];
+    let output = afteryou(&words);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("background_goodput_bit_s") && text.contains(" ± "), "{text}");
+    assert!(std::fs::read_to_string(page).expect("a page").contains("<svg"));
+    // A sweep with itself differs nowhere.
+    let same = afteryou(&["compare".as_ref(), one.as_os_str(), one.as_os_str()]);
+    let text = String::from_utf8_lossy(&same.stdout).into_owned();
+    assert!(text.contains("+0.0 %") && !text.contains('–'), "{text}");
+    assert!(!text.lines().any(|line| line.contains("+1") || line.contains("-1")), "{text}");
+}

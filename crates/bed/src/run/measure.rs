@@ -52,14 +52,16 @@ impl Interval {
 /// Returns the outcome.
 pub(super) fn measure(raw: &Raw<'_>) -> Run {
     let whole = raw.whole();
-    Run {
+    let mut run = Run {
         duration_s: round(whole.seconds(), 3),
         windows: raw.windows().collect(),
         series: raw.series(whole),
         marks: raw.marks(),
         lateness: raw.lateness,
         ..Run::default()
-    }
+    };
+    run.measure_sets(raw.scenario);
+    run
 }
 
 /// What a direction of the link did, taken in packet by packet: a long run has more packets than memory.

@@ -25,6 +25,7 @@ use crate::error::Error;
 use afteryou_base::Span;
 use afteryou_cc::Snapshot;
 use afteryou_scenario::outcome::Outcome;
+use afteryou_scenario::senders::Observers;
 use afteryou_scenario::{Role, Scenario, Traffic};
 use session::Part;
 use std::collections::BTreeMap;
@@ -39,6 +40,8 @@ pub struct Options {
     pub sources: BTreeMap<String, Source>,
     /// When the baseline runs.
     pub baseline: Baseline,
+    /// See the senders of the run, and not those of its baseline.
+    pub observers: Option<Observers>,
 }
 
 /// When the baseline runs.

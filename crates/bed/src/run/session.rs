@@ -113,16 +113,18 @@ fn open_flows(
     options: &Options,
 ) -> Result<Vec<(Ends, FlowId)>, Error> {
     let mut opened = Vec::new();
-    for flow in &part.scenario.flow {
+    let observers = options.observers.as_ref().filter(|_| !part.is_baseline);
+    for (i, flow) in part.scenario.flow.iter().enumerate() {
         let (ends, server) = match flow.traffic {
-            Traffic::Cbr { rate, payload } => {
+            Traffic::Cbr { rate, payload, .. } => {
                 let ends = cbr::Ends::open(flow, rate, payload)?;
                 let server = ends.server_addr()?;
                 (Ends::Cbr(ends), server)
             }
             _ => {
                 let source = options.sources.get(&flow.name).cloned().unwrap_or(Source::Made);
-                let ends = transfer::Ends::open(flow, &source, part.scenario.seed)?;
+                let ends =
+                    transfer::Ends::open(flow, &source, part.scenario.seed, observers.map(|all| (i, all)))?;
                 let server = ends.server_addr();
                 (Ends::Transfer(ends), server)
             }

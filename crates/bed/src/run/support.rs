@@ -3,7 +3,7 @@
 //! The bed has uTP and bare UDP over one link with two directions.
 
 use afteryou_scenario::support::Unsupported;
-use afteryou_scenario::{Elements, Flow, Scenario, Traffic};
+use afteryou_scenario::{Elements, Flow, Gaps, Scenario, Traffic};
 
 /// Can a checked scenario be run on real sockets?
 ///
@@ -21,6 +21,9 @@ pub fn supports(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
         if is_there {
             reasons.push(Unsupported::new(key, not_yet("scripted drops and delays")));
         }
+    }
+    if !scenario.route_change.is_empty() {
+        reasons.push(Unsupported::new("route_change", not_yet("changes of routes")));
     }
     let link = &scenario.link;
     let reverse = link.reverse.as_ref().and_then(|reverse| reverse.elements.as_ref());
@@ -41,6 +44,7 @@ fn of_flow(flow: &Flow) -> Vec<Unsupported> {
     let traffic = match flow.traffic {
         Traffic::Chunk(_) => Some("traffic in chunks"),
         Traffic::OnOff { .. } => Some("traffic that goes on and off"),
+        Traffic::Cbr { gaps: Gaps::Exponential, .. } => Some("exponential gaps"),
         ref traffic if traffic.has_transfers() => Some("traffic of many transfers"),
         _ => None,
     };

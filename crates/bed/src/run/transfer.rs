@@ -5,10 +5,11 @@ use super::log::{Log, Timing};
 use crate::error::Error;
 use afteryou_cc::{Controller, Setup};
 use afteryou_scenario::outcome::Transfer;
+use afteryou_scenario::senders::{Begun, Observers, Time};
 use afteryou_scenario::{Flow, Role, Traffic};
 use afteryou_utp::{Endpoint, EndpointConfig, Stream};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
 
@@ -21,19 +22,27 @@ pub(super) struct Ends {
     client: Endpoint,
     server: Endpoint,
     bytes: Bytes,
+    /// The scenario's time zero on the client's clock, once the transfer begins.
+    zero: Arc<OnceLock<Time>>,
 }
 
-/// An endpoint for `flow` on loopback. Must be called within a tokio runtime.
-fn endpoint(flow: &Flow) -> Result<Endpoint, Error> {
+type Make = Arc<dyn Fn(Setup) -> Box<dyn Controller> + Send + Sync>;
+
+/// Makes the controllers of `flow`.
+fn controllers(flow: &Flow) -> Result<Make, Error> {
     let (entry, overrides) =
         flow.controller.as_ref().ok_or_else(|| failed(flow, "no controller"))?.controller()?;
     entry.build(&overrides, Setup::of(1)).map_err(|error| failed(flow, error))?;
     let make =
         move |setup| entry.build(&overrides, setup).map(|controller| controller as Box<dyn Controller>);
     // Checked above: these overrides make a controller.
-    let make = move |setup| make(setup).unwrap_or_else(|error| unreachable!("bug: {error}"));
+    Ok(Arc::new(move |setup| make(setup).unwrap_or_else(|error| unreachable!("bug: {error}"))))
+}
+
+/// An endpoint for `flow` on loopback. Must be called within a tokio runtime.
+fn endpoint(flow: &Flow, make: Make) -> Result<Endpoint, Error> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let config = EndpointConfig::new(Arc::new(make), flow.dscp().bits());
+    let config = EndpointConfig::new(make, flow.dscp().bits());
     Endpoint::bind(address, config).map_err(|source| Error::Socket { address, source })
 }
 
@@ -42,10 +51,28 @@ fn failed(flow: &Flow, reason: impl ToString) -> Error {
 }
 
 impl Ends {
-    /// Opens sockets and source. Must be called within a tokio runtime.
-    pub(super) fn open(flow: &Flow, source: &Source, seed: u64) -> Result<Ends, Error> {
+    /// Opens sockets and source. `observers` see the sender, with the index of its flow. Must be called within a tokio runtime.
+    pub(super) fn open(
+        flow: &Flow,
+        source: &Source,
+        seed: u64,
+        observers: Option<(usize, &Observers)>,
+    ) -> Result<Ends, Error> {
         let bytes = Bytes::open(source, seed, &flow.name)?;
-        Ok(Ends { flow: flow.clone(), client: endpoint(flow)?, server: endpoint(flow)?, bytes })
+        let zero = Arc::new(OnceLock::new());
+        let make = controllers(flow)?;
+        let for_client: Make = match observers {
+            Some((flow, observers)) => {
+                let (make, zero, observers) = (Arc::clone(&make), Arc::clone(&zero), observers.clone());
+                Arc::new(move |setup| {
+                    let zero = zero.get().copied().unwrap_or_default();
+                    observers.watch(Begun { flow, zero }, make(setup))
+                })
+            }
+            None => Arc::clone(&make),
+        };
+        let (client, server) = (endpoint(flow, for_client)?, endpoint(flow, make)?);
+        Ok(Ends { flow: flow.clone(), client, server, bytes, zero })
     }
 
     /// Where the server listens.
@@ -61,11 +88,12 @@ impl Ends {
         log: Arc<Log>,
         mut over: watch::Receiver<bool>,
     ) -> Result<Option<Transfer>, Error> {
-        let Ends { flow, client, server, bytes } = self;
+        let Ends { flow, client, server, bytes, zero } = self;
         tokio::select! {
             () = timing.sleep_until(flow.start.0) => {}
             () = run_is_over(&mut over) => return Ok(None), // the run ended before it began
         }
+        zero.get_or_init(|| Time(client.now().0.saturating_sub(timing.now().0)));
         let receiving = tokio::spawn(receive(flow.clone(), server, Arc::clone(&log)));
         let over_for_sender = over.clone();
         let sending = async {

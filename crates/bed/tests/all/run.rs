@@ -4,8 +4,8 @@ use crate::common::{alone, beside_others};
 use afteryou_aqm::list::{Entry, QUEUES};
 use afteryou_bed::run::{run, Baseline, Options, Source};
 use afteryou_scenario::scenario::{Flow, Link, Reverse, Role, Scenario, Window};
-use afteryou_scenario::{Algorithm, Buffer, Direction, Duration, Outcome, Rate, Size};
-use afteryou_scenario::{Traffic, Transport};
+use afteryou_scenario::{Algorithm, Buffer, Direction, Duration, FlowSet, Outcome, Rate, Size};
+use afteryou_scenario::{Gaps, Traffic, Transport};
 use std::io::Write;
 use std::thread;
 
@@ -32,7 +32,8 @@ fn flow(
 
 /// A background flow all the time, a foreground from 3 to 5 s, a call.
 fn short(background: Traffic) -> Scenario {
-    let call = Traffic::Cbr { rate: Rate::from_bits(64_000), payload: Size::from_bytes(160) };
+    let call =
+        Traffic::Cbr { rate: Rate::from_bits(64_000), payload: Size::from_bytes(160), gaps: Gaps::Equal };
     let window =
         |name: &str, from, to| Window { name: name.to_owned(), from: seconds(from), to: seconds(to) };
     let link = Link::new(Rate::from_mbit(10), Buffer::Time(Duration::from_millis(200)));
@@ -65,7 +66,7 @@ fn observed(scenario: &Scenario, baseline: Baseline, sources: &[(&str, Source)])
         seen += 1;
         true
     };
-    let outcome = run(scenario, &Options { sources, baseline }, &mut observe).unwrap();
+    let outcome = run(scenario, &Options { sources, baseline, ..Options::default() }, &mut observe).unwrap();
     assert!(seen > 10, "the observer saw {seen} states");
     outcome
 }
@@ -241,6 +242,7 @@ fn a_download_crosses_the_reverse_direction_of_the_link_beside_an_upload() {
     };
     let bulk = |name: &str| flow(name, Role::Foreground, Some("cubic"), (0.0, None), Traffic::Bulk);
     scenario.flow = vec![bulk("upload"), Flow { direction: Direction::Down, ..bulk("download") }];
+    scenario.sets = vec![FlowSet::new("together", vec!["upload".to_owned(), "download".to_owned()])];
     let outcome = run_with(&scenario, Baseline::Auto, &[]);
     // Of its own direction each has nearly all: 8 Mbit/s up, 16 Mbit/s down.
     for name in ["upload", "download"] {
@@ -249,6 +251,12 @@ fn a_download_crosses_the_reverse_direction_of_the_link_beside_an_upload() {
     }
     assert!(figures(&outcome, "together", "download").goodput_bit_s > 9e6, "more than the uplink carries");
     let window = outcome.run.windows.iter().find(|window| window.window == "together").unwrap();
+    let set = &outcome.run.sets[0];
+    let sum: f64 = window.flows.iter().map(|flow| flow.goodput_bit_s).sum();
+    assert!((set.goodput_bit_s - sum).abs() <= 1.0, "{set:?}");
+    let short = set.short_term.expect("each flow has a curve");
+    // 16 to 8 Mbit/s: (24)² / (2 · (256 + 64)) = 0.9.
+    assert!(short.steps + short.skipped == 4 && (0.7..=1.0).contains(&short.mean), "{short:?}");
     let links: Vec<(&str, f64)> =
         window.links.iter().map(|link| (link.link.as_str(), link.capacity_bit_s)).collect();
     assert_eq!(links, [("bottleneck", 8e6), ("reverse path", 16e6)]);

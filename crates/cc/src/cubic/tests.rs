@@ -246,7 +246,7 @@ fn a_timeout_in_recovery_does_not_shrink_the_threshold_again() {
 
 #[test]
 fn a_slow_start_that_hystart_ended_goes_on_convex() {
-    let mut controller = with(&[("hystart", Value::Flag(true))]);
+    let mut controller = with(&[("hystart", Value::Choice("hystart++"))]);
     for rtt_ms in [40, 45, 46, 46, 46, 46, 46] {
         for sample in 0..8 {
             let rtt = Some(Span::from_millis(rtt_ms));

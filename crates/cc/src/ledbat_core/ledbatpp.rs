@@ -128,10 +128,19 @@ pub trait Variant {
         due
     }
 
-    /// The freeze is over. If the window is restored at once, instead of by a ramp: the wait to the next slowdown, ns, given
-    /// that of the draft.
-    fn restore(&mut self, _now: u64, _wait: u64) -> Option<u64> {
-        None
+    /// The wait for the next slowdown is nine times the ramp alone: the time at the floor does not count.
+    fn counts_ramp_alone(&self) -> bool {
+        false
+    }
+
+    /// When the next slowdown begins after one that ends now, ns, given the draft's instant.
+    fn due_after_slowdown(&self, due: u64, _now: u64) -> u64 {
+        due
+    }
+
+    /// The freeze is over. Returns true if the window is restored at once, instead of by a ramp.
+    fn restore(&mut self, _now: u64) -> bool {
+        false
     }
 
     /// Congestion avoidance begins. Returns true if the delays measured until now shall be forgotten.
@@ -321,7 +330,7 @@ impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
         self.begin_round();
         self.due = match was_slowdown {
             _ if p.slowdowns == 0 => NEVER,
-            true => next_due(self.began, now),
+            true => v.due_after_slowdown(next_due(self.began, now), now),
             false => first_due(now, self.smoothed_rtt),
         };
         if v.entered_avoidance(now, self.smoothed_rtt, was_slowdown) {
@@ -348,12 +357,12 @@ impl<const MINUTES: usize, const SAMPLES: usize> State<MINUTES, SAMPLES> {
             self.slowdowns += 1;
             return;
         }
-        let wait = next_due(self.began, now) - now;
-        if let Some(wait) = v.restore(now, wait) {
+        if v.restore(now) {
             self.cwnd = self.ssthresh.max(self.floor(p));
-            self.enter_avoidance(p, now, v);
-            self.due = now.saturating_add(wait);
-            return;
+            return self.enter_avoidance(p, now, v);
+        }
+        if v.counts_ramp_alone() {
+            self.began = now;
         }
         (self.phase, self.due) = (Phase::Ramp, NEVER);
         if self.cwnd >= self.ssthresh {

@@ -11,15 +11,15 @@ use crate::restart::{Restart, RECOVERED_FLOORS};
 use afteryou_base::param::Settings;
 use afteryou_base::units::{Span, Time};
 
-/// The least wait after a slowdown whose window was restored at once (ours; Bagnulo 2022 §5.1.3 leaves it open).
-const RESTORED_WAIT: Span = Span::from_secs(10);
-
 /// The parts that are on.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
     base_rtt: Option<OwnBaseRtt>,
     restart: Option<Restart>,
     restore: Option<Restore>,
+    /// Least time from a slowdown to the next one.
+    gap: Span,
+    counts_ramp_alone: bool,
     ignore: Option<Ignore>,
     once_a_round: Option<OnceARound>,
     apple: Apple,
@@ -33,9 +33,11 @@ struct OwnBaseRtt {
     is_awaiting: bool,
 }
 
-/// Bagnulo 2022 §5.1.3: after the freeze the window is back at once, paced.
-#[derive(Clone, Copy, Debug, Default)]
+/// Bagnulo 2022 §5.1.3: after the freeze the window is back at once.
+#[derive(Clone, Copy, Debug)]
 struct Restore {
+    /// It is spread over a round trip, whatever the transport does otherwise.
+    is_paced: bool,
     /// When the window was restored, until a packet sent after that is acknowledged.
     at: Option<Time>,
 }
@@ -71,7 +73,11 @@ impl Parts {
         Parts {
             base_rtt: is_one_way.then(|| OwnBaseRtt { base: BaseDelay::new(history), is_awaiting: true }),
             restart: settings.flag("restart").then(|| Restart::new(target, settings.count("restart_rounds"))),
-            restore: settings.flag("instant_restore").then(Restore::default),
+            restore: settings
+                .flag("instant_restore")
+                .then(|| Restore { is_paced: settings.flag("restore_pacing"), at: None }),
+            gap: settings.time("slowdown_gap"),
+            counts_ramp_alone: settings.choice("slowdown_length") == "ramp",
             ignore: settings.flag("ignore_after_restore").then(Ignore::default),
             once_a_round: (settings.choice("step") == "round").then(OnceARound::default),
             apple: Apple {
@@ -104,9 +110,9 @@ impl Parts {
         }
     }
 
-    /// The window has just been restored at once.
-    pub(super) fn is_restored(&self) -> bool {
-        self.restore.is_some_and(|restore| restore.at.is_some())
+    /// The window has just been restored at once, and is paced.
+    pub(super) fn paces_restore(&self) -> bool {
+        self.restore.is_some_and(|restore| restore.is_paced && restore.at.is_some())
     }
 
     /// The restored window is no more.
@@ -165,11 +171,19 @@ impl Variant for Parts {
         }
     }
 
-    /// Nine times two round trips would be too often: the wait is at least [`RESTORED_WAIT`].
-    fn restore(&mut self, now: u64, wait: u64) -> Option<u64> {
-        let restore = self.restore.as_mut()?;
-        restore.at = Some(Time(now));
-        Some(wait.max(RESTORED_WAIT.0))
+    fn counts_ramp_alone(&self) -> bool {
+        self.counts_ramp_alone
+    }
+
+    fn due_after_slowdown(&self, due: u64, now: u64) -> u64 {
+        due.max(now.saturating_add(self.gap.0))
+    }
+
+    fn restore(&mut self, now: u64) -> bool {
+        if let Some(restore) = &mut self.restore {
+            restore.at = Some(Time(now));
+        }
+        self.restore.is_some()
     }
 
     fn entered_avoidance(&mut self, now: u64, smoothed_rtt: u64, after_slowdown: bool) -> bool {

@@ -338,27 +338,73 @@ fn with_the_one_way_signal_the_rtt_serves_until_the_first_sample_and_never_again
     assert_eq!(feed(4, 70, None), (Some(3_000), None));
 }
 
-#[test]
-fn an_instant_restore_brings_the_window_back_paced_and_waits_ten_seconds() {
-    let mut controller = steady(80.0, 50_000, 0, &[("instant_restore", Value::Flag(true))]);
+/// At the end of a freeze from 1.0 s to 1.1 s, with 80 packets to come back to, on a path of 50 ms.
+fn after_a_freeze(options: &[(&'static str, Value)]) -> LedbatPp {
+    let mut controller = steady(80.0, 50_000, 0, options);
     controller.state.smoothed_rtt = Span::from_millis(50).0;
     controller.state.due = Time::from_millis(1000).0;
     controller.on_wake(Time::from_millis(1000));
     assert_eq!((controller.directive().cwnd, controller.directive().pacing), (2 * MSS, Pacing::Window));
     controller.on_wake(Time::from_millis(1100));
-    assert_eq!(
-        (controller.directive().cwnd, controller.snapshot().phase),
-        (80 * MSS, "congestion avoidance")
-    );
+    controller
+}
+
+#[test]
+fn an_instant_restore_brings_the_window_back_and_changes_nothing_else() {
+    let controller = after_a_freeze(&[("instant_restore", Value::Flag(true))]);
+    let directive = controller.directive();
+    assert_eq!((directive.cwnd, controller.snapshot().phase), (80 * MSS, "congestion avoidance"));
+    assert_eq!(directive.pacing, Pacing::Window, "as the transport sends any window");
+    assert_eq!(directive.wake_at, Some(Time::from_millis(1100 + 9 * 100)), "nine times the slowdown");
+}
+
+#[test]
+fn a_restored_window_can_be_paced_until_a_packet_of_it_has_come_round() {
+    let options = [("instant_restore", Value::Flag(true)), ("restore_pacing", Value::Flag(true))];
+    let mut controller = after_a_freeze(&options);
     assert_eq!(controller.directive().pacing, Pacing::Rate(80 * MSS * 20), "a window in a round trip");
-    assert_eq!(controller.directive().wake_at, Some(Time::from_millis(11_100)));
     let mut later = ack(1160.0, MSS, 50_000);
     later.sent_at = Time::from_millis(1105);
     controller.on_ack(&later);
+    assert_eq!(controller.directive().pacing, Pacing::Window);
+    let ramps = after_a_freeze(&[("restore_pacing", Value::Flag(true))]);
+    assert_eq!(ramps.directive().pacing, Pacing::GrowingWindow, "nothing was restored");
+}
+
+#[test]
+fn slowdowns_can_be_kept_apart_with_and_without_a_ramp() {
+    let gap = ("slowdown_gap", Value::Time(Span::from_secs(10)));
+    let restored = after_a_freeze(&[("instant_restore", Value::Flag(true)), gap]);
+    assert_eq!(restored.directive().wake_at, Some(Time::from_millis(11_100)));
+    let mut ramps = after_a_freeze(&[gap]);
+    assert_eq!(ramps.snapshot().phase, "slowdown ramp");
+    ramps.on_ack(&ack(1200.0, 400 * MSS, 50_000));
+    assert_eq!(ramps.snapshot().phase, "congestion avoidance");
+    assert_eq!(ramps.directive().wake_at, Some(Time::from_millis(11_200)));
+    let short = ("slowdown_gap", Value::Time(Span::from_millis(100)));
+    let mut ramps = after_a_freeze(&[short]);
+    ramps.on_ack(&ack(1200.0, 400 * MSS, 50_000));
     assert_eq!(
-        controller.directive().pacing,
-        Pacing::Window,
-        "a packet sent after the restore has come round"
+        ramps.directive().wake_at,
+        Some(Time::from_millis(1200 + 9 * 200)),
+        "the draft's wait is longer"
+    );
+}
+
+#[test]
+fn the_wait_can_leave_out_the_time_at_the_floor() {
+    let ramp_alone = ("slowdown_length", Value::Choice("ramp"));
+    // At the floor until 1.1 s, back at 1.2 s.
+    for (options, wait_ms) in [(&[][..], 9 * 200), (&[ramp_alone], 9 * 100)] {
+        let mut controller = after_a_freeze(options);
+        controller.on_ack(&ack(1200.0, 400 * MSS, 50_000));
+        assert_eq!(controller.directive().wake_at, Some(Time::from_millis(1200 + wait_ms)));
+    }
+    let restored = after_a_freeze(&[("instant_restore", Value::Flag(true)), ramp_alone]);
+    assert_eq!(
+        restored.directive().wake_at,
+        Some(Time::from_millis(1100 + 9 * 100)),
+        "without a ramp the floor counts"
     );
 }
 

@@ -138,7 +138,7 @@ fn pick(param: &Param, choice: u8) -> Value {
 /// A packet that left at `now`, with everything that can be counted at `count`.
 fn sent(now: Time, bytes: u64, count: u64) -> Sent {
     let totals = Totals { delivered: count, delivered_at: now, first_sent_at: now, lost: count };
-    Sent { now, bytes, packet_number: 1, in_flight: count, app_limited: false, totals }
+    Sent { now, bytes, packet_number: 1, sequence: None, in_flight: count, app_limited: false, totals }
 }
 
 fn apply(controller: &mut dyn Controller, now: Time, what: &What) {
@@ -250,7 +250,7 @@ proptest! {
         steps in steps(),
     ) {
         for entry in CONTROLLERS {
-            let setup = Setup { mss: first_mss, seed };
+            let setup = Setup { mss: first_mss, seed, paced: true };
             let picked = entry.params.iter().zip(choices.iter().cycle());
             let overrides: Vec<_> = picked.map(|(param, choice)| (param.name, pick(param, *choice))).collect();
             let mut controller = entry.build(&overrides, setup).expect("ends of ranges are valid");

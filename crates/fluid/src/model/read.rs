@@ -77,7 +77,8 @@ const LEDBAT: &[&str] = &[
     "slow_start",
     "slow_start_exit",
 ];
-const FLEDBAT: &[&str] = &["target", "alpha", "zeta", "min_cwnd", "slow_start", "slow_start_exit"];
+const FLEDBAT: &[&str] =
+    &["target", "alpha", "zeta", "init_cwnd", "min_cwnd", "slow_start", "slow_start_exit"];
 const LEDBATPP: &[&str] =
     &["target", "gain_divisor_max", "constant", "slow_start_exit", "slowdowns", "restart", "restart_rounds"];
 
@@ -154,8 +155,7 @@ fn fledbat(settings: &Settings<'_>) -> Fledbat {
         alpha: settings.number("alpha"),
         zeta: settings.number("zeta"),
         floor: settings.count("min_cwnd") as f64,
-        // As the controller's own.
-        initial_window: 2.0,
+        initial_window: settings.count("init_cwnd").max(settings.count("min_cwnd")) as f64,
         slow_start: slow_start(settings),
     }
 }

@@ -2,9 +2,9 @@
 
 use afteryou_fluid::{explain, run, supports, Error, Options};
 use afteryou_scenario::fluid::Fluid;
-use afteryou_scenario::outcome::{LinkFigures, Outcome, Series, WindowFigures};
+use afteryou_scenario::outcome::{jain, LinkFigures, Outcome, Series, WindowFigures};
 use afteryou_scenario::scenario::{Delay, PacketFormat};
-use afteryou_scenario::{Duration, Flow, Link, Role, Scenario, Size, Traffic, Transport, Window};
+use afteryou_scenario::{Duration, Flow, FlowSet, Link, Role, Scenario, Size, Traffic, Transport, Window};
 
 fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -428,4 +428,28 @@ fn extreme_scenarios_give_figures_or_a_refusal_and_never_nonsense() {
         }
     }
     assert!(measured > 30, "{measured}");
+}
+
+/// NewReno's share falls with the round-trip time: the flow with the long path has a fifth of its fair share.
+#[test]
+fn a_set_of_flows_is_measured_over_time() {
+    let flows =
+        [("near", 20), ("far", 400)].map(|(name, rtt_ms)| flow(name, Role::Foreground, "newreno", rtt_ms));
+    let mut scenario = scenario("10 Mbit/s", "30 packets", 100, flows.to_vec());
+    let set = FlowSet::new("late", vec!["near".to_owned(), "far".to_owned()]);
+    scenario.sets = vec![FlowSet { starved: "30 %".parse().unwrap(), ..set }];
+    let outcome = outcome(&scenario);
+    let (set, window) = (&outcome.run.sets[0], &outcome.run.windows[0]);
+    let rates: Vec<f64> = window.flows.iter().map(|flow| flow.goodput_bit_s).collect();
+    assert!((set.fairness.unwrap() - jain(&rates)).abs() < 1e-6, "{set:?}");
+    let short = set.short_term.unwrap();
+    assert_eq!((short.steps, short.skipped), (75, 0));
+    // The shares hardly change, so neither does the index.
+    assert!((short.mean - set.fairness.unwrap()).abs() < 0.05 && short.p5 <= short.mean, "{set:?}");
+    let starved = set.starved.as_ref().unwrap();
+    let part = 2.0 * window.flows[1].share_of_payload_capacity;
+    assert!(part < 0.3 && starved.longest_s > 30.0, "{part} of the fair share: {starved:?}");
+    assert_eq!(starved.flow.as_deref(), Some("far"));
+    assert!(set.start_up_s.is_some_and(|start_up_s| start_up_s < 75.0), "{set:?}");
+    assert_eq!((set.stalls, &set.transfers, &set.after_loss), (None, &None, &None));
 }

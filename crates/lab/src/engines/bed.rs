@@ -1,6 +1,6 @@
 //! Real packets over real sockets.
 
-use crate::engine::{Engine, Progress};
+use crate::engine::{Engine, Looks, Progress};
 use crate::error::Error;
 use afteryou_bed::run::{self, Options};
 use afteryou_scenario::support::Unsupported;
@@ -29,18 +29,38 @@ impl Engine for Bed {
     }
 
     fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
-        let length_s = scenario.duration.as_secs_f64();
-        let passed_s = |at: &run::Progress| at.at_s.max(0.0) + if at.is_baseline { length_s } else { 0.0 };
-        let done = |at: &run::Progress| if at.total_s > 0.0 { at.elapsed_s / at.total_s } else { 0.0 };
-        let mut observe =
-            |at: &run::Progress| watch(Progress { done: done(at).clamp(0.0, 1.0), passed_s: passed_s(at) });
-        run::run(scenario, &Options::default(), &mut observe).map_err(failed)
+        observed(scenario, watch, &Options::default())
+    }
+
+    fn traced(
+        &self,
+        scenario: &Scenario,
+        watch: &mut dyn FnMut(Progress) -> bool,
+        looks: Looks<'_>,
+    ) -> Result<Outcome, Error> {
+        if looks.tap.is_some() {
+            return Err(Error::NoPackets { engine: self.name().to_owned() });
+        }
+        observed(scenario, watch, &Options { observers: looks.observers, ..Options::default() })
     }
 
     /// Two emulations would make each other late.
     fn at_once(&self) -> usize {
         1
     }
+}
+
+fn observed(
+    scenario: &Scenario,
+    watch: &mut dyn FnMut(Progress) -> bool,
+    options: &Options,
+) -> Result<Outcome, Error> {
+    let length_s = scenario.duration.as_secs_f64();
+    let passed_s = |at: &run::Progress| at.at_s.max(0.0) + if at.is_baseline { length_s } else { 0.0 };
+    let done = |at: &run::Progress| if at.total_s > 0.0 { at.elapsed_s / at.total_s } else { 0.0 };
+    let mut observe =
+        |at: &run::Progress| watch(Progress { done: done(at).clamp(0.0, 1.0), passed_s: passed_s(at) });
+    run::run(scenario, options, &mut observe).map_err(failed)
 }
 
 fn failed(error: afteryou_bed::Error) -> Error {

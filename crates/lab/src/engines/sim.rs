@@ -1,11 +1,11 @@
 //! Packet by packet.
 
 use super::passes::Passes;
-use crate::engine::{Engine, Progress};
+use crate::engine::{Engine, Looks, Progress};
 use crate::error::Error;
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Outcome, Passage, Scenario};
-use afteryou_sim::Watchers;
+use afteryou_sim::{Sample, Watchers};
 
 /// The packet simulator, [`afteryou_sim`].
 #[derive(Clone, Copy, Debug)]
@@ -38,10 +38,14 @@ impl Engine for Simulator {
         &self,
         scenario: &Scenario,
         watch: &mut dyn FnMut(Progress) -> bool,
-        tap: &mut dyn FnMut(&Passage<'_>),
+        looks: Looks<'_>,
     ) -> Result<Outcome, Error> {
         let mut passes = Passes::of(scenario);
-        let watchers = Watchers { every: afteryou_sim::NEVER, take: &mut |_| {}, tap: Some(tap) };
+        let Looks { tap, observers } = looks;
+        let mut no_samples = |_: Sample<'_>| {};
+        // For a shorter life.
+        let tap = tap.map(|tap| tap as &mut dyn FnMut(&Passage<'_>));
+        let watchers = Watchers { every: afteryou_sim::NEVER, take: &mut no_samples, tap, observers };
         afteryou_sim::watched(scenario, &mut |at| watch(passes.at(at.at_s)), watchers).map_err(failed)
     }
 }

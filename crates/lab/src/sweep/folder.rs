@@ -68,12 +68,17 @@ impl Folder {
         Ok(Folder { dir: dir.to_owned(), manifest, journal })
     }
 
+    /// Does a sweep lie in `dir`?
+    pub fn holds_sweep(dir: &Path) -> bool {
+        dir.join(MANIFEST).is_file()
+    }
+
     /// Refuses `dir` if a sweep lies there.
     ///
     /// # Errors
     /// [`Error::OtherSweep`] if one does.
     pub fn refuse_sweep(dir: &Path) -> Result<(), Error> {
-        match dir.join(MANIFEST).exists() {
+        match Folder::holds_sweep(dir) {
             false => Ok(()),
             true => {
                 let dir = dir.display();

@@ -283,6 +283,7 @@ impl Path {
             now: sent_at,
             bytes,
             packet_number: self.sent.number_at(sent_at),
+            sequence: None, // quinn does not pass on what a packet carries
             in_flight: stamp.in_flight,
             app_limited: stamp.app_limited,
             totals: stamp.totals(),

@@ -25,11 +25,8 @@ impl Estimate {
             return Some(Estimate { mean: first, half_width: None });
         }
         let mean = values.iter().sum::<f64>() / n as f64;
-        let half_width = (n >= FEWEST_FOR_AN_INTERVAL).then(|| {
-            let variance =
-                values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (n - 1) as f64;
-            T_95.get(n - 2).unwrap_or(&Z_95) * (variance / n as f64).sqrt()
-        });
+        let half_width = (n >= FEWEST_FOR_AN_INTERVAL)
+            .then(|| T_95.get(n - 2).unwrap_or(&Z_95) * (variance(values) / n as f64).sqrt());
         Some(Estimate { mean, half_width })
     }
 
@@ -47,6 +44,32 @@ impl Estimate {
             _ => format!("{mean} ± {half_width}"),
         }
     }
+}
+
+/// The second mean minus the first, of independent runs, with Welch's interval (Welch 1947) where both have enough values.
+pub(crate) fn of_difference(first: &[f64], second: &[f64]) -> Option<Estimate> {
+    let mean = mean(second)? - mean(first)?;
+    let enough = first.len().min(second.len()) >= FEWEST_FOR_AN_INTERVAL;
+    // Squared standard errors of both means.
+    let [one, other] = [first, second].map(|values| variance(values) / values.len() as f64);
+    let all = one + other;
+    let half_width = (enough && all > 0.0).then(|| {
+        let part = |error: f64, values: &[f64]| error * error / (values.len() - 1) as f64;
+        // Rounded down, which widens the interval.
+        let freedom = (all * all / (part(one, first) + part(other, second))) as usize;
+        T_95.get(freedom.max(1) - 1).unwrap_or(&Z_95) * all.sqrt()
+    });
+    Some(Estimate { mean, half_width })
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The unbiased variance of two values or more.
+fn variance(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (values.len() - 1) as f64
 }
 
 /// "<0.01 ms" for "0.00 ms": values that differ have no interval of nothing.
@@ -74,6 +97,16 @@ mod tests {
         assert_eq!(Estimate::of(&[]), None);
         let many = Estimate::of(&[0.0, 2.0].repeat(50)).unwrap();
         assert!((many.half_width.unwrap() - 1.96 * (1.0101f64 / 100.0).sqrt()).abs() < 1e-3);
+    }
+
+    #[test]
+    fn the_interval_of_a_difference_is_welchs() {
+        // Variances 1 and 4 of three each: squared errors 1/3 and 4/3, (5/3)² / (1/18 + 16/18) = 2.94 degrees of freedom, so t(2).
+        let estimate = of_difference(&[1.0, 2.0, 3.0], &[4.0, 6.0, 8.0]).unwrap();
+        assert_eq!(estimate.mean, 4.0);
+        assert!((estimate.half_width.unwrap() - 4.303 * (5.0f64 / 3.0).sqrt()).abs() < 1e-9);
+        assert_eq!(of_difference(&[1.0, 2.0], &[4.0, 6.0, 8.0]).unwrap().half_width, None);
+        assert_eq!(of_difference(&[], &[1.0]), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use afteryou_scenario::scenario::Reverse;
 use afteryou_scenario::{
     Algorithm, Buffer, Direction, Duration, Flow, Link, Probability, Rate, Role, Scenario, Size,
 };
-use afteryou_scenario::{Traffic, Transport, Window};
+use afteryou_scenario::{Gaps, Traffic, Transport, Window};
 
 /// Runs last this long, s.
 const RUN_S: f64 = 120.0;
@@ -22,7 +22,8 @@ fn flow(name: &str, role: Role, controller: Option<Algorithm>, traffic: Traffic)
 }
 
 fn scenario() -> Scenario {
-    let call = Traffic::Cbr { rate: Rate::from_bits(1_500_000), payload: Size::from_bytes(1200) };
+    let call =
+        Traffic::Cbr { rate: Rate::from_bits(1_500_000), payload: Size::from_bytes(1200), gaps: Gaps::Equal };
     let upload = Flow {
         start: seconds(40),
         stop: Some(seconds(80)),

@@ -6,4 +6,5 @@ mod links;
 mod pictures;
 mod plots;
 mod rows;
+mod sweeps;
 mod words;

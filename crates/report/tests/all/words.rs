@@ -80,3 +80,20 @@ fn a_run_that_the_machine_spoiled_says_so_before_any_figure() {
     assert!(warning < page.find("Checks").unwrap());
     assert!(page.contains("✗ too late"));
 }
+
+#[test]
+fn transfers_are_listed_by_size_with_late_segments() {
+    use afteryou_scenario::outcome::{Completions, Quantiles, SizeClass, Totals};
+    let time = Quantiles::of(&[10.0, 20.0, 400.0]).unwrap();
+    let class = SizeClass { from_bytes: 10_000, to_bytes: Some(100_000), time };
+    let completions =
+        Completions { time: Some(time), classes: vec![class], late: Some(7), ..Completions::default() };
+    let mut outcome = crate::common::full();
+    let flow = outcome.scenario.flow[0].name.clone();
+    outcome.run.totals = vec![Totals { flow, completions: Some(completions), ..Totals::default() }];
+    let text = afteryou_report::text(&outcome, usize::MAX, false);
+    let page = afteryou_report::html(&outcome).unwrap();
+    for shown in ["Completion times by size", "late segments", "10.0\u{a0}kB to 100\u{a0}kB"] {
+        assert!(text.contains(shown) && page.contains(shown), "{shown}: {text}");
+    }
+}

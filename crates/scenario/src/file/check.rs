@@ -44,6 +44,15 @@ fn culprit(root: &Table, scenario: &Scenario, owners: &[&Node]) -> Option<Proble
     {
         return Some(problem);
     }
+    let rerouted = |flow: &Flow| {
+        let error = scenario.check_rerouted(flow).err()?;
+        let change = scenario.route_change.iter().position(|change| change.concerns(flow))?;
+        let nodes = root.get("route_change").and_then(|node| tables(node).ok())?;
+        Some(wrong(nodes.get(change)?, error))
+    };
+    if let Some(problem) = scenario.flow.iter().find_map(rerouted) {
+        return Some(problem);
+    }
     if let (Err(WrongLink { link, error }), Some(links)) = (scenario.check_buffers(), root.get("link")) {
         let link = tables(links).ok().and_then(|links| links.get(link).copied()).unwrap_or(links);
         let buffer = table(link).ok().and_then(|link| link.get("buffer")).unwrap_or(link);
@@ -66,6 +75,8 @@ fn culprit(root: &Table, scenario: &Scenario, owners: &[&Node]) -> Option<Proble
         delay.check()?;
         scenario.check_numbered(delay.packet.map(|_| delay.flow.as_str()))
     });
-    let mut script = drops.zip(nodes("drop")).chain(delays.zip(nodes("delay")));
+    let changes = scenario.route_change.iter().map(|change| scenario.check_route_change(change));
+    let script = drops.zip(nodes("drop")).chain(delays.zip(nodes("delay")));
+    let mut script = script.chain(changes.zip(nodes("route_change")));
     script.find_map(|(checked, node)| checked.err().map(|error| wrong(node, error)))
 }

@@ -39,11 +39,20 @@ fn read(node: &Node, seed: u64, links: &mut Vec<Link>) -> Result<Hosts> {
         (needed(fields, "up", node, "\"1 Mbit/s\"")?, needed(fields, "down", node, "\"8 Mbit/s\"")?);
     let (up, down) = (rate(up)?, rate(down)?);
     let queue = quantity(needed(fields, "queue", node, "\"100 packets\"")?)?;
-    let rtt = law::<Duration>(needed(fields, "rtt", node, "\"50 ms\"")?)?;
+    let (rtt, ways) = match (fields.get("rtt"), fields.get("delay")) {
+        (Some(_), Some(delay)) => {
+            let message = "delay is half of rtt: write one of them";
+            return Err(Problem::new(&delay.place, message));
+        }
+        (None, Some(delay)) => (delay, 2),
+        _ => (needed(fields, "rtt", node, "\"50 ms\"")?, 1),
+    };
+    let law = law::<Duration>(rtt)?;
     let mut random = stream(seed, &format!("rtt of hosts {name}"));
     let mut host = |number: u64| {
         let link = |way: &str| format!("{name} {} {way}", number + 1);
-        let host = Host { up: link("up"), down: link("down"), rtt: rtt.draw(&mut random) };
+        let rtt = Duration(law.draw(&mut random).0 * ways).min(Duration::LONGEST);
+        let host = Host { up: link("up"), down: link("down"), rtt };
         links.push(Link::new(up, queue).named(&host.up));
         links.push(Link::new(down, queue).named(&host.down));
         host

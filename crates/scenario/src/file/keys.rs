@@ -2,6 +2,7 @@
 //! are made from these tables.
 
 use crate::record::Record;
+use crate::traffic::Gaps;
 
 /// A key.
 #[derive(Clone, Copy, Debug)]
@@ -134,7 +135,7 @@ pub const ROOT: &[Key] = &[
     key(
         "record",
         Takes::Words(Record::WORDS),
-        "measures beyond the usual figures: each queue's length and shares, each sender's state at each ack, exact events",
+        "measures beyond the usual figures: each queue's length and shares, each sender's state at each ack, exact events, what follows a lost packet in sets of flows",
     ),
     key(
         "baseline",
@@ -151,6 +152,11 @@ pub const ROOT: &[Key] = &[
     ),
     key("drop", Takes::Tables(DROP), "packets to drop before they reach the queue"),
     key("delay", Takes::Tables(DELAY), "packets to hold back, so that others overtake them"),
+    key(
+        "route_change",
+        Takes::Tables(ROUTE_CHANGE),
+        "from a time on, packets take another route; those in flight stay on the old one",
+    ),
     key("fluid", Takes::Table(FLUID), "settings of the fluid engine alone"),
     key(
         "sweep",
@@ -451,6 +457,7 @@ pub const HOSTS: &[Key] = &[
         Takes::TimeLaw,
         "drawn for each; the round-trip time between two hosts is the mean of theirs, to a server its own",
     ),
+    key("delay", Takes::TimeLaw, "in place of rtt: half of it, the delay one way"),
 ];
 
 /// `swarm` of a flow's traffic.
@@ -463,6 +470,7 @@ pub const SWARM: &[Key] = &[
         Takes::Ratio,
         "probability that a slot's next chunk goes to the same neighbour, after one round trip",
     ),
+    key("uploaders", Takes::Count, "so many of the hosts upload, the others receive alone; all by default"),
 ];
 
 /// `packet` of a flow.
@@ -489,6 +497,11 @@ pub const TRAFFIC: &[Key] = &[
     key("off", Takes::Time, "time off"),
     key("cbr", Takes::Rate, "rate of constant-rate traffic"),
     key("payload", Takes::Size, "payload of a packet of constant-rate traffic; 160 B by default"),
+    key(
+        "gaps",
+        Takes::Word(Gaps::WORDS),
+        "times between packets of constant-rate traffic: equal, or exponential with the same mean; equal by default",
+    ),
     key("arrivals", Takes::Arrivals, "times between transfers, each over a connection of its own"),
     key("web", Takes::Table(WEB), "users who fetch pages"),
     key("swarm", Takes::Table(SWARM), "peers that upload to each other; needs hosts"),
@@ -524,6 +537,22 @@ pub const PARETO: &[Key] = &[
     key("cap", Takes::Text, "larger values are moved to this one"),
 ];
 
+/// `[[route_change]]`.
+pub const ROUTE_CHANGE: &[Key] = &[
+    key("at", Takes::Time, "from this time on"),
+    key(
+        "flow",
+        Takes::Text,
+        "the flow, or the name of several that were written together; all flows by default",
+    ),
+    key("path", Takes::Table(PATH), "with [[link]]: the new path; as before by default"),
+    key(
+        "rtt",
+        Takes::Time,
+        "the new round-trip time without queues; twice path.delay if only that is given, else as before",
+    ),
+];
+
 /// `[[drop]]`.
 pub const DROP: &[Key] = &[
     key("flow", Takes::Text, "the flow; any flow by default"),
@@ -548,7 +577,7 @@ pub const DELAY: &[Key] = &[
 ];
 
 /// Words of the language that nothing understands yet: they are refused, not ignored.
-pub(crate) const NOT_YET_KEYS: &[&str] = &["route", "route_change"];
+pub(crate) const NOT_YET_KEYS: &[&str] = &["route"];
 /// Controllers that are planned.
 pub(crate) const NOT_YET_CONTROLLERS: &[&str] =
     &["bbr", "bbrv1", "bbrv2", "bbrv3", "proteus", "proteus-s", "rledbat"];

@@ -26,11 +26,18 @@ pub(crate) const LONGEST_TEXT: usize = 500;
 
 /// How much a scenario holds.
 pub(crate) fn parts(scenario: &Scenario) -> u64 {
-    let Scenario { flow, measure, drop, delay, further_links, .. } = scenario;
+    let Scenario { flow, measure, drop, delay, route_change, further_links, .. } = scenario;
     let hosts: usize = scenario.hosts.iter().map(|hosts| hosts.host.len()).sum();
     let intervals: usize = flow.iter().map(|flow| flow.active.len()).sum();
     let paths = flow.iter().filter_map(|flow| flow.path.as_ref());
     let hops: usize = paths.map(|path| path.forward.len() + path.reverse.len()).sum();
-    (flow.len() + intervals + hops + measure.len() + drop.len() + delay.len() + further_links.len() + hosts)
-        as u64
+    (flow.len()
+        + intervals
+        + hops
+        + measure.len()
+        + drop.len()
+        + delay.len()
+        + route_change.len()
+        + further_links.len()
+        + hosts) as u64
 }

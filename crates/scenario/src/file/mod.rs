@@ -304,6 +304,10 @@ fn scenario(root: &Table, seed: u64, files: &Outside) -> Result<Scenario> {
     let list = |name: &str| root.get(name).map_or(Ok(Vec::new()), tables);
     scenario.drop = list("drop")?.into_iter().map(link::dropping).collect::<Result<_>>()?;
     scenario.delay = list("delay")?.into_iter().map(link::delaying).collect::<Result<_>>()?;
+    let links = scenario.links_by_name();
+    let changes = list("route_change")?.into_iter();
+    let changes = changes.map(|node| path::changing_route(node, &links, duration)).collect::<Result<_>>()?;
+    scenario.route_change = changes;
     check::check(root, &scenario, &owners)?;
     Ok(scenario)
 }

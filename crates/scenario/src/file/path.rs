@@ -1,11 +1,13 @@
 //! A flow's direction and its path over named links.
 
 use super::error::Problem;
-use super::keys::PATH;
-use super::read::{at, check_keys, list, needed, quantity, table, text, Result};
+use super::keys::{PATH, ROUTE_CHANGE};
+use super::read::{at, check_keys, list, needed, optional, quantity, table, text, Result};
 use super::tree::{Node, Table};
 use crate::network::{unknown_link, MOST_HOPS};
 use crate::path::{Direction, Path};
+use crate::route_change::RouteChange;
+use crate::units::Duration;
 use crate::words::unknown;
 use std::collections::HashMap;
 
@@ -38,6 +40,34 @@ pub(crate) fn path_and_direction(
             "path is missing, since links have names: write path = { forward = [\"…\"], reverse = [\"…\"] }",
         ),
     }
+}
+
+/// `[[route_change]]` in a run over `links` that lasts for `duration`.
+pub(crate) fn changing_route(node: &Node, links: &LinkNames<'_>, duration: Duration) -> Result<RouteChange> {
+    let fields = table(node)?;
+    check_keys(fields, "route_change", ROUTE_CHANGE)?;
+    let written = needed(fields, "at", node, "\"30 s\"")?;
+    let begins: Duration = quantity(written)?;
+    if begins >= duration {
+        let message = format!("{begins} is not in the run: use a time below {duration}");
+        return Err(Problem::new(&written.place, message));
+    }
+    let path = match fields.get("path") {
+        Some(node) if links.is_empty() => {
+            let message =
+                "the link of [link] has no name: write rtt = … alone, or give links names in [[link]]";
+            return Err(Problem::new(&node.place, message));
+        }
+        node => node.map(|node| path(node, links)).transpose()?,
+    };
+    let delay = path.as_ref().and_then(|path| path.delay);
+    let by_delay = delay.map(|delay| Duration(delay.0 * 2).min(Duration::LONGEST));
+    Ok(RouteChange {
+        at: begins,
+        flow: fields.get("flow").map(text).transpose()?.map(str::to_owned),
+        path,
+        rtt: optional(fields, "rtt")?.or(by_delay),
+    })
 }
 
 fn direction(node: &Node) -> Result<Direction> {

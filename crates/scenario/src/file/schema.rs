@@ -1,6 +1,7 @@
 //! The JSON schema of a scenario file, made from the tables of keys and of parameters, so that editors can help.
 
 use super::keys::{Key, Takes, LOGNORMAL, NORMAL, ROOT, TRAFFIC};
+use crate::traffic::Gaps;
 use afteryou_aqm::list::QUEUES;
 use afteryou_base::param::{Kind, Param};
 use afteryou_cc::list::CONTROLLERS;
@@ -101,7 +102,7 @@ fn takes(takes: Takes) -> Value {
             { "type": "object", "required": ["size"], "properties": { "size": text(SIZE) }, "additionalProperties": false },
             { "type": "object", "required": ["chunk"], "properties": { "chunk": text(SIZE) }, "additionalProperties": false },
             { "type": "object", "required": ["on", "off"], "properties": { "on": text(TIME), "off": text(TIME) }, "additionalProperties": false },
-            { "type": "object", "required": ["cbr"], "properties": { "cbr": text(RATE), "payload": text(SIZE) }, "additionalProperties": false },
+            { "type": "object", "required": ["cbr"], "properties": { "cbr": text(RATE), "payload": text(SIZE), "gaps": { "enum": Gaps::WORDS } }, "additionalProperties": false },
             form(&["arrivals", "size"]),
             form(&["chunk", "pause", "persist"]),
             form(&["web"]),
@@ -208,12 +209,16 @@ fn choices<'a>(entries: impl Iterator<Item = (&'a str, &'a str, &'static [Param]
 
 /// The value of a parameter.
 fn value(param: &Param) -> Value {
+    let flag_words = json!([true, false, "true", "false", "on", "off", "yes", "no"]);
     let shape = match param.kind {
         Kind::Time => text(TIME),
         Kind::Bytes => text(SIZE),
         Kind::Number => json!({ "type": ["number", "string"] }),
         Kind::Count => json!({ "type": ["integer", "string"] }),
-        Kind::Flag => json!({ "enum": [true, false, "true", "false", "on", "off", "yes", "no"] }),
+        Kind::Flag => json!({ "enum": flag_words }),
+        Kind::Choice(words) if param.kind.word_of_flag(true).is_some() => {
+            json!({ "anyOf": [{ "enum": words }, { "enum": flag_words }] })
+        }
         Kind::Choice(words) => json!({ "enum": words }),
     };
     let mut shape = shape;

@@ -128,9 +128,12 @@ pub(crate) fn is_none(value: &Node) -> bool {
 
 /// Puts `value` where `path` leads.
 pub(crate) fn assign(root: &mut Table, path: &Key, value: &Node) -> Result<()> {
-    let has_named_links = matches!(root.get("link").map(|node| &node.value), Some(Value::List(_)));
-    if let (Some(rest), true) = (path.name.strip_prefix("link."), has_named_links) {
-        return assign_to_link(root, rest, path, value);
+    for list in ["link", "hosts"] {
+        let is_list = matches!(root.get(list).map(|node| &node.value), Some(Value::List(_)));
+        let rest = path.name.strip_prefix(list).and_then(|rest| rest.strip_prefix('.'));
+        if let (Some(rest), true) = (rest, is_list) {
+            return assign_to_named(root, list, rest, path, value);
+        }
     }
     let Some(rest) = path.name.strip_prefix("flow.") else {
         return put(root, &path.name, path, value);
@@ -149,30 +152,30 @@ pub(crate) fn assign(root: &mut Table, path: &Key, value: &Node) -> Result<()> {
     }
 }
 
-/// `rest` is a named link's name and a setting, or `*` and a setting for every link.
-fn assign_to_link(root: &mut Table, rest: &str, path: &Key, value: &Node) -> Result<()> {
-    let Some(Value::List(links)) = root.get_mut("link").map(|node| &mut node.value) else { return Ok(()) };
-    let names: Vec<String> = links.iter().map(link_name).collect();
+/// `rest` is the name of one of a `list` of links or hosts and a setting, or `*` and a setting for each.
+fn assign_to_named(root: &mut Table, list: &str, rest: &str, path: &Key, value: &Node) -> Result<()> {
+    let Some(Value::List(tables)) = root.get_mut(list).map(|node| &mut node.value) else { return Ok(()) };
+    let names: Vec<String> = tables.iter().map(name_of).collect();
     let leads_to = |name: &str| rest.strip_prefix(name).is_some_and(|after| after.starts_with('.'));
     let found = (0..names.len()).filter(|i| leads_to(&names[*i])).max_by_key(|i| names[*i].len());
     let (chosen, setting) = match (found, rest.strip_prefix("*.")) {
         (Some(index), _) => (index..index + 1, &rest[names[index].len() + 1..]),
-        (None, Some(setting)) => (0..links.len(), setting),
+        (None, Some(setting)) => (0..tables.len(), setting),
         (None, None) => {
             let name = rest.split('.').next().unwrap_or(rest);
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            return Err(Problem::new(&path.place, unknown("link", name, &names).to_string()));
+            return Err(Problem::new(&path.place, unknown(list, name, &names).to_string()));
         }
     };
-    links[chosen].iter_mut().try_for_each(|link| match &mut link.value {
+    tables[chosen].iter_mut().try_for_each(|table| match &mut table.value {
         Value::Table(fields) => put(fields, setting, path, value),
         _ => Ok(()),
     })
 }
 
-/// The name of a link's table; empty without one.
-fn link_name(link: &Node) -> String {
-    match &link.value {
+/// The name of a table; empty without one.
+fn name_of(table: &Node) -> String {
+    match &table.value {
         Value::Table(fields) => fields.get("name").map(Node::shown).unwrap_or_default(),
         _ => String::new(),
     }
@@ -226,7 +229,7 @@ fn refuse_none(setting: &str, value: &Node) -> Result<()> {
 
 /// Without a flow there is nothing of it to drop or to delay.
 fn forget(root: &mut Table, flow: &str) {
-    for script in ["drop", "delay"] {
+    for script in ["drop", "delay", "route_change"] {
         let Some(Value::List(entries)) = root.get_mut(script).map(|node| &mut node.value) else { continue };
         let of = |node: &Node| match &node.value {
             Value::Table(fields) => fields.get("flow").map(Node::shown),

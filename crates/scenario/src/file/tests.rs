@@ -1,6 +1,7 @@
 mod elements;
 mod paths;
 mod ranges;
+mod routes;
 
 use super::*;
 use crate::transport::{Protocol, UtpRecovery};
@@ -59,6 +60,23 @@ fn hosts_need_no_link_and_what_runs_on_them_fits_them() {
         assert!(text.contains(words), "{words}:\n{text}");
         assert!(text.contains(&format!("test.toml:{line}:")), "line {line}:\n{text}");
     }
+}
+
+#[test]
+fn hosts_have_a_round_trip_time_or_half_of_it_as_a_delay() {
+    let file = |time: &str| {
+        let swarm = hosts("traffic = { swarm = { chunk = \"1 MB\", persist = 0.5 } }");
+        parse(&format!("duration = \"9 s\"{}", swarm.replace("rtt = \"50 ms\"", time)))
+    };
+    let rtts = |time: &str| {
+        let scenario = file(time).unwrap().runs(None, None).unwrap().remove(0).scenario;
+        scenario.hosts[0].host.iter().map(|host| host.rtt.0 .0).collect::<Vec<_>>()
+    };
+    let law = "{ lognormal = { mean = \"38 ms\", sigma = 0.8, clip = [\"2 ms\", \"400 ms\"] } }";
+    let (by_rtt, by_delay) = (rtts(&format!("rtt = {law}")), rtts(&format!("delay = {law}")));
+    assert_eq!(by_delay, by_rtt.iter().map(|rtt| 2 * rtt).collect::<Vec<_>>());
+    let text = file("rtt = \"50 ms\"\ndelay = \"25 ms\"").unwrap_err().to_string();
+    assert!(text.contains("write one of them") && text.contains("test.toml:9:"), "{text}");
 }
 
 #[test]

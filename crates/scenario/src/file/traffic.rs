@@ -2,12 +2,13 @@
 
 use super::error::Problem;
 use super::keys::{Key as Known, LAW_LOGNORMAL, PARETO, SWARM, TRAFFIC, WEB};
-use super::read::{at, check_keys, count, list, needed, pair, quantity, table, time, Result};
+use super::read::{at, check_keys, count, list, needed, pair, quantity, table, text, time, Result};
 use super::tree::{Node, Table, Value};
 use crate::error::Error;
 use crate::law::{Drawn, Law, Lognormal, Pareto, Quantity};
-use crate::traffic::{Swarm, Traffic, Web, CBR_PAYLOAD};
+use crate::traffic::{Gaps, Swarm, Traffic, Web, CBR_PAYLOAD};
 use crate::units::{Duration, Probability};
+use crate::words::unknown;
 use std::str::FromStr;
 
 const FORMS: &str = "this is no traffic: write \"bulk\", { size = \"260 kB\" }, { chunk = \"250 kB\" }, \
@@ -33,9 +34,10 @@ pub(crate) fn traffic(node: &Node, rtt: Duration) -> Result<Traffic> {
         ["size"] => Ok(Traffic::Size(quantity(get("size")?)?)),
         ["chunk"] => Ok(Traffic::Chunk(quantity(get("chunk")?)?)),
         ["off", "on"] => Ok(Traffic::OnOff { on: quantity(get("on")?)?, off: quantity(get("off")?)? }),
-        ["cbr"] | ["cbr", "payload"] => {
+        ["cbr"] | ["cbr", "payload"] | ["cbr", "gaps"] | ["cbr", "gaps", "payload"] => {
             let payload = fields.get("payload").map_or(Ok(CBR_PAYLOAD), quantity)?;
-            Ok(Traffic::Cbr { rate: quantity(get("cbr")?)?, payload })
+            let gaps = fields.get("gaps").map_or(Ok(Gaps::default()), gaps)?;
+            Ok(Traffic::Cbr { rate: quantity(get("cbr")?)?, payload, gaps })
         }
         ["arrivals", "size"] => {
             Ok(Traffic::Arrivals { arrivals: arrivals(get("arrivals")?)?, size: law(get("size")?)? })
@@ -55,6 +57,15 @@ pub(crate) fn traffic(node: &Node, rtt: Duration) -> Result<Traffic> {
             Ok(Traffic::Bursts { every: time(get("every")?, rtt)?, size: quantity(get("size")?)? })
         }
         _ => Err(Problem::new(&node.place, FORMS)),
+    }
+}
+
+/// Times between datagrams.
+fn gaps(node: &Node) -> Result<Gaps> {
+    match text(node)? {
+        "equal" => Ok(Gaps::Equal),
+        "exponential" => Ok(Gaps::Exponential),
+        other => at(node, Err(unknown("gaps", other, Gaps::WORDS))),
     }
 }
 
@@ -82,6 +93,7 @@ fn swarm(node: &Node) -> Result<Traffic> {
         slots: number("slots", 5)? as u32,
         neighbours: number("neighbours", 10)? as u32,
         persist: ratio(needed(fields, "persist", node, "0.9")?)?,
+        uploaders: fields.get("uploaders").map(|node| count(node, 1..=1000).map(|n| n as u32)).transpose()?,
     }))
 }
 

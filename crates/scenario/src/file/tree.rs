@@ -55,7 +55,7 @@ impl Table {
 
     /// A single `[flow]` is a list of one; so are the lines of the script. `[link]` is not: it is the short form.
     fn make_lists(&mut self) {
-        for name in ["flow", "drop", "delay"] {
+        for name in ["flow", "drop", "delay", "route_change"] {
             let Some(node) = self.get_mut(name) else { continue };
             if let Value::Table(_) = node.value {
                 node.value = Value::List(vec![node.clone()]);

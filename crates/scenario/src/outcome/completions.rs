@@ -1,6 +1,6 @@
 //! Transfers of an application in the whole run: how long they took, and what became of the bytes.
 
-use super::Quantiles;
+use super::{Levels, Quantiles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,10 @@ pub struct Completions {
     pub completed: u64,
     /// From the beginning of a transfer, its handshake included, until its last byte arrived.
     pub time: Option<Quantiles>,
-    /// The same by size; only classes in which a transfer was completed.
+    /// Goodput of single transfers, kbit/s: the bytes of each over the time that it took.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub goodput_kbit_s: Option<Levels>,
+    /// The times by size; only classes in which a transfer was completed.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub classes: Vec<SizeClass>,
     /// Segments of a video that had not arrived when the next one was due.

@@ -22,12 +22,12 @@ impl<'a> Crossings<'a> {
             };
         };
         let mut links = vec![Crossing::new(); network.links.len()];
-        for (flow, route) in network.routes.iter().enumerate() {
+        for flow in 0..network.routes.len() {
             if !network.hosts[flow].is_empty() {
                 continue; // its data cross many links, each in part
             }
             let slowest = network.rate_of_flow(flow) as f64;
-            for link in &route.forward {
+            for link in network.routes_of(flow).flat_map(|route| &route.forward) {
                 let rate = network.links[*link].link.rate.bits_per_second() as f64;
                 links[*link].insert(name(flow), slowest / rate);
             }

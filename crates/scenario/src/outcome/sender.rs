@@ -55,12 +55,12 @@ impl Stalls {
     }
 }
 
-/// The distribution of a quantity over time.
+/// The distribution of a quantity: over time, or over transfers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Levels {
     /// Mean.
     pub mean: f64,
-    /// It was above this 95 % of the time.
+    /// It was above this 95 % of the time, or in 95 % of the transfers.
     pub p5: f64,
     /// Median.
     pub p50: f64,

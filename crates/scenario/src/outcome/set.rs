@@ -2,7 +2,7 @@
 
 use super::sender::Stalls;
 use super::window::{jain, FlowFigures, WindowFigures};
-use super::{round, Quantiles, SizeClass};
+use super::{round, Levels, Quantiles, SizeClass};
 use crate::flow_set::FlowSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -99,7 +99,10 @@ pub struct SetTransfers {
     /// From the beginning, the handshake included, until the last byte arrived.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub time: Option<Quantiles>,
-    /// The same by size; only classes in which a transfer was completed.
+    /// Goodput of single transfers, kbit/s: the bytes of each over the time that it took.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub goodput_kbit_s: Option<Levels>,
+    /// The times by size; only classes in which a transfer was completed.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub classes: Vec<SizeClass>,
 }

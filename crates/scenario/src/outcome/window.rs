@@ -56,6 +56,12 @@ pub struct LinkFigures {
     /// The length of its queue over time, where the scenario records queues.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub queue_length: Option<QueueLength>,
+    /// Mean length of its queue over what its buffer holds, E\[Q\] / Q_max, of buffers in packets.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub queue_of_buffer: Option<f64>,
+    /// Connections that share a bucket of its queue, where the scenario records queues and the queue has buckets.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub buckets: Option<BucketFigures>,
     /// Each flow's part of the link, where the scenario records queues.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub flows: Vec<FlowAtLink>,
@@ -104,6 +110,18 @@ pub struct FlowAtLink {
     pub share: f64,
     /// Mean number of its packets in the queue over time.
     pub queue_packets: f64,
+    /// Its packets in the queue as the window ended.
+    #[serde(default)]
+    pub queued_at_end: u64,
+}
+
+/// Connections at a queue with buckets, as a window ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BucketFigures {
+    /// Connections of which a packet came in the window, of both kinds: data and acknowledgements.
+    pub connections: u64,
+    /// Those of them that share their bucket with another one.
+    pub sharing: u64,
 }
 
 /// The packets of one class in a window.

@@ -95,7 +95,7 @@ fn the_books_examples_of_scenarios_make_runs() {
     let page = std::fs::read_to_string(folder("../../docs/src/scenarios.md")).expect("the page is there");
     let examples: Vec<&str> =
         page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert_eq!(examples.len(), 5);
+    assert_eq!(examples.len(), 6);
     for example in examples {
         let duration = if example.contains("duration") { "" } else { "duration = \"60 s\"\n" };
         let experiment = Experiment::parse(&format!("{duration}{example}"), "scenarios.md", &[]);

@@ -208,6 +208,11 @@ impl Board {
         self.stamps.back().copied().unwrap_or_default()
     }
 
+    /// The packet that the newest transmission carries.
+    pub fn newest_seq(&self) -> Option<u64> {
+        self.sent.back().map(|newest| expand(self.una, newest.seq))
+    }
+
     /// Numbers of the transmissions that were taken for lost and have arrived by the latest acknowledgement.
     pub fn late(&self) -> &[u64] {
         &self.late

@@ -20,19 +20,15 @@ impl Board {
     /// Sends a new packet.
     #[inline]
     pub fn send_new(&mut self, now: Time, len: u16) -> Outgoing {
-        let seq = self.next_seq();
+        let (seq, number) = (self.next_seq(), self.next_number());
         if self.segments.is_empty() {
             self.delivery.begin_flight(now);
         }
         self.outstanding += u64::from(len);
-        self.segments.push_back(Segment { number: 0, len, state: LOST, transmissions: 0 });
-        self.lost_segments += 1; // until it is sent, on the next line
-        self.transmit(now, seq)
-    }
-
-    /// Sends an outstanding packet again.
-    pub fn send_again(&mut self, now: Time, seq: u64) -> Outgoing {
-        self.transmit(now, seq)
+        self.in_flight += u64::from(len);
+        self.segments.push_back(Segment { number: number as u32, len, state: 0, transmissions: 1 });
+        self.note_transmission(now, seq);
+        Outgoing { seq, len, transmission: 1 }
     }
 
     /// Is anything lost and not sent again?
@@ -68,8 +64,8 @@ impl Board {
         (self.una..top).find(|seq| self.segment(*seq).is_some_and(is_open))
     }
 
-    #[inline]
-    fn transmit(&mut self, now: Time, seq: u64) -> Outgoing {
+    /// Sends an outstanding packet again.
+    pub fn send_again(&mut self, now: Time, seq: u64) -> Outgoing {
         let number = self.next_number();
         let segment = &mut self.segments[(seq - self.una) as usize];
         let len = u64::from(segment.len);
@@ -88,11 +84,16 @@ impl Board {
         segment.number = number as u32;
         segment.transmissions = (segment.transmissions + 1).min(127);
         let outgoing = Outgoing { seq, len: segment.len, transmission: segment.transmissions };
+        self.note_transmission(now, seq);
+        outgoing
+    }
+
+    #[inline]
+    fn note_transmission(&mut self, now: Time, seq: u64) {
         let app_limited = self.delivery.is_app_limited();
         self.sent.push_back(Transmission { sent_at: now, seq: seq as u32, app_limited });
         if self.keeps_stamps {
             self.stamps.push_back(self.delivery.stamp(self.in_flight));
         }
-        outgoing
     }
 }

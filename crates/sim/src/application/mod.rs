@@ -14,11 +14,12 @@ mod web;
 use crate::calendar::{Kind, Slot, Timer};
 use crate::connection::{Connections, News, Template};
 use crate::net::Net;
-use crate::record::{edges, SenderLog, Settings, STALL};
+use crate::record::{edges, Onlookers, SenderLog, Settings, STALL};
 use afteryou_base::Time;
 use afteryou_cc::Snapshot;
 use afteryou_scenario::network::Route;
 use afteryou_scenario::outcome::{round, Offered, Quantiles, Totals};
+use afteryou_scenario::senders::Observers;
 use afteryou_scenario::{random, Error, Flow as Spec, Network, Record, Role, Scenario, Traffic, Window};
 use arrivals::Arrivals;
 use bursts::Bursts;
@@ -205,7 +206,7 @@ fn log(scenario: &Scenario, network: &Network, index: usize) -> Option<SenderLog
         let (from, to) = edges(window);
         (from, to, scenario.set_of(&window.name).map_or(STALL, |set| set.stall.0))
     };
-    let has_own_routes = !network.hosts[index].is_empty();
+    let has_own_routes = !network.hosts[index].is_empty() || !network.rerouted[index].is_empty();
     Some(SenderLog::new(Settings {
         flow: spec.name.clone(),
         windows: scenario.measure.iter().map(window).collect(),
@@ -235,14 +236,20 @@ fn draw_index(random: &mut rand_pcg::Pcg64, number: usize) -> usize {
 }
 
 impl Application {
-    /// The flow with this index in a scenario.
+    /// The flow with this index in a scenario, whose senders `observers` see.
     ///
     /// # Errors
     /// A transport, a controller or a parameter that is refused.
-    pub fn new(scenario: &Scenario, network: &Network, index: usize) -> Result<Application, Error> {
+    pub fn new(
+        scenario: &Scenario,
+        network: &Network,
+        index: usize,
+        observers: Option<Observers>,
+    ) -> Result<Application, Error> {
         let spec = scenario.flow[index].clone();
         let log = log(scenario, network, index);
-        let template = Template::new(&spec, |size| network.empty_path(index, size), log.clone())?;
+        let onlookers = Onlookers { flow: index, log: log.clone(), observers };
+        let template = Template::new(&spec, |size| network.empty_paths(index, size), onlookers)?;
         let end = Time(scenario.duration.0 .0);
         let work = match &spec.traffic {
             Traffic::Arrivals { .. } => Work::Arrivals(Arrivals::new(scenario, &spec)),
@@ -253,7 +260,7 @@ impl Application {
                 Work::Downloads(Downloads::new(scenario, &spec, (*downloads, size), &network.hosts[index]))
             }
             Traffic::Bursts { every, size } => Work::Bursts(Bursts::new(&spec, end, every.0, size.bytes())),
-            _ => Work::Steady(Steady::new(&spec, end)),
+            _ => Work::Steady(Steady::new(scenario, &spec)),
         };
         let hosts = &network.hosts[index];
         let parts = spec.traffic.has_many_connections().then(|| Parts::new(hosts, !scenario.sets.is_empty()));

@@ -4,8 +4,11 @@
 use super::schedule::Schedule;
 use super::{Dialer, Stage};
 use crate::connection::Connections;
-use afteryou_base::Time;
-use afteryou_scenario::{Flow as Spec, Traffic};
+use afteryou_base::{Span, Time};
+use afteryou_scenario::law::Drawn;
+use afteryou_scenario::Gaps;
+use afteryou_scenario::{Duration, Flow as Spec, Law, Scenario, Traffic};
+use rand_pcg::Pcg64;
 
 /// Such an application.
 pub(super) struct Steady {
@@ -13,12 +16,22 @@ pub(super) struct Steady {
     is_on: bool,
     /// What was left of a transfer of a given size when it paused.
     unsent: u64,
+    /// Draws times between datagrams, if they are not equal.
+    gaps: Option<Pcg64>,
 }
 
 impl Steady {
-    /// That of `spec` in a run that ends at `end`.
-    pub(super) fn new(spec: &Spec, end: Time) -> Steady {
-        Steady { schedule: Schedule::new(spec, end), is_on: false, unsent: 0 }
+    pub(super) fn new(scenario: &Scenario, spec: &Spec) -> Steady {
+        let is_random = matches!(spec.traffic, Traffic::Cbr { gaps: Gaps::Exponential, .. });
+        let gaps = is_random.then(|| Dialer::random(scenario, spec, "gaps"));
+        Steady { schedule: Schedule::new(spec, Time(scenario.duration.0 .0)), is_on: false, unsent: 0, gaps }
+    }
+
+    /// The time from a datagram to the next one, `mean` if all are equal.
+    fn gap(&mut self, mean: Span) -> Span {
+        let Some(random) = &mut self.gaps else { return mean };
+        // Never no time at all, or a run might not get on.
+        Law::Drawn(Drawn::Exponential(Duration(mean))).draw(random).0.max(Span(1))
     }
 
     /// Starts, stops or sends; returns when it acts next.
@@ -39,6 +52,7 @@ impl Steady {
         }
         let connection = stage.connections.get_mut(dialer.open[0]);
         let packet = is_on.then(|| connection.send_datagram(stage.net, now)).flatten();
+        let packet = packet.map(|mean| now + self.gap(mean));
         [next, packet].into_iter().flatten().min()
     }
 

@@ -7,7 +7,7 @@
 //! first round trip.
 //!
 //! Every peer always has what its neighbours are missing, and there is no tit-for-tat. One host alone is a peer whose
-//! neighbours' access is no bottleneck.
+//! neighbours' access is no bottleneck. Where some hosts upload alone, the others have round-trip times of their own and receive.
 
 use super::transfers::Transfer;
 use super::{draw_index, Dialer, Stage};
@@ -114,7 +114,8 @@ impl Swarm {
     }
 
     fn draw_beginnings(&mut self, now: Time) {
-        for (i, peer) in self.peers.iter().enumerate() {
+        let uploaders = self.words.uploaders.map_or(usize::MAX, |number| number as usize);
+        for (i, peer) in self.peers.iter().enumerate().take(uploaders) {
             for _ in 0..(self.words.slots as usize).min(peer.neighbours.len()) {
                 let after = Span((peer.access.rtt.0 as f64 * random::uniform(&mut self.random)) as u64);
                 self.agenda.push(Reverse((now + after, Wake::Begin(i))));

@@ -2,7 +2,10 @@
 
 use crate::record::Delays;
 use afteryou_base::{Span, Time};
-use afteryou_scenario::outcome::{Completions, Offered, Quantiles, SetTransfers, SizeClass, SIZE_CLASSES};
+use afteryou_scenario::outcome::{
+    round, Completions, Levels, Offered, Quantiles, SetTransfers, SizeClass, SIZE_CLASSES,
+};
+use hdrhistogram::Histogram;
 
 /// A transfer that is under way.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +32,40 @@ pub struct Times {
     completed: u64,
     /// Of all sizes, then of each class; made with the first transfer.
     times: Vec<Delays>,
+    /// Bytes over time of each; made with the first transfer.
+    rates: Option<Rates>,
+}
+
+/// The goodputs of transfers, kbit/s: counts in bins of a thousandth; mean and maximum are exact.
+#[derive(Clone)]
+struct Rates {
+    bins: Histogram<u32>,
+    sum: f64,
+    max: f64,
+}
+
+/// Largest goodput that is told apart from larger ones, kbit/s.
+const LARGEST_RATE: u64 = 1 << 40;
+
+impl Rates {
+    fn new() -> Rates {
+        // Three digits are a valid precision, so this cannot fail.
+        let bins = Histogram::new(3).unwrap_or_else(|error| unreachable!("bug: {error}"));
+        Rates { bins, sum: 0.0, max: 0.0 }
+    }
+
+    fn record(&mut self, kbit_s: f64) {
+        // The bins grow by themselves up to the largest rate.
+        let _ = self.bins.record((kbit_s as u64).min(LARGEST_RATE));
+        self.sum += kbit_s;
+        self.max = self.max.max(kbit_s);
+    }
+
+    fn levels(&self) -> Levels {
+        let at = |q: f64| round((self.bins.value_at_quantile(q) as f64).min(self.max), 3);
+        let mean = round(self.sum / self.bins.len().max(1) as f64, 3);
+        Levels { mean, p5: at(0.05), p50: at(0.5), p95: at(0.95), max: round(self.max, 3) }
+    }
 }
 
 impl Times {
@@ -38,6 +75,10 @@ impl Times {
         let class = SIZE_CLASSES.partition_point(|to| *to <= bytes);
         self.times[0].record(took);
         self.times[class + 1].record(took);
+        if bytes > 0 && took > Span::ZERO {
+            let kbit_s = bytes as f64 * 8.0 / 1e3 / took.as_secs_f64();
+            self.rates.get_or_insert_with(Rates::new).record(kbit_s);
+        }
     }
 
     /// Adds the transfers of another flow.
@@ -45,11 +86,22 @@ impl Times {
         self.completed += other.completed;
         self.times.resize_with(self.times.len().max(other.times.len()), Delays::default);
         self.times.iter_mut().zip(&other.times).for_each(|(own, other)| own.add(other));
+        if let Some(other) = &other.rates {
+            let own = self.rates.get_or_insert_with(Rates::new);
+            // Both have the same precision, and the bins grow by themselves.
+            let _ = own.bins.add(&other.bins);
+            (own.sum, own.max) = (own.sum + other.sum, own.max.max(other.max));
+        }
     }
 
     /// Returns the figures of transfers in a window.
     pub fn figures(&self) -> SetTransfers {
-        SetTransfers { completed: self.completed, time: self.quantiles(), classes: self.classes() }
+        SetTransfers {
+            completed: self.completed,
+            time: self.quantiles(),
+            goodput_kbit_s: self.rates.as_ref().map(Rates::levels),
+            classes: self.classes(),
+        }
     }
 
     fn quantiles(&self) -> Option<Quantiles> {
@@ -103,6 +155,7 @@ impl Transfers {
             begun: self.begun,
             completed: self.times.completed,
             time: self.times.quantiles(),
+            goodput_kbit_s: self.times.rates.as_ref().map(Rates::levels),
             classes: self.times.classes(),
             late: self.late,
             connections: self.connections,

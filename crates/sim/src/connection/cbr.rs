@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 pub(super) struct Ends {
     format: Format,
     interval: Span,
-    /// Time from one end to the other over the empty path, sending included.
-    empty: Span,
+    /// Time from one end to the other over each of the empty routes, sending included.
+    empty: Vec<Span>,
     /// By index of the window; only those in which anything arrived.
     windows: BTreeMap<usize, Delays>,
     step: StepMean,
@@ -22,8 +22,8 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Ends that send a packet each `interval`; it crosses the empty path in `empty`.
-    pub(super) fn new(format: Format, interval: Span, empty: Span) -> Ends {
+    /// Ends that send a packet each `interval`; it crosses the empty routes in `empty`.
+    pub(super) fn new(format: Format, interval: Span, empty: Vec<Span>) -> Ends {
         Ends {
             format,
             interval,
@@ -35,18 +35,18 @@ impl Ends {
         }
     }
 
-    /// Sends a packet; returns when the next one is due.
-    pub(super) fn send(&mut self, net: &mut Net, now: Time) -> Time {
+    /// Sends a packet; returns the mean time to the next one.
+    pub(super) fn send(&mut self, net: &mut Net, now: Time) -> Span {
         self.sent += 1;
         let body = Body::Cbr { sent_low: now.0 as u32, sent_high: (now.0 >> 32) as u32 };
         net.send_data(now, self.format.packet(self.format.payload, body), self.sent);
-        now + self.interval
+        self.interval
     }
 
     pub(super) fn receive(&mut self, net: &mut Net, now: Time, packet: Packet) {
         let Body::Cbr { sent_low, sent_high } = packet.body else { return net.discard(packet) };
         let sent_at = Time(u64::from(sent_high) << 32 | u64::from(sent_low));
-        let delay = now.since(sent_at) - self.empty;
+        let delay = now.since(sent_at) - self.empty[net.route_of(&packet)];
         self.received += u64::from(self.format.payload);
         self.step.record(delay);
         for window in net.open_windows() {

@@ -1,6 +1,6 @@
 //! The controllers of an application's connections: their settings are read and checked once.
 
-use crate::record::{SenderLog, Watched};
+use crate::record::Onlookers;
 use afteryou_base::param::{ParamError, Value};
 use afteryou_cc::list::Entry;
 use afteryou_cc::{Controller, Setup};
@@ -13,17 +13,17 @@ const INITIAL_WINDOW: &str = "initial_window";
 pub(super) struct Controllers {
     entry: &'static Entry,
     overrides: Vec<(&'static str, Value)>,
-    /// Records the senders, where the scenario asks for it.
-    log: Option<SenderLog>,
+    // Boxed, since they are asked when a connection is opened alone, and the inner loop goes over what lies beside them.
+    onlookers: Box<Onlookers>,
 }
 
 impl Controllers {
-    /// Those of a flow; `iw` is the transport's initial window in packets, `log` records the senders.
+    /// Those of a flow; `iw` is the transport's initial window in packets, `onlookers` see the senders.
     pub(super) fn new(
         spec: &Spec,
         setup: Setup,
         iw: Option<u32>,
-        log: Option<SenderLog>,
+        onlookers: Onlookers,
     ) -> Result<Controllers, Error> {
         let missing = || Error::Scenario(format!("flow {:?} needs a controller", spec.name));
         let (entry, mut overrides) = spec.controller.as_ref().ok_or_else(missing)?.controller()?;
@@ -34,16 +34,12 @@ impl Controllers {
         let refused =
             |error: ParamError| Error::Parameter { of: entry.name.to_owned(), reason: error.to_string() };
         entry.build(&overrides, setup).map_err(refused)?;
-        Ok(Controllers { entry, overrides, log })
+        Ok(Controllers { entry, overrides, onlookers: Box::new(onlookers) })
     }
 
     /// The controller of the sender of the connection with this number.
     pub(super) fn build(&self, setup: Setup, connection: u32) -> Box<dyn Controller> {
-        let controller = self.idle(setup);
-        match &self.log {
-            Some(log) => Box::new(Watched::new(controller, log.clone(), connection as usize)),
-            None => controller,
-        }
+        self.onlookers.watch(self.idle(setup), connection as usize)
     }
 
     /// The controller of an end that sends no data.

@@ -12,7 +12,6 @@ mod utp;
 
 pub use slab::Connections;
 pub use template::Template;
-pub use utp::number_in;
 
 use crate::calendar::{Kind, Slot, Timer};
 use crate::net::{Net, Way};
@@ -172,8 +171,8 @@ impl Connection {
         self.is_shut = true;
     }
 
-    /// Sends a datagram of a constant rate; returns when the next one is due.
-    pub fn send_datagram(&mut self, net: &mut Net, now: Time) -> Option<Time> {
+    /// Sends a datagram of a constant rate; returns the mean time to the next one.
+    pub fn send_datagram(&mut self, net: &mut Net, now: Time) -> Option<Span> {
         match &mut self.ends {
             Ends::Cbr(ends) => Some(ends.send(net, now)),
             _ => None,

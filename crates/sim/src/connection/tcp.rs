@@ -36,7 +36,8 @@ impl Ends {
     /// The ends of a new connection; `seed` is its controller's.
     pub(super) fn new(options: &Options, format: Format, epoch: u16, seed: u64) -> Ends {
         let Options { options, controllers, mss } = options;
-        let controller = controllers.build(Setup { mss: u32::from(*mss), seed }, format.flow);
+        let setup = Setup { mss: u32::from(*mss), seed, paced: options.pacing };
+        let controller = controllers.build(setup, format.flow);
         Ends {
             format,
             options: *options,

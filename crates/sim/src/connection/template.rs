@@ -2,7 +2,7 @@
 
 use super::controllers::Controllers;
 use super::{cbr, tcp, utp, Ends, Format};
-use crate::record::SenderLog;
+use crate::record::Onlookers;
 use afteryou_aqm::Ecn;
 use afteryou_base::Span;
 use afteryou_cc::Setup;
@@ -21,20 +21,20 @@ enum Which {
     Cbr {
         /// Time between two datagrams.
         interval: Span,
-        /// Time from one end to the other over the empty path, sending included.
-        empty: Span,
+        /// Time from one end to the other over each of the empty routes, sending included.
+        empty: Vec<Span>,
     },
 }
 
 impl Template {
-    /// The connections of a flow; a packet of its full size crosses the empty path in `empty`, `log` records its senders.
+    /// The connections of a flow; a packet of its full size crosses the empty routes in `empty`, `onlookers` see its senders.
     ///
     /// # Errors
     /// A transport, a controller or a parameter that is refused.
     pub fn new(
         spec: &Spec,
-        empty: impl FnOnce(u32) -> Span,
-        log: Option<SenderLog>,
+        empty: impl FnOnce(u32) -> Vec<Span>,
+        onlookers: Onlookers,
     ) -> Result<Template, Error> {
         let sizes = spec.packet_format();
         let protocol = spec.transport.protocol()?;
@@ -46,7 +46,7 @@ impl Template {
             dscp: spec.dscp().bits(),
             ecn: if ecn { Ecn::Ect0 } else { Ecn::NotEct },
         };
-        let controllers = |mss, iw| Controllers::new(spec, Setup { mss, seed: 0 }, iw, log);
+        let controllers = |mss, iw| Controllers::new(spec, Setup::of(mss), iw, onlookers);
         let kind = match protocol {
             Protocol::Tcp(options) => {
                 let mss = format.payload.min(u32::from(u16::MAX));
@@ -58,7 +58,7 @@ impl Template {
             }
             Protocol::Udp => {
                 let (rate, payload) = match spec.traffic {
-                    Traffic::Cbr { rate, payload } => (rate.bits_per_second(), payload.bytes()),
+                    Traffic::Cbr { rate, payload, .. } => (rate.bits_per_second(), payload.bytes()),
                     _ => (1, 1), // refused when the scenario was checked
                 };
                 let empty = empty(format.payload + format.overhead);
@@ -74,7 +74,9 @@ impl Template {
         match &self.kind {
             Which::Tcp(options) => Ends::Tcp(Box::new(tcp::Ends::new(options, format, epoch, seed))),
             Which::Utp(options) => Ends::Utp(Box::new(utp::Ends::new(options, format, epoch, seed))),
-            Which::Cbr { interval, empty } => Ends::Cbr(Box::new(cbr::Ends::new(format, *interval, *empty))),
+            Which::Cbr { interval, empty } => {
+                Ends::Cbr(Box::new(cbr::Ends::new(format, *interval, empty.clone())))
+            }
         }
     }
 }

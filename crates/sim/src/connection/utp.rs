@@ -4,7 +4,7 @@ use super::controllers::Controllers;
 use super::{Format, Timers};
 use crate::calendar::Kind;
 use crate::net::{Net, Way};
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Packet, FIRST_SEQ};
 use afteryou_base::Time;
 use afteryou_cc::{Controller, Setup, Snapshot};
 use afteryou_scenario::outcome::Totals;
@@ -14,8 +14,7 @@ use afteryou_utp::{Config, Connection, Outgoing, Recovery};
 
 /// Content of every payload. As long as the longest one.
 static NOTHING: [u8; 1 << 16] = [0; 1 << 16];
-/// First sequence numbers and the connection id: any will do, and the same ones every time.
-const FIRST_SEQ: u16 = 1;
+/// Connection id: any will do, and the same one every time.
 const CONNECTION_ID: u16 = 1000;
 
 /// What the connections of an application have in common.
@@ -61,12 +60,6 @@ pub(super) struct Ends {
     highest: u64,
 }
 
-/// Returns the low bits of a data packet's number, from 1, as its header has it.
-pub fn number_in(head: &[u8]) -> u16 {
-    let seq_nr = head.get(16..18).map_or(0, |seq| u16::from_be_bytes([seq[0], seq[1]]));
-    seq_nr.wrapping_sub(FIRST_SEQ) // the first data packet follows the SYN's number
-}
-
 fn recovery(recovery: UtpRecovery) -> Recovery {
     match recovery {
         UtpRecovery::Modern => Recovery::Modern,
@@ -80,7 +73,7 @@ impl Ends {
     /// The ends of a new connection; `seed` is its controllers'.
     pub(super) fn new(options: &Options, format: Format, epoch: u16, seed: u64) -> Ends {
         let Options { config, skew_ppm, controllers } = options;
-        let setup = Setup { mss: format.payload, seed };
+        let setup = Setup { seed, ..Setup::of(format.payload) };
         Ends {
             format,
             config: config.clone(),

@@ -200,12 +200,12 @@ impl Meter {
         self.step.take_ms_with(in_step)
     }
 
-    /// Windows begin and end here, when `bytes` have left the link in all.
-    pub fn at_edge(&mut self, now: Time, bytes: u64) {
+    /// Windows begin and end here, when `bytes` have left the link in all; `bucket` returns the bucket of a connection.
+    pub fn at_edge(&mut self, now: Time, bytes: u64, bucket: impl Fn(u32) -> Option<usize>) {
         self.settle();
         self.queue_changed(now, self.queued);
         if let Some(lengths) = &mut self.lengths {
-            lengths.at_edge(now);
+            lengths.at_edge(now, bucket);
         }
         let counters = Counters { bytes, ..self.counters };
         for window in &mut self.windows {
@@ -254,12 +254,12 @@ mod tests {
         let scenario = Scenario { measure, ..Scenario::new("", s(4), link) };
         let mut meter = Meter::new(&scenario, &scenario.network().unwrap(), 0);
         let at = |s: u64| Time::from_millis(s * 1000);
-        meter.at_edge(at(0), 0);
-        meter.at_edge(at(1), 0);
+        meter.at_edge(at(0), 0, |_| None);
+        meter.at_edge(at(1), 0, |_| None);
         meter.queue_changed(at(1), [1, 1]);
-        meter.at_edge(at(3), 0);
+        meter.at_edge(at(3), 0, |_| None);
         meter.queue_changed(at(3), [1, 0]);
-        meter.at_edge(at(4), 0);
+        meter.at_edge(at(4), 0, |_| None);
         assert_eq!(meter.window(0).packet_seconds, [3.0, 2.0], "1.25 packets for 4 s");
         assert_eq!(meter.window(1).packet_seconds, [2.0, 2.0]);
     }

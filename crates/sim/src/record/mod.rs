@@ -6,6 +6,7 @@ mod delays;
 mod lengths;
 mod levels;
 mod meter;
+mod onlookers;
 mod sender_log;
 mod steps;
 mod tracks;
@@ -15,8 +16,8 @@ pub use after_loss::LossOrder;
 pub use delays::{Delays, StepMean};
 pub use lengths::edges;
 pub use meter::Meter;
+pub use onlookers::Onlookers;
 pub use sender_log::{SenderLog, Settings, STALL};
-pub use watched::Watched;
 
 use crate::application::{Application, HostBytes, Times};
 use crate::connection::Connections;
@@ -27,7 +28,7 @@ use afteryou_scenario::outcome::{
     class_name, round, ClassFigures, Exact, FlowFigures, HostFigures, LinkFigures, Mark, Quantiles, Run,
     Series, SetFigures, WindowFigures,
 };
-use afteryou_scenario::{Network, Role, Scenario};
+use afteryou_scenario::{Buffer, Network, Role, Scenario};
 use steps::SetSteps;
 use tracks::Tracks;
 
@@ -213,12 +214,19 @@ impl<'a> Recorder<'a> {
         let lengths = net.meter(link).lengths.as_deref();
         let names = self.scenario.flow.iter().map(|flow| flow.name.as_str());
         let classes = passed.by_class.map(|delays| classes(delays, passed.packet_seconds, seconds));
+        let queue_packets = passed.packet_seconds.iter().sum::<f64>() / seconds;
+        let of_buffer = match spec.link.buffer {
+            Buffer::Packets(packets) if packets > 0 => Some(round(queue_packets / packets as f64, 6)),
+            _ => None,
+        };
         LinkFigures {
             link: spec.name.clone(),
             capacity_bit_s,
             utilisation: round(passed.bytes as f64 / (capacity_bit_s * seconds / 8.0), 4),
             queuing_delay: passed.delays,
-            queue_packets: Some(round(passed.packet_seconds.iter().sum::<f64>() / seconds, 3)),
+            queue_packets: Some(round(queue_packets, 3)),
+            queue_of_buffer: of_buffer,
+            buckets: lengths.and_then(|lengths| lengths.buckets(window)),
             queue_length: lengths.and_then(|lengths| lengths.length(window)),
             flows: lengths.map(|lengths| lengths.flows(window, names)).unwrap_or_default(),
             classes: classes.unwrap_or_default(),

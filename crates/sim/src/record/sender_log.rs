@@ -1,7 +1,7 @@
 //! Senders as their controllers see them, recorded on demand (`record = ["senders", "events"]`).
 //!
-//! A [`Watched`](super::Watched) controller passes every event on to the one that it holds, and notes the state after each. A
-//! sender whose controller is not watched pays nothing.
+//! The observer of each sender's controller, in `watched.rs`, notes the state after each event. A sender that is not recorded pays
+//! nothing.
 //!
 //! | noted | when |
 //! |---|---|

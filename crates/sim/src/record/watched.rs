@@ -1,89 +1,38 @@
-//! A controller whose sender is recorded.
+//! The observer of a sender that is recorded.
 
 use super::SenderLog;
-use afteryou_base::Time;
-use afteryou_cc::{
-    Ack, Controller, Delivered, Directive, Idle, Loss, Needs, Sent, Snapshot, SpuriousLoss, Timeout,
-};
+use afteryou_cc::script::Event;
+use afteryou_cc::{Controller, Observed, Observer};
 
-/// Passes every event on to the controller that it holds, and notes the state after each.
+/// Notes the state of a sender after each event.
 #[derive(Debug)]
-pub struct Watched {
-    inner: Box<dyn Controller>,
+struct Watch {
     log: SenderLog,
     /// The number of its connection.
     connection: usize,
 }
 
-impl Watched {
-    /// Records what happens to `inner`, the controller of the connection with this number.
-    pub fn new(inner: Box<dyn Controller>, log: SenderLog, connection: usize) -> Watched {
-        log.opened(connection, inner.snapshot());
-        Watched { inner, log, connection }
-    }
-
-    fn state(&self, now: Time) {
-        self.log.state(self.connection, now, self.inner.snapshot());
-    }
+/// Records what happens to `controller`, which the connection with this number has.
+pub fn watched(controller: Box<dyn Controller>, log: SenderLog, connection: usize) -> Box<dyn Controller> {
+    log.opened(connection, controller.snapshot());
+    Box::new(Observed::new(controller, Box::new(Watch { log, connection })))
 }
 
-impl Controller for Watched {
-    fn needs(&self) -> Needs {
-        self.inner.needs()
-    }
-
-    fn on_sent(&mut self, sent: &Sent) {
-        self.inner.on_sent(sent);
-        self.log.sent(self.connection, sent);
-    }
-
-    fn on_delivered(&mut self, delivered: &Delivered) {
-        self.inner.on_delivered(delivered);
-    }
-
-    fn on_ack(&mut self, ack: &Ack) {
-        self.inner.on_ack(ack);
-        self.state(ack.now);
-        self.log.ack(self.connection, ack);
-    }
-
-    fn on_loss(&mut self, loss: &Loss) {
-        self.log.lost(self.connection, loss.now, "loss");
-        self.inner.on_loss(loss);
-        self.state(loss.now);
-    }
-
-    fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
-        self.log.noted(self.connection, spurious.now, "spurious loss");
-        self.inner.on_spurious_loss(spurious);
-        self.state(spurious.now);
-    }
-
-    fn on_timeout(&mut self, timeout: &Timeout) {
-        self.log.lost(self.connection, timeout.now, "timeout");
-        self.inner.on_timeout(timeout);
-        self.state(timeout.now);
-    }
-
-    fn on_idle(&mut self, idle: &Idle) {
-        self.inner.on_idle(idle);
-        self.state(idle.now);
-    }
-
-    fn on_mtu(&mut self, mss: u32) {
-        self.inner.on_mtu(mss);
-    }
-
-    fn on_wake(&mut self, now: Time) {
-        self.inner.on_wake(now);
-        self.state(now);
-    }
-
-    fn directive(&self) -> Directive {
-        self.inner.directive()
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        self.inner.snapshot()
+impl Observer for Watch {
+    fn see(&mut self, event: &Event, controller: &dyn Controller) {
+        let Watch { log, connection } = self;
+        // A loss is noted with the window that it met.
+        match event {
+            Event::Sent(sent) => return log.sent(*connection, sent),
+            Event::Delivered(_) | Event::Mtu { .. } => return,
+            Event::Loss(loss) => log.lost(*connection, loss.now, "loss"),
+            Event::Timeout(timeout) => log.lost(*connection, timeout.now, "timeout"),
+            Event::SpuriousLoss(spurious) => log.noted(*connection, spurious.now, "spurious loss"),
+            Event::Ack(_) | Event::Idle(_) | Event::Until(_) => {}
+        }
+        log.state(*connection, event.at(), controller.snapshot());
+        if let Event::Ack(ack) = event {
+            log.ack(*connection, ack);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Background controllers behave as theory says, over both transports.
 
 use crate::support::*;
-use afteryou_scenario::{Algorithm, Flow, Link, Scenario, Size, Traffic, Transport};
+use afteryou_scenario::{Algorithm, Flow, Gaps, Link, Scenario, Size, Traffic, Transport};
 
 /// Both transports with this controller.
 fn both(name: &str, controller: &str, rtt_ms: u64) -> [Flow; 2] {
@@ -208,7 +208,7 @@ fn calls() -> Vec<Flow> {
         [(61, 97_000), (137, 151_000), (293, 211_000), (409, 173_000), (523, 307_000), (227, 61_000)];
     let call = |(i, (payload, bits)): (usize, (u64, u64))| {
         let rate = format!("{bits} bit/s").parse().unwrap();
-        let traffic = Traffic::Cbr { rate, payload: Size::from_bytes(payload) };
+        let traffic = Traffic::Cbr { rate, payload: Size::from_bytes(payload), gaps: Gaps::Equal };
         let any = flow(&format!("call {i}"), "cubic", 20 + 7 * i as u64);
         Flow { transport: Transport::udp(), controller: None, traffic, ..any }
     };

@@ -44,7 +44,7 @@ fn a_run_measures_the_same_with_a_tap_and_without() {
             _ => dropped += u64::from(passage.link == 0),
         }
     };
-    let watchers = Watchers { every: NEVER, take: &mut |_| {}, tap: Some(tap) };
+    let watchers = Watchers { every: NEVER, take: &mut |_| {}, tap: Some(tap), observers: None };
     let outcome = afteryou_sim::watched(&scenario, &mut |_| true, watchers).expect("a run");
     assert_eq!(outcome, run(&scenario));
     let packets = outcome.run.links[0].packets.expect("counted");

@@ -105,7 +105,8 @@ fn a_retransmission_comes_where_the_capture_shows_it() {
             }
             _ => {}
         };
-        let watchers = Watchers { every: Span::ZERO, take: &mut |_| {}, tap: Some(&mut tap) };
+        let watchers =
+            Watchers { every: Span::ZERO, take: &mut |_| {}, tap: Some(&mut tap), observers: None };
         let mut figures =
             afteryou_sim::watched(&scenario, &mut |_| true, watchers).unwrap().run.sets.remove(0);
         let after = figures.after_loss.take().unwrap();
@@ -201,10 +202,9 @@ fn a_wrong_set_is_refused_with_its_line() {
             "duration = \"2 s\"\nmeasure = {{ from = \"0 s\", {keys} }}\n{LINK}[[flow]]\nname = \"one\"\ncontroller = \"cubic\"\n\
              rtt = \"20 ms\"\n"
         );
-        let error = match Experiment::parse(&text, "test.toml", &[]) {
-            Err(error) => error.to_string(),
-            Ok(experiment) => experiment.runs(None, None).err().expect(keys).to_string(),
-        };
+        let refused = Experiment::parse(&text, "test.toml", &[])
+            .and_then(|experiment| experiment.runs(None, None).map(drop));
+        let error = refused.expect_err(keys).to_string();
         assert!(error.contains(message) && error.contains("test.toml:2"), "{keys}: {error}");
     }
 }
@@ -225,6 +225,11 @@ fn transfers_count_in_the_window_in_which_they_end() {
     let classes: Vec<(u64, u64)> =
         of(0).classes.iter().map(|class| (class.from_bytes, class.time.samples)).collect();
     assert_eq!(classes, [(0, 1), (100_000, 9)]);
+    // Each of the ten takes its own time: the mean goodput of those of 100 kB alone is bytes over time.
+    let late = of(1);
+    let (goodput, time) = (late.goodput_kbit_s.unwrap(), late.time.unwrap());
+    assert!((goodput.max / (800.0 / time.p50_ms * 1e3) - 1.0).abs() < 0.2, "{goodput:?}, {time:?}");
+    assert!(goodput.mean * time.mean_ms >= 0.999 * 800e3, "the mean of 1/x is at least 1 over the mean");
     let once = run.totals.iter().find(|totals| totals.flow == "once").unwrap();
     let smallest = of(0).classes[0].time.max_ms;
     assert!((smallest / 1e3 - once.completed_in_s.unwrap()).abs() < 1e-5, "the handshake is part of both");
@@ -234,6 +239,19 @@ const SWARM: &str = "duration = \"30 s\"\nrecord = [\"senders\", \"events\"]\nme
      [[hosts]]\nname = \"peers\"\ncount = 8\nup = \"1 Mbit/s\"\ndown = \"8 Mbit/s\"\nqueue = \"100 packets\"\nrtt = \"40 ms\"\n\
      [[flow]]\nname = \"swarm\"\ncontroller = \"ledbat\"\nhosts = \"peers\"\n\
      traffic = { swarm = { chunk = \"50 kB\", slots = 2, neighbours = 4, persist = 0.5 } }\n";
+
+#[test]
+fn the_only_uploader_of_a_swarm_fills_its_uplink_and_the_others_receive_alone() {
+    let alone = SWARM
+        .replace("slots = 2", "uploaders = 1, slots = 3")
+        .replace("rtt = \"40 ms\"", "delay = \"20 ms\"");
+    let run = run(&alone);
+    let hosts = &run.windows[0].hosts;
+    let payload = 1e6 * 1448.0 / 1500.0;
+    assert!(hosts[0].sent_bit_s > 0.9 * payload && hosts[0].received_bit_s == 0.0, "{hosts:?}");
+    assert!(hosts[1..].iter().all(|host| host.sent_bit_s == 0.0), "{hosts:?}");
+    assert_eq!(hosts[1..].iter().filter(|host| host.received_bit_s > 0.0).count(), 4, "its neighbours");
+}
 
 #[test]
 fn the_hosts_of_a_swarm_add_up_to_its_goodput() {
@@ -249,8 +267,9 @@ fn the_hosts_of_a_swarm_add_up_to_its_goodput() {
     // A peer sends no more than its uplink carries.
     assert!(window.hosts.iter().all(|host| host.sent_bit_s <= 1e6), "{:?}", window.hosts);
     let rates: Vec<f64> = window.hosts.iter().map(|host| host.received_bit_s).collect();
-    let fairness =
-        rates.iter().sum::<f64>().powi(2) / (8.0 * rates.iter().map(|rate| rate * rate).sum::<f64>());
+    let (sum, squares) =
+        rates.iter().fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
+    let fairness = sum * sum / (8.0 * squares);
     assert!((set.fairness.unwrap() - fairness).abs() < 1e-5, "{set:?} for {fairness}");
     let short = set.short_term.unwrap();
     assert!(short.steps == 25 && short.mean < 1.0 && short.p5 <= short.mean, "{short:?}");

@@ -132,7 +132,9 @@ impl Connection {
             None => None,
         };
         let min_rtt = self.congestion.rtt().min();
-        let progress = self.board.acknowledge(now, header.ack_nr, packet.sack, covers, min_rtt);
+        let mut taken = self.board.begin_ack(now, min_rtt);
+        self.board.acknowledge(header.ack_nr, packet.sack, covers, &mut taken);
+        let progress = &taken.progress;
         if progress.packets == 0 {
             if header.kind == Kind::State && self.board.is_newest_ack(header.ack_nr) {
                 self.board.acknowledged_again();
@@ -142,7 +144,7 @@ impl Connection {
             }
             return;
         }
-        self.take_progress(now, packet, &progress, &before);
+        self.take_progress(now, packet, progress, &before);
         self.congestion.advance(self.board.board().una());
         if self.fin == Fin::Sent && self.board.is_empty() {
             self.fin = Fin::Acknowledged;
@@ -152,7 +154,7 @@ impl Connection {
             (progress.newly_acked + progress.newly_sacked, self.board.board().in_flight());
         self.congestion.reduce(delivered, in_flight, progress.advanced && !any);
         self.timers.progress(now);
-        self.restart_timers(now, self.restarts(&progress));
+        self.restart_timers(now, self.restarts(progress));
         self.congestion.hasten(now);
     }
 

@@ -456,6 +456,7 @@ impl Connection {
         self.flight_limit.set_share(share);
     }
 
+    #[inline]
     fn header(&self, now: Time, kind: Kind, seq_nr: u16) -> Header {
         Header {
             kind,

@@ -19,7 +19,7 @@ use crate::recovery::Recovery;
 use crate::sack::Sack;
 use afteryou_base::{Span, Time};
 use afteryou_sender::board::{Taken, Timing};
-use afteryou_sender::{Board, Congestion, Flight, Progress};
+use afteryou_sender::{Board, Congestion, Flight};
 use bytes::Bytes;
 use libutp_scan::Scan;
 use probes::Probe;
@@ -197,24 +197,29 @@ impl Scoreboard {
         ack_nr == self.first_seq.wrapping_sub(1)
     }
 
-    /// Takes in an acknowledgement that [`accepts`](Self::accepts) has let through.
+    /// An acknowledgement has arrived, which [`acknowledge`](Self::acknowledge) takes in.
+    #[inline]
+    pub fn begin_ack(&mut self, now: Time, min_rtt: Option<Span>) -> Taken {
+        // A loss is taken back by half the smallest round-trip time: uTP's acks echo no time, and a lone retransmission may
+        // beat packets that were acknowledged in pairs.
+        let undo_within = min_rtt.map(|min| Span(min.0.div_ceil(2)));
+        self.board.begin_ack(Timing { now, echoed: None, min_rtt, undo_within })
+    }
+
+    /// Takes in an acknowledgement that [`accepts`](Self::accepts) has let through. Its progress stays in `taken`: a copy
+    /// would wait for the parts that were written a moment ago.
     ///
     /// `covers` is the number of packets beyond `ack_nr` of which it reports whether they arrived, none if it does not report that.
     pub fn acknowledge(
         &mut self,
-        now: Time,
         ack_nr: u16,
         sack: Option<Sack<'_>>,
         covers: Option<usize>,
-        min_rtt: Option<Span>,
-    ) -> Progress {
-        // A loss is taken back by half the smallest round-trip time: uTP's acks echo no time, and a lone retransmission may
-        // beat packets that were acknowledged in pairs.
-        let undo_within = min_rtt.map(|min| Span(min.0.div_ceil(2)));
-        let mut taken = self.board.begin_ack(Timing { now, echoed: None, min_rtt, undo_within });
+        taken: &mut Taken,
+    ) {
         let in_order = usize::from(ack_nr.wrapping_sub(self.first_seq).wrapping_add(1));
         if in_order <= self.bodies.len() {
-            self.take_oldest(in_order, &mut taken);
+            self.take_oldest(in_order, taken);
         }
         // A bitmap counts from its own ack_nr, which is older than ours if the packet was overtaken.
         let overtaken = self.first_seq.wrapping_sub(1).wrapping_sub(ack_nr);
@@ -229,14 +234,13 @@ impl Scoreboard {
             while new != 0 {
                 let from = new.trailing_zeros();
                 let count = (new >> from).trailing_ones();
-                self.take_sacked(first.wrapping_add(u64::from(from)), u64::from(count), &mut taken);
+                self.take_sacked(first.wrapping_add(u64::from(from)), u64::from(count), taken);
                 new &= u64::MAX.checked_shl(from + count).unwrap_or(0);
             }
             first = first.wrapping_add(64);
         }
         self.read_bitmap(overtaken, sack);
-        self.board.finish_ack(&mut taken);
-        taken.progress
+        self.board.finish_ack(taken);
     }
 
     /// The oldest packets have arrived.

@@ -172,6 +172,11 @@ impl Endpoint {
         Ok(Endpoint { inner, local_addr, dscp_is_set })
     }
 
+    /// The time on its clock, which its controllers' events have.
+    pub fn now(&self) -> Time {
+        self.inner.now()
+    }
+
     /// Where it listens.
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr

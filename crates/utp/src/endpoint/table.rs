@@ -77,7 +77,7 @@ pub(super) struct Table {
 /// What a controller is given, with a seed from `random`.
 fn setup(config: &EndpointConfig, random: &mut impl FnMut() -> u16) -> Setup {
     let seed = (0..4).fold(0, |seed, _| seed << 16 | u64::from(random()));
-    Setup { mss: config.connection.payload, seed }
+    Setup { seed, ..Setup::of(config.connection.payload) }
 }
 
 impl Table {

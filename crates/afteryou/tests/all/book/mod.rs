@@ -6,12 +6,14 @@
 //! its page.
 
 mod controllers;
+mod elements;
 mod encounters;
 mod gallery;
 mod goodput;
 mod header;
 mod links;
 mod page;
+mod papers;
 mod queues;
 mod words;
 
@@ -29,7 +31,7 @@ const UPDATE: &str = "UPDATE_BOOK=1 cargo test -p afteryou --test all book";
 const THREADS: usize = 2;
 
 /// Folders below `docs/src` in which everything is made here.
-const FOLDERS: [&str; 3] = ["controllers", "controllers/gallery", "queues"];
+const FOLDERS: [&str; 4] = ["controllers", "controllers/gallery", "gallery", "queues"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -55,6 +57,7 @@ fn book() -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     about_controllers(&mut files);
     about_queues(&mut files);
+    files.extend(elements::pages());
     let summary = text(&docs().join("src/SUMMARY.md")).expect("docs/src/SUMMARY.md is there");
     let summary = queues::chapter().listed_in(&controllers::chapter().listed_in(&summary));
     files.insert("SUMMARY.md".to_owned(), summary);

@@ -111,3 +111,18 @@ fn a_thousand_million_runs_are_refused_with_the_line_the_number_and_the_range() 
     assert!(text.contains("1000000000 runs, repetitions included: 1 to 100000 can be made"), "{text}");
     assert!(text.contains("test.toml:"), "{text}");
 }
+
+#[test]
+fn hosts_have_settings_under_their_name() {
+    let text = "duration = \"9 s\"\n\
+                [[hosts]]\nname = \"peers\"\nup = \"1 Mbit/s\"\ndown = \"8 Mbit/s\"\nqueue = \"9 packets\"\nrtt = \"50 ms\"\n\
+                [[flow]]\ncontroller = \"ledbat\"\nhosts = \"peers\"\ntraffic = { swarm = { chunk = \"250 kB\", persist = 0.5 } }\n";
+    let swept = format!("{text}[sweep]\n\"hosts.peers.rtt\" = [\"20 ms\", \"80 ms\"]\n");
+    let runs = parse(&swept).unwrap().runs(None, None).unwrap();
+    let rtts: Vec<_> = runs.iter().map(|run| run.scenario.hosts[0].host[0].rtt).collect();
+    assert_eq!(rtts, [Duration::from_millis(20), Duration::from_millis(80)]);
+
+    let nobody = format!("{text}[sweep]\n\"hosts.pears.rtt\" = [\"20 ms\"]\n");
+    let message = parse(&nobody).unwrap_err().to_string();
+    assert!(message.contains("peers") && message.contains("13"), "{message}");
+}

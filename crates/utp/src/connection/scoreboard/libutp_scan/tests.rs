@@ -26,7 +26,7 @@ fn signals(board: &mut Scoreboard, ms: u64, ack_nr: u16, arrived: &[u16]) -> usi
         mask[k / 8] |= 1 << (k % 8);
     }
     let sack = (!arrived.is_empty()).then_some(Sack::new(&mask));
-    board.acknowledge(at(ms), ack_nr, sack, sack.map(|sack| sack.covers()), None);
+    board.take_ack(at(ms), ack_nr, sack, sack.map(|sack| sack.covers()), None);
     let (lost, _) = board.detect_losses(at(ms), Span::ZERO);
     lost.iter().filter(|packet| packet.is_signal).count()
 }
@@ -45,7 +45,7 @@ fn the_sheets_bitmaps_select_what_three_later_packets_prove_lost() {
     let selected = |recovery, mask: &[u8]| {
         let mut board = sent(12, recovery);
         let sack = Sack::new(mask);
-        board.acknowledge(at(50), 100, Some(sack), Some(sack.covers()), None);
+        board.take_ack(at(50), 100, Some(sack), Some(sack.covers()), None);
         board.detect_losses(at(50), Span::ZERO);
         resent(&mut board, 50)
     };
@@ -176,12 +176,12 @@ fn what_arrived_beyond_a_short_bitmap_before_a_timeout_is_no_spurious_loss() {
     let mut board = sent(60, Recovery::Libutp);
     // 101 is missing, and so is its retransmission; 102 … 131 are shown, the rest arrives unseen.
     let sack = Sack::new(&[0xFF, 0xFF, 0xFF, 0x3F]);
-    board.acknowledge(at(50), 100, Some(sack), Some(sack.covers()), None);
+    board.take_ack(at(50), 100, Some(sack), Some(sack.covers()), None);
     board.detect_losses(at(50), Span::ZERO);
     assert_eq!(resent(&mut board, 50), [101]);
     board.time_out(at(1000), Span::from_secs(10));
     assert_eq!(board.send_lost(at(1050)).unwrap().seq_nr, 101);
-    let progress = board.acknowledge(at(1100), 160, None, None, None);
+    let progress = board.take_ack(at(1100), 160, None, None, None);
     assert_eq!((progress.packets, progress.spurious), (30, 0));
 }
 

@@ -95,7 +95,7 @@ fn run(board: &mut Scoreboard, now: Time, op: &Op) {
             let ack_nr = board.first_seq.wrapping_add(in_order).wrapping_sub(1);
             let sack = mask.as_deref().map(Sack::new);
             let covers = sack.map(|sack| sack.covers()).or(tells_all.then_some(usize::MAX));
-            board.acknowledge(now, ack_nr, sack, covers, Some(Span::from_millis(3)));
+            board.take_ack(now, ack_nr, sack, covers, Some(Span::from_millis(3)));
         }
         Op::Resend => _ = board.send_lost(now),
         Op::AckAgain => board.acknowledged_again(),

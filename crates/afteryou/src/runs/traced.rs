@@ -1,0 +1,155 @@
+//! `--trace` and `--qlog`: one run, with every packet in a file or every sender in a folder.
+
+use super::ended::Ended;
+use afteryou_lab::{Bed, Engine, Event, Fluid, Looks, Point, PoolProgress, Simulator};
+use afteryou_report::{Capture, Error, Qlogs};
+use afteryou_scenario::{Outcome, Passage};
+use afteryou_terminal::Failure;
+use anyhow::Context;
+use std::cell::Cell;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use tempfile::NamedTempFile;
+
+/// Bytes that are written to the file at once.
+const BUFFER: usize = 1 << 20;
+
+/// Only one engine looks at single packets.
+pub fn sees_packets(engine: &dyn Engine) -> bool {
+    engine.name() == Simulator.name()
+}
+
+/// Equations have no senders of packets.
+pub fn has_senders(engine: &dyn Engine) -> bool {
+    engine.name() != Fluid.name()
+}
+
+/// Where packets and senders are written.
+#[derive(Clone, Debug, Default)]
+pub struct Traces {
+    /// Every packet into this file; the simulator alone looks at single packets.
+    pub trace: Option<PathBuf>,
+    /// Every sender into a file in this folder.
+    pub qlog: Option<PathBuf>,
+}
+
+impl Traces {
+    /// Can `engine` write what was asked for?
+    pub fn check(&self, engine: &dyn Engine) -> Result<(), Failure> {
+        let name = engine.name();
+        if self.trace.is_some() && !sees_packets(engine) {
+            let reason = format!("--trace is not for afteryou {name}, which does not look at single packets");
+            return Err(Failure::usage(format!("{reason}: use afteryou {}", Simulator.name())));
+        }
+        if self.qlog.is_some() && !has_senders(engine) {
+            let reason = format!("--qlog is not for afteryou {name}, which has no senders of packets");
+            return Err(Failure::usage(format!(
+                "{reason}: use afteryou {} or {}",
+                Simulator.name(),
+                Bed.name()
+            )));
+        }
+        Ok(())
+    }
+
+    /// The option that was given, if any.
+    pub fn option(&self) -> Option<&'static str> {
+        let trace = self.trace.as_ref().map(|_| "--trace");
+        trace.or(self.qlog.as_ref().map(|_| "--qlog"))
+    }
+}
+
+/// Runs `point` and writes its traces, of which nothing appears before all is there. `report` gets the events that a pool's caller
+/// gets.
+pub(super) fn run(
+    engine: &dyn Engine,
+    point: &Point,
+    traces: &Traces,
+    stop: &AtomicBool,
+    report: &mut dyn FnMut(Event<Box<Outcome>>) -> Result<(), Ended>,
+) -> Result<(), Ended> {
+    let mut trace = traces.trace.as_deref().map(|path| Trace::begin(point, path)).transpose()?;
+    let qlogs = traces.qlog.as_deref().map(|folder| Qlogs::begin(&point.scenario, folder));
+    let qlogs = qlogs.transpose().map_err(here)?;
+    let mut ended = Ok(());
+    // The tap cannot end the run; the watch can, and looks at what the tap left.
+    let is_broken = Cell::new(false);
+    let mut tap = |passage: &Passage<'_>| {
+        if let Some(trace) = &mut trace {
+            trace.packet(passage);
+            is_broken.set(trace.broken.is_some());
+        }
+    };
+    let looks = Looks {
+        tap: if traces.trace.is_some() { Some(&mut tap) } else { None },
+        observers: qlogs.as_ref().map(Qlogs::observers),
+    };
+    let mut watch = |progress: afteryou_lab::Progress| {
+        let progress = PoolProgress { done: 0, work: progress.done, passed_s: progress.passed_s };
+        ended = report(Event::Progress(progress));
+        ended.is_ok() && !stop.load(Ordering::Relaxed) && !is_broken.get()
+    };
+    let outcome = point.traced(engine, &mut watch, looks);
+    ended?;
+    // A trace that failed has ended the run.
+    trace.map(|trace| trace.finish(outcome.is_ok())).transpose()?;
+    let outcome = outcome?;
+    qlogs.map(Qlogs::finish).transpose().map_err(here)?;
+    report(Event::Done(0, Box::new(outcome)))
+}
+
+/// A packet trace that is being written.
+struct Trace<'a> {
+    path: &'a Path,
+    capture: Capture<BufWriter<NamedTempFile>>,
+    broken: Option<Error>,
+}
+
+impl<'a> Trace<'a> {
+    fn begin(point: &Point, path: &'a Path) -> Result<Trace<'a>, Ended> {
+        let file = BufWriter::with_capacity(BUFFER, temporary(path).map_err(Ended::Here)?);
+        let capture = Capture::begin(&point.scenario, file).map_err(here)?;
+        Ok(Trace { path, capture, broken: None })
+    }
+
+    fn packet(&mut self, passage: &Passage<'_>) {
+        if self.broken.is_none() {
+            self.broken = self.capture.packet(passage).err();
+        }
+    }
+
+    /// The run is over; `is_whole`: with an outcome. Without one nothing stays.
+    fn finish(self, is_whole: bool) -> Result<(), Ended> {
+        let Trace { path, capture, broken } = self;
+        if let Some(error) = broken {
+            return Err(here(error));
+        }
+        if !is_whole {
+            return Ok(());
+        }
+        let file = capture.finish().map_err(here)?.into_inner();
+        let file = file.map_err(|error| kept(path, error.into_error()))?;
+        file.persist(path).map_err(|error| kept(path, error.error))?;
+        Ok(())
+    }
+}
+
+fn here(error: Error) -> Ended {
+    Ended::Here(error.into())
+}
+
+fn kept(path: &Path, error: std::io::Error) -> Ended {
+    Ended::Here(anyhow::Error::from(error).context(format!("cannot write {}", path.display())).into())
+}
+
+/// A file beside `path` that vanishes unless it takes its place.
+fn temporary(path: &Path) -> Result<NamedTempFile, Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".afteryou-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let file = builder.tempfile_in(folder);
+    Ok(file.with_context(|| format!("cannot write into the folder of {}: choose another", path.display()))?)
+}

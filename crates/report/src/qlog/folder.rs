@@ -1,0 +1,158 @@
+//! The files of a run: one for each sender.
+
+use super::file::File;
+use super::records::Header;
+use super::sender::Sender;
+use crate::error::Error;
+use crate::escape::plain;
+use crate::folder::{check_writable, unwritten};
+use afteryou_scenario::senders::{Begun, Observer, Observers};
+use afteryou_scenario::Scenario;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// End of the names of qlog files that are JSON text sequences.
+const EXTENSION: &str = "sqlog";
+
+/// The qlog files of a run that is under way. Nothing appears in the folder before they are [finished](Qlogs::finish).
+#[derive(Clone, Debug)]
+pub struct Qlogs(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    folder: PathBuf,
+    title: String,
+    flows: Vec<Flow>,
+    files: Mutex<Files>,
+}
+
+/// What is written of a flow.
+#[derive(Debug)]
+struct Flow {
+    name: String,
+    protocol: String,
+}
+
+#[derive(Debug, Default)]
+struct Files {
+    /// Names in use, in lower case: some disks make no difference.
+    names: HashSet<String>,
+    /// Senders of each flow so far.
+    senders: HashMap<String, u64>,
+    files: Vec<(PathBuf, Arc<Mutex<File>>)>,
+    /// A file that could not be made.
+    error: Option<Error>,
+}
+
+impl Qlogs {
+    /// Makes `folder` for the files of a run of `scenario`.
+    ///
+    /// # Errors
+    /// A folder that cannot be made or written to.
+    pub fn begin(scenario: &Scenario, folder: &Path) -> Result<Qlogs, Error> {
+        check_writable(folder)?;
+        let flows = scenario.flow.iter().map(|flow| Flow {
+            name: plain(&flow.name).into_owned(),
+            protocol: flow.transport.kind().to_uppercase(),
+        });
+        Ok(Qlogs(Arc::new(Shared {
+            folder: folder.to_owned(),
+            title: format!("{}, seed {}", plain(&scenario.name), scenario.seed),
+            flows: flows.collect(),
+            files: Mutex::default(),
+        })))
+    }
+
+    /// The observers of the run's senders.
+    pub fn observers(&self) -> Observers {
+        let shared = Arc::clone(&self.0);
+        Observers::new(move |begun| shared.observer(begun))
+    }
+
+    /// Gives the files their names, and returns them. A sender that sent nothing has none.
+    ///
+    /// # Errors
+    /// A file that was not written.
+    pub fn finish(self) -> Result<Vec<PathBuf>, Error> {
+        let Files { files, error, .. } = std::mem::take(&mut *self.0.files());
+        if let Some(error) = error {
+            return Err(error);
+        }
+        let mut paths = Vec::new();
+        for (path, file) in files {
+            let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+            if file.finish(&path).map_err(|reason| unwritten(&path, reason))? {
+                paths.push(path);
+            }
+        }
+        Ok(paths)
+    }
+}
+
+impl Shared {
+    fn files(&self) -> MutexGuard<'_, Files> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn observer(&self, begun: Begun) -> Option<Box<dyn Observer>> {
+        let Flow { name, protocol } = self.flows.get(begun.flow)?;
+        let mut files = self.files();
+        let path = self.folder.join(files.name(name));
+        let mut file = match File::new(&self.folder) {
+            Ok(file) => file,
+            Err(reason) => {
+                files.error.get_or_insert(unwritten(&path, reason));
+                return None;
+            }
+        };
+        file.write(&Header::new(&self.title, name, protocol));
+        let file = Arc::new(Mutex::new(file));
+        files.files.push((path, Arc::clone(&file)));
+        Some(Box::new(Sender::new(file, begun.zero)))
+    }
+}
+
+impl Files {
+    /// A name for the file of the next sender of `flow`: the flow's, with a number from the second sender on.
+    fn name(&mut self, flow: &str) -> String {
+        let safe: String =
+            flow.chars().map(|c| if c.is_alphanumeric() || "-_+.".contains(c) { c } else { '_' }).collect();
+        let stem = safe.trim_start_matches('.');
+        let stem = if stem.is_empty() { "flow" } else { stem };
+        let next = self.senders.entry(stem.to_owned()).or_insert(0);
+        loop {
+            *next += 1;
+            let name = match *next {
+                1 => format!("{stem}.{EXTENSION}"),
+                number => format!("{stem}-{number}.{EXTENSION}"),
+            };
+            if self.names.insert(name.to_lowercase()) {
+                return name;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_senders_share_a_file_and_none_leaves_the_folder() {
+        let mut files = Files::default();
+        let flows = ["backup", "backup-2", "backup", "Backup", "../x", "a b/c", "..", ""];
+        let names = flows.map(|flow| files.name(flow));
+        let expected = [
+            "backup.sqlog",
+            "backup-2.sqlog",
+            "backup-3.sqlog",
+            "Backup-4.sqlog",
+            "_x.sqlog",
+            "a_b_c.sqlog",
+            "flow.sqlog",
+            "flow-2.sqlog",
+        ];
+        assert_eq!(names, expected);
+    }
+}

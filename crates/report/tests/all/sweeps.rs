@@ -1,0 +1,86 @@
+//! Two sweeps beside each other.
+
+use afteryou_report::SweepPair;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Rates of a point, and the goodput of each of its seeds.
+type Point<'a> = (u64, &'a [(u64, f64)]);
+
+fn write_sweep(folder: &Path, name: &str, setting: &str, points: &[Point]) -> PathBuf {
+    let mut text = format!("{setting},run,repetition,seed,key,engine,controller,goodput_bit_s\n");
+    let mut run = 0;
+    for (value, seeds) in points {
+        for (i, (seed, goodput)) in seeds.iter().enumerate() {
+            run += 1;
+            let _ = writeln!(text, "{value},{run},{},{seed},abc,sim,ledbat,{goodput}", i + 1);
+        }
+    }
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn runs_with_the_same_seed_are_compared_in_pairs() {
+    let folder = tempfile::tempdir().unwrap();
+    // Seeds differ by far more than the sweeps do.
+    let first =
+        write_sweep(folder.path(), "a.csv", "link.rate_bit_s", &[(5, &[(1, 100.0), (2, 200.0), (3, 300.0)])]);
+    let second =
+        write_sweep(folder.path(), "b.csv", "link.rate_bit_s", &[(5, &[(3, 303.0), (1, 101.0), (2, 202.0)])]);
+    let figures = SweepPair::read([&first, &second]).unwrap().figures();
+    assert_eq!(figures.len(), 1);
+    let [figure] = &figures[..] else { unreachable!() };
+    assert_eq!((figure.point.as_slice(), figure.figure.as_str()), (&["5".to_owned()][..], "goodput_bit_s"));
+    assert_eq!((figure.means[0].0, figure.means[1].0), (200.0, 202.0));
+    // Differences 1, 2, 3: s = 1, t(2) = 4.303.
+    let (difference, width) = figure.difference;
+    assert_eq!(difference, 2.0);
+    assert!((width.unwrap() - 4.303 / 3f64.sqrt()).abs() < 1e-9);
+    assert!(!figure.is_clear());
+}
+
+#[test]
+fn runs_with_other_seeds_are_compared_by_their_means() {
+    let folder = tempfile::tempdir().unwrap();
+    let first =
+        write_sweep(folder.path(), "a.csv", "link.rate_bit_s", &[(5, &[(1, 1.0), (2, 2.0), (3, 3.0)])]);
+    let second =
+        write_sweep(folder.path(), "b.csv", "link.rate_bit_s", &[(5, &[(7, 4.0), (8, 6.0), (9, 8.0)])]);
+    let figures = SweepPair::read([&first, &second]).unwrap().figures();
+    // Welch: squared errors 1/3 and 4/3, between two and three degrees of freedom.
+    let (difference, width) = figures[0].difference;
+    assert_eq!(difference, 4.0);
+    assert!((width.unwrap() - 4.303 * (5.0f64 / 3.0).sqrt()).abs() < 1e-9);
+}
+
+#[test]
+fn points_are_matched_by_their_settings_and_the_others_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = write_sweep(folder.path(), "a.csv", "link.rate_bit_s", &[(5, &[(1, 1.0)]), (9, &[(1, 5.0)])]);
+    let second =
+        write_sweep(folder.path(), "b.csv", "link.rate_bit_s", &[(9, &[(1, 7.0)]), (2, &[(1, 1.0)])]);
+    let pair = SweepPair::read([&first, &second]).unwrap();
+    let figures = pair.figures();
+    assert_eq!((figures.len(), figures[0].point[0].as_str(), figures[0].difference), (1, "9", (2.0, None)));
+    let text = pair.text(usize::MAX, false);
+    assert!(text.contains("Points without a counterpart are left out: 1 of "), "{text}");
+    assert!(text.contains("+40.0 %"), "{text}");
+    let page = pair.html().unwrap();
+    assert!(page.contains("<svg") && page.contains("goodput_bit_s") && page.contains("a.csv"));
+}
+
+#[test]
+fn sweeps_that_cannot_be_compared_are_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let rate = write_sweep(folder.path(), "rate.csv", "link.rate_bit_s", &[(5, &[(1, 1.0)])]);
+    let rtt = write_sweep(folder.path(), "rtt.csv", "flow.a.rtt_s", &[(5, &[(1, 1.0)])]);
+    let other = write_sweep(folder.path(), "other.csv", "link.rate_bit_s", &[(6, &[(1, 1.0)])]);
+    let plain = folder.path().join("plain.csv");
+    std::fs::write(&plain, "a,b\n1,2\n").unwrap();
+    let refused = |second: &Path| SweepPair::read([&rate, second]).unwrap_err().to_string();
+    assert!(refused(&rtt).contains("varies link.rate_bit_s and"), "{}", refused(&rtt));
+    assert!(refused(&other).contains("no figure at the same point"), "{}", refused(&other));
+    assert!(refused(&plain).contains("no columns run and seed"), "{}", refused(&plain));
+}
