@@ -63,6 +63,7 @@ const NETWORK: &[Element] = &[
     element("rates-from-a-file", Look::Curves("goodput")),
     element("satellite", Look::Delays(0.0, 60.0)),
     element("delay-steps", Look::Delays(3.9, 4.5)),
+    element("route-change", Look::Curves("goodput")),
     element("jitter", Look::Delays(2.0, 2.4)),
     variants(
         "reordering",
@@ -110,6 +111,11 @@ const TRAFFIC: &[Element] = &[
         "cbr",
         Look::First("queuing_delay"),
         &[("beside ledbat++", ""), ("beside ledbat", "flow.backup.controller=ledbat")],
+    ),
+    variants(
+        "random-datagrams",
+        Look::First("queuing_delay"),
+        &[("exponential gaps", ""), ("equal gaps", "flow.source.traffic.gaps=\"equal\"")],
     ),
     element("on-off", Look::Curves("goodput")),
     element("intervals", Look::Curves("goodput")),
