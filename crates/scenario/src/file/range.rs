@@ -11,7 +11,7 @@ use super::tree::{Node, Table, Value};
 use crate::plain::{split, Plain, Unit};
 
 /// Most values within a factor of ten.
-const MOST_PER_DECADE: u64 = 1000;
+pub(super) const MOST_PER_DECADE: u64 = 1000;
 /// Digits of values at equal steps: fewer than a float has, so that 0.1 + 0.2 is 0.3.
 const STEP_DIGITS: usize = 12;
 /// Digits of values at equal ratios.

@@ -1,6 +1,7 @@
 //! The JSON schema of a scenario file, made from the tables of keys and of parameters, so that editors can help.
 
 use super::keys::{Key, Takes, LOGNORMAL, NORMAL, ROOT, TRAFFIC};
+use super::range::MOST_PER_DECADE;
 use crate::traffic::Gaps;
 use afteryou_aqm::list::QUEUES;
 use afteryou_base::param::{Kind, Param};
@@ -22,6 +23,7 @@ pub fn schema() -> Value {
         fields.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
         fields.insert("title".to_owned(), json!("afteryou scenario"));
         fields.insert("required".to_owned(), json!(["duration"]));
+        fields.insert("$defs".to_owned(), json!({ "varied": varied() }));
     }
     root
 }
@@ -141,8 +143,26 @@ fn takes(takes: Takes) -> Value {
             json!({ "anyOf": [{ "const": "all" }, { "type": "array", "items": { "type": "string" } }] })
         }
         Takes::Tables(keys) => json!({ "anyOf": [object(keys), { "type": "array", "items": object(keys) }] }),
-        Takes::Sweep => json!({ "type": "object" }),
+        Takes::Sweep => json!({ "type": "object", "additionalProperties": { "$ref": VARIED } }),
     }
+}
+
+/// Where the values of a setting that varies are defined.
+const VARIED: &str = "#/$defs/varied";
+
+/// A list of values, a range, or a table of settings that vary.
+fn varied() -> Value {
+    let value = json!({ "type": ["number", "string"] });
+    let range = |properties: Value, required: &[&str]| json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false });
+    json!({ "anyOf": [
+        { "type": "array", "minItems": 1 },
+        range(json!({ "from": value, "to": value, "step": value }), &["from", "to", "step"]),
+        range(
+            json!({ "log": { "type": "array", "items": value, "minItems": 2, "maxItems": 2 }, "per_decade": { "type": "integer", "minimum": 1, "maximum": MOST_PER_DECADE } }),
+            &["log", "per_decade"],
+        ),
+        { "type": "object", "additionalProperties": { "$ref": VARIED } },
+    ] })
 }
 
 /// Times, each alone or with a weight, or a file of them.

@@ -152,9 +152,21 @@ fn what_the_checker_refuses_the_schema_refuses_too() {
         "flow = [{ controller = \"cubic\", rtt = \"1 ms\", role = true }]",
         "seed = -1",
         "hosts = 3",
+        "sweep.\"link.rate\" = []",
+        "sweep.\"link.rate\" = \"1 Mbit/s\"",
+        "sweep.\"link.rate\" = { from = \"1 Mbit/s\", to = \"9 Mbit/s\" }",
+        "sweep.\"link.rate\" = { log = [\"1 Mbit/s\"], per_decade = 3 }",
+        "sweep.\"link.rate\" = { log = [\"1 Mbit/s\", \"9 Mbit/s\"], per_decade = 0 }",
     ];
     let fits = |text: &str| validator.is_valid(&toml::from_str::<Value>(text).expect("TOML"));
     assert!(fits(good));
+    for range in [
+        "{ from = \"1 Mbit/s\", to = \"9 Mbit/s\", step = \"1 Mbit/s\" }",
+        "{ log = [\"1 Mbit/s\", \"9 Mbit/s\"], per_decade = 3 }",
+    ] {
+        assert!(fits(&format!("{good}sweep.link.rate = {range}")), "{range}");
+        assert!(fits(&format!("{good}sweep.\"link.rate\" = {range}")), "{range}");
+    }
     for line in wrong {
         let text = format!("{good}{line}");
         assert!(!fits(&text), "{line}");
