@@ -25,16 +25,20 @@ pub struct Point {
     /// Where in a sweep this is: the varied settings and their values.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub settings: BTreeMap<String, String>,
-    /// Which of several repetitions this is, from 0.
-    #[serde(default)]
+    /// Which of several repetitions this is, from 1.
+    #[serde(default = "first_repetition")]
     pub repetition: u32,
+}
+
+fn first_repetition() -> u32 {
+    1
 }
 
 impl Point {
     /// A point outside of any sweep.
     pub fn new(engine: &dyn Engine, scenario: Scenario) -> Point {
         let (name, version) = (engine.name().to_owned(), engine.version().to_owned());
-        Point { engine: name, version, scenario, settings: BTreeMap::new(), repetition: 0 }
+        Point { engine: name, version, scenario, settings: BTreeMap::new(), repetition: first_repetition() }
     }
 
     /// The name of the result, known before anything runs: the [`Outcome::content_hash`] of what comes out, made of the engine,

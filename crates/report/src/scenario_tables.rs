@@ -199,7 +199,7 @@ pub fn link_in_words(outcome: &Outcome) -> String {
 /// Returns the point of the sweep and the repetition; empty for a run alone.
 pub fn point(outcome: &Outcome) -> String {
     let settings = outcome.point.iter().map(|(name, value)| format!("{name} {value}"));
-    let repetition = (outcome.repetition > 0).then(|| format!("repetition {}", outcome.repetition + 1));
+    let repetition = (outcome.repetition > 1).then(|| format!("repetition {}", outcome.repetition));
     settings.chain(repetition).collect::<Vec<_>>().join(", ")
 }
 

@@ -54,8 +54,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 
-/// Version of this format. [`Outcome::from_json`] reads it and the one before, and refuses later ones.
-pub const SCHEMA_VERSION: u32 = 2;
+/// Version of this format. [`Outcome::from_json`] reads it and the earlier ones, and refuses later ones.
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// The outcome of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -73,8 +73,9 @@ pub struct Outcome {
     /// The point of the sweep: the varied settings and their values.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub point: BTreeMap<String, String>,
-    /// The number of the repetition, from 0.
-    #[serde(default)]
+    /// The number of the repetition, from 1.
+    #[serde(default = "first_repetition")]
+    #[schemars(range(min = 1))]
     pub repetition: u32,
     /// The run.
     pub run: Run,
@@ -91,6 +92,10 @@ pub struct Outcome {
     pub checks: Vec<Check>,
     /// The outcome in plain words, if somebody judged it.
     pub verdict: Option<Verdict>,
+}
+
+fn first_repetition() -> u32 {
+    1
 }
 
 /// One run as it was measured.
@@ -197,7 +202,7 @@ impl Outcome {
             content_hash: content_hash(engine, version, &scenario),
             scenario,
             point: BTreeMap::new(),
-            repetition: 0,
+            repetition: first_repetition(),
             run,
             baseline,
             comparison,

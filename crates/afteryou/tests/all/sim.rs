@@ -87,7 +87,7 @@ fn results_for_programs_come_one_in_a_line_in_the_order_of_the_runs() {
     let outcomes: Vec<Outcome> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let seeds: Vec<(u64, u32)> =
         outcomes.iter().map(|outcome| (outcome.scenario.seed, outcome.repetition)).collect();
-    assert_eq!(seeds, [(10, 0), (11, 1), (12, 2), (13, 3)]);
+    assert_eq!(seeds, [(10, 1), (11, 2), (12, 3), (13, 4)]);
     assert_ne!(outcomes[0].scenario.flow[0].start, outcomes[1].scenario.flow[0].start);
 }
 

@@ -217,6 +217,22 @@ fn parts_of_different_sweeps_and_runs_that_differ_are_not_joined() {
     assert!(stderr(&empty).contains("holds no sweep"), "{}", stderr(&empty));
 }
 
+#[test]
+fn parts_in_another_format_are_not_joined() {
+    let place = Place::new();
+    assert!(place.run("one", &["--no-series"]).status.success());
+    let path = place.path("one").join("sweep.json");
+    let mut manifest: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    // The first format counts repetitions from 0.
+    manifest["format"] = 1.into();
+    std::fs::write(&path, manifest.to_string()).unwrap();
+    let refused = place.merge(&["one"], "out");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("holds a sweep in another format"), "{}", stderr(&refused));
+    assert!(!place.path("out").exists());
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_says_how_far_the_sweep_is() {

@@ -55,7 +55,7 @@ impl Folder {
     /// Opens what is in `dir` for reading.
     ///
     /// # Errors
-    /// A folder without a sweep, or that cannot be read.
+    /// A folder without a sweep, with one in another format, or that cannot be read.
     pub fn open_to_read(dir: &Path) -> Result<Folder, Error> {
         let none = || {
             let dir = dir.display();
@@ -64,6 +64,7 @@ impl Folder {
             ))
         };
         let manifest = Manifest::read(&dir.join(MANIFEST))?.ok_or_else(none)?;
+        manifest.check_format(dir)?;
         let journal = Journal::open_to_read(&dir.join(JOURNAL), manifest.runs)?;
         Ok(Folder { dir: dir.to_owned(), manifest, journal })
     }

@@ -8,8 +8,8 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-/// Version of the files in a folder.
-const FORMAT: u32 = 1;
+/// Version of the files in a folder. Format 1 counts repetitions from 0.
+const FORMAT: u32 = 2;
 
 /// The identity of a sweep: folders with equal ones hold parts of the same results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,6 +127,17 @@ impl Manifest {
             return Err(other(dir, &format!("{} of this sweep", part(&found.shard))));
         }
         Ok(())
+    }
+
+    /// Refuses a folder `dir` whose files have another format.
+    pub(super) fn check_format(&self, dir: &Path) -> Result<(), Error> {
+        if self.format == FORMAT {
+            return Ok(());
+        }
+        let (dir, version) = (dir.display(), &self.version);
+        Err(Error::OtherSweep(format!(
+            "{dir} holds a sweep in another format: use the build of afteryou {version} that wrote it, or run it again"
+        )))
     }
 
     /// Why `found` is no part of the same sweep, if it is none.

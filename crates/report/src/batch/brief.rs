@@ -22,7 +22,7 @@ pub struct Brief {
     pub folder: String,
     /// Where in the sweep it is.
     pub point: BTreeMap<String, String>,
-    /// Which repetition, from 0.
+    /// Which repetition, from 1.
     pub repetition: u32,
     /// Its seed.
     pub seed: u64,

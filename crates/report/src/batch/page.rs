@@ -10,7 +10,7 @@ pub fn index_html(title: &str, briefs: &[Brief], all: usize) -> String {
     let title = escape::html(if title.trim().is_empty() { "Unnamed scenario" } else { title });
     let mut links = String::new();
     for brief in briefs.iter().filter(|brief| !brief.folder.is_empty()) {
-        let words = format!("{}, repetition {}, seed {}", brief.setting(), brief.repetition + 1, brief.seed);
+        let words = format!("{}, repetition {}, seed {}", brief.setting(), brief.repetition, brief.seed);
         let _ = writeln!(
             links,
             "<li><a href=\"{}/report.html\">{}</a></li>",

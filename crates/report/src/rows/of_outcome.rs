@@ -68,7 +68,7 @@ fn shared(outcome: &Outcome, Identity { run, key }: Identity) -> Row {
     let mut row = Row::default();
     settings::add(&mut row, &outcome.point, NAMES);
     row.add("run", run);
-    row.add("repetition", u64::from(outcome.repetition) + 1);
+    row.add("repetition", u64::from(outcome.repetition));
     row.add("seed", outcome.scenario.seed);
     row.add("key", key.to_string().as_str());
     row.add("engine", outcome.engine.as_str());

@@ -82,7 +82,7 @@ pub struct Planned {
     pub scenario: Scenario,
     /// Where in the sweep it is: the varied settings and their values.
     pub point: BTreeMap<String, String>,
-    /// Which repetition, from 0.
+    /// Which repetition, from 1.
     pub repetition: u32,
 }
 

@@ -58,8 +58,8 @@ impl Runs<'_> {
     pub fn at(&self, index: usize) -> Result<Planned, FileError> {
         let (experiment, index) = (self.experiment, index as u64);
         let point = experiment.point(index / u64::from(self.repeat));
-        let repetition = (index % u64::from(self.repeat)) as u32;
-        let scenario = experiment.scenario(&point, self.seed.wrapping_add(repetition.into()))?;
-        Ok(Planned { scenario, point: experiment.shown(&point), repetition })
+        let before = (index % u64::from(self.repeat)) as u32;
+        let scenario = experiment.scenario(&point, self.seed.wrapping_add(before.into()))?;
+        Ok(Planned { scenario, point: experiment.shown(&point), repetition: before + 1 })
     }
 }

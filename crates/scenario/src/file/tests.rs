@@ -315,7 +315,7 @@ fn assignments_replace_what_the_file_says_and_are_named_when_they_are_wrong() {
     assert_eq!(run.scenario.flow[0].rtt, "7 ms".parse().unwrap());
     let run = with("flow.a.traffic={ size = \"1 MB\" }").unwrap().runs(Some(9), Some(2)).unwrap().remove(1);
     assert!(matches!(run.scenario.flow[0].traffic, Traffic::Size(_)));
-    assert_eq!((run.scenario.seed, run.repetition), (10, 1));
+    assert_eq!((run.scenario.seed, run.repetition), (10, 2));
     for (set, words) in [
         ("flow.b.rtt=1 ms", "there is no flow \"b\""),
         ("link.rate", "no assignment"),

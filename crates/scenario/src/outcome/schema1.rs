@@ -1,6 +1,7 @@
 //! Format 1 of an outcome, read only. It has figures of one link, the bottleneck, and counts of its reverse path, which it calls "way
 //! back".
 
+use super::read::FromZero;
 use super::{
     Check, ClassCounts, ClassFigures, Comparison, FlowFigures, Lateness, Ledger, LinkFigures, LinkTotals,
     Mark, Outcome, Packets, Quantiles, Run, Series, Totals, Transfer, Verdict, WindowFigures, BOTTLENECK,
@@ -21,7 +22,7 @@ pub(super) struct Outcome1 {
     #[serde(default)]
     point: BTreeMap<String, String>,
     #[serde(default)]
-    repetition: u32,
+    repetition: FromZero,
     run: Run1,
     baseline: Option<Run1>,
     comparison: Vec<Comparison>,
@@ -87,7 +88,7 @@ impl From<Outcome1> for Outcome {
             .map(|baseline| Outcome::compare_links(&old.scenario, &run, baseline, &old.comparison));
         Outcome {
             point: old.point,
-            repetition: old.repetition,
+            repetition: old.repetition.from_one(),
             baseline,
             comparison: old.comparison,
             link_comparison: link_comparison.unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! Stored results: those of format 1, written by the program that had it, are read as outcomes of this format.
+//! Stored results: those of formats 1 and 2, written by the programs that had them, are read as outcomes of this format.
 
 #[path = "../../../sim/tests/all/golden/schema1.rs"]
 mod schema1;
@@ -15,6 +15,9 @@ pub const STORED: [(&str, &str); 3] = [
     ("bed", include_str!("../results/schema1-bed.json")),
 ];
 
+/// Format 2: the second repetition, whose number is 1 there.
+const STORED_2: &str = include_str!("../results/schema2-sim.json");
+
 #[test]
 fn a_result_of_format_1_keeps_every_figure_and_becomes_one_of_this_format() {
     for (engine, text) in STORED {
@@ -26,17 +29,53 @@ fn a_result_of_format_1_keeps_every_figure_and_becomes_one_of_this_format() {
         let baseline = outcome.baseline.as_ref().map_or(Value::Null, schema1::run);
         assert_eq!(baseline, stored["baseline"], "{engine}");
         let new = serde_json::to_value(&outcome).unwrap();
-        for same in
-            ["afteryou_version", "scenario", "repetition", "comparison", "transfers", "checks", "verdict"]
-        {
+        for same in ["afteryou_version", "scenario", "comparison", "transfers", "checks", "verdict"] {
             assert_eq!(new[same], stored[same], "{engine}: {same}");
         }
+        assert_eq!(
+            (&stored["repetition"], outcome.repetition),
+            (&0.into(), 1),
+            "{engine}: counted from 1 now"
+        );
     }
 }
 
 #[test]
+fn a_result_of_format_2_differs_in_format_and_number_of_the_repetition_alone() {
+    let mut stored: Value = serde_json::from_str(STORED_2).unwrap();
+    assert_eq!((&stored["schema_version"], &stored["repetition"]), (&2.into(), &1.into()));
+    let outcome = Outcome::from_json(STORED_2).unwrap();
+    assert_eq!(outcome.repetition, 2);
+    // The file's seed is 1, and each repetition has the next.
+    assert_eq!(outcome.scenario.seed, 2);
+    stored["schema_version"] = SCHEMA_VERSION.into();
+    stored["repetition"] = 2.into();
+    assert_eq!(serde_json::to_value(&outcome).unwrap(), stored);
+}
+
+#[test]
+fn a_result_without_the_number_of_a_repetition_is_of_the_first() {
+    for (format, text) in [(1, STORED[0].1), (2, STORED_2), (SCHEMA_VERSION, STORED_2)] {
+        let mut stored: Value = serde_json::from_str(text).unwrap();
+        stored["schema_version"] = format.into();
+        stored.as_object_mut().unwrap().remove("repetition").unwrap();
+        assert_eq!(Outcome::from_json(&stored.to_string()).unwrap().repetition, 1, "format {format}");
+    }
+}
+
+#[test]
+fn a_repetition_0_of_this_format_is_refused() {
+    let mut stored: Value = serde_json::from_str(STORED_2).unwrap();
+    stored["schema_version"] = SCHEMA_VERSION.into();
+    stored["repetition"] = 0.into();
+    let error = Outcome::from_json(&stored.to_string()).unwrap_err();
+    assert!(matches!(error, ReadError::NotAnOutcome(_)), "{error:?}");
+    assert!(error.to_string().contains("repetition is 0, and the first is 1"), "{error}");
+}
+
+#[test]
 fn a_result_reads_back_as_itself() {
-    for (engine, text) in STORED {
+    for (engine, text) in STORED.into_iter().chain([("sim", STORED_2)]) {
         let outcome = Outcome::from_json(text).unwrap();
         let written = serde_json::to_string(&outcome).unwrap();
         assert!(Outcome::from_json(&written).unwrap() == outcome, "{engine}");
@@ -112,12 +151,12 @@ fn a_curve_of_the_reverse_path_gets_its_name_in_this_format_unless_it_is_a_flows
 
 #[test]
 fn a_result_of_a_later_format_is_refused_with_the_version_to_use() {
-    let text = r#"{"schema_version": 3, "afteryou_version": "9.0.0", "shape": "unknown"}"#;
+    let text = r#"{"schema_version": 4, "afteryou_version": "9.0.0", "shape": "unknown"}"#;
     let error = Outcome::from_json(text).unwrap_err();
-    assert!(matches!(error, ReadError::Newer { found: 3, .. }), "{error:?}");
+    assert!(matches!(error, ReadError::Newer { found: 4, .. }), "{error:?}");
     assert_eq!(
         error.to_string(),
-        "the result has format 3, and this afteryou reads formats up to 2: use the version that wrote it (9.0.0), or a newer one"
+        "the result has format 4, and this afteryou reads formats up to 3: use the version that wrote it (9.0.0), or a newer one"
     );
 }
 
@@ -130,6 +169,7 @@ fn what_is_no_result_is_refused() {
         "{\"schema_version\": 0}",
         "{\"schema_version\": 1}",
         "{\"schema_version\": 2}",
+        "{\"schema_version\": 3}",
         "{\"schema_version\": -1}",
     ] {
         let error = Outcome::from_json(text).unwrap_err();
