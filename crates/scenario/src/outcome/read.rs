@@ -40,7 +40,7 @@ pub(super) struct FromZero(u32);
 
 impl FromZero {
     /// The same repetition, from 1.
-    pub(super) fn from_one(self) -> u32 {
+    pub(super) fn counted_from_one(self) -> u32 {
         self.0.saturating_add(1)
     }
 }
@@ -53,7 +53,7 @@ struct Difference2 {
 }
 
 fn of_format_2(text: &str) -> Result<Outcome, ReadError> {
-    let repetition = serde_json::from_str::<Difference2>(text)?.repetition.from_one();
+    let repetition = serde_json::from_str::<Difference2>(text)?.repetition.counted_from_one();
     let outcome: Outcome = serde_json::from_str(text)?;
     Ok(Outcome { schema_version: SCHEMA_VERSION, repetition, ..outcome })
 }

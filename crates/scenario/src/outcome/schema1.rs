@@ -88,7 +88,7 @@ impl From<Outcome1> for Outcome {
             .map(|baseline| Outcome::compare_links(&old.scenario, &run, baseline, &old.comparison));
         Outcome {
             point: old.point,
-            repetition: old.repetition.from_one(),
+            repetition: old.repetition.counted_from_one(),
             baseline,
             comparison: old.comparison,
             link_comparison: link_comparison.unwrap_or_default(),
