@@ -26,6 +26,7 @@ mod link;
 mod quantiles;
 mod read;
 mod schema1;
+mod schema2;
 mod sender;
 mod set;
 mod steps;

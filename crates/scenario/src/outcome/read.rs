@@ -1,7 +1,6 @@
-//! An outcome from JSON: of this format, or of format 1 or 2, which become the one form that programs see. Format 2 differs from
-//! this one in the number of the repetition alone, which is from 0 there.
+//! An outcome from JSON: of this format, or of format 1 or 2, which become the one form that programs see.
 
-use super::{schema1, Outcome, SCHEMA_VERSION};
+use super::{schema1, schema2, Outcome, SCHEMA_VERSION};
 use serde::de::Error as _;
 use serde::Deserialize;
 use thiserror::Error;
@@ -33,31 +32,6 @@ struct Head {
     afteryou_version: Option<String>,
 }
 
-/// The number of a repetition in formats 1 and 2, from 0.
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(transparent)]
-pub(super) struct FromZero(u32);
-
-impl FromZero {
-    /// The same repetition, from 1.
-    pub(super) fn counted_from_one(self) -> u32 {
-        self.0.saturating_add(1)
-    }
-}
-
-/// The part of format 2 that differs.
-#[derive(Deserialize)]
-struct Difference2 {
-    #[serde(default)]
-    repetition: FromZero,
-}
-
-fn of_format_2(text: &str) -> Result<Outcome, ReadError> {
-    let repetition = serde_json::from_str::<Difference2>(text)?.repetition.counted_from_one();
-    let outcome: Outcome = serde_json::from_str(text)?;
-    Ok(Outcome { schema_version: SCHEMA_VERSION, repetition, ..outcome })
-}
-
 fn of_this_format(text: &str) -> Result<Outcome, ReadError> {
     let outcome: Outcome = serde_json::from_str(text)?;
     if outcome.repetition == 0 {
@@ -77,7 +51,7 @@ impl Outcome {
         let head: Head = serde_json::from_str(text)?;
         match head.schema_version {
             1 => Ok(serde_json::from_str::<schema1::Outcome1>(text)?.into()),
-            2 => of_format_2(text),
+            2 => Ok(schema2::read(text)?),
             version if version == u64::from(SCHEMA_VERSION) => of_this_format(text),
             0 => Err(serde_json::Error::custom("schema_version is 0, and the first format is 1").into()),
             found => Err(ReadError::Newer { found, writer: head.afteryou_version }),

@@ -1,7 +1,7 @@
 //! Format 1 of an outcome, read only. It has figures of one link, the bottleneck, and counts of its reverse path, which it calls "way
 //! back".
 
-use super::read::FromZero;
+use super::schema2::FromZero;
 use super::{
     Check, ClassCounts, ClassFigures, Comparison, FlowFigures, Lateness, Ledger, LinkFigures, LinkTotals,
     Mark, Outcome, Packets, Quantiles, Run, Series, Totals, Transfer, Verdict, WindowFigures, BOTTLENECK,
