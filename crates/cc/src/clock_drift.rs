@@ -37,7 +37,6 @@ use crate::base_delay::difference;
 use crate::delay_signal::one_way_us;
 use crate::event::Ack;
 use afteryou_base::units::{Span, Time};
-use alloc::boxed::Box;
 
 const FIRST_WINDOW: Span = Span::from_secs(1);
 const LAST_WINDOW: Span = Span::from_secs(64);
@@ -101,8 +100,7 @@ pub struct ClockDrift {
     window_began: Time,
     lowest: Option<Point>,
     /// Of windows that are over, oldest first.
-    // Apart, for they are needed once a window, and the rest with each ack.
-    points: Box<[Point; POINTS]>,
+    points: [Point; POINTS],
     len: usize,
     gain: Gain,
     /// Gained until `since`, µs.
@@ -116,7 +114,7 @@ impl Default for ClockDrift {
             window: FIRST_WINDOW,
             window_began: Time::ZERO,
             lowest: None,
-            points: Box::new([Point { at: Time::ZERO, us: 0 }; POINTS]),
+            points: [Point { at: Time::ZERO, us: 0 }; POINTS],
             len: 0,
             gain: Gain::default(),
             gained_us: 0,

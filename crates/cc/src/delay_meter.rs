@@ -20,7 +20,6 @@ use crate::ledbat_core::delay::{Delay, Kept, Taken};
 use crate::route_change::RouteChange;
 use afteryou_base::param::{Param, Settings};
 use afteryou_base::units::{Span, Time};
-use alloc::boxed::Box;
 
 /// The row `base_history` of a parameter table.
 pub const HISTORY: Param = Param::count("base_history", "minutes", BASE_HISTORY as u64, (1, MAX_BINS as u64))
@@ -41,7 +40,7 @@ pub struct DelayMeter {
     signal: DelaySignal,
     /// What is done about clocks that do not run alike: at most one of these two.
     skew: Option<ClockSkew>,
-    drift: Option<(ClockDrift, Box<Minutes>)>,
+    drift: Option<(ClockDrift, Minutes)>,
     route: Option<RouteChange>,
     kept: Kept,
     queuing_us: Option<u32>,
@@ -127,7 +126,7 @@ impl DelayMeter {
         let Some(new_base_us) = route.update(now, delay_us, at_floor, base_us) else { return };
         delay.restart_base(new_base_us);
         if let Some((_, minutes)) = &mut self.drift {
-            **minutes = Minutes::default();
+            *minutes = Minutes::default();
             minutes.note(Taken { minutes: 1, is_smallest: true }, now, new_base_us);
         }
     }
