@@ -4,7 +4,7 @@ use crate::error::{advice_on_reading, Error};
 use crate::palette::{self, Style};
 use crate::scenario_tables::{engine_in_words, link_in_words, title};
 use crate::{folder, series_csv};
-use afteryou_scenario::outcome::{jain, Run, Series};
+use afteryou_scenario::outcome::{jain, PhaseSpan, Run, Series};
 use afteryou_scenario::words::unknown;
 use afteryou_scenario::{Outcome, Plain, Role, Unit};
 use std::collections::BTreeMap;
@@ -23,6 +23,8 @@ pub struct Data {
     pub run: Option<[String; 2]>,
     /// Moments of that run: when, s, and what.
     pub marks: Vec<(f64, String)>,
+    /// Phases of its controllers.
+    pub phases: Vec<PhaseSpan>,
 }
 
 /// The files of a folder that may hold the wanted columns, in the order in which they are tried.
@@ -82,7 +84,8 @@ impl Data {
         let marks = outcome.run.marks.iter().map(|mark| (mark.at_s, mark.what.clone())).collect();
         let curves = [&outcome.run.series[..], &fairness(outcome)].concat();
         let outcome = Outcome { run: Run { series: curves, ..outcome.run.clone() }, ..outcome.clone() };
-        Ok(Data { looks, run: Some(run), marks, ..Data::parse(&series_csv(&outcome), path)? })
+        let phases = outcome.run.phases.clone();
+        Ok(Data { looks, run: Some(run), marks, phases, ..Data::parse(&series_csv(&outcome), path)? })
     }
 
     /// Reads CSV with a line of names; `path` is named in errors.

@@ -3,6 +3,7 @@
 use super::axis::Axis;
 use super::frame::Frame;
 use super::groups::{points, Group, Point};
+use super::phases::Phases;
 use super::{legend, Chosen};
 use crate::error::Error;
 use crate::palette;
@@ -13,6 +14,8 @@ use crate::svg::marks::mark;
 const MOST_MARKED: usize = 40;
 /// Marks along a long curve.
 const MARKS: usize = 6;
+/// The quantity of curves below which phases are shown.
+const WINDOW: &str = "cwnd";
 /// Half the width of an interval's ends, px.
 const END: f64 = 3.0;
 
@@ -42,9 +45,14 @@ pub fn draw(canvas: &Canvas<'_>, chosen: &Chosen<'_>) -> Result<(), Error> {
         [point.y.mean - width, point.y.mean + width]
     });
     let up = Axis::of_values(tops);
-    let frame = Frame::begin(canvas, &chosen.words(&x.label, &y.label), &legend(&groups), 0.0)?;
-    frame.rule_y(&up)?;
+    let mut frame = Frame::begin(canvas, &chosen.words(&x.label, &y.label), &legend(&groups), 0.0)?;
     frame.rule_x(&across, false)?;
+    let shows_phases = is_time && chosen.figure.y == WINDOW;
+    if let Some(phases) = Phases::of(&chosen.data, &groups).filter(|_| shows_phases) {
+        frame.bottom -= phases.height();
+        phases.draw(&frame, &across, frame.bottom)?;
+    }
+    frame.rule_y(&up)?;
     if is_time {
         moments(&frame, &chosen.data.marks, &across)?;
     }

@@ -19,6 +19,7 @@ mod groups;
 mod heat;
 mod label;
 mod lines;
+mod phases;
 
 use crate::error::Error;
 use crate::escape;

@@ -3,6 +3,8 @@
 use crate::common;
 use afteryou_report::plot::{Data, Figure, Kind};
 use afteryou_report::{png, redraw, write_files, write_folder, Pair};
+use afteryou_scenario::outcome::PhaseSpan;
+use afteryou_scenario::Outcome;
 use std::path::Path;
 
 /// Two settings, three repetitions, two controllers.
@@ -92,6 +94,31 @@ fn what_cannot_be_drawn_is_refused_with_the_nearest_word() {
     assert!(said.contains("--by"), "{said}");
     assert!(Data::parse("a,b\n", Path::new("t.csv")).unwrap_err().to_string().contains("it has no rows"));
     assert!(Data::parse("a,b\n1\n", Path::new("t.csv")).is_err());
+}
+
+#[test]
+fn a_figure_of_windows_names_the_phases_that_senders_recorded() {
+    let mut outcome = common::full();
+    let drawn = |outcome: &Outcome, quantity: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        write_folder(outcome, folder.path()).unwrap();
+        words(&Figure { y: quantity.to_owned(), ..Figure::default() }.draw(folder.path()).unwrap())
+    };
+    let has = |words: &[String], phase: &str| words.iter().any(|word| word == phase);
+    assert!(!has(&drawn(&outcome, "cwnd"), "slow start"));
+    let span = |phase: &str, from_s, to_s| PhaseSpan {
+        flow: "backup".to_owned(),
+        phase: phase.to_owned(),
+        from_s,
+        to_s,
+    };
+    outcome.run.phases = vec![span("slow start", 0.0, 2.0), span("congestion avoidance", 2.0, 120.0)];
+    let windows = drawn(&outcome, "cwnd");
+    assert!(has(&windows, "slow start") && has(&windows, "congestion avoidance"), "{windows:?}");
+    assert!(!has(&drawn(&outcome, "goodput"), "slow start"), "phases are those of windows");
+    let strangers = outcome.run.phases.iter_mut();
+    strangers.for_each(|span| span.flow = "nobody".to_owned());
+    assert!(!has(&drawn(&outcome, "cwnd"), "slow start"), "a flow without a curve has no strip");
 }
 
 #[test]
