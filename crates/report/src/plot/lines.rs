@@ -45,14 +45,15 @@ pub fn draw(canvas: &Canvas<'_>, chosen: &Chosen<'_>) -> Result<(), Error> {
         [point.y.mean - width, point.y.mean + width]
     });
     let up = Axis::of_values(tops);
-    let mut frame = Frame::begin(canvas, &chosen.words(&x.label, &y.label), &legend(&groups), 0.0)?;
-    frame.rule_x(&across, false)?;
+    let whole = Frame::begin(canvas, &chosen.words(&x.label, &y.label), &legend(&groups), 0.0)?;
     let shows_phases = is_time && chosen.figure.y == WINDOW;
-    if let Some(phases) = Phases::of(&chosen.data, &groups).filter(|_| shows_phases) {
-        frame.bottom -= phases.height();
+    let phases = Phases::of(&chosen.data, &groups).filter(|_| shows_phases);
+    let frame = Frame { bottom: whole.bottom - phases.as_ref().map_or(0.0, Phases::height), ..whole };
+    frame.rule_y(&up)?;
+    whole.rule_x(&across, false)?;
+    if let Some(phases) = phases {
         phases.draw(&frame, &across, frame.bottom)?;
     }
-    frame.rule_y(&up)?;
     if is_time {
         moments(&frame, &chosen.data.marks, &across)?;
     }
