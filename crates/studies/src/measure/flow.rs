@@ -7,6 +7,11 @@ use crate::reading::Reading;
 use afteryou_scenario::outcome::{jain, FlowFigures, Outcome, WindowFigures};
 
 pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "byte_share_and_collisions",
+        help: "as byte_share, and the number of connections that share a bucket of the queue: two numbers",
+        take: byte_share_and_collisions,
+    },
     Measure { name: "goodput", help: "payload rate of `flow`, Mbit/s", take: goodput },
     Measure {
         name: "goodput_share",
@@ -85,6 +90,14 @@ fn byte_share(outcome: &Outcome, args: &Args) -> Result<Reading> {
         true => Ok((bytes as f64 / all as f64).into()),
         false => Err(nothing("no byte left the link in this window, or queues were not recorded")),
     }
+}
+
+fn byte_share_and_collisions(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let buckets = window(outcome, args)?.links.first().and_then(|link| link.buckets.as_ref());
+    let buckets = buckets.ok_or_else(|| nothing("the queue has no buckets"))?;
+    let mut numbers = byte_share(outcome, args)?.list();
+    numbers.push(buckets.sharing as f64);
+    Ok(Reading::List(numbers))
 }
 
 fn jain_index(outcome: &Outcome, args: &Args) -> Result<Reading> {
