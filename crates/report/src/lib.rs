@@ -37,6 +37,7 @@ mod html;
 mod links;
 mod palette;
 mod pcapng;
+mod phases;
 mod plan;
 pub mod plot;
 mod png;

@@ -3,12 +3,13 @@
 use super::axis::Axis;
 use super::frame::Frame;
 use super::groups::{points, Group, Point};
-use super::phases::Phases;
 use super::{legend, Chosen};
 use crate::error::Error;
 use crate::palette;
+use crate::phases::Phases;
 use crate::svg::canvas::{width, Canvas, Text};
 use crate::svg::marks::mark;
+use crate::svg::strips;
 
 /// Longer curves have marks here and there, and no intervals.
 const MOST_MARKED: usize = 40;
@@ -47,12 +48,15 @@ pub fn draw(canvas: &Canvas<'_>, chosen: &Chosen<'_>) -> Result<(), Error> {
     let up = Axis::of_values(tops);
     let whole = Frame::begin(canvas, &chosen.words(&x.label, &y.label), &legend(&groups), 0.0)?;
     let shows_phases = is_time && chosen.figure.y == WINDOW;
-    let phases = Phases::of(&chosen.data, &groups).filter(|_| shows_phases);
-    let frame = Frame { bottom: whole.bottom - phases.as_ref().map_or(0.0, Phases::height), ..whole };
+    let flows = groups.iter().filter(|group| !group.is_baseline);
+    let flows = flows.map(|group| (group.name.as_str(), group.style));
+    let phases = Phases::of(&chosen.data.phases, flows).filter(|_| shows_phases);
+    let frame = Frame { bottom: whole.bottom - phases.as_ref().map_or(0.0, strips::height), ..whole };
     frame.rule_y(&up)?;
     whole.rule_x(&across, false)?;
     if let Some(phases) = phases {
-        phases.draw(&frame, &across, frame.bottom)?;
+        let place = |at: f64| frame.at(across.part(at), 0.0).0;
+        strips::draw(canvas, &phases, (frame.left, frame.bottom), place)?;
     }
     if is_time {
         moments(&frame, &chosen.data.marks, &across)?;

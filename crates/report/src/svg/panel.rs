@@ -21,7 +21,7 @@ const SHAPES: usize = 6;
 /// Among more curves than this, shapes would hide more than they tell.
 const MOST_WITH_SHAPES: usize = 8;
 /// Left and right end of every panel.
-const LEFT: f64 = MARGIN + AXIS;
+pub const LEFT: f64 = MARGIN + AXIS;
 const RIGHT: f64 = WIDTH - MARGIN;
 
 type Axes<'a, 'b> = ChartContext<'a, Backend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
@@ -183,11 +183,15 @@ pub fn heading(canvas: &Canvas<'_>, words: &str, edge: f64) -> Result<(), Error>
     canvas.text(&words, (LEFT, edge - 9.0), &Text::new(12.0, palette::INK.light).bold())
 }
 
+/// The place of a time on the axis of every panel.
+pub fn across(plan: &Plan, at: f64) -> f64 {
+    LEFT + (RIGHT - LEFT) * (at / plan.end_s).clamp(0.0, 1.0)
+}
+
 /// Names the windows above the upper panel.
 pub fn band_names(canvas: &Canvas<'_>, plan: &Plan, top: f64) -> Result<(), Error> {
-    let x = |at: f64| LEFT + (RIGHT - LEFT) * (at / plan.end_s).clamp(0.0, 1.0);
     for band in &plan.bands {
-        let (from, to) = (x(band.from_s), x(band.to_s));
+        let (from, to) = (across(plan, band.from_s), across(plan, band.to_s));
         let bottom = top + (band.row + 1) as f64 * BAND_ROW;
         let colour = palette::BAND_NAME.light;
         canvas.line((from + 0.5, bottom - 1.5), (to - 0.5, bottom - 1.5), colour, 1.5)?;

@@ -2,7 +2,7 @@
 
 use crate::common;
 use afteryou_report::{html, pair_svg, svg};
-use afteryou_scenario::outcome::{Mark, Outcome};
+use afteryou_scenario::outcome::{Mark, Outcome, PhaseSpan};
 
 const HOSTILE: [&str; 5] = [
     "</script><script>alert(1)</script>",
@@ -206,4 +206,44 @@ fn numbers_that_are_none_are_drawn_without_a_panic() {
         roxmltree::Document::parse(&svg(&outcome).unwrap()).unwrap();
         afteryou_report::text(&outcome, 80, true);
     }
+}
+
+#[test]
+fn the_page_and_the_figure_have_a_strip_of_phases_for_each_of_a_few_flows_that_recorded_them() {
+    let mut outcome = common::full();
+    let plan = |outcome: &Outcome| -> serde_json::Value {
+        let page = html(outcome).unwrap();
+        serde_json::from_str(script(&page, "<script type=\"application/json\" id=\"plan\">")).unwrap()
+    };
+    assert!(plan(&outcome)["phases"].is_null());
+    let span = |flow: &str, phase: &str, from_s, to_s| {
+        let (flow, phase) = (flow.to_owned(), phase.to_owned());
+        PhaseSpan { flow, phase, from_s, to_s }
+    };
+    outcome.run.phases = vec![
+        span("backup", "slow start", 0.0, 2.0),
+        span("backup", "slowdown <ramp>", 2.0, 5.0),
+        span("backup", "congestion avoidance", 5.0, 120.0),
+        span("photo upload", "slow start", 40.0, 41.0),
+        span("stranger", "slow start", 0.0, 120.0),
+    ];
+    let phases = plan(&outcome)["phases"].clone();
+    let names = |list: &serde_json::Value, key: &str| -> Vec<String> {
+        list.as_array().unwrap().iter().map(|entry| entry[key].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&phases["strips"], "flow"), ["photo upload", "backup"]);
+    // The longest first, over both flows.
+    let kinds = &phases["kinds"];
+    assert_eq!(names(kinds, "name"), ["congestion avoidance", "slow start", "slowdown <ramp>"]);
+    assert!(kinds[0]["height"].as_f64() < kinds[1]["height"].as_f64(), "{kinds}");
+    let figure = svg(&outcome).unwrap();
+    assert!(figure.contains("congestion avoidance") && figure.contains("slowdown &lt;ramp&gt;"));
+    check_tags(&html(&outcome).unwrap());
+    let flow = outcome.scenario.flow[2].clone();
+    for i in 0..4 {
+        let name = format!("peer {i}");
+        outcome.run.phases.push(span(&name, "slow start", 0.0, 1.0));
+        outcome.scenario.flow.push(afteryou_scenario::Flow { name, ..flow.clone() });
+    }
+    assert!(plan(&outcome)["phases"].is_null(), "six strips would leave no room for curves");
 }
