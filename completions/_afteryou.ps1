@@ -333,7 +333,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
         }
         'afteryou;plot' {
             [CompletionResult]::new('--x', '--x', [CompletionResultType]::ParameterName, 'Column on the horizontal axis; the time if the rows are curves')
-            [CompletionResult]::new('--y', '--y', [CompletionResultType]::ParameterName, 'Column that was measured, or a quantity of curves such as goodput or queuing_delay')
+            [CompletionResult]::new('--y', '--y', [CompletionResultType]::ParameterName, 'Column that was measured, or a quantity of a run such as goodput, queuing_delay, fairness or completion')
             [CompletionResult]::new('--by', '--by', [CompletionResultType]::ParameterName, 'A curve or a bar for each value of this column; in a map, the vertical axis. May be repeated')
             [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'line, bar, cdf or heat; by default what suits the columns')
             [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Only rows in which a column has a value, such as window=measured. May be repeated')

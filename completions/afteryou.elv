@@ -305,7 +305,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         }
         &'afteryou;plot'= {
             cand --x 'Column on the horizontal axis; the time if the rows are curves'
-            cand --y 'Column that was measured, or a quantity of curves such as goodput or queuing_delay'
+            cand --y 'Column that was measured, or a quantity of a run such as goodput, queuing_delay, fairness or completion'
             cand --by 'A curve or a bar for each value of this column; in a map, the vertical axis. May be repeated'
             cand --kind 'line, bar, cdf or heat; by default what suits the columns'
             cand --only 'Only rows in which a column has a value, such as window=measured. May be repeated'

@@ -232,7 +232,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -l out -d 'Writ
 complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -l parquet -d 'Write tables as Parquet, too'
 complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l x -d 'Column on the horizontal axis; the time if the rows are curves' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l y -d 'Column that was measured, or a quantity of curves such as goodput or queuing_delay' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l y -d 'Column that was measured, or a quantity of a run such as goodput, queuing_delay, fairness or completion' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l by -d 'A curve or a bar for each value of this column; in a map, the vertical axis. May be repeated' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l kind -d 'line, bar, cdf or heat; by default what suits the columns' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l only -d 'Only rows in which a column has a value, such as window=measured. May be repeated' -r

@@ -113,7 +113,7 @@ fn draw_curve(
     let colour = group.style.colour.light;
     let drawn: Vec<(f64, f64)> = points.iter().map(|point| at(point.x, point.y.mean)).collect();
     if group.is_baseline {
-        return dashed(frame, &drawn, colour);
+        return frame.canvas.dashes(&drawn, colour, 1.25);
     }
     let is_short = points.len() <= MOST_MARKED;
     for point in points.iter().filter(|_| is_short) {
@@ -133,27 +133,4 @@ fn draw_curve(
         .skip(first)
         .step_by(step.max(1))
         .try_for_each(|place| mark(frame.canvas, group.style, *place))
-}
-
-fn dashed(frame: &Frame<'_, '_>, points: &[(f64, f64)], colour: &str) -> Result<(), Error> {
-    let (dash, gap) = (6.0, 4.0);
-    let mut walked = 0.0;
-    for pair in points.windows(2) {
-        let [(x, y), (to_x, to_y)] = [pair[0], pair[1]];
-        let length = (to_x - x).hypot(to_y - y);
-        let mut from = 0.0;
-        while from < length {
-            let phase: f64 = (walked + from) % (dash + gap);
-            let (is_dash, rest) =
-                if phase < dash { (true, dash - phase) } else { (false, dash + gap - phase) };
-            let to = (from + rest.max(0.01)).min(length);
-            if is_dash {
-                let place = |part: f64| (x + (to_x - x) * part / length, y + (to_y - y) * part / length);
-                frame.canvas.line(place(from), place(to), colour, 1.25)?;
-            }
-            from = to;
-        }
-        walked += length;
-    }
-    Ok(())
 }

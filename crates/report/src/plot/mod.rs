@@ -19,6 +19,8 @@ mod groups;
 mod heat;
 mod label;
 mod lines;
+mod result;
+mod transfers;
 
 use crate::error::Error;
 use crate::escape;
