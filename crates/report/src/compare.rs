@@ -2,8 +2,10 @@
 //!
 //! Figures are those of the tidy rows ([`rows`](crate::rows)), so a new figure of an outcome is compared without a change here.
 
+mod names;
 mod sweeps;
 
+pub use names::short_names;
 pub use sweeps::{ComparedMeans, SweepPair};
 
 use crate::error::Error;

@@ -54,7 +54,7 @@ mod text;
 mod totals;
 
 pub use batch::{index_html, Brief, Finished, Folders, Record, MOST_SHOWN};
-pub use compare::{Compared, ComparedMeans, Pair, SweepPair};
+pub use compare::{short_names, Compared, ComparedMeans, Pair, SweepPair};
 pub use error::Error;
 pub use folder::{check_writable, read, write_files, write_folder, Written};
 pub use html::html;

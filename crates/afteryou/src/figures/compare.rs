@@ -1,7 +1,7 @@
 //! `afteryou compare`: two results or two sweeps, figure by figure and on one page.
 
 use super::{failure, plot};
-use afteryou_report::{read, Error, Pair, SweepPair};
+use afteryou_report::{read, short_names, Error, Pair, SweepPair};
 use afteryou_scenario::Outcome;
 use afteryou_terminal::{output, Failure};
 use clap::Args;
@@ -32,7 +32,7 @@ Examples:
   afteryou compare sweep-of-ledbat sweep-of-ledbat++ --out sweeps.html
 
 The difference is the second minus the first. Figures that one of the two lacks are a dash there. Of sweeps, points with the same \
-settings are compared: the means over the repetitions, with 95 % intervals.";
+settings are compared: the means over the repetitions, with 95 % intervals. Of many intervals, 5 % exclude zero by chance; the number is printed.";
 
 impl CompareArgs {
     /// Prints the comparison, and draws it if a file is named.
@@ -44,7 +44,7 @@ impl CompareArgs {
         let outcomes = [&self.first, &self.second].map(|path| load(path));
         let [first, second] = outcomes;
         let (first, second) = (first?, second?);
-        let names = [&self.first, &self.second].map(|path| path.display().to_string());
+        let names = short_names([&self.first, &self.second]);
         let pair = Pair { names: [&names[0], &names[1]], outcomes: [&first, &second] };
         self.show(|width, colour| pair.text(width, colour), || pair.html())
     }
