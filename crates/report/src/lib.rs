@@ -63,5 +63,5 @@ pub use png::png;
 pub use qlog::Qlogs;
 pub use redraw::redraw;
 pub use series::{series_csv, series_parquet, write_series};
-pub use svg::{pair_svg, svg};
+pub use svg::{pair_svg, svg, Scale};
 pub use text::{batch_text, text};

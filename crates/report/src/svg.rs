@@ -17,7 +17,7 @@ use crate::plan::Plan;
 use crate::scenario_tables::{engine_in_words, link_in_words, title};
 use afteryou_scenario::outcome::Outcome;
 use canvas::{Canvas, Text, HEIGHT, WIDTH};
-pub use pair::pair_svg;
+pub use pair::{pair_svg, Scale};
 use panel::Panel;
 
 /// Space left and right of everything.
@@ -57,14 +57,15 @@ fn draw(canvas: &Canvas<'_>, outcome: &Outcome, plan: &Plan) -> Result<(), Error
 
     let upper = plan.chart("goodput");
     let lower = plan.chart("queuing_delay");
-    let legend_end = legend::draw(canvas, outcome, plan, [upper, lower], 64.0)?;
+    let legend_end = legend::draw(canvas, plan, [(outcome, upper), (outcome, lower)], 64.0)?;
     let bands_top = legend_end + 12.0 + PANEL_NAME;
     let top = bands_top + plan.band_rows() as f64 * BAND_ROW;
     let strips_height = plan.phases.as_ref().map_or(0.0, strips::height);
     let room = HEIGHT - top - strips_height - LANE - PANEL_NAME - TIME_AXIS;
     let upper_height = (room * UPPER_SHARE).round();
 
-    let panel = |chart, top, height, time_axis| Panel { outcome, plan, chart, top, height, time_axis };
+    let panel =
+        |chart, top, height, time_axis| Panel { outcome, plan, chart, range: None, top, height, time_axis };
     let upper = panel(upper, top, upper_height, false);
     let strips_top = top + upper_height;
     let lane_top = strips_top + strips_height;

@@ -37,9 +37,22 @@ settings are compared: the means over the repetitions, with 95 % intervals. Of m
 impl CompareArgs {
     /// Prints the comparison, and draws it if a file is named.
     pub fn run(&self) -> Result<(), Failure> {
-        if is_of_a_sweep(&self.first) || is_of_a_sweep(&self.second) {
-            let pair = SweepPair::read([&self.first, &self.second]).map_err(failure)?;
-            return self.show(|width, colour| pair.text(width, colour), || pair.html());
+        let paths = [&self.first, &self.second];
+        match paths.map(|path| is_of_a_sweep(path)) {
+            [false, false] => {}
+            [true, true] => {
+                let pair = SweepPair::read([&self.first, &self.second]).map_err(failure)?;
+                return self.show(|width, colour| pair.text(width, colour), || pair.html());
+            }
+            [first_is_sweep, _] => {
+                let [run, sweep] = if first_is_sweep { [paths[1], paths[0]] } else { paths };
+                return Err(Failure::usage(format!(
+                    "{} is one run and {} is a sweep: compare two runs or two sweeps; --repeat 1 makes one run of a file without \
+                     [sweep]",
+                    run.display(),
+                    sweep.display()
+                )));
+            }
         }
         let outcomes = [&self.first, &self.second].map(|path| load(path));
         let [first, second] = outcomes;

@@ -34,6 +34,8 @@ pub struct Panel<'a> {
     pub plan: &'a Plan,
     /// What this panel draws; nothing was measured if none.
     pub chart: Option<&'a Chart>,
+    /// The lower and the upper end of the vertical axis; if none, those of the values.
+    pub range: Option<(f64, f64)>,
     /// Its upper edge, px.
     pub top: f64,
     /// Its height without the time axis, px.
@@ -52,7 +54,7 @@ impl Panel<'_> {
     /// Draws it.
     pub fn draw(&self, canvas: &Canvas<'_>) -> Result<(), Error> {
         let drawn = self.curves();
-        let (low, high) = value_range(&drawn);
+        let (low, high) = self.range.unwrap_or_else(|| value_range(&drawn));
         let below = if self.time_axis { TIME_AXIS } else { 0.0 };
         let (wide, high_px) = (units(RIGHT - MARGIN) as u32, units(self.height + below) as u32);
         let area = canvas.area.clone().shrink((units(MARGIN), units(self.top)), (wide, high_px));
@@ -84,6 +86,11 @@ impl Panel<'_> {
             canvas.text("time (s)", end, &Text::new(12.0, palette::FAINT_INK.light).ending())?;
         }
         Ok(())
+    }
+
+    /// The ends of the vertical axis that its values need.
+    pub fn range(&self) -> (f64, f64) {
+        value_range(&self.curves())
     }
 
     fn curves(&self) -> Vec<Drawn<'_>> {

@@ -1,7 +1,7 @@
 //! The page and the figure: complete, well-formed, the same every time, and deaf to what names say.
 
 use crate::common;
-use afteryou_report::{html, pair_svg, svg};
+use afteryou_report::{html, pair_svg, svg, Scale};
 use afteryou_scenario::outcome::{Mark, Outcome, PhaseSpan};
 
 const HOSTILE: [&str; 5] = [
@@ -156,7 +156,9 @@ fn two_runs_are_drawn_on_one_time_axis_with_one_legend() {
     let (mut first, second) = (common::full(), common::full());
     first.run.duration_s /= 2.0;
     first.run.series.retain(|series| series.of == "backup");
-    let figure = pair_svg("windows <of> a run", "cwnd", [("alone", &first), ("together", &second)]).unwrap();
+    let figure =
+        pair_svg("windows <of> a run", "cwnd", [("alone", &first), ("together", &second)], Scale::Own)
+            .unwrap();
     let document = roxmltree::Document::parse(&figure).unwrap();
     let texts: Vec<_> = document
         .descendants()
@@ -168,9 +170,36 @@ fn two_runs_are_drawn_on_one_time_axis_with_one_legend() {
     assert_eq!(["alone", "together", "time (s)", "backup", "slowdown"].map(times), [1; 5], "{texts:?}");
     for outcome in [common::empty(), common::named(HOSTILE[4])] {
         let figure =
-            pair_svg(HOSTILE[0], HOSTILE[1], [(HOSTILE[2], &outcome), (HOSTILE[3], &outcome)]).unwrap();
+            pair_svg(HOSTILE[0], HOSTILE[1], [(HOSTILE[2], &outcome), (HOSTILE[3], &outcome)], Scale::Common)
+                .unwrap();
         roxmltree::Document::parse(&figure).unwrap();
     }
+}
+
+#[test]
+fn runs_of_two_engines_are_drawn_to_one_scale_and_each_panel_names_its_own() {
+    let texts = |scale: Scale| -> Vec<String> {
+        let (first, mut second) = (common::full(), common::full());
+        second.engine = "fluid".to_owned();
+        // Curves lie in another order in each.
+        second.run.series.reverse();
+        for series in second.run.series.iter_mut().filter(|series| series.quantity == "cwnd") {
+            series.values.iter_mut().flatten().for_each(|value| *value *= 10.0);
+        }
+        let figure = pair_svg("windows", "cwnd", [("one", &first), ("other", &second)], scale).unwrap();
+        let document = roxmltree::Document::parse(&figure).unwrap();
+        let texts = document.descendants().filter(|node| node.is_text()).filter_map(|node| node.text());
+        texts.map(|text| text.trim().to_owned()).collect()
+    };
+    let (own, common) = (texts(Scale::Own), texts(Scale::Common));
+    let with = |texts: &[String], words: &str| texts.iter().filter(|text| text.contains(words)).count();
+    assert_eq!((with(&common, "one: "), with(&common, "fluid model"), with(&common, "link")), (1, 1, 0));
+    // Numbers at the axes stand twice if they are the same at both.
+    let numbers = |texts: &[String]| {
+        let numbers = texts.iter().filter(|text| text.parse::<f64>().is_ok_and(|number| number > 0.0));
+        numbers.filter(|number| texts.iter().filter(|text| text == number).count() == 2).count()
+    };
+    assert!(numbers(&common) > numbers(&own), "{own:?} {common:?}");
 }
 
 #[test]
