@@ -60,7 +60,7 @@ pub use folder::{check_writable, read, write_files, write_folder, Written};
 pub use html::html;
 pub use pcapng::{Capture, UTP_PORT};
 pub use png::png;
-pub use qlog::Qlogs;
+pub use qlog::{Qlogs, Vantage};
 pub use redraw::redraw;
 pub use series::{series_csv, series_parquet, write_series};
 pub use svg::{pair_svg, svg, Scale};
