@@ -1,6 +1,8 @@
 //! Saved rows as they are read back: a table of text, and its columns as numbers.
 
-use super::result;
+mod result;
+mod transfers;
+
 use crate::error::{advice_on_reading, Error};
 use crate::folder;
 use crate::palette::Style;
@@ -99,7 +101,7 @@ impl Data {
     }
 
     /// The same, where a table without rows is one, too.
-    pub(super) fn of_text(text: &str, path: &Path) -> Result<Data, Error> {
+    fn of_text(text: &str, path: &Path) -> Result<Data, Error> {
         let wrong = |reason: String| Error::NotATable { path: path.to_owned(), reason };
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let columns: Vec<String> =
@@ -212,7 +214,7 @@ impl Data {
 }
 
 /// A cell without the apostrophe that keeps spreadsheets from taking it for a formula.
-pub(super) fn plain_text(cell: &str) -> String {
+fn plain_text(cell: &str) -> String {
     match cell.strip_prefix('\'') {
         Some(rest) if rest.starts_with(['=', '+', '-', '@']) => rest.to_owned(),
         _ => cell.to_owned(),

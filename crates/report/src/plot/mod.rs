@@ -19,8 +19,6 @@ mod groups;
 mod heat;
 mod label;
 mod lines;
-mod result;
-mod transfers;
 
 use crate::error::Error;
 use crate::escape;

@@ -1,7 +1,7 @@
 //! The rows of a result: its curves, Jain's index over time, and the completion times of its transfers.
 
-use super::data::{plain_text, Data};
 use super::transfers::{self, Transfers};
+use super::{plain_text, Data};
 use crate::error::Error;
 use crate::palette;
 use crate::scenario_tables::{engine_in_words, link_in_words, title};
