@@ -44,15 +44,6 @@ pub enum Body {
     Fin,
 }
 
-/// Something to put on the wire.
-#[derive(Clone, Debug)]
-pub struct Transmission {
-    /// Its sequence number.
-    pub seq_nr: u16,
-    /// What it carries.
-    pub body: Body,
-}
-
 /// A packet found lost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LostPacket {
@@ -162,13 +153,24 @@ impl Scoreboard {
         self.board.outstanding() + (bodies + self.board.memory()) as u64
     }
 
+    /// What the outstanding packet with this number carries.
+    pub fn body(&self, seq_nr: u16) -> Option<&Body> {
+        self.bodies.get(usize::from(seq_nr.wrapping_sub(self.first_seq)))
+    }
+
     /// The packet to send next if anything is lost.
+    #[inline]
     pub fn next_lost(&mut self) -> Option<NextLost> {
-        if let Some(index) = self.urgent.first() {
-            return Some(NextLost { bytes: self.payload_len(*index), release: Release::Now });
-        }
+        // Every packet asks, and few find something: what is urgent is lost, too.
         if !self.board.has_lost() {
             return None;
+        }
+        self.oldest_lost()
+    }
+
+    fn oldest_lost(&mut self) -> Option<NextLost> {
+        if let Some(index) = self.urgent.first() {
+            return Some(NextLost { bytes: self.payload_len(*index), release: Release::Now });
         }
         let (index, bytes) = self.board.next_lost()?;
         let release = match &self.scan {
