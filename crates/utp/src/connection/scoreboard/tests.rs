@@ -25,7 +25,7 @@ impl Scoreboard {
 fn sent(n: u64) -> Scoreboard {
     let mut board = Scoreboard::new(101, Recovery::Modern, true);
     for i in 0..n {
-        board.send_new(at(i), Body::Data(Bytes::from_static(&[0; 100])));
+        board.send_new(at(i), Body::Data(vec![0; 100]));
     }
     board
 }
@@ -52,7 +52,7 @@ fn each_loss_is_resent_once_until_its_retransmission_is_lost_too() {
     assert_eq!(resent(&mut board, at(51), 100, &[0x0F, 0, 0, 0]), [0u16; 0]);
     // Three packets sent after the retransmission arrive, the retransmission does not.
     for i in 0..4 {
-        board.send_new(at(60 + i), Body::Data(Bytes::from_static(&[0; 100])));
+        board.send_new(at(60 + i), Body::Data(vec![0; 100]));
     }
     assert_eq!(resent(&mut board, at(100), 100, &[0xFF, 0xFF, 0x00, 0x00]), [101]);
 }
@@ -156,7 +156,7 @@ fn bytes_are_booked_exactly_through_loss_sack_and_ack() {
 fn the_delivery_rate_is_what_arrived_during_the_flight() {
     let mut board = sent(10);
     board.take_ack(at(50), 105, None, None, None);
-    board.send_new(at(51), Body::Data(Bytes::from_static(&[0; 100])));
+    board.send_new(at(51), Body::Data(vec![0; 100]));
     board.take_ack(at(60), 110, None, None, None);
     let delivery = board.take_ack(at(100), 111, None, None, None).delivery.unwrap();
     assert_eq!(delivery.delivered, 600, "five that were in flight and itself");
@@ -184,7 +184,7 @@ fn an_overtaken_ack_neither_moves_back_nor_misplaces_its_bitmap() {
 fn sequence_numbers_wrap() {
     let mut board = Scoreboard::new(65_530, Recovery::Modern, true);
     for i in 0..12 {
-        board.send_new(at(i), Body::Data(Bytes::from_static(&[0; 100])));
+        board.send_new(at(i), Body::Data(vec![0; 100]));
     }
     assert_eq!(board.next_seq(), 6);
     assert_eq!(resent(&mut board, at(50), 65_533, &[0xFF, 0, 0, 0]), [65_534]);
@@ -198,7 +198,7 @@ fn a_probe_that_is_answered_too_soon_has_repaired_nothing() {
         let mut board = sent(2);
         board.take_ack(at(40), 101, None, None, None);
         board.send_probe(at(100), true);
-        board.send_new(at(101), Body::Data(Bytes::from_static(&[0; 100])));
+        board.send_new(at(101), Body::Data(vec![0; 100]));
         let min_rtt = Some(Span::from_millis(40));
         let mut lost = Vec::new();
         for (now, ack_nr) in [(100 + rtt_ms, 102), (150, 103)] {
@@ -208,7 +208,7 @@ fn a_probe_that_is_answered_too_soon_has_repaired_nothing() {
             assert!(found.iter().all(|packet| packet.flight.number != named));
             lost.extend(found.iter().map(|packet| packet.flight.number));
         }
-        board.send_new(at(160), Body::Data(Bytes::from_static(&[0; 100])));
+        board.send_new(at(160), Body::Data(vec![0; 100]));
         board.take_ack(at(200), 104, None, None, min_rtt);
         lost.extend(
             board.detect_losses(at(200), Span::from_secs(10)).0.iter().map(|packet| packet.flight.number),
