@@ -3,7 +3,8 @@
 //! A [`Scenario`](afteryou_scenario::Scenario) goes in, an [`Outcome`](afteryou_scenario::Outcome) comes out, as from the
 //! simulator, but windows and queues are smooth quantities and the answer is there at once: [`run`]. [`explain`] says what
 //! follows from a scenario without running it, from the [closed forms](closed). [`Network`] and [`Trajectory`] are the
-//! equations themselves, for those who want to look at a single curve.
+//! equations themselves, for those who want to look at a single curve. [`orbit`] samples them, [`curve`] measures the samples, and
+//! [`carofiglio`] has a paper's statements as functions.
 //!
 //! ```text
 //!   scenario ──plan──▶ network ──integrator──▶ trajectory ──record──▶ outcome
@@ -56,7 +57,9 @@
 //! ```
 
 mod analysis;
+pub mod carofiglio;
 pub mod closed;
+pub mod curve;
 mod entry;
 mod error;
 mod history;
@@ -64,6 +67,7 @@ mod integrator;
 pub mod model;
 mod network;
 mod options;
+pub mod orbit;
 mod phase;
 mod plan;
 mod record;

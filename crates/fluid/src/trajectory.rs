@@ -81,6 +81,11 @@ impl Trajectory {
         self.integrator.steps()
     }
 
+    /// Length of a step, s.
+    pub fn step_s(&self) -> f64 {
+        self.step_s
+    }
+
     /// The queue.
     pub fn queue(&self) -> f64 {
         self.integrator.y()[0]
@@ -186,9 +191,14 @@ impl Trajectory {
         }
     }
 
+    /// The step whose edge is nearest to a time.
+    pub fn step_at(&self, at_s: f64) -> u64 {
+        (at_s / self.step_s).round() as u64
+    }
+
     /// As many steps as bring it to `to_s`.
     pub fn run_to(&mut self, to_s: f64) {
-        let last = (to_s / self.step_s).round() as u64;
+        let last = self.step_at(to_s);
         while self.steps() < last {
             self.step();
         }
