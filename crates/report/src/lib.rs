@@ -63,5 +63,5 @@ pub use png::png;
 pub use qlog::{Qlogs, Vantage};
 pub use redraw::redraw;
 pub use series::{series_csv, series_parquet, write_series};
-pub use batch::{index_html, Brief, Estimate, Finished, Folders, Record, MOST_SHOWN};
-pub use compare::{short_names, Compared, ComparedMeans, Pair, SweepPair};
+pub use svg::{pair_svg, svg, Scale};
+pub use text::{batch_text, table_text, text};
