@@ -46,7 +46,7 @@ pub struct Chart {
 pub struct Line {
     /// Its name in the legend.
     pub name: String,
-    /// The controller whose colour and mark it has.
+    /// The controller whose colour and mark it has, if it is about one.
     pub controller: Option<String>,
     /// Its points, from left to right.
     pub spots: Vec<Spot>,
@@ -74,7 +74,14 @@ impl Chart {
 
     fn draw(&self, canvas: &Canvas<'_>) -> Result<(), Error> {
         let (across, up) = self.axes()?;
-        let style = |(index, line): (usize, &Line)| looks::of(line.controller.as_deref(), self.alike(index));
+        let style = |(index, line): (usize, &Line)| match line
+            .controller
+            .as_deref()
+            .filter(|name| looks::is_known(name))
+        {
+            Some(controller) => looks::of(Some(controller), self.alike(index)),
+            None => looks::nth(index),
+        };
         let styles: Vec<Style> = self.lines.iter().enumerate().map(style).collect();
         let mut legend: Vec<Entry> =
             self.lines.iter().zip(&styles).map(|(line, style)| entry(&line.name, *style)).collect();

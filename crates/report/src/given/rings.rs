@@ -101,11 +101,10 @@ fn arc(
             let angle = part * TAU * step as f64 / steps as f64 - FRAC_PI_2;
             (centre.0 + radius * angle.cos(), centre.1 + radius * angle.sin())
         };
-        for step in 0..steps {
-            let corners =
-                [at(radii[0], step), at(radii[1], step), at(radii[1], step + 1), at(radii[0], step + 1)];
-            canvas.polygon(&corners, colour)?;
-        }
+        // One shape, there along the outer edge and back along the inner one: pieces would show their seams.
+        let there = (0..=steps).map(|step| at(radii[1], step));
+        let back = (0..=steps).rev().map(|step| at(radii[0], step));
+        canvas.polygon(&there.chain(back).collect::<Vec<_>>(), colour)?;
     }
     Ok(())
 }
