@@ -23,7 +23,8 @@
 //!
 //! # Not modelled
 //! Other flows in the burst's queue, and the burst in theirs: the recorded queue is that of the equations. Losses of later
-//! trains before the first one is known. The pacing of real senders, which is twice the window per round trip in slow start.
+//! trains before the first one is known. Growth within a round trip is smooth, although a train's acknowledgements come together: a
+//! ramp is half a round trip shorter than in the simulator. The pacing of real senders, which is twice the window per round trip in slow start.
 //!
 //! # Known bad cases
 //! Traffic of others closes the gaps between packets and opens those between trains: with a standing queue there are no
