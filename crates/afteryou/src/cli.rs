@@ -7,6 +7,7 @@ use crate::list::ListArgs;
 use crate::manual::{self, CompletionsArgs, ManArgs};
 use crate::run_args::{EngineCommand, MergeArgs};
 use crate::runs;
+use crate::study::{self, StudyArgs};
 use crate::{demo, list};
 use afteryou_cc::list::Entry;
 use afteryou_scenario::catalogue;
@@ -49,6 +50,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Print two results side by side, with the differences.
     Compare(CompareArgs),
+    /// Run the experiments of five papers again, beside their published numbers.
+    Study(StudyArgs),
     /// List controllers, queues or transports with every parameter.
     List(ListArgs),
     /// Check this machine and the path to a peer, and suggest remedies.
@@ -71,6 +74,7 @@ Examples:
   afteryou sim scenarios/home-uplink.toml     the same in the simulator, at once
   afteryou fluid --explain FILE               its equilibrium and stability, without a run
   afteryou plot RESULT --y goodput --out x.svg  a figure of what it saved
+  afteryou study gong2012/fig2                a paper's figure again, beside its numbers
   afteryou list controllers                   the values of --controller
   afteryou list queues --json                 the same for queues, for programs
 
@@ -97,6 +101,7 @@ impl Command {
             Command::Plot(args) => args.run(),
             Command::Report(args) => args.run(),
             Command::Compare(args) => args.run(),
+            Command::Study(args) => study::run(&args),
             Command::List(args) => list::run(&args),
             Command::Doctor(args) => doctor::run(&args),
         }

@@ -13,4 +13,5 @@ pub mod live;
 pub mod manual;
 pub mod run_args;
 pub mod runs;
+pub mod study;
 mod values;

@@ -55,7 +55,7 @@ pub struct Cell {
     /// What it says beyond that.
     pub tone: Tone,
     /// Mark and colour of the flow it names.
-    pub style: Option<Style>,
+    pub(crate) style: Option<Style>,
     /// The whole of what the text cuts short.
     pub whole: Option<String>,
 }
@@ -120,7 +120,7 @@ impl Cell {
     }
 
     /// The same, marked as `style` says.
-    pub fn styled(self, style: Style) -> Cell {
+    pub(crate) fn styled(self, style: Style) -> Cell {
         Cell { style: Some(style), ..self }
     }
 

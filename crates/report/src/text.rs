@@ -49,8 +49,8 @@ pub fn text(outcome: &Outcome, width: usize, colour: bool) -> String {
     blocks.join("\n")
 }
 
-/// A table alone.
-pub(crate) fn table_text(table: &Table, width: usize, colour: bool) -> String {
+/// A table alone, for a terminal of `width` columns, with colours if `colour` says so.
+pub fn table_text(table: &Table, width: usize, colour: bool) -> String {
     Page { width: width.max(40), colour }.table(table)
 }
 

@@ -6,10 +6,11 @@
 mod ended;
 mod explain;
 pub mod merge;
-mod show;
+pub(crate) mod show;
 mod sweep;
 pub mod traced;
 
+pub(crate) use sweep::build;
 pub use sweep::redraw_tables;
 
 use crate::run_args::{EngineCommand, RunArgs};
@@ -106,7 +107,7 @@ fn read(args: &RunArgs) -> Result<Vec<File>, Failure> {
 }
 
 /// Set by Ctrl-C: the runs end, and nothing half-written stays.
-fn on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
+pub(crate) fn on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let handler = Arc::clone(&stop);
     ctrlc::set_handler(move || handler.store(true, Ordering::Relaxed)).context("cannot watch for Ctrl-C")?;
@@ -224,6 +225,6 @@ fn where_it_is(page: Option<&Path>) -> String {
     page.map(|path| format!("\nReport: {}\n", path.display())).unwrap_or_default()
 }
 
-fn in_colour() -> bool {
+pub(crate) fn in_colour() -> bool {
     std::io::stdout().is_terminal() && !afteryou_terminal::no_color()
 }

@@ -14,7 +14,7 @@ const USUAL: usize = 80;
 const CLEAR: &str = "\r\u{1b}[2K";
 
 /// The line.
-pub(super) struct Show {
+pub(crate) struct Show {
     total: usize,
     is_terminal: bool,
     started: Instant,
@@ -31,7 +31,7 @@ pub(super) struct Show {
 
 impl Show {
     /// A line about `total` runs; nothing is drawn unless somebody sees it.
-    pub(super) fn new(total: usize, is_terminal: bool) -> Show {
+    pub(crate) fn new(total: usize, is_terminal: bool) -> Show {
         Show {
             total,
             is_terminal,
@@ -45,18 +45,18 @@ impl Show {
     }
 
     /// So many runs are there already: they take no time.
-    pub(super) fn was_there(&mut self, runs: usize) {
+    pub(crate) fn was_there(&mut self, runs: usize) {
         self.there += runs;
     }
 
     /// So many runs of a file are over.
-    pub(super) fn ended(&mut self, runs: usize) {
+    pub(crate) fn ended(&mut self, runs: usize) {
         self.before += runs;
         self.simulated_s += std::mem::take(&mut self.latest_s);
     }
 
     /// Draws the line anew.
-    pub(super) fn draw(&mut self, progress: PoolProgress) {
+    pub(crate) fn draw(&mut self, progress: PoolProgress) {
         self.latest_s = progress.passed_s;
         let elapsed = self.started.elapsed();
         if !self.is_terminal || elapsed < QUIET {
@@ -77,7 +77,7 @@ impl Show {
     }
 
     /// Takes the line away.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.drawn) {
             complain(CLEAR);
         }

@@ -114,7 +114,7 @@ pub fn redraw_tables(dir: &Path, png: bool) -> Result<Option<PathBuf>, Failure> 
 }
 
 /// The hash of this program.
-fn build() -> Result<ContentHash, Failure> {
+pub(crate) fn build() -> Result<ContentHash, Failure> {
     // On Linux this opens the running program even where another one has taken its place.
     let running = Path::new("/proc/self/exe");
     let path = if cfg!(target_os = "linux") { running.to_owned() } else { std::env::current_exe()? };

@@ -16,7 +16,9 @@ pub use page::index_html;
 
 use crate::format::{count, number, NOTHING};
 use crate::table::{Cell, Column, Table};
-pub(crate) use statistics::{of_difference as estimate_of_difference, Estimate};
+pub use statistics::Estimate;
+
+pub(crate) use statistics::of_difference as estimate_of_difference;
 use std::collections::BTreeMap;
 
 /// Most runs that a page and a terminal show; tables for programs have all.

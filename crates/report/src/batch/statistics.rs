@@ -12,14 +12,16 @@ const FEWEST_FOR_AN_INTERVAL: usize = 3;
 
 /// A mean, and half the width of its 95 % interval where there are enough values and they differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Estimate {
-    pub(crate) mean: f64,
-    pub(crate) half_width: Option<f64>,
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// Half the width of the interval, by Student's t.
+    pub half_width: Option<f64>,
 }
 
 impl Estimate {
     /// Of nothing there is none.
-    pub(crate) fn of(values: &[f64]) -> Option<Estimate> {
+    pub fn of(values: &[f64]) -> Option<Estimate> {
         let (n, first) = (values.len(), *values.first()?);
         if values.iter().all(|value| *value == first) {
             return Some(Estimate { mean: first, half_width: None });

@@ -1,0 +1,14 @@
+//! The processor time of a thread.
+
+/// So far, s; 0 where the system does not say.
+#[cfg(unix)]
+pub(super) fn of_this_thread() -> f64 {
+    use rustix::time::{clock_gettime, ClockId};
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+#[cfg(not(unix))]
+pub(super) fn of_this_thread() -> f64 {
+    0.0
+}

@@ -1,0 +1,180 @@
+//! `afteryou study`: the experiments of five papers, run again beside their published numbers.
+
+mod cpu;
+mod list;
+mod place;
+
+use crate::runs::show::Show;
+use crate::runs::{build, in_colour, on_interrupt};
+use afteryou_lab::Pool;
+use afteryou_report::table_text;
+use afteryou_studies::{choice, tables, Cache, EntryVerdict, Error, Extent, Setting, Verdict};
+use afteryou_terminal::{output, Failure};
+use clap::Args;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+/// Which studies, and how much of them.
+#[derive(Args, Clone, Debug)]
+pub struct StudyArgs {
+    /// Papers (gong2012) or entries (gong2012/fig2); all by default
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
+
+    /// Print the entries instead of running them
+    #[arg(long)]
+    pub list: bool,
+
+    /// Exit 1 on any miss that is not explained, and on any explanation that does not hold any more
+    #[arg(long)]
+    pub check: bool,
+
+    /// Thinner grids and fewer seeds, and never a shorter run
+    #[arg(long, conflicts_with_all = ["full_repeats", "second_seeds"])]
+    pub quick: bool,
+
+    /// Every seed of the papers' protocols, where the usual run has fewer
+    #[arg(long, conflicts_with = "second_seeds")]
+    pub full_repeats: bool,
+
+    /// As many other seeds as the usual run has, to find verdicts that hang on luck
+    #[arg(long)]
+    pub second_seeds: bool,
+
+    /// For programs: the findings of each entry as JSON, one entry in a line
+    #[arg(long)]
+    pub json: bool,
+
+    /// Runs at the same time; the number of cores by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+
+    /// Keep the readings of runs in this folder, where an interrupted study goes on; the user's cache by default
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+}
+
+impl StudyArgs {
+    fn extent(&self) -> Extent {
+        match (self.quick, self.full_repeats, self.second_seeds) {
+            (true, _, _) => Extent::Quick,
+            (_, true, _) => Extent::Full,
+            (_, _, true) => Extent::Second,
+            _ => Extent::Usual,
+        }
+    }
+
+    fn pool(&self) -> Pool {
+        self.jobs.map_or_else(Pool::default, |jobs| Pool::of(jobs.into()))
+    }
+}
+
+/// Lists or runs the studies.
+pub fn run(args: &StudyArgs) -> Result<(), Failure> {
+    let chosen = choice::named(&args.ids).map_err(failure)?;
+    if args.list {
+        return list::print(&chosen, args.json);
+    }
+    let build = build()?;
+    let stop = on_interrupt()?;
+    let dir = args.cache.clone().or_else(place::cache);
+    let mut cache = match &dir {
+        Some(dir) => Cache::open(dir, &build).map_err(failure)?,
+        None => Cache::in_memory(),
+    };
+    let setting =
+        Setting { extent: args.extent(), pool: args.pool(), build, stop: &stop, cpu_s: cpu::of_this_thread };
+    let mut show: Option<Show> = None;
+    let verdicts = afteryou_studies::run(&chosen, &setting, &mut cache, &mut |all, there, progress| {
+        let show = show.get_or_insert_with(|| {
+            let mut show = Show::new(all, std::io::stderr().is_terminal());
+            show.was_there(there);
+            show
+        });
+        show.draw(progress);
+    });
+    if let Some(show) = &mut show {
+        show.clear();
+    }
+    let verdicts = verdicts.map_err(failure)?;
+    print(&verdicts, args.json)?;
+    if args.check {
+        return check(&verdicts);
+    }
+    Ok(())
+}
+
+fn print(verdicts: &[EntryVerdict], json: bool) -> Result<(), Failure> {
+    if json {
+        return verdicts.iter().try_for_each(|verdict| {
+            let line = serde_json::json!({
+                "entry": verdict.name(),
+                "verdict": verdict.verdict(),
+                "met_elsewhere": verdict.met_elsewhere(),
+                "left_out": verdict.left_out,
+                "stale": verdict.stale,
+                "findings": verdict.findings,
+            });
+            output::print(&format!("{line}\n"))
+        });
+    }
+    let (width, colour) = (output::table_width(), in_colour());
+    for verdict in verdicts {
+        output::print(&table_text(&tables::findings(verdict), width, colour))?;
+        output::print(&remarks(verdict))?;
+    }
+    output::print(&table_text(&tables::summary(verdicts), width, colour))
+}
+
+/// What a table does not hold: causes of explained misses, private data, a note, checks that a quick run leaves out.
+fn remarks(verdict: &EntryVerdict) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for finding in &verdict.findings {
+        if let Some((cause, why)) = &finding.explained {
+            let line = format!("explained by {}: {why}", cause.words());
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    lines.extend(verdict.entry.stand_in.as_ref().map(|words| format!("private data: {words}")));
+    lines.extend(verdict.entry.note.clone());
+    lines.extend(
+        verdict
+            .met_elsewhere()
+            .then(|| "met elsewhere in the range of what the paper does not state".to_owned()),
+    );
+    lines.extend((verdict.left_out > 0).then(|| format!("{} checks need the whole run", verdict.left_out)));
+    lines.extend(verdict.stale.iter().map(|stale| format!("stale explanation: {stale}")));
+    let wrapped =
+        lines.iter().map(|line| textwrap::indent(&textwrap::fill(line, output::width() - 2), "  ") + "\n");
+    wrapped.collect::<String>() + "\n"
+}
+
+fn check(verdicts: &[EntryVerdict]) -> Result<(), Failure> {
+    let missed = verdicts.iter().filter(|verdict| verdict.verdict() == Verdict::Missed);
+    let missed: Vec<String> = missed.map(EntryVerdict::name).collect();
+    let stale: Vec<String> =
+        verdicts.iter().filter(|v| !v.stale.is_empty()).map(EntryVerdict::name).collect();
+    let mut faults = Vec::new();
+    if !missed.is_empty() {
+        faults.push(format!("missed and not explained: {}", missed.join(", ")));
+    }
+    if !stale.is_empty() {
+        faults.push(format!("explanations do not hold: {}", stale.join(", ")));
+    }
+    match faults.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Verdict(faults.join("; "))),
+    }
+}
+
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::Lab(afteryou_lab::Error::Interrupted) => {
+            Failure::Stopped("interrupted: the same command goes on from there".to_owned())
+        }
+        Error::Unknown { .. } => Failure::usage(error),
+        other => other.into(),
+    }
+}

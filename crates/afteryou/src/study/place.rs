@@ -1,0 +1,12 @@
+//! Where readings of runs are kept if nobody says.
+
+use std::env;
+use std::path::PathBuf;
+
+/// The user's cache: `XDG_CACHE_HOME`, `LOCALAPPDATA` on Windows, or `~/.cache`; none without any of them.
+pub(super) fn cache() -> Option<PathBuf> {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = || set("HOME").map(|home| home.join(".cache"));
+    let base = set("XDG_CACHE_HOME").or_else(|| set("LOCALAPPDATA")).or_else(home)?;
+    Some(base.join("afteryou").join("study"))
+}

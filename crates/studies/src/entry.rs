@@ -1,0 +1,388 @@
+//! A paper as data: its experiments, and what each must show.
+//!
+//! A **grid** is a scenario file with settings and axes: every combination of the axes' values, each with so many seeds. An **entry**
+//! is one figure, table or sentence of the paper; its **checks** take a measure of the runs of a grid, judge the readings and hold
+//! the values against a band. A check without runs names a function and cases instead. One file of a paper holds its grids and its
+//! entries, another one the misses that are explained.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A paper.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paper {
+    /// Its short name: "gong2012".
+    pub id: String,
+    /// Authors and year.
+    pub authors: String,
+    /// Its title.
+    pub title: String,
+    /// Runs that checks refer to.
+    #[serde(rename = "grid", default)]
+    pub grids: Vec<Grid>,
+    /// Its experiments, in the order of the paper.
+    #[serde(rename = "entry")]
+    pub entries: Vec<Entry>,
+}
+
+/// Runs of a scenario: the combinations of the axes' values, each with all seeds.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grid {
+    /// Its name in the paper's checks.
+    pub id: String,
+    /// The file in `scenarios/papers`.
+    pub scenario: String,
+    /// Assignments that hold at every point: `link.queue="codel"`.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// The settings that vary.
+    #[serde(rename = "axis", default)]
+    pub axes: Vec<Axis>,
+    /// Seeds of each point, as many as the paper or its protocol asks for.
+    pub seeds: u32,
+    /// Seeds of the usual run where all of them take too long.
+    pub usual_seeds: Option<u32>,
+    /// Seeds of the quick run.
+    #[serde(default = "one")]
+    pub quick_seeds: u32,
+    /// Points of this grid are left out of the quick run, with the checks that need them.
+    #[serde(default)]
+    pub slow: bool,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// A setting that varies.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// Its name in checks.
+    pub name: String,
+    /// The key that the values are given to, where each value is a value of one key.
+    pub key: Option<String>,
+    /// The values, in order.
+    pub values: Vec<AxisValue>,
+    /// The paper does not state this setting: the verdict is taken at this value, and the others are shown beside it.
+    pub default: Option<String>,
+    /// Values of the quick run; all of them by default.
+    pub quick: Option<Vec<String>>,
+}
+
+/// A value of an axis.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum AxisValue {
+    /// A number for the axis's key.
+    Number(f64),
+    /// A value for the axis's key, as a string: "25 ms".
+    Text(String),
+    /// A label, and the assignments that it stands for.
+    Labelled(Vec<String>),
+}
+
+/// How an entry is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Arithmetic, a closed form, or a rule fed with events.
+    Exact,
+    /// The fluid model.
+    Fluid,
+    /// The packet simulator.
+    Simulation,
+    /// The paper used real packets; the simulator stands in.
+    Testbed,
+    /// No experiment: a statement about the world.
+    Context,
+}
+
+impl Kind {
+    /// The word for tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Exact => "exact",
+            Kind::Fluid => "fluid",
+            Kind::Simulation => "simulation",
+            Kind::Testbed => "testbed",
+            Kind::Context => "context",
+        }
+    }
+}
+
+/// A figure, a table or a sentence of a paper.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Its name within the paper: "fig1-droptail".
+    pub id: String,
+    /// Where in the paper it is: "figure 1".
+    pub place: String,
+    /// The paper's claim, in our words.
+    pub claim: String,
+    /// How it is answered.
+    pub kind: Kind,
+    /// Private data of the paper, and what stands in for them.
+    pub stand_in: Option<String>,
+    /// Anything that a reader of the verdict must know.
+    pub note: Option<String>,
+    /// What must hold of runs.
+    #[serde(rename = "check", default)]
+    pub checks: Vec<Check>,
+    /// What must hold of functions.
+    #[serde(rename = "exact", default)]
+    pub exact: Vec<Exact>,
+}
+
+/// Limits of a value; one without any limit is reported and not judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Band {
+    /// The smallest value inside.
+    pub min: Option<f64>,
+    /// The largest value inside.
+    pub max: Option<f64>,
+}
+
+impl Band {
+    /// Has it a limit?
+    pub fn judges(self) -> bool {
+        self.min.is_some() || self.max.is_some()
+    }
+
+    /// Is `value` inside? A value that is not a number is not.
+    pub fn holds(self, value: f64) -> bool {
+        !value.is_nan() && self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value <= max)
+    }
+}
+
+/// A call by name, with arguments.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "Called")]
+pub struct Call {
+    /// The name of the function.
+    pub name: String,
+    /// Its arguments.
+    pub with: Args,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Called {
+    Name(String),
+    Full {
+        name: String,
+        #[serde(flatten)]
+        with: Args,
+    },
+}
+
+impl From<Called> for Call {
+    fn from(called: Called) -> Call {
+        match called {
+            Called::Name(name) => Call { name, with: Args::default() },
+            Called::Full { name, with } => Call { name, with },
+        }
+    }
+}
+
+/// Arguments by name.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub struct Args(pub BTreeMap<String, toml::Value>);
+
+/// What must hold of the runs of a grid.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// Its name within the entry.
+    pub id: String,
+    /// What is measured, for people: "mean queue".
+    pub what: String,
+    /// The unit of the value: "packets"; empty for ratios.
+    #[serde(default)]
+    pub unit: String,
+    /// The grid.
+    pub grid: String,
+    /// The points of the grid: axis to label or labels. An axis that is not named is taken whole.
+    #[serde(default)]
+    pub at: At,
+    /// The measure, taken of each run.
+    pub measure: Call,
+    /// The judgement of all readings.
+    #[serde(default = "each")]
+    pub judge: Call,
+    /// Limits that decide.
+    #[serde(default)]
+    pub band: Band,
+    /// The paper's own statement, as people read it: "nearly 400".
+    pub published: Option<String>,
+    /// The paper's own limits, where they differ from the band.
+    pub published_band: Option<Band>,
+    /// This check decides nothing: it is the run that explains a miss.
+    #[serde(default)]
+    pub explains: bool,
+    /// The quick run leaves this check out, because its axes are thinner.
+    #[serde(default)]
+    pub slow: bool,
+}
+
+fn each() -> Call {
+    Call { name: "each".to_owned(), with: Args::default() }
+}
+
+/// Points of a grid: axis to one label, or to several.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub struct At(pub BTreeMap<String, Labels>);
+
+/// One label, or several.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Labels {
+    /// One.
+    One(String),
+    /// Any of these.
+    Several(Vec<String>),
+}
+
+impl Labels {
+    /// Is `label` among them?
+    pub fn has(&self, label: &str) -> bool {
+        match self {
+            Labels::One(one) => one == label,
+            Labels::Several(several) => several.iter().any(|one| one == label),
+        }
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[String] {
+        match self {
+            Labels::One(one) => std::slice::from_ref(one),
+            Labels::Several(several) => several,
+        }
+    }
+}
+
+/// What must hold of a function.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exact {
+    /// Its name within the entry.
+    pub id: String,
+    /// What is computed, for people.
+    pub what: String,
+    /// The unit of the value; empty for ratios.
+    #[serde(default)]
+    pub unit: String,
+    /// The name of the function.
+    pub function: String,
+    /// Inputs and what must come out.
+    pub cases: Vec<Case>,
+    /// The largest relative error of a case with a value.
+    #[serde(default = "exactly")]
+    pub relative: f64,
+    /// The largest absolute error of a case with a value, if that is more.
+    #[serde(default)]
+    pub absolute: f64,
+    /// The paper's own statement.
+    pub published: Option<String>,
+    /// Does the paper's own number agree? Left out where the paper has none.
+    pub published_met: Option<bool>,
+}
+
+fn exactly() -> f64 {
+    1e-9
+}
+
+/// Inputs of a function, and what must come out.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// The function's inputs, in its order.
+    #[serde(rename = "in", default)]
+    pub inputs: Vec<f64>,
+    /// The value that must come out, within the tolerance.
+    pub value: Option<f64>,
+    /// Or the limits of it.
+    #[serde(default)]
+    pub band: Band,
+}
+
+impl Exact {
+    /// The limits of a case.
+    pub fn band(&self, case: &Case) -> Band {
+        let Some(value) = case.value else { return case.band };
+        let width = (self.relative * value.abs()).max(self.absolute);
+        Band { min: Some(value - width), max: Some(value + width) }
+    }
+}
+
+/// A miss whose cause is known, and shown by a run or by the paper's own words.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Miss {
+    /// The entry.
+    pub entry: String,
+    /// The check.
+    pub check: String,
+    /// The finding of the check, as the table names it; all of them if it is left out.
+    pub at: Option<String>,
+    /// The kind of cause.
+    pub cause: Cause,
+    /// The cause, in a sentence or two.
+    pub why: String,
+    /// The value that is explained.
+    pub value: f64,
+    /// Another value is another miss if it is farther away than this.
+    pub within: f64,
+    /// The check of the same entry whose runs differ in the named thing alone, and which is met.
+    pub shown_by: Option<String>,
+    /// Passages of the paper that contradict each other.
+    #[serde(default)]
+    pub quotes: Vec<String>,
+}
+
+/// Causes of misses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// The paper contradicts itself or its own equations.
+    PapersSlip,
+    /// The paper does not state a setting that decides.
+    NotStated,
+    /// The paper's data are not public.
+    PrivateData,
+    /// The band cannot hold: its derivation is wrong.
+    Band,
+    /// A limit of our engines.
+    OurLimit,
+}
+
+impl Cause {
+    /// The words for tables.
+    pub fn words(self) -> &'static str {
+        match self {
+            Cause::PapersSlip => "the paper's slip",
+            Cause::NotStated => "a setting that is not stated",
+            Cause::PrivateData => "private data",
+            Cause::Band => "the band",
+            Cause::OurLimit => "a limit of ours",
+        }
+    }
+}
+
+/// The misses of a paper that are explained.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Misses {
+    /// Those of the whole run.
+    #[serde(rename = "miss", default)]
+    pub full: Vec<Miss>,
+    /// Those of the quick run.
+    #[serde(default)]
+    pub quick: Vec<Miss>,
+}

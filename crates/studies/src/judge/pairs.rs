@@ -1,0 +1,122 @@
+//! Judgements of two sets of points: `of` and `minus` (or `over`) name them, and points that agree in all other axes are pairs.
+
+use super::points::value_of_differences;
+use super::{at, mean, Judgement, Sample, Value};
+use crate::entry::{Args, At};
+use crate::error::{Error, Result};
+
+pub(super) const JUDGEMENTS: &[Judgement] = &[
+    Judgement {
+        name: "difference",
+        help: "of each pair, `of` less `minus`, seed by seed",
+        judge: difference,
+    },
+    Judgement {
+        name: "mean_difference",
+        help: "the mean over `of` less the mean over `minus`",
+        judge: mean_difference,
+    },
+    Judgement {
+        name: "relative_change",
+        help: "of each pair, `of` less `minus` over `minus`",
+        judge: relative_change,
+    },
+    Judgement { name: "ratio", help: "of each pair, the mean of `of` over the mean of `over`", judge: ratio },
+    Judgement {
+        name: "smallest_difference",
+        help: "the smallest of `difference`",
+        judge: smallest_difference,
+    },
+    Judgement {
+        name: "share_of_pairs_below",
+        help: "the part of the pairs whose `difference` is below `level`",
+        judge: share_below,
+    },
+];
+
+/// Pairs of samples that agree in every axis that the two sets do not name.
+fn pairs<'a>(samples: &[&'a Sample], one: &At, other: &At) -> Result<Vec<(String, &'a Sample, &'a Sample)>> {
+    let named: Vec<&str> = one.0.keys().chain(other.0.keys()).map(String::as_str).collect();
+    let others = at(samples, other)?;
+    let pair = |sample: &'a Sample| {
+        let words = sample.point.words_without(&named);
+        let partner = others.iter().find(|other| other.point.words_without(&named) == words);
+        let missing = || Error::NoReading(format!("nothing stands beside the point {words:?}"));
+        Ok((words.clone(), sample, *partner.ok_or_else(missing)?))
+    };
+    at(samples, one)?.into_iter().map(pair).collect()
+}
+
+fn each_pair(
+    samples: &[&Sample],
+    args: &Args,
+    second: &str,
+    make: fn(f64, f64) -> f64,
+) -> Result<Vec<Value>> {
+    let pairs = pairs(samples, &args.at("of")?, &args.at(second)?)?;
+    let value = |(at, one, other): (String, &Sample, &Sample)| {
+        let (one, other) = (one.numbers()?, other.numbers()?);
+        let made: Vec<f64> = one.iter().zip(&other).map(|(one, other)| make(*one, *other)).collect();
+        Ok(value_of_differences(at, &made))
+    };
+    pairs.into_iter().map(value).collect()
+}
+
+fn difference(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    each_pair(samples, args, "minus", |one, other| one - other)
+}
+
+fn relative_change(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    each_pair(samples, args, "minus", |one, other| (one - other) / other)
+}
+
+fn ratio(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    let pairs = pairs(samples, &args.at("of")?, &args.at("over")?)?;
+    let value = |(at, one, other): (String, &Sample, &Sample)| {
+        let (value, seeds) = (one.mean()? / other.mean()?, one.readings.len());
+        Ok(Value { at, value, half_width: None, seeds })
+    };
+    pairs.into_iter().map(value).collect()
+}
+
+fn mean_difference(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    let mean_of = |key: &str| -> Result<f64> {
+        let means: Vec<f64> = at(samples, &args.at(key)?)?.iter().map(|s| s.mean()).collect::<Result<_>>()?;
+        Ok(mean(&means))
+    };
+    Ok(vec![Value::bare(mean_of("of")? - mean_of("minus")?, samples)])
+}
+
+fn smallest_difference(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    let values = difference(samples, args)?;
+    let smallest =
+        values.into_iter().reduce(|least, next| if next.value < least.value { next } else { least });
+    Ok(smallest.into_iter().collect())
+}
+
+fn share_below(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    let (values, level) = (difference(samples, args)?, args.needed_number("level")?);
+    let below = values.iter().filter(|value| value.value < level).count();
+    Ok(vec![Value::bare(below as f64 / values.len() as f64, samples)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{args, grid_samples};
+    use super::*;
+
+    #[test]
+    fn pairs_agree_in_every_other_axis() {
+        let samples = grid_samples(&[("x", "1", 5.0), ("x", "2", 7.0), ("y", "1", 1.0), ("y", "2", 10.0)]);
+        let samples: Vec<&Sample> = samples.iter().collect();
+        let with = args("of = { kind = \"x\" }\nminus = { kind = \"y\" }\nlevel = 0.0");
+        let values = difference(&samples, &with).unwrap();
+        let found: Vec<_> = values.iter().map(|value| (&*value.at, value.value)).collect();
+        assert_eq!(found, [("1", 4.0), ("2", -3.0)]);
+        assert_eq!(smallest_difference(&samples, &with).unwrap()[0].value, -3.0);
+        assert_eq!(share_below(&samples, &with).unwrap()[0].value, 0.5);
+        assert_eq!(mean_difference(&samples, &with).unwrap()[0].value, 0.5);
+        let over = args("of = { kind = \"y\" }\nover = { kind = \"x\" }");
+        assert_eq!(ratio(&samples, &over).unwrap()[0].value, 0.2);
+    }
+}

@@ -1,0 +1,56 @@
+//! Five papers on background transport, run again: every experiment with its settings, the published number, the band in which
+//! ours must lie, and the verdict.
+//!
+//! ```no_run
+//! use afteryou_studies::{choice, run, Cache, Extent, Setting};
+//! # use std::sync::atomic::AtomicBool;
+//! let chosen = choice::named(&["gong2012/fig2".to_owned()])?;
+//! # let build = afteryou_scenario::content::ContentHash::of_text("");
+//! let stop = AtomicBool::new(false);
+//! let setting = Setting { extent: Extent::Quick, pool: Default::default(), build, stop: &stop, cpu_s: || 0.0 };
+//! for verdict in run(&chosen, &setting, &mut Cache::in_memory(), &mut |_, _, _| ())? {
+//!     println!("{}: {}", verdict.name(), verdict.verdict().word());
+//! }
+//! # Ok::<(), afteryou_studies::Error>(())
+//! ```
+//!
+//! | module | holds |
+//! |---|---|
+//! | `papers`, `entry` | the papers' data, and their types |
+//! | `grid`, `plan` | which runs there are, and which ones entries need |
+//! | `measure` | functions from a run to numbers, by name |
+//! | `judge` | functions from the readings of points to values, by name |
+//! | `exact` | functions of the entries without runs |
+//! | `cache`, `study` | runs that were made before; making the others, and judging |
+//! | `verdict`, `tables` | values beside their bands |
+//!
+//! `papers/<paper>/entries.toml` holds grids and entries, `misses.toml` the misses that are explained. The scenario files are those of
+//! `scenarios/papers`, one for the common settings of each paper's section; a grid adds what the entry's text names.
+
+mod args;
+mod cache;
+pub mod choice;
+mod entry;
+mod error;
+pub mod exact;
+mod grid;
+pub mod judge;
+pub mod measure;
+pub mod papers;
+mod plan;
+mod reading;
+mod study;
+pub mod tables;
+mod verdict;
+
+pub use cache::{Cache, Kept};
+pub use entry::{
+    Args, At, Axis, AxisValue, Band, Call, Case, Cause, Check, Entry, Exact, Grid, Kind, Labels, Miss,
+    Misses, Paper,
+};
+pub use error::{Error, Result};
+pub use grid::{Extent, GridPoint};
+pub use plan::{Chosen, Wanted};
+pub use reading::Reading;
+pub use study::{run, Setting};
+pub use verdict::{EntryVerdict, Finding, Verdict};

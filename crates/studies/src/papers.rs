@@ -1,0 +1,91 @@
+//! The papers' files, built into the program, so that a study needs nothing beside it.
+
+use crate::entry::{Misses, Paper};
+use crate::error::{Error, Result};
+use std::sync::OnceLock;
+
+/// A paper's files.
+struct Files {
+    id: &'static str,
+    /// Grids and entries.
+    entries: &'static str,
+    /// Misses that are explained.
+    misses: &'static str,
+}
+
+macro_rules! files {
+    ($($id:literal),+ $(,)?) => {
+        &[$(Files {
+            id: $id,
+            entries: include_str!(concat!("../papers/", $id, "/entries.toml")),
+            misses: include_str!(concat!("../papers/", $id, "/misses.toml")),
+        }),+]
+    };
+}
+
+/// In the order of the papers.
+const PAPERS: &[Files] = files!["gong2012", "carofiglio2013", "kuhn2014", "alsaadi2017", "bagnulo2022"];
+
+macro_rules! scenarios {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../scenarios/papers/", $name)))),+]
+    };
+}
+
+/// The scenario files by name.
+const SCENARIOS: &[(&str, &str)] = scenarios![
+    "alsaadi-a0.toml",
+    "alsaadi-pair.toml",
+    "alsaadi-rto.toml",
+    "bagnulo-b0.toml",
+    "bagnulo-four.toml",
+    "bagnulo-pair.toml",
+    "bagnulo-short.toml",
+    "carofiglio-c0.toml",
+    "carofiglio-c9-peer.toml",
+    "carofiglio-c9-swarm.toml",
+    "carofiglio-libutp.toml",
+    "carofiglio-staggered.toml",
+    "carofiglio-tcp.toml",
+    "gong-g0.toml",
+    "kuhn-k1.toml",
+    "kuhn-k2.toml",
+    "kuhn-k3.toml",
+];
+
+/// The text of a scenario file by its name in `scenarios/papers`.
+pub fn scenario(name: &str) -> Option<&'static str> {
+    SCENARIOS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// The names of all scenario files.
+pub fn scenarios() -> impl Iterator<Item = &'static str> {
+    SCENARIOS.iter().map(|(name, _)| *name)
+}
+
+/// All papers, in order.
+///
+/// # Errors
+/// A file that is wrong; a test reads all of them.
+pub fn all() -> Result<&'static [Paper]> {
+    static READ: OnceLock<Vec<Paper>> = OnceLock::new();
+    if let Some(papers) = READ.get() {
+        return Ok(papers);
+    }
+    let papers = PAPERS.iter().map(read).collect::<Result<_>>()?;
+    Ok(READ.get_or_init(|| papers))
+}
+
+fn read(files: &Files) -> Result<Paper> {
+    toml::from_str(files.entries).map_err(|error| Error::data(files.id, error.to_string()))
+}
+
+/// The explained misses of a paper.
+///
+/// # Errors
+/// A file that is wrong, or a paper that is not there.
+pub fn misses(paper: &str) -> Result<Misses> {
+    let files = PAPERS.iter().find(|files| files.id == paper);
+    let files = files.ok_or_else(|| Error::data(paper, "there is no such paper"))?;
+    toml::from_str(files.misses).map_err(|error| Error::data(paper, error.to_string()))
+}

@@ -1,0 +1,351 @@
+//! A study: the runs that entries need are made or found in the cache, and each check is judged.
+
+use crate::cache::{Cache, Kept};
+use crate::entry::{Band, Check, Exact, Miss};
+use crate::error::{Error, Result};
+use crate::exact;
+use crate::grid::Extent;
+use crate::judge::{self, Sample, Value};
+use crate::measure;
+use crate::papers;
+use crate::plan::{is_run, measure_key, wanted, Chosen, Wanted};
+use crate::verdict::{EntryVerdict, Finding, Verdict};
+use afteryou_lab::sweep;
+use afteryou_lab::{Event, Jobs, Point, Pool, PoolProgress, Simulator};
+use afteryou_scenario::content::ContentHash;
+use afteryou_scenario::Outcome;
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+/// Where and how a study runs.
+pub struct Setting<'a> {
+    /// How much of it.
+    pub extent: Extent,
+    /// The threads.
+    pub pool: Pool,
+    /// The hash of the program, part of the key of each run.
+    pub build: ContentHash,
+    /// Ends everything within a moment.
+    pub stop: &'a AtomicBool,
+    /// The processor time of the calling thread, s.
+    pub cpu_s: fn() -> f64,
+}
+
+/// One run: a point of a grid with a seed.
+#[derive(Clone, Copy)]
+struct Job {
+    /// Index among the wanted points.
+    wanted: usize,
+    /// From 1.
+    repetition: u32,
+}
+
+/// Runs what `chosen` needs and `cache` does not have, and judges each entry. `progress` gets the number of runs, those that were
+/// there already, and how far the others are.
+///
+/// # Errors
+/// Wrong data of a paper, a run that fails, a cache that cannot be written, and an interruption.
+pub fn run(
+    chosen: &[Chosen],
+    setting: &Setting,
+    cache: &mut Cache,
+    progress: &mut dyn FnMut(usize, usize, PoolProgress),
+) -> Result<Vec<EntryVerdict>> {
+    let wanted = wanted(chosen, setting.extent)?;
+    let jobs: Vec<Job> = (wanted.iter().enumerate())
+        .flat_map(|(index, point)| {
+            point.grid.repetitions(setting.extent).map(move |r| Job { wanted: index, repetition: r })
+        })
+        .collect();
+    let kept = make(&wanted, &jobs, setting, cache, progress)?;
+    let samples = samples(&wanted, &jobs, &kept);
+    let mut verdicts = Vec::with_capacity(chosen.len());
+    for (index, chosen) in chosen.iter().enumerate() {
+        let ours = |(job, _): &(&Job, &Kept)| wanted[job.wanted].first == index;
+        let cpu_s = jobs.iter().zip(&kept).filter(ours).map(|(_, kept)| kept.cpu_s).sum();
+        verdicts.push(verdict(chosen, setting.extent, &samples, cpu_s)?);
+    }
+    Ok(verdicts)
+}
+
+/// The readings of every job, in order. Two jobs that are the same run are made once.
+fn make(
+    wanted: &[Wanted],
+    jobs: &[Job],
+    setting: &Setting,
+    cache: &mut Cache,
+    progress: &mut dyn FnMut(usize, usize, PoolProgress),
+) -> Result<Vec<Kept>> {
+    let point = |job: &Job| -> Result<Point> {
+        let Wanted { grid, point, .. } = &wanted[job.wanted];
+        Ok(Point::new(&Simulator, point.scenario(grid, job.repetition)?))
+    };
+    let mut runs: Vec<(ContentHash, Point, Vec<usize>)> = Vec::new();
+    let (mut keys, mut places) = (Vec::with_capacity(jobs.len()), HashMap::new());
+    for (index, job) in jobs.iter().enumerate() {
+        let point = point(job)?;
+        let key = sweep::key(&setting.build, &point.hash(), point.scenario.seed);
+        keys.push(key);
+        let place = *places.entry(key.to_string()).or_insert_with(|| {
+            runs.push((key, point, Vec::new()));
+            runs.len() - 1
+        });
+        runs[place].2.push(job.wanted);
+        let _ = index;
+    }
+    let measures_of = |points: &[usize]| -> Vec<String> {
+        points.iter().flat_map(|index| wanted[*index].measures.keys().cloned()).collect()
+    };
+    let is_pending = |index: &usize| cache.get(&runs[*index].0, &measures_of(&runs[*index].2)).is_none();
+    let pending: Vec<usize> = (0..runs.len()).filter(is_pending).collect();
+    let (all, there) = (runs.len(), runs.len() - pending.len());
+    let shared = Mutex::new(&mut *cache);
+    let began = Mutex::new(HashMap::new());
+    let jobs_of_pool = Jobs {
+        engine: &Simulator,
+        indices: &pending,
+        point: &|index| {
+            let thread = std::thread::current().id();
+            began.lock().unwrap_or_else(PoisonError::into_inner).insert(thread, (setting.cpu_s)());
+            Ok(runs[index].1.clone())
+        },
+        ahead: usize::MAX,
+    };
+    let finish = |index: usize, outcome: Outcome| -> Result<()> {
+        let thread = std::thread::current().id();
+        let start = began.lock().unwrap_or_else(PoisonError::into_inner).get(&thread).copied();
+        let mut kept =
+            Kept { cpu_s: start.map_or(0.0, |start| (setting.cpu_s)() - start), ..Kept::default() };
+        for of in &runs[index].2 {
+            for (key, call) in &wanted[*of].measures {
+                let read = || measure::take(&outcome, call).map_err(|error| error.to_string());
+                kept.readings.entry(key.clone()).or_insert_with(read);
+            }
+        }
+        shared.lock().unwrap_or_else(PoisonError::into_inner).put(&runs[index].0, kept)
+    };
+    setting.pool.each(&jobs_of_pool, &finish, setting.stop, &mut |event| {
+        if let Event::Progress(done) = event {
+            progress(all, there, done);
+        }
+        Ok::<(), Error>(())
+    })?;
+    let found = |key: &ContentHash| cache.get(key, &[]).cloned();
+    keys.iter()
+        .map(|key| found(key).ok_or_else(|| Error::NoReading("a run left no readings".to_owned())))
+        .collect()
+}
+
+/// Of each wanted point and measure, the readings in the order of the seeds.
+struct Samples<'a> {
+    wanted: &'a [Wanted],
+    /// By wanted point.
+    kept: Vec<Vec<&'a Kept>>,
+}
+
+fn samples<'a>(wanted: &'a [Wanted], jobs: &[Job], kept: &'a [Kept]) -> Samples<'a> {
+    let mut of_points: Vec<Vec<&Kept>> = wanted.iter().map(|_| Vec::new()).collect();
+    for (job, kept) in jobs.iter().zip(kept) {
+        of_points[job.wanted].push(kept);
+    }
+    Samples { wanted, kept: of_points }
+}
+
+impl Samples<'_> {
+    /// The samples of a check: at the defaults of settings that are not stated, or elsewhere.
+    fn of(&self, chosen: &Chosen, check: &Check) -> Result<(Vec<Sample>, Vec<Sample>)> {
+        let (grid, key) = (chosen.grid(check)?, measure_key(&check.measure));
+        let mut defaults = grid.defaults();
+        // A check that names such a setting means what it names.
+        defaults.0.retain(|axis, _| !check.at.0.contains_key(axis));
+        let (mut here, mut elsewhere) = (Vec::new(), Vec::new());
+        for (wanted, kept) in self.wanted.iter().zip(&self.kept) {
+            if !std::ptr::eq(wanted.grid, grid) || !wanted.point.is_at(&check.at) {
+                continue;
+            }
+            let reading = |kept: &&Kept| match kept.readings.get(&key) {
+                Some(Ok(reading)) => Ok(reading.clone()),
+                Some(Err(reason)) => {
+                    Err(Error::NoReading(format!("{}: {reason}", wanted.point.words_without(&[]))))
+                }
+                None => Err(Error::NoReading(format!("{key} was not taken"))),
+            };
+            let readings = kept.iter().map(reading).collect::<Result<_>>()?;
+            let sample = Sample { point: wanted.point.clone(), readings };
+            match sample.point.is_at(&defaults) {
+                true => here.push(sample),
+                false => elsewhere.push(sample),
+            }
+        }
+        Ok((here, elsewhere))
+    }
+}
+
+fn verdict(chosen: &Chosen, extent: Extent, samples: &Samples, cpu_s: f64) -> Result<EntryVerdict> {
+    let (mut findings, mut left_out) = (Vec::new(), 0);
+    for exact in &chosen.entry.exact {
+        findings.extend(exact.cases.iter().map(|case| of_function(exact, case)));
+    }
+    for check in &chosen.entry.checks {
+        match is_run(check, chosen.grid(check)?, extent) {
+            true => findings.extend(of_runs(chosen, check, samples)),
+            false => left_out += 1,
+        }
+    }
+    let misses = papers::misses(&chosen.paper.id)?;
+    let misses = if extent == Extent::Quick { misses.quick } else { misses.full };
+    let ours: Vec<&Miss> = misses.iter().filter(|miss| miss.entry == chosen.entry.id).collect();
+    let stale = explain(&mut findings, &ours);
+    Ok(EntryVerdict { paper: &chosen.paper.id, entry: chosen.entry, findings, cpu_s, left_out, stale })
+}
+
+fn of_function(exact: &Exact, case: &crate::entry::Case) -> Finding {
+    let inputs: Vec<String> = case.inputs.iter().map(f64::to_string).collect();
+    let band = exact.band(case);
+    let computed = exact::compute(&exact.function, &case.inputs);
+    let value = Value {
+        at: inputs.join(", "),
+        value: computed.as_ref().copied().unwrap_or(f64::NAN),
+        half_width: None,
+        seeds: 0,
+    };
+    let blank = Finding::blank(&exact.id, &exact.what, &exact.unit, exact.published.clone());
+    let finding = blank.with(value, band, None);
+    Finding {
+        published_met: exact.published_met,
+        trouble: computed.err().map(|error| error.to_string()),
+        ..finding
+    }
+}
+
+fn of_runs(chosen: &Chosen, check: &Check, samples: &Samples) -> Vec<Finding> {
+    let blank = || Finding {
+        explains: check.explains,
+        ..Finding::blank(&check.id, &check.what, &check.unit, check.published.clone())
+    };
+    let judged = |samples: &[Sample]| judge::judge(&samples.iter().collect::<Vec<_>>(), &check.judge);
+    let failed =
+        |error: Error| Finding { trouble: Some(error.to_string()), verdict: Verdict::Missed, ..blank() };
+    let (here, elsewhere) = match samples.of(chosen, check) {
+        Ok(samples) => samples,
+        Err(error) => return vec![failed(error)],
+    };
+    let mut findings = match judged(&here) {
+        Ok(values) => values.into_iter().map(|v| blank().with(v, check.band, check.published_band)).collect(),
+        Err(error) => vec![failed(error)],
+    };
+    for (words, samples) in by_unstated(chosen, check, elsewhere) {
+        // A judgement that needs points which a thinner range does not have says nothing there.
+        let values = judged(&samples).unwrap_or_default();
+        findings.extend(values.into_iter().map(|value| {
+            let value = Value { at: format!("{words}: {}", value.at), ..value };
+            Finding { elsewhere: true, ..blank().with(value, check.band, check.published_band) }
+        }));
+    }
+    findings
+}
+
+/// Samples away from the defaults, by the values of the settings that are not stated.
+fn by_unstated(chosen: &Chosen, check: &Check, samples: Vec<Sample>) -> Vec<(String, Vec<Sample>)> {
+    let Ok(grid) = chosen.grid(check) else { return Vec::new() };
+    let unstated: Vec<&str> =
+        grid.axes.iter().filter(|axis| axis.default.is_some()).map(|axis| &*axis.name).collect();
+    let mut groups: Vec<(String, Vec<Sample>)> = Vec::new();
+    for sample in samples {
+        let labels = unstated.iter().filter_map(|axis| Some(format!("{axis} {}", sample.point.label(axis)?)));
+        let words = labels.collect::<Vec<_>>().join(", ");
+        match groups.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, group)) => group.push(sample),
+            None => groups.push((words, vec![sample])),
+        }
+    }
+    groups
+}
+
+impl Finding {
+    fn blank(check: &str, what: &str, unit: &str, published: Option<String>) -> Finding {
+        Finding {
+            check: check.to_owned(),
+            what: what.to_owned(),
+            unit: unit.to_owned(),
+            at: String::new(),
+            value: None,
+            half_width: None,
+            seeds: 0,
+            band: Band::default(),
+            published,
+            published_met: None,
+            verdict: Verdict::Reported,
+            trouble: None,
+            explained: None,
+            explains: false,
+            elsewhere: false,
+        }
+    }
+
+    fn with(self, value: Value, band: Band, published: Option<Band>) -> Finding {
+        let verdict = match (band.judges(), band.holds(value.value)) {
+            (false, _) => Verdict::Reported,
+            (true, true) => Verdict::Met,
+            (true, false) => Verdict::Missed,
+        };
+        Finding {
+            at: value.at,
+            value: Some(value.value),
+            half_width: value.half_width,
+            seeds: value.seeds,
+            band,
+            published_met: published.map(|published| published.holds(value.value)),
+            verdict,
+            ..self
+        }
+    }
+}
+
+/// Marks the misses that are explained, and returns what is wrong with the explanations: those of findings that are met by now or
+/// are not there, and those whose stored value is not the value any more.
+fn explain(findings: &mut [Finding], misses: &[&Miss]) -> Vec<String> {
+    let mut stale = Vec::new();
+    for miss in misses {
+        if let Some(fault) = fault(findings, miss) {
+            stale.push(fault);
+            continue;
+        }
+        for finding in findings.iter_mut().filter(|finding| concerns(miss, finding)) {
+            finding.verdict = Verdict::Explained;
+            finding.explained = Some((miss.cause, miss.why.clone()));
+        }
+    }
+    stale
+}
+
+fn concerns(miss: &Miss, finding: &Finding) -> bool {
+    finding.decides() && finding.check == miss.check && miss.at.as_ref().is_none_or(|at| *at == finding.at)
+}
+
+fn fault(findings: &[Finding], miss: &Miss) -> Option<String> {
+    let named =
+        [Some(&*miss.check), miss.at.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" at ");
+    let ours: Vec<&Finding> = findings.iter().filter(|finding| concerns(miss, finding)).collect();
+    if ours.is_empty() {
+        return Some(format!("{named}: an explanation is stored, and there is no such finding"));
+    }
+    for finding in ours {
+        let value = finding.value.unwrap_or(f64::NAN);
+        if finding.verdict != Verdict::Missed {
+            return Some(format!("{named}: an explanation is stored, and the band is met ({value})"));
+        }
+        if (value - miss.value).abs() > miss.within || value.is_nan() {
+            let (stored, within) = (miss.value, miss.within);
+            return Some(format!("{named}: {value} is explained as {stored} ± {within}: explain it anew"));
+        }
+    }
+    let Some(shown_by) = &miss.shown_by else {
+        let nothing = miss.quotes.len() < 2;
+        return nothing.then(|| format!("{named}: neither a run nor two passages of the paper explain this"));
+    };
+    let mut runs = findings.iter().filter(|finding| finding.check == *shown_by).peekable();
+    let is_met = runs.peek().is_some() && runs.all(|finding| finding.verdict == Verdict::Met);
+    (!is_met).then(|| format!("{named}: the run that explains it, {shown_by}, is not met"))
+}

@@ -1,0 +1,134 @@
+//! Verdicts: each value held against its band, and what follows for a check, an entry and a paper.
+
+use crate::entry::{Band, Cause, Entry};
+use serde::Serialize;
+
+/// A value beside its band and what the paper says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// The check.
+    pub check: String,
+    /// What is measured.
+    pub what: String,
+    /// Its unit.
+    pub unit: String,
+    /// The points that it is about; empty if it is about all of the check.
+    pub at: String,
+    /// The value, a mean over the seeds; none if there was nothing to measure, which `trouble` says.
+    pub value: Option<f64>,
+    /// Half the width of its 95 % interval, where it is known.
+    pub half_width: Option<f64>,
+    /// Seeds of the mean.
+    pub seeds: usize,
+    /// The limits that decide.
+    #[serde(serialize_with = "band")]
+    pub band: Band,
+    /// The paper's own statement.
+    pub published: Option<String>,
+    /// Does the paper's own number hold? None where it is not told apart from the band.
+    pub published_met: Option<bool>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The reason that there is no value.
+    pub trouble: Option<String>,
+    /// The cause of a miss that is explained, and why.
+    pub explained: Option<(Cause, String)>,
+    /// The run that explains a miss; it decides nothing.
+    pub explains: bool,
+    /// This is away from the defaults of settings that the paper does not state; it decides nothing.
+    pub elsewhere: bool,
+}
+
+fn band<S: serde::Serializer>(band: &Band, serializer: S) -> Result<S::Ok, S::Error> {
+    [band.min, band.max].serialize(serializer)
+}
+
+impl Serialize for Cause {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.words())
+    }
+}
+
+impl Finding {
+    /// Does it decide anything?
+    pub fn decides(&self) -> bool {
+        !self.explains && !self.elsewhere
+    }
+}
+
+/// The verdict on a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// There is no band: the value is shown.
+    Reported,
+    /// Inside the band.
+    Met,
+    /// Outside, and the cause is known and shown.
+    Explained,
+    /// Outside.
+    Missed,
+}
+
+impl Verdict {
+    /// The word for tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Reported => "reported",
+            Verdict::Met => "met",
+            Verdict::Explained => "missed, explained",
+            Verdict::Missed => "missed",
+        }
+    }
+}
+
+/// An entry with its findings.
+#[derive(Clone, Debug)]
+pub struct EntryVerdict {
+    /// The paper's short name.
+    pub paper: &'static str,
+    /// The entry.
+    pub entry: &'static Entry,
+    /// One for each point and check, in the order of the file.
+    pub findings: Vec<Finding>,
+    /// Processor time of the runs that this entry is the first to need, s.
+    pub cpu_s: f64,
+    /// Checks that this run leaves out, because it is a quick one.
+    pub left_out: usize,
+    /// Faults of the list of explained misses that concern this entry.
+    pub stale: Vec<String>,
+}
+
+impl EntryVerdict {
+    /// "gong2012/fig2".
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.paper, self.entry.id)
+    }
+
+    /// An entry is met only if each of its findings is.
+    pub fn verdict(&self) -> Verdict {
+        let deciding = self.findings.iter().filter(|finding| finding.decides());
+        deciding.map(|finding| finding.verdict).max().unwrap_or(Verdict::Reported)
+    }
+
+    /// Is the band missed at the defaults, and met elsewhere in the range of settings that the paper does not state?
+    pub fn met_elsewhere(&self) -> bool {
+        let missed = self.findings.iter().filter(|f| f.decides() && f.verdict >= Verdict::Explained);
+        let elsewhere = |check: &str| {
+            let mut others = self.findings.iter().filter(|f| f.elsewhere && f.check == check);
+            others.any(|finding| finding.verdict == Verdict::Met)
+        };
+        self.verdict() >= Verdict::Explained && missed.into_iter().all(|finding| elsewhere(&finding.check))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_finding_that_decides_is_the_verdict() {
+        assert!(Verdict::Reported < Verdict::Met && Verdict::Met < Verdict::Explained);
+        assert!(Verdict::Explained < Verdict::Missed);
+    }
+}

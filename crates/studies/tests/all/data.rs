@@ -1,0 +1,141 @@
+//! The papers' files: every name in them is there, every point is a scenario, and no check is empty.
+
+use afteryou_studies::{choice, exact, judge, measure, papers, At, Chosen, Extent, Grid};
+use std::collections::BTreeSet;
+
+fn all() -> Vec<Chosen> {
+    choice::all().unwrap()
+}
+
+fn grids() -> Vec<&'static Grid> {
+    papers::all().unwrap().iter().flat_map(|paper| &paper.grids).collect()
+}
+
+#[test]
+fn names_of_entries_checks_and_grids_are_unique() {
+    for paper in papers::all().unwrap() {
+        let mut seen = BTreeSet::new();
+        assert!(paper.entries.iter().all(|entry| seen.insert(entry.id.clone())), "{}: {seen:?}", paper.id);
+        let mut seen = BTreeSet::new();
+        assert!(paper.grids.iter().all(|grid| seen.insert(grid.id.clone())), "{}: {seen:?}", paper.id);
+    }
+    for Chosen { paper, entry } in all() {
+        let mut seen = BTreeSet::new();
+        let ids = entry.checks.iter().map(|check| &check.id).chain(entry.exact.iter().map(|exact| &exact.id));
+        for id in ids {
+            assert!(seen.insert(id), "{}/{}: {id} is there twice", paper.id, entry.id);
+        }
+    }
+}
+
+#[test]
+fn every_measure_judgement_and_function_that_a_check_names_is_there() {
+    for chosen in all() {
+        let entry = chosen.entry;
+        for check in &entry.checks {
+            let place = format!("{}/{}/{}", chosen.paper.id, entry.id, check.id);
+            assert!(measure::find(&check.measure.name).is_ok(), "{place}: measure {:?}", check.measure.name);
+            assert!(judge::find(&check.judge.name).is_ok(), "{place}: judgement {:?}", check.judge.name);
+            assert!(chosen.grid(check).is_ok(), "{place}: grid {:?}", check.grid);
+        }
+        for exact in &entry.exact {
+            for case in &exact.cases {
+                let value = exact::compute(&exact.function, &case.inputs);
+                assert!(value.is_ok(), "{}/{}/{}: {value:?}", chosen.paper.id, entry.id, exact.id);
+                assert!(
+                    case.value.is_some() || case.band.judges(),
+                    "{}/{}: a case without a value",
+                    entry.id,
+                    exact.id
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_point_of_every_grid_is_a_scenario_also_of_the_quick_run() {
+    for grid in grids() {
+        for extent in [Extent::Usual, Extent::Quick] {
+            let points = grid.points(extent);
+            assert!(!points.is_empty(), "{}: no points", grid.id);
+            for point in points {
+                let made = point.scenario(grid, 1);
+                assert!(made.is_ok(), "{}: {}\n{}", grid.id, point.words_without(&[]), made.err().unwrap());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_label_that_a_check_or_a_thinner_axis_names_is_on_the_axis() {
+    let labels = |grid: &Grid, name: &str| -> Option<Vec<String>> {
+        let axis = grid.axes.iter().find(|axis| axis.name == name)?;
+        Some(axis.values.iter().map(|value| value.label()).collect())
+    };
+    let known = |grid: &Grid, at: &At, place: &str| {
+        for (name, wanted) in &at.0 {
+            let labels =
+                labels(grid, name).unwrap_or_else(|| panic!("{place}: {} has no axis {name:?}", grid.id));
+            for label in wanted.all() {
+                assert!(labels.contains(label), "{place}: {name} has no {label:?}: {labels:?}");
+            }
+        }
+    };
+    for grid in grids() {
+        known(grid, &grid.defaults(), &grid.id);
+        for axis in &grid.axes {
+            let labels = labels(grid, &axis.name).unwrap();
+            let quick = axis.quick.iter().flatten();
+            assert!(
+                quick.clone().all(|label| labels.contains(label)),
+                "{}: {}: {:?}",
+                grid.id,
+                axis.name,
+                axis.quick
+            );
+        }
+    }
+    for chosen in all() {
+        for check in &chosen.entry.checks {
+            let place = format!("{}/{}/{}", chosen.paper.id, chosen.entry.id, check.id);
+            known(chosen.grid(check).unwrap(), &check.at, &place);
+        }
+    }
+}
+
+#[test]
+fn every_file_of_scenarios_papers_is_built_in() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/papers");
+    let names =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let files: BTreeSet<String> = names.filter(|name| name.ends_with(".toml")).collect();
+    let built_in: BTreeSet<String> = papers::scenarios().map(str::to_owned).collect();
+    assert_eq!(files, built_in);
+}
+
+#[test]
+fn every_explained_miss_names_an_entry_and_a_check() {
+    for paper in papers::all().unwrap() {
+        let misses = papers::misses(&paper.id).unwrap();
+        for miss in misses.full.iter().chain(&misses.quick) {
+            let entry = paper.entries.iter().find(|entry| entry.id == miss.entry);
+            let entry = entry.unwrap_or_else(|| panic!("{}: there is no entry {:?}", paper.id, miss.entry));
+            let mut ids =
+                entry.checks.iter().map(|check| &check.id).chain(entry.exact.iter().map(|exact| &exact.id));
+            assert!(
+                ids.any(|id| *id == miss.check),
+                "{}/{}: there is no check {:?}",
+                paper.id,
+                entry.id,
+                miss.check
+            );
+            assert!(
+                miss.shown_by.is_some() || miss.quotes.len() >= 2,
+                "{}/{}: no evidence",
+                paper.id,
+                entry.id
+            );
+        }
+    }
+}

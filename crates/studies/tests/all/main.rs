@@ -1,0 +1,3 @@
+//! The papers' data and the studies as a whole.
+
+mod data;
