@@ -10,7 +10,7 @@ use crate::palette::{Colour, Style};
 use crate::plan::{Plan, Surroundings, SURROUNDINGS};
 use crate::svg::svg;
 use crate::table::{Cell, Column, Table, Tone};
-use crate::{completions, groups, links, queues, scenario_tables, tables, totals};
+use crate::{completions, groups, links, queues, scenario_tables, sets, tables, totals};
 use afteryou_scenario::outcome::{Outcome, Verdict};
 use serde::Serialize;
 
@@ -123,6 +123,7 @@ fn figures(outcome: &Outcome) -> String {
         links::comparison(outcome),
         completions::table_of(outcome),
         completions::by_size(outcome),
+        sets::table_of(outcome),
         tables::flows(outcome),
         links::figures(outcome),
         queues::classes(outcome),

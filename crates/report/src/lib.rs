@@ -47,6 +47,7 @@ mod redraw;
 pub mod rows;
 mod scenario_tables;
 mod series;
+mod sets;
 mod svg;
 pub mod table;
 mod tables;
