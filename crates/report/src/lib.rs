@@ -51,6 +51,7 @@ mod redraw;
 pub mod rows;
 mod scenario_tables;
 mod series;
+mod sets;
 mod svg;
 pub mod table;
 mod tables;
