@@ -114,7 +114,9 @@ fn verdict(verdict: Option<&Verdict>) -> String {
 
 fn warning(outcome: &Outcome) -> String {
     let markup = |(what, advice)| format!("<p class=\"warning\"><strong>{what}</strong> {advice}</p>\n");
-    tables::warning(outcome).map(markup).unwrap_or_default()
+    let sentence = |warning: &String| format!("<p class=\"warning\">{}</p>\n", escape::html(warning));
+    let of_the_machine = tables::warning(outcome).map(markup).unwrap_or_default();
+    of_the_machine + &outcome.warnings.iter().map(sentence).collect::<String>()
 }
 
 fn figures(outcome: &Outcome) -> String {
