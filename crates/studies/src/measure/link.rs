@@ -4,7 +4,7 @@ use super::{nothing, window, Measure};
 use crate::entry::Args;
 use crate::error::Result;
 use crate::reading::Reading;
-use afteryou_scenario::outcome::{LinkFigures, Outcome};
+use afteryou_scenario::outcome::{LinkFigures, Outcome, WindowFigures};
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure { name: "utilisation", help: "bytes out over capacity × time, 0 to 1", take: utilisation },
@@ -20,11 +20,20 @@ pub(super) const MEASURES: &[Measure] = &[
         take: queue_empty,
     },
     Measure { name: "queuing_delay", help: "mean queuing delay of packets, ms", take: queuing_delay },
+    Measure {
+        name: "queuing_delay_growth",
+        help: "mean queuing delay in `window` less that in the window `than`, ms",
+        take: queuing_delay_growth,
+    },
     Measure { name: "dropped", help: "packets that the queue dropped in the whole run", take: dropped },
 ];
 
 fn link<'a>(outcome: &'a Outcome, args: &Args) -> Result<&'a LinkFigures> {
-    let links = &window(outcome, args)?.links;
+    link_of(window(outcome, args)?, args)
+}
+
+fn link_of<'a>(window: &'a WindowFigures, args: &Args) -> Result<&'a LinkFigures> {
+    let links = &window.links;
     let found = match args.text("link") {
         None => links.first(),
         Some(name) => links.iter().find(|link| link.link == name),
@@ -52,11 +61,20 @@ fn queue_empty(outcome: &Outcome, args: &Args) -> Result<Reading> {
     length.map(|length| length.empty.into()).ok_or_else(|| nothing("the queue's length was not recorded"))
 }
 
+fn mean_delay(link: &LinkFigures) -> Result<f64> {
+    let delay = link.queuing_delay.as_ref();
+    delay.map(|delay| delay.mean_ms).ok_or_else(|| nothing("no packet crossed the link in this window"))
+}
+
 fn queuing_delay(outcome: &Outcome, args: &Args) -> Result<Reading> {
-    let delay = link(outcome, args)?.queuing_delay.as_ref();
-    delay
-        .map(|delay| delay.mean_ms.into())
-        .ok_or_else(|| nothing("no packet crossed the link in this window"))
+    Ok(mean_delay(link(outcome, args)?)?.into())
+}
+
+fn queuing_delay_growth(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let than = args.needed_text("than")?;
+    let earlier = outcome.run.windows.iter().find(|window| window.window == than);
+    let earlier = earlier.ok_or_else(|| nothing(format!("the run has no window {than:?}")))?;
+    Ok((mean_delay(link(outcome, args)?)? - mean_delay(link_of(earlier, args)?)?).into())
 }
 
 fn dropped(outcome: &Outcome, args: &Args) -> Result<Reading> {

@@ -1,6 +1,6 @@
 //! Measures of a sender in a window: `flow` names it. The scenario must record senders.
 
-use super::{is, nothing, set, window, Measure};
+use super::{is, known, nothing, set, window, Measure};
 use crate::entry::Args;
 use crate::error::Result;
 use crate::reading::Reading;
@@ -16,6 +16,21 @@ pub(super) const MEASURES: &[Measure] = &[
         name: "flight",
         help: "payload in flight of `flow` over time, kB: `stat` is mean, p5, p50, p95 or max",
         take: flight,
+    },
+    Measure {
+        name: "flight_packets",
+        help: "payload in flight of `flow`, packets: `stat` as for cwnd",
+        take: flight_packets,
+    },
+    Measure {
+        name: "flight_on_link",
+        help: "payload in flight of `flow` with its headers, kB: `stat` as for cwnd",
+        take: flight_on_link,
+    },
+    Measure {
+        name: "rtt",
+        help: "round-trip times of `flow`, one of each ack, ms: `stat` is mean, p50, p95, p99 or max",
+        take: rtt,
     },
     Measure {
         name: "own_delay",
@@ -68,15 +83,19 @@ fn sender<'a>(outcome: &'a Outcome, args: &Args) -> Result<&'a SenderFigures> {
 }
 
 fn level(levels: &Levels, args: &Args) -> Result<Reading> {
-    Ok(match args.text("stat").unwrap_or("mean") {
+    scaled(levels, args, 1.0)
+}
+
+fn scaled(levels: &Levels, args: &Args, scale: f64) -> Result<Reading> {
+    let value = match args.text("stat").unwrap_or("mean") {
         "mean" => levels.mean,
         "p5" => levels.p5,
         "p50" => levels.p50,
         "p95" => levels.p95,
         "max" => levels.max,
         other => return Err(nothing(format!("there is no statistic {other:?}"))),
-    }
-    .into())
+    };
+    Ok((value * scale).into())
 }
 
 fn cwnd(outcome: &Outcome, args: &Args) -> Result<Reading> {
@@ -85,6 +104,30 @@ fn cwnd(outcome: &Outcome, args: &Args) -> Result<Reading> {
 
 fn flight(outcome: &Outcome, args: &Args) -> Result<Reading> {
     level(&sender(outcome, args)?.in_flight_kb, args)
+}
+
+fn flight_packets(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let payload = known(outcome, args.needed_text("flow")?)?.packet_format().payload.bytes() as f64;
+    scaled(&sender(outcome, args)?.in_flight_kb, args, 1e3 / payload)
+}
+
+fn flight_on_link(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let packet = known(outcome, args.needed_text("flow")?)?.packet_format();
+    let (payload, overhead) = (packet.payload.bytes() as f64, packet.overhead.bytes() as f64);
+    scaled(&sender(outcome, args)?.in_flight_kb, args, (payload + overhead) / payload)
+}
+
+fn rtt(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let rtt = sender(outcome, args)?.rtt.as_ref().ok_or_else(|| nothing("no ack had a round-trip time"))?;
+    Ok(match args.text("stat").unwrap_or("mean") {
+        "mean" => rtt.mean_ms,
+        "p50" => rtt.p50_ms,
+        "p95" => rtt.p95_ms,
+        "p99" => rtt.p99_ms,
+        "max" => rtt.max_ms,
+        other => return Err(nothing(format!("there is no statistic {other:?}"))),
+    }
+    .into())
 }
 
 fn own_delay(outcome: &Outcome, args: &Args) -> Result<Reading> {
