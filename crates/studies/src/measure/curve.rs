@@ -115,3 +115,38 @@ fn below_after(outcome: &Outcome, args: &Args) -> Result<Reading> {
 fn points(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(Reading::Curve(within(outcome, args)?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::outcome::Run;
+    use afteryou_scenario::{Link, Scenario};
+
+    /// A curve of 1, 2, 3, 4 and so on in steps of a second; the third value is missing.
+    fn outcome() -> Outcome {
+        let values = (1..=10).map(|value| (value != 3).then_some(f64::from(value))).collect();
+        let series = Series {
+            of: "a".to_owned(),
+            quantity: "cwnd".to_owned(),
+            unit: "kB".to_owned(),
+            start_s: 0.0,
+            step_s: 1.0,
+            values,
+        };
+        let link = Link::new("1 Mbit/s".parse().unwrap(), "1 s".parse().unwrap());
+        let scenario = Scenario::new("made up", "10 s".parse().unwrap(), link);
+        Outcome::new("sim", "0", scenario, Run { series: vec![series], ..Run::default() }, None)
+    }
+
+    #[test]
+    fn values_that_are_missing_do_not_count() {
+        let read = |take: fn(&Outcome, &Args) -> Result<Reading>, with: &str| {
+            let args = toml::from_str(&format!("of = \"a\"\nquantity = \"cwnd\"\n{with}")).unwrap();
+            take(&outcome(), &args).unwrap().number().unwrap()
+        };
+        assert_eq!(read(mean, "to = 3"), 7.0 / 3.0);
+        assert_eq!(read(above, "level = 7"), 3.0 / 9.0);
+        assert_eq!(read(low, "from = 4"), 0.5);
+        assert_eq!(read(growth, "from = 3\nto = 4\nafter = 4\nunit = 2"), 2.0);
+    }
+}

@@ -48,7 +48,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "ramps_cut",
-        help: "part of the ramps that a loss ends before the saved window is reached",
+        help: "part of the ramps in which a packet is dropped before the saved window is reached",
         take: ramps_cut,
     },
     Measure {
@@ -113,14 +113,13 @@ fn variation(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(((squares / times.len() as f64).sqrt() / mean).into())
 }
 
-/// The points of a curve from `from` until `to`; there is one at least.
+/// The points of a curve from `from` until `to`; there is one at least. A point holds until the next one, so that the last one before
+/// `to` belongs to what follows.
 fn between(curve: &[[f64; 2]], from: f64, to: f64) -> Result<&[[f64; 2]]> {
     let begin = curve.partition_point(|[at, _]| *at < from);
-    let end = curve.partition_point(|[at, _]| *at < to);
-    curve
-        .get(begin..end)
-        .filter(|part| !part.is_empty())
-        .ok_or_else(|| nothing("a phase is shorter than the curve's step"))
+    let end = curve.partition_point(|[at, _]| *at < to).saturating_sub(1);
+    let part = curve.get(begin..end).filter(|part| !part.is_empty());
+    part.ok_or_else(|| nothing("a phase is shorter than the curve's step"))
 }
 
 fn largest(points: &[[f64; 2]]) -> f64 {
@@ -182,7 +181,7 @@ fn round_trips(outcome: &Outcome, args: &Args) -> Result<Vec<[f64; 2]>> {
 fn ramp_rtt(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let (times, swings) = (round_trips(outcome, args)?, swings(outcome, args)?);
     let peak = |(cycle, swing): (&Cycle, &Swing)| {
-        Ok(largest(between(&times, cycle.ramped, swing.lowest_at.max(cycle.ended) + 1e-9)?))
+        Ok(largest(between(&times, cycle.ramped, swing.lowest_at.max(cycle.ended + times[0][1] / 1e3))?))
     };
     let peaks: Vec<f64> = cycles(outcome, args)?.iter().zip(&swings).map(peak).collect::<Result<_>>()?;
     Ok(peaks.into_iter().fold(f64::INFINITY, f64::min).into())
@@ -204,7 +203,7 @@ fn linear_rtt(outcome: &Outcome, args: &Args) -> Result<Reading> {
 fn ramps_cut(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let (flow, cycles) = (args.needed_text("flow")?, cycles(outcome, args)?);
     let losses: Vec<f64> = (outcome.run.events.iter())
-        .filter(|event| event.what == "loss" && is(outcome, &event.flow, flow))
+        .filter(|event| event.what == "drop" && is(outcome, &event.flow, flow))
         .map(|event| event.at_s)
         .collect();
     let is_cut = |cycle: &&Cycle| losses.iter().any(|at| (cycle.ramped..=cycle.ended).contains(at));
@@ -231,3 +230,6 @@ fn least_in_slowdown(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let all: Vec<f64> = cycles(outcome, args)?.iter().map(least).collect::<Result<_>>()?;
     Ok(mean(&all).into())
 }
+
+#[cfg(test)]
+mod tests;

@@ -80,3 +80,51 @@ fn maxima_with_event(outcome: &Outcome, args: &Args) -> Result<Reading> {
         true => Err(nothing("the window never falls from there")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::outcome::{Run, Series};
+    use afteryou_scenario::{Link, Scenario};
+
+    /// A window that is at 100 kB from 2 to 4 s and from 6 to 8 s, a base delay that falls from 80 to 20 ms at 3 s, and a loss
+    /// in the step after 4 s.
+    fn outcome() -> Outcome {
+        let curve = |quantity: &str, value: fn(f64) -> f64| Series {
+            of: "a".to_owned(),
+            quantity: quantity.to_owned(),
+            unit: String::new(),
+            start_s: 0.0,
+            step_s: 1.0,
+            values: (0..10).map(|step| Some(value(f64::from(step)))).collect(),
+        };
+        let windows =
+            curve(
+                "cwnd",
+                |at| if (2.0..=4.0).contains(&at) || (6.0..=8.0).contains(&at) { 100.0 } else { 50.0 },
+            );
+        let bases = curve("base_delay", |at| if at < 3.0 { 80.0 } else { 20.0 });
+        let loss =
+            Exact { at_s: 4.5, flow: "a".to_owned(), what: "loss".to_owned(), cwnd_bytes: 0, seconds: None };
+        let run = Run { series: vec![windows, bases], events: vec![loss], ..Run::default() };
+        let link = Link::new("1 Mbit/s".parse().unwrap(), "1 s".parse().unwrap());
+        let scenario = Scenario::new("made up", "10 s".parse().unwrap(), link);
+        Outcome::new("sim", "0", scenario, run, None)
+    }
+
+    fn read(take: fn(&Outcome, &Args) -> Result<Reading>, with: &str) -> f64 {
+        let args = toml::from_str(&format!("flow = \"a\"\nwhat = \"loss\"\n{with}")).unwrap();
+        take(&outcome(), &args).unwrap().number().unwrap()
+    }
+
+    #[test]
+    fn a_base_delay_holds_until_the_next_point() {
+        assert_eq!(read(base_at_first, "after = -2.0"), 80.0);
+        assert_eq!(read(base_at_first, "after = -1.5"), 20.0);
+    }
+
+    #[test]
+    fn one_of_two_maxima_ends_with_a_loss() {
+        assert_eq!(read(maxima_with_event, "above = 0.9"), 0.5);
+    }
+}

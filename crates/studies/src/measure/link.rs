@@ -1,6 +1,6 @@
 //! Measures of a link in a window. `link` names it; without it the bottleneck is meant.
 
-use super::{nothing, window, Measure};
+use super::{known, nothing, window, Measure};
 use crate::entry::Args;
 use crate::error::Result;
 use crate::reading::Reading;
@@ -29,6 +29,11 @@ pub(super) const MEASURES: &[Measure] = &[
         name: "queuing_delay_growth",
         help: "mean queuing delay in `window` less that in the window `than`, ms",
         take: queuing_delay_growth,
+    },
+    Measure {
+        name: "held",
+        help: "most that the path of `flow` holds: the largest queue, and rate × round-trip time, kB with headers",
+        take: held,
     },
     Measure { name: "dropped", help: "packets that the queue dropped in the whole run", take: dropped },
 ];
@@ -86,6 +91,15 @@ fn queuing_delay_growth(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let earlier = outcome.run.windows.iter().find(|window| window.window == than);
     let earlier = earlier.ok_or_else(|| nothing(format!("the run has no window {than:?}")))?;
     Ok((mean_delay(link(outcome, args)?)? - mean_delay(link_of(earlier, args)?)?).into())
+}
+
+fn held(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let (link, flow) = (link(outcome, args)?, known(outcome, args.needed_text("flow")?)?);
+    let length = link.queue_length.as_ref().ok_or_else(|| nothing("the queue's length was not recorded"))?;
+    let packet = flow.packet_format();
+    let queued = length.max as f64 * (packet.payload.bytes() + packet.overhead.bytes()) as f64;
+    let in_transit = link.capacity_bit_s / 8.0 * flow.rtt.as_secs_f64();
+    Ok(((queued + in_transit) / 1e3).into())
 }
 
 fn dropped(outcome: &Outcome, args: &Args) -> Result<Reading> {

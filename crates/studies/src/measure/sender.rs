@@ -4,7 +4,7 @@ use super::{is, known, nothing, set, window, Measure};
 use crate::entry::Args;
 use crate::error::Result;
 use crate::reading::Reading;
-use afteryou_scenario::outcome::{Levels, Outcome, SenderFigures, SetFigures};
+use afteryou_scenario::outcome::{round, Levels, Outcome, SenderFigures, SetFigures};
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
@@ -108,7 +108,9 @@ fn flight(outcome: &Outcome, args: &Args) -> Result<Reading> {
 
 fn flight_packets(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let payload = known(outcome, args.needed_text("flow")?)?.packet_format().payload.bytes() as f64;
-    scaled(&sender(outcome, args)?.in_flight_kb, args, 1e3 / payload)
+    let packets = scaled(&sender(outcome, args)?.in_flight_kb, args, 1e3 / payload)?;
+    // The distribution's bins are a thousandth wide.
+    Ok(round(packets.number().unwrap_or(f64::NAN), 2).into())
 }
 
 fn flight_on_link(outcome: &Outcome, args: &Args) -> Result<Reading> {
