@@ -111,3 +111,39 @@ fn dropped(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let packets = found.and_then(|link| link.packets.as_ref());
     packets.map(|packets| (packets.dropped as f64).into()).ok_or_else(|| nothing("the run has no such link"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::outcome::{Quantiles, QueueLength, Run};
+    use afteryou_scenario::{Flow, Link, Role, Scenario};
+
+    /// A link of 20 Mbit/s with at most 10 packets of 1500 B in its queue, of 5 ms in the first window and 8 ms in the second one.
+    fn outcome() -> Outcome {
+        let window = |name: &str, mean_ms: f64| WindowFigures {
+            window: name.to_owned(),
+            links: vec![LinkFigures {
+                capacity_bit_s: 20e6,
+                queuing_delay: Some(Quantiles { mean_ms, ..Quantiles::default() }),
+                queue_length: Some(QueueLength { max: 10, ..QueueLength::default() }),
+                ..LinkFigures::default()
+            }],
+            ..WindowFigures::default()
+        };
+        let run = Run { windows: vec![window("first", 5.0), window("last", 8.0)], ..Run::default() };
+        let link = Link::new("20 Mbit/s".parse().unwrap(), "100 ms".parse().unwrap());
+        let mut scenario = Scenario::new("made up", "10 s".parse().unwrap(), link);
+        scenario.flow = vec![Flow::new("a", Role::Background, "ledbat", "20 ms".parse().unwrap())];
+        Outcome::new("sim", "0", scenario, run, None)
+    }
+
+    #[test]
+    fn a_path_holds_its_queue_and_what_is_in_transit() {
+        let read = |take: fn(&Outcome, &Args) -> Result<Reading>, with: &str| {
+            take(&outcome(), &toml::from_str(with).unwrap()).unwrap().number().unwrap()
+        };
+        assert_eq!(read(held, "flow = \"a\""), 15.0 + 50.0);
+        assert_eq!(read(queuing_delay_growth, "window = \"last\"\nthan = \"first\""), 3.0);
+        assert!(queuing_delay_growth(&outcome(), &toml::from_str("than = \"none\"").unwrap()).is_err());
+    }
+}

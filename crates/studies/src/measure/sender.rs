@@ -188,3 +188,46 @@ fn retransmitted_after(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let after = after_loss(outcome, args)?.after_loss.as_ref();
     Ok(Reading::List(after.map(|after| after.retransmitted.clone()).unwrap_or_default()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::outcome::{FlowFigures, Quantiles, Run, WindowFigures};
+    use afteryou_scenario::{Flow, Link, Role, Scenario};
+
+    /// A flow with packets of 1448 B and 52 B of headers, two packets in flight and round trips of 30 ms.
+    fn outcome() -> Outcome {
+        let sender = SenderFigures {
+            in_flight_kb: Levels { p50: 2.897, ..Levels::default() },
+            rtt: Some(Quantiles { p99_ms: 30.0, ..Quantiles::default() }),
+            ..SenderFigures::default()
+        };
+        let flow = FlowFigures {
+            flow: "a".to_owned(),
+            role: Role::Background,
+            goodput_bit_s: 0.0,
+            share_of_payload_capacity: 0.0,
+            queuing_delay: None,
+            sender: Some(sender),
+        };
+        let window = WindowFigures { flows: vec![flow], ..WindowFigures::default() };
+        let link = Link::new("20 Mbit/s".parse().unwrap(), "100 ms".parse().unwrap());
+        let mut scenario = Scenario::new("made up", "10 s".parse().unwrap(), link);
+        scenario.flow = vec![Flow::new("a", Role::Background, "ledbat", "20 ms".parse().unwrap())];
+        let run = Run { windows: vec![window], ..Run::default() };
+        Outcome::new("sim", "0", scenario, run, None)
+    }
+
+    #[test]
+    fn a_flight_is_counted_in_packets_and_with_headers() {
+        let read = |take: fn(&Outcome, &Args) -> Result<Reading>, stat: &str| {
+            let args = toml::from_str(&format!("flow = \"a\"\nstat = \"{stat}\"")).unwrap();
+            take(&outcome(), &args).unwrap().number().unwrap()
+        };
+        assert_eq!(read(flight_packets, "p50"), 2.0);
+        assert_eq!(read(flight_on_link, "p50"), 2.897 * 1500.0 / 1448.0);
+        assert_eq!(read(rtt, "p99"), 30.0);
+        let unknown = toml::from_str("flow = \"a\"\nstat = \"p98\"").unwrap();
+        assert!(rtt(&outcome(), &unknown).is_err());
+    }
+}

@@ -49,3 +49,23 @@ pub(super) fn threshold_ms(capacity: f64, segment: f64, k: f64) -> f64 {
     let window = root(capacity, segment, k);
     beta(capacity, segment, window) * window * segment * 8.0 / (capacity * 1e6) * 1e3
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nine_tenths_is_the_limit_of_the_rate() {
+        let of = |rtt_ms: f64| rate(20.0, rtt_ms, 60.0);
+        assert!(of(10.0) > of(100.0) && of(100.0) > of(1e6) && of(1e6) > 0.9);
+        assert!((of(1e12) - 0.9).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_root_balances_loss_and_growth() {
+        let window = root(20.0, 1456.0, 9.0);
+        let (loss, growth) = (window * (1.0 - beta(20.0, 1456.0, window)), 9.0 * libm::log2(window));
+        assert!((loss - growth).abs() < 1e-4, "{loss} and {growth}");
+        assert!(root(20.0, 1456.0, 7.0).is_nan(), "added packets of this octave stay below the target");
+    }
+}

@@ -168,3 +168,25 @@ fn of_changes(changes: &[(&str, Time)], rtt: Span, floor_packets: f64) -> Option
         wait_rtts: in_rtts(ended, next) - 9.0 * in_rtts(freeze, ended),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_holds_the_window_that_it_names() {
+        // Without a queue the window grows by GAIN = 1/2 whatever it is; at twice the target it is halved.
+        for packets in [10.0, 100.0, 400.0] {
+            assert!((window_step(packets, 0.0) - 0.5).abs() < 1e-3);
+            assert!((window_step(packets, 120.0) + packets / 2.0).abs() < 1e-3);
+        }
+    }
+
+    #[test]
+    fn a_slow_down_is_found_on_every_path() {
+        for rtt_ms in [5.0, 50.0, 135.0, 250.0] {
+            let found = slow_down(rtt_ms, 50.0);
+            assert!(found.floor_packets == 2.0 && found.wait_rtts.is_finite(), "{rtt_ms} ms: {found:?}");
+        }
+    }
+}
