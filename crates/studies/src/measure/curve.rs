@@ -33,7 +33,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "curve",
-        help: "the points of a curve between `from` and `to`, for figures",
+        help: "the points of a curve between `from` and `to`, for figures; with `every` each so many alone",
         take: points,
     },
 ];
@@ -113,7 +113,8 @@ fn below_after(outcome: &Outcome, args: &Args) -> Result<Reading> {
 }
 
 fn points(outcome: &Outcome, args: &Args) -> Result<Reading> {
-    Ok(Reading::Curve(within(outcome, args)?))
+    let every = args.number("every").map_or(1, |every| (every as usize).max(1));
+    Ok(Reading::Curve(within(outcome, args)?.into_iter().step_by(every).collect()))
 }
 
 #[cfg(test)]
@@ -144,6 +145,8 @@ mod tests {
             let args = toml::from_str(&format!("of = \"a\"\nquantity = \"cwnd\"\n{with}")).unwrap();
             take(&outcome(), &args).unwrap().number().unwrap()
         };
+        let thin = toml::from_str("of = \"a\"\nquantity = \"cwnd\"\nevery = 4").unwrap();
+        assert_eq!(points(&outcome(), &thin).unwrap().list(), [1.0, 6.0, 10.0]);
         assert_eq!(read(mean, "to = 3"), 7.0 / 3.0);
         assert_eq!(read(above, "level = 7"), 3.0 / 9.0);
         assert_eq!(read(low, "from = 4"), 0.5);
