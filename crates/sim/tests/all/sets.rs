@@ -196,7 +196,7 @@ fn a_wrong_set_is_refused_with_its_line() {
         ("flows = 3", "\"all\", or a list of names"),
         ("stall = \"1 s\"", "write flows = \"all\" beside it"),
         ("flows = \"all\", step = \"0 s\"", "step = 0 us is no step for a window of 2 s: use 1 ms to 2 s"),
-        ("flows = \"all\", starved = \"300 %\"", "between 0% and 100%"),
+        ("flows = \"all\", starved = \"300 %\"", "a probability of 0% to 100%"),
     ] {
         let text = format!(
             "duration = \"2 s\"\nmeasure = {{ from = \"0 s\", {keys} }}\n{LINK}[[flow]]\nname = \"one\"\ncontroller = \"cubic\"\n\

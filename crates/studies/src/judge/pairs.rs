@@ -4,6 +4,7 @@ use super::points::value_of_differences;
 use super::{at, mean, Judgement, Sample, Value};
 use crate::entry::{Args, At};
 use crate::error::{Error, Result};
+use std::collections::HashMap;
 
 pub(super) const JUDGEMENTS: &[Judgement] = &[
     Judgement {
@@ -37,12 +38,14 @@ pub(super) const JUDGEMENTS: &[Judgement] = &[
 /// Pairs of samples that agree in every axis that the two sets do not name.
 fn pairs<'a>(samples: &[&'a Sample], one: &At, other: &At) -> Result<Vec<(String, &'a Sample, &'a Sample)>> {
     let named: Vec<&str> = one.0.keys().chain(other.0.keys()).map(String::as_str).collect();
-    let others = at(samples, other)?;
+    let others = at(samples, other)?.into_iter();
+    let others: HashMap<String, &Sample> =
+        others.map(|sample| (sample.point.words_without(&named), sample)).collect();
     let pair = |sample: &'a Sample| {
         let words = sample.point.words_without(&named);
-        let partner = others.iter().find(|other| other.point.words_without(&named) == words);
         let missing = || Error::NoReading(format!("nothing stands beside the point {words:?}"));
-        Ok((words.clone(), sample, *partner.ok_or_else(missing)?))
+        let partner = *others.get(&words).ok_or_else(missing)?;
+        Ok((words, sample, partner))
     };
     at(samples, one)?.into_iter().map(pair).collect()
 }

@@ -8,6 +8,11 @@ use crate::reading::Reading;
 use afteryou_scenario::outcome::{Outcome, Series};
 
 pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "curve_growth",
+        help: "growth of a curve between `from` and `to` for each `per`, s",
+        take: growth,
+    },
     Measure { name: "curve_max", help: "largest value of a curve between `from` and `to`", take: largest },
     Measure { name: "curve_min", help: "smallest value of a curve between `from` and `to`", take: smallest },
     Measure { name: "curve_mean", help: "mean value of a curve between `from` and `to`", take: mean },
@@ -17,9 +22,9 @@ pub(super) const MEASURES: &[Measure] = &[
         take: low,
     },
     Measure {
-        name: "curve_growth",
+        name: "curve_rise",
         help: "mean of a curve `after` s later less its mean between `from` and `to`, in units of `unit`",
-        take: growth,
+        take: rise,
     },
     Measure {
         name: "curve_above",
@@ -44,14 +49,21 @@ fn series<'a>(outcome: &'a Outcome, of: &str, quantity: &str) -> Result<&'a Seri
     found.ok_or_else(|| nothing(format!("the run has no curve {quantity:?} of {of:?}")))
 }
 
-/// All points of the curve `quantity` of `of`, a flow or a link.
+/// All points of the curve `quantity` of `of`, a flow or a link; there is one at least.
 pub(super) fn points_of(outcome: &Outcome, of: &str, quantity: &str) -> Result<Vec<[f64; 2]>> {
     let series = series(outcome, of, quantity)?;
     let timed = series.values.iter().enumerate().filter_map(|(index, value)| {
         let at = series.start_s + index as f64 * series.step_s;
         Some([at, (*value)?])
     });
-    Ok(timed.collect())
+    some(timed.collect())
+}
+
+fn some(points: Vec<[f64; 2]>) -> Result<Vec<[f64; 2]>> {
+    match points.is_empty() {
+        false => Ok(points),
+        true => Err(nothing("the curve has no value in that time")),
+    }
 }
 
 /// The points of the curve in the time that the arguments name; there is one at least.
@@ -65,10 +77,7 @@ fn later(outcome: &Outcome, args: &Args, after: f64) -> Result<Vec<[f64; 2]>> {
     let (from, to) = (args.number("from").unwrap_or(0.0), args.number("to").unwrap_or(f64::INFINITY));
     let (from, to) = (from + after, to + after);
     points.retain(|[at, _]| (from..=to).contains(at));
-    match points.is_empty() {
-        false => Ok(points),
-        true => Err(nothing("the curve has no value in that time")),
-    }
+    some(points)
 }
 
 fn largest(outcome: &Outcome, args: &Args) -> Result<Reading> {
@@ -87,7 +96,7 @@ fn mean(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(mean_of(&within(outcome, args)?).into())
 }
 
-fn growth(outcome: &Outcome, args: &Args) -> Result<Reading> {
+fn rise(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let (now, then) = (within(outcome, args)?, later(outcome, args, args.needed_number("after")?)?);
     Ok(((mean_of(&then) - mean_of(&now)) / args.number("unit").unwrap_or(1.0)).into())
 }
@@ -102,6 +111,15 @@ fn above(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let (points, level) = (within(outcome, args)?, args.needed_number("level")?);
     let above = points.iter().filter(|[_, y]| *y > level).count();
     Ok((above as f64 / points.len() as f64).into())
+}
+
+fn growth(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let points = within(outcome, args)?;
+    let ([start, low], [end, high]) = (points[0], points[points.len() - 1]);
+    match end > start {
+        true => Ok(((high - low) / (end - start) * args.needed_number("per")?).into()),
+        false => Err(nothing("the curve has one value in that time")),
+    }
 }
 
 fn below_after(outcome: &Outcome, args: &Args) -> Result<Reading> {
@@ -150,6 +168,6 @@ mod tests {
         assert_eq!(read(mean, "to = 3"), 7.0 / 3.0);
         assert_eq!(read(above, "level = 7"), 3.0 / 9.0);
         assert_eq!(read(low, "from = 4"), 0.5);
-        assert_eq!(read(growth, "from = 3\nto = 4\nafter = 4\nunit = 2"), 2.0);
+        assert_eq!(read(rise, "from = 3\nto = 4\nafter = 4\nunit = 2"), 2.0);
     }
 }
