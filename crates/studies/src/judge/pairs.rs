@@ -37,12 +37,15 @@ pub(super) const JUDGEMENTS: &[Judgement] = &[
 /// Pairs of samples that agree in every axis that the two sets do not name.
 fn pairs<'a>(samples: &[&'a Sample], one: &At, other: &At) -> Result<Vec<(String, &'a Sample, &'a Sample)>> {
     let named: Vec<&str> = one.0.keys().chain(other.0.keys()).map(String::as_str).collect();
+    // An axis on which `one` names several points tells the pairs apart.
+    let is_one = |axis: &&&str| one.0.get(**axis).is_none_or(|labels| labels.all().len() == 1);
+    let hidden: Vec<&str> = named.iter().filter(is_one).copied().collect();
     let others = at(samples, other)?;
     let pair = |sample: &'a Sample| {
         let words = sample.point.words_without(&named);
         let partner = others.iter().find(|other| other.point.words_without(&named) == words);
         let missing = || Error::NoReading(format!("nothing stands beside the point {words:?}"));
-        Ok((words.clone(), sample, *partner.ok_or_else(missing)?))
+        Ok((sample.point.words_without(&hidden), sample, *partner.ok_or_else(missing)?))
     };
     at(samples, one)?.into_iter().map(pair).collect()
 }
@@ -116,6 +119,10 @@ mod tests {
         assert_eq!(smallest_difference(&samples, &with).unwrap()[0].value, -3.0);
         assert_eq!(share_below(&samples, &with).unwrap()[0].value, 0.5);
         assert_eq!(mean_difference(&samples, &with).unwrap()[0].value, 0.5);
+        let with = args("of = { n = [\"1\", \"2\"] }\nminus = { n = \"1\" }");
+        let values = difference(&samples, &with).unwrap();
+        let found: Vec<_> = values.iter().map(|value| (&*value.at, value.value)).collect();
+        assert_eq!(found, [("x, 1", 0.0), ("x, 2", 2.0), ("y, 1", 0.0), ("y, 2", 9.0)]);
         let over = args("of = { kind = \"y\" }\nover = { kind = \"x\" }");
         assert_eq!(ratio(&samples, &over).unwrap()[0].value, 0.2);
     }

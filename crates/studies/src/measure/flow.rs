@@ -9,6 +9,12 @@ use afteryou_scenario::outcome::{jain, FlowFigures, Outcome, WindowFigures};
 pub(super) const MEASURES: &[Measure] = &[
     Measure { name: "goodput", help: "payload rate of `flow`, Mbit/s", take: goodput },
     Measure {
+        name: "wire_rate",
+        help:
+            "rate at which bytes of `flow` left the bottleneck, headers and retransmissions included, Mbit/s",
+        take: wire_rate,
+    },
+    Measure {
         name: "goodput_share",
         help: "payload rate of `flow` over the payload capacity, 0 to 1",
         take: goodput_share,
@@ -75,16 +81,27 @@ fn part(outcome: &Outcome, args: &Args) -> Result<Reading> {
     }
 }
 
-fn byte_share(outcome: &Outcome, args: &Args) -> Result<Reading> {
+/// Bytes of the named flows that left the bottleneck, and those of all flows; there are some.
+fn bytes_out(outcome: &Outcome, args: &Args) -> Result<[u64; 2]> {
     let link = window(outcome, args)?.links.first().ok_or_else(|| nothing("the run has no link"))?;
     let names = args.texts("flow");
     let all: u64 = link.flows.iter().map(|flow| flow.bytes).sum();
     let meant = link.flows.iter().filter(|flow| names.iter().any(|name| is(outcome, &flow.flow, name)));
     let bytes: u64 = meant.map(|flow| flow.bytes).sum();
     match all > 0 {
-        true => Ok((bytes as f64 / all as f64).into()),
+        true => Ok([bytes, all]),
         false => Err(nothing("no byte left the link in this window, or queues were not recorded")),
     }
+}
+
+fn byte_share(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let [bytes, all] = bytes_out(outcome, args)?;
+    Ok((bytes as f64 / all as f64).into())
+}
+
+fn wire_rate(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let ([bytes, _], window) = (bytes_out(outcome, args)?, window(outcome, args)?);
+    Ok((bytes as f64 * 8.0 / (window.to_s - window.from_s) / 1e6).into())
 }
 
 fn jain_index(outcome: &Outcome, args: &Args) -> Result<Reading> {
