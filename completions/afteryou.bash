@@ -695,7 +695,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__get)
-            opts="-v -q -h --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-v -q -h --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -734,6 +734,10 @@ _afteryou() {
                     return 0
                     ;;
                 --dscp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --qlog)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1199,7 +1203,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__receive)
-            opts="-v -q -h --listen --address --once --ticket-only --ticket-file --new-ticket --max-rate --controller --dscp --json --list --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-v -q -h --listen --address --once --ticket-only --ticket-file --new-ticket --max-rate --controller --dscp --json --list --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1226,6 +1230,10 @@ _afteryou() {
                     return 0
                     ;;
                 --dscp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --qlog)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1263,7 +1271,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__send)
-            opts="-v -q -h --symlinks --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-v -q -h --symlinks --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1309,6 +1317,10 @@ _afteryou() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --qlog)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1329,7 +1341,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__serve)
-            opts="-v -q -h --symlinks --listen --address --once --ticket-only --ticket-file --new-ticket --max-rate --controller --dscp --json --list --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-v -q -h --symlinks --listen --address --once --ticket-only --ticket-file --new-ticket --max-rate --controller --dscp --json --list --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1360,6 +1372,10 @@ _afteryou() {
                     return 0
                     ;;
                 --dscp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --qlog)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

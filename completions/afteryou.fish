@@ -56,6 +56,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l give-up-after
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l max-rate -d 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l controller -d 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l dscp -d 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l qlog -d 'Log each connection into a file in this directory (qlog, for qvis), as its sender sees it' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
@@ -71,6 +72,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l ticket-fil
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l max-rate -d 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l controller -d 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l dscp -d 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l qlog -d 'Log each connection into a file in this directory (qlog, for qvis), as its sender sees it' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
@@ -92,6 +94,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l ticket-file 
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l max-rate -d 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l controller -d 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l dscp -d 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l qlog -d 'Log each connection into a file in this directory (qlog, for qvis), as its sender sees it' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
@@ -113,6 +116,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l give-up-after 
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l max-rate -d 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l controller -d 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l dscp -d 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l qlog -d 'Log each connection into a file in this directory (qlog, for qvis), as its sender sees it' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
@@ -232,7 +236,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -l out -d 'Writ
 complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -l parquet -d 'Write tables as Parquet, too'
 complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l x -d 'Column on the horizontal axis; the time if the rows are curves' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l y -d 'Column that was measured, or a quantity of curves such as goodput or queuing_delay' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l y -d 'Column that was measured, or a quantity of a run such as goodput, queuing_delay, fairness or completion' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l by -d 'A curve or a bar for each value of this column; in a map, the vertical axis. May be repeated' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l kind -d 'line, bar, cdf or heat; by default what suits the columns' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l only -d 'Only rows in which a column has a value, such as window=measured. May be repeated' -r

@@ -44,6 +44,9 @@ impl Time {
     /// Microseconds since the epoch on a clock that runs `skew_ppm` parts in a million fast.
     pub const fn as_micros_on_clock(self, skew_ppm: i32) -> u64 {
         let (us, ppm) = (self.as_micros(), skew_ppm as i64);
+        if ppm == 0 {
+            return us;
+        }
         // Each whole second gains `ppm` whole microseconds: only the rest needs a division, and no product is too large.
         let (seconds, rest) = ((us / 1_000_000) as i64, (us % 1_000_000) as i64);
         let gained = seconds.wrapping_mul(ppm).wrapping_add((rest * ppm).div_euclid(1_000_000));

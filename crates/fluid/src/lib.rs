@@ -3,7 +3,8 @@
 //! A [`Scenario`](afteryou_scenario::Scenario) goes in, an [`Outcome`](afteryou_scenario::Outcome) comes out, as from the
 //! simulator, but windows and queues are smooth quantities and the answer is there at once: [`run`]. [`explain`] says what
 //! follows from a scenario without running it, from the [closed forms](closed). [`Network`] and [`Trajectory`] are the
-//! equations themselves, for those who want to look at a single curve.
+//! equations themselves, for those who want to look at a single curve. [`orbit`] samples them, [`curve`] measures the samples, and
+//! [`carofiglio`] has a paper's statements as functions.
 //!
 //! ```text
 //!   scenario ──plan──▶ network ──integrator──▶ trajectory ──record──▶ outcome
@@ -28,8 +29,9 @@
 //! What is in flight on the wire is the window; here the queue follows the rate, and that the window. A flow whose slow start
 //! overshoots falls deeper than in truth, to nothing instead of 41 ms of queue in `scenarios/home-uplink.toml`.
 //!
-//! LEDBAT++'s ramps on paths beyond 300 ms overshoot in bursts that a fluid has not. Everything that single packets decide is
-//! missing: bursts, recovery, timeouts, delayed acks.
+//! Senders that do not pace have the [bursts of their trains](Sender::paced); those that pace are spread evenly, which real
+//! ones are not in slow start: on paths beyond 350 ms, and in short buffers from 100 ms on, LEDBAT++ uses less in truth.
+//! Everything else that single packets decide is missing: recovery, timeouts, delayed acks.
 //!
 //! # Example
 //! ```
@@ -55,7 +57,9 @@
 //! ```
 
 mod analysis;
+pub mod carofiglio;
 pub mod closed;
+pub mod curve;
 mod entry;
 mod error;
 mod history;
@@ -63,18 +67,20 @@ mod integrator;
 pub mod model;
 mod network;
 mod options;
+pub mod orbit;
 mod phase;
 mod plan;
 mod record;
 mod run;
 mod support;
 mod tracks;
+mod train;
 mod trajectory;
 
 pub use analysis::{explain, Analysis, Quantity};
 pub use error::Error;
 pub use network::{Network, Sender};
-pub use options::{Base, Feedback, Options, RoundTrip};
+pub use options::{Base, Feedback, Options, Pacing, RoundTrip};
 pub use plan::supports;
 pub use run::{run, Progress};
 pub use trajectory::Trajectory;

@@ -16,7 +16,7 @@
 //! delays must be longer than a step, and halving it changes none of the figures that are tested in the fourth digit.
 //!
 //! # Not modelled
-//! Single packets. That a change of the window goes on the wire only as acknowledgements come: here the rate follows at once.
+//! Single packets, but for the trains of senders that do not pace (`train.rs`). That a change of the window goes on the wire only as acknowledgements come: here the rate follows at once.
 //! The queue of the reverse path.
 //!
 //! # Known bad cases
@@ -39,14 +39,19 @@ pub struct Sender {
     pub rtt_s: f64,
     /// What a packet takes of the link.
     pub size: f64,
+    /// Smallest window, packets.
+    pub least: f64,
     /// Largest window, packets.
     pub most: f64,
+    /// It spreads its window over the round trip. Otherwise it sends trains: growth in slow start queues even where the path
+    /// has room, and the sender measures that.
+    pub paced: bool,
 }
 
 impl Sender {
-    /// Packets of one unit, no bound on the window.
+    /// Paced packets of one unit, no bound on the window but its rule's floor.
     pub fn new(model: Model, rtt_s: f64) -> Sender {
-        Sender { model, rtt_s, size: 1.0, most: f64::INFINITY }
+        Sender { model, rtt_s, size: 1.0, least: model.floor(), most: f64::INFINITY, paced: true }
     }
 }
 
@@ -129,14 +134,20 @@ impl Network {
 
     /// The window of a flow, packets.
     pub(crate) fn window(&self, y: &[f64], flow: usize) -> f64 {
-        self.window_of(flow, Network::state_of(y, flow), self.queuing_s(y[0]))
+        let window = self.window_of(flow, Network::state_of(y, flow), self.queuing_s(y[0]));
+        let Sender { least, most, .. } = self.senders[flow];
+        match self.flows[flow].phase {
+            Phase::Off => window,
+            // A stage of a step may lie below.
+            _ => window.max(least.min(most)),
+        }
     }
 
     /// The window in this state, with this queuing delay. CUBIC's grows with time alone, so it is bounded here and not in its
     /// drift.
     fn window_of(&self, flow: usize, state: State, queuing_s: f64) -> f64 {
         let sender = &self.senders[flow];
-        sender.model.window(state, self.round_trip_s(flow, queuing_s)).min(sender.most)
+        sender.model.window(state, self.round_trip_s(flow, queuing_s)).clamp(0.0, sender.most)
     }
 
     /// A round trip of a flow with this queuing delay, s.
@@ -197,16 +208,27 @@ impl Network {
         };
         // Losses are a Poisson process, and after each the sender is deaf to others for a round trip.
         let losses = heard.loss * ack_rate;
+        let (burst_s, burst_lost) = self.burst(flow, &heard);
         Signal {
             window,
             rtt_s,
             ack_rate,
-            queuing_s: heard.queuing_s - base_s,
+            queuing_s: heard.queuing_s.max(burst_s) - base_s,
             base_s,
             base_rtt_s: self.senders[flow].rtt_s + base_s,
             losses,
             loss_events: losses / (1.0 + losses * rtt_s),
+            burst_lost,
         }
+    }
+
+    /// The queue that the growth of a flow's train made, s, and what of it the buffer cannot hold, packets.
+    fn burst(&self, flow: usize, heard: &Heard) -> (f64, f64) {
+        let Some(train) = &self.flows[flow].train else { return (0.0, 0.0) };
+        let size = self.senders[flow].size;
+        let growth = train.growth(heard.window, self.options.feedback);
+        let room = self.buffer / size;
+        (growth.min(room) * size / self.capacity, (growth - room).max(0.0))
     }
 
     /// The queue as the packet met it that left it at `left_s`: round trip, when, queuing delay, loss.
@@ -233,7 +255,7 @@ impl Network {
             }
             Phase::Avoidance => model.drift(state, signal),
         };
-        let at_floor = drift[0] < 0.0 && state[0] <= model.with_window(model.floor())[0];
+        let at_floor = drift[0] < 0.0 && state[0] <= model.with_window(sender.least)[0];
         let at_most = drift[0] > 0.0 && signal.window >= sender.most;
         if at_floor || at_most {
             return [0.0, drift[1]];
@@ -288,7 +310,7 @@ impl System for Network {
     fn restrain(&self, y: &mut [f64]) {
         y[0] = y[0].clamp(0.0, self.buffer);
         for (flow, sender) in self.senders.iter().enumerate() {
-            let floor = sender.model.with_window(sender.model.floor())[0];
+            let floor = sender.model.with_window(sender.least)[0];
             if self.flows[flow].phase != Phase::Off && y[1 + 2 * flow] < floor {
                 y[1 + 2 * flow] = floor;
             }

@@ -1,7 +1,7 @@
 //! How much of reality a run takes in.
 
 use afteryou_scenario::fluid::Slowdowns;
-pub use afteryou_scenario::fluid::{Base, Feedback, RoundTrip};
+pub use afteryou_scenario::fluid::{Base, Feedback, Pacing, RoundTrip};
 use afteryou_scenario::Scenario;
 
 /// How a run is done. The default is as close to reality as the models come; [`Options::PAPERS`] is what the closed forms
@@ -16,6 +16,10 @@ pub struct Options {
     pub base: Base,
     /// LEDBAT++'s slowdowns are a factor on its rate instead of events.
     pub mean_slowdowns: bool,
+    /// Which flows spread their windows over the round trip.
+    pub pacing: Pacing,
+    /// The smallest window of every flow, packets; by its model if there is none.
+    pub floor: Option<f64>,
     /// Length of a step at most, s; a tenth of the shortest round trip, or less, by default.
     pub step_s: Option<f64>,
 }
@@ -27,6 +31,8 @@ impl Options {
         feedback: Feedback::AtOnce,
         base: Base::Known,
         mean_slowdowns: false,
+        pacing: Pacing::All,
+        floor: None,
         step_s: None,
     };
 
@@ -38,6 +44,8 @@ impl Options {
             feedback: fluid.feedback,
             base: fluid.base,
             mean_slowdowns: fluid.slowdowns == Slowdowns::Mean,
+            pacing: fluid.pacing,
+            floor: fluid.floor,
             step_s: fluid.step.map(|step| step.as_secs_f64()),
         }
     }

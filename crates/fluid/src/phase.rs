@@ -14,6 +14,7 @@
 
 use crate::model::ledbatpp::{LedbatPp, Slowdowns, FLOOR, FREEZE_ROUNDS, WAIT};
 use crate::model::{Model, Signal, SlowStart};
+use crate::train::Train;
 
 /// What a flow is doing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,6 +56,10 @@ pub struct FlowState {
     yielded: bool,
     /// Since when the queue has been quiet, s.
     quiet_from_s: Option<f64>,
+    /// Its round trips, if it does not pace.
+    pub train: Option<Train>,
+    /// Losses that its trains had until then belong to one that it has answered, s.
+    deaf_until_s: f64,
 }
 
 /// What became of a flow at an edge.
@@ -66,6 +71,15 @@ pub enum News {
     Changed,
     /// A slowdown begins.
     Slowdown,
+}
+
+/// A window that an event sets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reset {
+    /// To so many packets.
+    To(f64),
+    /// By a loss at so many packets, as its model answers one.
+    LossAt(f64),
 }
 
 /// The queue is quiet below this part of TARGET.
@@ -87,6 +101,8 @@ impl FlowState {
             threshold: FLOOR,
             yielded: false,
             quiet_from_s: None,
+            train: None,
+            deaf_until_s: 0.0,
         }
     }
 
@@ -113,10 +129,17 @@ impl FlowState {
         signal: &Signal,
         t_s: f64,
         step_s: f64,
-        window: &mut Option<f64>,
+        window: &mut Option<Reset>,
     ) -> News {
         if signal.ack_rate > 0.0 {
             self.base_s = signal.base_s;
+        }
+        if let Some(train) = &mut self.train {
+            train.at_edge(signal.window, signal.rtt_s, t_s);
+        }
+        if self.phase == Phase::Avoidance && self.train_lost(signal, t_s, step_s) {
+            *window = Some(Reset::LossAt(signal.window));
+            return News::Changed;
         }
         match self.phase {
             Phase::Off => News::None,
@@ -128,16 +151,17 @@ impl FlowState {
             Phase::Freeze { until_s } if t_s < until_s => News::None,
             Phase::Freeze { .. } => {
                 self.expected_losses = 0.0;
+                self.train = self.train.map(|_| Train::new(signal.window, t_s));
                 self.phase = Phase::Ramp { threshold: self.threshold };
                 News::Changed
             }
             Phase::Ramp { threshold } => {
-                self.expected_losses += signal.losses * step_s;
-                let lost = self.expected_losses >= 1.0;
+                let lost = self.loses(signal, t_s, step_s);
                 if !lost && signal.window < threshold {
                     return News::None;
                 }
-                *window = Some(if lost { signal.window / 2.0 } else { threshold }.max(FLOOR));
+                *window =
+                    Some(if lost { Reset::LossAt(signal.window) } else { Reset::To(threshold.max(FLOOR)) });
                 self.end_slowdown(t_s);
                 News::Changed
             }
@@ -150,16 +174,15 @@ impl FlowState {
         signal: &Signal,
         t_s: f64,
         step_s: f64,
-        window: &mut Option<f64>,
+        window: &mut Option<Reset>,
     ) -> News {
-        self.expected_losses += signal.losses * step_s;
-        let lost = self.expected_losses >= 1.0;
+        let lost = self.loses(signal, t_s, step_s);
         let late = matches!(model.slow_start(), SlowStart::UntilDelay(exit_s) if signal.queuing_s > exit_s);
         if !lost && !late {
             return News::None;
         }
         if lost {
-            *window = Some(signal.window);
+            *window = Some(Reset::LossAt(signal.window));
         }
         self.phase = Phase::Avoidance;
         if self.quiet_from_s.is_some() {
@@ -168,6 +191,22 @@ impl FlowState {
             self.plan_first_slowdown(model, t_s, signal.rtt_s);
         }
         News::Changed
+    }
+
+    /// Has a packet been lost since slow start or the ramp began?
+    fn loses(&mut self, signal: &Signal, t_s: f64, step_s: f64) -> bool {
+        self.expected_losses += signal.losses * step_s;
+        self.train_lost(signal, t_s, step_s) || self.expected_losses >= 1.0
+    }
+
+    /// Has the buffer had no room for a packet of a train? A sender answers once in a round trip.
+    fn train_lost(&mut self, signal: &Signal, t_s: f64, step_s: f64) -> bool {
+        let lost = signal.burst_lost >= 1.0 && t_s >= self.deaf_until_s;
+        if lost {
+            // A step more: what was sent at this edge is sent with the window that is cut here.
+            self.deaf_until_s = t_s + signal.rtt_s + step_s;
+        }
+        lost
     }
 
     fn plan_first_slowdown(&mut self, model: &Model, t_s: f64, rtt_s: f64) {
@@ -183,7 +222,13 @@ impl FlowState {
         self.next_slowdown_s = t_s + WAIT * (t_s - self.slowdown_from_s);
     }
 
-    fn in_avoidance(&mut self, rule: &LedbatPp, signal: &Signal, t_s: f64, window: &mut Option<f64>) -> News {
+    fn in_avoidance(
+        &mut self,
+        rule: &LedbatPp,
+        signal: &Signal,
+        t_s: f64,
+        window: &mut Option<Reset>,
+    ) -> News {
         if rule.restart_rounds > 0.0 && self.restarts(rule, signal, t_s) {
             self.expected_losses = 0.0;
             self.phase = Phase::SlowStart;
@@ -195,7 +240,7 @@ impl FlowState {
         self.threshold = signal.window;
         self.slowdown_from_s = t_s;
         self.phase = Phase::Freeze { until_s: t_s + FREEZE_ROUNDS * signal.rtt_s };
-        *window = Some(FLOOR);
+        *window = Some(Reset::To(FLOOR));
         News::Slowdown
     }
 

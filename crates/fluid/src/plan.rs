@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::history::History;
 use crate::model::{Model, Slowdowns};
 use crate::network::{Network, Sender};
-use crate::options::Options;
+use crate::options::{Options, Pacing};
 use crate::support;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::support::Unsupported;
@@ -118,10 +118,10 @@ fn sender(flow: &Flow, options: &Options) -> Result<Sender, Error> {
     let rtt_s = flow.rtt.as_secs_f64();
     let format = flow.packet_format();
     let (payload, overhead) = (format.payload.bytes() as f64, format.overhead.bytes() as f64);
-    let rwnd = match flow.transport.protocol()? {
-        Protocol::Tcp(options) => options.rwnd as f64,
-        Protocol::Utp(options) => options.rwnd as f64,
-        Protocol::Udp => f64::INFINITY,
+    let (rwnd, paces) = match flow.transport.protocol()? {
+        Protocol::Tcp(options) => (options.rwnd as f64, options.pacing),
+        Protocol::Utp(options) => (options.rwnd as f64, true),
+        Protocol::Udp => (f64::INFINITY, true),
     };
     let mut model = Model::of(flow)?;
     if let Model::LedbatPp(rule) = &mut model {
@@ -129,7 +129,12 @@ fn sender(flow: &Flow, options: &Options) -> Result<Sender, Error> {
             rule.slowdowns = Slowdowns::Mean;
         }
     }
-    Ok(Sender { model, rtt_s, size: payload + overhead, most: rwnd / payload })
+    let least = match model {
+        Model::Constant(_) => 0.0,
+        _ => options.floor.unwrap_or(model.floor()),
+    };
+    let paced = paces || options.pacing == Pacing::All;
+    Ok(Sender { model, rtt_s, size: payload + overhead, least, most: rwnd / payload, paced })
 }
 
 /// Goes through a flow's time table: start and stop, times of activity, on and off.

@@ -3,6 +3,7 @@
 use crate::model;
 use crate::options::Options;
 use crate::QUEUES;
+use afteryou_scenario::fluid::FLOORS;
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Direction, Flow, Scenario, Traffic};
 
@@ -65,6 +66,10 @@ pub(crate) fn without_equations(scenario: &Scenario, options: &Options) -> Vec<U
     }
     if options.step_s.is_some_and(|step_s| step_s <= 0.0) {
         refuse("fluid.step", "fluid.step = 0: use a longer step, or leave it out".to_owned());
+    }
+    if options.floor.is_some_and(|floor| !FLOORS.contains(&floor)) {
+        let reason = "fluid.floor is no smallest window: use 0.001 to 1000 packets, or leave it out";
+        refuse("fluid.floor", reason.to_owned());
     }
     reasons.extend(scenario.flow.iter().flat_map(of_flow));
     reasons

@@ -2,9 +2,10 @@
 
 use crate::integrator::Integrator;
 use crate::model::Model;
-use crate::network::Network;
+use crate::network::{Network, Sender};
 use crate::options::Base;
-use crate::phase::{FlowState, News, Phase};
+use crate::phase::{FlowState, News, Phase, Reset};
+use crate::train::Train;
 
 /// A network on its way through time.
 pub struct Trajectory {
@@ -43,6 +44,9 @@ impl Trajectory {
             *flow = FlowState::off();
             flow.phase = Phase::Avoidance;
         }
+        for (flow, sender) in network.senders.iter().enumerate() {
+            network.flows[flow].train = (!sender.paced).then(|| Train::new(window(0.0, flow), 0.0));
+        }
         let models: Vec<Model> = network.senders.iter().map(|sender| sender.model).collect();
         let past = move |t_s: f64, component: usize| match component.checked_sub(1) {
             None => queue(t_s),
@@ -75,6 +79,11 @@ impl Trajectory {
     /// Steps so far.
     pub fn steps(&self) -> u64 {
         self.integrator.steps()
+    }
+
+    /// Length of a step, s.
+    pub fn step_s(&self) -> f64 {
+        self.step_s
     }
 
     /// The queue.
@@ -127,9 +136,10 @@ impl Trajectory {
             return;
         }
         let Trajectory { network, integrator, .. } = self;
-        let model = &network.senders[flow].model;
+        let Sender { model, most, paced, .. } = &network.senders[flow];
+        let window = model.initial_window().min(*most);
         network.flows[flow] = network.flows[flow].started(model);
-        let window = model.initial_window().min(network.senders[flow].most);
+        network.flows[flow].train = (!paced).then(|| Train::new(window, integrator.t_s()));
         Network::set_state(integrator.y_mut(), flow, model.with_window(window));
         integrator.settle(network);
     }
@@ -142,9 +152,11 @@ impl Trajectory {
         let (t_s, queuing_s) = (self.t_s(), self.queue() / self.network.capacity);
         let Trajectory { network, integrator, .. } = self;
         let rtt_s = network.round_trip_s(flow, queuing_s);
-        let (model, most) = (&network.senders[flow].model, network.senders[flow].most);
+        let Sender { model, least, most, paced, .. } = &network.senders[flow];
         network.flows[flow] = network.flows[flow].started_in_avoidance(model, t_s, rtt_s);
-        Network::set_state(integrator.y_mut(), flow, model.with_window(window.max(1.0).min(most)));
+        let window = window.max(least.min(1.0)).min(*most);
+        network.flows[flow].train = (!paced).then(|| Train::new(window, t_s));
+        Network::set_state(integrator.y_mut(), flow, model.with_window(window));
         integrator.settle(network);
     }
 
@@ -179,9 +191,14 @@ impl Trajectory {
         }
     }
 
+    /// The step whose edge is nearest to a time.
+    pub fn step_at(&self, at_s: f64) -> u64 {
+        (at_s / self.step_s).round() as u64
+    }
+
     /// As many steps as bring it to `to_s`.
     pub fn run_to(&mut self, to_s: f64) {
-        let last = (to_s / self.step_s).round() as u64;
+        let last = self.step_at(to_s);
         while self.steps() < last {
             self.step();
         }
@@ -192,6 +209,7 @@ impl Trajectory {
         let sender = &network.senders[flow];
         let phase = network.flows[flow].phase;
         let drifts_on = phase == Phase::Avoidance
+            && sender.paced
             && !matches!(sender.model, Model::LedbatPp(_))
             && network.options.base == Base::Known;
         if drifts_on || phase == Phase::Off {
@@ -200,11 +218,12 @@ impl Trajectory {
         let t_s = integrator.t_s();
         let signal = network.signal(flow, integrator.y(), integrator.loss(), integrator.echo());
         let mut window = None;
-        let lost = phase == Phase::SlowStart;
         let news = network.flows[flow].at_edge(&sender.model, &signal, t_s, *step_s, &mut window);
-        if let Some(window) = window {
-            // Out of slow start by a loss the window is cut; every other window is as it was said.
-            let state = if lost { sender.model.cut(window) } else { sender.model.with_window(window) };
+        if let Some(reset) = window {
+            let state = match reset {
+                Reset::To(window) => sender.model.with_window(window),
+                Reset::LossAt(window) => sender.model.cut(window, sender.least),
+            };
             Network::set_state(integrator.y_mut(), flow, state);
         }
         slowdowns[flow] += u32::from(news == News::Slowdown);

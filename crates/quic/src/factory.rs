@@ -61,6 +61,14 @@ impl Factory {
         Arc::new(Factory { make: Box::new(make) })
     }
 
+    /// Makes what `inner` makes, after `change`: such as a controller [under observation](afteryou_cc::Observed).
+    pub fn changed(
+        inner: Arc<Factory>,
+        change: impl Fn(Box<dyn Controller>) -> Box<dyn Controller> + Send + Sync + 'static,
+    ) -> Arc<Factory> {
+        Factory::of(move |setup| change((inner.make)(setup)))
+    }
+
     pub(crate) fn make(&self, mss: u32) -> Box<dyn Controller> {
         // A new hasher's keys are random.
         let seed = RandomState::new().build_hasher().finish();

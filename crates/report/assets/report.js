@@ -13,12 +13,20 @@
 
   const LANE = 10; // height of the ticks of marks, px
   const BAND_ROW = 16; // height of a row of window names, px
+  const STRIP_ROW = 14; // height of the key of phases and of each strip, px
   const NEAR = 5; // how near the cursor must be to a mark, px
 
   const ink = (colour) => (darkness.matches && !printing ? colour.dark : colour.light);
   const font = (size) => `${size * uPlot.pxRatio}px system-ui, sans-serif`;
   const marks = outcome.run.marks.filter((mark) => mark.at_s != null).sort((a, b) => a.at_s - b.at_s);
   const kinds = new Map(plan.marks.map((kind) => [kind.what, kind.style]));
+  const phases = plan.phases; // of controllers, below the windows
+  const phaseKinds = new Map((phases ? phases.kinds : []).map((kind) => [kind.name, kind]));
+  const spansOf = new Map();
+  for (const span of phases ? outcome.run.phases : []) {
+    if (!spansOf.has(span.flow)) spansOf.set(span.flow, []);
+    spansOf.get(span.flow).push(span);
+  }
   const bandRows = plan.bands.reduce((most, band) => Math.max(most, band.row + 1), 0);
 
   const element = (tag, className, text) => {
@@ -105,6 +113,43 @@
     ctx.restore();
   };
 
+  const stripsHeight = (chart) => (phases && chart.quantity === "cwnd" ? (phases.strips.length + 1) * STRIP_ROW + 4 : 0);
+
+  // The phases of each flow between the curves and the numbers of the time axis, below a key.
+  const drawStrips = (u) => {
+    const { ctx, bbox } = u, px = uPlot.pxRatio;
+    const end = bbox.left + bbox.width;
+    const middle = (row) => bbox.top + bbox.height + (8 + (row + 0.5) * STRIP_ROW) * px;
+    const bar = (kind, colour, left, right, row) => {
+      ctx.globalAlpha = kind.shade;
+      ctx.fillStyle = ink(colour);
+      ctx.fillRect(left, middle(row) - (kind.height / 2) * px, Math.max(right - left, px), kind.height * px);
+      ctx.globalAlpha = 1;
+    };
+    ctx.save();
+    ctx.textAlign = "left";
+    ctx.textBaseline = "middle";
+    ctx.font = font(11);
+    let x = bbox.left;
+    for (const kind of phases.kinds) {
+      bar(kind, around.ink, x, x + 16 * px, 0);
+      ctx.fillStyle = ink(around.faint);
+      ctx.fillText(kind.name, x + 21 * px, middle(0));
+      x += ctx.measureText(kind.name).width + 35 * px;
+    }
+    phases.strips.forEach((strip, i) => {
+      for (const span of spansOf.get(strip.flow) || []) {
+        const left = Math.max(bbox.left, u.valToPos(span.from_s, "x", true));
+        const right = Math.min(end, u.valToPos(span.to_s, "x", true));
+        if (right > left) bar(phaseKinds.get(span.phase), strip.style.colour, left, right, i + 1);
+      }
+    });
+    ctx.restore();
+  };
+
+  // The phase of a flow at a time; nothing where none was recorded.
+  const phaseAt = (flow, at) => (spansOf.get(flow) || []).find((span) => span.from_s <= at && at < span.to_s)?.phase;
+
   // What happened under the cursor, beside it.
   const showTip = (u, tip) => {
     const left = u.cursor.left;
@@ -133,13 +178,19 @@
 
   const reset = () => charts.length && charts[0].setScale("x", { min: 0, max: plan.end_s });
 
-  const line = (curve) => ({
+  const valueOf = (chart, curve) => (u, value, _, index) => {
+    if (!stripsHeight(chart) || curve.baseline || index == null) return number(value);
+    const phase = phaseAt(outcome.run.series[curve.index].of, u.data[0][index]);
+    return phase ? `${number(value)} · ${phase}` : number(value);
+  };
+
+  const line = (chart) => (curve) => ({
     label: `${curve.glyph} ${curve.label}`.trim(),
     stroke: () => ink(curve.style.colour),
     width: curve.baseline ? 1.25 : 1.75,
     dash: curve.baseline ? [5, 4] : undefined,
     points: { show: false },
-    value: (_, value) => number(value),
+    value: valueOf(chart, curve),
   });
 
   const axis = (more) => ({
@@ -152,7 +203,7 @@
 
   const options = (chart, tip, width) => ({
     width,
-    height: 190 + bandRows * BAND_ROW + 40,
+    height: 190 + bandRows * BAND_ROW + 40 + stripsHeight(chart),
     padding: [bandRows * BAND_ROW + 6, 20, 0, 0],
     scales: {
       x: { time: false },
@@ -163,10 +214,10 @@
       } },
     },
     axes: [
-      axis({ size: 28, values: (_, ticks) => ticks.map((t, i) => (i === ticks.length - 1 ? `${t} s` : `${t}`)) }),
+      axis({ size: 28 + stripsHeight(chart), gap: 5 + stripsHeight(chart), values: (_, ticks) => ticks.map((t, i) => (i === ticks.length - 1 ? `${t} s` : `${t}`)) }),
       axis({ size: 44, gap: 4, values: (_, ticks) => ticks.map((t) => (t == null ? "" : String(+t.toPrecision(6)))) }),
     ],
-    series: [{ label: "time", value: (_, at) => (at == null ? "–" : `${at.toFixed(2)} s`) }, ...chart.curves.map(line)],
+    series: [{ label: "time", value: (_, at) => (at == null ? "–" : `${at.toFixed(2)} s`) }, ...chart.curves.map(line(chart))],
     legend: { markers: {
       width: 3,
       stroke: (u, i) => (i ? ink(chart.curves[i - 1].style.colour) : "transparent"),
@@ -179,7 +230,7 @@
       bind: { dblclick: () => () => { reset(); return null; } },
       points: { size: 7 },
     },
-    hooks: { drawClear: [drawBands], draw: [drawMarks], setCursor: [(u) => showTip(u, tip)], setScale: [follow] },
+    hooks: { drawClear: [drawBands], draw: stripsHeight(chart) ? [drawMarks, drawStrips] : [drawMarks], setCursor: [(u) => showTip(u, tip)], setScale: [follow] },
   });
 
   const draw = (chart) => {

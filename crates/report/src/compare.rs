@@ -2,8 +2,10 @@
 //!
 //! Figures are those of the tidy rows ([`rows`](crate::rows)), so a new figure of an outcome is compared without a change here.
 
+mod names;
 mod sweeps;
 
+pub use names::short_names;
 pub use sweeps::{ComparedMeans, SweepPair};
 
 use crate::error::Error;
@@ -12,7 +14,7 @@ use crate::format::significant;
 use crate::html::{markup, CSS};
 use crate::plan::Plan;
 use crate::rows::{Identity, Row, Rows, Value};
-use crate::svg::pair_svg;
+use crate::svg::{pair_svg, Scale};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::text::table_text;
 use afteryou_scenario::outcome::Outcome;
@@ -88,7 +90,12 @@ impl Pair<'_> {
                 continue;
             }
             let runs = [(self.names[0], first), (self.names[1], second)];
-            pictures += &format!("<figure>{}</figure>\n", pair_svg(&chart.title, &chart.quantity, runs)?);
+            let title = match chart.unit.as_str() {
+                "" => chart.title.clone(),
+                unit => format!("{} ({unit})", chart.title),
+            };
+            let picture = pair_svg(&title, &chart.quantity, runs, Scale::Common)?;
+            pictures += &format!("<figure>{picture}</figure>\n");
         }
         Ok(document(&self.names, &format!("{pictures}{}", markup(&self.table()))))
     }
@@ -96,10 +103,9 @@ impl Pair<'_> {
     fn table(&self) -> Table {
         let rows = self.figures().into_iter().map(|figure| {
             let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), shown);
-            let tone = match figure.relative() {
-                Some(part) if part.abs() < WORTH_A_TONE => Tone::Faint,
-                _ => Tone::Plain,
-            };
+            let is_near = figure.relative().is_some_and(|part| part.abs() < WORTH_A_TONE);
+            let is_same = figure.difference() == Some(0.0);
+            let tone = if is_near || is_same { Tone::Faint } else { Tone::Plain };
             let cell = |text: String| Cell { text, tone, ..Cell::default() };
             vec![
                 Cell { text: escape::plain(&figure.about).into_owned(), ..Cell::default() },

@@ -155,7 +155,7 @@ pub fn by_size(outcome: &Outcome) -> Option<Table> {
 }
 
 /// "10.0 kB to 100 kB", "10.0 MB and more".
-fn sizes(class: &SizeClass) -> String {
+pub fn sizes(class: &SizeClass) -> String {
     match class.to_bytes {
         Some(to) if class.from_bytes == 0 => format!("below {}", size(to)),
         Some(to) => format!("{} to {}", size(class.from_bytes), size(to)),

@@ -6,6 +6,7 @@
 use crate::escape::plain;
 use crate::links;
 use crate::palette::{self, Colour, MarkStyle, Shape, Style};
+use crate::phases::Phases;
 use afteryou_scenario::outcome::{Outcome, Run, Series};
 use serde::Serialize;
 
@@ -20,6 +21,8 @@ pub struct Plan {
     pub bands: Vec<Band>,
     /// Kinds of marks of the run, in order of their first appearance.
     pub marks: Vec<MarkKind>,
+    /// Phases of the run's controllers, where they were recorded.
+    pub phases: Option<Phases>,
 }
 
 /// All curves of one quantity.
@@ -126,6 +129,7 @@ impl Plan {
             charts: charts(outcome),
             bands: bands(outcome),
             marks: mark_kinds(&outcome.run),
+            phases: phases(outcome),
         }
     }
 
@@ -254,6 +258,11 @@ fn bands(outcome: &Outcome) -> Vec<Band> {
         bands.push(Band { name: plain(name).into_owned(), from_s, to_s, row });
     }
     bands
+}
+
+fn phases(outcome: &Outcome) -> Option<Phases> {
+    let names = outcome.scenario.flow.iter().map(|flow| flow.name.as_str());
+    Phases::of(&outcome.run.phases, names.map(|name| (name, palette::style(&outcome.scenario, name))))
 }
 
 fn mark_kinds(run: &Run) -> Vec<MarkKind> {

@@ -8,6 +8,7 @@ mod legend;
 pub(crate) mod marks;
 mod pair;
 mod panel;
+pub(crate) mod strips;
 
 use crate::error::Error;
 use crate::escape::{self, plain};
@@ -16,7 +17,7 @@ use crate::plan::Plan;
 use crate::scenario_tables::{engine_in_words, link_in_words, title};
 use afteryou_scenario::outcome::Outcome;
 use canvas::{Canvas, Text, HEIGHT, WIDTH};
-pub use pair::pair_svg;
+pub use pair::{pair_svg, Scale};
 use panel::Panel;
 
 /// Space left and right of everything.
@@ -56,20 +57,27 @@ fn draw(canvas: &Canvas<'_>, outcome: &Outcome, plan: &Plan) -> Result<(), Error
 
     let upper = plan.chart("goodput");
     let lower = plan.chart("queuing_delay");
-    let legend_end = legend::draw(canvas, outcome, plan, [upper, lower], 64.0)?;
+    let legend_end = legend::draw(canvas, plan, [(outcome, upper), (outcome, lower)], 64.0)?;
     let bands_top = legend_end + 12.0 + PANEL_NAME;
     let top = bands_top + plan.band_rows() as f64 * BAND_ROW;
-    let room = HEIGHT - top - LANE - PANEL_NAME - TIME_AXIS;
+    let strips_height = plan.phases.as_ref().map_or(0.0, strips::height);
+    let room = HEIGHT - top - strips_height - LANE - PANEL_NAME - TIME_AXIS;
     let upper_height = (room * UPPER_SHARE).round();
 
-    let panel = |chart, top, height, time_axis| Panel { outcome, plan, chart, top, height, time_axis };
+    let panel =
+        |chart, top, height, time_axis| Panel { outcome, plan, chart, range: None, top, height, time_axis };
     let upper = panel(upper, top, upper_height, false);
-    let lower_top = top + upper_height + LANE + PANEL_NAME;
+    let strips_top = top + upper_height;
+    let lane_top = strips_top + strips_height;
+    let lower_top = lane_top + LANE + PANEL_NAME;
     let lower = panel(lower, lower_top, room - upper_height, true);
     panel::name(canvas, upper.chart, "Goodput", bands_top)?;
     panel::band_names(canvas, plan, bands_top)?;
     upper.draw(canvas)?;
-    panel::marks(canvas, outcome, plan, top + upper_height + 4.0)?;
+    if let Some(phases) = &plan.phases {
+        strips::draw(canvas, phases, (panel::LEFT, strips_top), |at| panel::across(plan, at))?;
+    }
+    panel::marks(canvas, outcome, plan, lane_top + 4.0)?;
     panel::name(canvas, lower.chart, "Queuing delay", lower_top)?;
     lower.draw(canvas)
 }

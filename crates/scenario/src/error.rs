@@ -16,6 +16,16 @@ pub enum Error {
         /// How to write it.
         example: &'static str,
     },
+    /// A quantity with one of the units and a number that is not taken.
+    #[error("{text:?} is outside its range: use a {what} of {valid}")]
+    Range {
+        /// What was expected: "rate", "time" …
+        what: &'static str,
+        /// What was given.
+        text: String,
+        /// The valid range.
+        valid: &'static str,
+    },
     /// A name that is not in a list.
     #[error("there is no {what} {name:?}: {advice}")]
     Unknown {

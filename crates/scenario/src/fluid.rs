@@ -4,6 +4,9 @@ use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The smallest windows that `floor` takes, packets: from zero no window grows again.
+pub const FLOORS: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
+
 /// Section `[fluid]` of a scenario; other engines have no use for it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fluid {
@@ -15,6 +18,12 @@ pub struct Fluid {
     pub base: Base,
     /// What LEDBAT++'s slowdowns are.
     pub slowdowns: Slowdowns,
+    /// Which flows spread their windows over the round trip.
+    #[serde(skip_serializing_if = "Pacing::is_default", default)]
+    pub pacing: Pacing,
+    /// The smallest window of every flow, packets; by its controller if there is none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub floor: Option<f64>,
     /// Length of a step at most; the engine's own choice by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub step: Option<Duration>,
@@ -68,4 +77,22 @@ pub enum Slowdowns {
     Events,
     /// Their mean is a factor on the rate: smooth, but a lone flow's queue never empties.
     Mean,
+}
+
+/// Which flows spread their windows over the round trip.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pacing {
+    /// All of them: as in the papers.
+    All,
+    /// Flows whose transport paces. The others send a window as one train of packets, so that growth in slow start queues
+    /// even where the path has room.
+    #[default]
+    ByTransport,
+}
+
+impl Pacing {
+    fn is_default(&self) -> bool {
+        *self == Pacing::default()
+    }
 }

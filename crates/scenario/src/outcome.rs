@@ -34,7 +34,7 @@ mod window;
 
 pub use crate::network::{BOTTLENECK, REVERSE_PATH};
 pub use compare::{Comparison, LinkComparison};
-pub use completions::{Completions, Offered, SizeClass, SIZE_CLASSES};
+pub use completions::{Completions, Offered, SizeClass, MOST_TIMES, SIZE_CLASSES};
 pub use curves::{Exact, Mark, PhaseSpan, Series};
 pub use judged::{Check, Lateness, Transfer, Verdict};
 pub use link::{class_name, ClassCounts, Ledger, LinkTotals, Packets};

@@ -445,56 +445,81 @@ impl Flow {
 
     /// Is it one by itself? If not, the first thing that is wrong.
     pub(crate) fn check(&self, duration: Duration) -> Result<(), Error> {
-        let wrong = |what: &str| Err(Error::Scenario(format!("flow {:?} {what}", self.name)));
-        match (&self.controller, self.transport.protocol()?, &self.traffic) {
-            (None, Protocol::Udp, Traffic::Cbr { rate, payload, .. }) => {
-                if rate.bytes_per_second() == 0 || payload.bytes() < 16 || payload.bytes() > 1400 {
-                    return wrong("needs a rate above zero and a payload of 16 B to 1400 B");
-                }
-            }
-            (None, ..) => return wrong("needs a controller: only cbr traffic goes without"),
-            (Some(_), _, Traffic::Cbr { .. }) => return wrong("has a controller: cbr traffic takes none"),
-            (Some(_), Protocol::Udp, _) => {
-                return wrong("has a controller: bare udp takes none, use utp or tcp")
-            }
-            (Some(controller), ..) => {
-                controller.controller()?;
-            }
-        }
+        self.check_settings(duration).map_err(|wrong| match wrong.error {
+            Error::Scenario(why) => Error::Scenario(format!("flow {:?}: {}: {why}", self.name, wrong.key)),
+            other => other,
+        })
+    }
+
+    /// The same, with the setting that is to blame.
+    pub(crate) fn check_settings(&self, duration: Duration) -> Result<(), WrongSetting> {
+        self.check_controller()?;
         self.check_times()?;
-        let of_flow = |error: Error| Error::Scenario(format!("traffic of flow {:?}: {error}", self.name));
-        self.traffic.check(duration).map_err(of_flow)?;
+        self.traffic.check(duration).map_err(|error| WrongSetting { key: "traffic", error })?;
+        self.check_hosts()?;
         self.check_sizes()
     }
 
-    fn check_times(&self) -> Result<(), Error> {
-        let wrong = |what: &str| Err(Error::Scenario(format!("flow {:?} {what}", self.name)));
-        if self.stop.is_some_and(|stop| stop <= self.start) {
-            return wrong("stops before it starts");
+    fn check_controller(&self) -> Result<(), WrongSetting> {
+        let of = |key| move |error| WrongSetting { key, error };
+        match (&self.controller, self.transport.protocol().map_err(of("transport"))?, &self.traffic) {
+            (None, Protocol::Udp, Traffic::Cbr { .. }) => Ok(()),
+            (None, ..) => wrong("traffic", "it needs a controller: only cbr traffic over udp goes without"),
+            (Some(_), _, Traffic::Cbr { .. }) => wrong("controller", "cbr traffic takes none: leave it out"),
+            (Some(_), Protocol::Udp, _) => wrong("transport", "bare udp takes no controller: use utp or tcp"),
+            (Some(controller), ..) => controller.controller().map(drop).map_err(of("controller")),
+        }
+    }
+
+    fn check_times(&self) -> Result<(), WrongSetting> {
+        if let Some(stop) = self.stop.filter(|stop| *stop <= self.start) {
+            let start = self.start;
+            return wrong("stop", format!("{stop} is not after the start: use a time after {start}"));
         }
         let times = self.active.iter().flatten();
         if !times.clone().zip(times.skip(1)).all(|(earlier, later)| earlier < later) {
-            return wrong("has times of activity that are empty, overlap or go backwards");
+            let advice = "write [from, to] with from below to, each after the one before";
+            return wrong("active", format!("times are empty, overlap or go backwards: {advice}"));
         }
-        match (self.traffic.needs_hosts(), &self.hosts) {
-            (true, None) => return wrong("needs hosts: write hosts = … and [[hosts]]"),
-            (false, Some(_)) => return wrong("runs on hosts, which only a swarm and downloads do"),
-            _ => {}
+        if !self.traffic.has_transfers() {
+            return Ok(());
         }
-        if self.traffic.has_transfers() && (!self.active.is_empty() || self.reconnect) {
-            return wrong("has traffic that opens connections by itself: leave active and reconnect out");
+        let advice = "the traffic opens connections by itself: leave active and reconnect out";
+        match (self.active.is_empty(), self.reconnect) {
+            (false, _) => wrong("active", advice),
+            (true, true) => wrong("reconnect", advice),
+            (true, false) => Ok(()),
         }
-        Ok(())
     }
 
-    fn check_sizes(&self) -> Result<(), Error> {
-        let wrong = |what: &str| Err(Error::Scenario(format!("flow {:?} {what}", self.name)));
+    fn check_hosts(&self) -> Result<(), WrongSetting> {
+        match (self.traffic.needs_hosts(), &self.hosts) {
+            (true, None) => wrong("traffic", "it needs hosts: write hosts = … and [[hosts]]"),
+            (false, Some(_)) => wrong("hosts", "the flow runs on hosts, which only a swarm and downloads do"),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_sizes(&self) -> Result<(), WrongSetting> {
         let PacketFormat { payload, overhead } = self.packet_format();
         if !(1..=LARGEST_PAYLOAD).contains(&payload.bytes()) || overhead.bytes() > LARGEST_OVERHEAD {
-            return wrong("has packets of an impossible size: payload 1 B to 65000 B, overhead up to 500 B");
+            let sizes = format!("{payload} of payload and {overhead} of headers make no packet");
+            let valid = format!("1 B to {LARGEST_PAYLOAD} B, and 0 B to {LARGEST_OVERHEAD} B");
+            return wrong("packet", format!("{sizes}: use {valid}"));
         }
         Ok(())
     }
+}
+
+/// A setting of a flow that is wrong.
+#[derive(Debug)]
+pub(crate) struct WrongSetting {
+    pub(crate) key: &'static str,
+    pub(crate) error: Error,
+}
+
+fn wrong(key: &'static str, why: impl Into<String>) -> Result<(), WrongSetting> {
+    Err(WrongSetting { key, error: Error::Scenario(why.into()) })
 }
 
 /// What an IP packet can hold.

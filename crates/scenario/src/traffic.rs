@@ -14,6 +14,8 @@ pub const CBR_PAYLOAD: Size = Size::from_bytes(160);
 const SHORTEST: Span = Span::from_millis(1);
 /// Most transfers that a flow may begin in a run.
 const MOST_TRANSFERS: f64 = 1e7;
+/// Payloads of constant-rate traffic, bytes.
+const CBR_PAYLOADS: std::ops::RangeInclusive<u64> = 16..=1400;
 /// Most users, objects of a page, connections of a user.
 const MOST_USERS: u32 = 10_000;
 
@@ -261,36 +263,44 @@ impl Traffic {
     pub(crate) fn check(&self, duration: Duration) -> Result<(), Error> {
         let wrong = |what: &str| Err(Error::Scenario(what.to_owned()));
         match self {
-            Traffic::Chunk(size) | Traffic::Peers { chunk: size, .. } if size.bytes() == 0 => {
-                wrong("chunks are empty")
+            Traffic::Size(size) | Traffic::Bursts { size, .. } if size.bytes() == 0 => {
+                wrong("size is 0 B: use 1 B or more")
+            }
+            Traffic::Chunk(chunk) | Traffic::Peers { chunk, .. } if chunk.bytes() == 0 => {
+                wrong("chunk is 0 B: use 1 B or more")
             }
             Traffic::OnOff { on, off } if on.0 < SHORTEST || off.0 < SHORTEST => {
-                wrong("goes on and off too fast: use 1 ms or more for each")
+                wrong("it goes on and off too fast: use 1 ms or more for each")
             }
             Traffic::Bursts { every, .. } if every.0 < SHORTEST => {
                 wrong("every is too short: use 1 ms or more")
             }
-            Traffic::Bursts { size, .. } if size.bytes() == 0 => wrong("segments are empty: use 1 B or more"),
+            Traffic::Cbr { rate, .. } if rate.bytes_per_second() == 0 => {
+                wrong("cbr is below a byte per second: use 8 bit/s or more")
+            }
+            Traffic::Cbr { payload, .. } if !CBR_PAYLOADS.contains(&payload.bytes()) => {
+                wrong("payload of cbr traffic is out of range: use 16 B to 1400 B")
+            }
             Traffic::Arrivals { arrivals, size } => {
                 arrivals.check()?;
-                size.check()?;
+                check_sizes(size)?;
                 let most = duration.0 .0 as f64 / MOST_TRANSFERS;
                 match arrivals.mean().is_some_and(|mean| mean >= most.max(1.0)) {
                     true => Ok(()),
                     false => wrong("more than 10000000 arrivals, or arrivals without a mean: use longer times between them"),
                 }
             }
-            Traffic::Downloads { size, .. } => size.check(),
+            Traffic::Downloads { size, .. } => check_sizes(size),
             Traffic::Swarm(Swarm { chunk, slots, neighbours, .. }) => {
                 match (chunk.bytes(), slots <= neighbours) {
-                    (0, _) => wrong("chunks are empty"),
+                    (0, _) => wrong("chunk is 0 B: use 1 B or more"),
                     (_, false) => wrong("a swarm has more slots than neighbours: use fewer slots"),
                     _ => Ok(()),
                 }
             }
             Traffic::Web(web) => {
                 web.think.check()?;
-                web.size.check()?;
+                check_sizes(&web.size)?;
                 let counts = [web.users, web.objects, web.connections];
                 let (most, least) = (counts.iter().max(), counts.iter().min());
                 match (least, most) {
@@ -300,6 +310,15 @@ impl Traffic {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Are these sizes of transfers?
+fn check_sizes(law: &Law<Size>) -> Result<(), Error> {
+    law.check()?;
+    match law.mean() {
+        Some(0.0) => Err(Error::Scenario("every size is 0 B: use 1 B or more".to_owned())),
+        _ => Ok(()),
     }
 }
 

@@ -52,10 +52,65 @@ pub enum Buffer {
     Time(Duration),
 }
 
-/// Largest quantities taken: beyond them arithmetic in the engines could overflow, and nobody meant them.
-const MAX_BITS_PER_SECOND: f64 = 1e13;
-const MAX_BYTES: f64 = 1e15;
+/// Longest time taken, in seconds.
 const MAX_SECONDS: f64 = 1e8;
+
+// Beyond the largest quantities arithmetic in the engines could overflow, and nobody meant them.
+const RATE: Form = Form {
+    what: "rate",
+    units: &[
+        ("bit/s", 1.0),
+        ("kbit/s", 1e3),
+        ("Mbit/s", 1e6),
+        ("Gbit/s", 1e9),
+        ("kbps", 1e3),
+        ("Mbps", 1e6),
+        ("Gbps", 1e9),
+    ],
+    most: 1e13,
+    valid: "0 bit/s to 10000 Gbit/s",
+    example: "a number and a unit, such as 20Mbit/s",
+};
+
+const SIZE: Form = Form {
+    what: "size",
+    units: &[
+        ("B", 1.0),
+        ("kB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("KiB", 1024.0),
+        ("MiB", 1_048_576.0),
+        ("GiB", 1_073_741_824.0),
+    ],
+    most: 1e15,
+    valid: "0 B to 1000000 GB",
+    example: "a number and a unit, such as 250kB or 64KiB",
+};
+
+const TIME: Form = Form {
+    what: "time",
+    units: &[("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)],
+    most: MAX_SECONDS,
+    valid: "0 s to 100000000 s",
+    example: "a number and a unit, such as 40ms or 30s",
+};
+
+const PROBABILITY: Form = Form {
+    what: "probability",
+    units: &[("%", 1.0)],
+    most: 100.0,
+    valid: "0% to 100%",
+    example: "per cent between 0% and 100%, such as 5%",
+};
+
+const PACKETS: Form = Form {
+    what: "buffer",
+    units: &[("packets", 1.0), ("packet", 1.0)],
+    most: 1e15,
+    valid: "1 packet to 1000000000000000 packets",
+    example: "a number of packets, such as 100packets",
+};
 
 impl Rate {
     /// `mbit` Mbit/s.
@@ -142,22 +197,30 @@ fn split(text: &str) -> Option<(f64, &str)> {
     Some((number, text[end..].trim()))
 }
 
-/// Parses a number with one of `units` and returns it in the base unit.
-fn parse(
-    text: &str,
-    units: &[(&str, f64)],
-    max: f64,
+/// How a quantity is written: its units with their factors, and its largest value in the base unit.
+struct Form {
     what: &'static str,
+    units: &'static [(&'static str, f64)],
+    most: f64,
+    /// The valid range in words.
+    valid: &'static str,
     example: &'static str,
-) -> Result<f64, Error> {
-    let refused = || Error::Quantity { what, text: text.to_owned(), example };
-    let (number, unit) = split(text).ok_or_else(refused)?;
-    let (_, factor) = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).ok_or_else(refused)?;
-    let value = number * factor;
-    if !value.is_finite() || value > max {
-        return Err(refused());
+}
+
+impl Form {
+    /// Parses a number with one of the units and returns it in the base unit.
+    fn parse(&self, text: &str) -> Result<f64, Error> {
+        let refused = || Error::Quantity { what: self.what, text: text.to_owned(), example: self.example };
+        let unsigned = text.trim().strip_prefix('-');
+        let (number, unit) = split(unsigned.unwrap_or(text)).ok_or_else(refused)?;
+        let (_, factor) =
+            self.units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).ok_or_else(refused)?;
+        let value = number * factor;
+        if unsigned.is_some() || value > self.most {
+            return Err(Error::Range { what: self.what, text: text.to_owned(), valid: self.valid });
+        }
+        Ok(value)
     }
-    Ok(value)
 }
 
 /// Writes `value` in the largest unit that makes it at least one, without losing digits.
@@ -169,16 +232,7 @@ fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::
 impl FromStr for Rate {
     type Err = Error;
     fn from_str(text: &str) -> Result<Rate, Error> {
-        const UNITS: &[(&str, f64)] = &[
-            ("bit/s", 1.0),
-            ("kbit/s", 1e3),
-            ("Mbit/s", 1e6),
-            ("Gbit/s", 1e9),
-            ("kbps", 1e3),
-            ("Mbps", 1e6),
-            ("Gbps", 1e9),
-        ];
-        let bits = parse(text, UNITS, MAX_BITS_PER_SECOND, "rate", "a number and a unit, such as 20Mbit/s")?;
+        let bits = RATE.parse(text)?;
         Ok(Rate { bits_per_second: bits.round() as u64 })
     }
 }
@@ -193,16 +247,7 @@ impl fmt::Display for Rate {
 impl FromStr for Size {
     type Err = Error;
     fn from_str(text: &str) -> Result<Size, Error> {
-        const UNITS: &[(&str, f64)] = &[
-            ("B", 1.0),
-            ("kB", 1e3),
-            ("MB", 1e6),
-            ("GB", 1e9),
-            ("KiB", 1024.0),
-            ("MiB", 1_048_576.0),
-            ("GiB", 1_073_741_824.0),
-        ];
-        let bytes = parse(text, UNITS, MAX_BYTES, "size", "a number and a unit, such as 250kB or 64KiB")?;
+        let bytes = SIZE.parse(text)?;
         Ok(Size { bytes: bytes.round() as u64 })
     }
 }
@@ -219,9 +264,7 @@ impl fmt::Display for Size {
 impl FromStr for Duration {
     type Err = Error;
     fn from_str(text: &str) -> Result<Duration, Error> {
-        const UNITS: &[(&str, f64)] =
-            &[("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)];
-        let seconds = parse(text, UNITS, MAX_SECONDS, "time", "a number and a unit, such as 40ms or 30s")?;
+        let seconds = TIME.parse(text)?;
         Ok(Duration::from_secs_f64(seconds))
     }
 }
@@ -235,8 +278,7 @@ impl fmt::Display for Duration {
 impl FromStr for Probability {
     type Err = Error;
     fn from_str(text: &str) -> Result<Probability, Error> {
-        let per_cent =
-            parse(text, &[("%", 1.0)], 100.0, "probability", "per cent between 0% and 100%, such as 5%")?;
+        let per_cent = PROBABILITY.parse(text)?;
         Ok(Probability(per_cent / 100.0))
     }
 }
@@ -254,17 +296,23 @@ impl fmt::Display for Probability {
 impl FromStr for Buffer {
     type Err = Error;
     fn from_str(text: &str) -> Result<Buffer, Error> {
-        if let Some((number, "packets" | "packet")) = split(text) {
-            if number.fract() == 0.0 && number < MAX_BYTES {
-                return Ok(Buffer::Packets(number as u64));
-            }
-        }
-        let size = text.parse().map(Buffer::Size);
-        size.or_else(|_| text.parse().map(Buffer::Time)).map_err(|_| Error::Quantity {
+        let unlike = || Error::Quantity {
             what: "buffer",
             text: text.to_owned(),
             example: "time, packets or bytes, such as 500ms, 100packets or 64KiB",
-        })
+        };
+        let whole = |packets: f64| match packets.fract() == 0.0 {
+            true => Ok(Buffer::Packets(packets as u64)),
+            false => Err(unlike()),
+        };
+        let forms = [
+            PACKETS.parse(text).and_then(whole),
+            text.parse().map(Buffer::Size),
+            text.parse().map(Buffer::Time),
+        ];
+        // The unit decides, so at most one form is more than unlike it.
+        let read = |form: &Result<Buffer, Error>| !matches!(form, Err(Error::Quantity { .. }));
+        forms.into_iter().find(read).unwrap_or_else(|| Err(unlike()))
     }
 }
 

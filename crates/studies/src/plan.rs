@@ -48,7 +48,7 @@ pub struct Wanted {
     pub first: usize,
 }
 
-/// The points that `chosen` needs, in the order of papers and grids.
+/// The points that `chosen` needs, in the order of grids and axes.
 ///
 /// # Errors
 /// A check that names a grid that is not there.
@@ -73,7 +73,15 @@ pub fn wanted(chosen: &[Chosen], extent: Extent) -> Result<Vec<Wanted>> {
             }
         }
     }
-    Ok(all)
+    // In the order of the axes, whichever check names a point first.
+    let mut places = Vec::with_capacity(all.len());
+    for wanted in &all {
+        let first = all.iter().position(|other| std::ptr::eq(other.grid, wanted.grid));
+        places.push((first, wanted.grid.points(extent).iter().position(|point| *point == wanted.point)));
+    }
+    let mut ordered: Vec<_> = places.into_iter().zip(all).collect();
+    ordered.sort_by_key(|(place, _)| *place);
+    Ok(ordered.into_iter().map(|(_, wanted)| wanted).collect())
 }
 
 /// A measure as it was called, as a key.

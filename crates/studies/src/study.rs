@@ -239,12 +239,7 @@ fn of_runs(chosen: &Chosen, check: &Check, samples: &Samples) -> Vec<Finding> {
         // A judgement that needs points which a thinner range does not have says nothing there.
         let values = judged(&samples).unwrap_or_default();
         findings.extend(values.into_iter().map(|value| {
-            let at = [&*words, &*value.at]
-                .into_iter()
-                .filter(|part| !part.is_empty())
-                .collect::<Vec<_>>()
-                .join("; ");
-            let value = Value { at, ..value };
+            let value = Value { at: format!("{words}: {}", value.at), ..value };
             Finding { elsewhere: true, ..blank().with(value, check.band, check.published_band) }
         }));
     }

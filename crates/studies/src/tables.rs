@@ -16,8 +16,28 @@ pub fn findings(verdict: &EntryVerdict) -> Table {
         Column::words("verdict"),
     ];
     let title = format!("{}: {}", verdict.name(), verdict.entry.claim);
-    let rows = verdict.findings.iter().map(row).collect();
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    for of_check in verdict.findings.chunk_by(|one, next| one.check == next.check) {
+        let (elsewhere, here): (Vec<&Finding>, Vec<&Finding>) = of_check.iter().partition(|f| f.elsewhere);
+        rows.extend(here.into_iter().map(row));
+        rows.extend(range(&elsewhere));
+    }
     Table { title, note: "", grouped: 1, columns, rows }
+}
+
+/// What comes out over the range of settings that the paper does not state, in one row.
+fn range(findings: &[&Finding]) -> Option<Vec<Cell>> {
+    let first = findings.first()?;
+    let values = || findings.iter().filter_map(|finding| finding.value);
+    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    let met = findings.iter().filter(|finding| finding.verdict == Verdict::Met).count();
+    let mut cells = row(first);
+    cells[1] = Cell::new(format!("over the range not stated ({})", findings.len()));
+    cells[4] = Cell::new(format!("{} to {}", number(low), number(high)));
+    let words =
+        if first.band.judges() { format!("{met} of {} inside", findings.len()) } else { String::new() };
+    cells[6] = Cell::new(words);
+    Some(cells.into_iter().map(|cell| cell.toned(Tone::Faint)).collect())
 }
 
 fn row(finding: &Finding) -> Vec<Cell> {
@@ -77,11 +97,9 @@ pub fn number(value: f64) -> String {
 }
 
 fn word(finding: &Finding) -> String {
-    let word = match (finding.elsewhere, finding.explains) {
-        (true, _) if finding.verdict == Verdict::Met => "met there".to_owned(),
-        (true, _) => "not there".to_owned(),
-        (false, true) => format!("{} (explains)", finding.verdict.word()),
-        (false, false) => finding.verdict.word().to_owned(),
+    let word = match finding.explains {
+        true => format!("{} (explains)", finding.verdict.word()),
+        false => finding.verdict.word().to_owned(),
     };
     match finding.published_met {
         Some(false) if finding.verdict == Verdict::Met => format!("{word}, published number missed"),

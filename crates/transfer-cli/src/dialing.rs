@@ -2,10 +2,12 @@
 
 use super::args::{Common, Dialing, GetArgs, SendArgs, Target};
 use super::ctl::Job;
+use super::qlogs::Logs;
 use super::stage::Stage;
 use super::summary;
 use super::timetable::Direction;
 use super::{network, sources};
+use afteryou_report::Vantage;
 use afteryou_terminal::Failure;
 use afteryou_transfer::dial::Dialer;
 use afteryou_transfer::job::{self, Dial, JobOptions, Summary};
@@ -59,9 +61,13 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
     begin: impl FnOnce(Arc<dyn Dial>, String, JobOptions) -> J,
 ) -> Result<(), Failure> {
     let any = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));
-    let endpoint = network::socket(common, any).and_then(|socket| network::endpoint(&socket, None));
-    let endpoint = match endpoint {
-        Ok(endpoint) => endpoint,
+    let command = if role == Role::Receive { "send" } else { "get" };
+    let prepared = Logs::begin(common, command, Vantage::Client).and_then(|logs| {
+        let socket = network::socket(common, any)?;
+        Ok((logs, network::endpoint(&socket, None)?))
+    });
+    let (logs, endpoint) = match prepared {
+        Ok(prepared) => prepared,
         Err(failure) => {
             stage.end();
             return Err(failure);
@@ -86,7 +92,7 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
             }
         };
         tracing::info!(path, fingerprint = %ticket.fingerprint, "connecting with {ticket}");
-        let dial = Dialer::new(endpoint.clone(), &ticket, network::transport(common, many)?)?;
+        let dial = Dialer::new(endpoint.clone(), &ticket, network::transport(common, many, &logs)?)?;
         beside(far_end, begin(Arc::new(dial), path, options)).await
     };
     let outcome = tokio::select! {
@@ -96,10 +102,12 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
     };
     network::leave(&endpoint).await;
     let tally = stage.end();
+    let logged = logs.finish();
     match outcome? {
         None => Err(Failure::Stopped(summary::stopped(&tally))),
         Some(summary) => summary::verdict(&summary, "the same command tries them again"),
-    }
+    }?;
+    logged
 }
 
 /// The job, for as long as the far end that ssh started is there.

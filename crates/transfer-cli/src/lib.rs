@@ -13,6 +13,7 @@ mod live;
 pub mod log;
 mod network;
 mod open_files;
+mod qlogs;
 mod queue;
 mod ready;
 mod signals;

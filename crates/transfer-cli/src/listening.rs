@@ -2,10 +2,12 @@
 
 use super::args::{Common, Listening, ReceiveArgs, ServeArgs};
 use super::ctl::Job;
+use super::qlogs::Logs;
 use super::stage::Stage;
 use super::timetable::Direction;
 use super::{network, ready, sources, summary};
 use afteryou_quic::Socket;
+use afteryou_report::Vantage;
 use afteryou_terminal::output;
 use afteryou_terminal::Failure;
 use afteryou_transfer::guard::{Guard, Limits};
@@ -64,6 +66,7 @@ async fn run(
     job: Job,
     hint: String,
 ) -> Result<(), Failure> {
+    let logs = Logs::begin(common, job.command, Vantage::Server)?;
     let mut identity = identity(listening, common)?;
     if listening.new_ticket {
         identity.renew(role, directory)?;
@@ -72,7 +75,7 @@ async fn run(
     let secret = identity.secret(role, directory)?;
     let admissions = [tls::Admission { role, secret: secret.clone() }];
     let mut server = tls::server(&identity, &admissions)?;
-    server.transport_config(network::transport(common, false)?);
+    server.transport_config(network::transport(common, false, &logs)?);
     let limits = Limits::default();
     limits.apply(&mut server);
     let endpoint = network::endpoint(&socket, Some(server.clone()))?;
@@ -106,12 +109,14 @@ async fn run(
         groups_in_events: common.json_groups,
         once: listening.once,
     };
-    let door = Guard::new(endpoint.clone(), limits).config_for(network::by_host(common, server));
+    let door = Guard::new(endpoint.clone(), limits).config_for(network::by_host(common, server, &logs));
     let outcome = job::listen(door, service, options, shutdown).await;
     network::leave(&endpoint).await;
     let is_finished = stage.is_finished();
     stage.end();
+    let logged = logs.finish();
     let summary = outcome?;
+    logged?;
     if !listening.once {
         // What failed was said when it did, which may be weeks ago; to be ended is what it waited for.
         return Ok(());

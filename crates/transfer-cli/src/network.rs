@@ -1,6 +1,7 @@
 //! Sockets that mark their packets, controllers that yield, and what they see.
 
 use super::args::Common;
+use super::qlogs::Logs;
 use afteryou_base::param::Settings;
 use afteryou_cc::group::Shared;
 use afteryou_cc::list::Entry;
@@ -60,12 +61,12 @@ pub async fn leave(endpoint: &quinn::Endpoint) {
 }
 
 /// What connections are like: the controller that was asked for, and what the protocol needs. Connections that use the
-/// same one at the same time and are `many` take no more than one.
-pub fn transport(common: &Common, many: bool) -> Result<Arc<TransportConfig>, Failure> {
+/// same one at the same time and are `many` take no more than one. Each has a log of its own in `logs`.
+pub fn transport(common: &Common, many: bool, logs: &Logs) -> Result<Arc<TransportConfig>, Failure> {
     let (entry, overrides) = common.controller().controller()?;
     let alone =
         Factory::new(entry, &overrides).map_err(|error| Failure::usage(format!("--controller: {error}")))?;
-    let factory = if many { together(entry, overrides) } else { alone };
+    let factory = logs.of(if many { together(entry, overrides) } else { alone });
     let mut acks = AckFrequencyConfig::default();
     acks.max_ack_delay(Some(MAX_ACK_DELAY));
     let mut transport = afteryou_transfer::transport();
@@ -90,8 +91,8 @@ fn together(entry: &'static Entry, overrides: Overrides) -> Arc<Factory> {
 }
 
 /// For the side that listens: connections of one host take no more than one, whatever job they are of.
-pub fn by_host(common: &Common, server: ServerConfig) -> ConfigFor {
-    let common = common.clone();
+pub fn by_host(common: &Common, server: ServerConfig, logs: &Logs) -> ConfigFor {
+    let (common, logs) = (common.clone(), logs.clone());
     let usual = Arc::new(server);
     let mut hosts: HashMap<IpAddr, Arc<ServerConfig>> = HashMap::new();
     Box::new(move |client| {
@@ -105,7 +106,7 @@ pub fn by_host(common: &Common, server: ServerConfig) -> ConfigFor {
         }
         tracing::debug!(%host, "a window for a new host");
         // It worked when the service began.
-        let Ok(transport) = transport(&common, true) else { return usual.clone() };
+        let Ok(transport) = transport(&common, true, &logs) else { return usual.clone() };
         let mut config = ServerConfig::clone(&usual);
         config.transport_config(transport);
         let config = Arc::new(config);
@@ -178,7 +179,9 @@ mod tests {
     #[test]
     fn who_listens_has_a_window_for_each_host() {
         let server = tls::server(&Identity::ephemeral().unwrap(), &[]).unwrap();
-        let mut config_for = by_host(&common(&[]), server);
+        let common = common(&[]);
+        let logs = Logs::begin(&common, "receive", afteryou_report::Vantage::Server).unwrap();
+        let mut config_for = by_host(&common, server, &logs);
         let mut of = |client: &str| Arc::as_ptr(&config_for(client.parse().unwrap()));
         let first = of("192.0.2.7:1000");
         assert_eq!(first, of("192.0.2.7:2000"));

@@ -47,9 +47,10 @@ impl<'a> Sack<'a> {
 
     /// The bits 64 at a time, the first one lowest; beyond the end there are zeros.
     pub fn words(&self) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator + 'a {
-        self.mask.chunks(8).map(|bytes| match <[u8; 8]>::try_from(bytes) {
-            Ok(word) => u64::from_le_bytes(word),
-            Err(_) => bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        let (whole, rest) = self.mask.as_chunks::<8>();
+        (0..self.mask.len().div_ceil(8)).map(move |at| match whole.get(at) {
+            Some(bytes) => u64::from_le_bytes(*bytes),
+            None => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
         })
     }
 
@@ -73,29 +74,29 @@ impl<'a> Sack<'a> {
 /// A `long` bitmap has at least 8 bytes, so that its length alone tells it from a short one.
 pub fn write(mask: &mut [u8; MAX_LEN], beyond: usize, long: bool, arrived: impl Fn(usize) -> bool) -> usize {
     let bit = |k: usize| u64::from(k + 1 < beyond && arrived(k + 1));
-    write_words(mask, beyond, long, |from| {
-        (0..64).fold(0, |word, bit_at| word | bit(from + bit_at) << bit_at)
-    })
+    let word = |from: usize| (0..64).fold(0, |word, bit_at| word | bit(from + bit_at) << bit_at);
+    write_words(mask, beyond, long, (0..).step_by(64).map(word))
 }
 
-/// The same with 64 packets at a time: `word(k)` has bits `k` to `k + 63` of the bitmap, the first one lowest, and none
-/// for packets from `beyond` on.
+/// The same with 64 packets at a time: `words` has the bits in order, the first one lowest, and none for packets from `beyond`
+/// on.
 pub fn write_words(
     mask: &mut [u8; MAX_LEN],
     beyond: usize,
     long: bool,
-    word: impl Fn(usize) -> u64,
+    words: impl IntoIterator<Item = u64>,
 ) -> usize {
+    let mut words = words.into_iter();
     let bits = beyond.saturating_sub(1);
     if !long {
-        let bits = word(0) as u32 & ((1 << SHORT_BITS) - 1);
+        let bits = words.next().unwrap_or(0) as u32 & ((1 << SHORT_BITS) - 1);
         mask[..SHORT_LEN].copy_from_slice(&bits.to_le_bytes());
         return SHORT_LEN;
     }
     let len = (bits.div_ceil(32) * 4).clamp(2 * SHORT_LEN, MAX_LEN);
-    for (i, bytes) in mask[..len].chunks_mut(8).enumerate() {
-        bytes.copy_from_slice(&word(i * 64).to_le_bytes()[..bytes.len()]);
-    }
+    let (whole, rest) = mask[..len].as_chunks_mut::<8>();
+    whole.iter_mut().zip(words.by_ref()).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
+    rest.copy_from_slice(&words.next().unwrap_or(0).to_le_bytes()[..rest.len()]);
     len
 }
 

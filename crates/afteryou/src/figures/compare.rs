@@ -1,7 +1,7 @@
 //! `afteryou compare`: two results or two sweeps, figure by figure and on one page.
 
 use super::{failure, plot};
-use afteryou_report::{read, Error, Pair, SweepPair};
+use afteryou_report::{read, short_names, Error, Pair, SweepPair};
 use afteryou_scenario::Outcome;
 use afteryou_terminal::{output, Failure};
 use clap::Args;
@@ -32,19 +32,32 @@ Examples:
   afteryou compare sweep-of-ledbat sweep-of-ledbat++ --out sweeps.html
 
 The difference is the second minus the first. Figures that one of the two lacks are a dash there. Of sweeps, points with the same \
-settings are compared: the means over the repetitions, with 95 % intervals.";
+settings are compared: the means over the repetitions, with 95 % intervals. Of many intervals, 5 % exclude zero by chance; the number is printed.";
 
 impl CompareArgs {
     /// Prints the comparison, and draws it if a file is named.
     pub fn run(&self) -> Result<(), Failure> {
-        if is_of_a_sweep(&self.first) || is_of_a_sweep(&self.second) {
-            let pair = SweepPair::read([&self.first, &self.second]).map_err(failure)?;
-            return self.show(|width, colour| pair.text(width, colour), || pair.html());
+        let paths = [&self.first, &self.second];
+        match paths.map(|path| is_of_a_sweep(path)) {
+            [false, false] => {}
+            [true, true] => {
+                let pair = SweepPair::read([&self.first, &self.second]).map_err(failure)?;
+                return self.show(|width, colour| pair.text(width, colour), || pair.html());
+            }
+            [first_is_sweep, _] => {
+                let [run, sweep] = if first_is_sweep { [paths[1], paths[0]] } else { paths };
+                return Err(Failure::usage(format!(
+                    "{} is one run and {} is a sweep: compare two runs or two sweeps; --repeat 1 makes one run of a file without \
+                     [sweep]",
+                    run.display(),
+                    sweep.display()
+                )));
+            }
         }
         let outcomes = [&self.first, &self.second].map(|path| load(path));
         let [first, second] = outcomes;
         let (first, second) = (first?, second?);
-        let names = [&self.first, &self.second].map(|path| path.display().to_string());
+        let names = short_names([&self.first, &self.second]);
         let pair = Pair { names: [&names[0], &names[1]], outcomes: [&first, &second] };
         self.show(|width, colour| pair.text(width, colour), || pair.html())
     }

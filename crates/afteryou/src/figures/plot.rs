@@ -19,7 +19,7 @@ pub struct PlotArgs {
     #[arg(long, value_name = "COLUMN")]
     pub x: Option<String>,
 
-    /// Column that was measured, or a quantity of curves such as goodput or queuing_delay
+    /// Column that was measured, or a quantity of a run such as goodput, queuing_delay, fairness or completion
     #[arg(long, value_name = "COLUMN")]
     pub y: String,
 
@@ -50,6 +50,8 @@ Examples:
   afteryou plot sweep --kind heat --x link.rate_bit_s --by flow.backup.rtt_s --y harvest --out harvest.png
   afteryou plot sweep --kind cdf --y completed_in_s --by controller --out completion.svg
   afteryou plot run/result.json --y queuing_delay --by of --out delay.png
+  afteryou plot run --y completion --by size --out times.svg
+  afteryou plot run --y fairness --out fairness.svg
 
 Rows at the same place are repetitions: the mean is drawn, with its 95 % interval if there are at least three. A wrong column is \
 answered with the nearest one and a list of all.";

@@ -70,6 +70,14 @@ fn what_has_no_equations_is_refused_by_name_with_what_has() {
     refused(&TWO.replace("\"500 packets\"", "\"500 packets\"\nqueue = \"codel\""), &["codel", "droptail"]);
     refused(&TWO.replace("at-once", "at once"), &["did you mean \"at-once\""]);
     refused(&TWO.replace("\"10 packets\"", "\"10\""), &["packets, such as \"10 packets\""]);
+    let with = |line: &str| TWO.replace("[fluid]", &format!("[fluid]\n{line}"));
+    refused(&with("pacing = \"by-transprot\""), &["^", "did you mean \"by-transport\""]);
+    for floor in ["0 packets", "0.0001 packets", "1001 packets", "-1 packets", "0.1"] {
+        refused(
+            &with(&format!("floor = \"{floor}\"")),
+            &["^", &format!("\"{floor}\""), "0.001 to 1000 packets, such as \"0.1 packets\""],
+        );
+    }
 }
 
 #[test]

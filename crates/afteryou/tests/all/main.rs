@@ -1,5 +1,6 @@
 //! The command as people run it, and the files made from its lists.
 
+mod bad_input;
 mod book;
 mod cli;
 mod doctor;

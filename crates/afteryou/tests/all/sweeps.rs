@@ -313,4 +313,11 @@ fn two_sweeps_are_compared_point_by_point() {
     let text = String::from_utf8_lossy(&same.stdout).into_owned();
     assert!(text.contains("+0.0 %") && !text.contains('–'), "{text}");
     assert!(!text.lines().any(|line| line.contains("+1") || line.contains("-1")), "{text}");
+    // One of its runs is no sweep.
+    assert!(place.run("whole", &[]).status.success());
+    let run = std::fs::read_dir(place.path("whole")).expect("a folder").flatten();
+    let run = run.map(|entry| entry.path()).find(|path| path.is_dir()).expect("a run");
+    let refused = afteryou(&["compare".as_ref(), run.as_os_str(), one.as_os_str()]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("is one run and"), "{}", stderr(&refused));
 }

@@ -133,7 +133,7 @@ impl Group {
 
     /// As one that comes to rest beside others; none if it rests on losses.
     pub fn party(&self) -> Option<Party> {
-        let Sender { model, rtt_s, size, most } = self.sender.clone();
+        let Sender { model, rtt_s, size, least, most, .. } = self.sender.clone();
         let law = match &model {
             Model::Ledbat(rule) => Law::At(rule.target_s),
             Model::Fledbat(Fledbat { target_s, alpha, zeta, .. }) => {
@@ -145,7 +145,7 @@ impl Group {
             Model::Constant(rate) => Law::Constant(*rate),
             Model::NewReno(_) | Model::Cubic(_) => return None,
         };
-        Some(Party { flows: self.flows, rtt_s, size, floor: model.floor(), most, law })
+        Some(Party { flows: self.flows, rtt_s, size, floor: least, most, law })
     }
 
     /// When all of its flows start, if that is one time.
@@ -160,7 +160,7 @@ impl Group {
 
     /// The queue that the smallest windows of all its flows keep, s; nothing if the path holds them.
     fn floor_s(&self, link: &Link) -> f64 {
-        let packets = f64::from(self.flows) * self.sender.model.floor();
+        let packets = f64::from(self.flows) * self.sender.least;
         let beyond_s = packets / link.capacity() - link.rtt_s;
         match self.has_constant_round_trips() && beyond_s > 0.0 {
             true => link.buffer_s(),

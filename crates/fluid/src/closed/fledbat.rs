@@ -69,6 +69,13 @@ impl Closed {
         Equilibrium { rate, window: rate * rtt_s, queue, queuing_s: queue / capacity }
     }
 
+    /// The queue at which a flow of this rate neither grows nor shrinks, with constant round trips: the curve of a phase plane on
+    /// which rates stand still.
+    pub fn nullcline(&self, rate: f64) -> f64 {
+        let Symmetric { capacity, rtt_s, .. } = self.at;
+        capacity * self.target_s * (1.0 + self.alpha / (self.zeta * rtt_s * rate))
+    }
+
     /// Where it settles with the queue inside the round trip: `(q − τ)·(R + q) = N·α·τ/(C·ζ)`.
     pub fn equilibrium_with_queue(&self) -> Equilibrium {
         let Symmetric { capacity, rtt_s, .. } = self.at;

@@ -9,6 +9,7 @@ pub mod ledbatpp;
 pub mod linear;
 pub mod link;
 pub mod lyapunov;
+mod printed;
 pub mod together;
 
 pub use delay_loop::DelayLoop;

@@ -43,6 +43,6 @@ impl Fledbat {
     /// dW/dt.
     pub fn drift(&self, signal: &Signal) -> f64 {
         let excess = (signal.queuing_s / self.target_s - 1.0).max(0.0);
-        signal.ack_rate * (self.alpha / signal.window - self.zeta * excess) + signal.halving()
+        signal.ack_rate * (self.alpha / signal.counted_window() - self.zeta * excess) + signal.halving()
     }
 }

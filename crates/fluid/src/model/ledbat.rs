@@ -51,7 +51,7 @@ impl Ledbat {
     /// dW/dt.
     pub fn drift(&self, signal: &Signal) -> f64 {
         let off_target = 1.0 - signal.queuing_s / self.target_s;
-        let rounds = signal.ack_rate / signal.window;
+        let rounds = signal.ack_rate / signal.counted_window();
         let steered = match self.decrease {
             _ if off_target >= 0.0 => self.gain * off_target * rounds,
             Decrease::Proportional(gain) => gain * off_target * rounds,

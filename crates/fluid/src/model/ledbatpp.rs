@@ -91,7 +91,7 @@ impl LedbatPp {
             Slowdowns::Mean => WAIT / (WAIT + 1.0),
             Slowdowns::Events | Slowdowns::None => 1.0,
         };
-        worked * self.per_round(signal) * signal.ack_rate / signal.window + signal.halving()
+        worked * self.per_round(signal) * signal.ack_rate / signal.counted_window() + signal.halving()
     }
 
     /// Part of `window / rtt` that is sent in the mean, if slowdowns are averaged: packets of a freeze, of a ramp and of the

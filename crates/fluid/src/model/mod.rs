@@ -39,9 +39,20 @@ pub struct Signal {
     pub losses: f64,
     /// Loss events per second, at most one in a round trip.
     pub loss_events: f64,
+    /// Packets of its train that the buffer had no room for.
+    pub burst_lost: f64,
 }
 
 impl Signal {
+    /// The window by which growth is counted: below one packet an acknowledgement ends a round trip at least, so that it
+    /// counts for one at most, however many are still to come of a larger window before.
+    fn counted_window(&self) -> f64 {
+        match self.window < 1.0 {
+            true => self.window.max((self.ack_rate * self.rtt_s).min(1.0)),
+            false => self.window,
+        }
+    }
+
     /// Drift of a window that a loss event halves.
     fn halving(&self) -> f64 {
         -self.window / 2.0 * self.loss_events
@@ -105,15 +116,15 @@ impl Model {
         }
     }
 
-    /// The state after a loss event at this window.
-    pub fn cut(&self, window: f64) -> State {
+    /// The state after a loss event at this window, with the smallest window `least`.
+    pub fn cut(&self, window: f64, least: f64) -> State {
         match self {
             Model::Cubic(_) => [window, 0.0],
-            _ => [(window / 2.0).max(self.floor()), 0.0],
+            _ => [(window / 2.0).max(least), 0.0],
         }
     }
 
-    /// The state is kept above what has this window.
+    /// Its smallest window, packets.
     pub fn floor(&self) -> f64 {
         match self {
             Model::Ledbat(ledbat) => ledbat.floor,

@@ -28,6 +28,6 @@ pub struct NewReno {
 impl NewReno {
     /// dW/dt.
     pub fn drift(&self, signal: &Signal) -> f64 {
-        signal.ack_rate / signal.window + signal.halving()
+        signal.ack_rate / signal.counted_window() + signal.halving()
     }
 }

@@ -1,5 +1,6 @@
 //! The fluid engine against closed forms, papers and runs.
 
+mod carofiglio;
 mod closed_forms;
 mod explain;
 mod models;

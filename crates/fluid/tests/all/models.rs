@@ -1,7 +1,7 @@
 //! Models where their equilibria can be had by hand: constant loss, no loss, a full buffer.
 
 use afteryou_fluid::closed::ledbatpp::share_at_equal_loss;
-use afteryou_fluid::model::{Cubic, LedbatPp, Model, NewReno, Slowdowns};
+use afteryou_fluid::model::{Cubic, Fledbat, LedbatPp, Model, NewReno, Signal, Slowdowns};
 use afteryou_fluid::{Network, Options, RoundTrip, Sender, Trajectory};
 
 const RTT_S: f64 = 0.050;
@@ -179,6 +179,22 @@ fn a_state_is_the_same_to_the_last_bit_on_every_machine() {
     (0..3).for_each(|flow| trajectory.start(flow));
     trajectory.run_to(20.0);
     let windows = [0, 1, 2].map(|flow| trajectory.window(flow).to_bits());
-    let expected = [4_635_114_966_388_610_303, 4_639_562_115_775_964_392, 4_611_686_018_427_387_904];
-    assert_eq!((trajectory.queue().to_bits(), windows), (4_639_276_283_388_098_059, expected));
+    let expected = [4_635_113_068_334_204_648, 4_639_561_887_195_323_795, 4_611_686_018_427_387_904];
+    assert_eq!((trajectory.queue().to_bits(), windows), (4_639_275_074_660_112_460, expected));
+}
+
+#[test]
+fn below_one_packet_an_acknowledgement_counts_for_one_round_trip_at_most() {
+    let rule = Fledbat::new(0.025, 1.0, 0.1);
+    let growth = |window: f64, ack_rate: f64| {
+        rule.drift(&Signal { window, ack_rate, rtt_s: RTT_S, ..Signal::default() })
+    };
+    // As many acknowledgements as the window sends: α in a round trip, however small it is.
+    for window in [0.01, 0.5, 1.0, 20.0] {
+        near(growth(window, window / RTT_S), 1.0 / RTT_S, 1e-12);
+    }
+    // The acknowledgements of 40 packets after a collapse: α with each.
+    near(growth(0.01, 40.0 / RTT_S), 40.0 / RTT_S, 1e-12);
+    near(growth(0.999, 40.0 / RTT_S), 40.0 / RTT_S, 1e-12);
+    near(growth(1.0, 40.0 / RTT_S), 40.0 / RTT_S, 1e-12);
 }

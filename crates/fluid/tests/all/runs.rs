@@ -1,6 +1,6 @@
 //! Scenarios to outcomes.
 
-use afteryou_fluid::{explain, run, supports, Error, Options};
+use afteryou_fluid::{explain, run, supports, Error, Options, Pacing};
 use afteryou_scenario::fluid::Fluid;
 use afteryou_scenario::outcome::{jain, LinkFigures, Outcome, Series, WindowFigures};
 use afteryou_scenario::scenario::{Delay, PacketFormat};
@@ -452,4 +452,79 @@ fn a_set_of_flows_is_measured_over_time() {
     assert_eq!(starved.flow.as_deref(), Some("far"));
     assert!(set.start_up_s.is_some_and(|start_up_s| start_up_s < 75.0), "{set:?}");
     assert_eq!((set.stalls, &set.transfers, &set.after_loss), (None, &None, &None));
+}
+
+/// Part of 20 Mbit/s that a lone flow uses, past the first third of 600 s.
+fn used_alone(controller: &str, buffer: &str, rtt_ms: u64, pacing: &str) -> f64 {
+    let format = PacketFormat { payload: Size::from_bytes(1390), overhead: Size::from_bytes(66) };
+    let transport = Transport::tcp().with("pacing", pacing).with("rwnd", "100 MB");
+    let flow = Flow { packet: Some(format), transport, ..background(controller, rtt_ms) };
+    let measure = vec![window("late", 200, 600)];
+    let whole = Scenario { measure, ..scenario("20 Mbit/s", buffer, 600, vec![flow]) };
+    link(&late(&whole)).utilisation
+}
+
+#[test]
+fn on_a_long_path_a_sender_that_does_not_pace_uses_what_it_uses_in_the_simulator() {
+    // The simulator, TCP with an acknowledgement for each packet and pacing off.
+    for (buffer, rtt_ms, simulated) in [
+        ("500 ms", 5, 0.989),
+        ("500 ms", 50, 0.939),
+        ("500 ms", 135, 0.928),
+        ("500 ms", 250, 0.843),
+        ("500 ms", 300, 0.700),
+        ("500 ms", 400, 0.524),
+        ("500 ms", 1000, 0.206),
+        ("30 ms", 5, 0.980),
+        ("30 ms", 50, 0.908),
+        ("30 ms", 100, 0.763),
+        ("30 ms", 135, 0.486),
+        ("30 ms", 250, 0.257),
+        ("30 ms", 400, 0.161),
+    ] {
+        let used = used_alone("ledbat++", buffer, rtt_ms, "false");
+        assert!((used / simulated - 1.0).abs() < 0.09, "{buffer}, {rtt_ms} ms: {used}, not {simulated}");
+    }
+}
+
+#[test]
+fn pacing_counts_only_where_a_train_outgrows_a_target_or_the_buffer() {
+    for rtt_ms in [5, 50] {
+        let [paced, unpaced] = ["true", "false"].map(|on| used_alone("ledbat++", "500 ms", rtt_ms, on));
+        assert!((paced - unpaced).abs() < 1e-3, "{rtt_ms} ms: {paced} and {unpaced}");
+    }
+    for rtt_ms in [300, 400] {
+        let [paced, unpaced] = ["true", "false"].map(|on| used_alone("ledbat++", "500 ms", rtt_ms, on));
+        assert!(paced > 0.9 && unpaced < 0.75, "{rtt_ms} ms: {paced} and {unpaced}");
+    }
+}
+
+#[test]
+fn with_pacing_of_all_flows_no_transport_sends_trains() {
+    let transport = Transport::tcp().with("preset", "classic");
+    let flow = Flow { transport, ..background("ledbat++", 400) };
+    let whole = scenario("20 Mbit/s", "500 ms", 300, vec![flow]);
+    let used = |pacing: Pacing| {
+        let options = Options { pacing, ..Options::default() };
+        link(&run(&whole, &options, &mut |_| true).unwrap().run.windows[0]).utilisation
+    };
+    let (all, by_transport) = (used(Pacing::All), used(Pacing::ByTransport));
+    assert!(all > 1.3 * by_transport, "{all} and {by_transport}");
+}
+
+#[test]
+fn without_pacing_slow_start_on_a_long_path_overflows_a_short_buffer() {
+    // Of the first 200 s of a NewReno, in the simulator with and without pacing.
+    for (rtt_ms, paced, unpaced) in [(400, 0.791, 0.542), (1000, 0.663, 0.129)] {
+        let used = |pacing: &str| {
+            let format = PacketFormat { payload: Size::from_bytes(1390), overhead: Size::from_bytes(66) };
+            let transport = Transport::tcp().with("pacing", pacing).with("rwnd", "100 MB");
+            let flow = Flow { packet: Some(format), transport, ..background("newreno", rtt_ms) };
+            let measure = vec![window("early", 0, 200)];
+            let whole = Scenario { measure, ..scenario("20 Mbit/s", "30 ms", 200, vec![flow]) };
+            link(&late(&whole)).utilisation
+        };
+        assert!((used("false") / unpaced - 1.0).abs() < 0.03, "{rtt_ms} ms: {}", used("false"));
+        assert!((used("true") / paced - 1.0).abs() < 0.12, "{rtt_ms} ms: {}", used("true"));
+    }
 }

@@ -444,3 +444,55 @@ fn latecomers_take_the_standing_queue_for_the_path_unless_they_know_better() {
         assert_eq!(share < 0.10, alone, "{base:?}: the first has {share}");
     }
 }
+
+#[test]
+fn windows_below_one_packet_come_to_the_equilibrium_if_the_floor_lets_them() {
+    // 400 flows: a tenth of a packet each in flight, and 0.6 with the queue in the round trip.
+    for (options, tolerance) in [(Options::PAPERS, 1e-6), (WITH_QUEUE, 1e-4), (REAL, 1e-4)] {
+        let (network, closed) = fledbats(400, 0.2, options);
+        let settled = match options.round_trip {
+            RoundTrip::Constant => closed.equilibrium(),
+            RoundTrip::WithQueue => closed.equilibrium_with_queue(),
+        };
+        assert!(settled.window < 0.7 && closed.delayed_with_queue().is_stable(), "{settled:?}");
+        let run = |least: f64, to_s: f64| {
+            let mut network = network.clone();
+            network.senders.iter_mut().for_each(|sender| sender.least = least);
+            let windows: Vec<f64> = (0..400).map(|i| 0.02 + 0.005 * f64::from(i)).collect();
+            let mut trajectory = Trajectory::running(network, 0.0, &windows, 0.005);
+            trajectory.run_to(to_s);
+            trajectory
+        };
+        let free = run(0.01, 60.0);
+        assert!((free.queue() / settled.queue - 1.0).abs() < tolerance, "{options:?}: {}", free.queue());
+        let off = |flow: usize| (free.window(flow) / settled.window - 1.0).abs();
+        assert!((0..400).all(|flow| off(flow) < tolerance), "{options:?}: {}", free.window(0));
+        // With a packet each more is in flight than the equilibrium has.
+        let held = run(1.0, 10.0);
+        assert!(
+            held.queue() > 1.05 * settled.queue && held.window(0) == 1.0,
+            "{options:?}: {}",
+            held.queue()
+        );
+    }
+}
+
+#[test]
+fn a_tiny_floor_keeps_every_trajectory_finite() {
+    // The most abrupt rule, with feedback that is a round trip late and windows that collapse in far less.
+    for (zeta, rtt_s) in [(5.0, 0.005), (5.0, 0.250), (50.0, 0.050), (0.1, 0.135)] {
+        let rule = Fledbat::new(0.025, 1.0, zeta);
+        let sender = Sender { least: 0.001, ..Sender::new(Model::Fledbat(rule), rtt_s) };
+        let network = Network::new(CAPACITY, REAL, vec![sender.clone(), sender]).with_buffer(400.0);
+        let step_s = network.step_s();
+        let mut trajectory = Trajectory::running(network, 300.0, &[200.0, 100.0], step_s);
+        let (mut lowest, mut most) = (f64::INFINITY, 0.0f64);
+        while trajectory.t_s() < 60.0 {
+            trajectory.step();
+            lowest = lowest.min(trajectory.window(0));
+            most = most.max(trajectory.window(0));
+        }
+        assert!(lowest >= 0.001 && most < 1000.0, "ζ = {zeta}, {rtt_s} s: {lowest} to {most}");
+        assert!(trajectory.queue().is_finite() && trajectory.rate(0) > 0.0, "ζ = {zeta}, {rtt_s} s");
+    }
+}

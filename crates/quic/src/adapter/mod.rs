@@ -188,7 +188,8 @@ impl Adapter {
     }
 
     fn report_delivery(&mut self, now: Time, sent_at: Time, bytes: u64) {
-        let sent = self.path.as_sent(sent_at, bytes);
+        let packet_number = self.path.sent.arrived(sent_at);
+        let sent = Sent { packet_number, ..self.path.as_sent(sent_at, bytes) };
         let delivered = self.path.delivery.delivered();
         self.controller().on_delivered(&Delivered {
             now,

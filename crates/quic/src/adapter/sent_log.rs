@@ -15,6 +15,8 @@ const MOST_ENTRIES: usize = 4096;
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     at: Time,
+    /// The next one of them to be acknowledged, if they arrive in their order.
+    next_number: u64,
     last_number: u64,
     /// The sender's state when the last of them left.
     stamp: Stamp,
@@ -34,7 +36,10 @@ impl SentLog {
         match self.entries.back_mut() {
             // Time does not go backwards; if it does, the numbers still go on.
             Some(entry) if at <= entry.at => (entry.last_number, entry.stamp) = (self.last_number, stamp),
-            _ => self.entries.push_back(Entry { at, last_number: self.last_number, stamp }),
+            _ => {
+                let number = self.last_number;
+                self.entries.push_back(Entry { at, next_number: number, last_number: number, stamp });
+            }
         }
         if self.entries.len() > MOST_ENTRIES {
             self.entries.pop_front();
@@ -50,6 +55,18 @@ impl SentLog {
     /// Number of the last packet that left at `sent_at` or before.
     pub(super) fn number_at(&self, sent_at: Time) -> u64 {
         self.entry_at(sent_at).map_or(0, |entry| entry.last_number)
+    }
+
+    /// Number of a packet that left at `sent_at` and has arrived. Those that left together are taken to arrive in their order, since
+    /// quinn does not report which of them has.
+    pub(super) fn arrived(&mut self, sent_at: Time) -> u64 {
+        let after = self.entries.partition_point(|entry| entry.at <= sent_at);
+        let Some(entry) = after.checked_sub(1).and_then(|place| self.entries.get_mut(place)) else {
+            return 0;
+        };
+        let number = entry.next_number.min(entry.last_number);
+        entry.next_number = number + 1;
+        number
     }
 
     /// The sender's state when that packet left.
@@ -80,6 +97,14 @@ mod tests {
         [5, 5, 5, 9].into_iter().for_each(|ms| _ = log.push(Time::from_millis(ms), Stamp::default()));
         let number = |ms| log.number_at(Time::from_millis(ms));
         assert_eq!([4, 5, 8, 9, 50].map(number), [0, 3, 3, 4, 4]);
+    }
+
+    #[test]
+    fn packets_of_a_batch_arrive_under_numbers_of_their_own() {
+        let mut log = SentLog::default();
+        [5, 5, 5, 9].into_iter().for_each(|ms| _ = log.push(Time::from_millis(ms), Stamp::default()));
+        let numbers = [5, 5, 9, 5, 5, 4].map(|ms| log.arrived(Time::from_millis(ms)));
+        assert_eq!(numbers, [1, 2, 4, 3, 3, 0], "more than were sent have the last number");
     }
 
     #[test]

@@ -18,7 +18,11 @@ pub fn index_html(title: &str, briefs: &[Brief], all: usize) -> String {
             escape::html(&words)
         );
     }
-    let links = if links.is_empty() { links } else { format!("<h2>Each run</h2>\n<ol>\n{links}</ol>\n") };
+    let links = if links.is_empty() {
+        links
+    } else {
+        format!("<h2>Each run</h2>\n<ol class=\"runs\">\n{links}</ol>\n")
+    };
     let engine =
         briefs.first().map(|brief| format!(" · {}", escape::html(&brief.engine))).unwrap_or_default();
     let remarks: String =

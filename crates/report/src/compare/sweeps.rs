@@ -4,9 +4,10 @@
 //! same seeds, the interval is that of the differences run by run: what both owe to the same draws falls out. Otherwise it is
 //! Welch's. Rows that have no counterpart are counted in the note above the table.
 
-use super::{document, part, relative, shown, signed, WORTH_A_TONE};
+use super::{document, part, relative, short_names, shown, signed, WORTH_A_TONE};
 use crate::batch::{estimate_of_difference, Estimate};
 use crate::error::Error;
+use crate::escape;
 use crate::html::markup;
 use crate::plot::{Data, Figure, Kind};
 use crate::table::{Cell, Column, Table, Tone};
@@ -28,6 +29,8 @@ const NO_FIGURES: [&str; 8] =
 const OF: &str = "result";
 /// Most pictures on a page.
 const MOST_PICTURES: usize = 24;
+/// The part of 95 % intervals that exclude the true value.
+const ERROR: f64 = 0.05;
 
 /// Two sweeps, each with a name.
 #[derive(Clone, Debug)]
@@ -65,7 +68,7 @@ type Place = (Vec<String>, String);
 type Seeds = Vec<(String, usize)>;
 
 impl SweepPair {
-    /// Reads two folders of sweeps, or two tables that sweeps wrote. They are called by their paths.
+    /// Reads two folders of sweeps, or two tables that sweeps wrote. They are called by the parts of their paths that differ.
     ///
     /// # Errors
     /// A path without tables of a sweep, sweeps that vary different settings, and sweeps without a common point.
@@ -84,7 +87,7 @@ impl SweepPair {
                 break;
             }
         }
-        let pair = SweepPair { names: paths.map(|path| path.display().to_string()), tables };
+        let pair = SweepPair { names: short_names(paths), tables };
         match pair.figures().is_empty() {
             false => Ok(pair),
             true => Err(Error::Plot(format!(
@@ -101,9 +104,9 @@ impl SweepPair {
 
     /// The figures for a terminal of `width` columns.
     pub fn text(&self, width: usize, colour: bool) -> String {
-        let remark = self.remark();
+        let remarks = self.remarks().into_iter().map(|remark| remark + "\n");
         let tables = self.tables.iter().map(|pair| table_text(&self.table(pair), width, colour));
-        let blocks: Vec<String> = remark.map(|remark| remark + "\n").into_iter().chain(tables).collect();
+        let blocks: Vec<String> = remarks.chain(tables).collect();
         blocks.join("\n")
     }
 
@@ -116,16 +119,35 @@ impl SweepPair {
         for svg in self.pictures()? {
             body += &format!("<figure>{svg}</figure>\n");
         }
-        let remark = self.remark().map(|remark| format!("<p>{}</p>\n", crate::escape::html(&remark)));
+        let remarks = self.remarks().into_iter();
+        let remarks: String = remarks.map(|remark| format!("<p>{}</p>\n", escape::html(&remark))).collect();
         let tables: String = self.tables.iter().map(|pair| markup(&self.table(pair))).collect();
-        Ok(document(
-            &[&self.names[0], &self.names[1]],
-            &format!("{}{body}{tables}", remark.unwrap_or_default()),
-        ))
+        Ok(document(&[&self.names[0], &self.names[1]], &format!("{remarks}{body}{tables}")))
+    }
+
+    /// Sentences about the whole comparison.
+    fn remarks(&self) -> Vec<String> {
+        self.points_alone().into_iter().chain(self.by_chance()).collect()
+    }
+
+    /// How many intervals exclude zero, and how many would by chance.
+    fn by_chance(&self) -> Option<String> {
+        let figures = self.figures();
+        let intervals: Vec<&ComparedMeans> =
+            figures.iter().filter(|figure| figure.difference.1.is_some()).collect();
+        let clear = intervals.iter().filter(|figure| figure.is_clear()).count();
+        let by_chance = (intervals.len() as f64 * ERROR).round();
+        (!intervals.is_empty()).then(|| {
+            format!(
+                "{clear} of {} differences have a 95 % interval that excludes zero. Without any difference about {by_chance} would, by \
+                 chance: one in twenty.",
+                intervals.len()
+            )
+        })
     }
 
     /// The number of points that one sweep alone has.
-    fn remark(&self) -> Option<String> {
+    fn points_alone(&self) -> Option<String> {
         let [first, second] = self.tables.first()?;
         let points = [first, second].map(|data| {
             let mut points: Vec<Vec<String>> = places(data).into_keys().map(|(point, _)| point).collect();

@@ -1,12 +1,14 @@
 //! Saved rows as they are read back: a table of text, and its columns as numbers.
 
+mod result;
+mod transfers;
+
 use crate::error::{advice_on_reading, Error};
-use crate::palette::{self, Style};
-use crate::scenario_tables::{engine_in_words, link_in_words, title};
-use crate::{folder, series_csv};
-use afteryou_scenario::outcome::{jain, PhaseSpan, Run, Series};
+use crate::folder;
+use crate::palette::Style;
+use afteryou_scenario::outcome::PhaseSpan;
 use afteryou_scenario::words::unknown;
-use afteryou_scenario::{Outcome, Plain, Role, Unit};
+use afteryou_scenario::{Outcome, Plain, Unit};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -25,6 +27,8 @@ pub struct Data {
     pub marks: Vec<(f64, String)>,
     /// Phases of its controllers.
     pub phases: Vec<PhaseSpan>,
+    /// The column that holds how many cases a row stands for; one where there is none.
+    pub weight: Option<&'static str>,
 }
 
 /// The files of a folder that may hold the wanted columns, in the order in which they are tried.
@@ -66,7 +70,7 @@ impl Data {
 
     fn read_file(path: &Path) -> Result<Data, Error> {
         if path.extension().is_some_and(|extension| extension == "json") {
-            return Data::of_outcome(&folder::read(path)?, path);
+            return result::data(&folder::read(path)?, path);
         }
         let text = std::fs::read_to_string(path).map_err(|reason| {
             let advice = advice_on_reading(&reason);
@@ -75,17 +79,12 @@ impl Data {
         Data::parse(&text, path)
     }
 
-    /// The curves of a run, each flow and link with its own look.
-    fn of_outcome(outcome: &Outcome, path: &Path) -> Result<Data, Error> {
-        let names = outcome.run.series.iter().map(|series| &series.of);
-        let looks = names.map(|name| (name.clone(), palette::style(&outcome.scenario, name))).collect();
-        let run =
-            [title(outcome).to_owned(), format!("{} · {}", link_in_words(outcome), engine_in_words(outcome))];
-        let marks = outcome.run.marks.iter().map(|mark| (mark.at_s, mark.what.clone())).collect();
-        let curves = [&outcome.run.series[..], &fairness(outcome)].concat();
-        let outcome = Outcome { run: Run { series: curves, ..outcome.run.clone() }, ..outcome.clone() };
-        let phases = outcome.run.phases.clone();
-        Ok(Data { looks, run: Some(run), marks, phases, ..Data::parse(&series_csv(&outcome), path)? })
+    /// The rows of a result: its curves, Jain's index over time, and the completion times of its transfers.
+    ///
+    /// # Errors
+    /// A result in which nothing was measured over time.
+    pub fn of(outcome: &Outcome) -> Result<Data, Error> {
+        result::data(outcome, Path::new(RESULT))
     }
 
     /// Reads CSV with a line of names; `path` is named in errors.
@@ -93,6 +92,16 @@ impl Data {
     /// # Errors
     /// Text that is no CSV, or a table without rows.
     pub fn parse(text: &str, path: &Path) -> Result<Data, Error> {
+        let data = Data::of_text(text, path)?;
+        let reason = "it has no rows".to_owned();
+        match data.rows.is_empty() {
+            true => Err(Error::NotATable { path: path.to_owned(), reason }),
+            false => Ok(data),
+        }
+    }
+
+    /// The same, where a table without rows is one, too.
+    fn of_text(text: &str, path: &Path) -> Result<Data, Error> {
         let wrong = |reason: String| Error::NotATable { path: path.to_owned(), reason };
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let columns: Vec<String> =
@@ -101,10 +110,7 @@ impl Data {
         let rows = rows
             .collect::<Result<Vec<Vec<String>>, csv::Error>>()
             .map_err(|error| wrong(error.to_string()))?;
-        match rows.is_empty() {
-            true => Err(wrong("it has no rows".to_owned())),
-            false => Ok(Data { columns, rows, ..Data::default() }),
-        }
+        Ok(Data { columns, rows, ..Data::default() })
     }
 
     /// Is there such a column, or such a quantity among curves?
@@ -157,7 +163,8 @@ impl Data {
         Ok(())
     }
 
-    /// If `name` is a quantity of curves and no column, keeps its rows and calls their values by its name and unit.
+    /// If `name` is a quantity of curves and no column, keeps its rows and calls their values by its name. Columns in which none of
+    /// these rows has anything go.
     pub fn choose_quantity(&mut self, name: &str) {
         if self.place(name).is_some() || !self.quantities().contains(&name) {
             return;
@@ -165,6 +172,20 @@ impl Data {
         let (Some(quantity), Some(value)) = (self.place(QUANTITY), self.place(VALUE)) else { return };
         self.rows.retain(|row| row[quantity] == name);
         self.columns[value] = name.to_owned();
+        for place in (0..self.columns.len()).rev() {
+            if self.rows.iter().all(|row| row[place].is_empty()) {
+                self.columns.remove(place);
+                self.rows.iter_mut().for_each(|row| drop(row.remove(place)));
+            }
+        }
+    }
+
+    /// How many cases each row stands for.
+    pub fn weights(&self) -> Vec<f64> {
+        let place = self.weight.and_then(|name| self.place(name));
+        let numbers = place.and_then(|place| self.numbers(place)).map(|(numbers, _)| numbers);
+        let numbers = numbers.unwrap_or_else(|| vec![None; self.rows.len()]);
+        numbers.into_iter().map(|number| number.unwrap_or(1.0)).collect()
     }
 
     /// The unit of a quantity of curves.
@@ -190,31 +211,6 @@ impl Data {
         }
         unit.map(|unit| (numbers, unit))
     }
-}
-
-/// Jain's index over time, of the goodput of the flows of each role of which there are several.
-fn fairness(outcome: &Outcome) -> Vec<Series> {
-    let of_role = |(role, name): (Role, &str)| {
-        let is_one =
-            |name: &str| outcome.scenario.flow.iter().any(|flow| flow.name == name && flow.role == role);
-        let curves: Vec<&Series> = outcome
-            .run
-            .series
-            .iter()
-            .filter(|curve| curve.quantity == "goodput" && is_one(&curve.of))
-            .collect();
-        let first = curves.first().filter(|_| curves.len() > 1)?;
-        let index = |i: usize| {
-            let rates: Vec<f64> =
-                curves.iter().filter_map(|curve| curve.values.get(i).copied().flatten()).collect();
-            (rates.len() > 1).then(|| jain(&rates))
-        };
-        let values = (0..first.values.len()).map(index).collect();
-        let (quantity, unit) = ("fairness".to_owned(), String::new());
-        Some(Series { of: name.to_owned(), quantity, unit, values, ..(*first).clone() })
-    };
-    let roles = [(Role::Foreground, "foreground flows"), (Role::Background, "background flows")];
-    roles.into_iter().filter_map(of_role).collect()
 }
 
 /// A cell without the apostrophe that keeps spreadsheets from taking it for a formula.

@@ -51,8 +51,10 @@ pub fn groups(data: &Data, by: &[String]) -> Result<Vec<Group>, Error> {
         let named = values.iter().map(|value| kind(value)).find(|value| looks::is_known(value));
         let of_row = || controller.map(|place| kind(&row[place])).filter(|kind| !kind.is_empty());
         let controller = named.or_else(of_row).map(str::to_owned);
-        let style = match data.looks.get(&name) {
-            Some(style) => *style,
+        // What is compared with looks like its own.
+        let own = groups.iter().find(|group| group.name == name).map(|group| group.style);
+        let style = match own.or_else(|| data.looks.get(&name).copied()) {
+            Some(style) => style,
             None => {
                 let before = controllers.iter().filter(|other| **other == controller).count();
                 match &controller {
@@ -61,7 +63,9 @@ pub fn groups(data: &Data, by: &[String]) -> Result<Vec<Group>, Error> {
                 }
             }
         };
-        controllers.push(controller);
+        if own.is_none() {
+            controllers.push(controller);
+        }
         groups.push(Group { name, style, is_baseline, rows: vec![i] });
     }
     Ok(groups)

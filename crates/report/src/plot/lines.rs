@@ -3,12 +3,13 @@
 use super::axis::Axis;
 use super::frame::Frame;
 use super::groups::{points, Group, Point};
-use super::phases::Phases;
 use super::{legend, Chosen};
 use crate::error::Error;
 use crate::palette;
+use crate::phases::Phases;
 use crate::svg::canvas::{width, Canvas, Text};
 use crate::svg::marks::mark;
+use crate::svg::strips;
 
 /// Longer curves have marks here and there, and no intervals.
 const MOST_MARKED: usize = 40;
@@ -47,12 +48,15 @@ pub fn draw(canvas: &Canvas<'_>, chosen: &Chosen<'_>) -> Result<(), Error> {
     let up = Axis::of_values(tops);
     let whole = Frame::begin(canvas, &chosen.words(&x.label, &y.label), &legend(&groups), 0.0)?;
     let shows_phases = is_time && chosen.figure.y == WINDOW;
-    let phases = Phases::of(&chosen.data, &groups).filter(|_| shows_phases);
-    let frame = Frame { bottom: whole.bottom - phases.as_ref().map_or(0.0, Phases::height), ..whole };
+    let flows = groups.iter().filter(|group| !group.is_baseline);
+    let flows = flows.map(|group| (group.name.as_str(), group.style));
+    let phases = Phases::of(&chosen.data.phases, flows).filter(|_| shows_phases);
+    let frame = Frame { bottom: whole.bottom - phases.as_ref().map_or(0.0, strips::height), ..whole };
     frame.rule_y(&up)?;
     whole.rule_x(&across, false)?;
     if let Some(phases) = phases {
-        phases.draw(&frame, &across, frame.bottom)?;
+        let place = |at: f64| frame.at(across.part(at), 0.0).0;
+        strips::draw(canvas, &phases, (frame.left, frame.bottom), place)?;
     }
     if is_time {
         moments(&frame, &chosen.data.marks, &across)?;
@@ -109,7 +113,7 @@ fn draw_curve(
     let colour = group.style.colour.light;
     let drawn: Vec<(f64, f64)> = points.iter().map(|point| at(point.x, point.y.mean)).collect();
     if group.is_baseline {
-        return dashed(frame, &drawn, colour);
+        return frame.canvas.dashes(&drawn, colour, 1.25);
     }
     let is_short = points.len() <= MOST_MARKED;
     for point in points.iter().filter(|_| is_short) {
@@ -129,27 +133,4 @@ fn draw_curve(
         .skip(first)
         .step_by(step.max(1))
         .try_for_each(|place| mark(frame.canvas, group.style, *place))
-}
-
-fn dashed(frame: &Frame<'_, '_>, points: &[(f64, f64)], colour: &str) -> Result<(), Error> {
-    let (dash, gap) = (6.0, 4.0);
-    let mut walked = 0.0;
-    for pair in points.windows(2) {
-        let [(x, y), (to_x, to_y)] = [pair[0], pair[1]];
-        let length = (to_x - x).hypot(to_y - y);
-        let mut from = 0.0;
-        while from < length {
-            let phase: f64 = (walked + from) % (dash + gap);
-            let (is_dash, rest) =
-                if phase < dash { (true, dash - phase) } else { (false, dash + gap - phase) };
-            let to = (from + rest.max(0.01)).min(length);
-            if is_dash {
-                let place = |part: f64| (x + (to_x - x) * part / length, y + (to_y - y) * part / length);
-                frame.canvas.line(place(from), place(to), colour, 1.25)?;
-            }
-            from = to;
-        }
-        walked += length;
-    }
-    Ok(())
 }

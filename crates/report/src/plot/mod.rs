@@ -19,7 +19,6 @@ mod groups;
 mod heat;
 mod label;
 mod lines;
-mod phases;
 
 use crate::error::Error;
 use crate::escape;

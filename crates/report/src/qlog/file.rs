@@ -59,6 +59,13 @@ impl File {
         self.broken = append().err();
     }
 
+    /// Gives the file its name before the others of its folder. [`finish`](File::finish) returns the error, if there is one.
+    pub fn finish_early(&mut self, path: &Path) {
+        if let Err(error) = self.finish(path) {
+            self.broken = Some(error);
+        }
+    }
+
     /// Gives the file its name, unless it has nothing but a header. Returns whether it is there.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! The files of a run: one for each sender.
 
 use super::file::File;
-use super::records::Header;
+use super::records::{Header, Vantage};
 use super::sender::Sender;
 use crate::error::Error;
 use crate::escape::plain;
@@ -15,7 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// End of the names of qlog files that are JSON text sequences.
 const EXTENSION: &str = "sqlog";
 
-/// The qlog files of a run that is under way. Nothing appears in the folder before they are [finished](Qlogs::finish).
+/// The qlog files of a run that is under way, or of a program's own connections. Of a run nothing appears in the folder before all are
+/// [finished](Qlogs::finish); the file of a connection appears when it ends.
 #[derive(Clone, Debug)]
 pub struct Qlogs(Arc<Shared>);
 
@@ -24,6 +25,9 @@ struct Shared {
     folder: PathBuf,
     title: String,
     flows: Vec<Flow>,
+    vantage: Vantage,
+    /// Files get their names one by one.
+    one_by_one: bool,
     files: Mutex<Files>,
 }
 
@@ -51,17 +55,41 @@ impl Qlogs {
     /// # Errors
     /// A folder that cannot be made or written to.
     pub fn begin(scenario: &Scenario, folder: &Path) -> Result<Qlogs, Error> {
-        check_writable(folder)?;
         let flows = scenario.flow.iter().map(|flow| Flow {
             name: plain(&flow.name).into_owned(),
             protocol: flow.transport.kind().to_uppercase(),
         });
-        Ok(Qlogs(Arc::new(Shared {
+        let title = format!("{}, seed {}", plain(&scenario.name), scenario.seed);
+        let (flows, files) = (flows.collect(), Mutex::default());
+        let (vantage, one_by_one) = (Vantage::Client, false);
+        Qlogs::new(Shared { folder: folder.to_owned(), title, flows, vantage, one_by_one, files })
+    }
+
+    /// Makes `folder` for the files of a program's connections, over `protocol`, of which it is this end: `title` is the program's. All
+    /// are senders of flow 0.
+    ///
+    /// # Errors
+    /// A folder that cannot be made or written to.
+    pub fn of_connections(
+        title: &str,
+        protocol: &str,
+        vantage: Vantage,
+        folder: &Path,
+    ) -> Result<Qlogs, Error> {
+        let flow = Flow { name: "connection".to_owned(), protocol: protocol.to_owned() };
+        Qlogs::new(Shared {
             folder: folder.to_owned(),
-            title: format!("{}, seed {}", plain(&scenario.name), scenario.seed),
-            flows: flows.collect(),
+            title: plain(title).into_owned(),
+            flows: vec![flow],
+            vantage,
+            one_by_one: true,
             files: Mutex::default(),
-        })))
+        })
+    }
+
+    fn new(shared: Shared) -> Result<Qlogs, Error> {
+        check_writable(&shared.folder)?;
+        Ok(Qlogs(Arc::new(shared)))
     }
 
     /// The observers of the run's senders.
@@ -70,7 +98,7 @@ impl Qlogs {
         Observers::new(move |begun| shared.observer(begun))
     }
 
-    /// Gives the files their names, and returns them. A sender that sent nothing has none.
+    /// Gives the files their names, and returns those that had none yet. A sender that sent nothing has no file.
     ///
     /// # Errors
     /// A file that was not written.
@@ -106,10 +134,11 @@ impl Shared {
                 return None;
             }
         };
-        file.write(&Header::new(&self.title, name, protocol));
+        file.write(&Header::new(&self.title, name, protocol, self.vantage));
         let file = Arc::new(Mutex::new(file));
+        let at_its_end = self.one_by_one.then(|| path.clone());
         files.files.push((path, Arc::clone(&file)));
-        Some(Box::new(Sender::new(file, begun.zero)))
+        Some(Box::new(Sender::new(file, at_its_end, begun.zero)))
     }
 }
 

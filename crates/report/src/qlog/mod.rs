@@ -8,6 +8,9 @@
 //! qvis and the crate `qlog` 0.15 read this version; they do not read the later drafts, which rename the events. Events in the
 //! namespace `afteryou` are ours.
 //!
+//! The connections of a program are logged the same way ([`Qlogs::of_connections`]): QUIC with its own sizes and without frames, since
+//! its controller receives sizes alone.
+//!
 //! Not written: handshakes and closes, which controllers do not see; pacing rates of windows, which transports choose; the
 //! receivers; traffic at a constant rate, which has no controller.
 //!
@@ -26,3 +29,4 @@ mod records;
 mod sender;
 
 pub use folder::Qlogs;
+pub use records::Vantage;

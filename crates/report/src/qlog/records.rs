@@ -22,7 +22,17 @@ pub struct Trace<'a> {
 pub struct VantagePoint<'a> {
     pub name: &'a str,
     #[serde(rename = "type")]
-    pub kind: &'static str,
+    pub kind: Vantage,
+}
+
+/// The end of a connection that is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Vantage {
+    /// It opens connections.
+    Client,
+    /// It accepts them.
+    Server,
 }
 
 #[derive(Serialize)]
@@ -34,14 +44,14 @@ pub struct CommonFields<'a> {
 
 impl<'a> Header<'a> {
     /// The header of the sender of `flow`; `title` is the run's.
-    pub fn new(title: &'a str, flow: &'a str, protocol: &'a str) -> Header<'a> {
+    pub fn new(title: &'a str, flow: &'a str, protocol: &'a str, vantage: Vantage) -> Header<'a> {
         Header {
             qlog_version: "0.3",
             qlog_format: "JSON-SEQ",
             title,
             trace: Trace {
                 title: flow,
-                vantage_point: VantagePoint { name: flow, kind: "client" },
+                vantage_point: VantagePoint { name: flow, kind: vantage },
                 common_fields: CommonFields {
                     protocol_type: [protocol],
                     time_format: "relative",

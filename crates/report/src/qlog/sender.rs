@@ -8,14 +8,19 @@ use super::records::{
 use afteryou_scenario::senders::{Ack, Controller, Event, Loss, Observer, Sent, Snapshot, Time};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The observer of one sender.
 #[derive(Debug)]
 pub struct Sender {
     file: Arc<Mutex<File>>,
+    /// The name that the file gets with the sender's end; if none, it gets one later.
+    path: Option<PathBuf>,
     /// The scenario's time zero on the clock of the events.
     zero: Time,
+    /// Time of the latest record.
+    latest: Time,
     offsets: Offsets,
     /// Numbers of the packets that the ack being read delivers.
     delivered: Vec<u64>,
@@ -30,11 +35,13 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Writes the events of a sender to `file`, which has its header.
-    pub fn new(file: Arc<Mutex<File>>, zero: Time) -> Sender {
+    /// Writes the events of a sender to `file`, which has its header, and calls it `path` at the sender's end.
+    pub fn new(file: Arc<Mutex<File>>, path: Option<PathBuf>, zero: Time) -> Sender {
         Sender {
             file,
+            path,
             zero,
+            latest: zero,
             offsets: Offsets::default(),
             delivered: Vec::new(),
             acks: 0,
@@ -45,8 +52,10 @@ impl Sender {
         }
     }
 
-    fn write(&self, at: Time, name: &'static str, data: impl Serialize) {
-        let time = at.since(self.zero).as_millis_f64();
+    fn write(&mut self, at: Time, name: &'static str, data: impl Serialize) {
+        // A datagram may have arrived before others were sent that were handled first.
+        self.latest = self.latest.max(at);
+        let time = self.latest.since(self.zero).as_millis_f64();
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write(&Record { time, name, data });
     }
@@ -147,7 +156,11 @@ impl Observer for Sender {
 impl Drop for Sender {
     /// The sender is gone, perhaps long before the run's end: its memory is given back.
     fn drop(&mut self) {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner).flush();
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        match &self.path {
+            Some(path) => file.finish_early(path),
+            None => file.flush(),
+        }
     }
 }
 

@@ -16,6 +16,9 @@ pub const HEIGHT: f64 = 520.0;
 const UNITS: f64 = 4.0;
 /// The back end divides font sizes by this.
 const FONT: f64 = 1.24;
+/// A dash and the space behind it, px.
+const DASH: f64 = 6.0;
+const GAP: f64 = 4.0;
 
 /// The back end.
 pub type Backend<'a> = SVGBackend<'a>;
@@ -97,6 +100,29 @@ impl<'a> Canvas<'a> {
     ) -> Result<(), Error> {
         let points: Vec<_> = points.into_iter().map(place).collect();
         self.area.draw(&PathElement::new(points, stroke_style(colour, stroke))).map_err(failed)
+    }
+
+    /// Draws dashes of `stroke` px from point to point.
+    pub fn dashes(&self, points: &[(f64, f64)], colour: &str, stroke: f64) -> Result<(), Error> {
+        let mut walked = 0.0;
+        for pair in points.windows(2) {
+            let [(x, y), (to_x, to_y)] = [pair[0], pair[1]];
+            let length = (to_x - x).hypot(to_y - y);
+            let place = |at: f64| (x + (to_x - x) * at / length, y + (to_y - y) * at / length);
+            let mut from = 0.0;
+            while from < length {
+                let phase: f64 = (walked + from) % (DASH + GAP);
+                let is_dash = phase < DASH;
+                let rest = if is_dash { DASH - phase } else { DASH + GAP - phase };
+                let to = (from + rest.max(0.01)).min(length);
+                if is_dash {
+                    self.line(place(from), place(to), colour, stroke)?;
+                }
+                from = to;
+            }
+            walked += length;
+        }
+        Ok(())
     }
 
     /// Draws a filled shape.

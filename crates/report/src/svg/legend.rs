@@ -41,15 +41,12 @@ impl Sample {
     }
 }
 
+/// A chart, if there is one, and the outcome with its numbers.
+pub type Drawn<'a> = (&'a Outcome, Option<&'a Chart>);
+
 /// Draws the legend from `top` on and returns where it ends.
-pub fn draw(
-    canvas: &Canvas<'_>,
-    outcome: &Outcome,
-    plan: &Plan,
-    charts: [Option<&Chart>; 2],
-    top: f64,
-) -> Result<f64, Error> {
-    let entries = entries(outcome, plan, charts);
+pub fn draw(canvas: &Canvas<'_>, plan: &Plan, charts: [Drawn<'_>; 2], top: f64) -> Result<f64, Error> {
+    let entries = entries(plan, charts);
     let (mut x, mut row) = (MARGIN, 0);
     let at = |row: usize| top + row as f64 * ROW;
     for (i, (sample, words)) in entries.iter().enumerate() {
@@ -73,10 +70,14 @@ pub fn draw(
     Ok(if entries.is_empty() { top - ROW } else { at(row) })
 }
 
-fn entries(outcome: &Outcome, plan: &Plan, charts: [Option<&Chart>; 2]) -> Vec<(Sample, String)> {
+fn entries(plan: &Plan, charts: [Drawn<'_>; 2]) -> Vec<(Sample, String)> {
     let mut entries: Vec<(Sample, String)> = Vec::new();
-    let curves = || charts.into_iter().flatten().flat_map(|chart| &chart.curves);
-    for curve in curves() {
+    let curves = || {
+        charts.into_iter().flat_map(|(outcome, chart)| {
+            chart.into_iter().flat_map(|chart| &chart.curves).map(move |curve| (outcome, curve))
+        })
+    };
+    for (outcome, curve) in curves() {
         let name = curve.series(outcome).map_or("", |series| series.of.as_str());
         let name = plain(links::shown_name(outcome, name)).into_owned();
         if !entries.iter().any(|(_, other)| *other == name) {
@@ -88,7 +89,7 @@ fn entries(outcome: &Outcome, plan: &Plan, charts: [Option<&Chart>; 2]) -> Vec<(
     if missing > 0 {
         entries.push((Sample::Nothing, format!("and {missing} more")));
     }
-    if curves().any(|curve| curve.baseline) {
+    if curves().any(|(_, curve)| curve.baseline) {
         entries.push((Sample::Dashes, "without background".to_owned()));
     }
     let marks = plan.marks.iter().map(|kind| {

@@ -21,7 +21,7 @@ const SHAPES: usize = 6;
 /// Among more curves than this, shapes would hide more than they tell.
 const MOST_WITH_SHAPES: usize = 8;
 /// Left and right end of every panel.
-const LEFT: f64 = MARGIN + AXIS;
+pub const LEFT: f64 = MARGIN + AXIS;
 const RIGHT: f64 = WIDTH - MARGIN;
 
 type Axes<'a, 'b> = ChartContext<'a, Backend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
@@ -34,6 +34,8 @@ pub struct Panel<'a> {
     pub plan: &'a Plan,
     /// What this panel draws; nothing was measured if none.
     pub chart: Option<&'a Chart>,
+    /// The lower and the upper end of the vertical axis; if none, those of the values.
+    pub range: Option<(f64, f64)>,
     /// Its upper edge, px.
     pub top: f64,
     /// Its height without the time axis, px.
@@ -52,7 +54,7 @@ impl Panel<'_> {
     /// Draws it.
     pub fn draw(&self, canvas: &Canvas<'_>) -> Result<(), Error> {
         let drawn = self.curves();
-        let (low, high) = value_range(&drawn);
+        let (low, high) = self.range.unwrap_or_else(|| value_range(&drawn));
         let below = if self.time_axis { TIME_AXIS } else { 0.0 };
         let (wide, high_px) = (units(RIGHT - MARGIN) as u32, units(self.height + below) as u32);
         let area = canvas.area.clone().shrink((units(MARGIN), units(self.top)), (wide, high_px));
@@ -84,6 +86,11 @@ impl Panel<'_> {
             canvas.text("time (s)", end, &Text::new(12.0, palette::FAINT_INK.light).ending())?;
         }
         Ok(())
+    }
+
+    /// The ends of the vertical axis that its values need.
+    pub fn range(&self) -> (f64, f64) {
+        value_range(&self.curves())
     }
 
     fn curves(&self) -> Vec<Drawn<'_>> {
@@ -183,11 +190,15 @@ pub fn heading(canvas: &Canvas<'_>, words: &str, edge: f64) -> Result<(), Error>
     canvas.text(&words, (LEFT, edge - 9.0), &Text::new(12.0, palette::INK.light).bold())
 }
 
+/// The place of a time on the axis of every panel.
+pub fn across(plan: &Plan, at: f64) -> f64 {
+    LEFT + (RIGHT - LEFT) * (at / plan.end_s).clamp(0.0, 1.0)
+}
+
 /// Names the windows above the upper panel.
 pub fn band_names(canvas: &Canvas<'_>, plan: &Plan, top: f64) -> Result<(), Error> {
-    let x = |at: f64| LEFT + (RIGHT - LEFT) * (at / plan.end_s).clamp(0.0, 1.0);
     for band in &plan.bands {
-        let (from, to) = (x(band.from_s), x(band.to_s));
+        let (from, to) = (across(plan, band.from_s), across(plan, band.to_s));
         let bottom = top + (band.row + 1) as f64 * BAND_ROW;
         let colour = palette::BAND_NAME.light;
         canvas.line((from + 0.5, bottom - 1.5), (to - 0.5, bottom - 1.5), colour, 1.5)?;

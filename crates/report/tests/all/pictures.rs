@@ -1,8 +1,8 @@
 //! The page and the figure: complete, well-formed, the same every time, and deaf to what names say.
 
 use crate::common;
-use afteryou_report::{html, pair_svg, svg};
-use afteryou_scenario::outcome::{Mark, Outcome};
+use afteryou_report::{html, pair_svg, svg, Scale};
+use afteryou_scenario::outcome::{Mark, Outcome, PhaseSpan};
 
 const HOSTILE: [&str; 5] = [
     "</script><script>alert(1)</script>",
@@ -156,7 +156,9 @@ fn two_runs_are_drawn_on_one_time_axis_with_one_legend() {
     let (mut first, second) = (common::full(), common::full());
     first.run.duration_s /= 2.0;
     first.run.series.retain(|series| series.of == "backup");
-    let figure = pair_svg("windows <of> a run", "cwnd", [("alone", &first), ("together", &second)]).unwrap();
+    let figure =
+        pair_svg("windows <of> a run", "cwnd", [("alone", &first), ("together", &second)], Scale::Own)
+            .unwrap();
     let document = roxmltree::Document::parse(&figure).unwrap();
     let texts: Vec<_> = document
         .descendants()
@@ -168,9 +170,36 @@ fn two_runs_are_drawn_on_one_time_axis_with_one_legend() {
     assert_eq!(["alone", "together", "time (s)", "backup", "slowdown"].map(times), [1; 5], "{texts:?}");
     for outcome in [common::empty(), common::named(HOSTILE[4])] {
         let figure =
-            pair_svg(HOSTILE[0], HOSTILE[1], [(HOSTILE[2], &outcome), (HOSTILE[3], &outcome)]).unwrap();
+            pair_svg(HOSTILE[0], HOSTILE[1], [(HOSTILE[2], &outcome), (HOSTILE[3], &outcome)], Scale::Common)
+                .unwrap();
         roxmltree::Document::parse(&figure).unwrap();
     }
+}
+
+#[test]
+fn runs_of_two_engines_are_drawn_to_one_scale_and_each_panel_names_its_own() {
+    let texts = |scale: Scale| -> Vec<String> {
+        let (first, mut second) = (common::full(), common::full());
+        second.engine = "fluid".to_owned();
+        // Curves lie in another order in each.
+        second.run.series.reverse();
+        for series in second.run.series.iter_mut().filter(|series| series.quantity == "cwnd") {
+            series.values.iter_mut().flatten().for_each(|value| *value *= 10.0);
+        }
+        let figure = pair_svg("windows", "cwnd", [("one", &first), ("other", &second)], scale).unwrap();
+        let document = roxmltree::Document::parse(&figure).unwrap();
+        let texts = document.descendants().filter(|node| node.is_text()).filter_map(|node| node.text());
+        texts.map(|text| text.trim().to_owned()).collect()
+    };
+    let (own, common) = (texts(Scale::Own), texts(Scale::Common));
+    let with = |texts: &[String], words: &str| texts.iter().filter(|text| text.contains(words)).count();
+    assert_eq!((with(&common, "one: "), with(&common, "fluid model"), with(&common, "link")), (1, 1, 0));
+    // Numbers at the axes stand twice if they are the same at both.
+    let numbers = |texts: &[String]| {
+        let numbers = texts.iter().filter(|text| text.parse::<f64>().is_ok_and(|number| number > 0.0));
+        numbers.filter(|number| texts.iter().filter(|text| text == number).count() == 2).count()
+    };
+    assert!(numbers(&common) > numbers(&own), "{own:?} {common:?}");
 }
 
 #[test]
@@ -206,4 +235,44 @@ fn numbers_that_are_none_are_drawn_without_a_panic() {
         roxmltree::Document::parse(&svg(&outcome).unwrap()).unwrap();
         afteryou_report::text(&outcome, 80, true);
     }
+}
+
+#[test]
+fn the_page_and_the_figure_have_a_strip_of_phases_for_each_of_a_few_flows_that_recorded_them() {
+    let mut outcome = common::full();
+    let plan = |outcome: &Outcome| -> serde_json::Value {
+        let page = html(outcome).unwrap();
+        serde_json::from_str(script(&page, "<script type=\"application/json\" id=\"plan\">")).unwrap()
+    };
+    assert!(plan(&outcome)["phases"].is_null());
+    let span = |flow: &str, phase: &str, from_s, to_s| {
+        let (flow, phase) = (flow.to_owned(), phase.to_owned());
+        PhaseSpan { flow, phase, from_s, to_s }
+    };
+    outcome.run.phases = vec![
+        span("backup", "slow start", 0.0, 2.0),
+        span("backup", "slowdown <ramp>", 2.0, 5.0),
+        span("backup", "congestion avoidance", 5.0, 120.0),
+        span("photo upload", "slow start", 40.0, 41.0),
+        span("stranger", "slow start", 0.0, 120.0),
+    ];
+    let phases = plan(&outcome)["phases"].clone();
+    let names = |list: &serde_json::Value, key: &str| -> Vec<String> {
+        list.as_array().unwrap().iter().map(|entry| entry[key].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&phases["strips"], "flow"), ["photo upload", "backup"]);
+    // The longest first, over both flows.
+    let kinds = &phases["kinds"];
+    assert_eq!(names(kinds, "name"), ["congestion avoidance", "slow start", "slowdown <ramp>"]);
+    assert!(kinds[0]["height"].as_f64() < kinds[1]["height"].as_f64(), "{kinds}");
+    let figure = svg(&outcome).unwrap();
+    assert!(figure.contains("congestion avoidance") && figure.contains("slowdown &lt;ramp&gt;"));
+    check_tags(&html(&outcome).unwrap());
+    let flow = outcome.scenario.flow[2].clone();
+    for i in 0..4 {
+        let name = format!("peer {i}");
+        outcome.run.phases.push(span(&name, "slow start", 0.0, 1.0));
+        outcome.scenario.flow.push(afteryou_scenario::Flow { name, ..flow.clone() });
+    }
+    assert!(plan(&outcome)["phases"].is_null(), "six strips would leave no room for curves");
 }

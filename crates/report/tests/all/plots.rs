@@ -3,7 +3,7 @@
 use crate::common;
 use afteryou_report::plot::{Data, Figure, Kind};
 use afteryou_report::{png, redraw, write_files, write_folder, Pair};
-use afteryou_scenario::outcome::PhaseSpan;
+use afteryou_scenario::outcome::{Completions, PhaseSpan, Quantiles, SizeClass, Totals};
 use afteryou_scenario::Outcome;
 use std::path::Path;
 
@@ -119,6 +119,43 @@ fn a_figure_of_windows_names_the_phases_that_senders_recorded() {
     let strangers = outcome.run.phases.iter_mut();
     strangers.for_each(|span| span.flow = "nobody".to_owned());
     assert!(!has(&drawn(&outcome, "cwnd"), "slow start"), "a flow without a curve has no strip");
+}
+
+#[test]
+fn completion_times_of_one_run_are_a_distribution_by_flow_or_by_size() {
+    let quantiles = Quantiles::of(&[100.0, 200.0]).unwrap();
+    let class = |from_bytes, to_bytes, samples, times_ms: &[f64]| SizeClass {
+        from_bytes,
+        to_bytes,
+        time: Quantiles { samples, ..quantiles },
+        times_ms: times_ms.to_vec(),
+    };
+    let mut outcome = common::full();
+    let name = outcome.scenario.flow[1].name.clone();
+    let completions = Completions {
+        classes: vec![
+            class(0, Some(10_000), 900, &[100.0, 200.0, 300.0]),
+            class(10_000, Some(100_000), 100, &[5000.0]),
+        ],
+        ..Completions::default()
+    };
+    outcome.run.totals =
+        vec![Totals { flow: name.clone(), completions: Some(completions), ..Totals::default() }];
+    outcome.baseline = None;
+    let folder = tempfile::tempdir().unwrap();
+    write_folder(&outcome, folder.path()).unwrap();
+    let drawn = |by: &[&str]| {
+        let by = by.iter().map(|name| (*name).to_owned()).collect();
+        Figure { y: "completion".to_owned(), by, ..Figure::default() }.draw(folder.path()).unwrap()
+    };
+    let has = |svg: &str, word: &str| words(svg).iter().any(|known| known == word);
+    let by_flow = drawn(&[]);
+    assert!(has(&by_flow, "completion (s)") && has(&by_flow, "part of all") && has(&by_flow, &name));
+    let by_size = drawn(&["size"]);
+    assert!(has(&by_size, "below 10.0\u{a0}kB") && has(&by_size, "10.0\u{a0}kB to 100\u{a0}kB"));
+    assert!(has(&drawn(&["controller"]), "cubic"));
+    let unknown = Figure { y: "completed".to_owned(), ..Figure::default() }.draw(folder.path());
+    assert!(unknown.unwrap_err().to_string().contains("did you mean \"completion\"?"));
 }
 
 #[test]

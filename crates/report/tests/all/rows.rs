@@ -86,7 +86,12 @@ fn with_a_set() -> Rows {
             completed: 3,
             time: Some(quantiles),
             goodput_kbit_s: None,
-            classes: vec![SizeClass { from_bytes: 10_000, to_bytes: Some(100_000), time: quantiles }],
+            classes: vec![SizeClass {
+                from_bytes: 10_000,
+                to_bytes: Some(100_000),
+                time: quantiles,
+                times_ms: Vec::new(),
+            }],
         }),
         after_loss: Some(AfterLoss { lost: 2, dropped: vec![0.0, 0.5], retransmitted: vec![1.0, 0.0] }),
         ..SetFigures::default()

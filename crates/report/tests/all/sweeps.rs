@@ -56,6 +56,30 @@ fn runs_with_other_seeds_are_compared_by_their_means() {
 }
 
 #[test]
+fn a_comparison_counts_intervals_that_exclude_zero_and_those_that_would_by_chance() {
+    let folder = tempfile::tempdir().unwrap();
+    // Forty points with noise of 0, 2, 1, and a true difference of 100 at three of them.
+    let sweep = |name: &str, noise: [f64; 3], difference: f64| {
+        let seeds = |point: u64| -> Vec<(u64, f64)> {
+            let more = if point < 3 { difference } else { 0.0 };
+            noise.iter().enumerate().map(|(i, noise)| (i as u64, 50.0 + noise + more)).collect()
+        };
+        let all: Vec<Vec<(u64, f64)>> = (0..40).map(seeds).collect();
+        let points: Vec<Point> = (0..).zip(&all).map(|(rate, seeds)| (rate, &seeds[..])).collect();
+        write_sweep(folder.path(), name, "link.rate_bit_s", &points)
+    };
+    let (first, second) = (sweep("old.csv", [0.0, 2.0, 1.0], 0.0), sweep("new.csv", [1.0, 0.0, 2.0], 100.0));
+    let pair = SweepPair::read([&first, &second]).unwrap();
+    let text = pair.text(usize::MAX, false);
+    assert!(text.contains("3 of 40 differences have a 95 % interval that excludes zero."), "{text}");
+    assert!(text.contains("about 2 would, by chance"), "{text}");
+    assert!(pair.html().unwrap().contains("about 2 would, by chance"));
+    // The folder that both are in is no part of their names.
+    assert!(!text.contains(&folder.path().display().to_string()), "{text}");
+    assert!(text.contains("old.csv") && text.contains("new.csv"), "{text}");
+}
+
+#[test]
 fn points_are_matched_by_their_settings_and_the_others_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let first = write_sweep(folder.path(), "a.csv", "link.rate_bit_s", &[(5, &[(1, 1.0)]), (9, &[(1, 5.0)])]);

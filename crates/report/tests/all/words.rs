@@ -85,7 +85,8 @@ fn a_run_that_the_machine_spoiled_says_so_before_any_figure() {
 fn transfers_are_listed_by_size_with_late_segments() {
     use afteryou_scenario::outcome::{Completions, Quantiles, SizeClass, Totals};
     let time = Quantiles::of(&[10.0, 20.0, 400.0]).unwrap();
-    let class = SizeClass { from_bytes: 10_000, to_bytes: Some(100_000), time };
+    let class =
+        SizeClass { from_bytes: 10_000, to_bytes: Some(100_000), time, times_ms: vec![10.0, 20.0, 400.0] };
     let completions =
         Completions { time: Some(time), classes: vec![class], late: Some(7), ..Completions::default() };
     let mut outcome = crate::common::full();

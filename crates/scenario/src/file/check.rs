@@ -5,7 +5,7 @@ use super::read::{table, tables, Result};
 use super::tree::{Node, Table};
 use crate::error::Error;
 use crate::network::WrongLink;
-use crate::scenario::{Flow, Scenario};
+use crate::scenario::{Flow, Scenario, WrongSetting};
 use crate::words::unknown;
 use std::collections::BTreeSet;
 
@@ -24,18 +24,15 @@ pub(crate) fn check(root: &Table, scenario: &Scenario, owners: &[&Node]) -> Resu
 fn culprit(root: &Table, scenario: &Scenario, owners: &[&Node]) -> Option<Problem> {
     let wrong = |node: &Node, error: Error| Problem::new(&node.place, error.to_string());
     let mut flows = scenario.flow.iter().zip(owners);
-    let traffic = |(flow, node): (&Flow, &&Node)| {
-        let error = flow.traffic.check(scenario.duration).err()?;
-        let written = table(node).ok().and_then(|fields| fields.get("traffic"));
-        Some(wrong(written.unwrap_or(node), error))
+    let of_setting = |(flow, node): (&Flow, &&Node)| {
+        let WrongSetting { key, error } = flow.check_settings(scenario.duration).err()?;
+        let written = table(node).ok().and_then(|fields| fields.get(key));
+        Some(match written {
+            Some(written) => wrong(written, error),
+            None => Problem::new(&node.place, format!("flow {:?}: {key}: {error}", flow.name)),
+        })
     };
-    if let Some(problem) = flows.find_map(traffic) {
-        return Some(problem);
-    }
-    let mut flows = scenario.flow.iter().zip(owners);
-    if let Some(problem) =
-        flows.find_map(|(flow, node)| flow.check(scenario.duration).err().map(|error| wrong(node, error)))
-    {
+    if let Some(problem) = flows.find_map(of_setting) {
         return Some(problem);
     }
     let mut flows = scenario.flow.iter().zip(owners);

@@ -1,11 +1,11 @@
 //! `[fluid]`: settings of the fluid engine alone.
 
 use super::error::Problem;
-use super::keys::{BASE, FEEDBACK, FLUID, RTT, SLOWDOWNS};
+use super::keys::{BASE, FEEDBACK, FLUID, PACING, RTT, SLOWDOWNS};
 use super::limits::MOST_TRIALS;
 use super::read::{at, check_keys, count, optional, pair, table, text, wanted, Result};
 use super::tree::{Node, Value};
-use crate::fluid::{Base, Feedback, Fluid, RoundTrip, Slowdowns};
+use crate::fluid::{Base, Feedback, Fluid, Pacing, RoundTrip, Slowdowns, FLOORS};
 use crate::random::{stream, uniform};
 use crate::words::unknown;
 
@@ -33,6 +33,8 @@ pub(crate) fn fluid<'a>(node: &Node, flows: impl Iterator<Item = &'a str>, seed:
         base: word("base", BASE)?.map_or(Base::default(), |i| [Base::Known, Base::Measured][i]),
         slowdowns: word("slowdowns", SLOWDOWNS)?
             .map_or(Slowdowns::default(), |i| [Slowdowns::Events, Slowdowns::Mean][i]),
+        pacing: word("pacing", PACING)?.map_or(Pacing::default(), |i| [Pacing::All, Pacing::ByTransport][i]),
+        floor: fields.get("floor").map(floor).transpose()?,
         step: optional(fields, "step")?,
         windows: window.map(draw).unwrap_or_default(),
         queue: fields.get("queue").map(packets).transpose()?,
@@ -70,11 +72,20 @@ fn not_a_window(node: &Node) -> Problem {
 }
 
 fn packets(node: &Node) -> Result<f64> {
-    let refused = || wanted(node, "packets, such as \"10 packets\"");
+    packets_within(node, 0.0..=MOST_PACKETS, "packets, such as \"10 packets\"")
+}
+
+/// The smallest window.
+fn floor(node: &Node) -> Result<f64> {
+    packets_within(node, FLOORS, "0.001 to 1000 packets, such as \"0.1 packets\"")
+}
+
+fn packets_within(node: &Node, range: std::ops::RangeInclusive<f64>, expected: &str) -> Result<f64> {
+    let refused = || wanted(node, expected);
     let Value::Text(written) = &node.value else { return Err(refused()) };
     let number = written.trim().strip_suffix("packets").or(written.trim().strip_suffix("packet"));
     let number: f64 = number.and_then(|number| number.trim().parse().ok()).ok_or_else(refused)?;
-    match (0.0..=MOST_PACKETS).contains(&number) {
+    match range.contains(&number) {
         true => Ok(number),
         false => Err(refused()),
     }

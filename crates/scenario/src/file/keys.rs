@@ -183,6 +183,7 @@ pub(crate) const RTT: &[&str] = &["constant", "with-queue"];
 pub(crate) const FEEDBACK: &[&str] = &["at-once", "delayed"];
 pub(crate) const BASE: &[&str] = &["known", "measured"];
 pub(crate) const SLOWDOWNS: &[&str] = &["events", "mean"];
+pub(crate) const PACING: &[&str] = &["all", "by-transport"];
 
 /// `[fluid]`.
 pub const FLUID: &[Key] = &[
@@ -201,6 +202,16 @@ pub const FLUID: &[Key] = &[
         "slowdowns",
         Takes::Word(SLOWDOWNS),
         "LEDBAT++'s slowdowns: events, or their mean as a factor; events by default",
+    ),
+    key(
+        "pacing",
+        Takes::Word(PACING),
+        "the flows that spread their windows over the round trip: all, or those whose transport paces; by-transport by default",
+    ),
+    key(
+        "floor",
+        Takes::Packets,
+        "the smallest window of every flow, 0.001 to 1000 packets; from its controller by default",
     ),
     key("step", Takes::Time, "length of a step at most"),
     key("window", Takes::Window, "each flow's window when it starts; from its controller by default"),

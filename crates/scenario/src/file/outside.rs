@@ -8,9 +8,10 @@ use super::read::{text, Result};
 use super::tree::Node;
 use crate::draw::Samples;
 use crate::element::{RateLaw, Steps};
+use crate::error::Error;
 use crate::units::{Duration, Rate};
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -88,7 +89,10 @@ impl Outside {
 
     fn text(&self, name: &str) -> std::result::Result<String, String> {
         let folder = self.folder.as_ref().ok_or("only a scenario that is a file itself can name another")?;
-        let opened = std::fs::File::open(folder.join(name)).map_err(|error| error.to_string())?;
+        let opened = std::fs::File::open(folder.join(name)).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => "there is no such file beside the scenario: look at its name".to_owned(),
+            _ => error.to_string(),
+        })?;
         let metadata = opened.metadata().map_err(|error| error.to_string())?;
         if !metadata.is_file() || metadata.len() > LARGEST {
             return Err(format!("this is no file of {} MiB at most", LARGEST >> 20));
@@ -135,9 +139,10 @@ impl Line<'_> {
         let time = match field.parse::<f64>() {
             Ok(seconds) if (0.0..=1e8).contains(&seconds) => return Ok(Duration::from_secs_f64(seconds)),
             Ok(_) => Err(format!("{:?} is no time: use 0 to 100000000 s", short(field))),
-            Err(_) => {
-                field.parse().map_err(|_| format!("{:?} is not a time, such as 40 ms or 0.04", short(field)))
-            }
+            Err(_) => field.parse().map_err(|error: Error| match error {
+                Error::Range { .. } => error.to_string(),
+                _ => format!("{:?} is not a time, such as 40 ms or 0.04", short(field)),
+            }),
         };
         time.map_err(|message| self.wrong(message))
     }
@@ -151,7 +156,9 @@ pub(crate) fn short(field: &str) -> String {
 fn samples(lines: &[Line<'_>]) -> std::result::Result<Samples, String> {
     let sample = |line: &Line<'_>| {
         let weight = |field: &str| {
-            field.parse().map_err(|_| line.wrong(format!("{:?} is not a weight, such as 3", short(field))))
+            field
+                .parse()
+                .map_err(|_| line.wrong(format!("{:?} is no weight: use 0 to {}", short(field), u32::MAX)))
         };
         match line.fields.as_slice() {
             [time] => Ok((line.time(time)?, 1)),

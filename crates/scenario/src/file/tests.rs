@@ -52,7 +52,7 @@ fn hosts_need_no_link_and_what_runs_on_them_fits_them() {
     let route = &scenario.network().unwrap().routes[0];
     assert_eq!((&route.forward[..], &route.reverse[..]), (&[0, 3][..], &[2, 1][..]));
     for (lines, words, line) in [
-        ("", "which only a swarm and downloads do", 9),
+        ("", "which only a swarm and downloads do", 11),
         ("traffic = { downloads = 4, size = \"1 kB\" }", "4 downloads on 3 hosts", 9),
         ("rtt = \"9 ms\"\ntraffic = { downloads = 3, size = \"1 kB\" }", "leave it out", 12),
     ] {
@@ -170,7 +170,7 @@ fn every_kind_of_mistake_is_answered_where_it_was_made() {
             "",
             &(traffic("{ every = \"1 s\", size = \"1 kB\" }") + "active = [[\"0 s\", \"1 s\"]]\n"),
             "leave active",
-            7,
+            11,
         ),
         (
             "",
@@ -180,7 +180,7 @@ fn every_kind_of_mistake_is_answered_where_it_was_made() {
         ),
         ("", "\n[[hosts]]\ncount = 3\n", "name is missing", 7),
         ("", &hosts(""), "this one needs a name, too", 3),
-        ("", &traffic("{ swarm = { chunk = \"1 MB\", persist = 0.5 } }"), "needs hosts", 7),
+        ("", &traffic("{ swarm = { chunk = \"1 MB\", persist = 0.5 } }"), "needs hosts", 10),
         (
             "",
             &traffic("{ swarm = { chunk = \"1 MB\", slots = 9, neighbours = 8, persist = 0 } }"),

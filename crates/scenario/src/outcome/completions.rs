@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 /// Upper ends of the size classes, bytes; the last class has none.
 pub const SIZE_CLASSES: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 
+/// Most times of single transfers that a size class lists.
+pub const MOST_TIMES: u64 = 200;
+
 /// Transfers of one flow: flows of short lives, chunks, pages or segments.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Completions {
@@ -41,6 +44,9 @@ pub struct SizeClass {
     pub to_bytes: Option<u64>,
     /// How long they took.
     pub time: Quantiles,
+    /// How long each took, ms, the shortest first. Of more than 200 transfers these are the times at 200 equal parts.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub times_ms: Vec<f64>,
 }
 
 /// The books of an application: offered = delivered + closed + queued.

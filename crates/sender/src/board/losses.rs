@@ -11,6 +11,7 @@ pub const DUP_THRESH: u64 = 3;
 
 impl Board {
     /// Is any transmission in flight older than one that has arrived? Without one there is no loss to find.
+    #[inline]
     pub fn is_any_overtaken(&self) -> bool {
         self.rack.is_some_and(|(newest, _)| self.judged.max(self.first_number) < newest)
     }

@@ -22,6 +22,12 @@ pub struct Order {
 }
 
 impl Board {
+    /// Is there a packet that the order of transmissions could show to be lost? With most acks there is none.
+    #[inline]
+    pub fn has_overtaken(&self) -> bool {
+        self.is_any_overtaken() || !self.aside.is_empty()
+    }
+
     /// Finds the packets lost by the order of transmissions, sorted by packets. Returns when to look again.
     #[inline]
     pub fn detect_by_order(&mut self, now: Time, order: &Order, lost: &mut Vec<Flight>) -> Option<Time> {

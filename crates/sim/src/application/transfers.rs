@@ -3,7 +3,7 @@
 use crate::record::Delays;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{
-    round, Completions, Levels, Offered, Quantiles, SetTransfers, SizeClass, SIZE_CLASSES,
+    round, Completions, Levels, Offered, Quantiles, SetTransfers, SizeClass, MOST_TIMES, SIZE_CLASSES,
 };
 use hdrhistogram::Histogram;
 
@@ -113,7 +113,12 @@ impl Times {
         let class = |(class, times): (usize, &Delays)| {
             let from_bytes = class.checked_sub(1).map_or(0, |before| SIZE_CLASSES[before]);
             let to_bytes = SIZE_CLASSES.get(class).copied();
-            Some(SizeClass { from_bytes, to_bytes, time: times.quantiles()? })
+            Some(SizeClass {
+                from_bytes,
+                to_bytes,
+                time: times.quantiles()?,
+                times_ms: times.in_order(MOST_TIMES),
+            })
         };
         self.times.iter().skip(1).enumerate().filter_map(class).collect()
     }

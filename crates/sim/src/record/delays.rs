@@ -46,6 +46,21 @@ impl Delays {
         self.quantiles_with(0)
     }
 
+    /// Every delay in ms, the smallest first; of more than `most` the delays at so many equal parts.
+    pub fn in_order(&self, most: u64) -> Vec<f64> {
+        let parts = self.bins.len().min(most);
+        let largest = round(self.max.as_millis_f64(), 3);
+        let (mut delays, mut counted) = (Vec::new(), 0);
+        for bin in self.bins.iter_recorded() {
+            counted += bin.count_since_last_iteration();
+            let delay = round(bin.value_iterated_to() as f64 / 1e3, 3).min(largest);
+            // The k-th part ends at rank ⌈k·n/parts⌉.
+            let reached = (counted * parts / self.bins.len()) as usize;
+            delays.resize(reached, delay);
+        }
+        delays
+    }
+
     /// The distribution together with so many delays of zero.
     pub fn quantiles_with(&self, zeros: u64) -> Option<Quantiles> {
         let samples = self.bins.len() + zeros;
@@ -109,6 +124,23 @@ mod tests {
             assert!((is / should - 1.0).abs() < 1e-3, "{is} for {should}");
         }
         assert_eq!((quantiles.mean_ms, quantiles.max_ms, quantiles.samples), (50.5, 100.0, 100));
+    }
+
+    #[test]
+    fn delays_in_order_are_all_of_a_few_and_equal_parts_of_many() {
+        let mut delays = Delays::default();
+        assert!(delays.in_order(4).is_empty());
+        [7, 3, 3].into_iter().for_each(|ms| delays.record(Span::from_millis(ms)));
+        let close = |delays: &[f64], expected: &[f64]| {
+            assert_eq!(delays.len(), expected.len(), "{delays:?}");
+            let near = |(is, should): (&f64, &f64)| (is / should - 1.0).abs() < 1e-3;
+            assert!(delays.iter().zip(expected).all(near), "{delays:?} for {expected:?}");
+        };
+        close(&delays.in_order(4), &[3.0, 3.0, 7.0]);
+        (1..=97).for_each(|_| delays.record(Span::from_millis(20)));
+        // Of a hundred delays the quarters end at the 25th, 50th, 75th and 100th.
+        close(&delays.in_order(4), &[20.0, 20.0, 20.0, 20.0]);
+        close(&delays.in_order(40)[..3], &[7.0, 20.0, 20.0]);
     }
 
     #[test]

@@ -32,6 +32,11 @@ pub(super) const JUDGEMENTS: &[Judgement] = &[
         help: "of each line, how far along the axis it is from the crossing of `from` to that of `to`",
         judge: width_of_rise,
     },
+    Judgement {
+        name: "spread_along",
+        help: "of each line, its largest value less its smallest",
+        judge: spread_along,
+    },
     Judgement { name: "spearman", help: "of each line, the rank correlation with the axis", judge: spearman },
     Judgement {
         name: "first_above",
@@ -102,14 +107,17 @@ fn lines<'a>(samples: &[&'a Sample], args: &Args) -> Result<Vec<Line<'a>>> {
     let mut lines: Vec<Line> = Vec::new();
     for sample in samples {
         let at = sample.point.words_without(&[axis]);
-        let place = sample.point.numbers.get(axis).copied();
-        let place = place.ok_or_else(|| Error::NoReading(format!("the axis {axis:?} has no numbers")))?;
+        if sample.point.label(axis).is_none() {
+            return Err(Error::NoReading(format!("the grid has no axis {axis:?}")));
+        }
         let index = lines.iter().position(|line| line.at == at).unwrap_or_else(|| {
             lines.push(Line { at, samples: Vec::new(), x: Vec::new(), y: Vec::new() });
             lines.len() - 1
         });
+        // Labels without numbers have the places 1, 2, 3 and so on.
+        let place = lines[index].x.len() as f64 + 1.0;
         lines[index].samples.push(sample);
-        lines[index].x.push(place);
+        lines[index].x.push(sample.point.numbers.get(axis).copied().unwrap_or(place));
         lines[index].y.push(sample.mean()?);
     }
     Ok(lines)
@@ -142,6 +150,14 @@ fn largest_along(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
 fn width_of_rise(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     let (from, to) = (args.needed_number("from")?, args.needed_number("to")?);
     each_line(samples, args, |line| crossed(line, to) - crossed(line, from))
+}
+
+fn spread_along(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    let extreme =
+        |line: &Line, start: f64, better: fn(f64, f64) -> f64| line.y.iter().copied().fold(start, better);
+    each_line(samples, args, |line| {
+        extreme(line, f64::NEG_INFINITY, f64::max) - extreme(line, f64::INFINITY, f64::min)
+    })
 }
 
 fn spearman(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
@@ -267,6 +283,7 @@ mod tests {
         assert_eq!(of(largest_along, "along = \"n\""), 1.0);
         assert!((of(width_of_rise, "along = \"n\"\nfrom = 0.59\nto = 0.725") - 0.3).abs() < 1e-12);
         assert_eq!(of(place_of_largest, "along = \"n\""), 16.0);
+        assert_eq!(of(spread_along, "along = \"n\""), 0.5);
         assert!((of(slope, "along = \"n\"") - 0.095).abs() < 1e-12);
     }
 }

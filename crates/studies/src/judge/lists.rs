@@ -7,6 +7,16 @@ use crate::reading::Reading;
 
 pub(super) const JUDGEMENTS: &[Judgement] = &[
     Judgement {
+        name: "smallest_where",
+        help: "the smallest first number of the points whose second one is at least `from`",
+        judge: smallest_where,
+    },
+    Judgement {
+        name: "mean_where",
+        help: "of each point, the mean of the first numbers of the seeds whose second one is at most `to`",
+        judge: mean_where,
+    },
+    Judgement {
         name: "place_of_maximum",
         help: "of each point, the place of the largest value, from 1",
         judge: place_of_maximum,
@@ -68,6 +78,33 @@ fn mean_over_rest(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     each(samples, |list| Ok(mean(part(list, args, "part")?) / mean(part(list, args, "rest")?)))
 }
 
+fn smallest_where(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    let from = args.needed_number("from")?;
+    let pair = |sample: &&Sample| match averaged(sample)[..] {
+        [first, second] => Some((sample.point.words_without(&[]), first, second)),
+        _ => None,
+    };
+    let fitting = samples.iter().filter_map(pair).filter(|(_, _, second)| *second >= from);
+    let smallest = fitting.reduce(|least, next| if next.1 < least.1 { next } else { least });
+    Ok(vec![match smallest {
+        Some((at, value, _)) => Value { at, ..Value::bare(value, samples) },
+        None => Value::bare(f64::NAN, samples),
+    }])
+}
+
+fn mean_where(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    let to = args.needed_number("to")?;
+    let value = |sample: &&Sample| {
+        let first = |reading: &Reading| match reading.list()[..] {
+            [first, second] if second <= to => Some(first),
+            _ => None,
+        };
+        let fitting: Vec<f64> = sample.readings.iter().filter_map(first).collect();
+        Value::of(sample.point.words_without(&[]), &fitting)
+    };
+    Ok(samples.iter().map(value).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{args, samples};
@@ -84,5 +121,17 @@ mod tests {
         assert_eq!(of(peak_over_rest, "peak = [2, 3]\nrest = [1, 1]").unwrap()[0].value, 4.0);
         assert_eq!(of(mean_over_rest, "part = [2, 3]\nrest = [4, 4]").unwrap()[0].value, 3.5);
         assert!(of(peak_over_rest, "peak = [0, 3]\nrest = [1, 1]").is_err());
+    }
+
+    #[test]
+    fn the_second_number_of_a_pair_decides_whether_the_first_counts() {
+        let mut sample = samples(&[("a", &[0.0])]).remove(0);
+        sample.readings = vec![Reading::List(vec![5.0, 0.0]), Reading::List(vec![7.0, 2.0])];
+        let of = |judge: fn(&[&Sample], &Args) -> Result<Vec<Value>>, with: &str| {
+            judge(&[&sample], &args(with)).unwrap()[0].value
+        };
+        assert_eq!(of(smallest_where, "from = 1.0"), 6.0);
+        assert!(of(smallest_where, "from = 1.5").is_nan());
+        assert_eq!(of(mean_where, "to = 0"), 5.0);
     }
 }

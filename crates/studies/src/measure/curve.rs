@@ -12,6 +12,11 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure { name: "curve_min", help: "smallest value of a curve between `from` and `to`", take: smallest },
     Measure { name: "curve_mean", help: "mean value of a curve between `from` and `to`", take: mean },
     Measure {
+        name: "curve_below_after",
+        help: "time from `from` until a curve is first below `level`, or until `to` if it never is, s",
+        take: below_after,
+    },
+    Measure {
         name: "curve",
         help: "the points of a curve between `from` and `to`, for figures",
         take: points,
@@ -51,6 +56,14 @@ fn smallest(outcome: &Outcome, args: &Args) -> Result<Reading> {
 fn mean(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let points = within(outcome, args)?;
     Ok((points.iter().map(|[_, y]| *y).sum::<f64>() / points.len() as f64).into())
+}
+
+fn below_after(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let (from, level) = (args.needed_number("from")?, args.needed_number("level")?);
+    let points = within(outcome, args)?;
+    let first = points.iter().find(|[_, y]| *y < level);
+    let until = first.map(|[at, _]| *at).or(args.number("to"));
+    until.map(|until| (until - from).into()).ok_or_else(|| nothing("the curve was never below that level"))
 }
 
 fn points(outcome: &Outcome, args: &Args) -> Result<Reading> {

@@ -7,6 +7,26 @@ use crate::reading::Reading;
 use afteryou_scenario::outcome::{jain, FlowFigures, Outcome, WindowFigures};
 
 pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "goodput_of_rate",
+        help: "payload rate of `flow` over the rate of the bottleneck, 0 to 1",
+        take: goodput_of_rate,
+    },
+    Measure {
+        name: "wire_of_rate",
+        help: "bytes of `flow` that left the bottleneck, headers included, over its capacity × time, 0 to 1",
+        take: wire_of_rate,
+    },
+    Measure {
+        name: "drained",
+        help: "bytes of `flow` that left the bottleneck in `window` over those queued when `before` ended, of `packet` bytes each, or over the link's capacity if that is less",
+        take: drained,
+    },
+    Measure {
+        name: "byte_share_and_collisions",
+        help: "as byte_share, and the number of connections that share a bucket of the queue: two numbers",
+        take: byte_share_and_collisions,
+    },
     Measure { name: "goodput", help: "payload rate of `flow`, Mbit/s", take: goodput },
     Measure {
         name: "wire_rate",
@@ -81,27 +101,64 @@ fn part(outcome: &Outcome, args: &Args) -> Result<Reading> {
     }
 }
 
-/// Bytes of the named flows that left the bottleneck, and those of all flows; there are some.
-fn bytes_out(outcome: &Outcome, args: &Args) -> Result<[u64; 2]> {
+fn byte_share(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let link = window(outcome, args)?.links.first().ok_or_else(|| nothing("the run has no link"))?;
     let names = args.texts("flow");
     let all: u64 = link.flows.iter().map(|flow| flow.bytes).sum();
     let meant = link.flows.iter().filter(|flow| names.iter().any(|name| is(outcome, &flow.flow, name)));
     let bytes: u64 = meant.map(|flow| flow.bytes).sum();
     match all > 0 {
-        true => Ok([bytes, all]),
+        true => Ok((bytes as f64 / all as f64).into()),
         false => Err(nothing("no byte left the link in this window, or queues were not recorded")),
     }
 }
 
-fn byte_share(outcome: &Outcome, args: &Args) -> Result<Reading> {
-    let [bytes, all] = bytes_out(outcome, args)?;
-    Ok((bytes as f64 / all as f64).into())
+fn byte_share_and_collisions(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let buckets = window(outcome, args)?.links.first().and_then(|link| link.buckets.as_ref());
+    let buckets = buckets.ok_or_else(|| nothing("the queue has no buckets"))?;
+    let mut numbers = byte_share(outcome, args)?.list();
+    numbers.push(buckets.sharing as f64);
+    Ok(Reading::List(numbers))
+}
+
+fn goodput_of_rate(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let window = window(outcome, args)?;
+    let link = window.links.first().ok_or_else(|| nothing("the run has no link"))?;
+    Ok((rate(&named(outcome, window, args, "flow")) / link.capacity_bit_s).into())
+}
+
+/// Bytes of the flows with these names that left the bottleneck in a window, and their packets in its queue at the end.
+fn at_link(outcome: &Outcome, window: &WindowFigures, names: &[&str]) -> Result<(u64, u64)> {
+    let link = window.links.first().ok_or_else(|| nothing("the run has no link"))?;
+    let meant = link.flows.iter().filter(|flow| names.iter().any(|name| is(outcome, &flow.flow, name)));
+    Ok(meant.fold((0, 0), |(bytes, queued), flow| (bytes + flow.bytes, queued + flow.queued_at_end)))
+}
+
+fn wire_of_rate(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let window = window(outcome, args)?;
+    let (bytes, _) = at_link(outcome, window, &args.texts("flow"))?;
+    let capacity = window.links[0].capacity_bit_s * (window.to_s - window.from_s);
+    Ok((bytes as f64 * 8.0 / capacity).into())
 }
 
 fn wire_rate(outcome: &Outcome, args: &Args) -> Result<Reading> {
-    let ([bytes, _], window) = (bytes_out(outcome, args)?, window(outcome, args)?);
+    let window = window(outcome, args)?;
+    let (bytes, _) = at_link(outcome, window, &args.texts("flow"))?;
     Ok((bytes as f64 * 8.0 / (window.to_s - window.from_s) / 1e6).into())
+}
+
+fn drained(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let names = args.texts("flow");
+    let before = args.needed_text("before")?;
+    let earlier = outcome.run.windows.iter().find(|window| window.window == before);
+    let earlier = earlier.ok_or_else(|| nothing(format!("the run has no window {before:?}")))?;
+    let window = window(outcome, args)?;
+    let ((bytes, _), (_, queued)) = (at_link(outcome, window, &names)?, at_link(outcome, earlier, &names)?);
+    let carried = window.links[0].capacity_bit_s * (window.to_s - window.from_s) / 8.0;
+    match queued {
+        0 => Err(nothing("nothing was queued")),
+        _ => Ok((bytes as f64 / (queued as f64 * args.needed_number("packet")?).min(carried)).into()),
+    }
 }
 
 fn jain_index(outcome: &Outcome, args: &Args) -> Result<Reading> {

@@ -7,6 +7,11 @@ use crate::reading::Reading;
 use afteryou_scenario::outcome::{LinkFigures, Outcome};
 
 pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "queue_and_utilisation",
+        help: "mean queue in packets, and the utilisation: two numbers",
+        take: queue_and_utilisation,
+    },
     Measure { name: "utilisation", help: "bytes out over capacity × time, 0 to 1", take: utilisation },
     Measure { name: "queue", help: "time-weighted mean of the queue, packets", take: queue },
     Measure {
@@ -22,6 +27,12 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure { name: "queuing_delay", help: "mean queuing delay of packets, ms", take: queuing_delay },
     Measure { name: "dropped", help: "packets that the queue dropped in the whole run", take: dropped },
 ];
+
+fn queue_and_utilisation(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let packets =
+        link(outcome, args)?.queue_packets.ok_or_else(|| nothing("the queue's length was not recorded"))?;
+    Ok(Reading::List(vec![packets, link(outcome, args)?.utilisation]))
+}
 
 fn link<'a>(outcome: &'a Outcome, args: &Args) -> Result<&'a LinkFigures> {
     let links = &window(outcome, args)?.links;

@@ -54,6 +54,12 @@ pub struct Common {
     )]
     pub list: bool,
 
+    /// Log each connection into a file in this directory (qlog, for qvis), as its sender sees it
+    ///
+    /// Packets, losses, window, round-trip times, phases and delays of the controller. The side that sends the data has the long log.
+    #[arg(long, value_name = "DIR", env = "AFTERYOU_QLOG", hide_env_values = true)]
+    pub qlog: Option<PathBuf>,
+
     /// Options of the log.
     #[command(flatten)]
     pub log: LogArgs,

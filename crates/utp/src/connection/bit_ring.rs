@@ -6,6 +6,8 @@
 /// Packets that the window spans: whoever uses the ring never holds two that are further apart.
 pub const SPAN: usize = 16_384;
 const WORDS: usize = SPAN / 64;
+/// The words of an empty set.
+static NONE: [u64; WORDS] = [0; WORDS];
 
 /// The set. It takes memory once something is in it.
 #[derive(Debug, Default)]
@@ -40,14 +42,19 @@ impl BitRing {
         self.words.as_ref().is_some_and(|words| words[slot(index)] >> (index % 64) & 1 == 1)
     }
 
-    /// Packets `from` to `from + 63`, the first in the lowest bit.
-    pub fn word(&self, from: u64) -> u64 {
-        let Some(words) = &self.words else { return 0 };
-        let (low, high) = (words[slot(from)], words[slot(from.wrapping_add(64))]);
-        match from % 64 {
-            0 => low,
-            shift => low >> shift | high << (64 - shift),
-        }
+    /// Packets `from` to `from + 63`, the first in the lowest bit, then the 64 after them, and so on without end.
+    pub fn words(&self, from: u64) -> impl Iterator<Item = u64> + '_ {
+        let words = self.words.as_deref().unwrap_or(&NONE);
+        let (shift, mut at) = (from % 64, slot(from));
+        let mut low = words[at];
+        std::iter::from_fn(move || {
+            at = (at + 1) % WORDS;
+            let high = words[at];
+            // Two shifts, since one by 64 is none.
+            let word = low >> shift | high << 1 << (63 - shift);
+            low = high;
+            Some(word)
+        })
     }
 }
 
@@ -63,14 +70,16 @@ mod tests {
     #[test]
     fn a_word_begins_at_any_packet_and_wraps_around_the_ring() {
         let mut ring = BitRing::default();
-        assert_eq!(ring.word(77), 0);
+        let word = |ring: &BitRing, from| ring.words(from).next();
+        assert_eq!(word(&ring, 77), Some(0));
         for index in [16_380u64, 16_384, 16_440] {
             ring.insert(index);
         }
-        assert_eq!(ring.word(16_380), 1 | 1 << 4 | 1 << 60);
-        assert_eq!(ring.word(16_384), 1 | 1 << 56);
+        assert_eq!(word(&ring, 16_380), Some(1 | 1 << 4 | 1 << 60));
+        assert_eq!(word(&ring, 16_384), Some(1 | 1 << 56));
+        assert_eq!(ring.words(16_256).take(4).collect::<Vec<_>>(), [0, 1 << 60, 1 | 1 << 56, 0]);
         ring.remove(16_384);
         assert!(ring.contains(16_380) && !ring.contains(16_384));
-        assert_eq!(ring.word(16_377), 1 << 3 | 1 << 63);
+        assert_eq!(word(&ring, 16_377), Some(1 << 3 | 1 << 63));
     }
 }

@@ -1,6 +1,6 @@
 //! Packets going out.
 
-use super::scoreboard::{Body, NextLost, Release, Transmission};
+use super::scoreboard::{Body, NextLost, Release};
 use super::{Connection, Fin, State, LONG_SACK_SHOWN};
 use crate::config::SYN_RESENDS;
 use crate::packet::{Header, Kind, Packet};
@@ -20,10 +20,10 @@ pub struct Outgoing {
 impl Connection {
     /// Appends the next datagram to `out` and returns true, or returns false if there is none now.
     pub fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        let Some((_, body)) = self.poll(now, out) else { return false };
-        match body {
-            Some(Body::Data(payload)) => out.extend_from_slice(&payload),
-            Some(Body::Zeros(len)) => out.resize(out.len() + len as usize, 0),
+        let Some(header) = self.poll(now, out) else { return false };
+        match self.body_of(&header) {
+            Some(Body::Data(payload)) => out.extend_from_slice(payload),
+            Some(Body::Zeros(len)) => out.resize(out.len() + *len as usize, 0),
             Some(Body::Fin) | None => {}
         }
         true
@@ -32,24 +32,32 @@ impl Connection {
     /// Like [`poll_transmit`](Connection::poll_transmit), but appends only header and extensions and says how long the
     /// payload is: for simulations, whose packets have no content.
     pub fn poll_transmit_head(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Outgoing> {
-        let (header, body) = self.poll(now, out)?;
-        Some(Outgoing { header, payload: body.map_or(0, |body| body.payload_len() as u32) })
+        let header = self.poll(now, out)?;
+        Some(Outgoing { header, payload: self.body_of(&header).map_or(0, |body| body.payload_len() as u32) })
     }
 
-    /// Appends the head of the next datagram to `out`; returns its header and what it carries.
-    fn poll(&mut self, now: Time, out: &mut Vec<u8>) -> Option<(Header, Option<Body>)> {
+    /// The content of a packet that leaves, which stays on the scoreboard. A question to a silent peer has a number that is no
+    /// longer there, and no content.
+    fn body_of(&self, header: &Header) -> Option<&Body> {
+        match header.kind {
+            Kind::Data | Kind::Fin => self.board.body(header.seq_nr),
+            Kind::State | Kind::Reset | Kind::Syn => None,
+        }
+    }
+
+    /// Appends the head of the next datagram to `out` and returns its header.
+    fn poll(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Header> {
         if self.reset_due {
             self.reset_due = false;
             let seq_nr = self.board.next_seq();
-            return Some((self.emit(now, out, Kind::Reset, seq_nr, None), None));
+            return Some(self.emit(now, out, Kind::Reset, seq_nr, None));
         }
-        let header = match self.state {
+        match self.state {
             State::Closed(_) => None,
             State::SynSent { resends } => self.poll_syn(now, out, resends),
             State::SynReceived | State::Lingering { .. } => self.poll_ack(now, out),
-            State::Connected => return self.poll_connected(now, out),
-        };
-        header.map(|header| (header, None))
+            State::Connected => self.poll_connected(now, out),
+        }
     }
 
     fn poll_syn(&mut self, now: Time, out: &mut Vec<u8>, resends: u32) -> Option<Header> {
@@ -62,41 +70,43 @@ impl Connection {
         Some(self.emit(now, out, Kind::Syn, seq_nr, sack))
     }
 
-    fn poll_connected(&mut self, now: Time, out: &mut Vec<u8>) -> Option<(Header, Option<Body>)> {
+    fn poll_connected(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Header> {
         // Data carries the ack, too, but not the bitmap: gaps are told first.
         if self.receiver.has_gap() {
             if let Some(header) = self.poll_ack(now, out) {
-                return Some((header, None));
+                return Some(header);
             }
         }
         if self.liveness.take_question() {
-            return Some((self.emit(now, out, Kind::Data, self.acknowledged_seq(), None), None));
+            return Some(self.emit(now, out, Kind::Data, self.acknowledged_seq(), None));
         }
-        let Some(transmission) = self.next_transmission(now) else {
-            return self.poll_ack(now, out).map(|header| (header, None));
+        let Some(seq_nr) = self.next_transmission(now) else {
+            return self.poll_ack(now, out);
         };
-        let kind = match transmission.body {
-            Body::Data(_) | Body::Zeros(_) => Kind::Data,
-            Body::Fin => Kind::Fin,
+        let kind = match self.board.body(seq_nr) {
+            Some(Body::Fin) => Kind::Fin,
+            _ => Kind::Data,
         };
         self.statistics.data_packets_sent += u64::from(kind == Kind::Data);
-        let header = self.emit(now, out, kind, transmission.seq_nr, None);
-        Some((header, Some(transmission.body)))
+        Some(self.emit(now, out, kind, seq_nr, None))
     }
 
+    #[inline]
     fn poll_ack(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Header> {
-        if self.receiver.ack_at().is_none_or(|at| at > now) {
-            return None;
-        }
+        let is_due = self.receiver.ack_at().is_some_and(|at| at <= now);
+        is_due.then(|| self.emit_ack(now, out))
+    }
+
+    fn emit_ack(&mut self, now: Time, out: &mut Vec<u8>) -> Header {
         let seq_nr = self.board.next_seq();
         if self.receiver.has_gap() {
             self.show_long_sack = false;
             let mut mask = [0; MAX_LEN];
             let len = self.receiver.sack(&mut mask, self.peer_reads_long_sacks).unwrap_or(0);
-            return Some(self.emit(now, out, Kind::State, seq_nr, Some(Sack::new(&mask[..len]))));
+            return self.emit(now, out, Kind::State, seq_nr, Some(Sack::new(&mask[..len])));
         }
         let sack = std::mem::take(&mut self.show_long_sack).then_some(LONG_SACK_SHOWN);
-        Some(self.emit(now, out, Kind::State, seq_nr, sack))
+        self.emit(now, out, Kind::State, seq_nr, sack)
     }
 
     /// Appends the packet up to its payload.
@@ -116,8 +126,8 @@ impl Connection {
         header
     }
 
-    /// The next packet that carries something, if window, peer and pacing allow one.
-    fn next_transmission(&mut self, now: Time) -> Option<Transmission> {
+    /// Sends the next packet that carries something, if window, peer and pacing allow one, and returns its sequence number.
+    fn next_transmission(&mut self, now: Time) -> Option<u16> {
         self.congestion.clear_pacing_deadline();
         if self.timers.take_probe() {
             return self.send_probe(now);
@@ -135,15 +145,15 @@ impl Connection {
             if !may_go {
                 return None;
             }
-            let transmission = self.board.send_lost(now)?;
-            self.note_resent(transmission.seq_nr);
+            let seq_nr = self.board.send_lost(now)?;
+            self.note_resent(seq_nr);
             self.after_sending(now, bytes);
-            return Some(transmission);
+            return Some(seq_nr);
         }
         self.next_new(now)
     }
 
-    fn next_new(&mut self, now: Time) -> Option<Transmission> {
+    fn next_new(&mut self, now: Time) -> Option<u16> {
         let Some(len) = self.next_new_len() else {
             self.board.note_unused_window(&self.congestion);
             return None;
@@ -188,7 +198,7 @@ impl Connection {
         }
     }
 
-    fn send_new(&mut self, now: Time, len: u64) -> Transmission {
+    fn send_new(&mut self, now: Time, len: u64) -> u16 {
         if self.board.is_empty() {
             self.congestion.resume(now, self.rto.get());
         }
@@ -200,16 +210,16 @@ impl Connection {
             }
         };
         self.push &= !self.unsent.is_empty();
-        let transmission = self.board.send_new(now, body);
+        let seq_nr = self.board.send_new(now, body);
         let outstanding = self.board.packets() as u64;
         self.statistics.max_packets_outstanding = self.statistics.max_packets_outstanding.max(outstanding);
         self.after_sending(now, len);
-        transmission
+        seq_nr
     }
 
     /// RFC 8985 §7.3: new data if there is some, else the newest packet again. A short bitmap may not reach that far and
     /// would show nothing new: then the oldest packet, which always tells something.
-    fn send_probe(&mut self, now: Time) -> Option<Transmission> {
+    fn send_probe(&mut self, now: Time) -> Option<u16> {
         self.statistics.probes += 1;
         self.timers.sent_probe(now, self.rto.get());
         let is_shown = self.peer_reads_long_sacks || self.board.packets() <= SHORT_BITS;
@@ -219,10 +229,10 @@ impl Connection {
                 Some(self.send_new(now, len))
             }
             _ => {
-                let transmission = self.board.send_probe(now, is_shown)?;
-                self.note_resent(transmission.seq_nr);
-                self.after_sending(now, transmission.body.payload_len());
-                Some(transmission)
+                let seq_nr = self.board.send_probe(now, is_shown)?;
+                self.note_resent(seq_nr);
+                self.after_sending(now, self.board.body(seq_nr).map_or(0, Body::payload_len));
+                Some(seq_nr)
             }
         }
     }

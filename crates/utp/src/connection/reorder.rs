@@ -181,8 +181,7 @@ impl Reorder {
         if self.is_empty() {
             return None;
         }
-        let word = |k: usize| self.arrived.word(self.next + 1 + k as u64);
-        Some(sack::write_words(mask, self.len(), long, word))
+        Some(sack::write_words(mask, self.len(), long, self.arrived.words(self.next + 1)))
     }
 }
 

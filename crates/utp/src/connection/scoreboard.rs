@@ -20,7 +20,6 @@ use crate::sack::Sack;
 use afteryou_base::{Span, Time};
 use afteryou_sender::board::{Taken, Timing};
 use afteryou_sender::{Board, Congestion, Flight};
-use bytes::Bytes;
 use libutp_scan::Scan;
 use probes::Probe;
 use std::collections::{BTreeSet, VecDeque};
@@ -34,23 +33,14 @@ const SPARE_BODIES: usize = 64;
 const OVERHEAD: usize = 64;
 
 /// What a packet carries.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Body {
     /// Payload.
-    Data(Bytes),
+    Data(Vec<u8>),
     /// Payload of this many zeros.
     Zeros(u32),
     /// The end of the direction.
     Fin,
-}
-
-/// Something to put on the wire.
-#[derive(Clone, Debug)]
-pub struct Transmission {
-    /// Its sequence number.
-    pub seq_nr: u16,
-    /// What it carries.
-    pub body: Body,
 }
 
 /// A packet found lost.
@@ -162,13 +152,24 @@ impl Scoreboard {
         self.board.outstanding() + (bodies + self.board.memory()) as u64
     }
 
+    /// What the outstanding packet with this number carries.
+    pub fn body(&self, seq_nr: u16) -> Option<&Body> {
+        self.bodies.get(usize::from(seq_nr.wrapping_sub(self.first_seq)))
+    }
+
     /// The packet to send next if anything is lost.
+    #[inline]
     pub fn next_lost(&mut self) -> Option<NextLost> {
-        if let Some(index) = self.urgent.first() {
-            return Some(NextLost { bytes: self.payload_len(*index), release: Release::Now });
-        }
+        // Every packet asks, and few find something: what is urgent is lost, too.
         if !self.board.has_lost() {
             return None;
+        }
+        self.oldest_lost()
+    }
+
+    fn oldest_lost(&mut self) -> Option<NextLost> {
+        if let Some(index) = self.urgent.first() {
+            return Some(NextLost { bytes: self.payload_len(*index), release: Release::Now });
         }
         let (index, bytes) = self.board.next_lost()?;
         let release = match &self.scan {
@@ -228,19 +229,35 @@ impl Scoreboard {
         }
         // Any acknowledgement shows that the packet after its ack_nr is missing.
         self.visible_until = self.visible_until.max(self.board.una() + 1);
-        let mut first = self.board.una().wrapping_add(1).wrapping_sub(u64::from(overtaken));
-        for word in sack.iter().flat_map(Sack::words) {
-            let mut new = word & !self.sacked.word(first);
-            while new != 0 {
-                let from = new.trailing_zeros();
-                let count = (new >> from).trailing_ones();
-                self.take_sacked(first.wrapping_add(u64::from(from)), u64::from(count), taken);
-                new &= u64::MAX.checked_shl(from + count).unwrap_or(0);
-            }
-            first = first.wrapping_add(64);
+        if let Some(sack) = sack {
+            let first = self.board.una().wrapping_add(1).wrapping_sub(u64::from(overtaken));
+            self.take_bitmap(first, sack, taken);
         }
         self.read_bitmap(overtaken, sack);
         self.board.finish_ack(taken);
+    }
+
+    /// A bitmap that begins at packet `first` has come.
+    fn take_bitmap(&mut self, first: u64, sack: Sack<'_>, taken: &mut Taken) {
+        let mut at = 0;
+        while let Some((ahead, mut new)) = self.next_news(first.wrapping_add(64 * at), sack, at as usize) {
+            at += ahead;
+            while new != 0 {
+                let from = new.trailing_zeros();
+                let count = (new >> from).trailing_ones();
+                let begin = first.wrapping_add(64 * at + u64::from(from));
+                self.take_sacked(begin, u64::from(count), taken);
+                new &= u64::MAX.checked_shl(from + count).unwrap_or(0);
+            }
+            at += 1;
+        }
+    }
+
+    /// Looks for 64 packets of which the bitmap shows some for the first time, from its word `at` on, which begins at packet
+    /// `first`. Returns how many words ahead they are, and which.
+    fn next_news(&self, first: u64, sack: Sack<'_>, at: usize) -> Option<(u64, u64)> {
+        let words = sack.words().skip(at).zip(self.sacked.words(first));
+        (0..).zip(words.map(|(word, known)| word & !known)).find(|(_, new)| *new != 0)
     }
 
     /// The oldest packets have arrived.

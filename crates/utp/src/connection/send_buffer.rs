@@ -5,7 +5,6 @@
 
 use super::reorder::ALLOCATION;
 use super::scoreboard::Body;
-use bytes::Bytes;
 use std::collections::VecDeque;
 
 /// Places for payloads that stay when nothing is waiting.
@@ -105,7 +104,7 @@ impl SendBuffer {
             self.zeros -= len;
             return Some(Body::Zeros(len as u32));
         };
-        Some(Body::Data(Bytes::from(payload)))
+        Some(Body::Data(payload))
     }
 }
 
@@ -113,10 +112,10 @@ impl SendBuffer {
 mod tests {
     use super::*;
 
-    fn taken(buffer: &mut SendBuffer) -> Vec<Bytes> {
+    fn taken(buffer: &mut SendBuffer) -> Vec<Vec<u8>> {
         let bytes = |body| match body {
             Body::Data(payload) => payload,
-            Body::Zeros(len) => Bytes::from(vec![0; len as usize]),
+            Body::Zeros(len) => vec![0; len as usize],
             Body::Fin => unreachable!("a buffer has no end"),
         };
         std::iter::from_fn(|| buffer.take()).map(bytes).collect()

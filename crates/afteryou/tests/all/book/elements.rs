@@ -2,6 +2,7 @@
 //!
 //! A file's first comment line is the title of its section, the other ones its caption.
 
+use super::drawn::{Drawn, FIGURES};
 use super::root;
 use afteryou_report::plot::{Data, Figure, Kind};
 use afteryou_scenario::passage::{Content, Fate, Passage};
@@ -138,16 +139,13 @@ const TRAFFIC: &[Element] = &[
 type Row = (String, f64, f64);
 
 impl Element {
-    fn path(&self) -> std::path::PathBuf {
-        root().join(format!("scenarios/gallery/{}.toml", self.file))
-    }
-
     fn picture(&self, title: &str) -> String {
         let mut rows = Vec::new();
         for (name, setting) in self.variants {
             let sets =
                 setting.split(" ; ").filter(|set| !set.is_empty()).map(str::to_owned).collect::<Vec<_>>();
-            let experiment = Experiment::read(&self.path(), &sets).unwrap_or_else(|error| panic!("{error}"));
+            let experiment =
+                Experiment::read(&scenario(self.file), &sets).unwrap_or_else(|error| panic!("{error}"));
             let planned = experiment.runs(None, Some(1)).expect("a run");
             rows.extend(rows_of(&planned[0].scenario, self.look, name));
         }
@@ -160,25 +158,45 @@ pub fn pages() -> Vec<(String, String)> {
     let mut page = INTRODUCTION.to_owned();
     let mut files = Vec::new();
     for (heading, elements) in [("Networks", NETWORK), ("Traffic", TRAFFIC)] {
-        let _ = write!(page, "\n## {heading}\n");
-        let pictures = afteryou_lab::each(&elements.iter().collect::<Vec<_>>(), super::THREADS, |element| {
-            let text = super::text(&element.path()).unwrap_or_else(|| panic!("{} is there", element.file));
-            let (title, caption, toml) = parts(&text);
-            let picture = element.picture(&title);
-            (section(element.file, &title, &caption, &toml), picture)
-        });
-        for (element, (section, picture)) in elements.iter().zip(pictures) {
-            page += &section;
-            files.push((format!("gallery/{}.svg", element.file), picture));
-        }
+        let file = |element: &Element| element.file;
+        add_chapter(heading, elements, file, Element::picture, &mut page, &mut files);
     }
+    let (heading, file, picture) = ("Figures of a result", Drawn::file, Drawn::picture);
+    add_chapter(heading, FIGURES, file, picture, &mut page, &mut files);
     files.push(("gallery.md".to_owned(), page));
     files
 }
 
+/// Adds a section for each of `all`, and its picture.
+fn add_chapter<T: Sync>(
+    heading: &str,
+    all: &[T],
+    file: impl Fn(&T) -> &'static str + Sync,
+    picture: impl Fn(&T, &str) -> String + Sync,
+    page: &mut String,
+    files: &mut Vec<(String, String)>,
+) {
+    let _ = write!(page, "\n## {heading}\n");
+    let drawn = afteryou_lab::each(&all.iter().collect::<Vec<_>>(), super::THREADS, |one| {
+        let name = file(one);
+        let text = super::text(&scenario(name)).unwrap_or_else(|| panic!("{name} is there"));
+        let (title, caption, toml) = parts(&text);
+        (section(name, &title, &caption, &toml), picture(one, &title))
+    });
+    for (one, (section, picture)) in all.iter().zip(drawn) {
+        *page += &section;
+        files.push((format!("gallery/{}.svg", file(one)), picture));
+    }
+}
+
+/// A file of the gallery.
+fn scenario(name: &str) -> std::path::PathBuf {
+    root().join(format!("scenarios/gallery/{name}.toml"))
+}
+
 const INTRODUCTION: &str = "# Gallery of networks and traffic\n\n\
-    A picture for each element of a [network](networks.md) and each form of [traffic](scenarios.md#traffic), with the scenario \
-    that makes it. Each block is a whole file of `scenarios/gallery`; \
+    A picture for each element of a [network](networks.md) and each form of [traffic](scenarios.md#traffic), and some of the \
+    [figures](figures.md) of a result, with the scenario that makes it. Each block is a whole file of `scenarios/gallery`; \
     `afteryou sim scenarios/gallery/jitter.toml --out here` runs one. The windows of all controllers have a \
     [gallery of their own](controllers/gallery.md).\n\n\
     `UPDATE_BOOK=1 cargo test -p afteryou --test all book` makes this page and its pictures.\n";

@@ -6,6 +6,7 @@
 //! its page.
 
 mod controllers;
+mod drawn;
 mod elements;
 mod encounters;
 mod gallery;

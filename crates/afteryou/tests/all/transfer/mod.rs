@@ -8,6 +8,6 @@ mod moves;
 mod sleep;
 #[cfg(target_os = "linux")]
 mod starved;
-mod support;
+pub mod support;
 mod timetable;
 mod waiting;

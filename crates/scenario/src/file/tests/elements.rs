@@ -44,7 +44,7 @@ fn the_reverse_direction_has_the_elements_of_the_forward_one_unless_it_says_its_
 
 #[test]
 fn impossible_losses_are_refused_where_they_are_written() {
-    refused("loss = { gilbert_elliott = { mean = \"120 %\", burst = 4 } }", "between 0% and 100%", 6);
+    refused("loss = { gilbert_elliott = { mean = \"120 %\", burst = 4 } }", "a probability of 0% to 100%", 6);
     refused("loss = { gilbert_elliott = { mean = \"70 %\", burst = 1 } }", "use a longer burst", 6);
     refused("loss = { gilbert_elliott = { mean = \"1 %\", burst = 0.5 } }", "from 1 to 1000000", 6);
     refused("loss = { gilbert_elliott = { mean = \"1 %\", p = \"1 %\" } }", "either mean and burst", 6);
@@ -117,7 +117,7 @@ fn impossible_delays_are_refused_where_they_are_written() {
     refused("jitter = { samples = \"file.csv\" }", "only a scenario that is a file itself", 6);
     refused("delay = { steps = [[\"1 s\", \"1 ms\"]] }", "first step is at 0 s", 6);
     refused("delay = { steps = [[\"0 s\", \"1 ms\"],\n[\"0 s\", \"2 ms\"]] }", "times ascend", 7);
-    refused("delay = { steps = [[\"-1 s\", \"1 ms\"]] }", "\"-1 s\" is not a time", 6);
+    refused("delay = { steps = [[\"-1 s\", \"1 ms\"]] }", "use a time of 0 s to", 6);
     refused("delay = { steps = [] }", "write one at least", 6);
 }
 
@@ -144,7 +144,7 @@ fn samples_come_from_a_file_beside_the_scenario_and_are_in_the_scenario_itself()
     for (text, words) in [
         ("", "there is nothing in it"),
         ("20 ms\n-3\n", "delays.csv: line 2: \"-3\" is no time"),
-        ("20 ms, many", "line 1: \"many\" is not a weight"),
+        ("20 ms, many", "line 1: \"many\" is no weight"),
         ("fast", "line 1: \"fast\" is not a time"),
         ("1,2,3", "line 1: write a time, or a time and a weight"),
         ("1,0", "every weight is 0"),
@@ -228,7 +228,7 @@ fn an_impossible_rate_is_refused_with_the_line_of_the_scenario_and_of_the_trace(
         ("{ steps = [[\"0 s\", \"1 Mbit/s\"]], loop = true }", "write a rate, {"),
         ("{ steps = [[\"0 s\", \"0 bit/s\"]] }", "carries nothing"),
         ("{ steps = [[\"0 s\", \"1 Mbit/s\"], [\"0 s\", \"2 Mbit/s\"]] }", "times ascend"),
-        ("{ steps = [[\"0 s\", \"-1 Mbit/s\"]] }", "is not a rate"),
+        ("{ steps = [[\"0 s\", \"-1 Mbit/s\"]] }", "use a rate of 0 bit/s to"),
         ("{ markow = 3 }", "no setting of rate"),
         ("\"0 bit/s\"", "carries nothing"),
     ] {

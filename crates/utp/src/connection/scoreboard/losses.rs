@@ -12,6 +12,9 @@ impl Scoreboard {
         if self.scan.is_some() {
             return (self.scan_losses(), None);
         }
+        if !self.board.has_overtaken() && self.probes.is_empty() {
+            return (Vec::new(), None);
+        }
         let Some(newest) = self.board.newest_delivered() else {
             return (Vec::new(), None);
         };

@@ -1,20 +1,20 @@
 //! Packets leave, for the first time or again.
 
-use super::{Body, Scoreboard, Transmission};
+use super::{Body, Scoreboard};
 use afteryou_base::Time;
 
 impl Scoreboard {
-    /// Sends a new packet.
-    pub fn send_new(&mut self, now: Time, body: Body) -> Transmission {
-        let transmission = Transmission { seq_nr: self.next_seq(), body: body.clone() };
+    /// Sends a new packet and returns its sequence number.
+    pub fn send_new(&mut self, now: Time, body: Body) -> u16 {
+        let seq_nr = self.next_seq();
         // A payload fits into a datagram, whose length has 16 bits.
         self.board.send_new(now, body.payload_len() as u16);
         self.bodies.push_back(body);
-        transmission
+        seq_nr
     }
 
-    /// Sends the [`next_lost`](Scoreboard::next_lost) packet again.
-    pub fn send_lost(&mut self, now: Time) -> Option<Transmission> {
+    /// Sends the [`next_lost`](Scoreboard::next_lost) packet again and returns its sequence number.
+    pub fn send_lost(&mut self, now: Time) -> Option<u16> {
         let index = match self.urgent.pop_first() {
             Some(index) => index,
             None => self.board.next_lost()?.0,
@@ -22,8 +22,9 @@ impl Scoreboard {
         self.send_again(now, index)
     }
 
-    /// Sends the newest or the oldest unacknowledged packet again, as a probe; it need not be lost.
-    pub fn send_probe(&mut self, now: Time, newest: bool) -> Option<Transmission> {
+    /// Sends the newest or the oldest unacknowledged packet again, as a probe; it need not be lost. Returns its
+    /// sequence number.
+    pub fn send_probe(&mut self, now: Time, newest: bool) -> Option<u16> {
         let index = match newest {
             true => self.board.newest_missing()?,
             false => (self.board.una()..self.board.next_seq()).find(|index| !self.board.is_sacked(*index))?,
@@ -33,10 +34,9 @@ impl Scoreboard {
         self.send_again(now, index)
     }
 
-    fn send_again(&mut self, now: Time, index: u64) -> Option<Transmission> {
-        let at = usize::try_from(index.checked_sub(self.board.una())?).ok()?;
-        let body = self.bodies.get(at)?.clone();
+    fn send_again(&mut self, now: Time, index: u64) -> Option<u16> {
+        let at = index.checked_sub(self.board.una()).filter(|at| *at < self.bodies.len() as u64)?;
         self.board.send_again(now, index);
-        Some(Transmission { seq_nr: self.first_seq.wrapping_add(at as u16), body })
+        Some(self.first_seq.wrapping_add(at as u16))
     }
 }
