@@ -1,8 +1,11 @@
-//! Carofiglio et al. (2013): steps of the controllers' windows, arithmetic of buffers.
+//! Carofiglio et al. (2013): steps of the controllers' windows, arithmetic of buffers, and the equations.
 
+mod fluid;
 mod rules;
 
 use super::Function;
+
+pub(super) const EQUATIONS: &[Function] = fluid::FUNCTIONS;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
