@@ -38,6 +38,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('plot', 'plot', [CompletionResultType]::ParameterValue, 'Draw a figure of what runs saved: curves, bars, distributions, maps')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Draw the pages of a saved result or sweep again')
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Print two results side by side, with the differences')
+            [CompletionResult]::new('study', 'study', [CompletionResultType]::ParameterValue, 'Run the experiments of five papers again, beside their published numbers')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List controllers, queues or transports with every parameter')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Check this machine and the path to a peer, and suggest remedies')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print or install completions for a shell')
@@ -359,6 +360,19 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
+        'afteryou;study' {
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at the same time; the number of cores by default')
+            [CompletionResult]::new('--cache', '--cache', [CompletionResultType]::ParameterName, 'Keep the readings of runs in this folder, where an interrupted study goes on; the user''s cache by default')
+            [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'Print the entries instead of running them')
+            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Exit 1 on any miss that is not explained, and on any explanation that does not hold any more')
+            [CompletionResult]::new('--quick', '--quick', [CompletionResultType]::ParameterName, 'Thinner grids and fewer seeds, and never a shorter run')
+            [CompletionResult]::new('--full-repeats', '--full-repeats', [CompletionResultType]::ParameterName, 'Every seed of the papers'' protocols, where the usual run has fewer')
+            [CompletionResult]::new('--second-seeds', '--second-seeds', [CompletionResultType]::ParameterName, 'As many other seeds as the usual run has, to find verdicts that hang on luck')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: the findings of each entry as JSON, one entry in a line')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
         'afteryou;list' {
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: a JSON array, described below')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
@@ -397,6 +411,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('plot', 'plot', [CompletionResultType]::ParameterValue, 'Draw a figure of what runs saved: curves, bars, distributions, maps')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Draw the pages of a saved result or sweep again')
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Print two results side by side, with the differences')
+            [CompletionResult]::new('study', 'study', [CompletionResultType]::ParameterValue, 'Run the experiments of five papers again, beside their published numbers')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List controllers, queues or transports with every parameter')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Check this machine and the path to a peer, and suggest remedies')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print or install completions for a shell')
@@ -465,6 +480,9 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;help;compare' {
+            break
+        }
+        'afteryou;help;study' {
             break
         }
         'afteryou;help;list' {

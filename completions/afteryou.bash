@@ -70,6 +70,9 @@ _afteryou() {
             afteryou,sim)
                 cmd="afteryou__subcmd__sim"
                 ;;
+            afteryou,study)
+                cmd="afteryou__subcmd__study"
+                ;;
             afteryou__subcmd__ctl,help)
                 cmd="afteryou__subcmd__ctl__subcmd__help"
                 ;;
@@ -166,6 +169,9 @@ _afteryou() {
             afteryou__subcmd__help,sim)
                 cmd="afteryou__subcmd__help__subcmd__sim"
                 ;;
+            afteryou__subcmd__help,study)
+                cmd="afteryou__subcmd__help__subcmd__study"
+                ;;
             afteryou__subcmd__help__subcmd__ctl,off)
                 cmd="afteryou__subcmd__help__subcmd__ctl__subcmd__off"
                 ;;
@@ -191,7 +197,7 @@ _afteryou() {
 
     case "${cmd}" in
         afteryou)
-            opts="-h -V --help --version send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help"
+            opts="-h -V --help --version send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -761,7 +767,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__help)
-            opts="send receive serve get ctl demo sim fluid bed merge plot report compare list doctor completions man help"
+            opts="send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1110,6 +1116,20 @@ _afteryou() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        afteryou__subcmd__help__subcmd__study)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         afteryou__subcmd__list)
             opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1434,6 +1454,28 @@ _afteryou() {
                     return 0
                     ;;
                 --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        afteryou__subcmd__study)
+            opts="-h --list --check --quick --full-repeats --second-seeds --json --jobs --cache --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cache)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -35,6 +35,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand plot 'Draw a figure of what runs saved: curves, bars, distributions, maps'
             cand report 'Draw the pages of a saved result or sweep again'
             cand compare 'Print two results side by side, with the differences'
+            cand study 'Run the experiments of five papers again, beside their published numbers'
             cand list 'List controllers, queues or transports with every parameter'
             cand doctor 'Check this machine and the path to a peer, and suggest remedies'
             cand completions 'Print or install completions for a shell'
@@ -328,6 +329,18 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'afteryou;study'= {
+            cand --jobs 'Runs at the same time; the number of cores by default'
+            cand --cache 'Keep the readings of runs in this folder, where an interrupted study goes on; the user''s cache by default'
+            cand --list 'Print the entries instead of running them'
+            cand --check 'Exit 1 on any miss that is not explained, and on any explanation that does not hold any more'
+            cand --quick 'Thinner grids and fewer seeds, and never a shorter run'
+            cand --full-repeats 'Every seed of the papers'' protocols, where the usual run has fewer'
+            cand --second-seeds 'As many other seeds as the usual run has, to find verdicts that hang on luck'
+            cand --json 'For programs: the findings of each entry as JSON, one entry in a line'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
         &'afteryou;list'= {
             cand --json 'For programs: a JSON array, described below'
             cand -h 'Print help'
@@ -362,6 +375,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand plot 'Draw a figure of what runs saved: curves, bars, distributions, maps'
             cand report 'Draw the pages of a saved result or sweep again'
             cand compare 'Print two results side by side, with the differences'
+            cand study 'Run the experiments of five papers again, beside their published numbers'
             cand list 'List controllers, queues or transports with every parameter'
             cand doctor 'Check this machine and the path to a peer, and suggest remedies'
             cand completions 'Print or install completions for a shell'
@@ -411,6 +425,8 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         &'afteryou;help;report'= {
         }
         &'afteryou;help;compare'= {
+        }
+        &'afteryou;help;study'= {
         }
         &'afteryou;help;list'= {
         }

@@ -23,7 +23,8 @@
 //!
 //! # Not modelled
 //! Other flows in the burst's queue, and the burst in theirs: the recorded queue is that of the equations. Losses of later
-//! trains before the first one is known. The pacing of real senders, which is twice the window per round trip in slow start.
+//! trains before the first one is known. Growth within a round trip is smooth, although a train's acknowledgements come together: a
+//! ramp is half a round trip shorter than in the simulator. The pacing of real senders, which is twice the window per round trip in slow start.
 //!
 //! # Known bad cases
 //! Traffic of others closes the gaps between packets and opens those between trains: with a standing queue there are no
@@ -38,19 +39,29 @@ pub struct Train {
     from_s: f64,
     /// The windows with which this round trip and the one before began, packets.
     windows: [f64; 2],
+    /// The last edge of a step, s, and the window there, packets.
+    seen: (f64, f64),
 }
 
 impl Train {
     /// The first round trip begins.
     pub const fn new(window: f64, t_s: f64) -> Train {
-        Train { from_s: t_s, windows: [window, window] }
+        Train { from_s: t_s, windows: [window, window], seen: (t_s, window) }
     }
 
-    /// At the edge of a step: begins another round trip if one is over.
+    /// At the edge of a step: begins another round trip if one is over. It was over between the edges, as a rule: the window
+    /// there is read on a straight line, so that rounding to steps does not add up.
     pub fn at_edge(&mut self, window: f64, rtt_s: f64, t_s: f64) {
-        if t_s - self.from_s >= rtt_s {
-            *self = Train { from_s: t_s, windows: [window, self.windows[0]] };
+        let (seen_s, seen) = self.seen;
+        self.seen = (t_s, window);
+        let over_s = self.from_s + rtt_s;
+        if t_s < over_s {
+            return;
         }
+        // A round trip that has become shorter may have been over before the last edge.
+        let part = ((over_s - seen_s) / (t_s - seen_s)).clamp(0.0, 1.0);
+        self.windows = [seen + part * (window - seen), self.windows[0]];
+        self.from_s = over_s.max(seen_s);
     }
 
     /// What the train had grown by at the packet that is heard of now, packets: the window was `then`, in the last round trip,
@@ -77,7 +88,11 @@ mod tests {
         assert_eq!(train.growth(7.9, Feedback::AtOnce), 7.9 - 4.0);
         train.at_edge(8.0, 0.1, 0.1);
         assert_eq!((train.growth(12.0, Feedback::AtOnce), train.growth(8.0, Feedback::Delayed)), (4.0, 4.0));
-        train.at_edge(16.0, 0.1, 0.21);
+        train.at_edge(15.0, 0.1, 0.19);
+        assert_eq!((train.growth(12.0, Feedback::AtOnce), train.growth(8.0, Feedback::Delayed)), (4.0, 4.0));
+        train.at_edge(17.0, 0.1, 0.21);
         assert_eq!((train.growth(12.0, Feedback::Delayed), train.growth(5.0, Feedback::Delayed)), (4.0, 0.0));
+        // The round trip was over between the edges.
+        assert!((train.growth(20.0, Feedback::AtOnce) - 4.0).abs() < 1e-9);
     }
 }

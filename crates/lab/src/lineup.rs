@@ -5,6 +5,7 @@ use crate::point::Point;
 use crate::Result;
 use afteryou_scenario::content::{ContentHash, Hasher};
 use afteryou_scenario::file::{Planned, Runs};
+use afteryou_scenario::traps::Traps;
 use afteryou_scenario::Experiment;
 
 /// Settings of a plan that replace those of the file.
@@ -17,11 +18,12 @@ pub struct Choices {
 }
 
 /// Every run of an experiment, in order, made when it is asked for.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Lineup<'a> {
     engine: &'a dyn Engine,
     runs: Runs<'a>,
     hash: ContentHash,
+    traps: Traps,
 }
 
 impl<'a> Lineup<'a> {
@@ -32,7 +34,7 @@ impl<'a> Lineup<'a> {
     pub fn new(engine: &'a dyn Engine, experiment: &'a Experiment, choices: Choices) -> Result<Lineup<'a>> {
         let repeat = choices.repeat.or_else(|| engine.repeats(experiment));
         let runs = experiment.lineup(choices.seed, repeat)?;
-        let mut lineup = Lineup { engine, runs, hash: ContentHash::of_text("") };
+        let mut lineup = Lineup { engine, runs, hash: ContentHash::of_text(""), traps: Traps::default() };
         let mut hasher = Hasher::default();
         for index in 0..runs.number() {
             let run = runs.at(index)?;
@@ -40,6 +42,7 @@ impl<'a> Lineup<'a> {
             if let Some(first) = reasons.first() {
                 return Err(experiment.refused(&run, first).into());
             }
+            lineup.traps.look(&run);
             let separator = if index > 0 { "\n" } else { "" };
             hasher.update(separator.as_bytes());
             hasher.update(lineup.made(run).hash().to_string().as_bytes());
@@ -64,6 +67,11 @@ impl<'a> Lineup<'a> {
     /// The hash of the whole sweep: of its points' [hashes](Point::hash) in order.
     pub fn hash(&self) -> ContentHash {
         self.hash
+    }
+
+    /// A sentence for each setting of the runs that is valid and seldom meant.
+    pub fn warnings(&self) -> Vec<String> {
+        self.traps.sentences()
     }
 
     /// The engine that runs it.

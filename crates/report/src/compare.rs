@@ -169,7 +169,7 @@ fn document(names: &[&str; 2], body: &str) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <title>{title}</title>\n<style>\n{CSS}\nfigure {{ margin: 1rem 0; overflow-x: auto }}\n</style>\n</head>\n<body>\n<main>\n\
+         <title>{title}</title>\n<style>\n{CSS}\n</style>\n</head>\n<body>\n<main>\n\
          <header>\n<h1>{title}</h1>\n</header>\n{body}</main>\n</body>\n</html>\n"
     )
 }

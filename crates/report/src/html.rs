@@ -5,14 +5,17 @@
 
 use crate::error::Error;
 use crate::escape;
-use crate::format::moment;
+use crate::format::{count, moment};
 use crate::palette::{Colour, Style};
 use crate::plan::{Plan, Surroundings, SURROUNDINGS};
 use crate::svg::svg;
 use crate::table::{Cell, Column, Table, Tone};
-use crate::{completions, groups, links, queues, scenario_tables, tables, totals};
+use crate::{completions, groups, links, queues, scenario_tables, sets, tables, totals};
 use afteryou_scenario::outcome::{Outcome, Verdict};
 use serde::Serialize;
+
+/// Longer tables would hide those that follow.
+const MOST_OPEN_ROWS: usize = 60;
 
 const TEMPLATE: &str = include_str!("../assets/report.html");
 pub(crate) const CSS: &str = include_str!("../assets/report.css");
@@ -111,7 +114,9 @@ fn verdict(verdict: Option<&Verdict>) -> String {
 
 fn warning(outcome: &Outcome) -> String {
     let markup = |(what, advice)| format!("<p class=\"warning\"><strong>{what}</strong> {advice}</p>\n");
-    tables::warning(outcome).map(markup).unwrap_or_default()
+    let sentence = |warning: &String| format!("<p class=\"warning\">{}</p>\n", escape::html(warning));
+    let of_the_machine = tables::warning(outcome).map(markup).unwrap_or_default();
+    of_the_machine + &outcome.warnings.iter().map(sentence).collect::<String>()
 }
 
 fn figures(outcome: &Outcome) -> String {
@@ -120,6 +125,7 @@ fn figures(outcome: &Outcome) -> String {
         links::comparison(outcome),
         completions::table_of(outcome),
         completions::by_size(outcome),
+        sets::table_of(outcome),
         tables::flows(outcome),
         links::figures(outcome),
         queues::classes(outcome),
@@ -150,7 +156,16 @@ fn scenario(outcome: &Outcome) -> Result<String, Error> {
 }
 
 fn section(shown: &[Option<Table>]) -> String {
-    shown.iter().flatten().map(markup).collect()
+    shown.iter().flatten().map(folded).collect()
+}
+
+/// A table, which waits to be opened if it is long.
+fn folded(table: &Table) -> String {
+    if table.rows.len() <= MOST_OPEN_ROWS {
+        return markup(table);
+    }
+    let summary = escape::html(&format!("{}: {} rows", table.title, count(table.rows.len() as u64)));
+    format!("<details>\n<summary>{summary}</summary>\n{}</details>\n", markup(table))
 }
 
 pub(crate) fn markup(table: &Table) -> String {

@@ -21,6 +21,8 @@
 //! | any figure of saved rows; as PNG | [`plot`], [`png()`] |
 //! | two outcomes, figure by figure and on one page | [`Pair`] |
 //! | two sweeps, the means at each point and their differences | [`SweepPair`] |
+//! | figures of given numbers, with published points | [`given`] |
+//! | a page of tables, words and figures | [`page`] |
 //! | pages drawn again | [`redraw`] |
 //! | an outcome from a file | [`read`] |
 
@@ -32,9 +34,11 @@ mod error;
 mod escape;
 mod folder;
 mod format;
+pub mod given;
 mod groups;
 mod html;
 mod links;
+pub mod page;
 mod palette;
 mod pcapng;
 mod phases;
@@ -47,6 +51,7 @@ mod redraw;
 pub mod rows;
 mod scenario_tables;
 mod series;
+mod sets;
 mod svg;
 pub mod table;
 mod tables;

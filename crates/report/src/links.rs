@@ -1,6 +1,6 @@
 //! Links: which of them are shown, their figures in each window, their packets, and the cost of the background there.
 //!
-//! Shown are links that data cross. Where that is one link, as in most scenarios, no table names it.
+//! Shown are links that data cross. Where the scenario has no other, as most have not, no table names it.
 
 use crate::format::{count, interval, number, part, percent, signed_ms};
 use crate::table::{Cell, Column, Table};
@@ -15,6 +15,11 @@ pub(crate) const LINK: Column = Column::words("link");
 /// Are there several links to show, so that they must be named?
 pub(crate) fn are_several(outcome: &Outcome) -> bool {
     outcome.data_links().len() > 1
+}
+
+/// Is the one link to show one of several in the scenario, or are there several to show? Then tables name them.
+pub(crate) fn are_named(outcome: &Outcome) -> bool {
+    are_several(outcome) || outcome.scenario.has_named_links()
 }
 
 /// Returns the name of a curve's flow or link as in the tables: where there are several links, "link" is the first.
@@ -60,11 +65,11 @@ pub fn figures(outcome: &Outcome) -> Option<Table> {
         cells
     };
     let links = in_windows(outcome);
-    let several = are_several(outcome);
+    let named = are_named(outcome);
     let columns = [
         (Column::words("window"), true),
         (Column::words("time"), true),
-        (LINK, several),
+        (LINK, named),
         (RUN, outcome.baseline.is_some()),
         (Column::numbers("utilisation"), true),
         (Column::numbers("queue, mean"), true),
@@ -76,8 +81,8 @@ pub fn figures(outcome: &Outcome) -> Option<Table> {
     ];
     let note = "Utilisation: bytes sent over what the link could have sent. Queue: time that packets waited. Packets: mean \
                 number in the queue over time, the one being sent not counted.";
-    let title = if several { "Links in each window" } else { "The link in each window" };
-    grouped(2 + usize::from(several), table(title, note, &columns, links.iter().map(row).collect()))
+    let title = if are_several(outcome) { "Links in each window" } else { "The link in each window" };
+    grouped(2 + usize::from(named), table(title, note, &columns, links.iter().map(row).collect()))
 }
 
 /// The links with the background against the links without; none where there is one, whose flows say as much.
@@ -131,9 +136,9 @@ pub fn packets(outcome: &Outcome) -> Option<Table> {
         runs(outcome).filter_map(move |(run, figures)| Some((run, figures.links.get(index)?)))
     };
     let rows = shown.iter().flat_map(of_link).filter_map(row).collect();
-    let several = shown.len() > 1;
+    let (several, named) = (shown.len() > 1, are_named(outcome));
     let columns = [
-        (LINK, several),
+        (LINK, named),
         (RUN, outcome.baseline.is_some()),
         (Column::numbers("arrived"), true),
         (Column::numbers("delivered"), true),
@@ -141,9 +146,10 @@ pub fn packets(outcome: &Outcome) -> Option<Table> {
         (Column::numbers("lost at random"), true),
         (Column::numbers("unfinished").spare(), true),
     ];
-    let title = match several {
-        true => "Packets at each link that data cross",
-        false => "Packets at the bottleneck, forward direction",
+    let title = match (several, named) {
+        (true, _) => "Packets at each link that data cross",
+        (false, true) => "Packets at the link",
+        (false, false) => "Packets at the bottleneck, forward direction",
     };
-    grouped(usize::from(several), table(title, "", &columns, rows))
+    grouped(usize::from(named), table(title, "", &columns, rows))
 }

@@ -15,7 +15,7 @@ pub fn classes(outcome: &Outcome) -> Option<Table> {
         cells.extend(quantile_cells(class.queuing_delay));
         cells
     };
-    let several = links::are_several(outcome);
+    let named = links::are_named(outcome);
     let mut rows = Vec::new();
     let mut has_packets = false;
     for (run, window, link) in links::in_windows(outcome) {
@@ -24,7 +24,7 @@ pub fn classes(outcome: &Outcome) -> Option<Table> {
     }
     let columns = [
         (Column::words("window"), true),
-        (LINK, several),
+        (LINK, named),
         (Column::words("class"), true),
         (RUN, outcome.baseline.is_some()),
         (Column::numbers("packets"), has_packets),
@@ -36,7 +36,7 @@ pub fn classes(outcome: &Outcome) -> Option<Table> {
     ];
     let note = "Packets: mean number in the queue. Delays: time that packets waited. Lower effort: packets that claim DSCP LE, \
                 which most queues do not read.";
-    grouped(2 + usize::from(several), table("Queue by class", note, &columns, rows))
+    grouped(2 + usize::from(named), table("Queue by class", note, &columns, rows))
 }
 
 /// What each queue did in the whole run.

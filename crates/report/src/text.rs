@@ -4,7 +4,7 @@ use crate::batch::{remarks, tables as batch_tables, Brief};
 use crate::escape::{cut, plain};
 use crate::scenario_tables::{engine_in_words, link_in_words, point, title};
 use crate::table::{Cell, Column, Table, Tone};
-use crate::{completions, links, queues, tables, totals};
+use crate::{completions, links, queues, sets, tables, totals};
 use afteryou_scenario::outcome::{Outcome, Verdict};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -37,6 +37,7 @@ pub fn text(outcome: &Outcome, width: usize, colour: bool) -> String {
         links::comparison(outcome),
         completions::table_of(outcome),
         completions::by_size(outcome),
+        sets::table_of(outcome),
         tables::flows(outcome),
         links::figures(outcome),
         queues::classes(outcome),

@@ -1,4 +1,4 @@
-//! Laws that sizes and times of traffic are drawn from.
+//! Laws that sizes and times of traffic, and rates of hosts, are drawn from.
 //!
 //! A law is written as a value, or as a table with one word: `{ uniform = [from, to] }`, `{ exponential = mean }`,
 //! `{ lognormal = { median = …, sigma = … } }` (or `mean`), `{ pareto = { shape = …, min = …, cap = … } }`,
@@ -8,7 +8,7 @@
 use crate::draw::normal;
 use crate::error::Error;
 use crate::random::uniform;
-use crate::units::{Duration, Size};
+use crate::units::{Duration, Rate, Size};
 use afteryou_base::Span;
 use rand_pcg::Pcg64;
 use schemars::JsonSchema;
@@ -82,6 +82,15 @@ impl Quantity for Size {
     }
     fn of(amount: f64) -> Size {
         Size::from_bytes(amount.round().min(LARGEST_SIZE) as u64)
+    }
+}
+
+impl Quantity for Rate {
+    fn amount(self) -> f64 {
+        self.bits_per_second() as f64
+    }
+    fn of(amount: f64) -> Rate {
+        Rate::from_bits(amount.round() as u64).min(Rate::LARGEST)
     }
 }
 

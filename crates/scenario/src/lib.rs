@@ -27,6 +27,7 @@ pub mod random;
 pub mod record;
 mod route;
 pub mod route_change;
+mod runaway;
 mod sample;
 pub mod scenario;
 pub mod senders;

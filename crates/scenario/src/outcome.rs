@@ -13,6 +13,7 @@
 //! | `compare` | what the background cost: each flow and each link with it and without |
 //! | `crossing` | which flows' data cross which link |
 //! | `curves`, `quantiles` | curves and marks; distributions |
+//! | `doubts` | what makes a run's figures doubtful |
 //! | `judged` | checks, verdicts, compared transfers, lateness |
 //! | `read`, `schema1` | an outcome from JSON, of this format or of an earlier one |
 
@@ -21,6 +22,7 @@ mod completions;
 mod crossing;
 mod curve_steps;
 mod curves;
+mod doubts;
 mod judged;
 mod link;
 mod quantiles;
@@ -93,6 +95,9 @@ pub struct Outcome {
     pub checks: Vec<Check>,
     /// The outcome in plain words, if somebody judged it.
     pub verdict: Option<Verdict>,
+    /// What makes the figures doubtful: flows of which no data arrived, windows that ran away.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub warnings: Vec<String>,
 }
 
 fn first_repetition() -> u32 {
@@ -196,6 +201,7 @@ impl Outcome {
             comparison = Outcome::compare(&scenario, &run, baseline);
             link_comparison = Outcome::compare_links(&scenario, &run, baseline, &comparison);
         }
+        let warnings = doubts::doubts(&scenario, &run);
         Outcome {
             schema_version: SCHEMA_VERSION,
             afteryou_version: version.to_owned(),
@@ -211,6 +217,7 @@ impl Outcome {
             transfers: Vec::new(),
             checks: Vec::new(),
             verdict: None,
+            warnings,
         }
     }
 }

@@ -1,20 +1,21 @@
 //! Settings that are valid and seldom meant: warnings, not errors.
 
-use crate::outcome::{Run, Totals};
+use crate::file::Planned;
 use crate::record::Record;
+use crate::runaway;
 use crate::scenario::{Flow, Link, Scenario};
 use crate::transport::Protocol;
+use crate::words::named;
 use afteryou_base::param::Settings;
 use std::collections::BTreeMap;
 
 /// Queue disciplines that draw no random numbers.
 const DETERMINISTIC: [&str; 2] = ["droptail", "codel"];
-/// Most flows that a warning names.
-const MOST_NAMED: usize = 5;
 
 /// Returns a sentence for each trap in a scenario.
-pub fn of_scenario(scenario: &Scenario) -> Vec<String> {
-    ecn_in_vain(scenario).into_iter().chain(of_sets(scenario)).chain(beyond_the_source(scenario)).collect()
+fn of_scenario(scenario: &Scenario) -> Vec<String> {
+    let of_paths = ecn_in_vain(scenario).into_iter().chain(runaway::before(scenario));
+    of_paths.chain(of_sets(scenario)).chain(beyond_the_source(scenario)).collect()
 }
 
 /// ECN over queues that do not mark.
@@ -75,30 +76,74 @@ fn settings_beyond_the_source(flow: &Flow) -> Vec<String> {
     overrides.iter().filter_map(beyond).collect()
 }
 
+/// The traps of all runs of an experiment. Each sentence is there once, however many points of a sweep it is about.
+#[derive(Clone, Debug, Default)]
+pub struct Traps {
+    found: Vec<Found>,
+    points: usize,
+    /// The first repetition at the present point.
+    first: Option<Scenario>,
+}
+
+/// A sentence, how many points it is about, and the settings at the first of them.
+#[derive(Clone, Debug)]
+struct Found {
+    sentence: String,
+    points: usize,
+    settings: BTreeMap<String, String>,
+}
+
+impl Traps {
+    /// Looks at the next run, in the order of the experiment.
+    pub fn look(&mut self, run: &Planned) {
+        match (run.repetition, self.first.take()) {
+            (1, _) => {
+                self.points += 1;
+                of_scenario(&run.scenario).into_iter().for_each(|sentence| self.add(sentence, run));
+                self.first = Some(run.scenario.clone());
+            }
+            // Further repetitions are as different as the second.
+            (_, Some(first)) => {
+                of_repetitions(&first, &run.scenario)
+                    .into_iter()
+                    .for_each(|sentence| self.add(sentence, run));
+            }
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, sentence: String, run: &Planned) {
+        match self.found.iter_mut().find(|found| found.sentence == sentence) {
+            Some(found) => found.points += 1,
+            None => self.found.push(Found { sentence, points: 1, settings: run.point.clone() }),
+        }
+    }
+
+    /// Returns each sentence, with the settings of a point if it is not about all.
+    pub fn sentences(&self) -> Vec<String> {
+        self.found.iter().map(|found| found.sentence(self.points)).collect()
+    }
+}
+
+impl Found {
+    fn sentence(&self, all: usize) -> String {
+        let Found { sentence, points, settings } = self;
+        if *points == all {
+            return sentence.clone();
+        }
+        let settings: Vec<String> =
+            settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        format!("{sentence} (at {points} of {all} points of the sweep, such as {})", settings.join(", "))
+    }
+}
+
 /// Returns a sentence if two repetitions of a run cannot differ.
-pub fn of_repetitions(first: &Scenario, second: &Scenario) -> Option<String> {
+fn of_repetitions(first: &Scenario, second: &Scenario) -> Option<String> {
     let unseeded = |scenario: &Scenario| Scenario { seed: 0, ..scenario.clone() };
     (unseeded(first) == unseeded(second) && !is_random(first)).then(|| {
         "nothing in this file is random, so all repetitions are the same: write noise = \"testbed\", or leave repeat out"
             .to_owned()
     })
-}
-
-/// Returns a sentence if flows of a run never connected or never sent.
-pub fn of_run(run: &Run) -> Option<String> {
-    let silent = |totals: &&Totals| totals.packets == 0 || totals.received_bytes == 0;
-    let flows: Vec<&str> = run.totals.iter().filter(silent).map(|totals| totals.flow.as_str()).collect();
-    (!flows.is_empty()).then(|| format!("no data arrived in the whole run of {}", named(&flows)))
-}
-
-fn named(flows: &[&str]) -> String {
-    let shown: Vec<String> = flows.iter().take(MOST_NAMED).map(|flow| format!("{flow:?}")).collect();
-    let more = match flows.len() - shown.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let noun = if flows.len() == 1 { "flow" } else { "flows" };
-    format!("{noun} {}{more}", shown.join(", "))
 }
 
 /// Does the link's queue mark packets? One without such a setting does not.
@@ -114,7 +159,7 @@ fn is_random(scenario: &Scenario) -> bool {
         link.loss.ratio() > 0.0 || link.elements.is_random() || random_queue
     };
     let links = scenario.links().any(|both| link(both) || link(&both.back()));
-    links || scenario.flow.iter().any(|flow| flow.elements.is_random() || flow.traffic.has_transfers())
+    links || scenario.flow.iter().any(|flow| flow.elements.is_random() || flow.traffic.is_random())
 }
 
 #[cfg(test)]
@@ -138,6 +183,58 @@ mod tests {
         assert!(!warnings("{ kind = \"codel\", ecn = \"false\" }").is_empty());
         assert_eq!(warnings("{ kind = \"codel\", ecn = \"true\" }"), [""; 0]);
         assert_eq!(warnings("\"fq_codel\""), [""; 0]);
+    }
+
+    #[test]
+    fn a_buffer_that_outlasts_the_run_is_warned_about_unless_something_else_limits_the_window() {
+        let warnings = |link: &str, flow: &str| {
+            let text = format!(
+                "duration = \"9 s\"\n[link]\nrate = \"1 Mbit/s\"\n{link}\n[[flow]]\nname = \"a\"\nrtt = \"9 ms\"\n{flow}\n"
+            );
+            let runs = Experiment::parse(&text, "test.toml", &[]).unwrap().runs(None, None).unwrap();
+            of_scenario(&runs[0].scenario)
+        };
+        let (endless, cubic) = ("buffer = \"9 s\"", "controller = \"cubic\"");
+        let warning = &warnings(endless, cubic)[0];
+        assert!(
+            warning.contains("no loss ever stops flow \"a\"") && warning.contains("rwnd = "),
+            "{warning}"
+        );
+        // 9 s at 1 Mbit/s are 750 packets of 1500 bytes.
+        assert_eq!(warnings("buffer = \"750 packets\"", "controller = \"newreno\"").len(), 1);
+        for (link, flow) in [
+            ("buffer = \"749 packets\"", cubic),
+            ("buffer = \"9 s\"\nloss = \"1 %\"", cubic),
+            ("buffer = \"9 s\"\nqueue = \"codel\"", cubic),
+            (endless, "controller = \"vegas\""),
+            (endless, "controller = \"cubic\"\ntraffic = { size = \"1 MB\" }"),
+            (endless, "controller = \"cubic\"\ntransport = { kind = \"tcp\", rwnd = \"64 KiB\" }"),
+        ] {
+            assert_eq!(warnings(link, flow), [""; 0], "{link} {flow}");
+        }
+        assert_eq!(warnings("buffer = \"8 s\"", "controller = \"cubic\"\nstart = \"1 s\"").len(), 1);
+    }
+
+    #[test]
+    fn every_point_of_a_sweep_is_looked_at_and_a_warning_about_some_names_one() {
+        let warnings = |queue: &str, repeat| {
+            let text = format!(
+                "duration = \"9 s\"\nrepeat = {repeat}\n\
+                 [link]\nrate = \"1 Mbit/s\"\nbuffer = \"9 packets\"\nqueue = {queue}\n[[flow]]\nname = \"a\"\n\
+                 controller = \"cubic\"\nrtt = \"9 ms\"\ntransport = {{ kind = \"tcp\", ecn = true }}\n\
+                 [sweep]\n\"link.queue.ecn\" = [true, false]\n\"link.rate\" = [\"1 Mbit/s\", \"2 Mbit/s\"]\n"
+            );
+            let experiment = Experiment::parse(&text, "test.toml", &[]).unwrap();
+            let mut traps = Traps::default();
+            experiment.runs(None, None).unwrap().iter().for_each(|run| traps.look(run));
+            traps.sentences()
+        };
+        let warning = warnings("{ kind = \"codel\" }", 1).remove(0);
+        let point = "(at 2 of 4 points of the sweep, such as link.queue.ecn = false, link.rate = 1 Mbit/s)";
+        assert!(warning.contains("ECN changes nothing") && warning.ends_with(point), "{warning}");
+        let warnings = warnings("{ kind = \"codel\" }", 3);
+        assert_eq!(warnings.len(), 2, "{warnings:?}");
+        assert!(warnings[0].starts_with("nothing in this file is random") && !warnings[0].contains("(at"));
     }
 
     #[test]
@@ -182,19 +279,5 @@ mod tests {
         assert!(warning("\"droptail\"", "").is_some());
         assert_eq!(warning("\"droptail\"", "noise = \"testbed\""), None);
         assert_eq!(warning("\"pie\"", ""), None);
-    }
-
-    #[test]
-    fn flows_of_which_nothing_arrived_are_named() {
-        let totals = |flow: &str, packets| Totals {
-            flow: flow.to_owned(),
-            packets,
-            received_bytes: packets * 1448,
-            ..Totals::default()
-        };
-        let run = |totals| Run { totals, ..Run::default() };
-        assert_eq!(of_run(&run(vec![totals("a", 9)])), None);
-        let warning = of_run(&run(vec![totals("a", 9), totals("b", 0)])).unwrap();
-        assert_eq!(warning, "no data arrived in the whole run of flow \"b\"");
     }
 }

@@ -52,6 +52,8 @@ pub enum Buffer {
     Time(Duration),
 }
 
+/// Largest rate taken.
+const MAX_BITS_PER_SECOND: f64 = 1e13;
 /// Longest time taken, in seconds.
 const MAX_SECONDS: f64 = 1e8;
 
@@ -67,7 +69,7 @@ const RATE: Form = Form {
         ("Mbps", 1e6),
         ("Gbps", 1e9),
     ],
-    most: 1e13,
+    most: MAX_BITS_PER_SECOND,
     valid: "0 bit/s to 10000 Gbit/s",
     example: "a number and a unit, such as 20Mbit/s",
 };
@@ -113,6 +115,9 @@ const PACKETS: Form = Form {
 };
 
 impl Rate {
+    /// The largest one that can be written.
+    pub(crate) const LARGEST: Rate = Rate::from_bits(MAX_BITS_PER_SECOND as u64);
+
     /// `mbit` Mbit/s.
     pub const fn from_mbit(mbit: u64) -> Rate {
         Rate { bits_per_second: mbit * 1_000_000 }

@@ -32,6 +32,20 @@ pub fn unknown(what: impl Into<String>, name: &str, choices: &[&str]) -> Error {
     Error::Unknown { what: what.into(), name: name.to_owned(), advice }
 }
 
+/// Most flows that a warning names.
+const MOST_NAMED: usize = 5;
+
+/// Names flows in a sentence: the first ones, and how many more there are.
+pub(crate) fn named(flows: &[&str]) -> String {
+    let shown: Vec<String> = flows.iter().take(MOST_NAMED).map(|flow| format!("{flow:?}")).collect();
+    let more = match flows.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let noun = if flows.len() == 1 { "flow" } else { "flows" };
+    format!("{noun} {}{more}", shown.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -135,6 +135,82 @@ pub struct Entry {
     /// What must hold of functions.
     #[serde(rename = "exact", default)]
     pub exact: Vec<Exact>,
+    /// The paper's figures, drawn again.
+    #[serde(rename = "figure", default)]
+    pub figures: Vec<Figure>,
+}
+
+/// A figure of the paper, on the paper's own axes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// Its title.
+    pub title: String,
+    /// How it is drawn.
+    pub kind: Drawn,
+    /// The grid; none for a phase plane.
+    pub grid: Option<String>,
+    /// The points of the grid.
+    #[serde(default)]
+    pub at: At,
+    /// The measure; of rings the outer one.
+    pub measure: Option<Call>,
+    /// The measure of the inner ring.
+    pub inner: Option<Call>,
+    /// The axis of the grid that is drawn across.
+    pub x: Option<String>,
+    /// The axis that makes lines, or the rows of a map and of rings.
+    pub by: Option<String>,
+    /// The axis, or axes, that make panels of a map.
+    #[serde(default)]
+    pub panels: Vec<String>,
+    /// Words at the horizontal axis, with the unit.
+    #[serde(default)]
+    pub x_label: String,
+    /// Words at the vertical axis, with the unit.
+    #[serde(default)]
+    pub y_label: String,
+    /// The ends of the paper's horizontal axis.
+    pub x_range: Option<[f64; 2]>,
+    /// The ends of the paper's vertical axis.
+    pub y_range: Option<[f64; 2]>,
+    /// The horizontal axis keeps ratios.
+    #[serde(default)]
+    pub logarithmic: bool,
+    /// Points that the paper prints, in the units of the axes.
+    #[serde(default)]
+    pub published: Vec<[f64; 2]>,
+    /// Values of the paper as horizontal lines.
+    #[serde(rename = "rule", default)]
+    pub rules: Vec<Rule>,
+}
+
+/// A horizontal line in a figure.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// Its value.
+    pub at: f64,
+    /// Its words.
+    pub words: String,
+}
+
+/// Forms of figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Drawn {
+    /// A number of each point along an axis.
+    Lines,
+    /// A curve of each point's first seed, over time.
+    Curves,
+    /// Lists by place, such as D_p(N), averaged over seeds.
+    Lists,
+    /// A colour for each pair of two axes.
+    Map,
+    /// Two shares for each pair of two axes.
+    Rings,
+    /// Tracks of the fluid model through its states.
+    PhasePlane,
 }
 
 /// Limits of a value; one without any limit is reported and not judged.

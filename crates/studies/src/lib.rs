@@ -7,7 +7,7 @@
 //! let chosen = choice::named(&["gong2012/fig2".to_owned()])?;
 //! # let build = afteryou_scenario::content::ContentHash::of_text("");
 //! let stop = AtomicBool::new(false);
-//! let setting = Setting { extent: Extent::Quick, pool: Default::default(), build, stop: &stop, cpu_s: || 0.0 };
+//! let setting = Setting { extent: Extent::Quick, pool: Default::default(), build, figures: false, stop: &stop, cpu_s: || 0.0 };
 //! for verdict in run(&chosen, &setting, &mut Cache::in_memory(), &mut |_, _, _| ())? {
 //!     println!("{}: {}", verdict.name(), verdict.verdict().word());
 //! }
@@ -23,20 +23,24 @@
 //! | `exact` | functions of the entries without runs |
 //! | `cache`, `study` | runs that were made before; making the others, and judging |
 //! | `verdict`, `tables` | values beside their bands |
+//! | `figures`, `book` | the papers' figures drawn again, and pages of everything |
 //!
 //! `papers/<paper>/entries.toml` holds grids and entries, `misses.toml` the misses that are explained. The scenario files are those of
 //! `scenarios/papers`, one for the common settings of each paper's section; a grid adds what the entry's text names.
 
 mod args;
+pub mod book;
 mod cache;
 pub mod choice;
 mod entry;
 mod error;
 pub mod exact;
+mod figures;
 mod grid;
 pub mod judge;
 pub mod measure;
 pub mod papers;
+mod phase;
 mod plan;
 mod reading;
 mod study;
@@ -45,8 +49,8 @@ mod verdict;
 
 pub use cache::{Cache, Kept};
 pub use entry::{
-    Args, At, Axis, AxisValue, Band, Call, Case, Cause, Check, Entry, Exact, Grid, Kind, Labels, Miss,
-    Misses, Paper,
+    Args, At, Axis, AxisValue, Band, Call, Case, Cause, Check, Drawn, Entry, Exact, Figure, Grid, Kind,
+    Labels, Miss, Misses, Paper,
 };
 pub use error::{Error, Result};
 pub use grid::{Extent, GridPoint};

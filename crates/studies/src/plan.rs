@@ -1,6 +1,6 @@
 //! The runs that a choice of entries needs: each once, whichever checks ask for it.
 
-use crate::entry::{Call, Check, Entry, Grid, Paper};
+use crate::entry::{At, Call, Check, Entry, Grid, Paper};
 use crate::error::{Error, Result};
 use crate::grid::{Extent, GridPoint};
 use std::collections::BTreeMap;
@@ -20,12 +20,17 @@ impl Chosen {
     /// # Errors
     /// A grid that the paper does not have.
     pub fn grid(&self, check: &Check) -> Result<&'static Grid> {
-        let found = self.paper.grids.iter().find(|grid| grid.id == check.grid);
+        self.grid_of(&check.grid, &check.id)
+    }
+
+    /// The grid with this name, which `asker` asks for.
+    ///
+    /// # Errors
+    /// A grid that the paper does not have.
+    pub fn grid_of(&self, name: &str, asker: &str) -> Result<&'static Grid> {
+        let found = self.paper.grids.iter().find(|grid| grid.id == name);
         found.ok_or_else(|| {
-            Error::data(
-                &self.paper.id,
-                format!("{}/{}: there is no grid {:?}", self.entry.id, check.id, check.grid),
-            )
+            Error::data(&self.paper.id, format!("{}/{asker}: there is no grid {name:?}", self.entry.id))
         })
     }
 }
@@ -48,28 +53,24 @@ pub struct Wanted {
     pub first: usize,
 }
 
-/// The points that `chosen` needs, in the order of grids and axes.
+/// The points that `chosen` needs, also for its figures if they are wanted, in the order of grids and axes.
 ///
 /// # Errors
 /// A check that names a grid that is not there.
-pub fn wanted(chosen: &[Chosen], extent: Extent) -> Result<Vec<Wanted>> {
+pub fn wanted(chosen: &[Chosen], extent: Extent, figures: bool) -> Result<Vec<Wanted>> {
     let mut all: Vec<Wanted> = Vec::new();
     for (index, chosen) in chosen.iter().enumerate() {
         for check in &chosen.entry.checks {
             let grid = chosen.grid(check)?;
-            if !is_run(check, grid, extent) {
-                continue;
+            if is_run(check, grid, extent) {
+                add(&mut all, index, grid, &check.at, extent, [&check.measure]);
             }
-            for point in grid.points(extent).into_iter().filter(|point| point.is_at(&check.at)) {
-                let same = |wanted: &&mut Wanted| std::ptr::eq(wanted.grid, grid) && wanted.point == point;
-                let place = match all.iter_mut().find(same) {
-                    Some(place) => place,
-                    None => {
-                        all.push(Wanted { grid, point, measures: BTreeMap::new(), first: index });
-                        all.last_mut().unwrap_or_else(|| unreachable!("one was pushed"))
-                    }
-                };
-                place.measures.insert(measure_key(&check.measure), check.measure.clone());
+        }
+        for figure in chosen.entry.figures.iter().filter(|_| figures) {
+            let Some(name) = &figure.grid else { continue };
+            let grid = chosen.grid_of(name, &figure.title)?;
+            if extent != Extent::Quick || !grid.slow {
+                add(&mut all, index, grid, &figure.at, extent, figure.measure.iter().chain(&figure.inner));
             }
         }
     }
@@ -82,6 +83,26 @@ pub fn wanted(chosen: &[Chosen], extent: Extent) -> Result<Vec<Wanted>> {
     let mut ordered: Vec<_> = places.into_iter().zip(all).collect();
     ordered.sort_by_key(|(place, _)| *place);
     Ok(ordered.into_iter().map(|(_, wanted)| wanted).collect())
+}
+
+/// Adds the points of `grid` at `at` with the measures of them.
+fn add<'a>(
+    all: &mut Vec<Wanted>,
+    first: usize,
+    grid: &'static Grid,
+    at: &At,
+    extent: Extent,
+    measures: impl IntoIterator<Item = &'a Call> + Clone,
+) {
+    for point in grid.points(extent).into_iter().filter(|point| point.is_at(at)) {
+        let same = |wanted: &Wanted| std::ptr::eq(wanted.grid, grid) && wanted.point == point;
+        let place = all.iter().position(same).unwrap_or_else(|| {
+            all.push(Wanted { grid, point, measures: BTreeMap::new(), first });
+            all.len() - 1
+        });
+        let calls = measures.clone().into_iter().map(|call| (measure_key(call), call.clone()));
+        all[place].measures.extend(calls);
+    }
 }
 
 /// A measure as it was called, as a key.

@@ -1,9 +1,10 @@
 //! A study: the runs that entries need are made or found in the cache, and each check is judged.
 
 use crate::cache::{Cache, Kept};
-use crate::entry::{Band, Check, Exact, Miss};
+use crate::entry::{At, Band, Call, Check, Exact, Figure, Grid, Miss};
 use crate::error::{Error, Result};
 use crate::exact;
+use crate::figures;
 use crate::grid::Extent;
 use crate::judge::{self, Sample, Value};
 use crate::measure;
@@ -26,6 +27,8 @@ pub struct Setting<'a> {
     pub pool: Pool,
     /// The hash of the program, part of the key of each run.
     pub build: ContentHash,
+    /// Draw the papers' figures, too.
+    pub figures: bool,
     /// Ends everything within a moment.
     pub stop: &'a AtomicBool,
     /// The processor time of the calling thread, s.
@@ -52,7 +55,7 @@ pub fn run(
     cache: &mut Cache,
     progress: &mut dyn FnMut(usize, usize, PoolProgress),
 ) -> Result<Vec<EntryVerdict>> {
-    let wanted = wanted(chosen, setting.extent)?;
+    let wanted = wanted(chosen, setting.extent, setting.figures)?;
     let jobs: Vec<Job> = (wanted.iter().enumerate())
         .flat_map(|(index, point)| {
             point.grid.repetitions(setting.extent).map(move |r| Job { wanted: index, repetition: r })
@@ -64,7 +67,12 @@ pub fn run(
     for (index, chosen) in chosen.iter().enumerate() {
         let ours = |(job, _): &(&Job, &Kept)| wanted[job.wanted].first == index;
         let cpu_s = jobs.iter().zip(&kept).filter(ours).map(|(_, kept)| kept.cpu_s).sum();
-        verdicts.push(verdict(chosen, setting.extent, &samples, cpu_s)?);
+        let mut verdict = verdict(chosen, setting.extent, &samples, cpu_s)?;
+        if setting.figures {
+            let figures = chosen.entry.figures.iter();
+            verdict.figures = figures.map(|figure| draw(chosen, figure, &samples)).collect();
+        }
+        verdicts.push(verdict);
     }
     Ok(verdicts)
 }
@@ -153,33 +161,45 @@ fn samples<'a>(wanted: &'a [Wanted], jobs: &[Job], kept: &'a [Kept]) -> Samples<
 }
 
 impl Samples<'_> {
-    /// The samples of a check: at the defaults of settings that are not stated, or elsewhere.
+    /// The samples of `grid` at `at`, in the order of its axes.
+    fn at(&self, grid: &Grid, at: &At, measure: &Call) -> Result<Vec<Sample>> {
+        let key = measure_key(measure);
+        let places = self.wanted.iter().zip(&self.kept);
+        let ours = places.filter(|(wanted, _)| std::ptr::eq(wanted.grid, grid) && wanted.point.is_at(at));
+        let sample = |(wanted, kept): (&Wanted, &Vec<&Kept>)| {
+            let failed =
+                |reason: &str| Error::NoReading(format!("{}: {reason}", wanted.point.words_without(&[])));
+            let reading = |kept: &&Kept| match kept.readings.get(&key) {
+                Some(Ok(reading)) => Ok(reading.clone()),
+                Some(Err(reason)) => Err(failed(reason)),
+                None => Err(failed("the measure was not taken")),
+            };
+            Ok(Sample {
+                point: wanted.point.clone(),
+                readings: kept.iter().map(reading).collect::<Result<_>>()?,
+            })
+        };
+        ours.map(sample).collect()
+    }
+
+    /// The samples of a check: at the defaults of settings that are not stated, and elsewhere.
     fn of(&self, chosen: &Chosen, check: &Check) -> Result<(Vec<Sample>, Vec<Sample>)> {
-        let (grid, key) = (chosen.grid(check)?, measure_key(&check.measure));
+        let grid = chosen.grid(check)?;
         let mut defaults = grid.defaults();
         // A check that names such a setting means what it names.
         defaults.0.retain(|axis, _| !check.at.0.contains_key(axis));
-        let (mut here, mut elsewhere) = (Vec::new(), Vec::new());
-        for (wanted, kept) in self.wanted.iter().zip(&self.kept) {
-            if !std::ptr::eq(wanted.grid, grid) || !wanted.point.is_at(&check.at) {
-                continue;
-            }
-            let reading = |kept: &&Kept| match kept.readings.get(&key) {
-                Some(Ok(reading)) => Ok(reading.clone()),
-                Some(Err(reason)) => {
-                    Err(Error::NoReading(format!("{}: {reason}", wanted.point.words_without(&[]))))
-                }
-                None => Err(Error::NoReading(format!("{key} was not taken"))),
-            };
-            let readings = kept.iter().map(reading).collect::<Result<_>>()?;
-            let sample = Sample { point: wanted.point.clone(), readings };
-            match sample.point.is_at(&defaults) {
-                true => here.push(sample),
-                false => elsewhere.push(sample),
-            }
-        }
-        Ok((here, elsewhere))
+        let samples = self.at(grid, &check.at, &check.measure)?;
+        Ok(samples.into_iter().partition(|sample| sample.point.is_at(&defaults)))
     }
+}
+
+/// A figure of an entry, or the reason that there is none.
+fn draw(chosen: &Chosen, figure: &Figure, samples: &Samples) -> Result<String> {
+    let of = |call: &Option<Call>| -> Result<Vec<Sample>> {
+        let (Some(name), Some(call)) = (&figure.grid, call) else { return Ok(Vec::new()) };
+        samples.at(chosen.grid_of(name, &figure.title)?, &figure.at, call)
+    };
+    figures::svg(figure, &of(&figure.measure)?, &of(&figure.inner)?)
 }
 
 fn verdict(chosen: &Chosen, extent: Extent, samples: &Samples, cpu_s: f64) -> Result<EntryVerdict> {
@@ -197,7 +217,15 @@ fn verdict(chosen: &Chosen, extent: Extent, samples: &Samples, cpu_s: f64) -> Re
     let misses = if extent == Extent::Quick { misses.quick } else { misses.full };
     let ours: Vec<&Miss> = misses.iter().filter(|miss| miss.entry == chosen.entry.id).collect();
     let stale = explain(&mut findings, &ours);
-    Ok(EntryVerdict { paper: &chosen.paper.id, entry: chosen.entry, findings, cpu_s, left_out, stale })
+    Ok(EntryVerdict {
+        paper: &chosen.paper.id,
+        entry: chosen.entry,
+        findings,
+        cpu_s,
+        left_out,
+        stale,
+        figures: Vec::new(),
+    })
 }
 
 fn of_function(exact: &Exact, case: &crate::entry::Case) -> Finding {

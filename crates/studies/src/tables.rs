@@ -72,7 +72,7 @@ pub fn band_words(band: Band) -> String {
 /// "391 ± 4", or the reason that there is nothing.
 pub fn ours(finding: &Finding) -> String {
     match (finding.value, finding.half_width) {
-        (Some(value), Some(half)) => format!("{} ± {}", number(value), number(half)),
+        (Some(value), Some(half)) => format!("{} ± {}", number(value), digits(half, 2)),
         (Some(value), None) => number(value),
         (None, _) => finding.trouble.clone().unwrap_or_default(),
     }
@@ -80,6 +80,10 @@ pub fn ours(finding: &Finding) -> String {
 
 /// Four digits, without a tail of zeros.
 pub fn number(value: f64) -> String {
+    digits(value, 4)
+}
+
+fn digits(value: f64, digits: i32) -> String {
     if !value.is_finite() {
         return "none".to_owned();
     }
@@ -87,7 +91,7 @@ pub fn number(value: f64) -> String {
     let decimals = match size {
         0.0 => 0,
         _ if size >= 1000.0 => 0,
-        _ => (3 - libm::floor(libm::log10(size)) as i32).clamp(0, 12) as usize,
+        _ => (digits - 1 - libm::floor(libm::log10(size)) as i32).clamp(0, 12) as usize,
     };
     let text = format!("{value:.decimals$}");
     match text.contains('.') {
@@ -114,6 +118,24 @@ fn tone(finding: &Finding) -> Tone {
         Verdict::Missed => Tone::Bad,
         Verdict::Explained | Verdict::Reported => Tone::Plain,
     }
+}
+
+/// What a table does not hold, a paragraph each: causes of misses, private data, a note, checks that a quick run leaves out.
+pub fn remarks(verdict: &EntryVerdict) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for (cause, why) in verdict.findings.iter().filter_map(|finding| finding.explained.as_ref()) {
+        let line = format!("Explained by {}: {why}", cause.words());
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines.extend(verdict.entry.stand_in.as_ref().map(|words| format!("Private data: {words}")));
+    lines.extend(verdict.entry.note.clone());
+    let elsewhere = "Met elsewhere in the range of settings that the paper does not state.";
+    lines.extend(verdict.met_elsewhere().then(|| elsewhere.to_owned()));
+    lines.extend((verdict.left_out > 0).then(|| format!("{} checks need the whole run.", verdict.left_out)));
+    lines.extend(verdict.stale.iter().map(|stale| format!("Stale explanation: {stale}")));
+    lines
 }
 
 /// One row for each paper: entries, met, reported, missed and explained, missed.

@@ -1,6 +1,7 @@
 //! Verdicts: each value held against its band, and what follows for a check, an entry and a paper.
 
 use crate::entry::{Band, Cause, Entry};
+use crate::error::Result;
 use serde::Serialize;
 
 /// A value beside its band and what the paper says.
@@ -83,7 +84,7 @@ impl Verdict {
 }
 
 /// An entry with its findings.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct EntryVerdict {
     /// The paper's short name.
     pub paper: &'static str,
@@ -97,6 +98,8 @@ pub struct EntryVerdict {
     pub left_out: usize,
     /// Faults of the list of explained misses that concern this entry.
     pub stale: Vec<String>,
+    /// Of each of its figures the SVG document, if figures were drawn.
+    pub figures: Vec<Result<String>>,
 }
 
 impl EntryVerdict {

@@ -17,7 +17,7 @@ use crate::run_args::{EngineCommand, RunArgs};
 use afteryou_lab::sweep::Folder;
 use afteryou_lab::{Event, Jobs, Lineup, AHEAD};
 use afteryou_report::{self as report, Brief, MOST_SHOWN};
-use afteryou_scenario::{traps, Experiment, Outcome};
+use afteryou_scenario::{Experiment, Outcome};
 use afteryou_terminal::output;
 use afteryou_terminal::Failure;
 use anyhow::Context;
@@ -58,7 +58,9 @@ pub fn run(command: &EngineCommand) -> Result<(), Failure> {
     if let Some(option) = command.traces.option() {
         stands_for_one_run(&jobs, args, option)?;
     }
-    jobs.iter().try_for_each(warn)?;
+    for job in &jobs {
+        job.lineup.warnings().iter().for_each(|warning| complain(&job.file.name, warning));
+    }
     let stop = on_interrupt()?;
     if let Some(out) = &args.out {
         report::check_writable(out)?;
@@ -114,20 +116,6 @@ pub(crate) fn on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// Prints a warning for each setting that is valid and seldom meant.
-fn warn(job: &Job<'_>) -> Result<(), Failure> {
-    let first = job.lineup.point(0).map_err(failure)?;
-    let mut warnings = traps::of_scenario(&first.scenario);
-    if job.lineup.number() > 1 {
-        let second = job.lineup.point(1).map_err(failure)?;
-        let is_repetition = second.settings == first.settings;
-        let same = || traps::of_repetitions(&first.scenario, &second.scenario);
-        warnings.extend(is_repetition.then(same).flatten());
-    }
-    warnings.iter().for_each(|warning| complain(&job.file.name, warning));
-    Ok(())
-}
-
 fn complain(name: &str, warning: &str) {
     output::complain(&format!("warning: {name}: {warning}\n"));
 }
@@ -157,9 +145,7 @@ fn run_job(
     let indices: Vec<usize> = (0..job.lineup.number()).collect();
     let (mut briefs, mut alone) = (Vec::new(), None);
     let mut take = |outcome: Outcome| -> Result<(), Failure> {
-        if let Some(warning) = traps::of_run(&outcome.run) {
-            complain(&outcome.scenario.name, &warning);
-        }
+        outcome.warnings.iter().for_each(|warning| complain(&outcome.scenario.name, warning));
         let outcome = if args.no_series { without_curves(outcome) } else { outcome };
         if let Some(out) = out {
             report::write_folder(&outcome, out)?;

@@ -8,11 +8,12 @@ use crate::runs::show::Show;
 use crate::runs::{build, in_colour, on_interrupt};
 use afteryou_lab::Pool;
 use afteryou_report::table_text;
-use afteryou_studies::{choice, tables, Cache, EntryVerdict, Error, Extent, Setting, Verdict};
+use afteryou_studies::{book, choice, tables, Cache, EntryVerdict, Error, Extent, Setting, Verdict};
 use afteryou_terminal::{output, Failure};
+use anyhow::Context;
 use clap::Args;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Which studies, and how much of them.
 #[derive(Args, Clone, Debug)]
@@ -40,6 +41,10 @@ pub struct StudyArgs {
     /// As many other seeds as the usual run has, to find verdicts that hang on luck
     #[arg(long)]
     pub second_seeds: bool,
+
+    /// Write a book into this folder: a summary, a page for each paper with its figures, the scenario files
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 
     /// For programs: the findings of each entry as JSON, one entry in a line
     #[arg(long)]
@@ -82,8 +87,14 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
         Some(dir) => Cache::open(dir, &build).map_err(failure)?,
         None => Cache::in_memory(),
     };
-    let setting =
-        Setting { extent: args.extent(), pool: args.pool(), build, stop: &stop, cpu_s: cpu::of_this_thread };
+    let setting = Setting {
+        extent: args.extent(),
+        pool: args.pool(),
+        build,
+        figures: args.out.is_some(),
+        stop: &stop,
+        cpu_s: cpu::of_this_thread,
+    };
     let mut show: Option<Show> = None;
     let verdicts = afteryou_studies::run(&chosen, &setting, &mut cache, &mut |all, there, progress| {
         let show = show.get_or_insert_with(|| {
@@ -98,6 +109,9 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
     }
     let verdicts = verdicts.map_err(failure)?;
     print(&verdicts, args.json)?;
+    if let Some(dir) = &args.out {
+        write_book(&verdicts, dir)?;
+    }
     if args.check {
         return check(&verdicts);
     }
@@ -126,26 +140,8 @@ fn print(verdicts: &[EntryVerdict], json: bool) -> Result<(), Failure> {
     output::print(&table_text(&tables::summary(verdicts), width, colour))
 }
 
-/// What a table does not hold: causes of explained misses, private data, a note, checks that a quick run leaves out.
 fn remarks(verdict: &EntryVerdict) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for finding in &verdict.findings {
-        if let Some((cause, why)) = &finding.explained {
-            let line = format!("explained by {}: {why}", cause.words());
-            if !lines.contains(&line) {
-                lines.push(line);
-            }
-        }
-    }
-    lines.extend(verdict.entry.stand_in.as_ref().map(|words| format!("private data: {words}")));
-    lines.extend(verdict.entry.note.clone());
-    lines.extend(
-        verdict
-            .met_elsewhere()
-            .then(|| "met elsewhere in the range of what the paper does not state".to_owned()),
-    );
-    lines.extend((verdict.left_out > 0).then(|| format!("{} checks need the whole run", verdict.left_out)));
-    lines.extend(verdict.stale.iter().map(|stale| format!("stale explanation: {stale}")));
+    let lines = tables::remarks(verdict);
     let wrapped =
         lines.iter().map(|line| textwrap::indent(&textwrap::fill(line, output::width() - 2), "  ") + "\n");
     wrapped.collect::<String>() + "\n"
@@ -167,6 +163,18 @@ fn check(verdicts: &[EntryVerdict]) -> Result<(), Failure> {
         true => Ok(()),
         false => Err(Failure::Verdict(faults.join("; "))),
     }
+}
+
+fn write_book(verdicts: &[EntryVerdict], dir: &Path) -> Result<(), Failure> {
+    for file in book::files(verdicts).map_err(failure)? {
+        let path = dir.join(&file.name);
+        let folder = path.parent().unwrap_or(dir);
+        let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, &file.text));
+        written
+            .with_context(|| format!("cannot write {}: name a folder that can be written", path.display()))?;
+    }
+    output::complain(&format!("Book: {}\n", dir.join("index.html").display()));
+    Ok(())
 }
 
 fn failure(error: Error) -> Failure {

@@ -229,7 +229,11 @@ fn parts_in_another_format_are_not_joined() {
     std::fs::write(&path, manifest.to_string()).unwrap();
     let refused = place.merge(&["one"], "out");
     assert_eq!(refused.status.code(), Some(2));
-    assert!(stderr(&refused).contains("holds a sweep in another format"), "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).contains("its tables (runs.csv, flows.csv) are good for plot and compare"),
+        "{}",
+        stderr(&refused)
+    );
     assert!(!place.path("out").exists());
 }
 

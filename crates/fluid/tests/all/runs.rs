@@ -1,6 +1,6 @@
 //! Scenarios to outcomes.
 
-use afteryou_fluid::{explain, run, supports, Error, Options, Pacing};
+use afteryou_fluid::{explain, run, supports, Base, Error, Options, Pacing};
 use afteryou_scenario::fluid::Fluid;
 use afteryou_scenario::outcome::{jain, LinkFigures, Outcome, Series, WindowFigures};
 use afteryou_scenario::scenario::{Delay, PacketFormat};
@@ -527,4 +527,36 @@ fn without_pacing_slow_start_on_a_long_path_overflows_a_short_buffer() {
         assert!((used("false") / unpaced - 1.0).abs() < 0.03, "{rtt_ms} ms: {}", used("false"));
         assert!((used("true") / paced - 1.0).abs() < 0.12, "{rtt_ms} ms: {}", used("true"));
     }
+}
+
+#[test]
+fn many_flows_at_their_floor_hold_what_the_path_does_not_and_with_a_smaller_one_they_settle() {
+    let sizes = PacketFormat { payload: Size::from_bytes(1448), overhead: Size::from_bytes(52) };
+    let controller = "fledbat,target=25ms,zeta=0.5,min_cwnd=2,init_cwnd=2";
+    let queue = |floor: Option<f64>, rtt_ms: u64| {
+        let one = |i: u64| Flow {
+            packet: Some(sizes),
+            start: ms(7 * i),
+            ..flow(&format!("f{i}"), Role::Background, controller, rtt_ms)
+        };
+        let fluid = Some(Fluid { floor, base: Base::Known, ..Fluid::default() });
+        let measure = vec![window("late", 20, 30)];
+        let whole = scenario("10 Mbit/s", "2000 packets", 30, (0..200).map(one).collect());
+        let whole = Scenario { fluid, measure, ..whole };
+        let outcome = run(&whole, &Options::of(&whole), &mut |_| true).unwrap();
+        link(&outcome.run.windows[0]).queue_packets.unwrap()
+    };
+    for rtt_ms in [50, 135, 250] {
+        // 10 Mbit/s carry 0.8333 packets in a millisecond.
+        let path = rtt_ms as f64 / 1.2;
+        assert!(
+            (queue(None, rtt_ms) - (400.0 - path)).abs() < 0.1,
+            "{rtt_ms} ms: the controller's two packets"
+        );
+        let held = queue(Some(1.5), rtt_ms);
+        assert!((held - (300.0 - path)).abs() < 0.1, "{rtt_ms} ms: {held}");
+    }
+    // (q − τ)·(R + q) = N·α·τ/(C·ζ), q = 120.57 ms: half a packet of each flow.
+    let free = queue(Some(0.01), 5);
+    assert!((free - 100.47).abs() < 0.01, "{free}");
 }

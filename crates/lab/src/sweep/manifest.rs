@@ -136,7 +136,9 @@ impl Manifest {
         }
         let (dir, version) = (dir.display(), &self.version);
         Err(Error::OtherSweep(format!(
-            "{dir} holds a sweep in another format: use the build of afteryou {version} that wrote it, or run it again"
+            "{dir} holds a sweep in format {}, and this program reads format {FORMAT}: its tables (runs.csv, flows.csv) \
+             are good for plot and compare; for the rest use the build of afteryou {version} that wrote it, or run it again in another folder",
+            self.format
         )))
     }
 
@@ -144,7 +146,7 @@ impl Manifest {
     pub(super) fn difference(&self, found: &Manifest) -> Option<String> {
         let builds = || format!("a sweep by another build of {}", found.version);
         let checks = [
-            (self.format == found.format, "a sweep in another format".to_owned()),
+            (self.format == found.format, format!("a sweep in format {}, not {}", found.format, self.format)),
             (self.engine == found.engine, format!("a sweep by the engine {}", found.engine)),
             (
                 self.sweep == found.sweep,

@@ -1,12 +1,13 @@
 //! Many runs of one experiment: repetitions and the points of a sweep, as tables, a page and a file for other programs.
 //!
-//! `brief` is what is kept of each run, `runs` the table of the whole link, `flows` those of each flow,
+//! `pictures` are those of the page, `brief` is what is kept of each run, `runs` the table of the whole link, `flows` those of each flow,
 //! `folders` what lies on the disk.
 
 mod brief;
 mod flows;
 mod folders;
 mod page;
+mod pictures;
 mod runs;
 mod statistics;
 

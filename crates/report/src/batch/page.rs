@@ -1,5 +1,6 @@
 //! The page of many runs: the table of all, and a link to each.
 
+use super::pictures::pictures;
 use super::{remarks, tables, Brief};
 use crate::escape;
 use crate::html::{markup, CSS};
@@ -27,6 +28,7 @@ pub fn index_html(title: &str, briefs: &[Brief], all: usize) -> String {
         briefs.first().map(|brief| format!(" · {}", escape::html(&brief.engine))).unwrap_or_default();
     let remarks: String =
         remarks(briefs, all).iter().map(|said| format!("<p>{}</p>\n", escape::html(said))).collect();
+    let pictures: String = pictures(briefs).iter().map(|svg| format!("<figure>{svg}</figure>\n")).collect();
     let tables: String = tables(briefs).iter().map(markup).collect();
     let version = env!("CARGO_PKG_VERSION");
     format!(
@@ -35,7 +37,7 @@ pub fn index_html(title: &str, briefs: &[Brief], all: usize) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <title>{title}</title>\n<style>\n{CSS}\n</style>\n</head>\n<body>\n<main>\n<header>\n<h1>{title}</h1>\n\
-         <p class=\"subtitle\">{} runs{engine} · afteryou {version}</p>\n{remarks}</header>\n{tables}{links}\
+         <p class=\"subtitle\">{} runs{engine} · afteryou {version}</p>\n{remarks}</header>\n{pictures}{tables}{links}\
          <footer><p><span>Figures of each run are in runs.csv, of each flow in flows.csv.</span></p></footer>\n</main>\n</body>\n</html>\n",
         all,
     )

@@ -197,6 +197,32 @@ fn added_delays_have_a_column_where_they_are_measured() {
 }
 
 #[test]
+fn the_page_draws_what_was_measured_over_the_longest_axis_of_numbers() {
+    let backup = flow("backup", Role::Background);
+    let brief = |rate: &str, controller: &str, goodput: f64| {
+        let point = [("link.rate", rate), ("flow.backup.controller", controller)];
+        at(&point, scenario(vec![backup.clone()]), run(&[(&backup, goodput, None)]), None)
+    };
+    let mut briefs = Vec::new();
+    for (i, rate) in ["5 Mbit/s", "10 Mbit/s", "20 Mbit/s"].iter().enumerate() {
+        briefs.extend(["ledbat", "cubic"].map(|controller| brief(rate, controller, i as f64)));
+    }
+    let page = index_html("", &briefs, briefs.len());
+    assert!(page.contains("Background goodput over link.rate by flow.backup.controller"), "{page}");
+    assert!(!page.contains("Kept by the foreground over"), "nothing in the foreground was measured");
+    // More curves than can be told apart are none.
+    let many: Vec<Brief> = (0..13).map(|i| brief("5 Mbit/s", &format!("own-{i}"), 1.0)).collect();
+    let two = many.iter().map(|brief| {
+        let mut other = brief.clone();
+        other.point.insert("link.rate".to_owned(), "6 Mbit/s".to_owned());
+        other
+    });
+    let all: Vec<Brief> = two.chain(many.iter().cloned()).collect();
+    assert!(!index_html("", &all, all.len()).contains("<svg"));
+    assert!(!index_html("", &briefs[..1], 1).contains("Foreground goodput over"));
+}
+
+#[test]
 fn a_page_that_shows_a_part_says_so() {
     let briefs = [brief(&[], 0.5)];
     assert!(

@@ -2,9 +2,11 @@
 
 use super::axis::Axis;
 use super::frame::{Entry, Frame};
+use super::groups::{kind, Group};
 use super::{legend, Chosen};
 use crate::batch::Estimate;
 use crate::error::Error;
+use crate::palette::looks;
 use crate::palette::{self, Style};
 use crate::svg::canvas::{Canvas, Text};
 use crate::svg::fit;
@@ -16,6 +18,14 @@ const FILLED: f64 = 0.74;
 const WIDEST: f64 = 64.0;
 /// More settings than this are for a curve.
 const MOST: usize = 60;
+
+/// The look of a group's bar. Where there is one group, a setting that is a controller's name looks like it.
+fn style(group: &Group, setting: &str) -> Style {
+    match kind(setting) {
+        name if group.name.is_empty() && looks::is_known(name) => looks::of(Some(name), 0),
+        _ => group.style,
+    }
+}
 
 pub fn draw(canvas: &Canvas<'_>, chosen: &Chosen<'_>) -> Result<(), Error> {
     let y = chosen.y()?;
@@ -51,7 +61,8 @@ pub fn draw(canvas: &Canvas<'_>, chosen: &Chosen<'_>) -> Result<(), Error> {
         let left = middle - width * bars.len() as f64 / 2.0;
         for (k, (bar, group)) in bars.iter().zip(&groups).enumerate() {
             if let Some(bar) = bar {
-                draw_bar(&frame, &up, *bar, group.style, (left + k as f64 * width, width))?;
+                let style = style(group, setting);
+                draw_bar(&frame, &up, *bar, style, (left + k as f64 * width, width))?;
             }
         }
         let text = Text::new(11.0, palette::FAINT_INK.light).centred();

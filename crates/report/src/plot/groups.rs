@@ -72,7 +72,7 @@ pub fn groups(data: &Data, by: &[String]) -> Result<Vec<Group>, Error> {
 }
 
 /// The controller of "ledbat++,target=60 ms".
-fn kind(written: &str) -> &str {
+pub fn kind(written: &str) -> &str {
     written.split(',').next().unwrap_or_default().trim()
 }
 

@@ -10,11 +10,11 @@
 //! | cdf | the distribution of `y`, a curve for each value of `by` |
 //! | heat | the mean of `y` as a colour, `x` against `by` |
 
-mod axis;
+pub(crate) mod axis;
 mod bars;
 mod cdf;
 mod data;
-mod frame;
+pub(crate) mod frame;
 mod groups;
 mod heat;
 mod label;

@@ -203,6 +203,18 @@ fn runs_of_two_engines_are_drawn_to_one_scale_and_each_panel_names_its_own() {
 }
 
 #[test]
+fn a_long_table_waits_to_be_opened() {
+    let mut outcome = common::full();
+    let folded = "rows</summary>";
+    assert!(!html(&outcome).unwrap().contains(folded));
+    let windows = outcome.run.windows.clone();
+    outcome.run.windows = windows.iter().cycle().take(90).cloned().collect();
+    let page = html(&outcome).unwrap();
+    assert!(page.contains(folded));
+    check_tags(&page);
+}
+
+#[test]
 fn long_and_dense_outcomes_make_a_figure_of_bounded_size() {
     let mut outcome = common::full();
     for run in [Some(&mut outcome.run), outcome.baseline.as_mut()].into_iter().flatten() {

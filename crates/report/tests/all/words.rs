@@ -82,6 +82,30 @@ fn a_run_that_the_machine_spoiled_says_so_before_any_figure() {
 }
 
 #[test]
+fn sets_of_flows_are_listed_with_what_was_measured_of_them() {
+    use afteryou_scenario::outcome::{SetFigures, ShortTerm};
+    let mut outcome = crate::common::full();
+    assert!(!text(&outcome, usize::MAX, false).contains("Sets of flows"));
+    let flows = |number: usize| (1..=number).map(|i| format!("upload {i}")).collect();
+    let set = |window: &str, number| SetFigures {
+        window: window.to_owned(),
+        to_s: 60.0,
+        flows: flows(number),
+        goodput_bit_s: 4_200_000.0,
+        fairness: Some(0.875),
+        ..SetFigures::default()
+    };
+    let short_term = Some(ShortTerm { mean: 0.75, p5: 0.5, ..ShortTerm::default() });
+    outcome.run.sets = vec![SetFigures { short_term, ..set("uploads", 2) }, set("many", 9)];
+    let page = afteryou_report::html(&outcome).unwrap();
+    let text = text(&outcome, usize::MAX, false);
+    for shown in ["Sets of flows", "upload 1, upload 2", "9 flows", "0.8750", "0.7500", "0.5000"] {
+        assert!(text.contains(shown) && page.contains(shown), "{shown}: {text}");
+    }
+    assert!(!text.contains("starved") && !text.contains("start-up"), "nothing was measured of it");
+}
+
+#[test]
 fn transfers_are_listed_by_size_with_late_segments() {
     use afteryou_scenario::outcome::{Completions, Quantiles, SizeClass, Totals};
     let time = Quantiles::of(&[10.0, 20.0, 400.0]).unwrap();

@@ -15,8 +15,8 @@ use super::traffic::traffic;
 use super::tree::{Node, Table, Value};
 use crate::draw::Distribution;
 use crate::dscp::Dscp;
-use crate::hosts::Hosts;
-use crate::path::Direction;
+use crate::hosts::{Host, Hosts};
+use crate::path::{Direction, Path};
 use crate::scenario::{Flow, PacketFormat, Role};
 use crate::traffic::Traffic;
 use crate::transport::Transport;
@@ -30,6 +30,8 @@ pub(crate) struct Written<'a> {
     flow: Flow,
     count: u64,
     rtt: Distribution,
+    /// The hosts that they run from, one each; not those of a swarm or of downloads.
+    from: Option<&'a Hosts>,
     fields: &'a Table,
 }
 
@@ -38,7 +40,7 @@ pub(crate) fn read<'a>(
     node: &'a Node,
     name: &str,
     links: &LinkNames<'_>,
-    hosts: &[Hosts],
+    hosts: &'a [Hosts],
     files: &Outside,
 ) -> Result<Written<'a>> {
     let fields = table(node)?;
@@ -48,21 +50,24 @@ pub(crate) fn read<'a>(
     let chosen = fields.get("controller").map(controller).transpose()?;
     let by_default = if traffic.is_cbr() { Transport::udp() } else { Transport::tcp() };
     let transport = fields.get("transport").map_or(Ok(by_default), transport)?;
-    let on = fields.get("hosts").map(|node| on_hosts(node, hosts)).transpose()?;
-    let (direction, path) = match (on, ["path", "direction", "rtt"].iter().find_map(|name| fields.get(name)))
-    {
-        (Some(_), Some(node)) => {
-            return Err(Problem::new(
-                &node.place,
-                "the hosts of the flow say where its packets go: leave it out",
-            ))
-        }
-        (Some(_), None) => (Direction::Up, None),
-        (None, _) => path_and_direction(node, fields, links)?,
-    };
+    let hosts = fields.get("hosts").map(|node| on_hosts(node, hosts)).transpose()?;
+    // A swarm and downloads run between hosts. Other flows run from hosts, over a path.
+    let (between, from) = if traffic.needs_hosts() { (hosts, None) } else { (None, hosts) };
+    let (direction, path) =
+        match (between, ["path", "direction", "rtt"].iter().find_map(|name| fields.get(name))) {
+            (Some(_), Some(node)) => {
+                return Err(Problem::new(
+                    &node.place,
+                    "the hosts of the flow say where its packets go: leave it out",
+                ))
+            }
+            (Some(_), None) => (Direction::Up, None),
+            (None, _) => path_and_direction(node, fields, links)?,
+        };
     let rtt = match (fields.get("rtt"), path.as_ref().and_then(|path| path.delay)) {
-        _ if on.is_some() => Distribution::Fixed(on.map(mean_rtt).unwrap_or_default()),
+        _ if between.is_some() => Distribution::Fixed(between.map(mean_rtt).unwrap_or_default()),
         (None, Some(delay)) => Distribution::Fixed(Duration(delay.0 * 2).min(Duration::LONGEST)),
+        (None, None) if from.is_some() => Distribution::Fixed(Duration::default()),
         _ => distribution(needed(fields, "rtt", node, "\"40 ms\"")?, files)?,
     };
     fields.get("name").map(text).transpose()?;
@@ -72,7 +77,7 @@ pub(crate) fn read<'a>(
         transport,
         direction,
         path,
-        hosts: on.map(|hosts| hosts.name.clone()),
+        hosts: between.map(|hosts| hosts.name.clone()),
         reconnect: fields.get("reconnect").map_or(Ok(false), flag)?,
         traffic,
         packet: fields.get("packet").map(packet).transpose()?,
@@ -80,8 +85,10 @@ pub(crate) fn read<'a>(
         elements: elements_of_flow(fields, files)?,
         ..Flow::new(name, fields.get("role").map_or(Ok(Role::Foreground), role)?, "", Duration::default())
     };
-    let count = fields.get("count").map_or(Ok(1), |node| count(node, 0..=MOST_FLOWS))?;
-    Ok(Written { flow, count, rtt, fields })
+    let most = from.map_or(MOST_FLOWS, |hosts| hosts.host.len() as u64);
+    let by_default = from.map_or(1, |_| most);
+    let count = fields.get("count").map_or(Ok(by_default), |node| count(node, 0..=most))?;
+    Ok(Written { flow, count, rtt, from, fields })
 }
 
 fn on_hosts<'a>(node: &Node, hosts: &'a [Hosts]) -> Result<&'a Hosts> {
@@ -135,6 +142,8 @@ impl Written<'_> {
         let (mut rtts, mut starts) = (stream("rtt"), stream("start"));
         for number in 0..self.count {
             let rtt = self.rtt.draw(&mut rtts);
+            let host = self.from.and_then(|hosts| hosts.host.get(number as usize));
+            let (path, rtt) = host.map_or_else(|| (flow.path.clone(), rtt), |host| self.over(host, rtt));
             let (name, group) = match self.count {
                 1 => (flow.name.clone(), flow.group.clone()),
                 _ => (member(&flow.name, number), Some(flow.name.clone())),
@@ -151,6 +160,7 @@ impl Written<'_> {
                 name,
                 group,
                 rtt,
+                path,
                 start,
                 elements,
                 stop: fields.get("stop").map(|node| time(node, rtt)).transpose()?,
@@ -160,6 +170,16 @@ impl Written<'_> {
             });
         }
         Ok(())
+    }
+
+    /// The path from a host and its round-trip time; `rtt` is that of the path behind the host's own links.
+    fn over(&self, host: &Host, rtt: Duration) -> (Option<Path>, Duration) {
+        let path = self.flow.path.as_ref().map(|path| Path {
+            forward: std::iter::once(&host.up).chain(&path.forward).cloned().collect(),
+            reverse: path.reverse.iter().chain([&host.down]).cloned().collect(),
+            delay: path.delay.map(|delay| Duration(delay.0 + host.rtt.0 / 2)),
+        });
+        (path, Duration(rtt.0 + host.rtt.0).min(Duration::LONGEST))
     }
 }
 

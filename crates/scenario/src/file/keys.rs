@@ -92,6 +92,8 @@ pub enum Takes {
     SizeLaw,
     /// A time, or a law of times.
     TimeLaw,
+    /// A rate, or a law of rates.
+    RateLaw,
     /// `{ poisson = "50 per s" }`, or a law of times.
     Arrivals,
     /// A number, or per cent.
@@ -421,7 +423,7 @@ pub const FLOW: &[Key] = &[
         Takes::Word(&["up", "down"]),
         "with [link]: down if data cross link.reverse and acknowledgements link; up by default",
     ),
-    key("hosts", Takes::Text, "name of the hosts that it runs on, for a swarm and downloads"),
+    key("hosts", Takes::Text, "name of the hosts that it runs on: of a swarm or of downloads; with path, a flow from each host over its own links and the path"),
     key("path", Takes::Table(PATH), "with [[link]]: the links that its packets cross"),
     key("start", Takes::Start, "when it starts; at once by default"),
     key("stop", Takes::TimeOrRounds, "when it stops; at the end of the run by default"),
@@ -434,7 +436,7 @@ pub const FLOW: &[Key] = &[
         Takes::Dscp,
         "class of its packets: le, default, cs1 or a number; le for background flows by default",
     ),
-    key("count", Takes::Count, "so many flows like this"),
+    key("count", Takes::Count, "so many flows like this; from hosts over a path, one for each host by default"),
     key(
         "loss",
         Takes::Loss(LOSS),
@@ -460,8 +462,8 @@ pub const PATH: &[Key] = &[
 pub const HOSTS: &[Key] = &[
     key("name", Takes::Text, "name of the group of hosts, by which flows refer to it"),
     key("count", Takes::Count, "how many, 1 to 1000; 1 by default"),
-    key("up", Takes::Rate, "rate of each one's uplink"),
-    key("down", Takes::Rate, "rate of each one's downlink"),
+    key("up", Takes::RateLaw, "rate of each one's uplink; a law is drawn for each"),
+    key("down", Takes::RateLaw, "rate of each one's downlink; a law is drawn for each"),
     key("queue", Takes::Buffer, "how much each link's queue may hold"),
     key(
         "rtt",

@@ -114,6 +114,7 @@ fn takes(takes: Takes) -> Value {
         ] }),
         Takes::SizeLaw => json!({ "anyOf": laws(SIZE) }),
         Takes::TimeLaw => json!({ "anyOf": laws(TIME) }),
+        Takes::RateLaw => json!({ "anyOf": laws(RATE) }),
         Takes::Arrivals => {
             let mut forms = laws(TIME);
             let rate = text(r"^\s*[0-9.]+\s*per\s*(s|min|h)\s*$");

@@ -6,6 +6,7 @@ mod routes;
 use super::*;
 use crate::transport::{Protocol, UtpRecovery};
 use crate::Traffic;
+use afteryou_base::Span;
 
 const LINK: &str = "[link]\nrate = \"10 Mbit/s\"\nbuffer = \"100 packets\"\n";
 
@@ -52,13 +53,65 @@ fn hosts_need_no_link_and_what_runs_on_them_fits_them() {
     let route = &scenario.network().unwrap().routes[0];
     assert_eq!((&route.forward[..], &route.reverse[..]), (&[0, 3][..], &[2, 1][..]));
     for (lines, words, line) in [
-        ("", "which only a swarm and downloads do", 11),
+        ("", "path is missing", 9),
         ("traffic = { downloads = 4, size = \"1 kB\" }", "4 downloads on 3 hosts", 9),
         ("rtt = \"9 ms\"\ntraffic = { downloads = 3, size = \"1 kB\" }", "leave it out", 12),
     ] {
         let text = parse(lines).unwrap_err().to_string();
         assert!(text.contains(words), "{words}:\n{text}");
         assert!(text.contains(&format!("test.toml:{line}:")), "line {line}:\n{text}");
+    }
+}
+
+/// Three senders and a flow from them over a path with these lines.
+fn senders(hosts: &str, flow: &str) -> String {
+    format!(
+        "duration = \"9 s\"\n[[link]]\nname = \"there\"\nrate = \"9 Mbit/s\"\nbuffer = \"9 packets\"\n\
+         [[link]]\nname = \"back\"\nrate = \"9 Mbit/s\"\nbuffer = \"9 packets\"\n\
+         [[hosts]]\nname = \"senders\"\ncount = 3\ndown = \"1 Mbit/s\"\nqueue = \"9 packets\"\n{hosts}\n\
+         [[flow]]\nname = \"a\"\ncontroller = \"cubic\"\nhosts = \"senders\"\n\
+         path = {{ forward = [\"there\"], reverse = [\"back\"] }}\n{flow}\n"
+    )
+}
+
+#[test]
+fn a_flow_from_hosts_over_a_path_is_a_flow_from_each_over_its_own_links() {
+    let drawn =
+        "up = { uniform = [\"1 Mbit/s\", \"2 Mbit/s\"] }\ndelay = { uniform = [\"20 ms\", \"50 ms\"] }";
+    let run = |flow: &str| {
+        let experiment = parse(&senders(drawn, flow)).unwrap_or_else(|error| panic!("{error}"));
+        experiment.runs(None, None).unwrap().remove(0).scenario
+    };
+    let scenario = run("rtt = \"500 ms\"");
+    let names: Vec<_> = scenario.flow.iter().map(|flow| flow.name.as_str()).collect();
+    assert_eq!(names, ["a 1", "a 2", "a 3"]);
+    for (flow, host) in scenario.flow.iter().zip(&scenario.hosts[0].host) {
+        let path = flow.path.as_ref().unwrap();
+        assert_eq!(path.forward, [host.up.as_str(), "there"]);
+        assert_eq!(path.reverse, ["back", host.down.as_str()]);
+        assert_eq!(flow.rtt.0, Span::from_millis(500) + host.rtt.0);
+        assert!((540.0..=600.0).contains(&flow.rtt.0.as_millis_f64()), "{}", flow.rtt);
+    }
+    let is_up = |link: &&crate::Link| link.name.as_ref().is_some_and(|name| name.ends_with(" up"));
+    let rates: BTreeSet<u64> =
+        scenario.links().filter(is_up).map(|link| link.rate.bits_per_second()).collect();
+    assert!(rates.len() == 3 && rates.iter().all(|rate| (1_000_000..=2_000_000).contains(rate)), "{rates:?}");
+    // Without a time of its own the rest of the path takes none; fewer flows than hosts take the first of these.
+    let alone = run("count = 1");
+    assert_eq!((alone.flow.len(), alone.flow[0].rtt), (1, alone.hosts[0].host[0].rtt));
+    assert_eq!(run("count = 0").flow.len(), 0);
+}
+
+#[test]
+fn more_flows_than_hosts_and_rates_of_nothing_are_refused() {
+    for (hosts, flow, words, line) in [
+        ("up = \"1 Mbit/s\"\nrtt = \"9 ms\"", "count = 4", "from 0 to 3", 22),
+        ("up = \"0 Mbit/s\"\nrtt = \"9 ms\"", "", "use at least 8 bit/s", 15),
+        ("up = { uniform = [\"2 Mbit/s\", \"1 Mbit/s\"] }\nrtt = \"9 ms\"", "", "swap them", 15),
+        ("up = { zipf = \"2 Mbit/s\" }\nrtt = \"9 ms\"", "", "{ exponential = mean }", 15),
+    ] {
+        let text = parse(&senders(hosts, flow)).unwrap_err().to_string();
+        assert!(text.contains(words) && text.contains(&format!("test.toml:{line}:")), "{words}:\n{text}");
     }
 }
 

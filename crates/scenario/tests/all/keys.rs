@@ -96,6 +96,7 @@ fn value(takes: Takes) -> String {
         }
         Takes::SizeLaw => "size, or a law of sizes",
         Takes::TimeLaw => "time, or a law of times",
+        Takes::RateLaw => "rate, or a law of rates",
         Takes::Arrivals => "`{ poisson = \"50 per s\" }`, a time, or a law of times",
         Takes::Ratio => "number, or per cent",
         Takes::Distribution => {

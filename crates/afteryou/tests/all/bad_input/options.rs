@@ -86,6 +86,33 @@ fn what_is_valid_and_seldom_meant_is_warned_about() {
     let ecn = RIGHT.replace("# flow", "transport = { kind = \"tcp\", ecn = true }");
     assert!(warnings(&ecn, &[]).contains("ECN changes nothing for flow \"a\""));
     assert!(warnings(RIGHT, &["--repeat", "2"]).contains("nothing in this file is random"));
+    let endless = RIGHT.replace(BUFFER, "buffer = \"5 s\"");
+    assert!(warnings(&endless, &[]).contains("no loss ever stops flow \"a\""));
+    let sweep = format!("{ecn}[sweep]\n\"link.queue\" = [\"fq_codel\", \"droptail\"]\n");
+    assert!(warnings(&sweep, &[]).contains("(at 1 of 2 points of the sweep, such as link.queue = droptail)"));
     let late = RIGHT.replace("# flow", "start = \"5 s\"");
     assert!(warnings(&late, &[]).contains("no data arrived in the whole run of flow \"a\""));
+}
+
+#[test]
+fn a_window_that_ran_away_is_in_the_result_and_on_the_page() {
+    // 9 s of buffer in a run of 10 s, of which slow start fills less than half.
+    let endless = RIGHT.replace(DURATION, "duration = \"10 s\"").replace(BUFFER, "buffer = \"9 s\"");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("scenario.toml");
+    std::fs::write(&file, endless).expect("written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_afteryou"));
+    let output = command.current_dir(folder.path()).args(["sim", "scenario.toml", "--out", "out"]).output();
+    let output = output.expect("it runs");
+    let warning = "the window of flow \"a\" grew to ";
+    assert!(stderr(&output).contains(warning), "{}", stderr(&output));
+    let result = std::fs::read_to_string(folder.path().join("out/result.json")).expect("a result");
+    let outcome = afteryou_scenario::Outcome::from_json(&result).expect("an outcome");
+    assert!(outcome.warnings[0].contains("no packet was lost"), "{:?}", outcome.warnings);
+    let page = std::fs::read_to_string(folder.path().join("out/report.html")).expect("a page");
+    assert!(
+        page.contains("<p class=\"warning\">the window of flow &quot;a&quot; grew to "),
+        "{}",
+        page.len()
+    );
 }
