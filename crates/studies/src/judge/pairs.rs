@@ -12,6 +12,11 @@ pub(super) const JUDGEMENTS: &[Judgement] = &[
         judge: difference,
     },
     Judgement {
+        name: "difference_between",
+        help: "of each pair, `of` less `minus` at the points `here`, less the same at the points `there`, seed by seed",
+        judge: difference_between,
+    },
+    Judgement {
         name: "mean_difference",
         help: "the mean over `of` less the mean over `minus`",
         judge: mean_difference,
@@ -69,6 +74,30 @@ fn difference(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     each_pair(samples, args, "minus", |one, other| one - other)
 }
 
+fn difference_between(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    let [of, minus, here, there] = ["of", "minus", "here", "there"].map(|key| args.at(key));
+    let (of, minus, here, there) = (of?, minus?, here?, there?);
+    let named: Vec<&str> =
+        [&of, &minus, &here, &there].iter().flat_map(|at| at.0.keys()).map(|k| &**k).collect();
+    let numbers = |words: &str, first: &At, second: &At| -> Result<Vec<f64>> {
+        let meant = |sample: &&&Sample| {
+            let point = &sample.point;
+            point.is_at(first) && point.is_at(second) && point.words_without(&named) == words
+        };
+        let missing = || Error::NoReading(format!("a point beside {words:?} is missing"));
+        samples.iter().find(meant).ok_or_else(missing)?.numbers()
+    };
+    let value = |words: String| -> Result<Value> {
+        let [a, b] = [numbers(&words, &of, &here)?, numbers(&words, &minus, &here)?];
+        let [c, d] = [numbers(&words, &of, &there)?, numbers(&words, &minus, &there)?];
+        let made: Vec<f64> =
+            a.iter().zip(&b).zip(c.iter().zip(&d)).map(|((a, b), (c, d))| (a - b) - (c - d)).collect();
+        Ok(value_of_differences(words, &made))
+    };
+    let ours = samples.iter().filter(|sample| sample.point.is_at(&of) && sample.point.is_at(&here));
+    ours.map(|sample| value(sample.point.words_without(&named))).collect()
+}
+
 fn relative_change(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     each_pair(samples, args, "minus", |one, other| (one - other) / other)
 }
@@ -123,6 +152,10 @@ mod tests {
         let values = difference(&samples, &with).unwrap();
         let found: Vec<_> = values.iter().map(|value| (&*value.at, value.value)).collect();
         assert_eq!(found, [("x, 1", 0.0), ("x, 2", 2.0), ("y, 1", 0.0), ("y, 2", 9.0)]);
+        let between = args(
+            "of = { n = \"2\" }\nminus = { n = \"1\" }\nhere = { kind = \"y\" }\nthere = { kind = \"x\" }",
+        );
+        assert_eq!(difference_between(&samples, &between).unwrap()[0].value, 9.0 - 2.0);
         let over = args("of = { kind = \"y\" }\nover = { kind = \"x\" }");
         assert_eq!(ratio(&samples, &over).unwrap()[0].value, 0.2);
     }
