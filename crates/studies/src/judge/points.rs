@@ -22,6 +22,11 @@ pub(super) const JUDGEMENTS: &[Judgement] = &[
         judge: deviation,
     },
     Judgement {
+        name: "off_by",
+        help: "of each point, the distance of its mean from `from`, over `from`",
+        judge: off_by,
+    },
+    Judgement {
         name: "share_below",
         help: "the part of the points whose mean is below `level`",
         judge: share_below,
@@ -96,6 +101,16 @@ fn deviation(samples: &[&Sample], _: &Args) -> Result<Vec<Value>> {
     samples.iter().map(of).collect()
 }
 
+fn off_by(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    let from = args.needed_number("from")?;
+    let of = |value: Value| Value {
+        value: (value.value / from - 1.0).abs(),
+        half_width: value.half_width.map(|half_width| half_width / from.abs()),
+        ..value
+    };
+    Ok(each(samples, args)?.into_iter().map(of).collect())
+}
+
 fn share_below(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     let (means, level) = (means(samples)?, args.needed_number("level")?);
     let below = means.iter().filter(|mean| **mean < level).count();
@@ -129,6 +144,7 @@ mod tests {
         assert_eq!(smallest(&samples, &Args::default()).unwrap()[0].at, "a");
         assert_eq!(over_all(&samples, &Args::default()).unwrap()[0].value, 3.5);
         assert_eq!(share_below(&samples, &args("level = 3.0")).unwrap()[0].value, 0.5);
+        assert_eq!(off_by(&samples, &args("from = 4.0")).unwrap()[1].value, 0.25);
         assert_eq!(count_within(&samples, &args("from = 2")).unwrap()[0].value, 2.0);
         assert_eq!(deviation(&samples, &Args::default()).unwrap()[0].value, 2.0f64.sqrt());
     }

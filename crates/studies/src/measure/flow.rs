@@ -29,6 +29,12 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure { name: "goodput", help: "payload rate of `flow`, Mbit/s", take: goodput },
     Measure {
+        name: "wire_rate",
+        help:
+            "rate at which bytes of `flow` left the bottleneck, headers and retransmissions included, Mbit/s",
+        take: wire_rate,
+    },
+    Measure {
         name: "goodput_share",
         help: "payload rate of `flow` over the payload capacity, 0 to 1",
         take: goodput_share,
@@ -145,6 +151,12 @@ fn wire_of_rate(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let (bytes, _) = at_link(outcome, window, &args.texts("flow"))?;
     let capacity = window.links[0].capacity_bit_s * (window.to_s - window.from_s);
     Ok((bytes as f64 * 8.0 / capacity).into())
+}
+
+fn wire_rate(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let window = window(outcome, args)?;
+    let (bytes, _) = at_link(outcome, window, &args.texts("flow"))?;
+    Ok((bytes as f64 * 8.0 / (window.to_s - window.from_s) / 1e6).into())
 }
 
 fn drained(outcome: &Outcome, args: &Args) -> Result<Reading> {

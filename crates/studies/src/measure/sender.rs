@@ -43,6 +43,11 @@ pub(super) const MEASURES: &[Measure] = &[
         take: base_error,
     },
     Measure {
+        name: "delay_error",
+        help: "`flow`'s own estimate of the queuing delay less the RTT's excess over the empty path's, mean over acks, ms",
+        take: delay_error,
+    },
+    Measure {
         name: "longest_stall",
         help: "longest time of `flow` without progress of the cumulative ack, s",
         take: longest_stall,
@@ -140,6 +145,11 @@ fn own_delay(outcome: &Outcome, args: &Args) -> Result<Reading> {
 fn base_error(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let error = sender(outcome, args)?.base_delay_error_ms;
     error.map(Reading::One).ok_or_else(|| nothing("this controller reports no base delay"))
+}
+
+fn delay_error(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let error = sender(outcome, args)?.delay_error_ms;
+    error.map(Reading::One).ok_or_else(|| nothing("this controller has no estimate of the queuing delay"))
 }
 
 fn longest_stall(outcome: &Outcome, args: &Args) -> Result<Reading> {
