@@ -1,6 +1,7 @@
 //! Measures of the curves of a run: `of` names a flow or a link, `quantity` what is drawn ("goodput", "cwnd", "queuing_delay",
 //! "base_delay"), and `from` and `to` bound the time, s.
 
+use super::event::events;
 use super::{is, nothing, Measure};
 use crate::entry::Args;
 use crate::error::Result;
@@ -18,8 +19,13 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure { name: "curve_mean", help: "mean value of a curve between `from` and `to`", take: mean },
     Measure {
         name: "curve_below_after",
-        help: "time from `from` until a curve is first below `level`, or until `to` if it never is, s",
+        help: "time from `from` until a curve is first below `level`, or until `to` if it never is, s; with `over` its mean over the following so many seconds counts",
         take: below_after,
+    },
+    Measure {
+        name: "curve_p95_after",
+        help: "95th percentile of a curve in the empty path's round trip that follows each event `what` of `flow`",
+        take: p95_after,
     },
     Measure {
         name: "curve",
@@ -74,10 +80,39 @@ fn growth(outcome: &Outcome, args: &Args) -> Result<Reading> {
 
 fn below_after(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let (from, level) = (args.needed_number("from")?, args.needed_number("level")?);
-    let points = within(outcome, args)?;
+    let points = match args.number("over") {
+        Some(over) => means_over(&within(outcome, args)?, over),
+        None => within(outcome, args)?,
+    };
     let first = points.iter().find(|[_, y]| *y < level);
     let until = first.map(|[at, _]| *at).or(args.number("to"));
     until.map(|until| (until - from).into()).ok_or_else(|| nothing("the curve was never below that level"))
+}
+
+/// At each point the mean of the `over` seconds that begin there, as far as the curve goes.
+fn means_over(points: &[[f64; 2]], over: f64) -> Vec<[f64; 2]> {
+    let last = points.last().map_or(0.0, |[at, _]| *at);
+    let whole = points.iter().enumerate().take_while(|(_, [at, _])| at + over <= last);
+    let mean = |(index, [from, _]): (usize, &[f64; 2])| {
+        let ys = points[index..].iter().take_while(|[at, _]| *at < from + over).map(|[_, y]| *y);
+        let (number, sum) = ys.fold((0.0, 0.0), |(number, sum), y| (number + 1.0, sum + y));
+        [*from, sum / number]
+    };
+    whole.map(mean).collect()
+}
+
+fn p95_after(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let name = args.needed_text("flow")?;
+    let flow = outcome.scenario.flow.iter().find(|flow| is(outcome, &flow.name, name));
+    let flow = flow.ok_or_else(|| nothing(format!("there is no flow {name:?}")))?;
+    let rtt_s = flow.rtt.as_secs_f64();
+    let starts: Vec<f64> = events(outcome, args)?.map(|event| event.at_s).collect();
+    let is_after = |at: f64| starts.iter().any(|start| (*start..=start + rtt_s).contains(&at));
+    let mut ys: Vec<f64> =
+        within(outcome, args)?.into_iter().filter(|[at, _]| is_after(*at)).map(|[_, y]| y).collect();
+    ys.sort_by(f64::total_cmp);
+    let place = (ys.len() * 19 / 20).min(ys.len().saturating_sub(1));
+    ys.get(place).map(|y| (*y).into()).ok_or_else(|| nothing("the curve has no value after such an event"))
 }
 
 fn points(outcome: &Outcome, args: &Args) -> Result<Reading> {

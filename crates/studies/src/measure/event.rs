@@ -43,7 +43,8 @@ pub(super) const MEASURES: &[Measure] = &[
     },
 ];
 
-fn events<'a>(outcome: &'a Outcome, args: &'a Args) -> Result<impl Iterator<Item = &'a Exact>> {
+/// The events that the arguments name.
+pub(super) fn events<'a>(outcome: &'a Outcome, args: &'a Args) -> Result<impl Iterator<Item = &'a Exact>> {
     let (flow, what) = (args.needed_text("flow")?, args.needed_text("what")?);
     let (from, to) = (args.number("from").unwrap_or(0.0), args.number("to").unwrap_or(f64::INFINITY));
     let events = outcome.run.events.iter();

@@ -24,7 +24,11 @@ pub(super) const MEASURES: &[Measure] = &[
         help: "part of the time in which the queue is empty, P(Q = 0)",
         take: queue_empty,
     },
-    Measure { name: "queuing_delay", help: "mean queuing delay of packets, ms", take: queuing_delay },
+    Measure {
+        name: "queuing_delay",
+        help: "queuing delay of packets, ms: `stat` is mean, p50, p95 or max",
+        take: queuing_delay,
+    },
     Measure { name: "dropped", help: "packets that the queue dropped in the whole run", take: dropped },
 ];
 
@@ -65,9 +69,15 @@ fn queue_empty(outcome: &Outcome, args: &Args) -> Result<Reading> {
 
 fn queuing_delay(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let delay = link(outcome, args)?.queuing_delay.as_ref();
-    delay
-        .map(|delay| delay.mean_ms.into())
-        .ok_or_else(|| nothing("no packet crossed the link in this window"))
+    let delay = delay.ok_or_else(|| nothing("no packet crossed the link in this window"))?;
+    Ok(match args.text("stat").unwrap_or("mean") {
+        "mean" => delay.mean_ms,
+        "p50" => delay.p50_ms,
+        "p95" => delay.p95_ms,
+        "max" => delay.max_ms,
+        other => return Err(nothing(format!("there is no statistic {other:?}"))),
+    }
+    .into())
 }
 
 fn dropped(outcome: &Outcome, args: &Args) -> Result<Reading> {
