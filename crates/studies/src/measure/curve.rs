@@ -24,7 +24,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "curve_p95_after",
-        help: "95th percentile of a curve in the empty path's round trip that follows each event `what` of `flow`",
+        help: "95th percentile of a curve in the empty path's round trip, and `more` seconds, after each event `what` of `flow`",
         take: p95_after,
     },
     Measure {
@@ -105,9 +105,9 @@ fn p95_after(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let name = args.needed_text("flow")?;
     let flow = outcome.scenario.flow.iter().find(|flow| is(outcome, &flow.name, name));
     let flow = flow.ok_or_else(|| nothing(format!("there is no flow {name:?}")))?;
-    let rtt_s = flow.rtt.as_secs_f64();
+    let length = flow.rtt.as_secs_f64() + args.number("more").unwrap_or(0.0);
     let starts: Vec<f64> = events(outcome, args)?.map(|event| event.at_s).collect();
-    let is_after = |at: f64| starts.iter().any(|start| (*start..=start + rtt_s).contains(&at));
+    let is_after = |at: f64| starts.iter().any(|start| (*start..=start + length).contains(&at));
     let mut ys: Vec<f64> =
         within(outcome, args)?.into_iter().filter(|[at, _]| is_after(*at)).map(|[_, y]| y).collect();
     ys.sort_by(f64::total_cmp);

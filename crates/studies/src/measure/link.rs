@@ -20,6 +20,11 @@ pub(super) const MEASURES: &[Measure] = &[
         take: queue_of_buffer,
     },
     Measure {
+        name: "class_queue",
+        help: "mean number of packets of `class`, best effort or lower effort, in the queue",
+        take: class_queue,
+    },
+    Measure {
         name: "queue_empty",
         help: "part of the time in which the queue is empty, P(Q = 0)",
         take: queue_empty,
@@ -78,6 +83,13 @@ fn queuing_delay(outcome: &Outcome, args: &Args) -> Result<Reading> {
         other => return Err(nothing(format!("there is no statistic {other:?}"))),
     }
     .into())
+}
+
+fn class_queue(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let wanted = args.needed_text("class")?;
+    let class = link(outcome, args)?.classes.iter().find(|class| class.class == wanted);
+    let packets = class.and_then(|class| class.queue_packets);
+    packets.map(Reading::One).ok_or_else(|| nothing(format!("the queue of {wanted:?} was not recorded")))
 }
 
 fn dropped(outcome: &Outcome, args: &Args) -> Result<Reading> {
