@@ -3,7 +3,7 @@
 use afteryou_base::{Span, Time};
 
 /// The links that a flow's packets cross, as indices of [`Network::links`](crate::Network).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Route {
     /// By data.
     pub forward: Vec<usize>,

@@ -1,11 +1,14 @@
 //! All connections: a slab of places that are used again.
 //!
-//! A connection that has closed costs nothing: its ends are freed at once and its place goes to the next one that is opened.
-//! Packets carry the place and its generation, so that those which outlive their connection are discarded.
+//! A connection that has closed costs nothing: its ends are freed at once and its place goes to the next one of its flow that is
+//! opened over the same route. Packets carry the place and its generation, so that those which outlive their connection are
+//! discarded at the end of their path. Until then they are on that path: a place whose route changed would send them over other
+//! links than the one that has counted them in.
 
 use super::{Connection, Ends, Template, Timers};
 use crate::net::Net;
 use afteryou_scenario::network::Route;
+use std::collections::BTreeMap;
 
 /// The connections of all applications, by their number.
 #[derive(Default)]
@@ -13,8 +16,14 @@ pub struct Connections {
     places: Vec<Connection>,
     /// How many connections each place has had.
     generations: Vec<u16>,
-    /// Places without a connection; the last one is used first.
-    free: Vec<u32>,
+    /// By flow, the number of each route that its connections take.
+    routes: Vec<BTreeMap<Route, usize>>,
+    /// By place, the number of its route.
+    route_of: Vec<usize>,
+    /// By route, places without a connection; the last one is used first.
+    free: Vec<Vec<u32>>,
+    /// Places without a connection.
+    closed: usize,
 }
 
 impl Connections {
@@ -27,7 +36,14 @@ impl Connections {
         (owner, route): (usize, &Route),
         seed: u64,
     ) -> usize {
-        let index = self.free.pop().map_or_else(|| self.add(), |index| index as usize);
+        let number = self.number_of(owner, route);
+        let index = match self.free[number].pop() {
+            Some(index) => {
+                self.closed -= 1;
+                index as usize
+            }
+            None => self.add(number),
+        };
         let place = &mut self.places[index];
         place.ends = template.ends(index, self.generations[index], seed);
         place.owner = owner as u32;
@@ -37,7 +53,19 @@ impl Connections {
         index
     }
 
-    fn add(&mut self) -> usize {
+    /// The number of a flow's route, a new one if none of its connections has taken it.
+    fn number_of(&mut self, owner: usize, route: &Route) -> usize {
+        self.routes.resize_with(self.routes.len().max(owner + 1), BTreeMap::new);
+        let routes = &mut self.routes[owner];
+        if let Some(number) = routes.get(route) {
+            return *number;
+        }
+        self.free.push(Vec::new());
+        routes.insert(route.clone(), self.free.len() - 1);
+        self.free.len() - 1
+    }
+
+    fn add(&mut self, route: usize) -> usize {
         let index = self.places.len();
         self.places.push(Connection {
             ends: Ends::Closed,
@@ -50,6 +78,7 @@ impl Connections {
             awaits_flush: false,
         });
         self.generations.push(0);
+        self.route_of.push(route);
         index
     }
 
@@ -57,12 +86,13 @@ impl Connections {
     pub fn close(&mut self, index: usize) {
         self.places[index].ends = Ends::Closed;
         self.generations[index] = self.generations[index].wrapping_add(1);
-        self.free.push(index as u32);
+        self.free[self.route_of[index]].push(index as u32);
+        self.closed += 1;
     }
 
     /// Connections that are open.
     pub fn number_of_open(&self) -> usize {
-        self.places.len() - self.free.len()
+        self.places.len() - self.closed
     }
 
     /// Places that there are: as many as connections were ever open at once.

@@ -256,3 +256,27 @@ fn as_many_hosts_download_at_any_time_as_is_written() {
     assert!((mean - 256e3).abs() < 4.0 * 512e3 / (12.0 * done.begun as f64).sqrt(), "{mean} B");
     assert_eq!(swarm(50, 0.9, 25), outcome, "the same every time");
 }
+
+/// A retransmission that was not needed is still on its way when its connection has closed, and the next connection begins.
+#[test]
+fn packets_that_outlive_their_connection_stay_on_their_way_and_are_counted_where_they_are() {
+    let text = "duration = \"20 s\"\n[[hosts]]\nname = \"peers\"\ncount = 12\nup = \"10 Mbit/s\"\ndown = \"10 Mbit/s\"\n\
+                queue = \"20 packets\"\nrtt = { lognormal = { mean = \"38 ms\", sigma = 0.8, clip = [\"2 ms\", \"400 ms\"] } }\n\
+                [[flow]]\nname = \"one\"\nrole = \"background\"\ncontroller = \"fledbat\"\nhosts = \"peers\"\n\
+                transport = { kind = \"tcp\", preset = \"classic\" }\n\
+                traffic = { swarm = { chunk = \"250 kB\", persist = 0.5 } }\n\
+                [[flow]]\nname = \"web\"\ncontroller = \"newreno\"\nhosts = \"peers\"\n\
+                transport = { kind = \"tcp\", preset = \"classic\" }\n\
+                traffic = { downloads = 6, size = { uniform = [\"0 B\", \"100 kB\"] } }\n";
+    let experiment = Experiment::parse(text, "swarm", &[]).unwrap_or_else(|error| panic!("{error}"));
+    for planned in experiment.runs(None, Some(5)).unwrap() {
+        let outcome = run(&planned.scenario);
+        let spurious: u64 = outcome.run.totals.iter().map(|totals| totals.spurious).sum();
+        assert!(spurious > 0, "nothing was sent twice without need");
+        assert!(outcome
+            .run
+            .links
+            .iter()
+            .all(|link| link.ledger.as_ref().is_some_and(|ledger| ledger.balances())));
+    }
+}

@@ -23,8 +23,14 @@ pub struct Function {
 
 /// Every function, paper by paper.
 pub fn all() -> impl Iterator<Item = &'static Function> {
-    let papers: [&[Function]; 5] =
-        [gong::FUNCTIONS, carofiglio::FUNCTIONS, kuhn::FUNCTIONS, alsaadi::FUNCTIONS, bagnulo::FUNCTIONS];
+    let papers: [&[Function]; 6] = [
+        gong::FUNCTIONS,
+        carofiglio::FUNCTIONS,
+        carofiglio::EQUATIONS,
+        kuhn::FUNCTIONS,
+        alsaadi::FUNCTIONS,
+        bagnulo::FUNCTIONS,
+    ];
     papers.into_iter().flatten()
 }
 

@@ -1,5 +1,6 @@
 //! Judgements along an axis: `along` names it, in the order of the grid. Points that agree in all other axes are one line.
 
+use super::points::value_of_differences;
 use super::{at, Judgement, Sample, Value};
 use crate::entry::Args;
 use crate::error::{Error, Result};
@@ -19,6 +20,22 @@ pub(super) const JUDGEMENTS: &[Judgement] = &[
         name: "largest_step",
         help: "of each line, the largest step from a point to the next",
         judge: largest_step,
+    },
+    Judgement {
+        name: "rises",
+        help: "of each line, the number of steps up from a point to the next that exceed their own 95 % interval, seed by seed",
+        judge: rises,
+    },
+    Judgement {
+        name: "falls",
+        help: "of each line, the number of such steps down",
+        judge: falls,
+    },
+    Judgement { name: "largest_along", help: "of each line, the largest value", judge: largest_along },
+    Judgement {
+        name: "width_of_rise",
+        help: "of each line, how far along the axis it is from the crossing of `from` to that of `to`",
+        judge: width_of_rise,
     },
     Judgement {
         name: "spread_along",
@@ -76,6 +93,18 @@ impl Line<'_> {
     fn steps(&self) -> impl Iterator<Item = f64> + '_ {
         self.y.windows(2).map(|pair| pair[1] - pair[0])
     }
+
+    /// Steps in the direction of `sign` that are larger than half the interval of their differences; a single seed has no interval.
+    fn certain_steps(&self, sign: f64) -> f64 {
+        let is_certain = |pair: &&[&Sample]| {
+            let [Ok(one), Ok(next)] = [pair[0].numbers(), pair[1].numbers()] else { return false };
+            let differences: Vec<f64> =
+                one.iter().zip(&next).map(|(one, next)| sign * (next - one)).collect();
+            let step = value_of_differences(String::new(), &differences);
+            step.half_width.is_some_and(|half_width| step.value > half_width)
+        };
+        self.samples.windows(2).filter(is_certain).count() as f64
+    }
 }
 
 fn lines<'a>(samples: &[&'a Sample], args: &Args) -> Result<Vec<Line<'a>>> {
@@ -109,6 +138,23 @@ fn smallest_step(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
 
 fn largest_step(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     each_line(samples, args, |line| line.steps().fold(f64::NEG_INFINITY, f64::max))
+}
+
+fn rises(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    each_line(samples, args, |line| line.certain_steps(1.0))
+}
+
+fn falls(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    each_line(samples, args, |line| line.certain_steps(-1.0))
+}
+
+fn largest_along(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    each_line(samples, args, |line| line.y.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+}
+
+fn width_of_rise(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    let (from, to) = (args.needed_number("from")?, args.needed_number("to")?);
+    each_line(samples, args, |line| crossed(line, to) - crossed(line, from))
 }
 
 fn spread_along(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
@@ -171,12 +217,15 @@ fn later_below(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
 
 fn crossing(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     let level = args.needed_number("level")?;
-    each_line(samples, args, |line| {
-        let pairs = line.x.windows(2).zip(line.y.windows(2));
-        let crossed = pairs.filter(|(_, y)| (y[0] - level) * (y[1] - level) <= 0.0 && y[0] != y[1]);
-        let place = |(x, y): (&[f64], &[f64])| x[0] + (x[1] - x[0]) * (level - y[0]) / (y[1] - y[0]);
-        crossed.map(place).next().unwrap_or(f64::NAN)
-    })
+    each_line(samples, args, |line| crossed(line, level))
+}
+
+/// The place at which a line first crosses `level`; not a number if it does not.
+fn crossed(line: &Line, level: f64) -> f64 {
+    let pairs = line.x.windows(2).zip(line.y.windows(2));
+    let crossed = pairs.filter(|(_, y)| (y[0] - level) * (y[1] - level) <= 0.0 && y[0] != y[1]);
+    let place = |(x, y): (&[f64], &[f64])| x[0] + (x[1] - x[0]) * (level - y[0]) / (y[1] - y[0]);
+    crossed.map(place).next().unwrap_or(f64::NAN)
 }
 
 fn place(line: &Line, better: fn(f64, f64) -> bool) -> f64 {
@@ -206,7 +255,7 @@ fn slope(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{args, grid_samples};
+    use super::super::tests::{args, grid_samples, samples};
     use super::*;
 
     fn of(judge: fn(&[&Sample], &Args) -> Result<Vec<Value>>, with: &str) -> f64 {
@@ -228,9 +277,24 @@ mod tests {
     }
 
     #[test]
+    fn a_step_counts_if_all_seeds_agree_and_not_if_they_scatter() {
+        let of = |points: &[(&str, &[f64])], judge: fn(&[&Sample], &Args) -> Result<Vec<Value>>| {
+            let samples = samples(points);
+            judge(&samples.iter().collect::<Vec<_>>(), &args("along = \"point\"")).unwrap()[0].value
+        };
+        let clear: [(&str, &[f64]); 3] =
+            [("1", &[1.0, 2.0, 3.0]), ("2", &[0.9, 1.9, 2.91]), ("3", &[1.9, 2.95, 3.9])];
+        assert_eq!((of(&clear, rises), of(&clear, falls)), (1.0, 1.0));
+        let scattered: [(&str, &[f64]); 2] = [("1", &[1.0, 2.0, 3.0]), ("2", &[2.5, 1.0, 3.0])];
+        assert_eq!((of(&scattered, rises), of(&scattered, falls)), (0.0, 0.0));
+    }
+
+    #[test]
     fn ranks_steps_and_places_are_those_of_the_line() {
         assert!((of(spearman, "along = \"n\"") - 0.7).abs() < 1e-12);
         assert!((of(smallest_step, "along = \"n\"") + 0.15).abs() < 1e-12);
+        assert_eq!(of(largest_along, "along = \"n\""), 1.0);
+        assert!((of(width_of_rise, "along = \"n\"\nfrom = 0.59\nto = 0.725") - 0.3).abs() < 1e-12);
         assert_eq!(of(place_of_largest, "along = \"n\""), 16.0);
         assert_eq!(of(spread_along, "along = \"n\""), 0.5);
         assert!((of(slope, "along = \"n\"") - 0.095).abs() < 1e-12);

@@ -13,6 +13,11 @@ pub(super) const JUDGEMENTS: &[Judgement] = &[
         judge: difference,
     },
     Judgement {
+        name: "difference_between",
+        help: "of each pair, `of` less `minus` at the points `here`, less the same at the points `there`, seed by seed",
+        judge: difference_between,
+    },
+    Judgement {
         name: "mean_difference",
         help: "the mean over `of` less the mean over `minus`",
         judge: mean_difference,
@@ -38,6 +43,9 @@ pub(super) const JUDGEMENTS: &[Judgement] = &[
 /// Pairs of samples that agree in every axis that the two sets do not name.
 fn pairs<'a>(samples: &[&'a Sample], one: &At, other: &At) -> Result<Vec<(String, &'a Sample, &'a Sample)>> {
     let named: Vec<&str> = one.0.keys().chain(other.0.keys()).map(String::as_str).collect();
+    // An axis on which `one` names several points tells the pairs apart.
+    let is_one = |axis: &&&str| one.0.get(**axis).is_none_or(|labels| labels.all().len() == 1);
+    let hidden: Vec<&str> = named.iter().filter(is_one).copied().collect();
     let others = at(samples, other)?.into_iter();
     let others: HashMap<String, &Sample> =
         others.map(|sample| (sample.point.words_without(&named), sample)).collect();
@@ -45,7 +53,7 @@ fn pairs<'a>(samples: &[&'a Sample], one: &At, other: &At) -> Result<Vec<(String
         let words = sample.point.words_without(&named);
         let missing = || Error::NoReading(format!("nothing stands beside the point {words:?}"));
         let partner = *others.get(&words).ok_or_else(missing)?;
-        Ok((words, sample, partner))
+        Ok((sample.point.words_without(&hidden), sample, partner))
     };
     at(samples, one)?.into_iter().map(pair).collect()
 }
@@ -67,6 +75,30 @@ fn each_pair(
 
 fn difference(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     each_pair(samples, args, "minus", |one, other| one - other)
+}
+
+fn difference_between(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    let [of, minus, here, there] = ["of", "minus", "here", "there"].map(|key| args.at(key));
+    let (of, minus, here, there) = (of?, minus?, here?, there?);
+    let named: Vec<&str> =
+        [&of, &minus, &here, &there].iter().flat_map(|at| at.0.keys()).map(|k| &**k).collect();
+    let numbers = |words: &str, first: &At, second: &At| -> Result<Vec<f64>> {
+        let meant = |sample: &&&Sample| {
+            let point = &sample.point;
+            point.is_at(first) && point.is_at(second) && point.words_without(&named) == words
+        };
+        let missing = || Error::NoReading(format!("a point beside {words:?} is missing"));
+        samples.iter().find(meant).ok_or_else(missing)?.numbers()
+    };
+    let value = |words: String| -> Result<Value> {
+        let [a, b] = [numbers(&words, &of, &here)?, numbers(&words, &minus, &here)?];
+        let [c, d] = [numbers(&words, &of, &there)?, numbers(&words, &minus, &there)?];
+        let made: Vec<f64> =
+            a.iter().zip(&b).zip(c.iter().zip(&d)).map(|((a, b), (c, d))| (a - b) - (c - d)).collect();
+        Ok(value_of_differences(words, &made))
+    };
+    let ours = samples.iter().filter(|sample| sample.point.is_at(&of) && sample.point.is_at(&here));
+    ours.map(|sample| value(sample.point.words_without(&named))).collect()
 }
 
 fn relative_change(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
@@ -119,6 +151,14 @@ mod tests {
         assert_eq!(smallest_difference(&samples, &with).unwrap()[0].value, -3.0);
         assert_eq!(share_below(&samples, &with).unwrap()[0].value, 0.5);
         assert_eq!(mean_difference(&samples, &with).unwrap()[0].value, 0.5);
+        let with = args("of = { n = [\"1\", \"2\"] }\nminus = { n = \"1\" }");
+        let values = difference(&samples, &with).unwrap();
+        let found: Vec<_> = values.iter().map(|value| (&*value.at, value.value)).collect();
+        assert_eq!(found, [("x, 1", 0.0), ("x, 2", 2.0), ("y, 1", 0.0), ("y, 2", 9.0)]);
+        let between = args(
+            "of = { n = \"2\" }\nminus = { n = \"1\" }\nhere = { kind = \"y\" }\nthere = { kind = \"x\" }",
+        );
+        assert_eq!(difference_between(&samples, &between).unwrap()[0].value, 9.0 - 2.0);
         let over = args("of = { kind = \"y\" }\nover = { kind = \"x\" }");
         assert_eq!(ratio(&samples, &over).unwrap()[0].value, 0.2);
     }

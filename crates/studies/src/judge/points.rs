@@ -9,12 +9,22 @@ pub(super) const JUDGEMENTS: &[Judgement] = &[
     Judgement { name: "each", help: "a value of each point: the mean over its seeds", judge: each },
     Judgement { name: "mean", help: "the mean over all points", judge: over_all },
     Judgement { name: "smallest", help: "the smallest mean of a point", judge: smallest },
+    Judgement {
+        name: "smallest_reading",
+        help: "the smallest reading of a point, whichever seed has it",
+        judge: smallest_reading,
+    },
     Judgement { name: "largest", help: "the largest mean of a point", judge: largest },
     Judgement { name: "spread", help: "the largest mean of a point less the smallest", judge: spread },
     Judgement {
         name: "deviation",
         help: "of each point the standard deviation over its seeds",
         judge: deviation,
+    },
+    Judgement {
+        name: "off_by",
+        help: "of each point, the distance of its mean from `from`, over `from`",
+        judge: off_by,
     },
     Judgement {
         name: "share_below",
@@ -58,6 +68,16 @@ fn smallest(samples: &[&Sample], _: &Args) -> Result<Vec<Value>> {
     extreme(samples, |one, other| one < other)
 }
 
+fn smallest_reading(samples: &[&Sample], _: &Args) -> Result<Vec<Value>> {
+    let least = |sample: &&Sample| -> Result<Value> {
+        let value = sample.numbers()?.into_iter().fold(f64::INFINITY, f64::min);
+        Ok(Value { at: sample.point.words_without(&[]), ..Value::bare(value, &[sample]) })
+    };
+    let values = samples.iter().map(least).collect::<Result<Vec<_>>>()?;
+    let least = values.into_iter().reduce(|least, next| if next.value < least.value { next } else { least });
+    Ok(least.into_iter().collect())
+}
+
 fn largest(samples: &[&Sample], _: &Args) -> Result<Vec<Value>> {
     extreme(samples, |one, other| one > other)
 }
@@ -79,6 +99,16 @@ fn deviation(samples: &[&Sample], _: &Args) -> Result<Vec<Value>> {
         Ok(Value { at, value: deviation, half_width: None, seeds: numbers.len() })
     };
     samples.iter().map(of).collect()
+}
+
+fn off_by(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    let from = args.needed_number("from")?;
+    let of = |value: Value| Value {
+        value: (value.value / from - 1.0).abs(),
+        half_width: value.half_width.map(|half_width| half_width / from.abs()),
+        ..value
+    };
+    Ok(each(samples, args)?.into_iter().map(of).collect())
 }
 
 fn share_below(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
@@ -110,9 +140,11 @@ mod tests {
         let samples = samples(&[("a", &[1.0, 3.0]), ("b", &[5.0, 5.0])]);
         let samples: Vec<&Sample> = samples.iter().collect();
         assert_eq!(spread(&samples, &Args::default()).unwrap()[0].value, 3.0);
+        assert_eq!(smallest_reading(&samples, &Args::default()).unwrap()[0].value, 1.0);
         assert_eq!(smallest(&samples, &Args::default()).unwrap()[0].at, "a");
         assert_eq!(over_all(&samples, &Args::default()).unwrap()[0].value, 3.5);
         assert_eq!(share_below(&samples, &args("level = 3.0")).unwrap()[0].value, 0.5);
+        assert_eq!(off_by(&samples, &args("from = 4.0")).unwrap()[1].value, 0.25);
         assert_eq!(count_within(&samples, &args("from = 2")).unwrap()[0].value, 2.0);
         assert_eq!(deviation(&samples, &Args::default()).unwrap()[0].value, 2.0f64.sqrt());
     }

@@ -29,9 +29,20 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure { name: "goodput", help: "payload rate of `flow`, Mbit/s", take: goodput },
     Measure {
+        name: "wire_rate",
+        help:
+            "rate at which bytes of `flow` left the bottleneck, headers and retransmissions included, Mbit/s",
+        take: wire_rate,
+    },
+    Measure {
         name: "goodput_share",
         help: "payload rate of `flow` over the payload capacity, 0 to 1",
         take: goodput_share,
+    },
+    Measure {
+        name: "completed_in",
+        help: "time from the start of `flow`, with its handshake, until its last byte arrived, s",
+        take: completed_in,
     },
     Measure {
         name: "goodput_ratio",
@@ -80,6 +91,13 @@ fn goodput(outcome: &Outcome, args: &Args) -> Result<Reading> {
 fn goodput_share(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let flows = named(outcome, window(outcome, args)?, args, "flow");
     Ok(flows.iter().map(|flow| flow.share_of_payload_capacity).sum::<f64>().into())
+}
+
+fn completed_in(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let name = args.needed_text("flow")?;
+    let totals = outcome.run.totals.iter().find(|totals| is(outcome, &totals.flow, name));
+    let time = totals.and_then(|totals| totals.completed_in_s);
+    time.map(Reading::One).ok_or_else(|| nothing(format!("{name:?} was not completed")))
 }
 
 fn goodput_ratio(outcome: &Outcome, args: &Args) -> Result<Reading> {
@@ -147,6 +165,12 @@ fn wire_of_rate(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let (bytes, _) = at_link(outcome, window, &args.texts("flow"))?;
     let capacity = window.links[0].capacity_bit_s * (window.to_s - window.from_s);
     Ok((bytes as f64 * 8.0 / capacity).into())
+}
+
+fn wire_rate(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let window = window(outcome, args)?;
+    let (bytes, _) = at_link(outcome, window, &args.texts("flow"))?;
+    Ok((bytes as f64 * 8.0 / (window.to_s - window.from_s) / 1e6).into())
 }
 
 fn drained(outcome: &Outcome, args: &Args) -> Result<Reading> {
