@@ -15,7 +15,8 @@ pub fn all() -> Result<Vec<Chosen>> {
     Ok(papers::all()?.iter().flat_map(of).collect())
 }
 
-/// The entries with these names: "gong2012" is a paper, "gong2012/fig2" an entry. No names choose all.
+/// The entries with these names: "gong2012" is a paper, "gong2012/fig2" an entry. No names choose every paper of
+/// others; our own questions are chosen by name.
 ///
 /// # Errors
 /// A name that nothing has.
@@ -32,7 +33,8 @@ pub fn named(names: &[String]) -> Result<Vec<Chosen>> {
         }
     }
     let meant = |chosen: &Chosen| {
-        names.is_empty() || names.iter().any(|name| chosen.paper.id == *name || full(chosen) == *name)
+        let is_named = names.iter().any(|name| chosen.paper.id == *name || full(chosen) == *name);
+        is_named || (names.is_empty() && !chosen.paper.by_name)
     };
     Ok(all.into_iter().filter(meant).collect())
 }

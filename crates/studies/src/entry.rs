@@ -18,6 +18,9 @@ pub struct Paper {
     pub authors: String,
     /// Its title.
     pub title: String,
+    /// It is no paper of others: it is run only if it is named.
+    #[serde(default)]
+    pub by_name: bool,
     /// Runs that checks refer to.
     #[serde(rename = "grid", default)]
     pub grids: Vec<Grid>,
@@ -32,7 +35,7 @@ pub struct Paper {
 pub struct Grid {
     /// Its name in the paper's checks.
     pub id: String,
-    /// The file in `scenarios/papers`.
+    /// The file in `scenarios/papers` or `scenarios/questions`.
     pub scenario: String,
     /// Assignments that hold at every point: `link.queue="codel"`.
     #[serde(default)]

@@ -33,7 +33,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "curve_below_after",
-        help: "time from `from` until a curve is first below `level`, or until `to` if it never is, s",
+        help: "time from `from` until a curve is first below `level`, or until `to` if it never is, s; with `over` its mean over the following so many seconds counts",
         take: below_after,
     },
     Measure {
@@ -124,10 +124,25 @@ fn growth(outcome: &Outcome, args: &Args) -> Result<Reading> {
 
 fn below_after(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let (from, level) = (args.needed_number("from")?, args.needed_number("level")?);
-    let points = within(outcome, args)?;
+    let points = match args.number("over") {
+        Some(over) => means_over(&within(outcome, args)?, over),
+        None => within(outcome, args)?,
+    };
     let first = points.iter().find(|[_, y]| *y < level);
     let until = first.map(|[at, _]| *at).or(args.number("to"));
     until.map(|until| (until - from).into()).ok_or_else(|| nothing("the curve was never below that level"))
+}
+
+/// At each point the mean of the `over` seconds that begin there, as far as the curve goes.
+fn means_over(points: &[[f64; 2]], over: f64) -> Vec<[f64; 2]> {
+    let last = points.last().map_or(0.0, |[at, _]| *at);
+    let whole = points.iter().enumerate().take_while(|(_, [at, _])| at + over <= last);
+    let mean = |(index, [from, _]): (usize, &[f64; 2])| {
+        let ys = points[index..].iter().take_while(|[at, _]| *at < from + over).map(|[_, y]| *y);
+        let (number, sum) = ys.fold((0.0, 0.0), |(number, sum), y| (number + 1.0, sum + y));
+        [*from, sum / number]
+    };
+    whole.map(mean).collect()
 }
 
 fn points(outcome: &Outcome, args: &Args) -> Result<Reading> {
@@ -168,6 +183,12 @@ mod tests {
         assert_eq!(read(mean, "to = 3"), 7.0 / 3.0);
         assert_eq!(read(above, "level = 7"), 3.0 / 9.0);
         assert_eq!(read(low, "from = 4"), 0.5);
+        assert_eq!(read(below_after, "from = 0\nlevel = 1.5"), 0.0);
+        assert_eq!(read(below_after, "from = 4\nto = 9\nlevel = 1.5"), 5.0, "never, so the whole time");
+        assert_eq!(
+            means_over(&[[0.0, 8.0], [1.0, 0.0], [2.0, 4.0], [3.0, 9.0]], 2.0),
+            [[0.0, 4.0], [1.0, 2.0]]
+        );
         assert_eq!(read(rise, "from = 3\nto = 4\nafter = 4\nunit = 2"), 2.0);
     }
 }

@@ -1,7 +1,7 @@
 //! Measures of exact events of senders: `flow` names the sender, `what` the event. The scenario must record events.
 
 use super::curve::points_of;
-use super::{is, nothing, Measure};
+use super::{is, known, nothing, Measure};
 use crate::entry::Args;
 use crate::error::Result;
 use crate::reading::Reading;
@@ -48,12 +48,18 @@ pub(super) const MEASURES: &[Measure] = &[
         take: base_at_first,
     },
     Measure {
+        name: "curve_p95_after",
+        help: "95th percentile of the curve `quantity` of `of` in the empty path's round trip, and `more` seconds, after each event `what` of `flow`",
+        take: p95_after,
+    },
+    Measure {
         name: "maxima_with_event",
         help: "of the times in which `flow`'s window is above `above` of its largest from `from` on, the part that an event `what` ends",
         take: maxima_with_event,
     },
 ];
 
+/// The events that the arguments name.
 fn events<'a>(outcome: &'a Outcome, args: &'a Args) -> Result<impl Iterator<Item = &'a Exact>> {
     let (flow, what) = (args.needed_text("flow")?, args.needed_text("what")?);
     let (from, to) = (args.number("from").unwrap_or(0.0), args.number("to").unwrap_or(f64::INFINITY));
@@ -155,6 +161,23 @@ fn total(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok((count as f64).into())
 }
 
+fn p95_after(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let length =
+        known(outcome, args.needed_text("flow")?)?.rtt.as_secs_f64() + args.number("more").unwrap_or(0.0);
+    let starts: Vec<f64> = events(outcome, args)?.map(|event| event.at_s).collect();
+    let points = points_of(outcome, args.needed_text("of")?, args.needed_text("quantity")?)?;
+    let after = p95_of(&points, &starts, length);
+    after.map(Reading::One).ok_or_else(|| nothing("the curve has no value after such an event"))
+}
+
+/// The 95th percentile of the points that follow one of `starts` within `length`.
+fn p95_of(points: &[[f64; 2]], starts: &[f64], length: f64) -> Option<f64> {
+    let follows = |at: f64| starts.iter().any(|start| (*start..=start + length).contains(&at));
+    let mut ys: Vec<f64> = points.iter().filter(|[at, _]| follows(*at)).map(|[_, y]| *y).collect();
+    ys.sort_by(f64::total_cmp);
+    ys.get(ys.len() * 19 / 20).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,5 +223,13 @@ mod tests {
     #[test]
     fn one_of_two_maxima_ends_with_a_loss() {
         assert_eq!(read(maxima_with_event, "above = 0.9"), 0.5);
+    }
+
+    #[test]
+    fn the_percentile_is_of_the_points_after_an_event_alone() {
+        let points: Vec<[f64; 2]> = (0..200).map(|at| [f64::from(at), f64::from(at)]).collect();
+        assert_eq!(p95_of(&points, &[100.0], 19.0), Some(119.0), "the 20th of 20 points");
+        assert_eq!(p95_of(&points, &[0.0, 100.0], 9.0), Some(109.0));
+        assert_eq!(p95_of(&points, &[100.5], 0.4), None);
     }
 }

@@ -51,6 +51,11 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure { name: "part", help: "payload rate of `flow` over that of all flows, 0 to 1", take: part },
     Measure {
+        name: "smallest_part",
+        help: "payload rate of the flow with the least over that of all flows, 0 to 1",
+        take: smallest_part,
+    },
+    Measure {
         name: "byte_share",
         help: "bytes of `flow` that left the bottleneck, retransmissions included, over all, 0 to 1",
         take: byte_share,
@@ -109,6 +114,15 @@ fn part(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let all = rate(&window.flows.iter().collect::<Vec<_>>());
     match all > 0.0 {
         true => Ok((rate(&named(outcome, window, args, "flow")) / all).into()),
+        false => Err(nothing("no flow sent anything in this window")),
+    }
+}
+
+fn smallest_part(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let rates = window(outcome, args)?.flows.iter().map(|flow| flow.goodput_bit_s);
+    let all: f64 = rates.clone().sum();
+    match all > 0.0 {
+        true => Ok((rates.fold(f64::INFINITY, f64::min) / all).into()),
         false => Err(nothing("no flow sent anything in this window")),
     }
 }

@@ -20,11 +20,20 @@ pub(super) const MEASURES: &[Measure] = &[
         take: queue_of_buffer,
     },
     Measure {
+        name: "class_queue",
+        help: "mean number of packets of `class`, best effort or lower effort, in the queue",
+        take: class_queue,
+    },
+    Measure {
         name: "queue_empty",
         help: "part of the time in which the queue is empty, P(Q = 0)",
         take: queue_empty,
     },
-    Measure { name: "queuing_delay", help: "mean queuing delay of packets, ms", take: queuing_delay },
+    Measure {
+        name: "queuing_delay",
+        help: "queuing delay of packets, ms: `stat` is mean, p50, p95 or max",
+        take: queuing_delay,
+    },
     Measure {
         name: "queuing_delay_growth",
         help: "mean queuing delay in `window` less that in the window `than`, ms",
@@ -83,7 +92,23 @@ fn mean_delay(link: &LinkFigures) -> Result<f64> {
 }
 
 fn queuing_delay(outcome: &Outcome, args: &Args) -> Result<Reading> {
-    Ok(mean_delay(link(outcome, args)?)?.into())
+    let delay = link(outcome, args)?.queuing_delay.as_ref();
+    let delay = delay.ok_or_else(|| nothing("no packet crossed the link in this window"))?;
+    Ok(match args.text("stat").unwrap_or("mean") {
+        "mean" => delay.mean_ms,
+        "p50" => delay.p50_ms,
+        "p95" => delay.p95_ms,
+        "max" => delay.max_ms,
+        other => return Err(nothing(format!("there is no statistic {other:?}"))),
+    }
+    .into())
+}
+
+fn class_queue(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let wanted = args.needed_text("class")?;
+    let class = link(outcome, args)?.classes.iter().find(|class| class.class == wanted);
+    let packets = class.and_then(|class| class.queue_packets);
+    packets.map(Reading::One).ok_or_else(|| nothing(format!("the queue of {wanted:?} was not recorded")))
 }
 
 fn queuing_delay_growth(outcome: &Outcome, args: &Args) -> Result<Reading> {

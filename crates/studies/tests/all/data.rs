@@ -105,13 +105,27 @@ fn every_label_that_a_check_or_a_thinner_axis_names_is_on_the_axis() {
 }
 
 #[test]
-fn every_file_of_scenarios_papers_is_built_in() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/papers");
-    let names =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let files: BTreeSet<String> = names.filter(|name| name.ends_with(".toml")).collect();
-    let built_in: BTreeSet<String> = papers::scenarios().map(str::to_owned).collect();
+fn every_file_of_the_scenarios_of_papers_and_questions_is_built_in() {
+    let folder = |name: &str| format!("{}/../../scenarios/{name}", env!("CARGO_MANIFEST_DIR"));
+    let entries =
+        ["papers", "questions"].into_iter().flat_map(|name| std::fs::read_dir(folder(name)).unwrap());
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut files: Vec<String> = names.filter(|name| name.ends_with(".toml")).collect();
+    let mut built_in: Vec<String> = papers::scenarios().map(str::to_owned).collect();
+    files.sort();
+    built_in.sort();
     assert_eq!(files, built_in);
+}
+
+#[test]
+fn our_own_questions_are_run_only_if_they_are_named() {
+    let chosen = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        choice::named(&names).unwrap()
+    };
+    assert!(!chosen(&[]).is_empty() && chosen(&[]).iter().all(|chosen| chosen.paper.id != "questions"));
+    assert!(chosen(&["questions"]).iter().all(|chosen| chosen.paper.id == "questions"));
+    assert_eq!(chosen(&["questions/classify"]).len(), 1);
 }
 
 #[test]
