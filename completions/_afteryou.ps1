@@ -361,6 +361,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;study' {
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write a book into this folder: a summary, a page for each paper with its figures, the scenario files')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at the same time; the number of cores by default')
             [CompletionResult]::new('--cache', '--cache', [CompletionResultType]::ParameterName, 'Keep the readings of runs in this folder, where an interrupted study goes on; the user''s cache by default')
             [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'Print the entries instead of running them')

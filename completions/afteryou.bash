@@ -1465,12 +1465,16 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__study)
-            opts="-h --list --check --quick --full-repeats --second-seeds --json --jobs --cache --help"
+            opts="-h --list --check --quick --full-repeats --second-seeds --out --json --jobs --cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -330,6 +330,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --help 'Print help'
         }
         &'afteryou;study'= {
+            cand --out 'Write a book into this folder: a summary, a page for each paper with its figures, the scenario files'
             cand --jobs 'Runs at the same time; the number of cores by default'
             cand --cache 'Keep the readings of runs in this folder, where an interrupted study goes on; the user''s cache by default'
             cand --list 'Print the entries instead of running them'

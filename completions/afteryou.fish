@@ -248,6 +248,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand report" -l png -d 'Wri
 complete -c afteryou -n "__fish_afteryou_using_subcommand report" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand compare" -l out -d 'Write a page with the figures and the curves of both' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand compare" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l out -d 'Write a book into this folder: a summary, a page for each paper with its figures, the scenario files' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l jobs -d 'Runs at the same time; the number of cores by default' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l cache -d 'Keep the readings of runs in this folder, where an interrupted study goes on; the user\'s cache by default' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l list -d 'Print the entries instead of running them'

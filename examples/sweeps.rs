@@ -9,10 +9,11 @@
 //! end its folder must have the bytes of the undisturbed one.
 
 mod support;
+#[path = "support/sweep_folder.rs"]
+mod sweep_folder;
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -94,20 +95,10 @@ fn killed(folder: &Path, runs: u64, kills: u64, whole: Duration, random: &mut Pc
         std::thread::sleep(Duration::from_millis(random.next_u64() % longest_ms));
         child.kill()?;
         child.wait()?;
-        let journal = std::fs::read(folder.join("killed/journal")).unwrap_or_default();
-        finished.push(journal.iter().filter(|byte| **byte == b'\n').count());
+        finished.push(sweep_folder::finished(&folder.join("killed")));
     }
     measured(folder, "killed", runs, 2)?;
     Ok(finished)
-}
-
-fn contents(dir: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
-    let mut files = BTreeMap::new();
-    for entry in std::fs::read_dir(dir)? {
-        let entry = entry?;
-        files.insert(entry.file_name().to_string_lossy().into_owned(), std::fs::read(entry.path())?);
-    }
-    Ok(files)
 }
 
 fn main() -> Result<()> {
@@ -139,7 +130,8 @@ fn main() -> Result<()> {
 
     let finished = killed(folder, runs, kills, best[1], &mut Pcg64::seed_from_u64(seed))?;
     println!("killed {kills} times, with {finished:?} of {runs} runs finished");
-    let (whole, after) = (contents(&folder.join("2 jobs, 0"))?, contents(&folder.join("killed"))?);
+    let (whole, after) =
+        (sweep_folder::files(&folder.join("2 jobs, 0"))?, sweep_folder::files(&folder.join("killed"))?);
     if whole != after {
         return Err("the folder of the killed sweep differs from that of the undisturbed one".into());
     }

@@ -3,7 +3,7 @@
 use crate::entry::{At, Call, Check, Entry, Grid, Paper};
 use crate::error::{Error, Result};
 use crate::grid::{Extent, GridPoint};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// An entry and its paper.
 #[derive(Clone, Copy, Debug)]
@@ -58,50 +58,59 @@ pub struct Wanted {
 /// # Errors
 /// A check that names a grid that is not there.
 pub fn wanted(chosen: &[Chosen], extent: Extent, figures: bool) -> Result<Vec<Wanted>> {
-    let mut all: Vec<Wanted> = Vec::new();
+    let mut all = All { extent, places: HashMap::new(), wanted: Vec::new() };
     for (index, chosen) in chosen.iter().enumerate() {
         for check in &chosen.entry.checks {
             let grid = chosen.grid(check)?;
             if is_run(check, grid, extent) {
-                add(&mut all, index, grid, &check.at, extent, [&check.measure]);
+                all.add(index, grid, &check.at, [&check.measure]);
             }
         }
         for figure in chosen.entry.figures.iter().filter(|_| figures) {
             let Some(name) = &figure.grid else { continue };
             let grid = chosen.grid_of(name, &figure.title)?;
             if extent != Extent::Quick || !grid.slow {
-                add(&mut all, index, grid, &figure.at, extent, figure.measure.iter().chain(&figure.inner));
+                all.add(index, grid, &figure.at, figure.measure.iter().chain(&figure.inner));
             }
         }
     }
     // In the order of the axes, whichever check names a point first.
-    let mut places = Vec::with_capacity(all.len());
-    for wanted in &all {
-        let first = all.iter().position(|other| std::ptr::eq(other.grid, wanted.grid));
-        places.push((first, wanted.grid.points(extent).iter().position(|point| *point == wanted.point)));
-    }
-    let mut ordered: Vec<_> = places.into_iter().zip(all).collect();
-    ordered.sort_by_key(|(place, _)| *place);
-    Ok(ordered.into_iter().map(|(_, wanted)| wanted).collect())
+    all.wanted.sort_by_key(|(place, _)| *place);
+    Ok(all.wanted.into_iter().map(|(_, wanted)| wanted).collect())
 }
 
-/// Adds the points of `grid` at `at` with the measures of them.
-fn add<'a>(
-    all: &mut Vec<Wanted>,
-    first: usize,
-    grid: &'static Grid,
-    at: &At,
+/// Points while they are collected.
+struct All {
     extent: Extent,
-    measures: impl IntoIterator<Item = &'a Call> + Clone,
-) {
-    for point in grid.points(extent).into_iter().filter(|point| point.is_at(at)) {
-        let same = |wanted: &Wanted| std::ptr::eq(wanted.grid, grid) && wanted.point == point;
-        let place = all.iter().position(same).unwrap_or_else(|| {
-            all.push(Wanted { grid, point, measures: BTreeMap::new(), first });
-            all.len() - 1
-        });
-        let calls = measures.clone().into_iter().map(|call| (measure_key(call), call.clone()));
-        all[place].measures.extend(calls);
+    /// By grid, its place among the grids and, of its points that are wanted, the place in `wanted`.
+    places: HashMap<*const Grid, (usize, HashMap<usize, usize>)>,
+    /// Each with the place of its grid and its own within the grid.
+    wanted: Vec<((usize, usize), Wanted)>,
+}
+
+impl All {
+    /// Adds the points of `grid` at `at` with the measures of them.
+    fn add<'a>(
+        &mut self,
+        first: usize,
+        grid: &'static Grid,
+        at: &At,
+        measures: impl IntoIterator<Item = &'a Call> + Clone,
+    ) {
+        let grids = self.places.len();
+        let (of_grid, places) = self.places.entry(grid).or_insert_with(|| (grids, HashMap::new()));
+        for (number, point) in grid.points(self.extent).into_iter().enumerate() {
+            if !point.is_at(at) {
+                continue;
+            }
+            let place = *places.entry(number).or_insert_with(|| {
+                let wanted = Wanted { grid, point, measures: BTreeMap::new(), first };
+                self.wanted.push(((*of_grid, number), wanted));
+                self.wanted.len() - 1
+            });
+            let calls = measures.clone().into_iter().map(|call| (measure_key(call), call.clone()));
+            self.wanted[place].1.measures.extend(calls);
+        }
     }
 }
 

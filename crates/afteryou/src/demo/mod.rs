@@ -27,6 +27,12 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
         anyhow::Ok(metadata.len())
     });
     let file_bytes = file_bytes.transpose()?;
+    if let (Some(path), Some(0)) = (&args.file, file_bytes) {
+        return Err(Failure::usage(format!(
+            "--file {} is empty: name a file of 1 B or more",
+            path.display()
+        )));
+    }
     let scenario = timetable::scenario(&args, file_bytes);
     let sources = args.file.iter().map(|path| (timetable::BACKUP.to_owned(), Source::File(path.clone())));
     let options = Options { sources: BTreeMap::from_iter(sources), ..Options::default() };

@@ -1,7 +1,10 @@
 //! Sweeps in folders as people run them: killed, restarted, split and joined.
 
+#[path = "../../../../examples/support/sweep_folder.rs"]
+mod sweep_folder;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
@@ -70,20 +73,7 @@ impl Place {
 
     /// Every file below a folder with its content.
     fn tree(&self, name: &str) -> BTreeMap<String, Vec<u8>> {
-        let mut files = BTreeMap::new();
-        collect(&self.path(name), "", &mut files);
-        files
-    }
-}
-
-fn collect(dir: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
-    for entry in std::fs::read_dir(dir).expect("a folder") {
-        let entry = entry.expect("readable");
-        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        match entry.file_type().expect("a type").is_dir() {
-            true => collect(&entry.path(), &format!("{name}/"), files),
-            false => _ = files.insert(name, std::fs::read(entry.path()).expect("readable")),
-        }
+        sweep_folder::files(&self.path(name)).expect("a folder")
     }
 }
 
@@ -96,11 +86,6 @@ fn same(one: &BTreeMap<String, Vec<u8>>, other: &BTreeMap<String, Vec<u8>>) {
 
 fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn journal_lines(dir: &Path) -> usize {
-    let bytes = std::fs::read(dir.join("journal")).unwrap_or_default();
-    bytes.iter().filter(|byte| **byte == b'\n').count()
 }
 
 #[test]
@@ -116,14 +101,14 @@ fn a_sweep_that_is_killed_again_and_again_has_the_same_bytes_and_repeats_no_fini
             if let Some(status) = child.try_wait().expect("a status") {
                 break Some(status);
             }
-            if journal_lines(&place.path("killed")) > before {
+            if sweep_folder::finished(&place.path("killed")) > before {
                 child.kill().expect("killed");
                 child.wait().expect("its end");
                 break None;
             }
             std::thread::sleep(Duration::from_millis(1));
         };
-        let now = journal_lines(&place.path("killed"));
+        let now = sweep_folder::finished(&place.path("killed"));
         assert!(now >= before, "no finished run is lost: {before}, then {now}");
         before = now;
         match ended {
@@ -243,7 +228,7 @@ fn ctrl_c_says_how_far_the_sweep_is() {
     let place = Place::new();
     let mut child = place.command("out", &["--jobs", "1", "--set", "duration=2000 s"]);
     let child = child.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it runs");
-    while journal_lines(&place.path("out")) == 0 {
+    while sweep_folder::finished(&place.path("out")) == 0 {
         std::thread::sleep(Duration::from_millis(5));
     }
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill").success());

@@ -68,8 +68,8 @@ pub struct ShortTerm {
 /// The longest time below a part of the fair share, to a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Starved {
-    /// The part of the fair share. That share is the flow's payload capacity over the number of flows that were active on its
-    /// slowest link in the step.
+    /// The part of the fair share. That share is the flow's payload capacity over the number of connections that were active on
+    /// its slowest link in the step, times the number of its own among them.
     pub below: f64,
     /// The longest time, s: consecutive steps in which the flow was active and below.
     pub longest_s: f64,

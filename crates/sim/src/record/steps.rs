@@ -105,11 +105,12 @@ impl<'a> SetSteps<'a> {
                 flow.payload_share() * capacities.fold(f64::INFINITY, f64::min) * hosts.max(1) as f64;
             let share = course.bytes as f64 * 8.0 / step.as_secs_f64() / capacity.max(1.0);
             let spec = &self.scenario.flow[*index];
-            let has_fair_share = spec.controller.is_some() && !spec.traffic.has_many_connections();
-            let others = self.slowest_link(*index).map_or(0, |link| competing[link]);
+            let link = spec.controller.as_ref().and_then(|_| self.slowest_link(*index));
+            // Each of the flow's own connections has a share.
+            let own = course.active.len().max(1);
             Member {
                 share,
-                of_fair_share: has_fair_share.then_some(share * others as f64),
+                of_fair_share: link.map(|link| share * competing[link] as f64 / own as f64),
                 is_active: !course.active.is_empty(),
             }
         };

@@ -1,7 +1,7 @@
 //! Sets of flows measured together: figures that can be counted by hand, and agreement with what is measured anyway.
 
 use afteryou_base::Span;
-use afteryou_scenario::outcome::{Run, SetFigures};
+use afteryou_scenario::outcome::{Run, SetFigures, Starved};
 use afteryou_scenario::passage::{Content, Passage};
 use afteryou_scenario::{Experiment, Scenario};
 use afteryou_sim::Watchers;
@@ -140,6 +140,24 @@ fn an_outage_is_a_stall_and_starves() {
     }
 }
 
+/// Transfers twice a second, each over a connection of its own: together they starve as long as the outage lasts.
+#[test]
+fn a_flow_with_many_connections_starves_by_their_total() {
+    let starved = |outage: &str| {
+        let figures = set(&format!(
+            "duration = \"30 s\"\nmeasure = {{ from = \"5 s\", flows = [\"short\"], step = \"0.5 s\" }}\n{LINK}\
+             [[flow]]\nname = \"short\"\ncontroller = \"cubic\"\nrtt = \"40 ms\"\n\
+             traffic = {{ arrivals = \"0.5 s\", size = \"200 kB\" }}\n\
+             [[flow]]\nname = \"long\"\ncontroller = \"cubic\"\nrtt = \"40 ms\"\n{outage}"
+        ));
+        figures.starved.unwrap()
+    };
+    assert_eq!(starved(""), Starved { below: 0.1, longest_s: 0.0, flow: None });
+    let outage = starved("[[drop]]\nat = \"10 s\"\nuntil = \"12 s\"\n");
+    assert!((1.5..6.5).contains(&outage.longest_s), "{outage:?}");
+    assert_eq!(outage.flow.as_deref(), Some("short"));
+}
+
 /// A stall that the run's end cuts off counts until then.
 #[test]
 fn a_flow_that_never_gets_on_again_has_a_stall_until_the_end() {
@@ -196,7 +214,7 @@ fn a_wrong_set_is_refused_with_its_line() {
         ("flows = 3", "\"all\", or a list of names"),
         ("stall = \"1 s\"", "write flows = \"all\" beside it"),
         ("flows = \"all\", step = \"0 s\"", "step = 0 us is no step for a window of 2 s: use 1 ms to 2 s"),
-        ("flows = \"all\", starved = \"300 %\"", "between 0% and 100%"),
+        ("flows = \"all\", starved = \"300 %\"", "a probability of 0% to 100%"),
     ] {
         let text = format!(
             "duration = \"2 s\"\nmeasure = {{ from = \"0 s\", {keys} }}\n{LINK}[[flow]]\nname = \"one\"\ncontroller = \"cubic\"\n\

@@ -1,11 +1,16 @@
 //! Judgements along an axis: `along` names it, in the order of the grid. Points that agree in all other axes are one line.
 
 use super::points::value_of_differences;
-use super::{Judgement, Sample, Value};
+use super::{at, Judgement, Sample, Value};
 use crate::entry::Args;
 use crate::error::{Error, Result};
 
 pub(super) const JUDGEMENTS: &[Judgement] = &[
+    Judgement {
+        name: "later_below",
+        help: "the place of `first_below` at `of` less that at `minus`",
+        judge: later_below,
+    },
     Judgement {
         name: "smallest_step",
         help: "of each line, the smallest step from a point to the next",
@@ -200,6 +205,14 @@ fn first_above(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
 fn first_below(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     let level = args.needed_number("level")?;
     each_line(samples, args, |line| sustained(line, |y| y < level))
+}
+
+fn later_below(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    let place = |key: &str| -> Result<f64> {
+        let values = first_below(&at(samples, &args.at(key)?)?, args)?;
+        Ok(values.first().map_or(f64::NAN, |value| value.value))
+    };
+    Ok(vec![Value::bare(place("of")? - place("minus")?, samples)])
 }
 
 fn crossing(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {

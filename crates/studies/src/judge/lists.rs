@@ -1,11 +1,16 @@
 //! Judgements of readings that are lists, such as D_p(N) for N = 1…40. The lists of a point's seeds are averaged place by place.
 
-use super::{mean, Judgement, Sample, Value};
+use super::{at, mean, Judgement, Sample, Value};
 use crate::entry::Args;
 use crate::error::{Error, Result};
 use crate::reading::Reading;
 
 pub(super) const JUDGEMENTS: &[Judgement] = &[
+    Judgement {
+        name: "peak_over_rest_less",
+        help: "peak_over_rest at `minus` less that at `of`",
+        judge: peak_over_rest_less,
+    },
     Judgement {
         name: "smallest_where",
         help: "the smallest first number of the points whose second one is at least `from`",
@@ -72,6 +77,13 @@ fn place_of_maximum(samples: &[&Sample], _: &Args) -> Result<Vec<Value>> {
 
 fn peak_over_rest(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     each(samples, |list| Ok(largest(part(list, args, "peak")?) / mean(part(list, args, "rest")?)))
+}
+
+fn peak_over_rest_less(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    let ratio = |key: &str| -> Result<Vec<Value>> { peak_over_rest(&at(samples, &args.at(key)?)?, args) };
+    let Some(of) = ratio("of")?.into_iter().next() else { return Ok(Vec::new()) };
+    let less = |minus: Value| Value { value: minus.value - of.value, ..minus };
+    Ok(ratio("minus")?.into_iter().map(less).collect())
 }
 
 fn mean_over_rest(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {

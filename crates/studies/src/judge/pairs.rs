@@ -4,6 +4,7 @@ use super::points::value_of_differences;
 use super::{at, mean, Judgement, Sample, Value};
 use crate::entry::{Args, At};
 use crate::error::{Error, Result};
+use std::collections::HashMap;
 
 pub(super) const JUDGEMENTS: &[Judgement] = &[
     Judgement {
@@ -45,12 +46,14 @@ fn pairs<'a>(samples: &[&'a Sample], one: &At, other: &At) -> Result<Vec<(String
     // An axis on which `one` names several points tells the pairs apart.
     let is_one = |axis: &&&str| one.0.get(**axis).is_none_or(|labels| labels.all().len() == 1);
     let hidden: Vec<&str> = named.iter().filter(is_one).copied().collect();
-    let others = at(samples, other)?;
+    let others = at(samples, other)?.into_iter();
+    let others: HashMap<String, &Sample> =
+        others.map(|sample| (sample.point.words_without(&named), sample)).collect();
     let pair = |sample: &'a Sample| {
         let words = sample.point.words_without(&named);
-        let partner = others.iter().find(|other| other.point.words_without(&named) == words);
         let missing = || Error::NoReading(format!("nothing stands beside the point {words:?}"));
-        Ok((sample.point.words_without(&hidden), sample, *partner.ok_or_else(missing)?))
+        let partner = *others.get(&words).ok_or_else(missing)?;
+        Ok((sample.point.words_without(&hidden), sample, partner))
     };
     at(samples, one)?.into_iter().map(pair).collect()
 }

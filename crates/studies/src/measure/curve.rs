@@ -8,6 +8,11 @@ use crate::reading::Reading;
 use afteryou_scenario::outcome::{Outcome, Series};
 
 pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "curve_growth",
+        help: "growth of a curve between `from` and `to` for each `per`, s",
+        take: growth,
+    },
     Measure { name: "curve_max", help: "largest value of a curve between `from` and `to`", take: largest },
     Measure { name: "curve_min", help: "smallest value of a curve between `from` and `to`", take: smallest },
     Measure { name: "curve_mean", help: "mean value of a curve between `from` and `to`", take: mean },
@@ -56,6 +61,15 @@ fn smallest(outcome: &Outcome, args: &Args) -> Result<Reading> {
 fn mean(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let points = within(outcome, args)?;
     Ok((points.iter().map(|[_, y]| *y).sum::<f64>() / points.len() as f64).into())
+}
+
+fn growth(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let points = within(outcome, args)?;
+    let ([start, low], [end, high]) = (points[0], points[points.len() - 1]);
+    match end > start {
+        true => Ok(((high - low) / (end - start) * args.needed_number("per")?).into()),
+        false => Err(nothing("the curve has one value in that time")),
+    }
 }
 
 fn below_after(outcome: &Outcome, args: &Args) -> Result<Reading> {
