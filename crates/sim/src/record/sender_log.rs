@@ -316,7 +316,9 @@ impl Log {
         }
         sender.outstanding = left;
         self.in_flight.set(&mut sender.in_flight, ack.now, Some(left));
-        if ack.newly_acked > 0 && gap > STALL {
+        // As short as a window asks for.
+        let shortest = self.settings.windows.iter().map(|(.., above)| *above).fold(STALL, Span::min);
+        if ack.newly_acked > 0 && gap > shortest {
             self.note(sender.last.cwnd, ack.now, "stall", Some(gap.as_secs_f64()));
         }
     }

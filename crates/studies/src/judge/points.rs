@@ -9,6 +9,11 @@ pub(super) const JUDGEMENTS: &[Judgement] = &[
     Judgement { name: "each", help: "a value of each point: the mean over its seeds", judge: each },
     Judgement { name: "mean", help: "the mean over all points", judge: over_all },
     Judgement { name: "smallest", help: "the smallest mean of a point", judge: smallest },
+    Judgement {
+        name: "smallest_reading",
+        help: "the smallest reading of a point, whichever seed has it",
+        judge: smallest_reading,
+    },
     Judgement { name: "largest", help: "the largest mean of a point", judge: largest },
     Judgement { name: "spread", help: "the largest mean of a point less the smallest", judge: spread },
     Judgement {
@@ -61,6 +66,16 @@ fn extreme(samples: &[&Sample], better: fn(f64, f64) -> bool) -> Result<Vec<Valu
 
 fn smallest(samples: &[&Sample], _: &Args) -> Result<Vec<Value>> {
     extreme(samples, |one, other| one < other)
+}
+
+fn smallest_reading(samples: &[&Sample], _: &Args) -> Result<Vec<Value>> {
+    let least = |sample: &&Sample| -> Result<Value> {
+        let value = sample.numbers()?.into_iter().fold(f64::INFINITY, f64::min);
+        Ok(Value { at: sample.point.words_without(&[]), ..Value::bare(value, &[sample]) })
+    };
+    let values = samples.iter().map(least).collect::<Result<Vec<_>>>()?;
+    let least = values.into_iter().reduce(|least, next| if next.value < least.value { next } else { least });
+    Ok(least.into_iter().collect())
 }
 
 fn largest(samples: &[&Sample], _: &Args) -> Result<Vec<Value>> {
@@ -125,6 +140,7 @@ mod tests {
         let samples = samples(&[("a", &[1.0, 3.0]), ("b", &[5.0, 5.0])]);
         let samples: Vec<&Sample> = samples.iter().collect();
         assert_eq!(spread(&samples, &Args::default()).unwrap()[0].value, 3.0);
+        assert_eq!(smallest_reading(&samples, &Args::default()).unwrap()[0].value, 1.0);
         assert_eq!(smallest(&samples, &Args::default()).unwrap()[0].at, "a");
         assert_eq!(over_all(&samples, &Args::default()).unwrap()[0].value, 3.5);
         assert_eq!(share_below(&samples, &args("level = 3.0")).unwrap()[0].value, 0.5);

@@ -17,37 +17,67 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure { name: "curve_min", help: "smallest value of a curve between `from` and `to`", take: smallest },
     Measure { name: "curve_mean", help: "mean value of a curve between `from` and `to`", take: mean },
     Measure {
+        name: "curve_low",
+        help: "smallest value of a curve between `from` and `to` over its largest",
+        take: low,
+    },
+    Measure {
+        name: "curve_rise",
+        help: "mean of a curve `after` s later less its mean between `from` and `to`, in units of `unit`",
+        take: rise,
+    },
+    Measure {
+        name: "curve_above",
+        help: "part of the points of a curve between `from` and `to` that are above `level`",
+        take: above,
+    },
+    Measure {
         name: "curve_below_after",
         help: "time from `from` until a curve is first below `level`, or until `to` if it never is, s",
         take: below_after,
     },
     Measure {
         name: "curve",
-        help: "the points of a curve between `from` and `to`, for figures",
+        help: "the points of a curve between `from` and `to`, for figures; with `every` each so many alone",
         take: points,
     },
 ];
 
-fn series<'a>(outcome: &'a Outcome, args: &Args) -> Result<&'a Series> {
-    let (of, quantity) = (args.needed_text("of")?, args.needed_text("quantity")?);
+fn series<'a>(outcome: &'a Outcome, of: &str, quantity: &str) -> Result<&'a Series> {
     let meant = |series: &&Series| series.quantity == quantity && is(outcome, &series.of, of);
     let found = outcome.run.series.iter().find(meant);
     found.ok_or_else(|| nothing(format!("the run has no curve {quantity:?} of {of:?}")))
 }
 
-/// The points of the curve in the time that the arguments name; there is one at least.
-fn within(outcome: &Outcome, args: &Args) -> Result<Vec<[f64; 2]>> {
-    let series = series(outcome, args)?;
-    let (from, to) = (args.number("from").unwrap_or(0.0), args.number("to").unwrap_or(f64::INFINITY));
+/// All points of the curve `quantity` of `of`, a flow or a link; there is one at least.
+pub(super) fn points_of(outcome: &Outcome, of: &str, quantity: &str) -> Result<Vec<[f64; 2]>> {
+    let series = series(outcome, of, quantity)?;
     let timed = series.values.iter().enumerate().filter_map(|(index, value)| {
         let at = series.start_s + index as f64 * series.step_s;
         Some([at, (*value)?])
     });
-    let points: Vec<[f64; 2]> = timed.filter(|[at, _]| (from..=to).contains(at)).collect();
+    some(timed.collect())
+}
+
+fn some(points: Vec<[f64; 2]>) -> Result<Vec<[f64; 2]>> {
     match points.is_empty() {
         false => Ok(points),
         true => Err(nothing("the curve has no value in that time")),
     }
+}
+
+/// The points of the curve in the time that the arguments name; there is one at least.
+fn within(outcome: &Outcome, args: &Args) -> Result<Vec<[f64; 2]>> {
+    later(outcome, args, 0.0)
+}
+
+/// The same so many seconds later.
+fn later(outcome: &Outcome, args: &Args, after: f64) -> Result<Vec<[f64; 2]>> {
+    let mut points = points_of(outcome, args.needed_text("of")?, args.needed_text("quantity")?)?;
+    let (from, to) = (args.number("from").unwrap_or(0.0), args.number("to").unwrap_or(f64::INFINITY));
+    let (from, to) = (from + after, to + after);
+    points.retain(|[at, _]| (from..=to).contains(at));
+    some(points)
 }
 
 fn largest(outcome: &Outcome, args: &Args) -> Result<Reading> {
@@ -58,9 +88,29 @@ fn smallest(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(within(outcome, args)?.iter().map(|[_, y]| *y).fold(f64::INFINITY, f64::min).into())
 }
 
+fn mean_of(points: &[[f64; 2]]) -> f64 {
+    points.iter().map(|[_, y]| *y).sum::<f64>() / points.len() as f64
+}
+
 fn mean(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    Ok(mean_of(&within(outcome, args)?).into())
+}
+
+fn rise(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let (now, then) = (within(outcome, args)?, later(outcome, args, args.needed_number("after")?)?);
+    Ok(((mean_of(&then) - mean_of(&now)) / args.number("unit").unwrap_or(1.0)).into())
+}
+
+fn low(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let points = within(outcome, args)?;
-    Ok((points.iter().map(|[_, y]| *y).sum::<f64>() / points.len() as f64).into())
+    let values = || points.iter().map(|[_, y]| *y);
+    Ok((values().fold(f64::INFINITY, f64::min) / values().fold(f64::NEG_INFINITY, f64::max)).into())
+}
+
+fn above(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let (points, level) = (within(outcome, args)?, args.needed_number("level")?);
+    let above = points.iter().filter(|[_, y]| *y > level).count();
+    Ok((above as f64 / points.len() as f64).into())
 }
 
 fn growth(outcome: &Outcome, args: &Args) -> Result<Reading> {
@@ -81,5 +131,43 @@ fn below_after(outcome: &Outcome, args: &Args) -> Result<Reading> {
 }
 
 fn points(outcome: &Outcome, args: &Args) -> Result<Reading> {
-    Ok(Reading::Curve(within(outcome, args)?))
+    let every = args.number("every").map_or(1, |every| (every as usize).max(1));
+    Ok(Reading::Curve(within(outcome, args)?.into_iter().step_by(every).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::outcome::Run;
+    use afteryou_scenario::{Link, Scenario};
+
+    /// A curve of 1, 2, 3, 4 and so on in steps of a second; the third value is missing.
+    fn outcome() -> Outcome {
+        let values = (1..=10).map(|value| (value != 3).then_some(f64::from(value))).collect();
+        let series = Series {
+            of: "a".to_owned(),
+            quantity: "cwnd".to_owned(),
+            unit: "kB".to_owned(),
+            start_s: 0.0,
+            step_s: 1.0,
+            values,
+        };
+        let link = Link::new("1 Mbit/s".parse().unwrap(), "1 s".parse().unwrap());
+        let scenario = Scenario::new("made up", "10 s".parse().unwrap(), link);
+        Outcome::new("sim", "0", scenario, Run { series: vec![series], ..Run::default() }, None)
+    }
+
+    #[test]
+    fn values_that_are_missing_do_not_count() {
+        let read = |take: fn(&Outcome, &Args) -> Result<Reading>, with: &str| {
+            let args = toml::from_str(&format!("of = \"a\"\nquantity = \"cwnd\"\n{with}")).unwrap();
+            take(&outcome(), &args).unwrap().number().unwrap()
+        };
+        let thin = toml::from_str("of = \"a\"\nquantity = \"cwnd\"\nevery = 4").unwrap();
+        assert_eq!(points(&outcome(), &thin).unwrap().list(), [1.0, 6.0, 10.0]);
+        assert_eq!(read(mean, "to = 3"), 7.0 / 3.0);
+        assert_eq!(read(above, "level = 7"), 3.0 / 9.0);
+        assert_eq!(read(low, "from = 4"), 0.5);
+        assert_eq!(read(rise, "from = 3\nto = 4\nafter = 4\nunit = 2"), 2.0);
+    }
 }

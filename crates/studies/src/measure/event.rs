@@ -1,5 +1,6 @@
 //! Measures of exact events of senders: `flow` names the sender, `what` the event. The scenario must record events.
 
+use super::curve::points_of;
 use super::{is, nothing, Measure};
 use crate::entry::Args;
 use crate::error::Result;
@@ -41,6 +42,16 @@ pub(super) const MEASURES: &[Measure] = &[
         help: "window of `flow` at its first event `what`, KiB",
         take: cwnd_at_first,
     },
+    Measure {
+        name: "base_at_first",
+        help: "base delay of `flow` by its own estimate, `after` s after its first event `what`, ms",
+        take: base_at_first,
+    },
+    Measure {
+        name: "maxima_with_event",
+        help: "of the times in which `flow`'s window is above `above` of its largest from `from` on, the part that an event `what` ends",
+        take: maxima_with_event,
+    },
 ];
 
 fn events<'a>(outcome: &'a Outcome, args: &'a Args) -> Result<impl Iterator<Item = &'a Exact>> {
@@ -66,6 +77,30 @@ fn first(outcome: &Outcome, args: &Args) -> Result<Reading> {
 
 fn cwnd_at_first(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok((the_first(outcome, args)?.cwnd_bytes as f64 / 1024.0).into())
+}
+
+fn base_at_first(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let at = the_first(outcome, args)?.at_s + args.needed_number("after")?;
+    let bases = points_of(outcome, args.needed_text("flow")?, "base_delay")?;
+    let held = bases.iter().take_while(|[time, _]| *time <= at).last();
+    held.map(|[_, base]| Reading::One(*base)).ok_or_else(|| nothing("the flow had no base delay then"))
+}
+
+/// An event ends such a time if it is in the step of the curve in which the window falls.
+fn maxima_with_event(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let times: Vec<f64> = events(outcome, args)?.map(|event| event.at_s).collect();
+    let mut windows = points_of(outcome, args.needed_text("flow")?, "cwnd")?;
+    windows.retain(|[at, _]| *at >= args.number("from").unwrap_or(0.0));
+    let largest = windows.iter().map(|[_, cwnd]| *cwnd).fold(0.0, f64::max);
+    let level = args.needed_number("above")? * largest;
+    let falls = windows.windows(2).filter(|pair| pair[0][1] > level && pair[1][1] <= level);
+    // The value at a point of the curve was there when its step ended.
+    let falls: Vec<(f64, f64)> = falls.map(|pair| (pair[0][0], 2.0 * pair[1][0] - pair[0][0])).collect();
+    let ended = falls.iter().filter(|(from, to)| times.iter().any(|at| (*from..=*to).contains(at)));
+    match falls.is_empty() {
+        false => Ok((ended.count() as f64 / falls.len() as f64).into()),
+        true => Err(nothing("the window never falls from there")),
+    }
 }
 
 /// Lengths of a flow's stalls, s.
@@ -118,4 +153,52 @@ fn total(outcome: &Outcome, args: &Args) -> Result<Reading> {
         other => return Err(nothing(format!("there is no counter {other:?}"))),
     };
     Ok((count as f64).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::outcome::{Run, Series};
+    use afteryou_scenario::{Link, Scenario};
+
+    /// A window that is at 100 kB from 2 to 4 s and from 6 to 8 s, a base delay that falls from 80 to 20 ms at 3 s, and a loss
+    /// in the step after 4 s.
+    fn outcome() -> Outcome {
+        let curve = |quantity: &str, value: fn(f64) -> f64| Series {
+            of: "a".to_owned(),
+            quantity: quantity.to_owned(),
+            unit: String::new(),
+            start_s: 0.0,
+            step_s: 1.0,
+            values: (0..10).map(|step| Some(value(f64::from(step)))).collect(),
+        };
+        let windows =
+            curve(
+                "cwnd",
+                |at| if (2.0..=4.0).contains(&at) || (6.0..=8.0).contains(&at) { 100.0 } else { 50.0 },
+            );
+        let bases = curve("base_delay", |at| if at < 3.0 { 80.0 } else { 20.0 });
+        let loss =
+            Exact { at_s: 4.5, flow: "a".to_owned(), what: "loss".to_owned(), cwnd_bytes: 0, seconds: None };
+        let run = Run { series: vec![windows, bases], events: vec![loss], ..Run::default() };
+        let link = Link::new("1 Mbit/s".parse().unwrap(), "1 s".parse().unwrap());
+        let scenario = Scenario::new("made up", "10 s".parse().unwrap(), link);
+        Outcome::new("sim", "0", scenario, run, None)
+    }
+
+    fn read(take: fn(&Outcome, &Args) -> Result<Reading>, with: &str) -> f64 {
+        let args = toml::from_str(&format!("flow = \"a\"\nwhat = \"loss\"\n{with}")).unwrap();
+        take(&outcome(), &args).unwrap().number().unwrap()
+    }
+
+    #[test]
+    fn a_base_delay_holds_until_the_next_point() {
+        assert_eq!(read(base_at_first, "after = -2.0"), 80.0);
+        assert_eq!(read(base_at_first, "after = -1.5"), 20.0);
+    }
+
+    #[test]
+    fn one_of_two_maxima_ends_with_a_loss() {
+        assert_eq!(read(maxima_with_event, "above = 0.9"), 0.5);
+    }
 }

@@ -40,6 +40,11 @@ pub(super) const MEASURES: &[Measure] = &[
         take: goodput_share,
     },
     Measure {
+        name: "completed_in",
+        help: "time from the start of `flow`, with its handshake, until its last byte arrived, s",
+        take: completed_in,
+    },
+    Measure {
         name: "goodput_ratio",
         help: "payload rate of `flow` over that of `other`",
         take: goodput_ratio,
@@ -81,6 +86,13 @@ fn goodput(outcome: &Outcome, args: &Args) -> Result<Reading> {
 fn goodput_share(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let flows = named(outcome, window(outcome, args)?, args, "flow");
     Ok(flows.iter().map(|flow| flow.share_of_payload_capacity).sum::<f64>().into())
+}
+
+fn completed_in(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let name = args.needed_text("flow")?;
+    let totals = outcome.run.totals.iter().find(|totals| is(outcome, &totals.flow, name));
+    let time = totals.and_then(|totals| totals.completed_in_s);
+    time.map(Reading::One).ok_or_else(|| nothing(format!("{name:?} was not completed")))
 }
 
 fn goodput_ratio(outcome: &Outcome, args: &Args) -> Result<Reading> {

@@ -7,10 +7,12 @@
 //! | `sender` | windows, delays and stalls of a sender |
 //! | `curve` | curves of a run: values at times, extremes, and points for figures |
 //! | `event` | exact events of senders |
+//! | `cycle` | slow-downs of LEDBAT++: their times, and windows and round-trip times between them |
 //!
 //! Every measure takes `window`, the name of a `[[measure]]` of the scenario; without it the first one is meant.
 
 mod curve;
+mod cycle;
 mod event;
 mod flow;
 mod link;
@@ -35,7 +37,9 @@ pub struct Measure {
 
 /// Every measure, module by module.
 pub fn all() -> impl Iterator<Item = &'static Measure> {
-    [link::MEASURES, flow::MEASURES, sender::MEASURES, curve::MEASURES, event::MEASURES].into_iter().flatten()
+    let modules: [&[Measure]; 6] =
+        [link::MEASURES, flow::MEASURES, sender::MEASURES, curve::MEASURES, event::MEASURES, cycle::MEASURES];
+    modules.into_iter().flatten()
 }
 
 /// Takes the measure that `call` names.
@@ -84,6 +88,12 @@ fn set<'a>(outcome: &'a Outcome, args: &Args) -> Result<&'a SetFigures> {
 fn is(outcome: &Outcome, flow: &str, name: &str) -> bool {
     let of_group = |known: &&Flow| known.name == flow && known.group.as_deref() == Some(name);
     flow == name || outcome.scenario.flow.iter().any(|known| of_group(&known))
+}
+
+/// The flow of the scenario with this name, or the first of the table that stands for several.
+fn known<'a>(outcome: &'a Outcome, name: &str) -> Result<&'a Flow> {
+    let known = outcome.scenario.flow.iter().find(|known| is(outcome, &known.name, name));
+    known.ok_or_else(|| nothing(format!("the scenario has no flow {name:?}")))
 }
 
 fn nothing(what: impl Into<String>) -> Error {

@@ -1,10 +1,10 @@
 //! Measures of a sender in a window: `flow` names it. The scenario must record senders.
 
-use super::{is, nothing, set, window, Measure};
+use super::{is, known, nothing, set, window, Measure};
 use crate::entry::Args;
 use crate::error::Result;
 use crate::reading::Reading;
-use afteryou_scenario::outcome::{Levels, Outcome, SenderFigures, SetFigures};
+use afteryou_scenario::outcome::{round, Levels, Outcome, SenderFigures, SetFigures};
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
@@ -16,6 +16,21 @@ pub(super) const MEASURES: &[Measure] = &[
         name: "flight",
         help: "payload in flight of `flow` over time, kB: `stat` is mean, p5, p50, p95 or max",
         take: flight,
+    },
+    Measure {
+        name: "flight_packets",
+        help: "payload in flight of `flow`, packets: `stat` as for cwnd",
+        take: flight_packets,
+    },
+    Measure {
+        name: "flight_on_link",
+        help: "payload in flight of `flow` with its headers, kB: `stat` as for cwnd",
+        take: flight_on_link,
+    },
+    Measure {
+        name: "rtt",
+        help: "round-trip times of `flow`, one of each ack, ms: `stat` is mean, p50, p95, p99 or max",
+        take: rtt,
     },
     Measure {
         name: "own_delay",
@@ -73,15 +88,19 @@ fn sender<'a>(outcome: &'a Outcome, args: &Args) -> Result<&'a SenderFigures> {
 }
 
 fn level(levels: &Levels, args: &Args) -> Result<Reading> {
-    Ok(match args.text("stat").unwrap_or("mean") {
+    scaled(levels, args, 1.0)
+}
+
+fn scaled(levels: &Levels, args: &Args, scale: f64) -> Result<Reading> {
+    let value = match args.text("stat").unwrap_or("mean") {
         "mean" => levels.mean,
         "p5" => levels.p5,
         "p50" => levels.p50,
         "p95" => levels.p95,
         "max" => levels.max,
         other => return Err(nothing(format!("there is no statistic {other:?}"))),
-    }
-    .into())
+    };
+    Ok((value * scale).into())
 }
 
 fn cwnd(outcome: &Outcome, args: &Args) -> Result<Reading> {
@@ -90,6 +109,32 @@ fn cwnd(outcome: &Outcome, args: &Args) -> Result<Reading> {
 
 fn flight(outcome: &Outcome, args: &Args) -> Result<Reading> {
     level(&sender(outcome, args)?.in_flight_kb, args)
+}
+
+fn flight_packets(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let payload = known(outcome, args.needed_text("flow")?)?.packet_format().payload.bytes() as f64;
+    let packets = scaled(&sender(outcome, args)?.in_flight_kb, args, 1e3 / payload)?;
+    // The distribution's bins are a thousandth wide.
+    Ok(round(packets.number().unwrap_or(f64::NAN), 2).into())
+}
+
+fn flight_on_link(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let packet = known(outcome, args.needed_text("flow")?)?.packet_format();
+    let (payload, overhead) = (packet.payload.bytes() as f64, packet.overhead.bytes() as f64);
+    scaled(&sender(outcome, args)?.in_flight_kb, args, (payload + overhead) / payload)
+}
+
+fn rtt(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let rtt = sender(outcome, args)?.rtt.as_ref().ok_or_else(|| nothing("no ack had a round-trip time"))?;
+    Ok(match args.text("stat").unwrap_or("mean") {
+        "mean" => rtt.mean_ms,
+        "p50" => rtt.p50_ms,
+        "p95" => rtt.p95_ms,
+        "p99" => rtt.p99_ms,
+        "max" => rtt.max_ms,
+        other => return Err(nothing(format!("there is no statistic {other:?}"))),
+    }
+    .into())
 }
 
 fn own_delay(outcome: &Outcome, args: &Args) -> Result<Reading> {
@@ -152,4 +197,47 @@ fn dropped_after(outcome: &Outcome, args: &Args) -> Result<Reading> {
 fn retransmitted_after(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let after = after_loss(outcome, args)?.after_loss.as_ref();
     Ok(Reading::List(after.map(|after| after.retransmitted.clone()).unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::outcome::{FlowFigures, Quantiles, Run, WindowFigures};
+    use afteryou_scenario::{Flow, Link, Role, Scenario};
+
+    /// A flow with packets of 1448 B and 52 B of headers, two packets in flight and round trips of 30 ms.
+    fn outcome() -> Outcome {
+        let sender = SenderFigures {
+            in_flight_kb: Levels { p50: 2.897, ..Levels::default() },
+            rtt: Some(Quantiles { p99_ms: 30.0, ..Quantiles::default() }),
+            ..SenderFigures::default()
+        };
+        let flow = FlowFigures {
+            flow: "a".to_owned(),
+            role: Role::Background,
+            goodput_bit_s: 0.0,
+            share_of_payload_capacity: 0.0,
+            queuing_delay: None,
+            sender: Some(sender),
+        };
+        let window = WindowFigures { flows: vec![flow], ..WindowFigures::default() };
+        let link = Link::new("20 Mbit/s".parse().unwrap(), "100 ms".parse().unwrap());
+        let mut scenario = Scenario::new("made up", "10 s".parse().unwrap(), link);
+        scenario.flow = vec![Flow::new("a", Role::Background, "ledbat", "20 ms".parse().unwrap())];
+        let run = Run { windows: vec![window], ..Run::default() };
+        Outcome::new("sim", "0", scenario, run, None)
+    }
+
+    #[test]
+    fn a_flight_is_counted_in_packets_and_with_headers() {
+        let read = |take: fn(&Outcome, &Args) -> Result<Reading>, stat: &str| {
+            let args = toml::from_str(&format!("flow = \"a\"\nstat = \"{stat}\"")).unwrap();
+            take(&outcome(), &args).unwrap().number().unwrap()
+        };
+        assert_eq!(read(flight_packets, "p50"), 2.0);
+        assert_eq!(read(flight_on_link, "p50"), 2.897 * 1500.0 / 1448.0);
+        assert_eq!(read(rtt, "p99"), 30.0);
+        let unknown = toml::from_str("flow = \"a\"\nstat = \"p98\"").unwrap();
+        assert!(rtt(&outcome(), &unknown).is_err());
+    }
 }
