@@ -23,14 +23,10 @@ pub(super) const JUDGEMENTS: &[Judgement] = &[
     },
     Judgement {
         name: "rises",
-        help: "of each line, the number of steps up from a point to the next that exceed their own 95 % interval, seed by seed",
+        help: "of each line, the steps up from a point to the next beyond their own 95 % interval: a number",
         judge: rises,
     },
-    Judgement {
-        name: "falls",
-        help: "of each line, the number of such steps down",
-        judge: falls,
-    },
+    Judgement { name: "falls", help: "as rises, down", judge: falls },
     Judgement { name: "largest_along", help: "of each line, the largest value", judge: largest_along },
     Judgement {
         name: "width_of_rise",
