@@ -32,6 +32,11 @@ impl Args {
         self.number(name).ok_or_else(|| missing(name))
     }
 
+    /// A switch, off if it is not given.
+    pub fn flag(&self, name: &str) -> bool {
+        self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
+    }
+
     /// Texts, if they are given.
     pub fn texts(&self, name: &str) -> Vec<&str> {
         match self.0.get(name) {

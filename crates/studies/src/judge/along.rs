@@ -7,6 +7,11 @@ use crate::error::{Error, Result};
 
 pub(super) const JUDGEMENTS: &[Judgement] = &[
     Judgement {
+        name: "once_below",
+        help: "of each line, the first place on the axis with a value below `level`",
+        judge: once_below,
+    },
+    Judgement {
         name: "later_below",
         help: "the place of `first_below` at `of` less that at `minus`",
         judge: later_below,
@@ -203,6 +208,14 @@ fn first_below(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     each_line(samples, args, |line| sustained(line, |y| y < level))
 }
 
+fn once_below(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    let level = args.needed_number("level")?;
+    each_line(samples, args, |line| {
+        let place = line.y.iter().position(|y| *y < level);
+        place.map_or(f64::INFINITY, |place| line.x[place])
+    })
+}
+
 fn later_below(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     let place = |key: &str| -> Result<f64> {
         let values = first_below(&at(samples, &args.at(key)?)?, args)?;
@@ -269,6 +282,7 @@ mod tests {
     fn a_sustained_crossing_is_behind_the_last_value_on_the_other_side() {
         assert_eq!(of(first_above, "along = \"n\"\nlevel = 0.9"), 8.0);
         assert_eq!(of(first_below, "along = \"n\"\nlevel = 0.9"), f64::INFINITY);
+        assert_eq!(of(once_below, "along = \"n\"\nlevel = 0.9"), 1.0);
         assert_eq!(of(crossing, "along = \"n\"\nlevel = 0.725"), 1.5);
     }
 

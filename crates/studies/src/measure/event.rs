@@ -18,7 +18,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "stalls_like",
-        help: "part of the stalls of `flow` above 0.1 s that last `from` to `to`, s, or 2, 4 or 8 times as long",
+        help: "part of the stalls of `flow` above 0.1 s that last `from` to `to`, s; with `multiples` also 2, 4 or 8 times as long",
         take: stalls_like,
     },
     Measure {
@@ -129,9 +129,8 @@ fn stalls_like(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let (from, to) = (args.needed_number("from")?, args.needed_number("to")?);
     let all: Vec<f64> = stalls(outcome, args)?.filter(|seconds| *seconds > SHORTEST_STALL_S).collect();
     // A timer that expires again waits twice as long.
-    let like = |seconds: &&f64| {
-        [1.0, 2.0, 4.0, 8.0].iter().any(|times| (from * times..=to * times).contains(*seconds))
-    };
+    let multiples: &[f64] = if args.flag("multiples") { &[1.0, 2.0, 4.0, 8.0] } else { &[1.0] };
+    let like = |seconds: &&f64| multiples.iter().any(|times| (from * times..=to * times).contains(*seconds));
     match all.is_empty() {
         true => Err(nothing("there is no stall")),
         false => Ok((all.iter().filter(like).count() as f64 / all.len() as f64).into()),
