@@ -1,5 +1,6 @@
 //! The papers' data and the studies as a whole.
 
+mod bands;
 mod broken;
 mod data;
 mod study;
