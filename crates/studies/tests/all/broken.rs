@@ -68,7 +68,7 @@ fn a_target_that_is_ignored_is_noticed() {
 #[test]
 fn a_pie_with_three_times_its_target_is_noticed() {
     let (from, to) = (r#"preset = "linux-3.17""#, r#"preset = "linux-3.17", target = "60 ms""#);
-    turns_red("alsaadi2017/fig2", "pie-mod", "beside-cubic", from, to);
+    turns_red("alsaadi2017/fig3", "b-mid", "map", from, to);
 }
 
 #[test]
