@@ -96,7 +96,11 @@ impl<'a> Live<'a> {
     ///
     /// # Errors
     /// A queue that cannot be made.
-    pub fn new(scenario: &'a Scenario, network: &'a Network, tap: Option<Tap<'a>>) -> Result<Live<'a>, Error> {
+    pub fn new(
+        scenario: &'a Scenario,
+        network: &'a Network,
+        tap: Option<Tap<'a>>,
+    ) -> Result<Live<'a>, Error> {
         let mut net = Net::new(scenario, network, tap)?;
         let mut edges = edges_of(scenario);
         edges.reverse();
@@ -194,7 +198,9 @@ impl<'a> Live<'a> {
                 self.net.calendar.finish(Some(again));
             }
             // Nobody here has timers.
-            Kind::Sender | Kind::Pacing | Kind::Receiver | Kind::Application => self.net.calendar.finish(None),
+            Kind::Sender | Kind::Pacing | Kind::Receiver | Kind::Application => {
+                self.net.calendar.finish(None)
+            }
         }
     }
 

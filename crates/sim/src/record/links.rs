@@ -16,13 +16,7 @@ pub fn figures(scenario: &Scenario, network: &Network, net: &Net, window: usize)
     (0..network.links.len()).map(|link| figures_of(scenario, network, net, link, window)).collect()
 }
 
-fn figures_of(
-    scenario: &Scenario,
-    network: &Network,
-    net: &Net,
-    link: usize,
-    window: usize,
-) -> LinkFigures {
+fn figures_of(scenario: &Scenario, network: &Network, net: &Net, link: usize, window: usize) -> LinkFigures {
     let (spec, measured) = (&network.links[link], &scenario.measure[window]);
     let seconds = (measured.to.0 - measured.from.0).as_secs_f64();
     let capacity_bit_s = capacity(net, link, measured);
