@@ -10,7 +10,7 @@
 //! that is allowed, on a core of its own where there are several. How late it delivered packets is part of the result.
 //!
 //! # Known bad cases
-//! A packet's arrival is when the thread reads it: a late wake-up adds to the round-trip time. A receiver's kernel works on
+//! A packet that waits in the device while the thread is busy arrives when it is read. A receiver's kernel works on
 //! the wire's thread, so at several hundred Mbit/s the thread's own core is the limit.
 
 mod connections;
@@ -18,6 +18,7 @@ mod cores;
 mod forwarder;
 mod ip;
 mod sizes;
+mod wake_up;
 
 pub use crate::lateness::LATENESS_BOUND_MS;
 pub use cores::{allowed as allowed_cores, run_on};
@@ -40,6 +41,7 @@ use sizes::Sizes;
 use std::io;
 use std::sync::{mpsc, Arc};
 use std::thread::{self, JoinHandle};
+use wake_up::WakeUp;
 
 /// Sees every packet at every link, on the wire's thread: it has to be quick.
 pub type Tap = Box<dyn FnMut(&Passage<'_>) + Send>;
@@ -177,6 +179,7 @@ fn forward(
         lateness: Distribution::new(),
         counts: Counts::default(),
         connections: Connections::default(),
+        wake_up: WakeUp::default(),
         buffer: vec![0; 1 << 16],
         marked: Vec::new(),
     };

@@ -33,6 +33,7 @@ pub struct Live<'a> {
     edges: Vec<Time>,
     step: Span,
     next_step: Time,
+    /// The newest of what has happened.
     now: Time,
 }
 
@@ -138,7 +139,8 @@ impl<'a> Live<'a> {
         connection
     }
 
-    /// A packet comes. What was due before must have happened: see [`advance`](Self::advance).
+    /// A packet comes at `at`, or with the newest of what has happened if that is later. What was due before must have
+    /// happened: see [`advance`](Self::advance).
     pub fn offer(&mut self, at: Time, real: Real<'_>) {
         let now = at.max(self.now);
         self.now = now;
@@ -168,7 +170,6 @@ impl<'a> Live<'a> {
             self.now = now;
             self.handle(now, slot, deliver);
         }
-        self.now = self.now.max(to);
     }
 
     /// Packets in queues and on wires.

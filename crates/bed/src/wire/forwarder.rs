@@ -1,12 +1,17 @@
 //! The thread between the two devices.
 //!
 //! It sleeps in `ppoll` until a packet comes or one is due, and never spins: a real-time thread that does is stopped for a
-//! twentieth of each second. A packet's arrival is when it is read. Departures follow from arrivals and the rate alone, so
-//! a late wake-up delays packets and does not slow the link down.
+//! twentieth of each second. Departures follow from arrivals and the rate alone, so a late wake-up delays packets and does not
+//! slow the link down.
+//!
+//! A sleeping thread wakes some tens of µs after it should, four times in a round trip. The thread measures by how much
+//! ([`WakeUp`]) and sleeps for that much less; the packet that wakes it came that much earlier. So the usual lateness is in no
+//! delay; only what exceeds it is.
 
 use super::connections::{Connections, Place};
 use super::ip::{set_tos, Headers};
 use super::sizes::Sizes;
+use super::wake_up::WakeUp;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::lateness::Distribution;
@@ -34,6 +39,7 @@ pub struct Forwarder<'a> {
     pub lateness: Distribution,
     pub counts: Counts,
     pub connections: Connections,
+    pub wake_up: WakeUp,
     pub buffer: Vec<u8>,
     /// A packet with another TOS byte.
     pub marked: Vec<u8>,
@@ -59,10 +65,17 @@ impl Forwarder<'_> {
             .map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN));
         loop {
             let now = self.clock.now();
-            self.deliver_due(now);
-            let sleep = self.live.next().map_or(NAP, |at| at.since(self.clock.now()).min(NAP));
-            match ppoll(&mut waits_for, Some(Duration::from(sleep).into()), None) {
-                Ok(0) | Err(Errno::EINTR) => continue,
+            self.deliver_due(now + self.wake_up.usual());
+            let began = self.clock.now();
+            let due = self.live.next().unwrap_or(Time::NEVER);
+            let sleep = due.since(began + self.wake_up.usual()).min(NAP);
+            let woken = ppoll(&mut waits_for, Some(Duration::from(sleep).into()), None);
+            match woken {
+                Ok(0) => {
+                    self.wake_up.woke(self.clock.now().since(began + sleep));
+                    continue;
+                }
+                Err(Errno::EINTR) => continue,
                 Ok(_) => {}
                 Err(error) => return Err(Error::Tun(error.into())),
             }
@@ -72,22 +85,26 @@ impl Forwarder<'_> {
                 self.deliver_due(now);
                 return Ok(());
             }
+            // A packet that was there before the thread slept did not wake it.
+            let mut earlier = self.wake_up.usual().min(self.clock.now().since(began));
             if sent {
-                self.read(&tuns[0], Side::Receivers)?;
+                self.read(&tuns[0], Side::Receivers, &mut earlier)?;
             }
             if replied {
-                self.read(&tuns[1], Side::Senders)?;
+                self.read(&tuns[1], Side::Senders, &mut earlier)?;
             }
         }
     }
 
-    /// Reads packets that go to `side`.
-    fn read(&mut self, from: &Tun, side: Side) -> Result<(), Error> {
+    /// Reads packets that go to `side`, of which the first came `earlier`.
+    fn read(&mut self, from: &Tun, side: Side, earlier: &mut Span) -> Result<(), Error> {
         for _ in 0..BATCH {
             let mut buffer = std::mem::take(&mut self.buffer);
             let read = from.read(&mut buffer).map_err(Error::Tun);
             let taken = match read {
-                Ok(Some(length)) => self.take(&buffer[..length], side).map(|()| true),
+                Ok(Some(length)) => {
+                    self.take(&buffer[..length], side, std::mem::take(earlier)).map(|()| true)
+                }
                 Ok(None) => Ok(false),
                 Err(error) => Err(error),
             };
@@ -99,8 +116,8 @@ impl Forwarder<'_> {
         Ok(())
     }
 
-    fn take(&mut self, packet: &[u8], side: Side) -> Result<(), Error> {
-        let now = self.clock.now();
+    fn take(&mut self, packet: &[u8], side: Side, earlier: Span) -> Result<(), Error> {
+        let came = Time::ZERO + self.clock.now().since(Time::ZERO + earlier);
         let found =
             Headers::of(packet).and_then(|headers| Some((flow_of(side, headers.destination)?, headers)));
         let Some((flow, headers)) = found.filter(|(flow, _)| *flow < self.sizes.flows()) else {
@@ -117,8 +134,8 @@ impl Forwarder<'_> {
             self.live.open(flow);
         }
         let size = self.sizes.on_link(flow, packet);
-        self.deliver_due(now);
-        self.live.offer(now, Real { connection, is_reply, number, tos: headers.tos, size, bytes: packet });
+        self.deliver_due(came);
+        self.live.offer(came, Real { connection, is_reply, number, tos: headers.tos, size, bytes: packet });
         Ok(())
     }
 
