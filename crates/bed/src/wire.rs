@@ -31,6 +31,7 @@ use crate::lateness::Distribution;
 use crate::net::{Topology, Tun};
 use crate::system;
 use afteryou_scenario::outcome::Lateness;
+use afteryou_scenario::passage::Content;
 use afteryou_scenario::{Passage, Scenario};
 use afteryou_sim::live::{Live, Measured};
 use connections::Connections;
@@ -169,7 +170,14 @@ fn forward(
 ) -> Result<Report, Error> {
     let network = scenario.network()?;
     let Options { clock, mut tap, .. } = options;
-    let tap = tap.as_mut().map(|tap| tap as &mut dyn FnMut(&Passage<'_>));
+    let is_tapped = tap.is_some();
+    let mut marked = Vec::new();
+    let mut show = |passage: &Passage<'_>| {
+        if let Some(tap) = &mut tap {
+            with_mark(passage, &mut marked, tap);
+        }
+    };
+    let tap = is_tapped.then_some(&mut show as &mut dyn FnMut(&Passage<'_>));
     let mut forwarder = Forwarder {
         tuns,
         live: Live::new(scenario, &network, tap)?,
@@ -191,4 +199,13 @@ fn forward(
         counts,
         connections: connections.len(),
     })
+}
+
+/// Shows a packet to `tap` with the mark that a queue has made, which it gets only behind the network.
+fn with_mark(passage: &Passage<'_>, marked: &mut Vec<u8>, tap: &mut Tap) {
+    let Content::Whole { packet } = passage.content else { return tap(passage) };
+    marked.clear();
+    marked.extend_from_slice(packet);
+    set_tos(marked, passage.dscp << 2 | passage.ecn.bits());
+    tap(&Passage { content: Content::Whole { packet: marked }, ..*passage });
 }

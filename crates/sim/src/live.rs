@@ -5,8 +5,7 @@
 //! now. Departures follow from arrivals and rates alone, so a call that comes late delays what it reports and does not slow a
 //! link down. Measures at links are the simulator's own.
 //!
-//! Not implemented: the recovery of a link's ledger beyond what [`Net`] keeps; packets that are offered earlier than one
-//! already offered come at that one's time.
+//! Not implemented: connections that end. Each keeps a few bytes until the run is over.
 
 use crate::calendar::{Kind, Slot};
 use crate::error::Error;
@@ -157,7 +156,7 @@ impl<'a> Live<'a> {
     }
 
     /// Returns when something happens next.
-    pub fn next(&mut self) -> Option<Time> {
+    pub fn next_event(&mut self) -> Option<Time> {
         self.net.calendar.next().map(|(at, _)| at)
     }
 

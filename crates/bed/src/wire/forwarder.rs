@@ -67,7 +67,7 @@ impl Forwarder<'_> {
             let now = self.clock.now();
             self.deliver_due(now + self.wake_up.usual());
             let began = self.clock.now();
-            let due = self.live.next().unwrap_or(Time::NEVER);
+            let due = self.live.next_event().unwrap_or(Time::NEVER);
             let sleep = due.since(began + self.wake_up.usual()).min(NAP);
             let woken = ppoll(&mut waits_for, Some(Duration::from(sleep).into()), None);
             match woken {
