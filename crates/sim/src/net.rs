@@ -410,7 +410,7 @@ impl<'a> Net<'a> {
 fn free(sacks: &mut Slab<Sack>, heads: &mut Heads, packet: Packet) {
     match packet.body {
         Body::Ack { sack, .. } if sack != NO_SACK => drop(sacks.remove(sack as usize)),
-        Body::Utp { head, .. } => {
+        Body::Utp { head, .. } | Body::Whole { bytes: head, .. } => {
             let head = heads.remove(head);
             heads.recycle(head);
         }
