@@ -27,6 +27,7 @@ pub mod dial;
 pub mod entry;
 pub mod error;
 pub mod event;
+pub mod filter;
 pub mod guard;
 pub mod identity;
 pub mod job;

@@ -1,5 +1,6 @@
 //! `afteryou send` and `afteryou get`: the sides that connect.
 
+use super::choice::{Choice, Mirroring};
 use super::common::{Common, Symlinks};
 use super::target::{looks_like_ticket, repeated, Target};
 use super::EXIT_CODES;
@@ -27,6 +28,14 @@ pub struct SendArgs {
     #[arg(long, value_enum, default_value = "keep", env = "AFTERYOU_SYMLINKS", hide_env_values = true)]
     pub symlinks: Symlinks,
 
+    /// Which files.
+    #[command(flatten)]
+    pub choice: Choice,
+
+    /// What is done with files that are there already.
+    #[command(flatten)]
+    pub mirroring: Mirroring,
+
     /// Options of the connection.
     #[command(flatten)]
     pub dialing: Dialing,
@@ -48,6 +57,14 @@ pub struct GetArgs {
     /// a part of its files; then the directory to put them in, by default this one
     #[arg(value_name = "TICKET[/PATH]] [DIR", num_args = 0..=2, value_hint = ValueHint::DirPath)]
     pub words: Vec<OsString>,
+
+    /// Which files.
+    #[command(flatten)]
+    pub choice: Choice,
+
+    /// What is done with files that are there already.
+    #[command(flatten)]
+    pub mirroring: Mirroring,
 
     /// Options of the connection.
     #[command(flatten)]
@@ -108,6 +125,7 @@ pub struct Dialing {
 const SEND_HELP: &str = "\
 Examples:
   afteryou send photos backup.tar TICKET
+  afteryou send home --exclude '*.tmp' --exclude /home/cache/ --dry-run TICKET
   afteryou send photos @ticket.txt               not seen in `ps`
   AFTERYOU_TICKET=... afteryou send photos       nor is this
   afteryou send --via ssh host:archive photos    no ticket needed
@@ -133,7 +151,8 @@ impl SendArgs {
         let target = match self.dialing.ssh()? {
             Some(place) => {
                 self.refuse_ticket_beside_ssh(words.last())?;
-                self.dialing.named(Target::ssh_directory(place)?)
+                let target = self.dialing.named(Target::ssh_directory(place)?);
+                target.with_far_options(self.mirroring.far_options())
             }
             None => self.ticket(&mut words)?,
         };

@@ -95,6 +95,13 @@ impl Target {
         }
     }
 
+    /// The same, with options for the far end that ssh starts.
+    pub fn with_far_options(self, options: Vec<&'static OsStr>) -> Target {
+        let Target::Ssh { mut via, path } = self else { return self };
+        via.far_options = options.into_iter().filter_map(OsStr::to_str).map(str::to_owned).collect();
+        Target::Ssh { via, path }
+    }
+
     /// The directory at HOST\[:DIR\] that things are sent to.
     pub fn ssh_directory(place: &str) -> Result<Target, Failure> {
         Ok(Target::Ssh { via: via(place)?, path: String::new() })

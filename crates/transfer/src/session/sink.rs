@@ -15,13 +15,16 @@
 use super::intake::{Intake, OnGroup, Received};
 use super::room::{Place, Room};
 use super::{printable, Control, End, GOODBYE_TIMEOUT};
-use crate::entry::{Entry, Kind};
+use crate::entry::{Entry, EntryPath, Kind};
 use crate::error::Error;
 use crate::event::{shown, Event, Outcome};
 use crate::job::tally::Tally;
 use crate::pace::Pace;
+use crate::store::mirror::Mirror;
 use crate::store::{Kept, Reception, Verdict};
-use crate::wire::{FromSink, FromSource, State, Why, MAX_DATA_STREAMS, MAX_PATH, MAX_UNSETTLED};
+use crate::wire::{
+    Extent, FromSink, FromSource, Removal, State, Why, MAX_DATA_STREAMS, MAX_PATH, MAX_UNSETTLED,
+};
 use quinn::{RecvStream, VarInt};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -53,6 +56,8 @@ pub(crate) type Consider = Arc<dyn Fn(&Entry) -> Result<Verdict, Why> + Send + S
 /// What a sink's session needs beside its connection.
 pub(crate) struct Role {
     pub(crate) consider: Consider,
+    /// Removes what was not sent, if the job asks for it.
+    pub(crate) mirror: Option<Arc<Mirror>>,
     pub(crate) tally: Arc<Tally>,
     /// Told to the source.
     pub(crate) pace: Pace,
@@ -85,6 +90,8 @@ enum Done {
     Considered(u64, Result<Verdict, Why>, Place),
     Opened(Option<(u64, RecvStream)>),
     Received(u64, Received),
+    /// Everything that was not sent is gone, or what failed.
+    Removed(Vec<(EntryPath, Outcome)>, Result<(), Error>),
 }
 
 /// Runs the session to its end. Returns when no task of it touches the disk any more.
@@ -97,6 +104,7 @@ pub(crate) async fn run(connection: &quinn::Connection, mut control: Control, ro
         considering: 0,
         last_id: None,
         ended: false,
+        removing: false,
         tasks: JoinSet::new(),
         intake: Intake::new(),
         room: Room::new(),
@@ -117,6 +125,8 @@ struct Session {
     considering: usize,
     last_id: Option<u64>,
     ended: bool,
+    /// What was not sent is being removed.
+    removing: bool,
     tasks: JoinSet<Done>,
     intake: Intake,
     room: Room,
@@ -131,14 +141,22 @@ impl Session {
         pace.mark_changed();
         let mut busy = tokio::time::interval(BUSY_TICK);
         busy.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        while !(self.ended && self.open.is_empty()) {
+        while !(self.ended && self.open.is_empty() && !self.removing) {
             self.consider_next();
             let waits_for_room = self.may_consider();
             let Control { send, incoming, outgoing } = &mut *control;
             let answer = tokio::select! {
-                Some(done) = self.tasks.join_next() => {
-                    self.done(done.map_err(|_| End::Failed(task_failed()))?)?
-                }
+                Some(done) = self.tasks.join_next() => match done.map_err(|_| End::Failed(task_failed()))? {
+                    Done::Removed(removed, result) => {
+                        for (path, outcome) in removed {
+                            outgoing.push(&self.removed(path, outcome))?;
+                        }
+                        self.removing = false;
+                        result.map_err(End::Failed)?;
+                        None
+                    }
+                    done => self.done(done)?,
+                },
                 message = incoming.next::<FromSource>(), if outgoing.len() < OUTGOING => match message? {
                     Some(message) => self.told(message)?,
                     None => return Err(End::violation("the control stream ended too early")),
@@ -263,12 +281,45 @@ impl Session {
                 self.show(state);
                 Ok(None)
             }
-            FromSource::EndOfOffers { failed, skipped } => {
+            FromSource::EndOfOffers { failed, skipped, extent } => {
                 self.ended = true;
+                let is_whole = failed.count == 0 && skipped.count == 0;
                 self.role.tally.left_out(failed, skipped);
+                if let (Some(extent), Some(mirror), true) = (extent, self.role.mirror.clone(), is_whole) {
+                    self.remove_others(mirror, extent);
+                }
                 Ok(None)
             }
         }
+    }
+
+    fn remove_others(&mut self, mirror: Arc<Mirror>, extent: Extent) {
+        if self.role.tally.summary().failed > 0 {
+            return;
+        }
+        self.removing = true;
+        self.tasks.spawn(async move {
+            let work = move || {
+                let mut removed = Vec::new();
+                let mut tell = |path: &EntryPath, outcome| removed.push((path.clone(), outcome));
+                let result = mirror.remove_others(&extent, &mut tell);
+                (removed, result)
+            };
+            match tokio::task::spawn_blocking(work).await {
+                Ok((removed, result)) => Done::Removed(removed, result),
+                Err(_) => Done::Removed(Vec::new(), Err(task_failed())),
+            }
+        });
+    }
+
+    fn removed(&self, path: EntryPath, outcome: Outcome) -> FromSink {
+        let removal = match &outcome {
+            Outcome::Failed(reason) => Removal::Failed(printable(reason, REASON)),
+            Outcome::Would(_) => Removal::Left,
+            _ => Removal::Done,
+        };
+        self.role.tally.settled(&path, 0, outcome);
+        FromSink::Removed { path, removal }
     }
 
     fn offered(&mut self, id: u64, entry: Entry) -> Result<Option<FromSink>, End> {
@@ -344,6 +395,7 @@ impl Session {
             Done::Opened(None) => Ok(None),
             Done::Opened(Some((id, stream))) => self.receive(id, stream).map(|()| None),
             Done::Received(id, received) => self.received(id, received),
+            Done::Removed(..) => Ok(None),
         }
     }
 
@@ -371,6 +423,8 @@ impl Session {
             }
             Err(why) => self.settle(id, Err(why)),
             Ok(Verdict::Have(kept)) => self.settle(id, Ok(outcome(kept, Outcome::Had))),
+            Ok(Verdict::Newer) => self.settle(id, Ok(Outcome::Newer)),
+            Ok(Verdict::Would(change)) => self.settle(id, Ok(Outcome::Would(change))),
             Ok(Verdict::Want(reception)) => {
                 let ranges = reception.wanted().clone();
                 let had = size_of(&open.entry).saturating_sub(ranges.bytes());
@@ -443,8 +497,13 @@ impl Session {
                     Outcome::Incomplete(reason) => {
                         FromSink::Incomplete { id, reason: printable(reason, REASON) }
                     }
+                    Outcome::Newer => FromSink::Newer { id },
+                    Outcome::Would(change) => FromSink::Would { id, change: *change },
                     _ => FromSink::Have { id },
                 };
+                if let Some(mirror) = &self.role.mirror {
+                    mirror.saw(&open.entry);
+                }
                 tally.settled(&open.entry.path, size, outcome);
                 answer
             }

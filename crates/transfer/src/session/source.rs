@@ -13,14 +13,14 @@
 
 use super::encoder::{self, Note, Order};
 use super::{printable, say, Control, End};
-use crate::entry::{Kind, Wanted, GROUP_BYTES};
+use crate::entry::{EntryPath, Kind, Wanted, GROUP_BYTES};
 use crate::error::Error;
 use crate::event::{Event, Outcome};
 use crate::job::work::{Offer, Plan, Work};
 use crate::job::StateOf;
 use crate::pace::{Limit, Owner, Pace};
 use crate::source::EncodeError;
-use crate::wire::{FromSink, FromSource, Why, MAX_RANGES, MAX_UNSETTLED, PAUSED};
+use crate::wire::{Change, FromSink, FromSource, Removal, Why, MAX_RANGES, MAX_UNSETTLED, PAUSED};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,6 +43,8 @@ pub(crate) struct Role {
     pub(crate) far_end: Pace,
     pub(crate) state_of: StateOf,
     pub(crate) lane: u16,
+    /// The sink removes what is not sent: it gets an extent, and has to say that it is done.
+    pub(crate) extent: bool,
     /// Connections that share [`AHEAD`].
     pub(crate) lanes: u16,
 }
@@ -80,7 +82,7 @@ pub(crate) async fn run(connection: &quinn::Connection, mut control: Control, ro
     session.give_back();
     let result = match result {
         // Everything was settled: what the sink could still say changes nothing.
-        Err(End::Lost(_)) if session.ended => Ok(()),
+        Err(End::Lost(_)) if session.ended && !session.role.extent => Ok(()),
         result => result,
     };
     super::close(connection, &result);
@@ -153,7 +155,8 @@ impl Session {
         let Some(offer) = offer else {
             self.ended = true;
             let (failed, skipped) = self.role.work.left_out();
-            return FromSource::EndOfOffers { failed, skipped };
+            let extent = if self.role.extent { self.role.work.extent() } else { None };
+            return FromSource::EndOfOffers { failed, skipped, extent };
         };
         let id = self.next_id;
         self.next_id += 1;
@@ -183,6 +186,9 @@ impl Session {
                 self.settle(id, Outcome::Failed(say(&Why::DiskFull)))?;
                 Err(End::Failed(Error::DiskFull))
             }
+            FromSink::Newer { id } => self.settle(id, Outcome::Newer),
+            FromSink::Would { id, change } => self.settle(id, Outcome::Would(change)),
+            FromSink::Removed { path, removal } => self.removed(&path, removal),
             FromSink::Failed { id, why } => self.settle(id, Outcome::Failed(say(&why))),
             FromSink::Pace { max_rate, paused } => {
                 self.role.far_end.set(Owner::FarEnd, Limit { max_rate, paused });
@@ -190,6 +196,19 @@ impl Session {
             }
             FromSink::Finished => self.finished(),
         }
+    }
+
+    fn removed(&self, path: &EntryPath, removal: Removal) -> Result<(), End> {
+        if !self.role.extent || !self.ended {
+            return Err(End::violation("the sink removed what it was not asked to remove"));
+        }
+        let outcome = match removal {
+            Removal::Failed(reason) => Outcome::Failed(printable(&reason, 500)),
+            Removal::Left => Outcome::Would(Change::Remove),
+            Removal::Done => Outcome::Removed,
+        };
+        self.role.work.tally().settled(path, 0, outcome);
+        Ok(())
     }
 
     fn wanted(&mut self, id: u64, wanted: Wanted) -> Result<(), End> {

@@ -3,7 +3,7 @@
 use super::partial::Partial;
 use super::place::{self, why, Attributes};
 use super::ranges;
-use super::{Claim, Kept, Target};
+use super::{Claim, Kept, Store, Target};
 use crate::entry::Wanted;
 use crate::wire::Why;
 use bao_tree::io::sync::DecodeResponseIter;
@@ -19,12 +19,13 @@ pub struct Reception {
     wanted: Wanted,
     target: Box<Target>,
     claim: Claim,
+    store: Store,
     named: bool,
 }
 
 impl Reception {
-    pub(super) fn new(partial: Partial, wanted: Wanted, target: Target, claim: Claim) -> Self {
-        Self { partial, wanted, target: Box::new(target), claim, named: false }
+    pub(super) fn new(partial: Partial, wanted: Wanted, target: Target, claim: Claim, store: Store) -> Self {
+        Self { partial, wanted, target: Box::new(target), claim, store, named: false }
     }
 
     /// What is still missing: ask for exactly this.
@@ -73,6 +74,9 @@ impl Reception {
         if parent.symlink_metadata(&self.target.name).is_ok_and(|metadata| metadata.is_dir()) {
             return Err(self.target.is_directory());
         }
+        self.store
+            .back_up(&parent, &self.target.name, &self.target.path)
+            .map_err(|error| why("keep a backup", error))?;
         self.partial.remove_tree(self.claim.root()).map_err(|error| why("remove the tree file", error))?;
         place::writable(&parent, || self.rename_to(&parent))
             .map_err(|error| why("give the file its name", error))?;

@@ -4,6 +4,7 @@ mod breaks;
 mod descriptors;
 mod full;
 mod hostile;
+mod mirror;
 mod moves;
 mod paces;
 mod support;
