@@ -35,7 +35,7 @@ use std::future::Future;
 #[derive(Debug, Subcommand)]
 pub enum TransferCommand {
     /// Send files and directories to a waiting `afteryou receive`.
-    Send(SendArgs),
+    Send(Box<SendArgs>),
     /// Wait for files; prints the ticket for `afteryou send`.
     Receive(ReceiveArgs),
     /// Serve files; prints the ticket for `afteryou get`.

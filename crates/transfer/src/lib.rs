@@ -22,6 +22,7 @@
 //! A file gets its final name when it is whole, verified and on the disk, and not before.
 
 pub mod addresses;
+mod chunks;
 pub mod codec;
 pub mod dial;
 pub mod entry;

@@ -3,7 +3,7 @@
 //! Each message is its length (u32, big endian, at most [`MAX_MESSAGE`]) and a postcard encoding. The side that connects
 //! says [`Greeting`] first, the other answers with [`Answer`]; then the source says [`FromSource`] and the sink [`FromSink`].
 //! A data stream is the entry's id (u64, big endian) and the bao encoding of the wanted ranges (parents and leaves in
-//! order, without a size).
+//! order, without a size), or the description that the sink asked for.
 
 use crate::entry::{Entry, EntryPath, Wanted};
 use serde::{Deserialize, Serialize};
@@ -259,6 +259,15 @@ pub enum FromSink {
         /// One sentence.
         reason: String,
     },
+    /// Send hashes of these ranges, for an older version of the file lies there. Each way may be asked for once.
+    Describe {
+        /// Number of the offer.
+        id: u64,
+        /// Which hashes.
+        how: How,
+        /// Which bytes.
+        ranges: Wanted,
+    },
     /// What lies there is newer and stays.
     Newer {
         /// Number of the offer.
@@ -278,6 +287,15 @@ pub enum FromSink {
         /// What became of it.
         removal: Removal,
     },
+}
+
+/// How a file is described. Hashes are BLAKE3's first 16 bytes, in the order of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum How {
+    /// The tree's hash of each chunk group.
+    Groups,
+    /// Hash and length (u32, big endian) of pieces that are cut where the content says.
+    Chunks,
 }
 
 /// What became of an entry that was not sent.

@@ -12,7 +12,7 @@
 //! source does not take. Ids ascend, a data stream belongs to a wanted file and comes once; a source that does otherwise
 //! loses the connection.
 
-use super::intake::{Intake, OnGroup, Received};
+use super::intake::{Compared, Intake, OnGroup, Received};
 use super::room::{Place, Room};
 use super::{printable, Control, End, GOODBYE_TIMEOUT};
 use crate::entry::{Entry, EntryPath, Kind};
@@ -21,7 +21,7 @@ use crate::event::{shown, Event, Outcome};
 use crate::job::tally::Tally;
 use crate::pace::Pace;
 use crate::store::mirror::Mirror;
-use crate::store::{Kept, Reception, Verdict};
+use crate::store::{Delta, Kept, Next, Reception, Verdict};
 use crate::wire::{
     Extent, FromSink, FromSource, Removal, State, Why, MAX_DATA_STREAMS, MAX_PATH, MAX_UNSETTLED,
 };
@@ -70,6 +70,8 @@ enum Stage {
     Considering,
     Busy(Instant),
     Wanted(Reception, Place),
+    /// A description of it is wanted.
+    Described(Box<Delta>, Place),
     Receiving,
     /// Its data stream was reset; the source says why.
     Reset,
@@ -90,6 +92,8 @@ enum Done {
     Considered(u64, Result<Verdict, Why>, Place),
     Opened(Option<(u64, RecvStream)>),
     Received(u64, Received),
+    /// A description came to its end.
+    Compared(u64, Compared, Place),
     /// Everything that was not sent is gone, or what failed.
     Removed(Vec<(EntryPath, Outcome)>, Result<(), Error>),
 }
@@ -210,8 +214,14 @@ impl Session {
     /// The connection is closed: every task comes to its end, and lets go of its partial file.
     async fn wind_up(&mut self) {
         while let Some(done) = self.tasks.join_next().await {
-            if let Ok(Done::Received(id, Received::Stored(kept))) = done {
-                self.settle(id, Ok(outcome(kept, Outcome::Stored)));
+            match done {
+                Ok(Done::Received(id, Received::Stored(kept))) => {
+                    self.settle(id, Ok(outcome(kept, Outcome::Stored)));
+                }
+                Ok(Done::Compared(id, Compared::Next(Next::Stored(kept)), _)) => {
+                    self.settle(id, Ok(outcome(kept, Outcome::Had)));
+                }
+                _ => {}
             }
         }
         for (_, open) in self.open.drain() {
@@ -256,7 +266,8 @@ impl Session {
     /// Waiting for descriptors helps as long as somebody may close some.
     fn check_descriptors(&mut self) -> Result<(), End> {
         let now = Instant::now();
-        let holds = |open: &Open| matches!(open.stage, Stage::Wanted(..) | Stage::Receiving);
+        let holds =
+            |open: &Open| matches!(open.stage, Stage::Wanted(..) | Stage::Described(..) | Stage::Receiving);
         if self.open.values().any(holds) {
             self.starved_since = self.starved_since.map(|_| now);
         }
@@ -395,6 +406,7 @@ impl Session {
             Done::Opened(None) => Ok(None),
             Done::Opened(Some((id, stream))) => self.receive(id, stream).map(|()| None),
             Done::Received(id, received) => self.received(id, received),
+            Done::Compared(id, compared, place) => self.compared(id, compared, place),
             Done::Removed(..) => Ok(None),
         }
     }
@@ -425,16 +437,45 @@ impl Session {
             Ok(Verdict::Have(kept)) => self.settle(id, Ok(outcome(kept, Outcome::Had))),
             Ok(Verdict::Newer) => self.settle(id, Ok(Outcome::Newer)),
             Ok(Verdict::Would(change)) => self.settle(id, Ok(Outcome::Would(change))),
-            Ok(Verdict::Want(reception)) => {
-                let ranges = reception.wanted().clone();
-                let had = size_of(&open.entry).saturating_sub(ranges.bytes());
-                open.credited.store(had, Ordering::Relaxed);
-                self.role.tally.credit(had);
-                open.stage = Stage::Wanted(reception, place);
-                tracing::debug!(path = %open.entry.path, wanted = ranges.bytes(), of = size_of(&open.entry), "wants");
-                Some(FromSink::Want { id, ranges })
-            }
+            Ok(Verdict::Want(reception)) => self.want(id, reception, place),
+            Ok(Verdict::Describe(delta)) => self.describe(id, delta, place),
         }
+    }
+
+    fn want(&mut self, id: u64, reception: Reception, place: Place) -> Option<FromSink> {
+        let open = self.open.get_mut(&id)?;
+        let ranges = reception.wanted().clone();
+        let had = size_of(&open.entry).saturating_sub(ranges.bytes());
+        open.credited.store(had, Ordering::Relaxed);
+        self.role.tally.credit(had);
+        open.stage = Stage::Wanted(reception, place);
+        tracing::debug!(path = %open.entry.path, wanted = ranges.bytes(), of = size_of(&open.entry), "wants");
+        Some(FromSink::Want { id, ranges })
+    }
+
+    fn describe(&mut self, id: u64, delta: Delta, place: Place) -> Option<FromSink> {
+        let open = self.open.get_mut(&id)?;
+        let (how, ranges) = delta.asks_for();
+        let ranges = ranges.clone();
+        tracing::debug!(path = %open.entry.path, ?how, bytes = ranges.bytes(), "compares with the older version");
+        open.stage = Stage::Described(Box::new(delta), place);
+        Some(FromSink::Describe { id, how, ranges })
+    }
+
+    fn compared(&mut self, id: u64, compared: Compared, place: Place) -> Result<Option<FromSink>, End> {
+        let next = match compared {
+            Compared::Next(next) => next,
+            Compared::Broken(received) => return self.received(id, received),
+        };
+        let Some(open) = self.open.get_mut(&id) else { return Ok(None) };
+        if open.withdrawn {
+            return Ok(self.settle(id, Err(Why::Withdrawn)));
+        }
+        Ok(match next {
+            Next::Want(reception) => self.want(id, reception, place),
+            Next::Describe(delta) => self.describe(id, delta, place),
+            Next::Stored(kept) => self.settle(id, Ok(outcome(kept, Outcome::Had))),
+        })
     }
 
     fn receive(&mut self, id: u64, stream: RecvStream) -> Result<(), End> {
@@ -446,10 +487,17 @@ impl Session {
                 false => Err(unwanted()),
             };
         };
-        let Stage::Wanted(reception, place) = std::mem::replace(&mut open.stage, Stage::Receiving) else {
-            return Err(unwanted());
+        let intake = self.intake.clone();
+        let (reception, place) = match std::mem::replace(&mut open.stage, Stage::Receiving) {
+            Stage::Wanted(reception, place) => (reception, place),
+            Stage::Described(delta, place) => {
+                self.tasks
+                    .spawn(async move { Done::Compared(id, intake.compare(stream, *delta).await, place) });
+                return Ok(());
+            }
+            _ => return Err(unwanted()),
         };
-        let (intake, on_group) = (self.intake.clone(), self.on_group(id));
+        let on_group = self.on_group(id);
         self.tasks.spawn(async move {
             let received = intake.receive(stream, reception, on_group).await;
             drop(place);

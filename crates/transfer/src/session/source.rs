@@ -20,7 +20,7 @@ use crate::job::work::{Offer, Plan, Work};
 use crate::job::StateOf;
 use crate::pace::{Limit, Owner, Pace};
 use crate::source::EncodeError;
-use crate::wire::{Change, FromSink, FromSource, Removal, Why, MAX_RANGES, MAX_UNSETTLED, PAUSED};
+use crate::wire::{Change, FromSink, FromSource, How, Removal, Why, MAX_RANGES, MAX_UNSETTLED, PAUSED};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,6 +52,8 @@ pub(crate) struct Role {
 /// Where an offer stands.
 enum Stage {
     Offered,
+    /// A description is ordered, or under way.
+    Describing,
     /// Its data is ordered, or under way.
     Ordered,
     Sent,
@@ -62,6 +64,8 @@ enum Stage {
 struct Open {
     offer: Offer,
     stage: Stage,
+    /// How it was described.
+    described: Vec<How>,
     /// Bytes of content that are to be sent.
     unsent: u64,
     /// Bytes that count as done.
@@ -163,7 +167,8 @@ impl Session {
         let entry = offer.prepared.entry().clone();
         let unsent = size_of(&entry.kind);
         self.unsent += unsent;
-        self.open.insert(id, Open { offer, stage: Stage::Offered, unsent, credited: 0 });
+        self.open
+            .insert(id, Open { offer, stage: Stage::Offered, described: Vec::new(), unsent, credited: 0 });
         FromSource::Offer { id, entry }
     }
 
@@ -177,6 +182,7 @@ impl Session {
     fn answered(&mut self, message: FromSink) -> Result<(), End> {
         match message {
             FromSink::Want { id, ranges } => self.wanted(id, ranges),
+            FromSink::Describe { id, how, ranges } => self.describe(id, how, ranges),
             FromSink::Have { id } => self.settle(id, Outcome::Had),
             FromSink::Stored { id } => self.settle(id, Outcome::Stored),
             FromSink::Incomplete { id, reason } => {
@@ -211,25 +217,44 @@ impl Session {
         Ok(())
     }
 
-    fn wanted(&mut self, id: u64, wanted: Wanted) -> Result<(), End> {
+    /// A file whose content was not yet wanted.
+    fn offered(&mut self, id: u64, ranges: &Wanted) -> Result<(&mut Open, u64), End> {
         let unknown = || End::violation("the sink wants what was not offered");
         let open = self.open.get_mut(&id).ok_or_else(unknown)?;
         let Kind::File { size, .. } = open.offer.prepared.entry().kind else {
             return Err(End::violation("the sink wants the content of what is no file"));
         };
+        check(ranges, size)?;
         match open.stage {
-            Stage::Offered => {}
-            _ => return Err(End::violation("the sink wants a file twice")),
+            Stage::Offered => Ok((open, size)),
+            _ => Err(End::violation("the sink wants a file twice")),
         }
-        check(&wanted, size)?;
+    }
+
+    fn describe(&mut self, id: u64, how: How, ranges: Wanted) -> Result<(), End> {
+        let (open, _) = self.offered(id, &ranges)?;
+        if open.described.contains(&how) {
+            return Err(End::violation("the sink wants a description twice"));
+        }
+        open.described.push(how);
+        open.stage = Stage::Describing;
+        let prepared = open.offer.prepared.clone();
+        _ = self.orders.send(Order { id, prepared, wanted: ranges, describe: Some(how) });
+        Ok(())
+    }
+
+    fn wanted(&mut self, id: u64, wanted: Wanted) -> Result<(), End> {
+        let (open, size) = self.offered(id, &wanted)?;
         let bytes = wanted.bytes();
         open.stage = Stage::Ordered;
-        self.unsent -= open.unsent - bytes;
+        let less = open.unsent - bytes;
         open.unsent = bytes;
         open.credited = size - bytes;
+        let prepared = open.offer.prepared.clone();
+        self.unsent -= less;
         self.role.work.tally().credit(size - bytes);
         // The writer ends with the session.
-        _ = self.orders.send(Order { id, prepared: open.offer.prepared.clone(), wanted });
+        _ = self.orders.send(Order { id, prepared, wanted, describe: None });
         Ok(())
     }
 
@@ -256,6 +281,9 @@ impl Session {
         match note {
             Note::Moved(id, bytes) => {
                 let open = self.open.get_mut(&id)?;
+                if matches!(open.stage, Stage::Describing) {
+                    return None;
+                }
                 // The encoding's hashes are no content.
                 let content = bytes.min(open.unsent);
                 open.unsent -= content;
@@ -265,7 +293,11 @@ impl Session {
                 None
             }
             Note::Sent(id) => {
-                self.open.get_mut(&id)?.stage = Stage::Sent;
+                let open = self.open.get_mut(&id)?;
+                open.stage = match open.stage {
+                    Stage::Describing => Stage::Offered,
+                    _ => Stage::Sent,
+                };
                 None
             }
             Note::Unsendable(id, error) => {

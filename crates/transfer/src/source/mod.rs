@@ -26,6 +26,7 @@
 
 mod beneath;
 mod cache;
+mod describe;
 mod hashes;
 mod place;
 mod prepare;

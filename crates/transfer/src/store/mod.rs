@@ -19,6 +19,7 @@
 
 mod backup;
 mod claim;
+mod delta;
 mod link;
 pub(crate) mod mirror;
 mod partial;
@@ -27,6 +28,7 @@ mod place;
 mod preview;
 pub(crate) mod ranges;
 mod reception;
+mod renamed;
 mod sync;
 mod valid;
 
@@ -36,15 +38,17 @@ use crate::wire::{Change, Why, Wishes};
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 use claim::{Active, Claim};
+pub use delta::{Delta, Next};
 pub(crate) use partial::{are_ours, lock};
 use partial::{Content, Partial};
 pub(crate) use path::{components, link_stays_inside, STATE};
 pub(crate) use place::MODE_BITS;
 use place::{refused, why, Attributes};
 pub use reception::Reception;
+use renamed::BySize;
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{fmt, io};
 use sync::Directories;
 
@@ -78,6 +82,8 @@ impl Allow {
 pub struct Store {
     inner: Arc<Inner>,
     wishes: Arc<Wishes>,
+    /// Its files, listed when a job needs them.
+    by_size: Arc<OnceLock<BySize>>,
 }
 
 /// What the sink says to an entry.
@@ -89,6 +95,8 @@ pub enum Verdict {
     Busy,
     /// These ranges are wanted.
     Want(Reception),
+    /// An older version lies there, of which parts may do: a description is wanted first.
+    Describe(Delta),
     /// What is there is newer, and the job leaves such files alone.
     Newer,
     /// The job only looks: this is what it would do.
@@ -163,7 +171,7 @@ impl Store {
         };
         let active = Mutex::new(Active::with_older(&bases));
         let inner = Inner { root, allow: options.allow, directories: Directories::default(), active };
-        Ok(Self { inner: Arc::new(inner), wishes: Arc::default() })
+        Ok(Self { inner: Arc::new(inner), wishes: Arc::default(), by_size: Arc::default() })
     }
 
     /// The same store, as a job asks for it.
@@ -184,7 +192,7 @@ impl Store {
             }
             components(directory).map_err(|reason| format!("\"{directory}\" is refused: {reason}"))?;
         }
-        Ok(Self { inner: self.inner.clone(), wishes: Arc::new(wishes) })
+        Ok(Self { inner: self.inner.clone(), wishes: Arc::new(wishes), by_size: Arc::default() })
     }
 
     /// What is to be done about an entry. Directories and links are made at once. Blocks: hashes what is there.
@@ -243,10 +251,11 @@ impl Store {
             }
             let wanted = partial.wanted().map_err(|error| why("read the partial file", error))?;
             let complete = wanted.0.is_empty();
-            let reception = Reception::new(partial, wanted, target, claim, self.clone());
+            let mut reception = Reception::new(partial, wanted, target, claim, self.clone());
+            let complete = complete || (before.is_none() && self.copy_renamed(&mut reception)?);
             return match complete {
                 true => reception.finish().map(Verdict::Have),
-                false => Ok(Verdict::Want(reception)),
+                false => Ok(Delta::of(reception).map_or_else(Verdict::Want, Verdict::Describe)),
             };
         }
     }

@@ -1,6 +1,7 @@
 //! Whole jobs over real sockets on loopback.
 
 mod breaks;
+mod delta;
 mod descriptors;
 mod full;
 mod hostile;
