@@ -7,7 +7,7 @@
 
 use super::place;
 use super::reception::Reception;
-use super::{ranges, Kept};
+use super::{ranges, Kept, Verdict};
 use crate::chunks::{self, HASH, LEAST, LONGEST, RUN};
 use crate::entry::{Wanted, GROUP_BYTES};
 use crate::wire::{How, Why};
@@ -37,14 +37,14 @@ pub enum Next {
 }
 
 impl Delta {
-    /// None if there is no older version, or too little of the file is missing to make use of it.
-    pub(super) fn of(reception: Reception) -> Result<Delta, Reception> {
+    /// The ranges are wanted at once if there is no older version, or too little of the file is missing to make use of it.
+    pub(super) fn of(reception: Reception) -> Verdict {
         let (size, missing) = (reception.content().size, reception.wanted().bytes());
         if size.min(missing) < LEAST || reception.older_version().is_none() {
-            return Err(reception);
+            return Verdict::Want(reception);
         }
         let ranges = reception.wanted().clone();
-        Ok(Delta { reception, how: How::Groups, ranges })
+        Verdict::Describe(Delta { reception, how: How::Groups, ranges })
     }
 
     /// What the source should describe.
@@ -188,12 +188,13 @@ mod tests {
         let all = Wanted(vec![(0, size)]);
         for (copied, left) in [
             (vec![], vec![(0, size)]),
-            (vec![G..2 * G], vec![(0, G), (2 * G, size)]),
-            (vec![1..3 * G - 1], vec![(0, G), (2 * G, size)]),
-            (vec![1..G], vec![(0, size)]),
-            (vec![0..3 * G + 1, 9 * G..size], vec![(3 * G, 9 * G)]),
-            (vec![0..size], vec![]),
+            (vec![(G, 2 * G)], vec![(0, G), (2 * G, size)]),
+            (vec![(1, 3 * G - 1)], vec![(0, G), (2 * G, size)]),
+            (vec![(1, G)], vec![(0, size)]),
+            (vec![(0, 3 * G + 1), (9 * G, size)], vec![(3 * G, 9 * G)]),
+            (vec![(0, size)], vec![]),
         ] {
+            let copied: Vec<_> = copied.into_iter().map(|(from, to)| from..to).collect();
             assert_eq!(without(&all, &copied, size), Wanted(left), "{copied:?}");
         }
         let some = Wanted(vec![(0, 2 * G), (4 * G, 6 * G)]);

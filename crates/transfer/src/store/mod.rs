@@ -7,6 +7,10 @@
 //!   what a peer may name at all, `path` says.
 //! - An entry whose mode or time cannot be set is stored all the same, and its answer reports it ([`Kept`]).
 //!
+//! # Older versions
+//! What an older version of a file, or a file with the same root under another name, has in common is copied (see `delta`, `renamed`),
+//! and the whole file is hashed again before it gets its name.
+//!
 //! # Directories
 //! A directory's mode and time are set when its entry comes. Entries below it may still be under way then: their arrival
 //! would change the time, and the mode might forbid it. So they are set when the last reception below it is over. The
@@ -255,7 +259,7 @@ impl Store {
             let complete = complete || (before.is_none() && self.copy_renamed(&mut reception)?);
             return match complete {
                 true => reception.finish().map(Verdict::Have),
-                false => Ok(Delta::of(reception).map_or_else(Verdict::Want, Verdict::Describe)),
+                false => Ok(Delta::of(reception)),
             };
         }
     }
