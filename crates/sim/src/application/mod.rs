@@ -31,7 +31,7 @@ use swarm::Swarm;
 use transfers::Transfers;
 use web::Web;
 
-pub use parts::HostBytes;
+pub use parts::{HostBytes, PartBytes};
 pub use transfers::Times;
 
 /// An application: a flow of the scenario.
@@ -93,7 +93,7 @@ impl Dialer {
     fn dial(&mut self, net: &mut Net, connections: &mut Connections) -> usize {
         let connection = connections.open(net, &self.template, (self.index, &self.route), self.seed);
         if let Some(parts) = &mut self.parts {
-            parts.opened(connection, &self.route);
+            parts.opened(connection, &self.route, None);
         }
         self.opened(connection);
         connection
@@ -105,11 +105,17 @@ impl Dialer {
         self.transfers.connections += 1;
     }
 
-    /// Opens a connection over another route than the flow's and gives it `bytes`.
-    fn dial_over(&mut self, stage: &mut Stage<'_, '_>, route: &Route, bytes: u64) -> usize {
+    /// Opens a connection over another route than the flow's and gives it `bytes`; a `slot` goes on with it.
+    fn dial_over(
+        &mut self,
+        stage: &mut Stage<'_, '_>,
+        route: &Route,
+        bytes: u64,
+        slot: Option<u64>,
+    ) -> usize {
         let index = stage.connections.open(stage.net, &self.template, (self.index, route), self.seed);
         if let Some(parts) = &mut self.parts {
-            parts.opened(index, route);
+            parts.opened(index, route, slot);
         }
         self.opened(index);
         self.begin(stage, index, bytes);
@@ -372,17 +378,13 @@ impl Application {
         self.started().is_some() && self.dialer.open.iter().any(|open| connections.get(*open).has_data())
     }
 
-    /// The connections that are open, if it has many at the same time: each one's serial number, what it received, and whether
-    /// it has data to send.
-    pub fn parts<'a>(
-        &'a self,
-        connections: &'a Connections,
-    ) -> Option<impl Iterator<Item = (u64, u64, bool)> + 'a> {
+    /// The connections that are open, if it has many at the same time.
+    pub fn parts<'a>(&'a self, connections: &'a Connections) -> Option<impl Iterator<Item = PartBytes> + 'a> {
         self.dialer.parts.as_ref().map(|parts| parts.open(connections))
     }
 
-    /// The serial numbers of such connections that have been closed since the first `seen` ones, and what they received.
-    pub fn closed_since(&self, seen: usize) -> &[(u64, u64)] {
+    /// Such connections that have been closed since the first `seen` ones.
+    pub fn closed_since(&self, seen: usize) -> &[PartBytes] {
         self.dialer.parts.as_ref().map(|parts| parts.closed_since(seen)).unwrap_or_default()
     }
 

@@ -20,8 +20,8 @@ pub(super) struct Parts {
     open: BTreeMap<usize, Part>,
     /// Connections opened so far.
     opened: u64,
-    /// Connections that are closed, with what they received; none where nobody looks at them.
-    closed: Option<Vec<(u64, u64)>>,
+    /// Connections that are closed; none where nobody looks at them.
+    closed: Option<Vec<PartBytes>>,
     /// Hosts by their uplinks and their downlinks.
     by_uplink: BTreeMap<usize, usize>,
     by_downlink: BTreeMap<usize, usize>,
@@ -29,16 +29,36 @@ pub(super) struct Parts {
     hosts: Vec<HostBytes>,
 }
 
+/// What a connection has received so far.
+#[derive(Clone, Copy, Debug)]
+pub struct PartBytes {
+    /// Its serial number: unlike the connection's number this one is used once.
+    pub serial: u64,
+    /// The serial number of the first connection of its slot; its own if it belongs to none.
+    pub slot: u64,
+    /// The first link of its data, if that is the access link of a host.
+    pub access: Option<usize>,
+    /// Payload received.
+    pub received: u64,
+    /// It has data to send.
+    pub has_data: bool,
+}
+
 /// A connection that is open.
 struct Part {
-    /// Unlike the connection's number this one is used once.
     serial: u64,
+    slot: u64,
+    access: Option<usize>,
     /// The hosts at its ends, if they are hosts.
     from: Option<usize>,
     to: Option<usize>,
 }
 
 impl Part {
+    fn bytes(&self, received: u64, has_data: bool) -> PartBytes {
+        PartBytes { serial: self.serial, slot: self.slot, access: self.access, received, has_data }
+    }
+
     fn count(&self, received: u64, hosts: &mut [HostBytes]) {
         if let Some(from) = self.from {
             hosts[from].sent += received;
@@ -61,11 +81,13 @@ impl Parts {
         }
     }
 
-    /// A connection over this route is opened.
-    pub(super) fn opened(&mut self, connection: usize, route: &Route) {
+    /// A connection over this route is opened; a `slot` goes on with it.
+    pub(super) fn opened(&mut self, connection: usize, route: &Route, slot: Option<u64>) {
         let from = route.forward.first().and_then(|link| self.by_uplink.get(link)).copied();
         let to = route.forward.last().and_then(|link| self.by_downlink.get(link)).copied();
-        self.open.insert(connection, Part { serial: self.opened, from, to });
+        let access = route.forward.first().copied().filter(|_| from.or(to).is_some());
+        let serial = self.opened;
+        self.open.insert(connection, Part { serial, slot: slot.unwrap_or(serial), access, from, to });
         self.opened += 1;
     }
 
@@ -74,7 +96,7 @@ impl Parts {
         let Some(part) = self.open.remove(&connection) else { return };
         part.count(received, &mut self.hosts);
         if let Some(closed) = &mut self.closed {
-            closed.push((part.serial, received));
+            closed.push(part.bytes(received, false));
         }
     }
 
@@ -87,19 +109,21 @@ impl Parts {
         hosts
     }
 
-    /// Returns the connections that are open: each one's serial number, what it received, and whether it has data to send.
-    pub(super) fn open<'a>(
-        &'a self,
-        connections: &'a Connections,
-    ) -> impl Iterator<Item = (u64, u64, bool)> + 'a {
+    /// Returns the connections that are open.
+    pub(super) fn open<'a>(&'a self, connections: &'a Connections) -> impl Iterator<Item = PartBytes> + 'a {
         self.open.iter().map(|(connection, part)| {
             let connection = connections.get(*connection);
-            (part.serial, connection.received(), connection.has_data())
+            part.bytes(connection.received(), connection.has_data())
         })
     }
 
-    /// Returns the serial numbers of connections that have been closed since the first `seen` ones, and what they received.
-    pub(super) fn closed_since(&self, seen: usize) -> &[(u64, u64)] {
+    /// Returns the slot of a connection that is open.
+    pub(super) fn slot(&self, connection: usize) -> Option<u64> {
+        self.open.get(&connection).map(|part| part.slot)
+    }
+
+    /// Returns the connections that have been closed since the first `seen` ones.
+    pub(super) fn closed_since(&self, seen: usize) -> &[PartBytes] {
         self.closed.as_deref().and_then(|closed| closed.get(seen..)).unwrap_or_default()
     }
 }

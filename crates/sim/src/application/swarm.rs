@@ -48,6 +48,14 @@ struct Slot {
     chunk: Option<Transfer>,
 }
 
+/// What a slot did before.
+#[derive(Clone, Copy)]
+struct Last {
+    neighbour: usize,
+    /// The slot's number in the books.
+    number: Option<u64>,
+}
+
 /// What is due at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Wake {
@@ -123,16 +131,18 @@ impl Swarm {
         }
     }
 
-    /// A slot of a peer takes up a neighbour to which the peer does not upload, or goes back to `last` if there is none.
-    fn begin(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>, peer: usize, last: Option<usize>) {
-        let Some(neighbour) = self.peers[peer].inactive(&mut self.random).or(last) else { return };
+    /// A slot of a peer takes up a neighbour to which the peer does not upload, or goes back to its `last` one if there is none.
+    fn begin(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>, peer: usize, last: Option<Last>) {
+        let inactive = self.peers[peer].inactive(&mut self.random);
+        let Some(neighbour) = inactive.or(last.map(|last| last.neighbour)) else { return };
         if let Some(last) = last {
-            self.peers[peer].is_active[last] = false;
+            self.peers[peer].is_active[last.neighbour] = false;
         }
         self.peers[peer].is_active[neighbour] = true;
         let bytes = self.words.chunk.bytes();
         let chunk = Some(dialer.transfers.begin(stage.now, bytes));
-        let connection = dialer.dial_over(stage, &self.peers[peer].route(neighbour), bytes);
+        let number = last.and_then(|last| last.number);
+        let connection = dialer.dial_over(stage, &self.peers[peer].route(neighbour), bytes, number);
         self.slots.insert(connection, Slot { peer, neighbour, chunk });
     }
 
@@ -166,8 +176,9 @@ impl Swarm {
             return Some(self.next());
         }
         self.slots.remove(&connection);
+        let number = dialer.parts.as_ref().and_then(|parts| parts.slot(connection));
         dialer.hang_up(stage, connection);
-        self.begin(dialer, stage, peer, Some(neighbour));
+        self.begin(dialer, stage, peer, Some(Last { neighbour, number }));
         None
     }
 }

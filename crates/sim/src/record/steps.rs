@@ -1,7 +1,11 @@
 //! A set of flows in a window, step by step: rates over time, read off counters at the end of each step.
 //!
 //! A flow is active in a step if something arrived, or if it has data to send as the step ends. So a flow that starves counts,
-//! and one that pauses does not. A flow with many connections at the same time counts as its connections.
+//! and one that pauses does not. A flow with many connections at the same time counts as its connections, and an upload slot of
+//! a swarm, which has one connection after another, as one.
+//!
+//! The index is one of flows that share a bottleneck: it falls to 1/N if one of them takes all of it. So connections of hosts are
+//! compared with the others on the same access link, and the index of the step is the mean over these links.
 
 use super::edges;
 use crate::application::Application;
@@ -40,8 +44,15 @@ struct Before {
 /// What a flow did in a step.
 struct Course {
     bytes: u64,
-    /// Bytes of each active connection; of a flow with one connection its own, if it was active.
-    active: Vec<f64>,
+    /// Each active connection or slot; of a flow with one connection its own, if it was active.
+    active: Vec<Active>,
+}
+
+/// An active connection or slot.
+struct Active {
+    /// The access link that it shares with others of a host; none without hosts.
+    access: Option<usize>,
+    bytes: f64,
 }
 
 impl<'a> SetSteps<'a> {
@@ -115,9 +126,11 @@ impl<'a> SetSteps<'a> {
             }
         };
         let members: Vec<Member> = self.members.iter().map(member).collect();
-        let active: Vec<f64> =
-            self.members.iter().flat_map(|index| courses[*index].active.iter().copied()).collect();
-        self.steps.take(now.as_secs_f64(), &members, &active);
+        let mut by_access: BTreeMap<Option<usize>, Vec<f64>> = BTreeMap::new();
+        for active in self.members.iter().flat_map(|index| &courses[*index].active) {
+            by_access.entry(active.access).or_default().push(active.bytes);
+        }
+        self.steps.take(now.as_secs_f64(), &members, by_access.values());
     }
 
     /// Active connections with a controller whose slowest link is this one, by link.
@@ -155,19 +168,24 @@ impl Before {
         let bytes = received - std::mem::replace(&mut self.received, received);
         let Some(open) = flow.parts(connections) else {
             let is_active = bytes > 0 || flow.has_data(connections);
-            return Course { bytes, active: if is_active { vec![bytes as f64] } else { Vec::new() } };
+            let active = is_active.then_some(Active { access: None, bytes: bytes as f64 });
+            return Course { bytes, active: active.into_iter().collect() };
         };
-        let mut active = Vec::new();
         let closed = flow.closed_since(self.closed);
         self.closed += closed.len();
-        for (serial, received) in closed {
-            let bytes = received - self.parts.remove(serial).unwrap_or(0);
-            active.extend((bytes > 0).then_some(bytes as f64));
+        // By slot, which may have had several connections in the step.
+        let mut active: BTreeMap<u64, Active> = BTreeMap::new();
+        for part in closed.iter().copied().chain(open) {
+            let bytes = part.received - self.parts.insert(part.serial, part.received).unwrap_or(0);
+            if bytes > 0 || part.has_data {
+                let slot = active.entry(part.slot).or_insert(Active { access: part.access, bytes: 0.0 });
+                slot.bytes += bytes as f64;
+            }
         }
-        for (serial, received, has_data) in open {
-            let bytes = received - self.parts.insert(serial, received).unwrap_or(0);
-            active.extend((bytes > 0 || has_data).then_some(bytes as f64));
+        for part in closed {
+            self.parts.remove(&part.serial);
         }
+        let active = active.into_values().collect();
         Course { bytes, active }
     }
 }
