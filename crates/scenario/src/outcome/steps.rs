@@ -124,6 +124,16 @@ mod tests {
         assert_eq!(short.mean, round((100.0 / 164.0 + 0.5 + 1.0) / 3.0, 6));
     }
 
+    /// Jain of (9, 1) is 100/164; one member alone and members without bytes have none.
+    #[test]
+    fn the_index_of_a_step_is_the_mean_over_the_bottlenecks_that_several_members_share() {
+        let mut steps = Steps::new(&set());
+        let active = [vec![9.0, 1.0], vec![5.0, 5.0, 5.0], vec![3.0], vec![0.0, 0.0]];
+        steps.take(1.0, &[member(1.0), member(1.0)], &active);
+        let short = filled(steps, &set(), 0.0).short_term.unwrap();
+        assert_eq!((short.steps, short.mean), (1, round((100.0 / 164.0 + 1.0) / 2.0, 6)));
+    }
+
     #[test]
     fn starvation_is_the_longest_run_of_steps_below_the_part_and_a_pause_ends_it() {
         let set = set();

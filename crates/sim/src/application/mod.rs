@@ -339,7 +339,10 @@ impl Application {
             }
             Work::Peers(work) => work.on_news(dialer, stage, connection, news),
             Work::Web(work) => work.on_news(dialer, stage, connection, news),
-            Work::Swarm(work) => work.on_news(dialer, stage, connection, news),
+            Work::Swarm(work) => {
+                work.on_news(dialer, stage, connection, news);
+                None
+            }
             Work::Downloads(work) => {
                 work.on_news(dialer, stage, connection, news);
                 None

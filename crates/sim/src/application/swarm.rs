@@ -1,10 +1,10 @@
 //! A swarm (Carofiglio et al. 2013, §8 and §9): peers with access links of their own that upload to each other.
 //!
 //! Each peer has some neighbours, drawn when the run begins, and uploads to some of them at a time, one chunk after another over
-//! one connection each. After a chunk's last acknowledgement the slot goes on with the same neighbour with probability `persist`:
-//! connection, window and base delay are kept, and one idle round trip of the empty path passes. Otherwise it goes on at
-//! once with a neighbour drawn from those that the peer does not upload to, over a new connection. Slots begin within the
-//! first round trip.
+//! one connection each. After a chunk's last acknowledgement the slot goes on at once: with the same neighbour with probability
+//! `persist`, and connection, window and base delay are kept; otherwise with a neighbour drawn from those that the peer does not
+//! upload to, over a new connection. The wait for that acknowledgement is the idle round trip of §9.2; there is no other.
+//! Slots begin within the first round trip.
 //!
 //! Every peer always has what its neighbours are missing, and there is no tit-for-tat. One host alone is a peer whose
 //! neighbours' access is no bottleneck. Where some hosts upload alone, the others have round-trip times of their own and receive.
@@ -29,7 +29,8 @@ pub(super) struct Swarm {
     peers: Vec<Peer>,
     /// By connection.
     slots: BTreeMap<usize, Slot>,
-    agenda: BinaryHeap<Reverse<(Time, Wake)>>,
+    /// When a slot of a peer begins.
+    agenda: BinaryHeap<Reverse<(Time, usize)>>,
 }
 
 /// A host that uploads.
@@ -54,15 +55,6 @@ struct Last {
     neighbour: usize,
     /// The slot's number in the books.
     number: Option<u64>,
-}
-
-/// What is due at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Wake {
-    /// A slot of this peer begins.
-    Begin(usize),
-    /// The slot with this connection goes on after a pause.
-    GoOn(usize),
 }
 
 impl Peer {
@@ -97,7 +89,7 @@ impl Swarm {
         }
     }
 
-    /// Slots begin or go on; returns when the next one does.
+    /// Slots begin; returns when the next one does.
     pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) -> Option<Time> {
         let now = stage.now;
         if now >= self.stop {
@@ -108,10 +100,8 @@ impl Swarm {
             self.draw_beginnings(now);
         }
         while self.agenda.peek().is_some_and(|Reverse((at, _))| *at <= now) {
-            match self.agenda.pop() {
-                Some(Reverse((_, Wake::Begin(peer)))) => self.begin(dialer, stage, peer, None),
-                Some(Reverse((_, Wake::GoOn(connection)))) => self.go_on(dialer, stage, connection),
-                None => {}
+            if let Some(Reverse((_, peer))) = self.agenda.pop() {
+                self.begin(dialer, stage, peer, None);
             }
         }
         Some(self.next())
@@ -126,7 +116,7 @@ impl Swarm {
         for (i, peer) in self.peers.iter().enumerate().take(uploaders) {
             for _ in 0..(self.words.slots as usize).min(peer.neighbours.len()) {
                 let after = Span((peer.access.rtt.0 as f64 * random::uniform(&mut self.random)) as u64);
-                self.agenda.push(Reverse((now + after, Wake::Begin(i))));
+                self.agenda.push(Reverse((now + after, i)));
             }
         }
     }
@@ -155,31 +145,29 @@ impl Swarm {
         }
     }
 
-    /// Returns when the next slot goes on, if that may be sooner than before.
     pub(super) fn on_news(
         &mut self,
         dialer: &mut Dialer,
         stage: &mut Stage<'_, '_>,
         connection: usize,
         news: News,
-    ) -> Option<Time> {
-        let slot = self.slots.get_mut(&connection)?;
+    ) {
+        let Some(slot) = self.slots.get_mut(&connection) else { return };
         if news == News::Arrived {
-            dialer.transfers.complete(stage.now, slot.chunk.take()?);
-            return None;
+            if let Some(chunk) = slot.chunk.take() {
+                dialer.transfers.complete(stage.now, chunk);
+            }
+            return;
         }
         let (peer, neighbour) = (slot.peer, slot.neighbour);
         if random::happens(&mut self.random, self.words.persist.ratio()) {
-            let Route { forward_delay, reverse_delay, .. } = self.peers[peer].route(neighbour);
-            let after = stage.now + forward_delay + reverse_delay;
-            self.agenda.push(Reverse((after, Wake::GoOn(connection))));
-            return Some(self.next());
+            self.go_on(dialer, stage, connection);
+            return;
         }
         self.slots.remove(&connection);
         let number = dialer.parts.as_ref().and_then(|parts| parts.slot(connection));
         dialer.hang_up(stage, connection);
         self.begin(dialer, stage, peer, Some(Last { neighbour, number }));
-        None
     }
 }
 

@@ -293,6 +293,33 @@ fn the_hosts_of_a_swarm_add_up_to_its_goodput() {
     assert!(short.steps == 25 && short.mean < 1.0 && short.p5 <= short.mean, "{short:?}");
 }
 
+/// Two uplinks, one ten times as fast as the other: each peer's uploads are alike, and a single index over all would be about
+/// 0.6. New connections all the time leave slots as they are.
+#[test]
+fn uploads_are_compared_with_those_of_the_same_peer() {
+    let two = |name: &str, rate: &str| {
+        format!("[[hosts]]\nname = \"{name}\"\ncount = 7\nup = \"{rate} Mbit/s\"\ndown = \"100 Mbit/s\"\nqueue = \"100 packets\"\nrtt = \"40 ms\"\n")
+    };
+    let flow = |name: &str| {
+        format!(
+            "[[flow]]\nname = \"{name} swarm\"\ncontroller = \"newreno\"\nhosts = \"{name}\"\n\
+             traffic = {{ swarm = {{ chunk = \"50 kB\", slots = 2, neighbours = 6, uploaders = 1, persist = 0.2 }} }}\n"
+        )
+    };
+    let text = format!(
+        "duration = \"60 s\"\nmeasure = {{ from = \"10 s\", flows = \"all\", step = \"5 s\" }}\n{}{}{}{}",
+        two("slow", "1"),
+        two("fast", "10"),
+        flow("slow"),
+        flow("fast")
+    );
+    let run = run(&text);
+    let done = run.totals.iter().filter_map(|totals| totals.completions.as_ref());
+    assert!(done.map(|done| done.connections).sum::<u64>() > 100);
+    let short = run.sets[0].short_term.unwrap();
+    assert!(short.mean > 0.95, "{short:?}");
+}
+
 /// All senders of a flow with many connections are recorded: as many round-trip times as acknowledgements, and windows of
 /// each sender alone.
 #[test]

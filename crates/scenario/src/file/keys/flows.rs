@@ -76,11 +76,7 @@ pub const SWARM: &[Key] = &[
     key("chunk", Takes::Size, "bytes of a chunk"),
     key("slots", Takes::Count, "uploads of a peer at a time; 5 by default"),
     key("neighbours", Takes::Count, "peers that a peer may upload to; 10 by default"),
-    key(
-        "persist",
-        Takes::Ratio,
-        "probability that a slot's next chunk goes to the same neighbour, after one round trip",
-    ),
+    key("persist", Takes::Ratio, "probability that a slot's next chunk goes to the same neighbour"),
     key("uploaders", Takes::Count, "so many of the hosts upload, the others receive alone; all by default"),
 ];
 
