@@ -139,7 +139,7 @@ mod tests {
         toml::from_str(text).unwrap()
     }
 
-    fn sample(labels: &[(&str, &str)], numbers: &[f64]) -> Sample {
+    pub(super) fn sample(labels: &[(&str, &str)], numbers: &[f64]) -> Sample {
         let number = |(axis, label): &(&str, &str)| Some(((*axis).to_owned(), label.parse().ok()?));
         let point = GridPoint {
             labels: labels.iter().map(|(axis, label)| ((*axis).to_owned(), (*label).to_owned())).collect(),

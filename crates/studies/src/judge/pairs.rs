@@ -13,6 +13,11 @@ pub(super) const JUDGEMENTS: &[Judgement] = &[
         judge: difference,
     },
     Judgement {
+        name: "lower_end_of_difference",
+        help: "of each pair, the lower end of the 95 % interval of `difference`",
+        judge: lower_end_of_difference,
+    },
+    Judgement {
         name: "difference_between",
         help: "of each pair, `of` less `minus` at the points `here`, less the same at the points `there`, seed by seed",
         judge: difference_between,
@@ -77,6 +82,14 @@ fn difference(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     each_pair(samples, args, "minus", |one, other| one - other)
 }
 
+fn lower_end_of_difference(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    let lower = |value: Value| match value.half_width {
+        Some(half) => Ok(Value { value: value.value - half, half_width: None, ..value }),
+        None => Err(Error::NoReading("an interval needs two seeds or more".to_owned())),
+    };
+    difference(samples, args)?.into_iter().map(lower).collect()
+}
+
 fn difference_between(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     let [of, minus, here, there] = ["of", "minus", "here", "there"].map(|key| args.at(key));
     let (of, minus, here, there) = (of?, minus?, here?, there?);
@@ -137,8 +150,20 @@ fn share_below(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{args, grid_samples};
+    use super::super::tests::{args, grid_samples, sample};
     use super::*;
+
+    /// Differences of 2 and 4: mean 3, standard error 1, and Student's t of one degree of freedom is 12.706.
+    #[test]
+    fn the_lower_end_of_a_difference_is_that_of_its_paired_interval() {
+        let samples = [sample(&[("kind", "x")], &[3.0, 5.0]), sample(&[("kind", "y")], &[1.0, 1.0])];
+        let samples: Vec<&Sample> = samples.iter().collect();
+        let with = args("of = { kind = \"x\" }\nminus = { kind = \"y\" }");
+        let lower = &lower_end_of_difference(&samples, &with).unwrap()[0];
+        assert!((lower.value - (3.0 - 12.706)).abs() < 0.001, "{}", lower.value);
+        let with_one_seed = grid_samples(&[("x", "1", 5.0), ("y", "1", 1.0)]);
+        assert!(lower_end_of_difference(&with_one_seed.iter().collect::<Vec<_>>(), &with).is_err());
+    }
 
     #[test]
     fn pairs_agree_in_every_other_axis() {
