@@ -134,11 +134,10 @@ fn measure(rate_mbit: f64, trip_ms: f64, load: Load, seconds: u64) -> Result<Poi
     let cores = allowed_cores();
     let mut topology = Topology::build(&Plan::of_scenario(&scenario)?)?;
     let clock = Clock::start();
-    let own_core = cores.last().copied().filter(|_| cores.len() > 1);
-    let wire = Wire::start(&mut topology, &scenario, Options { core: own_core, ..Options::new(clock) })?;
-    if own_core.is_some() {
-        run_on(&cores[..cores.len() - 1]);
-    }
+    let options = Options::of_scenario(&scenario, clock);
+    let others: Vec<usize> = cores.iter().copied().filter(|core| options.core != Some(*core)).collect();
+    let wire = Wire::start(&mut topology, &scenario, options)?;
+    run_on(&others);
     let trip = base_trip(&topology)?;
     let end = Time::ZERO + until;
     let name = match load {
