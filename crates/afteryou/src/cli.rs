@@ -149,7 +149,7 @@ pub fn code(words: impl IntoIterator<Item = OsString>, controllers: &[&'static E
 
 /// A value that its own reader refuses is answered in that reader's words; clap answers the rest (and `--help`).
 fn refused(error: &clap::Error) -> u8 {
-    if let Some(failure) = refused_value(error) {
+    if let Some(failure) = refused_value(error).or_else(|| foreign(error)) {
         return failure.report();
     }
     let text = error.render().to_string();
@@ -159,6 +159,17 @@ fn refused(error: &clap::Error) -> u8 {
         Cow::Owned(text) => output::complain(&text),
     }
     u8::try_from(error.exit_code()).unwrap_or(2)
+}
+
+/// An option of rsync, rclone, scp or curl.
+fn foreign(error: &clap::Error) -> Option<Failure> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    let option = word.split('=').next().unwrap_or_default();
+    let answer = afteryou_transfer_cli::args::foreign_option(option)?;
+    Some(Failure::usage(format!("{option} is an option of another program: {answer}")))
 }
 
 fn refused_value(error: &clap::Error) -> Option<Failure> {
