@@ -30,6 +30,7 @@ use crate::error::Error;
 use crate::lateness::Distribution;
 use crate::net::{Topology, Tun};
 use crate::system;
+use afteryou_base::Span;
 use afteryou_scenario::outcome::Lateness;
 use afteryou_scenario::passage::Content;
 use afteryou_scenario::{Passage, Scenario};
@@ -43,6 +44,9 @@ use std::io;
 use std::sync::{mpsc, Arc};
 use std::thread::{self, JoinHandle};
 use wake_up::WakeUp;
+
+/// The longest round-trip time that needs real-time priority: there the bound of its error is 0.2 ms.
+pub const SHORT_TRIP: Span = Span::from_millis(10);
 
 /// Sees every packet at every link, on the wire's thread: it has to be quick.
 pub type Tap = Box<dyn FnMut(&Passage<'_>) + Send>;
@@ -85,6 +89,21 @@ impl Options {
     /// With a clock, on any core, with real-time priority if there is some.
     pub fn new(clock: Clock) -> Options {
         Options { clock, needs_real_time: false, core: None, tap: None }
+    }
+
+    /// For one run of `scenario` that has the machine's cores to itself: the wire on the last one. Real-time priority is needed
+    /// if any path is short.
+    pub fn of_scenario(scenario: &Scenario, clock: Clock) -> Options {
+        let changed = scenario.route_change.iter().filter_map(|change| change.rtt);
+        let mut trips = scenario.flow.iter().map(|flow| flow.rtt).chain(changed);
+        Options {
+            needs_real_time: trips.any(|trip| trip.0 <= SHORT_TRIP),
+            core: allowed_cores()
+                .split_last()
+                .filter(|(_, others)| !others.is_empty())
+                .map(|(last, _)| *last),
+            ..Options::new(clock)
+        }
     }
 }
 
