@@ -300,7 +300,7 @@ fn an_index_among_host_slots_compares_no_hosts_and_counts_a_slot_once() {
     let connections = SWARM.replace("[[hosts]]\nname = \"peers\"\ncount = 8\nup = \"1 Mbit/s\"", faster);
     let slots = connections.replace("flows = \"all\"", "flows = \"all\", among = \"host-slots\"");
     let [connections, slots] = [connections, slots].map(|text| run(&text));
-    let index = |run: &Run| run.sets[0].short_term.clone().unwrap().mean;
+    let index = |run: &Run| run.sets[0].short_term.unwrap().mean;
     assert!(index(&slots) > index(&connections) + 0.1, "{} {}", index(&slots), index(&connections));
     assert_eq!(slots.windows, connections.windows, "a measure changes nothing else");
 }
