@@ -12,7 +12,7 @@ mod target;
 
 pub use choice::{Allowing, Choice, Mirroring};
 pub use common::{controller, Common, Symlinks};
-pub use dialing::{Dialing, GetArgs, SendArgs};
+pub use dialing::{is_standard, Dialing, GetArgs, SendArgs};
 pub use foreign::answer as foreign_option;
 pub use listening::{Listening, ReceiveArgs, ServeArgs};
 pub use target::{looks_like_ticket, read_ticket, repeated, Target};
@@ -37,4 +37,4 @@ Exit codes:
   130  with --once: it was ended before a job was complete";
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
