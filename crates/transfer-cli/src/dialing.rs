@@ -34,7 +34,7 @@ pub async fn send(args: &SendArgs) -> Result<(), Failure> {
     };
     let source = Source::of(&paths, sources::options(&args.common, args.symlinks, &args.choice)?)
         .map_err(Failure::usage)?;
-    let wishes = args.mirroring.wishes();
+    let wishes = args.wishes();
     run(stage, target, Role::Receive, &args.common, &args.dialing, |dial, _, options| {
         job::send(dial, source, JobOptions { wishes, ..options })
     })
@@ -145,7 +145,7 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
     let logged = logs.finish();
     match outcome? {
         None => Err(Failure::Stopped(summary::stopped(&tally))),
-        Some(summary) => summary::verdict(&summary, "the same command tries them again"),
+        Some(summary) => summary::verdict(&summary, "the same command tries them again", common.strict),
     }?;
     logged
 }

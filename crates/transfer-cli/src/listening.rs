@@ -32,6 +32,7 @@ pub async fn receive(args: &ReceiveArgs) -> Result<(), Failure> {
     let mut options = StoreOptions::default();
     options.allow.delete = args.allowing.allow_delete;
     options.allow.backup = args.allowing.allow_backup;
+    options.allow.links = args.allowing.allow_links;
     let store = Store::open(directory, options)?;
     let what = format!("into {}", shown(directory));
     let job = Job { command: "receive", done: "received", direction: Direction::Down, what };
@@ -126,13 +127,15 @@ async fn run(
     }
     match is_finished {
         false => Err(Failure::Stopped("stopped before a job was complete".to_owned())),
-        true => summary::verdict(&summary, "sending them again tries again").map_err(|failure| {
-            match listening.ticket_only {
-                // The side that started this one prints the same.
-                true => Failure::Elsewhere(failure.code()),
-                false => failure,
-            }
-        }),
+        true => {
+            summary::verdict(&summary, "sending them again tries again", common.strict).map_err(|failure| {
+                match listening.ticket_only {
+                    // The side that started this one prints the same.
+                    true => Failure::Elsewhere(failure.code()),
+                    false => failure,
+                }
+            })
+        }
     }
 }
 

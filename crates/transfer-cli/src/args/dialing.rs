@@ -11,7 +11,7 @@ use afteryou_terminal::Failure;
 use afteryou_transfer::ticket::Role;
 use afteryou_transfer::wire::Wishes;
 use clap::{Args, ValueHint};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `afteryou send`.
@@ -207,7 +207,13 @@ impl SendArgs {
 
     fn over_ssh(&self, place: &str) -> Result<Target, Failure> {
         let target = self.dialing.named(Target::ssh_directory(place)?);
-        Ok(target.with_far_options(self.mirroring.far_options()))
+        let links = self.wishes().links_as_is.then_some(OsStr::new("--allow-links"));
+        Ok(target.with_far_options(self.mirroring.far_options().into_iter().chain(links).collect()))
+    }
+
+    /// What the receiver is asked for beyond storing.
+    pub fn wishes(&self) -> Wishes {
+        Wishes { links_as_is: self.symlinks == Symlinks::CopyAsIs, ..self.mirroring.wishes() }
     }
 
     /// Returns the ticket: the last word, or that of --ticket or the environment.

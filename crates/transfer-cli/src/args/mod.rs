@@ -24,7 +24,7 @@ Exit codes:
   1    something failed; the same command continues from there
   2    the command line is invalid
   3    complete, but entries were left out (sockets, devices, links that lead outside or that --symlinks skip
-       excludes), or stored without their mode or time; each is named
+       excludes), or stored without their mode or time; each is named (with --strict that is 1)
   130  Ctrl-C, SIGTERM or `afteryou ctl stop` ended it; the same command continues from there";
 
 /// Words about exit codes of the commands that wait.
