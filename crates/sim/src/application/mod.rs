@@ -31,7 +31,7 @@ use swarm::Swarm;
 use transfers::Transfers;
 use web::Web;
 
-pub use parts::HostBytes;
+pub use parts::{HostBytes, Open, UploadSlot};
 pub use transfers::Times;
 
 /// An application: a flow of the scenario.
@@ -372,17 +372,13 @@ impl Application {
         self.started().is_some() && self.dialer.open.iter().any(|open| connections.get(*open).has_data())
     }
 
-    /// The connections that are open, if it has many at the same time: each one's serial number, what it received, and whether
-    /// it has data to send.
-    pub fn parts<'a>(
-        &'a self,
-        connections: &'a Connections,
-    ) -> Option<impl Iterator<Item = (u64, u64, bool)> + 'a> {
+    /// The connections that are open, if it has many at the same time.
+    pub fn parts<'a>(&'a self, connections: &'a Connections) -> Option<impl Iterator<Item = Open> + 'a> {
         self.dialer.parts.as_ref().map(|parts| parts.open(connections))
     }
 
-    /// The serial numbers of such connections that have been closed since the first `seen` ones, and what they received.
-    pub fn closed_since(&self, seen: usize) -> &[(u64, u64)] {
+    /// Such connections that have been closed since the first `seen` ones: the slot, the serial number, what it received.
+    pub fn closed_since(&self, seen: usize) -> &[(UploadSlot, u64, u64)] {
         self.dialer.parts.as_ref().map(|parts| parts.closed_since(seen)).unwrap_or_default()
     }
 

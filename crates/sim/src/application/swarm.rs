@@ -1,10 +1,10 @@
 //! A swarm (Carofiglio et al. 2013, §8 and §9): peers with access links of their own that upload to each other.
 //!
 //! Each peer has some neighbours, drawn when the run begins, and uploads to some of them at a time, one chunk after another over
-//! one connection each. After a chunk's last acknowledgement the slot goes on with the same neighbour with probability `persist`:
-//! connection, window and base delay are kept, and one idle round trip of the empty path passes. Otherwise it goes on at
-//! once with a neighbour drawn from those that the peer does not upload to, over a new connection. Slots begin within the
-//! first round trip.
+//! one connection each. As soon as a chunk's last acknowledgement has arrived (§7.1), the slot goes on: with probability `persist`
+//! with the same neighbour, which keeps connection, window and base delay, otherwise with a neighbour drawn from those that the
+//! peer does not upload to, over a new connection. Chunks are not pipelined, so a connection is idle for a round trip between the
+//! last packet of a chunk and its acknowledgement (§9.2); `idle_rtts` adds to this pause. Slots begin within the first round trip.
 //!
 //! Every peer always has what its neighbours are missing, and there is no tit-for-tat. One host alone is a peer whose
 //! neighbours' access is no bottleneck. Where some hosts upload alone, the others have round-trip times of their own and receive.
@@ -160,9 +160,13 @@ impl Swarm {
         }
         let (peer, neighbour) = (slot.peer, slot.neighbour);
         if random::happens(&mut self.random, self.words.persist.ratio()) {
+            if self.words.idle_rtts == 0.0 {
+                self.go_on(dialer, stage, connection);
+                return None;
+            }
             let Route { forward_delay, reverse_delay, .. } = self.peers[peer].route(neighbour);
-            let after = stage.now + forward_delay + reverse_delay;
-            self.agenda.push(Reverse((after, Wake::GoOn(connection))));
+            let idle_s = self.words.idle_rtts * (forward_delay + reverse_delay).as_secs_f64();
+            self.agenda.push(Reverse((stage.now + Span::from_secs_f64(idle_s), Wake::GoOn(connection))));
             return Some(self.next());
         }
         self.slots.remove(&connection);

@@ -4,10 +4,11 @@
 //! and one that pauses does not. A flow with many connections at the same time counts as its connections.
 
 use super::edges;
-use crate::application::Application;
+use crate::application::{Application, Open, UploadSlot};
 use crate::connection::Connections;
 use crate::net::Net;
 use afteryou_base::Time;
+use afteryou_scenario::flow_set::Among;
 use afteryou_scenario::outcome::{Member, SetFigures, Steps};
 use afteryou_scenario::{FlowSet, Network, Scenario};
 use std::collections::BTreeMap;
@@ -40,8 +41,15 @@ struct Before {
 /// What a flow did in a step.
 struct Course {
     bytes: u64,
-    /// Bytes of each active connection; of a flow with one connection its own, if it was active.
-    active: Vec<f64>,
+    /// Each active connection; of a flow with one connection its own, if it was active.
+    active: Vec<Active>,
+}
+
+/// A connection that was active in a step.
+struct Active {
+    /// Its place, if the flow has many connections at the same time.
+    slot: Option<UploadSlot>,
+    bytes: f64,
 }
 
 impl<'a> SetSteps<'a> {
@@ -115,9 +123,22 @@ impl<'a> SetSteps<'a> {
             }
         };
         let members: Vec<Member> = self.members.iter().map(member).collect();
-        let active: Vec<f64> =
-            self.members.iter().flat_map(|index| courses[*index].active.iter().copied()).collect();
-        self.steps.take(now.as_secs_f64(), &members, &active);
+        self.steps.take(now.as_secs_f64(), &members, &self.groups(courses));
+    }
+
+    /// The bytes among which an index of fairness is made.
+    fn groups(&self, courses: &[Course]) -> Vec<Vec<f64>> {
+        let active =
+            self.members.iter().flat_map(|index| courses[*index].active.iter().map(move |one| (*index, one)));
+        if self.set.among == Among::Connections {
+            return vec![active.map(|(_, one)| one.bytes).collect()];
+        }
+        let mut hosts: BTreeMap<_, BTreeMap<_, f64>> = BTreeMap::new();
+        for (flow, one) in active {
+            let (host, number) = one.slot.map_or((None, 0), |slot| (slot.host, slot.number));
+            *hosts.entry((flow, host)).or_default().entry(number).or_default() += one.bytes;
+        }
+        hosts.into_values().map(|slots| slots.into_values().collect()).collect()
     }
 
     /// Active connections with a controller whose slowest link is this one, by link.
@@ -155,18 +176,21 @@ impl Before {
         let bytes = received - std::mem::replace(&mut self.received, received);
         let Some(open) = flow.parts(connections) else {
             let is_active = bytes > 0 || flow.has_data(connections);
-            return Course { bytes, active: if is_active { vec![bytes as f64] } else { Vec::new() } };
+            let own = is_active.then_some(Active { slot: None, bytes: bytes as f64 });
+            return Course { bytes, active: own.into_iter().collect() };
         };
         let mut active = Vec::new();
+        let mut take = |slot: UploadSlot, bytes: u64, has_data: bool| {
+            let one = Active { slot: Some(slot), bytes: bytes as f64 };
+            active.extend((bytes > 0 || has_data).then_some(one));
+        };
         let closed = flow.closed_since(self.closed);
         self.closed += closed.len();
-        for (serial, received) in closed {
-            let bytes = received - self.parts.remove(serial).unwrap_or(0);
-            active.extend((bytes > 0).then_some(bytes as f64));
+        for (slot, serial, received) in closed {
+            take(*slot, received - self.parts.remove(serial).unwrap_or(0), false);
         }
-        for (serial, received, has_data) in open {
-            let bytes = received - self.parts.insert(serial, received).unwrap_or(0);
-            active.extend((bytes > 0 || has_data).then_some(bytes as f64));
+        for Open { slot, serial, received, has_data } in open {
+            take(slot, received - self.parts.insert(serial, received).unwrap_or(0), has_data);
         }
         Course { bytes, active }
     }

@@ -293,6 +293,18 @@ fn the_hosts_of_a_swarm_add_up_to_its_goodput() {
     assert!(short.steps == 25 && short.mean < 1.0 && short.p5 <= short.mean, "{short:?}");
 }
 
+/// The hosts have uplinks of 1 and 4 Mbit/s: slots of one host are alike, those of different hosts are not.
+#[test]
+fn an_index_among_host_slots_compares_no_hosts_and_counts_a_slot_once() {
+    let faster = "[[hosts]]\nname = \"peers\"\ncount = 8\nup = { uniform = [\"1 Mbit/s\", \"4 Mbit/s\"] }";
+    let connections = SWARM.replace("[[hosts]]\nname = \"peers\"\ncount = 8\nup = \"1 Mbit/s\"", faster);
+    let slots = connections.replace("flows = \"all\"", "flows = \"all\", among = \"host-slots\"");
+    let [connections, slots] = [connections, slots].map(|text| run(&text));
+    let index = |run: &Run| run.sets[0].short_term.clone().unwrap().mean;
+    assert!(index(&slots) > index(&connections) + 0.1, "{} {}", index(&slots), index(&connections));
+    assert_eq!(slots.windows, connections.windows, "a measure changes nothing else");
+}
+
 /// All senders of a flow with many connections are recorded: as many round-trip times as acknowledgements, and windows of
 /// each sender alone.
 #[test]

@@ -79,7 +79,12 @@ pub const SWARM: &[Key] = &[
     key(
         "persist",
         Takes::Ratio,
-        "probability that a slot's next chunk goes to the same neighbour, after one round trip",
+        "probability that a slot's next chunk goes to the same neighbour, as soon as the last one is acknowledged",
+    ),
+    key(
+        "idle_rtts",
+        Takes::Number(0.0, 100.0),
+        "round trips of the empty path that a slot waits before the next chunk to the same neighbour; 0 by default",
     ),
     key("uploaders", Takes::Count, "so many of the hosts upload, the others receive alone; all by default"),
 ];
