@@ -701,7 +701,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__get)
-            opts="-n -u -v -q -h --exclude --include --exclude-from --dry-run --update --delete --backup-dir --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --stats --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-n -u -v -q -h --exclude --include --exclude-from --dry-run --update --delete --backup-dir --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --strict --stats --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1250,7 +1250,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__receive)
-            opts="-v -q -h --allow-delete --allow-backup --listen --address --once --ticket-only --ticket-file --new-ticket --max-rate --controller --dscp --json --list --stats --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-v -q -h --allow-delete --allow-links --allow-backup --listen --address --once --ticket-only --ticket-file --qr --new-ticket --max-rate --controller --dscp --json --list --strict --stats --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1318,14 +1318,18 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__send)
-            opts="-n -u -v -q -h --symlinks --exclude --include --exclude-from --dry-run --update --delete --backup-dir --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --stats --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-n -u -v -q -h --symlinks --name --exclude --include --exclude-from --dry-run --update --delete --backup-dir --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --strict --stats --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --symlinks)
-                    COMPREPLY=($(compgen -W "keep skip follow" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "keep skip follow copy-as-is" -- "${cur}"))
+                    return 0
+                    ;;
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --exclude)
@@ -1415,14 +1419,14 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__serve)
-            opts="-v -q -h --symlinks --exclude --include --exclude-from --listen --address --once --ticket-only --ticket-file --new-ticket --max-rate --controller --dscp --json --list --stats --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-v -q -h --symlinks --exclude --include --exclude-from --listen --address --once --ticket-only --ticket-file --qr --new-ticket --max-rate --controller --dscp --json --list --strict --stats --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --symlinks)
-                    COMPREPLY=($(compgen -W "keep skip follow" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "keep skip follow copy-as-is" -- "${cur}"))
                     return 0
                     ;;
                 --exclude)

@@ -47,12 +47,14 @@ complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "man" -d 'Write th
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l symlinks -d 'Choose how symbolic links are handled. `follow` may leave PATH: the target of a link is sent wherever it is' -r -f -a "keep\t'Send links as links, if they stay within the files sent'
 skip\t'Leave links out'
-follow\t'Send their targets instead'"
+follow\t'Send their targets instead'
+copy-as-is\t'Send links as links, wherever they lead; `receive` must have --allow-links'"
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l name -d 'Name of the file that standard input becomes, with - as the PATH' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l exclude -d 'Leave out files and directories that match, in the syntax of .gitignore; may be repeated' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l include -d 'Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l exclude-from -d 'Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l backup-dir -d 'Keep what is replaced or removed in this directory below the receiver\'s' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l via -d 'Start the other side over ssh, as scp does, instead of using a ticket' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l via -d 'Start the other side over ssh, as scp does, instead of using a ticket; the same as HOST:DIR in the ticket\'s place' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l ssh-command -d 'The ssh program of --via, with its arguments: "ssh -p 2222"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l far-command -d 'Command that --via runs as afteryou on the other machine' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l ticket -d 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`' -r
@@ -70,6 +72,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s u -l update -
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l delete -d 'Afterwards remove at the receiver what is not there at the source, in the directories that were sent'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l list -d 'Print the name of each file when it is done, and its result'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l strict -d 'Fail (exit code 1 instead of 3) if anything was left out or lacks its mode or time'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l stats -d 'Print at the end how many entries and bytes there were, and what became of them'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s q -l quiet -d 'Print nothing but errors'
@@ -86,12 +89,15 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l log -d 'Lo
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l allow-delete -d 'Let senders remove files below DIR that they do not have (`send --delete`), and learn their names'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l allow-links -d 'Let senders make links that lead out of DIR (`send --symlinks copy-as-is`). Nothing is ever stored through a link'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l allow-backup -d 'Let senders keep what they replace in a directory below DIR (`send --backup-dir`)'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l once -d 'End after the first job that is complete'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l ticket-only -d 'For scripts and ssh: print the ticket alone, use a key that is not stored, and end with standard input'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l qr -d 'Show the ticket as a QR code on stderr, too'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l new-ticket -d 'Make a new secret: tickets printed so far are void'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l list -d 'Print the name of each file when it is done, and its result'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l strict -d 'Fail (exit code 1 instead of 3) if anything was left out or lacks its mode or time'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l stats -d 'Print at the end how many entries and bytes there were, and what became of them'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s q -l quiet -d 'Print nothing but errors'
@@ -99,7 +105,8 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l json-group
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l symlinks -d 'Choose how symbolic links are handled. `follow` never leaves DIR' -r -f -a "keep\t'Send links as links, if they stay within the files sent'
 skip\t'Leave links out'
-follow\t'Send their targets instead'"
+follow\t'Send their targets instead'
+copy-as-is\t'Send links as links, wherever they lead; `receive` must have --allow-links'"
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l exclude -d 'Leave out files and directories that match, in the syntax of .gitignore; may be repeated' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l include -d 'Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l exclude-from -d 'Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment' -r -F
@@ -115,9 +122,11 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l state -d 'Di
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l once -d 'End after the first job that is complete'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l ticket-only -d 'For scripts and ssh: print the ticket alone, use a key that is not stored, and end with standard input'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l qr -d 'Show the ticket as a QR code on stderr, too'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l new-ticket -d 'Make a new secret: tickets printed so far are void'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l list -d 'Print the name of each file when it is done, and its result'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l strict -d 'Fail (exit code 1 instead of 3) if anything was left out or lacks its mode or time'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l stats -d 'Print at the end how many entries and bytes there were, and what became of them'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s q -l quiet -d 'Print nothing but errors'
@@ -127,7 +136,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l exclude -d 'Le
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l include -d 'Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l exclude-from -d 'Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l backup-dir -d 'Keep what is replaced or removed in this directory below the receiver\'s' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l via -d 'Start the other side over ssh, as scp does, instead of using a ticket' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l via -d 'Start the other side over ssh, as scp does, instead of using a ticket; the same as HOST:DIR in the ticket\'s place' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l ssh-command -d 'The ssh program of --via, with its arguments: "ssh -p 2222"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l far-command -d 'Command that --via runs as afteryou on the other machine' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l ticket -d 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`' -r
@@ -145,6 +154,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s u -l update -d
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l delete -d 'Afterwards remove at the receiver what is not there at the source, in the directories that were sent'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l list -d 'Print the name of each file when it is done, and its result'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l strict -d 'Fail (exit code 1 instead of 3) if anything was left out or lacks its mode or time'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l stats -d 'Print at the end how many entries and bytes there were, and what became of them'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s q -l quiet -d 'Print nothing but errors'

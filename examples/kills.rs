@@ -1,13 +1,16 @@
 //! Kills `send` and `receive` at random moments and looks at what is left: every transfer must complete, every file that
 //! has its final name must be whole, and little may be received twice.
 //!
-//! `cargo run --release --example kills [KILLS] [SEED]`
+//! `cargo run --release --example kills [KILLS] [SEED] [delta]`
 //!
 //! Each transfer is a tree of one large file and many small ones over loopback at 20 MB/s. Again and again one of the two
 //! processes, chosen at random, gets SIGKILL after a random time and is started anew; the other one is left to find its way.
 //! The receiving end reports every chunk group as it comes off the wire (`--json-groups`), over all its lives: what came
 //! more often than once is what the kills cost. The bound is kills × files under way × chunk group; bytes that were in
 //! flight at a kill never reached the receiver and are in no count.
+//!
+//! With `delta` the receiver begins with an older version of the large file, of which every other stretch is the same, moved by an
+//! insertion. Until the new one is whole, the old one has to stay as it was.
 
 mod support;
 
@@ -86,12 +89,20 @@ fn between(random: &mut Pcg64, range: std::ops::Range<u32>) -> u32 {
 }
 
 /// Every file that has its final name must be the source's, byte for byte. How many there are.
-fn check_final_names(source: &Path, far: &Path, sizes: &HashMap<String, u64>) -> Result<usize> {
+fn check_final_names(
+    source: &Path,
+    far: &Path,
+    sizes: &HashMap<String, u64>,
+    older: Option<&[u8]>,
+) -> Result<usize> {
     let mut whole = 0;
     for name in sizes.keys() {
         let Ok(content) = std::fs::read(far.join(name)) else {
             continue;
         };
+        if name == "tree/large.bin" && older.is_some_and(|older| content == older) {
+            continue;
+        }
         let original = std::fs::read(source.join(name.trim_start_matches("tree/")))?;
         if blake3::hash(&content) != blake3::hash(&original) {
             return Err(format!("{name} has its final name and is not whole").into());
@@ -101,16 +112,37 @@ fn check_final_names(source: &Path, far: &Path, sizes: &HashMap<String, u64>) ->
     Ok(whole)
 }
 
+/// Every other stretch of 100 kB is another, and all that follows the first is moved by some bytes.
+fn older_version(new: &[u8], seed: u64) -> Vec<u8> {
+    let stretches = new.chunks(100_000).enumerate();
+    let mut older: Vec<u8> = stretches
+        .flat_map(|(index, stretch)| match index % 2 {
+            0 => stretch.to_vec(),
+            _ => noise(seed ^ index as u64, stretch.len()),
+        })
+        .collect();
+    older.splice(5_000..5_000, noise(seed, 777));
+    older
+}
+
 struct Transfer {
     kills: u64,
     arrived: Arrived,
     bytes: u64,
 }
 
-fn transfer(folder: &Path, random: &mut Pcg64, most_kills: u64) -> Result<Transfer> {
+fn transfer(folder: &Path, random: &mut Pcg64, most_kills: u64, delta: bool) -> Result<Transfer> {
     let (source, far) = (folder.join("tree"), folder.join("far"));
     std::fs::create_dir_all(&far)?;
     let sizes = make_tree(&source, random)?;
+    let older = match delta {
+        true => Some(older_version(&std::fs::read(source.join("large.bin"))?, random.next_u64())),
+        false => None,
+    };
+    if let Some(older) = &older {
+        std::fs::create_dir(far.join("tree"))?;
+        std::fs::write(far.join("tree/large.bin"), older)?;
+    }
     let text = |path: &Path| path.to_str().map(str::to_owned).ok_or("a name that is not UTF-8");
     let (source_text, far_text) = (text(&source)?, text(&far)?);
     let listen = free_address()?.to_string();
@@ -150,7 +182,7 @@ fn transfer(folder: &Path, random: &mut Pcg64, most_kills: u64) -> Result<Transf
             while let Some(line) = receiver.next(Duration::from_millis(100)) {
                 arrived.take(vec![line]);
             }
-            check_final_names(&source, &far, &sizes)?;
+            check_final_names(&source, &far, &sizes, older.as_deref())?;
             arrived.note_open(&sizes);
             receiver = receive()?;
             receiver.ticket()?;
@@ -165,7 +197,7 @@ fn transfer(folder: &Path, random: &mut Pcg64, most_kills: u64) -> Result<Transf
     while let Some(line) = receiver.next(Duration::from_millis(200)) {
         arrived.take(vec![line]);
     }
-    let whole = check_final_names(&source, &far, &sizes)?;
+    let whole = check_final_names(&source, &far, &sizes, older.as_deref())?;
     if whole != sizes.len() {
         return Err(format!("{whole} of {} files arrived", sizes.len()).into());
     }
@@ -180,11 +212,16 @@ fn main() -> Result<()> {
     let mut words = std::env::args().skip(1);
     let wanted: u64 = words.next().as_deref().unwrap_or("200").parse()?;
     let seed: u64 = words.next().as_deref().unwrap_or("1").parse()?;
+    let delta = match words.next().as_deref() {
+        None => false,
+        Some("delta") => true,
+        Some(other) => return Err(format!("{other:?} is no way to transfer: delta, or nothing").into()),
+    };
     let mut random = Pcg64::seed_from_u64(seed);
     let (mut kills, mut transfers, mut twice, mut all, mut unique, mut most_open) = (0, 0, 0, 0, 0, 1);
     while kills < wanted {
         let folder = tempfile::tempdir()?;
-        let done = transfer(folder.path(), &mut random, wanted - kills)?;
+        let done = transfer(folder.path(), &mut random, wanted - kills, delta)?;
         kills += done.kills;
         transfers += 1;
         twice += done.arrived.twice();

@@ -7,7 +7,9 @@ use afteryou_scenario::outcome::{Outcome, Run};
 use afteryou_scenario::{Algorithm, Buffer, Duration, Flow, Link, Rate, Role, Scenario, Transport};
 use afteryou_transfer::codec;
 use afteryou_transfer::entry::{Entry, EntryPath, Kind as EntryKind, Mtime, Wanted};
-use afteryou_transfer::wire::{Answer, FromSink, FromSource, Greeting, LeftOut, Wishes, State, Why};
+use afteryou_transfer::wire::{
+    Answer, Change, Extent, FromSink, FromSource, Greeting, How, LeftOut, Removal, State, Why, Wishes,
+};
 use afteryou_utp::packet::{Header, Kind, Packet};
 use afteryou_utp::sack::Sack;
 use afteryou_utp::{Config, Connection};
@@ -212,7 +214,17 @@ fn transfer_control() -> io::Result<()> {
     let job = [7; 16];
     let greetings = [
         ("push", Greeting::Push { job, lane: 0, wishes: Wishes::default() }),
-        ("pull", Greeting::Pull { job, lane: 3, lanes: 4, path: b"some/where".to_vec(), patterns: vec!["*.o".into()], extent: true }),
+        (
+            "pull",
+            Greeting::Pull {
+                job,
+                lane: 3,
+                lanes: 4,
+                path: b"some/where".to_vec(),
+                patterns: vec!["*.o".into()],
+                extent: true,
+            },
+        ),
         ("probe", Greeting::Probe),
     ];
     let address = "127.0.0.1:40000".to_string();
@@ -238,7 +250,14 @@ fn transfer_control() -> io::Result<()> {
         ("plan", FromSource::Plan { files: 3, bytes: 100_000, complete: true }),
         ("withdrawn", FromSource::Withdrawn { id: 0, reason: "changed".into() }),
         ("state", FromSource::State(state)),
-        ("end-of-offers", FromSource::EndOfOffers { failed: left_out, skipped: LeftOut::default(), extent: None }),
+        (
+            "end-of-offers",
+            FromSource::EndOfOffers {
+                failed: left_out,
+                skipped: LeftOut::default(),
+                extent: Some(Extent { entries: 3, ..Extent::default() }),
+            },
+        ),
     ];
     let from_sink = [
         ("want", FromSink::Want { id: 0, ranges: Wanted(vec![(0, 16_384), (32_768, 100_000)]) }),
@@ -248,6 +267,10 @@ fn transfer_control() -> io::Result<()> {
         ("failed", FromSink::Failed { id: 2, why: Why::Refused("no".into()) }),
         ("pace", FromSink::Pace { max_rate: Some(1_000_000), paused: false }),
         ("finished", FromSink::Finished),
+        ("describe", FromSink::Describe { id: 0, how: How::Chunks, ranges: Wanted(vec![(0, 100_000)]) }),
+        ("newer", FromSink::Newer { id: 1 }),
+        ("would", FromSink::Would { id: 2, change: Change::Replace }),
+        ("removed", FromSink::Removed { path: EntryPath(b"old".to_vec()), removal: Removal::Left }),
     ];
     said(0, "greeting", &greetings)?;
     said(1, "answer", &answers)?;

@@ -1,12 +1,12 @@
 //! `afteryou send` and `afteryou get`, from the command line's words to the end of the job.
 
-use super::args::{Common, Dialing, GetArgs, SendArgs, Target};
+use super::args::{is_standard, Common, Dialing, GetArgs, SendArgs, Target};
 use super::ctl::Job;
 use super::qlogs::Logs;
 use super::stage::Stage;
 use super::summary;
 use super::timetable::Direction;
-use super::{network, sources};
+use super::{network, pipes, sources};
 use afteryou_report::Vantage;
 use afteryou_terminal::Failure;
 use afteryou_transfer::dial::Dialer;
@@ -22,24 +22,47 @@ use std::net::{Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// `afteryou send`.
 pub async fn send(args: &SendArgs) -> Result<(), Failure> {
     let (paths, target) = args.paths_and_target()?;
     let job = Job { command: "send", done: "sent", direction: Direction::Up, what: names(&paths) };
+    let stage = Stage::start(&args.common, job, true)?;
+    let Some((_kept, paths)) = with_input(&stage, args, paths).await? else {
+        return Err(Failure::Stopped(summary::stopped(&stage.end())));
+    };
     let source = Source::of(&paths, sources::options(&args.common, args.symlinks, &args.choice)?)
         .map_err(Failure::usage)?;
-    let wishes = args.mirroring.wishes();
-    let stage = Stage::start(&args.common, job, true)?;
+    let wishes = args.wishes();
     run(stage, target, Role::Receive, &args.common, &args.dialing, |dial, _, options| {
         job::send(dial, source, JobOptions { wishes, ..options })
     })
     .await
 }
 
+/// The paths, with standard input as the file that it was kept in. None: somebody ended the job meanwhile.
+async fn with_input(
+    stage: &Stage,
+    args: &SendArgs,
+    mut paths: Vec<PathBuf>,
+) -> Result<Option<(Option<TempDir>, Vec<PathBuf>)>, Failure> {
+    let input = paths.iter_mut().find(|path| is_standard(path));
+    let (Some(input), Some(name)) = (input, args.name.clone()) else { return Ok(Some((None, paths))) };
+    let kept = tokio::select! {
+        kept = tokio::task::spawn_blocking(move || pipes::keep(&name, std::io::stdin().lock())) => kept??,
+        () = stage.stopped() => return Ok(None),
+    };
+    let (dir, path) = kept;
+    *input = path;
+    Ok(Some((Some(dir), paths)))
+}
+
 /// `afteryou get`.
 pub async fn get(args: &GetArgs) -> Result<(), Failure> {
     let (target, directory) = args.target_and_directory()?;
+    let output = is_standard(&directory).then(pipes::directory).transpose()?;
+    let directory = output.as_ref().map_or(directory, |output| output.path().to_owned());
     sources::check_directory(&directory)?;
     let patterns = args.choice.patterns()?;
     Filter::new(patterns.clone()).map_err(Failure::usage)?;
@@ -54,13 +77,17 @@ pub async fn get(args: &GetArgs) -> Result<(), Failure> {
         command: "get",
         done: "received",
         direction: Direction::Down,
-        what: format!("into {}", directory.display()),
+        what: format!(
+            "into {}",
+            if output.is_some() { "standard output".into() } else { directory.display().to_string() }
+        ),
     };
     let stage = Stage::start(&args.common, job, true)?;
     run(stage, target, Role::Serve, &args.common, &args.dialing, |dial, path, options| {
         job::get(dial, path.into_bytes(), store, JobOptions { wishes, patterns, ..options })
     })
-    .await
+    .await?;
+    output.map_or(Ok(()), |output| pipes::pour(&output, std::io::stdout().lock()))
 }
 
 /// Finds the far end, runs what `begin` makes until it is done or told to end, and says what came of it.
@@ -118,7 +145,7 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
     let logged = logs.finish();
     match outcome? {
         None => Err(Failure::Stopped(summary::stopped(&tally))),
-        Some(summary) => summary::verdict(&summary, "the same command tries them again"),
+        Some(summary) => summary::verdict(&summary, "the same command tries them again", common.strict),
     }?;
     logged
 }

@@ -5,10 +5,10 @@ use super::ctl::Job;
 use super::qlogs::Logs;
 use super::stage::Stage;
 use super::timetable::Direction;
-use super::{network, ready, sources, summary};
+use super::{network, qr, ready, sources, summary};
 use afteryou_quic::Socket;
 use afteryou_report::Vantage;
-use afteryou_terminal::output;
+use afteryou_terminal::output::{self, complain};
 use afteryou_terminal::Failure;
 use afteryou_transfer::guard::{Guard, Limits};
 use afteryou_transfer::identity::{self, Identity};
@@ -32,6 +32,7 @@ pub async fn receive(args: &ReceiveArgs) -> Result<(), Failure> {
     let mut options = StoreOptions::default();
     options.allow.delete = args.allowing.allow_delete;
     options.allow.backup = args.allowing.allow_backup;
+    options.allow.links = args.allowing.allow_links;
     let store = Store::open(directory, options)?;
     let what = format!("into {}", shown(directory));
     let job = Job { command: "receive", done: "received", direction: Direction::Down, what };
@@ -126,13 +127,15 @@ async fn run(
     }
     match is_finished {
         false => Err(Failure::Stopped("stopped before a job was complete".to_owned())),
-        true => summary::verdict(&summary, "sending them again tries again").map_err(|failure| {
-            match listening.ticket_only {
-                // The side that started this one prints the same.
-                true => Failure::Elsewhere(failure.code()),
-                false => failure,
-            }
-        }),
+        true => {
+            summary::verdict(&summary, "sending them again tries again", common.strict).map_err(|failure| {
+                match listening.ticket_only {
+                    // The side that started this one prints the same.
+                    true => Failure::Elsewhere(failure.code()),
+                    false => failure,
+                }
+            })
+        }
     }
 }
 
@@ -196,6 +199,10 @@ fn in_ticket(named: &[String], local: SocketAddr) -> Result<Vec<Address>, Failur
 
 /// To a file, to a program, or to whoever reads stdout, who may take long.
 async fn hand_over(ticket: String, listening: &Listening, common: &Common) -> Result<(), Failure> {
+    if listening.qr {
+        let code = qr::code(&ticket).unwrap_or_else(|| "the ticket is too long for a QR code".to_owned());
+        complain(&format!("{code}\n"));
+    }
     if let Some(path) = &listening.ticket_file {
         return Ok(write_private(path, &ticket).with_context(|| format!("cannot write {}", path.display()))?);
     }

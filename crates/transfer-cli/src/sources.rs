@@ -40,6 +40,7 @@ pub fn options(common: &Common, symlinks: Symlinks, choice: &Choice) -> Result<S
         Symlinks::Keep => source::Symlinks::Keep,
         Symlinks::Skip => source::Symlinks::Skip,
         Symlinks::Follow => source::Symlinks::Follow,
+        Symlinks::CopyAsIs => source::Symlinks::AsIs,
     };
     options.cache = cache(common);
     options.exclude = vec![Filter::new(choice.patterns()?).map_err(Failure::usage)?];

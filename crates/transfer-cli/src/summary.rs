@@ -88,13 +88,17 @@ fn entries(count: u64) -> String {
     }
 }
 
-/// What a job that is over means for the exit code; `again` says how what failed is tried once more.
-pub fn verdict(summary: &Summary, again: &str) -> Result<(), Failure> {
+/// What a job that is over means for the exit code; `again` says how what failed is tried once more. If it is `strict`, what was left out
+/// is a failure.
+pub fn verdict(summary: &Summary, again: &str, strict: bool) -> Result<(), Failure> {
     if summary.failed > 0 {
         let failed = count(summary.failed, "file");
         return Err(anyhow::anyhow!("{failed} failed: what went wrong stands above; {again}").into());
     }
     match shortfall(summary.skipped, summary.incomplete) {
+        Some(shortfall) if strict => {
+            Err(anyhow::anyhow!("{shortfall}, and --strict makes that a failure: see above").into())
+        }
         Some(shortfall) => Err(Failure::Incomplete(format!("complete, but {shortfall}: see above"))),
         None => Ok(()),
     }
@@ -163,7 +167,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_decides_the_exit_code() {
-        let code = |summary: Summary| match verdict(&summary, "try again") {
+        let code = |summary: Summary| match verdict(&summary, "try again", false) {
             Ok(()) => (0, String::new()),
             Err(failure) => (failure.code(), failure.to_string()),
         };
@@ -176,6 +180,10 @@ mod tests {
             "complete, but 2 entries left out and 1 entry stored without mode or time: see above"
         );
         assert_eq!(code(Summary { incomplete: 1, ..done }).0, 3);
+        let strict = verdict(&Summary { skipped: 2, ..done }, "try again", true).unwrap_err();
+        assert_eq!(strict.code(), 1);
+        assert!(strict.to_string().starts_with("2 entries left out, and --strict"), "{strict}");
+        assert!(verdict(&done, "try again", true).is_ok());
         let (one, said) = code(Summary { failed: 1, skipped: 2, ..done });
         assert!(one == 1 && said.starts_with("1 file failed") && said.ends_with("try again"), "{said}");
     }

@@ -84,6 +84,8 @@ pub struct Wishes {
     pub update: bool,
     /// Remove what lies in a sent directory and was not sent.
     pub delete: bool,
+    /// Make links that lead out of the sink's directory, too.
+    pub links_as_is: bool,
     /// Keep what is replaced or removed below this directory of the sink.
     pub backup: Option<EntryPath>,
 }

@@ -100,6 +100,7 @@ impl Mirroring {
             dry_run: self.dry_run,
             update: self.update,
             delete: self.delete,
+            links_as_is: false,
             backup: backup.map(|dir| EntryPath(dir.as_bytes().to_vec())),
         }
     }
@@ -117,6 +118,10 @@ pub struct Allowing {
     /// Let senders remove files below DIR that they do not have (`send --delete`), and learn their names
     #[arg(long, env = "AFTERYOU_ALLOW_DELETE", hide_env_values = true, value_parser = BoolishValueParser::new())]
     pub allow_delete: bool,
+
+    /// Let senders make links that lead out of DIR (`send --symlinks copy-as-is`). Nothing is ever stored through a link
+    #[arg(long, env = "AFTERYOU_ALLOW_LINKS", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    pub allow_links: bool,
 
     /// Let senders keep what they replace in a directory below DIR (`send --backup-dir`)
     #[arg(long, env = "AFTERYOU_ALLOW_BACKUP", hide_env_values = true, value_parser = BoolishValueParser::new())]

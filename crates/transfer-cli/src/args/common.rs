@@ -54,6 +54,15 @@ pub struct Common {
     )]
     pub list: bool,
 
+    /// Fail (exit code 1 instead of 3) if anything was left out or lacks its mode or time
+    #[arg(
+        long,
+        env = "AFTERYOU_STRICT",
+        hide_env_values = true,
+        value_parser = BoolishValueParser::new()
+    )]
+    pub strict: bool,
+
     /// Print at the end how many entries and bytes there were, and what became of them
     #[arg(
         long,
@@ -121,6 +130,8 @@ pub enum Symlinks {
     Skip,
     /// Send their targets instead.
     Follow,
+    /// Send links as links, wherever they lead; `receive` must have --allow-links.
+    CopyAsIs,
 }
 
 /// A controller that exists, with parameters that it takes.

@@ -4,12 +4,14 @@ use super::choice::{Choice, Mirroring};
 use super::common::{Common, Symlinks};
 use super::target::{looks_like_host, looks_like_ticket, repeated, Target};
 use super::EXIT_CODES;
+use crate::pipes::STANDARD;
 use afteryou_scenario::Duration;
 use afteryou_terminal::failure::reason;
 use afteryou_terminal::Failure;
 use afteryou_transfer::ticket::Role;
+use afteryou_transfer::wire::Wishes;
 use clap::{Args, ValueHint};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `afteryou send`.
@@ -27,6 +29,10 @@ pub struct SendArgs {
     /// Choose how symbolic links are handled. `follow` may leave PATH: the target of a link is sent wherever it is
     #[arg(long, value_enum, default_value = "keep", env = "AFTERYOU_SYMLINKS", hide_env_values = true)]
     pub symlinks: Symlinks,
+
+    /// Name of the file that standard input becomes, with - as the PATH
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
 
     /// Which files.
     #[command(flatten)]
@@ -126,6 +132,7 @@ const SEND_HELP: &str = "\
 Examples:
   afteryou send photos backup.tar TICKET
   afteryou send home --exclude '*.tmp' --exclude /home/cache/ --dry-run TICKET
+  tar c etc | afteryou send - --name etc.tar TICKET
   afteryou send photos @ticket.txt               not seen in `ps`
   AFTERYOU_TICKET=... afteryou send photos       nor is this
   afteryou send photos me@host:archive           over ssh, no ticket needed
@@ -138,6 +145,7 @@ const GET_HELP: &str = "\
 Examples:
   afteryou get TICKET                     everything that is served, into this directory
   afteryou get TICKET/photos/2026 album   a part of it, into album
+  afteryou get TICKET/etc.tar - | tar x    a file, to standard output
   afteryou get @ticket.txt                not seen in `ps`
   afteryou get me@host:photos             over ssh, no ticket needed
 
@@ -164,8 +172,29 @@ impl SendArgs {
             ));
         }
         let paths: Vec<PathBuf> = words.into_iter().map(PathBuf::from).collect();
-        paths.iter().try_for_each(|path| exists(path))?;
+        paths.iter().filter(|path| !is_standard(path)).try_for_each(|path| exists(path))?;
+        self.check_name(paths.iter().filter(|path| is_standard(path)).count())?;
         Ok((paths, target))
+    }
+
+    /// Standard input has no name of its own.
+    fn check_name(&self, inputs: usize) -> Result<(), Failure> {
+        match (&self.name, inputs) {
+            (None, 0) => Ok(()),
+            (Some(_), 0) => Err(Failure::usage("--name is for standard input: write - as the PATH")),
+            (None, _) => Err(Failure::usage(
+                "standard input has no name: add --name x.tar, or ./- for a file of that name",
+            )),
+            (Some(name), 1)
+                if !matches!(name.as_str(), "" | "." | "..") && !name.contains(['/', '\\', '\0']) =>
+            {
+                Ok(())
+            }
+            (Some(name), 1) => {
+                Err(Failure::usage(format!("--name: {name:?} is not one name without slashes")))
+            }
+            _ => Err(Failure::usage("standard input can be sent once: name one -")),
+        }
     }
 
     /// The last word, if it is a host and no ticket was given.
@@ -178,7 +207,13 @@ impl SendArgs {
 
     fn over_ssh(&self, place: &str) -> Result<Target, Failure> {
         let target = self.dialing.named(Target::ssh_directory(place)?);
-        Ok(target.with_far_options(self.mirroring.far_options()))
+        let links = self.wishes().links_as_is.then_some(OsStr::new("--allow-links"));
+        Ok(target.with_far_options(self.mirroring.far_options().into_iter().chain(links).collect()))
+    }
+
+    /// What the receiver is asked for beyond storing.
+    pub fn wishes(&self) -> Wishes {
+        Wishes { links_as_is: self.symlinks == Symlinks::CopyAsIs, ..self.mirroring.wishes() }
     }
 
     /// Returns the ticket: the last word, or that of --ticket or the environment.
@@ -235,7 +270,28 @@ impl GetArgs {
             Some(extra) => {
                 Err(Failure::usage(format!("{} is one word too many: name one directory", repeated(extra))))
             }
-            None => Ok((target, directory.to_owned())),
+            None => {
+                self.check_output(directory, &target)?;
+                Ok((target, directory.to_owned()))
+            }
+        }
+    }
+
+    /// One file fits standard output, and nothing else may be printed there.
+    fn check_output(&self, directory: &Path, target: &Target) -> Result<(), Failure> {
+        let (Target::Ticket { path, .. } | Target::Ssh { path, .. }) = target;
+        match is_standard(directory) {
+            false => Ok(()),
+            true if path.is_empty() => {
+                Err(Failure::usage("- is standard output: name one file, TICKET/FILE -"))
+            }
+            true if self.common.json => {
+                Err(Failure::usage("--json prints on standard output: use it without -"))
+            }
+            true if self.mirroring.wishes() != Wishes::default() => Err(Failure::usage(
+                "standard output is no directory: leave out --delete, --update and the like",
+            )),
+            true => Ok(()),
         }
     }
 
@@ -278,6 +334,11 @@ impl Dialing {
         via.far_command.clone_from(&self.far_command);
         Target::Ssh { via, path }
     }
+}
+
+/// Standard input or output, and no file.
+pub fn is_standard(path: &Path) -> bool {
+    path == Path::new(STANDARD)
 }
 
 fn exists(path: &Path) -> Result<(), Failure> {

@@ -102,6 +102,10 @@ pub struct Listening {
     #[arg(long, value_name = "FILE", env = "AFTERYOU_TICKET_FILE", hide_env_values = true)]
     pub ticket_file: Option<PathBuf>,
 
+    /// Show the ticket as a QR code on stderr, too
+    #[arg(long, env = "AFTERYOU_QR", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    pub qr: bool,
+
     /// Make a new secret: tickets printed so far are void
     #[arg(long)]
     pub new_ticket: bool,

@@ -12,7 +12,7 @@ mod target;
 
 pub use choice::{Allowing, Choice, Mirroring};
 pub use common::{controller, Common, Symlinks};
-pub use dialing::{Dialing, GetArgs, SendArgs};
+pub use dialing::{is_standard, Dialing, GetArgs, SendArgs};
 pub use foreign::answer as foreign_option;
 pub use listening::{Listening, ReceiveArgs, ServeArgs};
 pub use target::{looks_like_ticket, read_ticket, repeated, Target};
@@ -24,7 +24,7 @@ Exit codes:
   1    something failed; the same command continues from there
   2    the command line is invalid
   3    complete, but entries were left out (sockets, devices, links that lead outside or that --symlinks skip
-       excludes), or stored without their mode or time; each is named
+       excludes), or stored without their mode or time; each is named (with --strict that is 1)
   130  Ctrl-C, SIGTERM or `afteryou ctl stop` ended it; the same command continues from there";
 
 /// Words about exit codes of the commands that wait.
@@ -37,4 +37,4 @@ Exit codes:
   130  with --once: it was ended before a job was complete";
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

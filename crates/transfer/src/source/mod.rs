@@ -22,7 +22,8 @@
 //! began is sent as it was before: the next run sends the rest.
 //!
 //! # Not implemented
-//! Hard links travel as separate files. Owners, access lists, extended attributes and holes are not kept.
+//! Hard links travel as separate files. Owners, access lists and extended attributes are not kept. Holes travel as zeros, and the
+//! sink makes holes of them.
 
 mod beneath;
 mod cache;
@@ -59,6 +60,8 @@ pub enum Symlinks {
     Skip,
     /// What they lead to travels in their place.
     Follow,
+    /// They travel as links, wherever they lead. The sink must allow it.
+    AsIs,
 }
 
 /// How a source behaves.

@@ -114,8 +114,9 @@ impl Walk {
         let reason = match self.symlinks {
             Symlinks::Follow => return self.look(path, place, true),
             Symlinks::Skip => "it is a symbolic link".to_owned(),
-            Symlinks::Keep => match place.link() {
+            Symlinks::Keep | Symlinks::AsIs => match place.link() {
                 Err(error) => return Some(unreadable(path, &error)),
+                Ok(_) if self.symlinks == Symlinks::AsIs => return Some(Found::Entry { path, place, facts }),
                 Ok(target) => match self.leads_outside(&path, &target) {
                     None => return Some(Found::Entry { path, place, facts }),
                     Some(reason) => reason.to_owned(),

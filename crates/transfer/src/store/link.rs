@@ -11,11 +11,14 @@ use std::path::PathBuf;
 
 /// Makes the link unless it is there. What is not a directory gives way to it.
 pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<Kept, Why> {
-    link_stays_inside(target.parents.len(), to).map_err(|reason| refused(&target.path, reason))?;
+    let as_is = store.wishes.links_as_is;
+    if !as_is {
+        link_stays_inside(target.parents.len(), to).map_err(|reason| refused(&target.path, reason))?;
+    }
     let to = native(to).map_err(|reason| refused(&target.path, reason))?;
     let claim = store.claim(&target.path);
     let parent = place::make(claim.root(), &target.parents, &mut Vec::new())?;
-    if leaves_by_another_link(claim.root(), target, &to) {
+    if !as_is && leaves_by_another_link(claim.root(), target, &to) {
         return Err(refused(&target.path, "the link leads outside the directory by way of another link"));
     }
     if parent.symlink_metadata(&target.name).is_ok_and(|there| there.is_dir()) {

@@ -72,12 +72,14 @@ pub struct Allow {
     pub delete: bool,
     /// Keep what is replaced or removed in a directory of the job's choice.
     pub backup: bool,
+    /// Make links that lead out of the directory. Nothing is ever stored through them.
+    pub links: bool,
 }
 
 impl Allow {
     /// Everything: the sink's user is the one who asks.
     pub fn all() -> Self {
-        Self { delete: true, backup: true }
+        Self { delete: true, backup: true, links: true }
     }
 }
 
@@ -183,12 +185,15 @@ impl Store {
     /// # Errors
     /// What the store does not allow.
     pub fn for_job(&self, wishes: Wishes) -> Result<Self, String> {
-        let Allow { delete, backup } = self.inner.allow;
+        let Allow { delete, backup, links } = self.inner.allow;
         let refused = |what, option| {
             Err(format!("this side does not let a sender {what}: start it with `receive {option}`"))
         };
         if wishes.delete && !delete {
             return refused("remove files", "--allow-delete");
+        }
+        if wishes.links_as_is && !links {
+            return refused("make links that lead elsewhere", "--allow-links");
         }
         if let Some(directory) = &wishes.backup {
             if !backup {

@@ -11,9 +11,12 @@
 //! A lock ends when the last descriptor of its file is closed, and a program that this one starts has a copy of each until
 //! it begins to run. So the lock is given back by a call of its own: nobody finds a file busy that nobody holds.
 //!
+//! # Holes
+//! A chunk group of zeros beyond the end of what was written becomes a hole, whether or not it was one at the source.
+//!
 //! # Not implemented
 //! Outside Unix nothing is locked: two processes that receive the same file there spoil each other's partial file, which
-//! is found out when it is verified. Holes in the source's file are not kept.
+//! is found out when it is verified.
 
 use super::path::STATE;
 use super::valid::valid_ranges;
@@ -177,7 +180,16 @@ impl Partial {
     /// out, and not content that nobody can verify.
     pub(crate) fn save_leaf(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.flush_parents()?;
+        if self.is_hole(offset, data)? {
+            return self.file.set_len(offset + data.len() as u64);
+        }
         self.file.write_all_at(offset, data)
+    }
+
+    /// Zeros beyond what was written so far need no room on the disk.
+    fn is_hole(&self, offset: u64, data: &[u8]) -> io::Result<bool> {
+        let is_zero = data.iter().all(|&byte| byte == 0);
+        Ok(is_zero && !data.is_empty() && offset >= self.file.metadata()?.len())
     }
 
     fn flush_parents(&mut self) -> io::Result<()> {

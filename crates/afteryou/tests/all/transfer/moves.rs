@@ -277,3 +277,93 @@ fn a_path_behind_the_ticket_of_a_receiver_is_refused_and_nothing_is_sent() {
     }
     assert!(!place.path("archive/a").exists());
 }
+
+#[test]
+fn a_mirror_is_looked_at_first_and_needs_the_receivers_leave() {
+    let place = Place::new();
+    place.file("photos/new", 1000);
+    place.file("photos/skip.tmp", 1000);
+    place.file("archive/photos/old", 10);
+    let (refusing, ticket) = place.listen(&["receive", "archive"]);
+    let refused = place.run(&["send", "photos", "--delete", &ticket]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(
+        text(&refused.stderr).contains("start it with `receive --allow-delete`"),
+        "{}",
+        text(&refused.stderr)
+    );
+    refusing.kill();
+    let (_receive, ticket) = place.listen(&["receive", "archive", "--allow-delete"]);
+    let send = |more: &[&str]| {
+        place.run(&[&["send", "photos", "--delete", "--exclude", "*.tmp"], more, &[&ticket]].concat())
+    };
+    let look = send(&["--dry-run"]);
+    let said = text(&look.stderr);
+    assert_eq!(look.status.code(), Some(0), "{said}");
+    assert!(said.contains("would store: photos/new") && said.contains("would remove: photos/old"), "{said}");
+    assert!(said.contains("(1 kB) and remove 1 entry"), "{said}");
+    assert!(place.path("archive/photos/old").exists() && !place.path("archive/photos/new").exists());
+    let json = send(&["--dry-run", "--json"]);
+    let removed = serde_json::json!({ "would": "remove" });
+    assert!(
+        events(&text(&json.stdout)).iter().any(|event| event["outcome"] == removed),
+        "{}",
+        text(&json.stdout)
+    );
+    let done = send(&["--stats"]);
+    let said = text(&done.stderr);
+    assert!(said.contains("removed: photos/old") && said.contains("  removed: 1"), "{said}");
+    assert!(!place.path("archive/photos/old").exists() && place.path("archive/photos/new").exists());
+    assert!(!place.path("archive/photos/skip.tmp").exists());
+}
+
+#[test]
+fn options_of_other_programs_are_answered_with_ours() {
+    let place = Place::new();
+    for (option, answer) in
+        [("-a", "not needed"), ("--bwlimit=1M", "--max-rate"), ("--delete-excluded", "--delete")]
+    {
+        let output = place.run(&["send", option, "photos", "ticket"]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(said.contains("is an option of another program") && said.contains(answer), "{said}");
+    }
+}
+
+#[test]
+fn standard_input_becomes_a_file_and_a_file_standard_output() {
+    let place = Place::new();
+    place.file("archive/x", 10);
+    let whole = fs::read(place.file("input", 3_000_000)).unwrap();
+    let (_receive, ticket) = place.listen(&["receive", "archive"]);
+    let mut command = place.command(&["send", "-", "--name", "x.tar", &ticket]);
+    command.stdin(fs::File::open(place.path("input")).unwrap());
+    let sent = command.output().unwrap();
+    assert_eq!(sent.status.code(), Some(0), "{}", text(&sent.stderr));
+    assert!(fs::read(place.path("archive/x.tar")).unwrap() == whole);
+    let (_serve, served) = place.listen(&["serve", "archive"]);
+    let got = place.run(&["get", &format!("{served}/x.tar"), "-"]);
+    assert_eq!(got.status.code(), Some(0), "{}", text(&got.stderr));
+    assert!(got.stdout == whole);
+    for (words, reason) in [
+        (&["send", "-", &ticket][..], "--name"),
+        (&["send", "-", "--name", "a/b", &ticket], "one name"),
+        (&["get", &served, "-"], "name one file"),
+        (&["get", &format!("{served}/x.tar"), "-", "--json"], "--json"),
+    ] {
+        let output = place.run(words);
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(text(&output.stderr).contains(reason), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_ticket_can_be_shown_as_a_qr_code() {
+    let place = Place::new();
+    fs::create_dir(place.path("archive")).unwrap();
+    let (receive, _) = place.listen(&["receive", "archive", "--qr"]);
+    std::thread::sleep(Duration::from_millis(300));
+    receive.signal(rustix::process::Signal::TERM);
+    let (_, _, said) = receive.end();
+    assert!(said.contains('█') && said.contains('▀'), "{said}");
+}

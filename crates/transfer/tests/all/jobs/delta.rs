@@ -144,3 +144,19 @@ async fn a_delta_that_was_cut_short_goes_on() {
     let moved = push(&pair).await.bytes_moved;
     assert!(moved < 3 * MB as u64, "{moved} bytes again: what came before the end was kept");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn holes_take_no_room_at_the_receiver_either() {
+    use std::os::unix::fs::{FileExt, MetadataExt};
+    let pair = Pair::new();
+    let file = std::fs::File::create(pair.from().join("image")).unwrap();
+    file.set_len(20_000_000).unwrap();
+    file.write_all_at(&content(100_000, 1), 9_000_000).unwrap();
+    assert_eq!(push(&pair).await.failed, 0);
+    let there = std::fs::metadata(pair.to().join("image")).unwrap();
+    assert!(there.blocks() * 512 < 500_000, "{} blocks", there.blocks());
+    // What was a hole is none any more, and what was none is one.
+    file.write_all_at(&content(100_000, 2), 3_000_000).unwrap();
+    file.write_all_at(&vec![0; 100_000], 9_000_000).unwrap();
+    assert!(push(&pair).await.bytes_moved < 300_000);
+}

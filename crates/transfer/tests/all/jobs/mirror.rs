@@ -6,7 +6,7 @@ use afteryou_transfer::entry::EntryPath;
 use afteryou_transfer::event::{Event, Outcome};
 use afteryou_transfer::filter::Filter;
 use afteryou_transfer::job::{get, send, JobOptions, Service, Summary};
-use afteryou_transfer::source::{Source, SourceOptions};
+use afteryou_transfer::source::{Source, SourceOptions, Symlinks};
 use afteryou_transfer::store::{Allow, Store, StoreOptions};
 use afteryou_transfer::wire::{Change, Wishes};
 use afteryou_transfer::Error;
@@ -73,7 +73,8 @@ fn mirrored() -> Pair {
     pair
 }
 
-const DELETE: Wishes = Wishes { dry_run: false, update: false, delete: true, backup: None };
+const DELETE: Wishes =
+    Wishes { dry_run: false, update: false, delete: true, links_as_is: false, backup: None };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_not_sent_is_removed_below_what_is_sent_and_excluded_files_stay() {
@@ -178,7 +179,9 @@ async fn a_receiver_that_was_restarted_in_the_middle_removes_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_receiver_that_does_not_allow_it_refuses_before_anything_is_sent() {
     let backup = Wishes { backup: Some(path("old")), ..Wishes::default() };
-    for (wishes, option) in [(DELETE, "--allow-delete"), (backup, "--allow-backup")] {
+    let links = Wishes { links_as_is: true, ..Wishes::default() };
+    for (wishes, option) in [(DELETE, "--allow-delete"), (backup, "--allow-backup"), (links, "--allow-links")]
+    {
         for dry_run in [false, true] {
             let pair = mirrored();
             let far = Far::receive(&pair);
@@ -248,4 +251,30 @@ async fn a_get_removes_and_leaves_out_what_both_sides_say() {
     let error = get(far.dialer(), b"photos/secret/s".to_vec(), store, wishes).await.unwrap_err();
     assert!(error.to_string().contains("it is excluded there"), "{error}");
     far.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn links_travel_as_they_are_and_nothing_is_stored_through_them() {
+    let pair = Pair::new();
+    pair.write("photos/a", b"a");
+    let targets = ["/etc/passwd", "../../beside", "no/../where", "a"];
+    for (index, target) in targets.iter().enumerate() {
+        symlink(target, pair.from().join(format!("photos/{index}"))).unwrap();
+    }
+    let mut source = SourceOptions::default();
+    source.symlinks = Symlinks::AsIs;
+    let wishes = Wishes { links_as_is: true, ..Wishes::default() };
+    let (_, result) = push(&pair, wishes.clone(), source.clone()).await;
+    let summary = result.unwrap();
+    assert_eq!((summary.failed, summary.skipped), (0, 0));
+    for (index, target) in targets.iter().enumerate() {
+        let there = std::fs::read_link(pair.to().join(format!("photos/{index}"))).unwrap();
+        assert_eq!(there, Path::new(target));
+    }
+    // What is a directory at the source now is a link here, out of the receiver's directory.
+    std::fs::remove_file(pair.from().join("photos/1")).unwrap();
+    pair.write("photos/1/canary", b"changed");
+    let (_, result) = push(&pair, wishes, source).await;
+    assert!(result.unwrap().failed > 0);
+    pair.assert_canary();
 }
