@@ -354,7 +354,7 @@ pub struct Line {
     /// The paths of its packets end behind it.
     pub is_last: bool,
     /// It has no delay and leads to another link.
-    is_joint: bool,
+    pub is_joint: bool,
     packets: VecDeque<(Time, Packet)>,
     slot: Slot,
 }
@@ -376,12 +376,12 @@ impl Line {
         self.packets.push_back((at, packet));
     }
 
-    /// A packet goes in at the instant at which the link's event is about to be scheduled. Returns whether it comes out by that
-    /// event: on an empty wire without delay between two links, whose own event would be the one just before. Two events that
+    /// A packet goes into a [joint](Self::is_joint) wire at the instant at which the link's event is about to be scheduled. Returns
+    /// whether it comes out by that event. On an empty wire the wire's own event would be the one just before: two events that
     /// follow each other in order are one.
     #[inline]
     pub fn join(&mut self, entering: Time, packet: Packet) -> bool {
-        let joins = self.is_joint && self.packets.is_empty();
+        let joins = self.packets.is_empty();
         if joins {
             self.packets.push_back((entering, packet));
         }

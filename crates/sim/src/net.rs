@@ -278,7 +278,7 @@ impl<'a> Net<'a> {
         }
         let done = link.transmit(now, packet.size);
         let wire = &mut lines[line as usize];
-        if is_by_event && link.has_next_event() && wire.join(done, *packet) {
+        if is_by_event && wire.is_joint && link.has_next_event() && wire.join(done, *packet) {
             return link.join(line);
         }
         wire.put(calendar, done, *packet);
