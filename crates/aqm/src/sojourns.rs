@@ -15,12 +15,10 @@ const OCTAVES: usize = 27;
 const BINS: usize = SUB * (OCTAVES + 1);
 
 /// A histogram of times.
-// In this order, so that the sum lies beside the counters before it: behind the bins it is a line of the cache of its own.
 #[derive(Clone, PartialEq, Eq)]
-#[repr(C)]
 pub struct Sojourns {
-    sum_ns: u64,
     bins: [u64; BINS],
+    sum_ns: u64,
 }
 
 impl Sojourns {
@@ -78,7 +76,7 @@ impl Sojourns {
 
 impl Default for Sojourns {
     fn default() -> Sojourns {
-        Sojourns { sum_ns: 0, bins: [0; BINS] }
+        Sojourns { bins: [0; BINS], sum_ns: 0 }
     }
 }
 
