@@ -701,12 +701,39 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__get)
-            opts="-v -q -h --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-n -u -v -q -h --exclude --include --exclude-from --dry-run --update --delete --backup-dir --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --stats --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --include)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude-from)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --backup-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --via)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1223,7 +1250,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__receive)
-            opts="-v -q -h --listen --address --once --ticket-only --ticket-file --new-ticket --max-rate --controller --dscp --json --list --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-v -q -h --allow-delete --allow-backup --listen --address --once --ticket-only --ticket-file --new-ticket --max-rate --controller --dscp --json --list --stats --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1291,7 +1318,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__send)
-            opts="-v -q -h --symlinks --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-n -u -v -q -h --symlinks --exclude --include --exclude-from --dry-run --update --delete --backup-dir --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --stats --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1299,6 +1326,33 @@ _afteryou() {
             case "${prev}" in
                 --symlinks)
                     COMPREPLY=($(compgen -W "keep skip follow" -- "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --include)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude-from)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --backup-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --via)
@@ -1361,7 +1415,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__serve)
-            opts="-v -q -h --symlinks --listen --address --once --ticket-only --ticket-file --new-ticket --max-rate --controller --dscp --json --list --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-v -q -h --symlinks --exclude --include --exclude-from --listen --address --once --ticket-only --ticket-file --new-ticket --max-rate --controller --dscp --json --list --stats --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1369,6 +1423,29 @@ _afteryou() {
             case "${prev}" in
                 --symlinks)
                     COMPREPLY=($(compgen -W "keep skip follow" -- "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --include)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude-from)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
                     return 0
                     ;;
                 --listen)

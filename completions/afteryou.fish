@@ -48,6 +48,10 @@ complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "help" -d 'Print t
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l symlinks -d 'Choose how symbolic links are handled. `follow` may leave PATH: the target of a link is sent wherever it is' -r -f -a "keep\t'Send links as links, if they stay within the files sent'
 skip\t'Leave links out'
 follow\t'Send their targets instead'"
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l exclude -d 'Leave out files and directories that match, in the syntax of .gitignore; may be repeated' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l include -d 'Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l exclude-from -d 'Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l backup-dir -d 'Keep what is replaced or removed in this directory below the receiver\'s' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l via -d 'Start the other side over ssh, as scp does, instead of using a ticket' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l ssh-command -d 'The ssh program of --via, with its arguments: "ssh -p 2222"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l far-command -d 'Command that --via runs as afteryou on the other machine' -r
@@ -61,8 +65,12 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l qlog -d 'Log 
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s n -l dry-run -d 'Change nothing; print what would be stored, replaced and removed'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s u -l update -d 'Leave files alone that are newer at the receiver'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l delete -d 'Afterwards remove at the receiver what is not there at the source, in the directories that were sent'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l list -d 'Print the name of each file when it is done, and its result'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l stats -d 'Print at the end how many entries and bytes there were, and what became of them'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s q -l quiet -d 'Print nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l json-groups -d 'An event for each chunk group that comes off the wire'
@@ -77,11 +85,14 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l qlog -d 'L
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l allow-delete -d 'Let senders remove files below DIR that they do not have (`send --delete`), and learn their names'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l allow-backup -d 'Let senders keep what they replace in a directory below DIR (`send --backup-dir`)'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l once -d 'End after the first job that is complete'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l ticket-only -d 'For scripts and ssh: print the ticket alone, use a key that is not stored, and end with standard input'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l new-ticket -d 'Make a new secret: tickets printed so far are void'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l list -d 'Print the name of each file when it is done, and its result'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l stats -d 'Print at the end how many entries and bytes there were, and what became of them'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s q -l quiet -d 'Print nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l json-groups -d 'An event for each chunk group that comes off the wire'
@@ -89,6 +100,9 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s h -l help 
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l symlinks -d 'Choose how symbolic links are handled. `follow` never leaves DIR' -r -f -a "keep\t'Send links as links, if they stay within the files sent'
 skip\t'Leave links out'
 follow\t'Send their targets instead'"
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l exclude -d 'Leave out files and directories that match, in the syntax of .gitignore; may be repeated' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l include -d 'Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l exclude-from -d 'Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l listen -d 'UDP address and port to listen on; port 0 is the port of the last time, or any if that is taken' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l address -d 'Put this into the ticket, instead of this machine\'s own addresses; may be repeated' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l ticket-file -d 'Write the ticket into this file, which only its owner may read, instead of printing it' -r -F
@@ -104,10 +118,15 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l ticket-only 
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l new-ticket -d 'Make a new secret: tickets printed so far are void'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l list -d 'Print the name of each file when it is done, and its result'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l stats -d 'Print at the end how many entries and bytes there were, and what became of them'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s q -l quiet -d 'Print nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l json-groups -d 'An event for each chunk group that comes off the wire'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l exclude -d 'Leave out files and directories that match, in the syntax of .gitignore; may be repeated' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l include -d 'Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l exclude-from -d 'Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l backup-dir -d 'Keep what is replaced or removed in this directory below the receiver\'s' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l via -d 'Start the other side over ssh, as scp does, instead of using a ticket' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l ssh-command -d 'The ssh program of --via, with its arguments: "ssh -p 2222"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l far-command -d 'Command that --via runs as afteryou on the other machine' -r
@@ -121,8 +140,12 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l qlog -d 'Log e
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s n -l dry-run -d 'Change nothing; print what would be stored, replaced and removed'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s u -l update -d 'Leave files alone that are newer at the receiver'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l delete -d 'Afterwards remove at the receiver what is not there at the source, in the directories that were sent'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l list -d 'Print the name of each file when it is done, and its result'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l stats -d 'Print at the end how many entries and bytes there were, and what became of them'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s q -l quiet -d 'Print nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l json-groups -d 'An event for each chunk group that comes off the wire'

@@ -7,7 +7,7 @@ use afteryou_scenario::outcome::{Outcome, Run};
 use afteryou_scenario::{Algorithm, Buffer, Duration, Flow, Link, Rate, Role, Scenario, Transport};
 use afteryou_transfer::codec;
 use afteryou_transfer::entry::{Entry, EntryPath, Kind as EntryKind, Mtime, Wanted};
-use afteryou_transfer::wire::{Answer, FromSink, FromSource, Greeting, LeftOut, State, Why};
+use afteryou_transfer::wire::{Answer, FromSink, FromSource, Greeting, LeftOut, Wishes, State, Why};
 use afteryou_utp::packet::{Header, Kind, Packet};
 use afteryou_utp::sack::Sack;
 use afteryou_utp::{Config, Connection};
@@ -211,8 +211,8 @@ fn connections() -> io::Result<()> {
 fn transfer_control() -> io::Result<()> {
     let job = [7; 16];
     let greetings = [
-        ("push", Greeting::Push { job, lane: 0 }),
-        ("pull", Greeting::Pull { job, lane: 3, lanes: 4, path: b"some/where".to_vec() }),
+        ("push", Greeting::Push { job, lane: 0, wishes: Wishes::default() }),
+        ("pull", Greeting::Pull { job, lane: 3, lanes: 4, path: b"some/where".to_vec(), patterns: vec!["*.o".into()], extent: true }),
         ("probe", Greeting::Probe),
     ];
     let address = "127.0.0.1:40000".to_string();
@@ -238,7 +238,7 @@ fn transfer_control() -> io::Result<()> {
         ("plan", FromSource::Plan { files: 3, bytes: 100_000, complete: true }),
         ("withdrawn", FromSource::Withdrawn { id: 0, reason: "changed".into() }),
         ("state", FromSource::State(state)),
-        ("end-of-offers", FromSource::EndOfOffers { failed: left_out, skipped: LeftOut::default() }),
+        ("end-of-offers", FromSource::EndOfOffers { failed: left_out, skipped: LeftOut::default(), extent: None }),
     ];
     let from_sink = [
         ("want", FromSink::Want { id: 0, ranges: Wanted(vec![(0, 16_384), (32_768, 100_000)]) }),

@@ -110,7 +110,7 @@ impl Command {
 
 /// The whole program: reads `words`, does what they say and complains on stderr.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
-    main_with(words, &[])
+    ExitCode::from(code(words, &[]))
 }
 
 /// The whole program, with controllers of your own: every subcommand knows them by name.
@@ -129,6 +129,11 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 ///
 /// A controller that [cannot be registered](catalogue::register) is complained about before `words` are looked at.
 pub fn main_with(words: impl IntoIterator<Item = OsString>, controllers: &[&'static Entry]) -> ExitCode {
+    ExitCode::from(code(words, controllers))
+}
+
+/// The same as [`main_with`]; returns the exit code as a number, for a program that is started from another language.
+pub fn code(words: impl IntoIterator<Item = OsString>, controllers: &[&'static Entry]) -> u8 {
     if let Err(error) = controllers.iter().try_for_each(|entry| catalogue::register(entry)) {
         return Failure::from(error).report();
     }
@@ -137,14 +142,14 @@ pub fn main_with(words: impl IntoIterator<Item = OsString>, controllers: &[&'sta
         Err(error) => return refused(&error),
     };
     match cli.command.run() {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(failure) => failure.report(),
     }
 }
 
 /// A value that its own reader refuses is answered in that reader's words; clap answers the rest (and `--help`).
-fn refused(error: &clap::Error) -> ExitCode {
-    if let Some(failure) = refused_value(error) {
+fn refused(error: &clap::Error) -> u8 {
+    if let Some(failure) = refused_value(error).or_else(|| foreign(error)) {
         return failure.report();
     }
     let text = error.render().to_string();
@@ -153,7 +158,18 @@ fn refused(error: &clap::Error) -> ExitCode {
         // A ticket in the wrong place. Without colours, which matter less.
         Cow::Owned(text) => output::complain(&text),
     }
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+    u8::try_from(error.exit_code()).unwrap_or(2)
+}
+
+/// An option of rsync, rclone, scp or curl.
+fn foreign(error: &clap::Error) -> Option<Failure> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    let option = word.split('=').next().unwrap_or_default();
+    let answer = afteryou_transfer_cli::args::foreign_option(option)?;
+    Some(Failure::usage(format!("{option} is an option of another program: {answer}")))
 }
 
 fn refused_value(error: &clap::Error) -> Option<Failure> {

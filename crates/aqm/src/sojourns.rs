@@ -15,10 +15,12 @@ const OCTAVES: usize = 27;
 const BINS: usize = SUB * (OCTAVES + 1);
 
 /// A histogram of times.
+// In this order, so that the sum lies beside the counters before it: behind the bins it is a line of the cache of its own.
 #[derive(Clone, PartialEq, Eq)]
+#[repr(C)]
 pub struct Sojourns {
-    bins: [u64; BINS],
     sum_ns: u64,
+    bins: [u64; BINS],
 }
 
 impl Sojourns {
@@ -76,7 +78,7 @@ impl Sojourns {
 
 impl Default for Sojourns {
     fn default() -> Sojourns {
-        Sojourns { bins: [0; BINS], sum_ns: 0 }
+        Sojourns { sum_ns: 0, bins: [0; BINS] }
     }
 }
 

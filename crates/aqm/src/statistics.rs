@@ -14,26 +14,28 @@ pub struct Statistics {
 
 /// What a queue has done with the packets of one class. Always
 /// `arrived = dequeued + dropped + backlog`, in packets.
+// In this order: what every packet changes lies together, in one line of the cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct Counters {
-    /// Packets accepted, those that were dropped later among them.
-    pub enqueued: u64,
-    /// Packets sent on.
-    pub dequeued: u64,
     /// Packets dropped because there was no room: arriving ones, or others in their place.
     pub dropped_full: u64,
     /// Packets dropped by choice as a packet arrived.
     pub dropped_early: u64,
     /// Packets dropped by choice at the head.
     pub dropped_head: u64,
+    /// Packets dropped as they arrived: the part of the drops that never was in the queue.
+    pub refused: u64,
     /// Packets marked here; those that came with a mark are not counted.
     pub marked: u64,
+    /// Packets accepted, those that were dropped later among them.
+    pub enqueued: u64,
+    /// Packets sent on.
+    pub dequeued: u64,
     /// What is in the queue.
     pub backlog: Backlog,
     /// How long the packets sent on had waited.
     pub sojourns: Sojourns,
-    /// Packets dropped as they arrived: the part of the drops that never was in the queue.
-    pub refused: u64,
 }
 
 impl Counters {

@@ -84,6 +84,46 @@ pub enum Error {
         /// How long it was given.
         seconds: f64,
     },
+    /// A scenario with more flows than there are addresses.
+    #[error("more than {most} flows are too many for the testbed: use fewer, or run the scenario with `afteryou sim`")]
+    TooManyFlows {
+        /// The limit.
+        most: usize,
+    },
+    /// The system gave no network namespace.
+    #[error("no network namespace: {0}; run as root, or allow unprivileged user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns)")]
+    Namespace(io::Error),
+    /// The system gave no TUN device.
+    #[error("no tun device: {0}; load the module (modprobe tun) and let this user open /dev/net/tun")]
+    Tun(io::Error),
+    /// An interface of a namespace could not be prepared.
+    #[error("the interfaces of the testbed cannot be prepared: {reason}; run as root")]
+    Interface {
+        /// What the system said.
+        reason: String,
+    },
+    /// A setting of a namespace could not be written.
+    #[error("cannot set {name} in a network namespace: {source}; run as root")]
+    Sysctl {
+        /// The setting.
+        name: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The wire needs real-time priority and does not get it.
+    #[error("no real-time priority: {0}; run as root or grant CAP_SYS_NICE: round-trip times of 10 ms or less need it")]
+    RealTime(io::Error),
+    /// A packet was larger than the devices allow.
+    #[error("a packet of {bytes} bytes is larger than the MTU of {mtu}: an offload is on, so delays would be wrong")]
+    Oversized {
+        /// Its size.
+        bytes: usize,
+        /// The limit.
+        mtu: u32,
+    },
+    /// The links lost count of bytes.
+    #[error(transparent)]
+    Links(#[from] afteryou_sim::Error),
     /// The relay's thread ended by a panic.
     #[error("the relay stopped by itself, which is a bug: please report it with the message printed above")]
     Crashed,

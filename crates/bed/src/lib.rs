@@ -5,8 +5,15 @@
 
 pub mod clock;
 pub mod error;
+mod lateness;
+#[cfg(target_os = "linux")]
+pub mod net;
 pub mod relay;
 pub mod run;
+#[cfg(target_os = "linux")]
+mod system;
+#[cfg(target_os = "linux")]
+pub mod wire;
 
 pub use clock::Clock;
 pub use error::Error;

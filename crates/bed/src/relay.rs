@@ -47,7 +47,6 @@
 mod config;
 mod datagram;
 mod engine;
-mod lateness;
 mod output;
 mod platform;
 mod port;
@@ -55,10 +54,10 @@ mod record;
 mod schedule;
 mod wire;
 
+pub use crate::lateness::LATENESS_BOUND_MS;
 pub use afteryou_sockets::TOS_IS_CARRIED as TOS_IS_KEPT;
 pub use config::{Config, Direction, Flow, Link};
 pub use datagram::Datagram;
-pub use lateness::LATENESS_BOUND_MS;
 pub use record::{DirectionStatistics, Fate, FlowId, LinkId, LinkStatistics, Record, Statistics, Way};
 
 use crate::clock::Clock;

@@ -151,3 +151,41 @@ fn failed(error: PcapError) -> Error {
         other => Error::Capture(other.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::{Duration as Span, Flow, Link, Role};
+    use pcap_file::pcapng::{Block, PcapNgReader};
+
+    #[test]
+    fn a_real_packet_is_captured_as_it_is() {
+        let link = Link::new("1 Mbit/s".parse().unwrap(), "10 packets".parse().unwrap());
+        let flow = Flow::new("a", Role::Foreground, "cubic", Span::from_millis(10));
+        let scenario = Scenario { flow: vec![flow], ..Scenario::new("", Span::from_millis(1000), link) };
+        let packet: Vec<u8> = (0..90).collect();
+        let passage = Passage {
+            at: afteryou_scenario::passage::Time::from_millis(7),
+            link: 0,
+            flow: 0,
+            connection: 0,
+            is_reply: false,
+            size: 104,
+            dscp: 0,
+            ecn: Ecn::NotEct,
+            fate: Fate::Sent,
+            content: Content::Whole { packet: &packet },
+        };
+        let mut capture = Capture::begin(&scenario, Vec::new()).unwrap();
+        capture.packet(&passage).unwrap();
+        let written = capture.finish().unwrap();
+        let mut reader = PcapNgReader::new(&written[..]).unwrap();
+        let mut packets = Vec::new();
+        while let Some(block) = reader.next_block() {
+            if let Block::EnhancedPacket(block) = block.unwrap() {
+                packets.push((block.original_len, block.data.into_owned()));
+            }
+        }
+        assert_eq!(packets, [(104, packet)]);
+    }
+}

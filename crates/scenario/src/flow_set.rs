@@ -26,6 +26,30 @@ pub struct FlowSet {
     pub starved: Probability,
     /// The start-up is over when the flows together reach this part of the capacity.
     pub reach: Probability,
+    /// The rates that an index of fairness over time is made of.
+    #[serde(skip_serializing_if = "Among::is_connections", default)]
+    pub among: Among,
+}
+
+/// The rates that one index of fairness is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Among {
+    /// All active connections of the set.
+    #[default]
+    Connections,
+    /// The upload slots of a host; the index of a step is the mean over the hosts. A connection takes the slot of the one that
+    /// the host closed before, so a host that goes on with another peer has one rate and not two.
+    HostSlots,
+}
+
+impl Among {
+    /// The words of files.
+    pub const WORDS: &'static [&'static str] = &["connections", "host-slots"];
+
+    fn is_connections(&self) -> bool {
+        *self == Among::Connections
+    }
 }
 
 impl FlowSet {
@@ -39,6 +63,7 @@ impl FlowSet {
             stall: Duration::from_millis(200),
             starved: part(0.1),
             reach: part(0.9),
+            among: Among::default(),
         }
     }
 

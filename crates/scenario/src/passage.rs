@@ -87,4 +87,9 @@ pub enum Content<'a> {
         /// When it left its sender.
         sent: Time,
     },
+    /// A real packet, which nobody here has made.
+    Whole {
+        /// From its IP header on, as it came to the link.
+        packet: &'a [u8],
+    },
 }

@@ -117,9 +117,16 @@ pub struct Swarm {
     pub neighbours: u32,
     /// That a slot's next chunk goes to the same neighbour.
     pub persist: Probability,
+    /// Round trips of the empty path that a slot waits before it, after the last acknowledgement of a chunk.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub idle_rtts: f64,
     /// How many of the hosts upload, the first ones; all by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub uploaders: Option<u32>,
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 /// Users of the web.

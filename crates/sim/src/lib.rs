@@ -23,6 +23,7 @@ mod connection;
 mod element;
 mod error;
 mod link;
+pub mod live;
 mod net;
 mod packet;
 mod record;

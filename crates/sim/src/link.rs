@@ -33,6 +33,8 @@ pub struct Link {
     busy_until: Time,
     /// The link's event is scheduled.
     is_scheduled: bool,
+    /// The wire whose first packet comes out by the link's event, just before it ([`Line::join`]).
+    joined: Option<u32>,
     /// Bytes of all packets that were begun.
     begun: u64,
     dropped: Vec<Dropped<Body>>,
@@ -69,6 +71,7 @@ impl Link {
             slot: Slot::new(Kind::Link, index),
             busy_until: Time::ZERO,
             is_scheduled: false,
+            joined: None,
             begun: 0,
             dropped: Vec::new(),
             counts: Counts::default(),
@@ -200,8 +203,23 @@ impl Link {
 
     /// The link's event has come: when it comes again, if packets are waiting.
     pub fn next_event(&mut self) -> Option<Time> {
-        self.is_scheduled = self.queued_packets() > 0;
+        self.is_scheduled = self.has_next_event();
         self.is_scheduled.then_some(self.busy_until)
+    }
+
+    /// Does the link's event come again after this one? Then a wire's event at the same instant can be part of it.
+    pub fn has_next_event(&self) -> bool {
+        self.queued_packets() > 0
+    }
+
+    /// The first packet of this wire comes out by the link's next event.
+    pub fn join(&mut self, line: u32) {
+        self.joined = Some(line);
+    }
+
+    /// The wire whose first packet comes out now, before the link goes on.
+    pub fn take_joined(&mut self) -> Option<u32> {
+        self.joined.take()
     }
 
     /// Begins to send the next packet, if there is one; the link must be free.
@@ -335,6 +353,8 @@ pub struct Line {
     pub link: usize,
     /// The paths of its packets end behind it.
     pub is_last: bool,
+    /// It has no delay and leads to another link.
+    is_joint: bool,
     packets: VecDeque<(Time, Packet)>,
     slot: Slot,
 }
@@ -342,7 +362,8 @@ pub struct Line {
 impl Line {
     /// An empty wire with this index among all.
     pub fn new(link: usize, is_last: bool, delay: Span, index: usize) -> Line {
-        Line { delay, link, is_last, packets: VecDeque::new(), slot: Slot::new(Kind::Line, index) }
+        let (is_joint, slot) = (!is_last && delay == Span::ZERO, Slot::new(Kind::Line, index));
+        Line { delay, link, is_last, is_joint, packets: VecDeque::new(), slot }
     }
 
     /// A packet goes in at `entering`, now or later.
@@ -355,6 +376,18 @@ impl Line {
         self.packets.push_back((at, packet));
     }
 
+    /// A packet goes in at the instant at which the link's event is about to be scheduled. Returns whether it comes out by that
+    /// event: on an empty wire without delay between two links, whose own event would be the one just before. Two events that
+    /// follow each other in order are one.
+    #[inline]
+    pub fn join(&mut self, entering: Time, packet: Packet) -> bool {
+        let joins = self.is_joint && self.packets.is_empty();
+        if joins {
+            self.packets.push_back((entering, packet));
+        }
+        joins
+    }
+
     /// The packet that comes out next.
     pub fn first(&self) -> Option<&Packet> {
         self.packets.front().map(|(_, packet)| packet)
@@ -364,6 +397,11 @@ impl Line {
     pub fn remove_first(&mut self) -> Option<Time> {
         self.packets.pop_front();
         self.packets.front().map(|(at, _)| *at)
+    }
+
+    /// Its slot in the calendar.
+    pub fn slot(&self) -> Slot {
+        self.slot
     }
 
     /// Packets on it.

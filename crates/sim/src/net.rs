@@ -250,7 +250,7 @@ impl<'a> Net<'a> {
             self.discard_dropped(now, index);
         }
         if is_free {
-            self.begin(now, index);
+            self.begin(now, index, false);
         }
     }
 
@@ -260,8 +260,8 @@ impl<'a> Net<'a> {
         link.take_dropped(now, &mut discard);
     }
 
-    /// A link begins to send its next packet, which goes onto its wire.
-    fn begin(&mut self, now: Time, index: usize) {
+    /// A link begins to send its next packet, which goes onto its wire. `is_by_event`: its event comes next, if a packet waits.
+    fn begin(&mut self, now: Time, index: usize, is_by_event: bool) {
         let link = &mut self.links[index];
         let next = link.send_next(now);
         if link.has_dropped() {
@@ -277,7 +277,11 @@ impl<'a> Net<'a> {
             return self.begin_noted(now, index, line, *packet);
         }
         let done = link.transmit(now, packet.size);
-        lines[line as usize].put(calendar, done, *packet);
+        let wire = &mut lines[line as usize];
+        if is_by_event && link.has_next_event() && wire.join(done, *packet) {
+            return link.join(line);
+        }
+        wire.put(calendar, done, *packet);
     }
 
     /// The same at a link with elements, or of which somebody looks at the packets.
@@ -294,11 +298,26 @@ impl<'a> Net<'a> {
 
     /// A link is free again. Returns when it will be so the next time, if a packet waits.
     pub fn link_free(&mut self, now: Time, index: usize) -> Option<Time> {
+        if let Some(line) = self.links[index].take_joined() {
+            self.go_on_joined(now, line as usize);
+        }
         // A packet that arrived at this very instant may have made it busy again.
         if self.links[index].busy_until() <= now {
-            self.begin(now, index);
+            self.begin(now, index, true);
         }
         self.links[index].next_event()
+    }
+
+    /// The first packet of a wire that has no delay goes on to the next link, by the event of the link before.
+    fn go_on_joined(&mut self, now: Time, wire: usize) {
+        let line = &mut self.lines[wire];
+        let Some(mut packet) = line.first().copied() else { return };
+        if let Some(next) = line.remove_first() {
+            self.calendar.push(next, line.slot());
+        }
+        self.links[line.link].delivered(&packet);
+        packet.hop += 1;
+        self.enter(now, packet);
     }
 
     /// The packet that comes out of a wire next.
@@ -410,7 +429,7 @@ impl<'a> Net<'a> {
 fn free(sacks: &mut Slab<Sack>, heads: &mut Heads, packet: Packet) {
     match packet.body {
         Body::Ack { sack, .. } if sack != NO_SACK => drop(sacks.remove(sack as usize)),
-        Body::Utp { head, .. } => {
+        Body::Utp { head, .. } | Body::Whole { bytes: head, .. } => {
             let head = heads.remove(head);
             heads.recycle(head);
         }

@@ -63,12 +63,23 @@ pub enum Body {
         /// High half.
         sent_high: u32,
     },
+    /// A packet of somebody else, all of it.
+    Whole {
+        /// Slot of its bytes.
+        bytes: u32,
+        /// Its number among its connection's data packets, from 1; 0 of packets without data.
+        number: u32,
+        /// When it came: low half of the ns.
+        came_low: u32,
+        /// High half.
+        came_high: u32,
+    },
 }
 
 impl Body {
     /// Does it carry data of a sender with a window?
     pub fn is_data(&self) -> bool {
-        matches!(self, Body::Data { .. } | Body::Utp { payload: 1.., .. })
+        matches!(self, Body::Data { .. } | Body::Utp { payload: 1.., .. } | Body::Whole { number: 1.., .. })
     }
 }
 

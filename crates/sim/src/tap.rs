@@ -70,5 +70,6 @@ fn content<'a>(body: &Body, sacks: &'a Slab<Sack>, heads: &'a Heads) -> (u32, Co
         Body::Cbr { sent_low, sent_high } => {
             (0, Content::Datagram { sent: Time(u64::from(sent_high) << 32 | u64::from(sent_low)) })
         }
+        Body::Whole { bytes, .. } => (0, Content::Whole { packet: heads.get(bytes) }),
     }
 }

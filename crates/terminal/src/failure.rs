@@ -1,7 +1,6 @@
 //! Why the command did not succeed, and the exit code that says so.
 
 use std::fmt;
-use std::process::ExitCode;
 use std::time::Duration;
 
 /// A process whose standard error stands still ends all the same.
@@ -43,12 +42,12 @@ impl Failure {
         }
     }
 
-    /// Says why on stderr.
-    pub fn report(&self) -> ExitCode {
+    /// Prints the reason on stderr and returns the exit code.
+    pub fn report(&self) -> u8 {
         if !matches!(self, Failure::Elsewhere(_)) {
             crate::complaint::complain_within(&format!("afteryou: {}\n", fit(&self.to_string())), PATIENCE);
         }
-        ExitCode::from(self.code())
+        self.code()
     }
 }
 

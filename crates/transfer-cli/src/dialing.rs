@@ -10,11 +10,13 @@ use super::{network, sources};
 use afteryou_report::Vantage;
 use afteryou_terminal::Failure;
 use afteryou_transfer::dial::Dialer;
+use afteryou_transfer::filter::Filter;
 use afteryou_transfer::job::{self, Dial, JobOptions, Summary};
 use afteryou_transfer::source::Source;
 use afteryou_transfer::ssh::FarEnd;
-use afteryou_transfer::store::{Store, StoreOptions};
+use afteryou_transfer::store::{Allow, Store, StoreOptions};
 use afteryou_transfer::ticket::Role;
+use anyhow::Context;
 use std::future::Future;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
@@ -25,10 +27,12 @@ use std::time::Duration;
 pub async fn send(args: &SendArgs) -> Result<(), Failure> {
     let (paths, target) = args.paths_and_target()?;
     let job = Job { command: "send", done: "sent", direction: Direction::Up, what: names(&paths) };
-    let source = Source::of(&paths, sources::options(&args.common, args.symlinks)).map_err(Failure::usage)?;
+    let source = Source::of(&paths, sources::options(&args.common, args.symlinks, &args.choice)?)
+        .map_err(Failure::usage)?;
+    let wishes = args.mirroring.wishes();
     let stage = Stage::start(&args.common, job, true)?;
     run(stage, target, Role::Receive, &args.common, &args.dialing, |dial, _, options| {
-        job::send(dial, source, options)
+        job::send(dial, source, JobOptions { wishes, ..options })
     })
     .await
 }
@@ -37,7 +41,15 @@ pub async fn send(args: &SendArgs) -> Result<(), Failure> {
 pub async fn get(args: &GetArgs) -> Result<(), Failure> {
     let (target, directory) = args.target_and_directory()?;
     sources::check_directory(&directory)?;
-    let store = Store::open(&directory, StoreOptions::default())?;
+    let patterns = args.choice.patterns()?;
+    Filter::new(patterns.clone()).map_err(Failure::usage)?;
+    let wishes = args.mirroring.wishes();
+    // A dry run makes no directory: what would go into one that is not there is compared with an empty one.
+    let empty = (wishes.dry_run && !directory.exists()).then(tempfile::tempdir).transpose();
+    let empty = empty.context("cannot make a temporary directory")?;
+    let mut store = StoreOptions::default();
+    store.allow = Allow::all();
+    let store = Store::open(empty.as_ref().map_or(&*directory, |empty| empty.path()), store)?;
     let job = Job {
         command: "get",
         done: "received",
@@ -46,7 +58,7 @@ pub async fn get(args: &GetArgs) -> Result<(), Failure> {
     };
     let stage = Stage::start(&args.common, job, true)?;
     run(stage, target, Role::Serve, &args.common, &args.dialing, |dial, path, options| {
-        job::get(dial, path.into_bytes(), store, options)
+        job::get(dial, path.into_bytes(), store, JobOptions { wishes, patterns, ..options })
     })
     .await
 }
@@ -80,6 +92,7 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
         state_of: network::state_of(),
         give_up_after: dialing.give_up_after.map(|time| Duration::from_micros(time.0.as_micros())),
         groups_in_events: common.json_groups,
+        ..JobOptions::default()
     };
     let many = dialing.connections > 1;
     let job = async {

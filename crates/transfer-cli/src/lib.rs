@@ -35,13 +35,13 @@ use std::future::Future;
 #[derive(Debug, Subcommand)]
 pub enum TransferCommand {
     /// Send files and directories to a waiting `afteryou receive`.
-    Send(SendArgs),
+    Send(Box<SendArgs>),
     /// Wait for files; prints the ticket for `afteryou send`.
-    Receive(ReceiveArgs),
+    Receive(Box<ReceiveArgs>),
     /// Serve files; prints the ticket for `afteryou get`.
-    Serve(ServeArgs),
+    Serve(Box<ServeArgs>),
     /// Get files and directories from a running `afteryou serve`.
-    Get(GetArgs),
+    Get(Box<GetArgs>),
     /// Show running jobs, limit their rate, pause and end them.
     Ctl(CtlArgs),
 }

@@ -29,7 +29,10 @@ use tokio::sync::watch;
 pub async fn receive(args: &ReceiveArgs) -> Result<(), Failure> {
     let directory = &args.directory;
     sources::check_directory(directory)?;
-    let store = Store::open(directory, StoreOptions::default())?;
+    let mut options = StoreOptions::default();
+    options.allow.delete = args.allowing.allow_delete;
+    options.allow.backup = args.allowing.allow_backup;
+    let store = Store::open(directory, options)?;
     let what = format!("into {}", shown(directory));
     let job = Job { command: "receive", done: "received", direction: Direction::Down, what };
     let hint = format!(
@@ -49,7 +52,7 @@ pub async fn serve(args: &ServeArgs) -> Result<(), Failure> {
             super::args::repeated(directory.as_os_str())
         )));
     }
-    let options = sources::options(&args.common, args.symlinks);
+    let options = sources::options(&args.common, args.symlinks, &args.choice)?;
     let service = Service::Serve { dir: Served::open(directory)?, options };
     let job = Job { command: "serve", done: "sent", direction: Direction::Up, what: shown(directory) };
     let hint =

@@ -13,6 +13,7 @@ use super::figures::{count, percent, rate, size, time};
 use super::tally::Tally;
 use afteryou_terminal::output::complain;
 use afteryou_transfer::event::{Event, Outcome};
+use afteryou_transfer::wire::Change;
 use std::io::IsTerminal;
 use std::time::Instant;
 
@@ -54,6 +55,9 @@ fn remark(event: &Event, list: bool) -> Option<String> {
     match event {
         Event::File { path, outcome: Outcome::Stored } if list => Some(format!("done: {path}")),
         Event::File { path, outcome: Outcome::Had } if list => Some(format!("there already: {path}")),
+        Event::File { path, outcome: Outcome::Newer } if list => Some(format!("newer there: {path}")),
+        Event::File { path, outcome: Outcome::Removed } => Some(format!("removed: {path}")),
+        Event::File { path, outcome: Outcome::Would(change) } => Some(format!("{}: {path}", would(*change))),
         Event::Connected { peer } => Some(format!("connected to {peer}")),
         Event::Disconnected { reason, .. } => Some(format!("no connection: {reason}")),
         Event::File { path, outcome: Outcome::Failed(reason) } => Some(format!("failed: {path}: {reason}")),
@@ -64,6 +68,16 @@ fn remark(event: &Event, list: bool) -> Option<String> {
             Some(format!("without mode or time: {path}: {reason}"))
         }
         _ => None,
+    }
+}
+
+/// What a dry run says of an entry.
+fn would(change: Change) -> &'static str {
+    match change {
+        Change::Create => "would store",
+        Change::Replace => "would replace",
+        Change::Adjust => "would set mode or time of",
+        Change::Remove => "would remove",
     }
 }
 

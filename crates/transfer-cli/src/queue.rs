@@ -118,6 +118,10 @@ mod tests {
             skipped: 0,
             incomplete: 0,
             failed: 0,
+            removed: 0,
+            would_change: 0,
+            would_remove: 0,
+            would_bytes: 0,
             bytes_moved: 1,
         }));
         sender.send(Message::End);

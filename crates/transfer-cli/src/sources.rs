@@ -1,7 +1,8 @@
 //! How files are read, and where they may go.
 
-use super::args::{looks_like_ticket, read_ticket, Common, Symlinks};
+use super::args::{looks_like_ticket, read_ticket, Choice, Common, Symlinks};
 use afteryou_terminal::Failure;
+use afteryou_transfer::filter::Filter;
 use afteryou_transfer::source::{self, SourceOptions};
 use afteryou_transfer::ticket::Role;
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ pub fn refuse_ticket(directory: &Path) -> Result<(), Failure> {
 }
 
 /// How files are read: links as asked for, and trees of large files kept between runs.
-pub fn options(common: &Common, symlinks: Symlinks) -> SourceOptions {
+pub fn options(common: &Common, symlinks: Symlinks, choice: &Choice) -> Result<SourceOptions, Failure> {
     let mut options = SourceOptions::default();
     options.symlinks = match symlinks {
         Symlinks::Keep => source::Symlinks::Keep,
@@ -41,7 +42,8 @@ pub fn options(common: &Common, symlinks: Symlinks) -> SourceOptions {
         Symlinks::Follow => source::Symlinks::Follow,
     };
     options.cache = cache(common);
-    options
+    options.exclude = vec![Filter::new(choice.patterns()?).map_err(Failure::usage)?];
+    Ok(options)
 }
 
 /// Beside the key if that has a place of its own, otherwise where caches are. Without either, nothing is kept.

@@ -5,7 +5,7 @@ use super::args::Common;
 use super::ctl::Job;
 use super::live::{self, View};
 use super::queue::{self, Message};
-use super::summary::summary;
+use super::summary::{stats, summary};
 use super::tally::Tally;
 use super::{ready, signals, timetable};
 use crate::log;
@@ -38,6 +38,7 @@ pub struct Stage {
     tally: Arc<Mutex<Tally>>,
     stop: watch::Sender<bool>,
     done: &'static str,
+    has_stats: bool,
     is_finished: Arc<AtomicBool>,
     messages: queue::Sender,
     /// Disconnected when the view has ended.
@@ -92,6 +93,7 @@ impl Stage {
             tally,
             stop,
             done: job.done,
+            has_stats: common.stats,
             is_finished: Arc::default(),
             messages,
             shown,
@@ -104,13 +106,14 @@ impl Stage {
     /// Where the job's events go.
     pub fn listener(&self) -> Listener {
         let (tally, messages, done) = (self.tally.clone(), self.messages.clone(), self.done);
+        let has_stats = self.has_stats;
         let is_finished = self.is_finished.clone();
         Arc::new(move |event| {
             if matches!(event, Event::Group { .. }) {
                 return at_once(&event);
             }
             is_finished.fetch_or(matches!(event, Event::Finished { .. }), Relaxed);
-            let end = added(&tally, &event, done);
+            let end = added(&tally, &event, done, has_stats);
             messages.send(Message::Event(event));
             end.into_iter().for_each(|sentence| messages.send(Message::Say(sentence)));
         })
@@ -201,12 +204,22 @@ fn show(mut view: Box<dyn View>, tally: &Mutex<Tally>, messages: &queue::Receive
     view.finish();
 }
 
-/// Adds an event; at the end of a job, gives the sentence about it.
-fn added(tally: &Mutex<Tally>, event: &Event, done: &str) -> Option<String> {
+/// Adds an event; at the end of a job, gives the sentences about it.
+fn added(tally: &Mutex<Tally>, event: &Event, done: &str, has_stats: bool) -> Vec<String> {
     let now = Instant::now();
     let mut tally = locked(tally);
     tally.add(event, now);
-    matches!(event, Event::Finished { .. }).then(|| summary(done, tally.end.unwrap_or_default(), &tally, now))
+    if !matches!(event, Event::Finished { .. }) {
+        return Vec::new();
+    }
+    let end = tally.end.unwrap_or_default();
+    let stats = has_stats.then(|| stats(end, &tally, now));
+    stats
+        .iter()
+        .flat_map(|stats| stats.lines())
+        .map(str::to_owned)
+        .chain([summary(done, end, &tally, now)])
+        .collect()
 }
 
 /// What a panicking thread left behind is whole: nobody panics between two writes to it.

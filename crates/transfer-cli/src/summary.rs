@@ -19,6 +19,9 @@ pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
         0 if end.incomplete > 0 => size(moved),
         stored => format!("{}, {}", count(stored, "file"), size(moved)),
     };
+    if let Some((change, remove, bytes)) = end.would {
+        return dry_run(change, remove, bytes);
+    }
     let mut parts = vec![match end.stored {
         0 if moved == 0 => format!("nothing had to be {verb}"),
         _ if took < SHORT => format!("{verb} {what}"),
@@ -31,6 +34,9 @@ pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
     if tally.resumed() > 0 {
         parts.push(format!("{} were there already", size(tally.resumed())));
     }
+    if end.removed > 0 {
+        parts.push(format!("{} removed", entries(end.removed)));
+    }
     if end.failed > 0 {
         parts.push(format!("{} failed", count(end.failed, "file")));
     }
@@ -42,6 +48,44 @@ pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
         }));
     }
     parts.join("; ")
+}
+
+/// "dry run: would store 3 entries (12 MB) and remove 1 entry".
+fn dry_run(change: u64, remove: u64, bytes: u64) -> String {
+    let store = (change > 0).then(|| format!("store {} ({})", entries(change), size(bytes)));
+    let remove = (remove > 0).then(|| format!("remove {}", entries(remove)));
+    let both: Vec<_> = store.into_iter().chain(remove).collect();
+    format!("dry run: would {}", both.join(" and "))
+}
+
+/// The lines of --stats.
+pub fn stats(end: End, tally: &Tally, now: Instant) -> String {
+    let took = now.saturating_duration_since(tally.began);
+    let counted = [
+        ("stored", end.stored),
+        ("there already", end.had),
+        ("without mode or time", end.incomplete),
+        ("removed", end.removed),
+        ("left out", end.skipped),
+        ("failed", end.failed),
+    ];
+    let total = tally.files;
+    let mut lines = vec![format!("entries: {total} in all")];
+    lines.extend(
+        counted.iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("  {what}: {count}")),
+    );
+    lines.push(format!("bytes of files: {}", tally.bytes));
+    lines.push(format!("  moved: {}", tally.bytes_moved));
+    lines.push(format!("  there already: {}", tally.resumed()));
+    lines.push(format!("time: {:.1} s", took.as_secs_f64()));
+    lines.join("\n")
+}
+
+fn entries(count: u64) -> String {
+    match count {
+        1 => "1 entry".to_owned(),
+        count => format!("{count} entries"),
+    }
 }
 
 /// What a job that is over means for the exit code; `again` says how what failed is tried once more.
@@ -58,10 +102,6 @@ pub fn verdict(summary: &Summary, again: &str) -> Result<(), Failure> {
 
 /// "3 entries left out, 1 without its mode or time".
 fn shortfall(skipped: u64, incomplete: u64) -> Option<String> {
-    let entries = |count| match count {
-        1 => "1 entry".to_owned(),
-        count => format!("{count} entries"),
-    };
     let left_out = (skipped > 0).then(|| format!("{} left out", entries(skipped)));
     let without = (incomplete > 0).then(|| format!("{} stored without mode or time", entries(incomplete)));
     let both: Vec<_> = left_out.into_iter().chain(without).collect();
@@ -138,6 +178,29 @@ mod tests {
         assert_eq!(code(Summary { incomplete: 1, ..done }).0, 3);
         let (one, said) = code(Summary { failed: 1, skipped: 2, ..done });
         assert!(one == 1 && said.starts_with("1 file failed") && said.ends_with("try again"), "{said}");
+    }
+
+    #[test]
+    fn a_dry_run_says_what_the_job_would_do() {
+        let (done, now) = tally(4_300_000_000, 0);
+        let end = End { would: Some((3, 1, 12_000_000)), ..End::default() };
+        assert_eq!(
+            summary("sent", end, &done, now),
+            "dry run: would store 3 entries (12 MB) and remove 1 entry"
+        );
+        let end = End { would: Some((0, 2, 0)), ..End::default() };
+        assert_eq!(summary("sent", end, &done, now), "dry run: would remove 2 entries");
+    }
+
+    #[test]
+    fn statistics_name_what_there_is() {
+        let (done, now) = tally(4_300_000_000, 3_100_000_000);
+        let end = End { stored: 12, removed: 2, ..End::default() };
+        assert_eq!(
+            stats(end, &done, now),
+            "entries: 12 in all\n  stored: 12\n  removed: 2\nbytes of files: 4300000000\n  moved: 3100000000\n  \
+             there already: 1200000000\ntime: 252.0 s"
+        );
     }
 
     #[test]

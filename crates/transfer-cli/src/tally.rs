@@ -67,6 +67,10 @@ pub struct End {
     pub incomplete: u64,
     /// Entries that failed.
     pub failed: u64,
+    /// Entries that were removed.
+    pub removed: u64,
+    /// What a dry run would change: entries to store, entries to remove, and bytes of files to store.
+    pub would: Option<(u64, u64, u64)>,
 }
 
 /// The rate since something began to move.
@@ -179,8 +183,21 @@ impl Tally {
             Event::File { path, .. } => self.busy = self.busy.take().filter(|busy| busy != path),
             Event::Busy { path } => self.busy = Some(path.clone()),
             Event::Group { .. } | Event::Pace { .. } => {}
-            &Event::Finished { stored, had, skipped, incomplete, failed, bytes_moved } => {
-                self.end = Some(End { stored, had, skipped, incomplete, failed });
+            &Event::Finished {
+                stored,
+                had,
+                skipped,
+                incomplete,
+                failed,
+                removed,
+                would_change,
+                would_remove,
+                would_bytes,
+                bytes_moved,
+            } => {
+                let would = (would_change, would_remove, would_bytes);
+                let would = (would != (0, 0, 0)).then_some(would);
+                self.end = Some(End { stored, had, skipped, incomplete, failed, removed, would });
                 self.bytes_moved = bytes_moved;
                 if self.listens {
                     self.link = Link::Waiting { reason: None };
@@ -383,10 +400,20 @@ mod tests {
     fn the_next_job_begins_at_nothing() {
         let (mut tally, _, now) = tally();
         tally.add(&progress(400, 100), now);
-        let finished =
-            Event::Finished { stored: 3, had: 1, skipped: 2, incomplete: 1, failed: 0, bytes_moved: 500 };
+        let finished = Event::Finished {
+            stored: 3,
+            had: 1,
+            skipped: 2,
+            incomplete: 1,
+            failed: 0,
+            removed: 4,
+            would_change: 0,
+            would_remove: 0,
+            would_bytes: 0,
+            bytes_moved: 500,
+        };
         tally.add(&finished, now);
-        let end = End { stored: 3, had: 1, skipped: 2, incomplete: 1, failed: 0 };
+        let end = End { stored: 3, had: 1, skipped: 2, incomplete: 1, failed: 0, removed: 4, would: None };
         assert_eq!((tally.bytes_moved, tally.end), (500, Some(end)));
         tally.add(&Event::Connected { peer: "[::1]:4748".to_owned() }, now);
         assert_eq!((tally.bytes_moved, tally.bytes_done, tally.end), (0, 0, None));

@@ -173,7 +173,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn end_of_offers() -> FromSource {
-        FromSource::EndOfOffers { failed: LeftOut::default(), skipped: LeftOut::default() }
+        FromSource::EndOfOffers { failed: LeftOut::default(), skipped: LeftOut::default(), extent: None }
     }
 
     fn offer(name: &[u8]) -> FromSource {
@@ -253,7 +253,8 @@ mod tests {
             for _ in 0..10_000 {
                 left_out.add(&EntryPath(vec![b'a'; path]), &"r".repeat(reason));
             }
-            let message = FromSource::EndOfOffers { failed: left_out.clone(), skipped: left_out };
+            let message =
+                FromSource::EndOfOffers { failed: left_out.clone(), skipped: left_out, extent: None };
             encode(&message, &mut BytesMut::new()).unwrap();
         }
     }

@@ -15,6 +15,16 @@ pub const GROUP_BYTES: u64 = 1 << (10 + 4);
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct EntryPath(pub Vec<u8>);
 
+impl EntryPath {
+    /// Something in this directory.
+    pub(crate) fn join(&self, name: &[u8]) -> Self {
+        match self.0.is_empty() {
+            true => Self(name.to_vec()),
+            false => Self([&self.0, &b"/"[..], name].concat()),
+        }
+    }
+}
+
 impl std::fmt::Display for EntryPath {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for character in String::from_utf8_lossy(&self.0).chars() {
@@ -88,6 +98,19 @@ impl Wanted {
     pub fn bytes(&self) -> u64 {
         self.0.iter().map(|(from, to)| to.saturating_sub(*from)).sum()
     }
+}
+
+/// A name as it travels.
+#[cfg(unix)]
+pub(crate) fn bytes(name: &std::ffi::OsStr) -> Vec<u8> {
+    use std::os::unix::ffi::OsStrExt;
+    name.as_bytes().to_vec()
+}
+
+/// As UTF-8, where names are not bytes; what is no text then is made so, and the sink gets the readable form.
+#[cfg(not(unix))]
+pub(crate) fn bytes(name: &std::ffi::OsStr) -> Vec<u8> {
+    name.to_string_lossy().replace('\\', "/").into_bytes()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What a job tells about itself while it runs: for progress bars, `--json` and tests.
 
 use crate::entry::EntryPath;
-use crate::wire::State;
+use crate::wire::{Change, State};
 use serde::Serialize;
 
 /// Something happened in a job. Serialises as one JSON object with the field `event`.
@@ -82,6 +82,14 @@ pub enum Event {
         incomplete: u64,
         /// Entries that failed.
         failed: u64,
+        /// Entries that were removed because they were not sent.
+        removed: u64,
+        /// In a dry run, entries that would change.
+        would_change: u64,
+        /// In a dry run, entries that would be removed.
+        would_remove: u64,
+        /// In a dry run, bytes of the files that would change. Less may travel.
+        would_bytes: u64,
         /// Bytes of content moved in this run.
         bytes_moved: u64,
     },
@@ -101,6 +109,12 @@ pub enum Outcome {
     Skipped(String),
     /// It could not be moved.
     Failed(String),
+    /// What lies there is newer and stays.
+    Newer,
+    /// It was removed, since it was not sent.
+    Removed,
+    /// A dry run: this would have been done.
+    Would(Change),
 }
 
 /// Where events go. Called from any thread; must not block for long.

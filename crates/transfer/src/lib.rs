@@ -22,11 +22,13 @@
 //! A file gets its final name when it is whole, verified and on the disk, and not before.
 
 pub mod addresses;
+mod chunks;
 pub mod codec;
 pub mod dial;
 pub mod entry;
 pub mod error;
 pub mod event;
+pub mod filter;
 pub mod guard;
 pub mod identity;
 pub mod job;

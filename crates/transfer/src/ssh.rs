@@ -108,6 +108,8 @@ pub struct Via {
     pub ssh: Vec<OsString>,
     /// The program on the far side, as its shell finds it.
     pub far_command: String,
+    /// Further options of the far side: what it allows.
+    pub far_options: Vec<String>,
     /// How long to wait for the ticket.
     pub ticket_timeout: Duration,
 }
@@ -134,6 +136,7 @@ impl Via {
             directory: directory.to_owned(),
             ssh: vec!["ssh".into()],
             far_command: "afteryou".into(),
+            far_options: Vec::new(),
             ticket_timeout: TICKET_TIMEOUT,
         })
     }
@@ -141,7 +144,8 @@ impl Via {
     /// What the far side's shell is told.
     pub fn remote_command(&self, role: Role) -> String {
         let directory = quoted(&self.directory);
-        format!("{} {role} --once --ticket-only -- {directory}", quoted(&self.far_command))
+        let options: String = self.far_options.iter().map(|option| format!(" {}", quoted(option))).collect();
+        format!("{} {role} --once --ticket-only{options} -- {directory}", quoted(&self.far_command))
     }
 
     /// Starts the far end and waits for its ticket.

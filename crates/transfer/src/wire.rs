@@ -3,13 +3,13 @@
 //! Each message is its length (u32, big endian, at most [`MAX_MESSAGE`]) and a postcard encoding. The side that connects
 //! says [`Greeting`] first, the other answers with [`Answer`]; then the source says [`FromSource`] and the sink [`FromSink`].
 //! A data stream is the entry's id (u64, big endian) and the bao encoding of the wanted ranges (parents and leaves in
-//! order, without a size).
+//! order, without a size), or the description that the sink asked for.
 
 use crate::entry::{Entry, EntryPath, Wanted};
 use serde::{Deserialize, Serialize};
 
 /// Application protocol of the TLS handshake. Changes with every change that an older side would not understand.
-pub const ALPN: &[u8] = b"afteryou/2";
+pub const ALPN: &[u8] = b"afteryou/3";
 
 /// Longest control message, bytes. A sink that wants more ranges than fit asks for them merged.
 pub const MAX_MESSAGE: usize = 64 * 1024;
@@ -42,6 +42,8 @@ pub enum Greeting {
         job: [u8; 16],
         /// Which of the job's connections this is. A new session ends an older one of the same job and lane.
         lane: u16,
+        /// Requests to the sink, which refuses the session if it does not allow them.
+        wishes: Wishes,
     },
     /// It is the sink and wants what lies at this path below the served directory (empty: everything).
     Pull {
@@ -53,6 +55,10 @@ pub enum Greeting {
         lanes: u16,
         /// Below the served directory.
         path: Vec<u8>,
+        /// Patterns of what to leave out, as for [`crate::filter::Filter`], relative to the served directory.
+        patterns: Vec<String>,
+        /// The sink needs an [`Extent`] at the end.
+        extent: bool,
     },
     /// `doctor`: it wants to know how its packets arrive.
     Probe,
@@ -67,6 +73,46 @@ impl Greeting {
             Greeting::Probe => "probe",
         }
     }
+}
+
+/// Requests of a job beyond storing what is offered.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wishes {
+    /// Change nothing, and answer each offer with what would change.
+    pub dry_run: bool,
+    /// Leave a file alone that is newer at the sink.
+    pub update: bool,
+    /// Remove what lies in a sent directory and was not sent.
+    pub delete: bool,
+    /// Keep what is replaced or removed below this directory of the sink.
+    pub backup: Option<EntryPath>,
+}
+
+/// A change of the sink's disk that a dry run announces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// There is nothing under this name.
+    Create,
+    /// Something else lies there.
+    Replace,
+    /// Only mode or time differ.
+    Adjust,
+    /// It was not sent.
+    Remove,
+}
+
+/// All that a source offered in a job, for a sink that removes everything else. Sent only if nothing failed or was left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extent {
+    /// Entries that the sink has by its own answers. A sink that knows of another number was not there from the beginning.
+    pub entries: u64,
+    /// The sink's whole directory was sent, and not only directories in it.
+    pub whole: bool,
+    /// Where the patterns begin: the requested path's parents in the served directory.
+    pub below: EntryPath,
+    /// Lists of patterns of what was excluded, and stays at the sink.
+    pub patterns: Vec<Vec<String>>,
 }
 
 /// What the side that listens says to a greeting.
@@ -143,6 +189,8 @@ pub enum FromSource {
         failed: LeftOut,
         /// What the source left out.
         skipped: LeftOut,
+        /// Everything that was offered, if all of it was stored.
+        extent: Option<Extent>,
     },
 }
 
@@ -211,6 +259,54 @@ pub enum FromSink {
         /// One sentence.
         reason: String,
     },
+    /// Send hashes of these ranges, for an older version of the file lies there. Each way may be asked for once.
+    Describe {
+        /// Number of the offer.
+        id: u64,
+        /// Which hashes.
+        how: How,
+        /// Which bytes.
+        ranges: Wanted,
+    },
+    /// What lies there is newer and stays.
+    Newer {
+        /// Number of the offer.
+        id: u64,
+    },
+    /// Nothing was done in a dry run.
+    Would {
+        /// Number of the offer.
+        id: u64,
+        /// The change that was not made.
+        change: Change,
+    },
+    /// Something that was not sent was removed, or would be.
+    Removed {
+        /// Where it was.
+        path: EntryPath,
+        /// What became of it.
+        removal: Removal,
+    },
+}
+
+/// How a file is described. Hashes are BLAKE3's first 16 bytes, in the order of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum How {
+    /// The tree's hash of each chunk group.
+    Groups,
+    /// Hash and length (u32, big endian) of pieces that are cut where the content says.
+    Chunks,
+}
+
+/// What became of an entry that was not sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Removal {
+    /// It is gone.
+    Done,
+    /// A dry run left it.
+    Left,
+    /// It cannot be removed, and why.
+    Failed(String),
 }
 
 /// [`State::phase`] of a source that its own side has paused.

@@ -1,7 +1,7 @@
 //! What the timing thread hands to others without ever waiting for them.
 
-use super::lateness::Distribution;
 use super::record::Record;
+use crate::lateness::Distribution;
 use afteryou_base::Span;
 use afteryou_scenario::outcome::Lateness;
 use std::sync::atomic::{AtomicBool, Ordering};

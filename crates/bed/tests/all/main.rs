@@ -1,6 +1,8 @@
 //! The relay and whole scenarios, on real sockets.
 
 mod common;
+#[cfg(target_os = "linux")]
+mod namespaces;
 mod relay_packets;
 mod relay_timing;
 mod relay_tos;

@@ -81,6 +81,10 @@ impl Headers {
                 into.extend_from_slice(head);
                 length
             }
+            Content::Whole { packet } => {
+                into.extend_from_slice(packet);
+                packet.len() as u32
+            }
             Content::Datagram { .. } => self.udp(passage, SERVER_PORT, self.payload, into),
             _ => self.tcp(passage, into),
         }

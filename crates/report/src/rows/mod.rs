@@ -79,6 +79,14 @@ pub struct Row {
 }
 
 impl Row {
+    /// The numbers and words of `figures`, under the names of its fields. Fields of a structure inside are joined to its name by
+    /// `_`; lists are left out.
+    pub fn of(figures: &impl Serialize) -> Row {
+        let mut row = Row::default();
+        figures::add(&mut row, "", figures, &[]);
+        row
+    }
+
     /// Adds a value under a name that the row does not have yet; nothing is added where there is no value.
     pub fn add(&mut self, name: impl Into<String>, value: impl Into<Value>) {
         let value = value.into();

@@ -7,6 +7,7 @@ mod links;
 pub use flows::*;
 pub use links::*;
 
+use crate::flow_set::Among;
 use crate::record::Record;
 
 /// A key.
@@ -249,6 +250,11 @@ pub const WINDOW: &[Key] = &[
         "reach",
         Takes::Probability,
         "the start-up lasts until this part of the capacity is reached; 90 % by default",
+    ),
+    key(
+        "among",
+        Takes::Word(Among::WORDS),
+        "an index of fairness over time is one of all connections, or the mean of one for the upload slots of each host; connections by default",
     ),
 ];
 

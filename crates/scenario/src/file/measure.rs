@@ -6,7 +6,7 @@ use super::keys::WINDOW;
 use super::read::{at, check_keys, needed, optional, quantity, table, text, wanted, Result};
 use super::tree::{Node, Table, Value};
 use crate::catalogue;
-use crate::flow_set::FlowSet;
+use crate::flow_set::{Among, FlowSet};
 use crate::scenario::{Flow, Window};
 use crate::units::Duration;
 use crate::words::unknown;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 /// Keys that say which flows are in the set.
 const CHOICES: [&str; 3] = ["flows", "role", "controller"];
 /// Keys that say how the set is measured.
-const SETTINGS: [&str; 4] = ["step", "stall", "starved", "reach"];
+const SETTINGS: [&str; 5] = ["step", "stall", "starved", "reach", "among"];
 
 /// When flows start, for moments that refer to it.
 #[derive(Clone, Copy, Debug)]
@@ -95,10 +95,17 @@ fn set(node: &Node, window: &Window, flows: &[Flow]) -> Result<Option<FlowSet>> 
         stall: optional(fields, "stall")?.unwrap_or(by_default.stall),
         starved: optional(fields, "starved")?.unwrap_or(by_default.starved),
         reach: optional(fields, "reach")?.unwrap_or(by_default.reach),
+        among: fields.get("among").map_or(Ok(by_default.among), among)?,
         ..by_default
     };
     let length = Duration(window.to.0 - window.from.0);
     at(fields.get("step").unwrap_or(node), set.check_step(length))?;
+    if let (Among::HostSlots, Some(node)) = (set.among, fields.get("among")) {
+        if !flows.iter().any(|flow| is_member(flow) && flow.hosts.is_some()) {
+            let message = "no flow of this set runs on hosts: write among = \"connections\", or leave it out";
+            return Err(Problem::new(&node.place, message));
+        }
+    }
     Ok(Some(set))
 }
 
@@ -142,6 +149,15 @@ fn names<'a>(node: &'a Node, flows: &[Flow]) -> Result<Option<BTreeSet<&'a str>>
         }
     };
     written.iter().map(name).collect::<Result<_>>().map(Some)
+}
+
+/// The rates of an index of fairness.
+fn among(node: &Node) -> Result<Among> {
+    match text(node)? {
+        "connections" => Ok(Among::Connections),
+        "host-slots" => Ok(Among::HostSlots),
+        other => at(node, Err(unknown("among", other, Among::WORDS))),
+    }
 }
 
 /// The name of a controller.

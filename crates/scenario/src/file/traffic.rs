@@ -2,7 +2,7 @@
 
 use super::error::Problem;
 use super::keys::{Key as Known, LAW_LOGNORMAL, PARETO, SWARM, TRAFFIC, WEB};
-use super::read::{at, check_keys, count, list, needed, pair, quantity, table, text, time, Result};
+use super::read::{self, at, check_keys, count, list, needed, pair, quantity, table, text, time, Result};
 use super::tree::{Node, Table, Value};
 use crate::error::Error;
 use crate::law::{Drawn, Law, Lognormal, Pareto, Quantity};
@@ -93,6 +93,7 @@ fn swarm(node: &Node) -> Result<Traffic> {
         slots: number("slots", 5)? as u32,
         neighbours: number("neighbours", 10)? as u32,
         persist: ratio(needed(fields, "persist", node, "0.9")?)?,
+        idle_rtts: fields.get("idle_rtts").map_or(Ok(0.0), |node| read::number(node, 0.0..=100.0))?,
         uploaders: fields.get("uploaders").map(|node| count(node, 1..=1000).map(|n| n as u32)).transpose()?,
     }))
 }

@@ -65,7 +65,7 @@ impl Run {
             };
             let members: Vec<Member> = flows().map(member).collect();
             let active = flows().filter(|(_, course)| course.is_active).map(|(_, course)| course.bytes);
-            steps.take(interval.1, &members, [&active.collect()]);
+            steps.take(interval.1, &members, &[active.collect()]);
         }
         Some(steps)
     }

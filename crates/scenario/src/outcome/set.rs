@@ -26,7 +26,7 @@ pub struct SetFigures {
     /// Jain's index of the flows' goodputs in the window, where there are two or more. A flow on hosts counts as its hosts.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fairness: Option<f64>,
-    /// The same index in each step of the window, over the flows that were active in it and share a bottleneck.
+    /// The same index in each step of the window, over the flows that were active in it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub short_term: Option<ShortTerm>,
     /// The longest time that a flow was below a part of its fair share.
@@ -50,8 +50,7 @@ pub struct SetFigures {
     pub after_loss: Option<AfterLoss>,
 }
 
-/// Jain's index over short steps. The members are flows; of a flow with many connections at once, its connections; of a swarm,
-/// its upload slots. Connections of hosts are compared with those on the same access link, and the mean over these links counts.
+/// Jain's index over short steps. The members are flows; of a flow with many connections at once, its connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ShortTerm {
     /// Length of a step, s.

@@ -48,14 +48,16 @@ impl Steps {
         }
     }
 
-    /// Takes in the step that ends at `end_s`: each flow of the set in order, and the bytes of active members, of each bottleneck
-    /// that some of them share. The index of the step is the mean over the bottlenecks.
-    pub fn take<'a>(&mut self, end_s: f64, flows: &[Member], active: impl IntoIterator<Item = &'a Vec<f64>>) {
-        let is_shared = |active: &&Vec<f64>| active.len() > 1 && active.iter().any(|bytes| *bytes > 0.0);
-        let indices: Vec<f64> = active.into_iter().filter(is_shared).map(|active| jain(active)).collect();
-        match indices.is_empty() {
-            true => self.skipped += 1,
-            false => self.indices.push(indices.iter().sum::<f64>() / indices.len() as f64),
+    /// Takes in the step that ends at `end_s`: each flow of the set in order, and the bytes of each active member of each group
+    /// among which the step's index is made. It is the mean over the groups that have one.
+    pub fn take(&mut self, end_s: f64, flows: &[Member], groups: &[Vec<f64>]) {
+        let with_index =
+            groups.iter().filter(|active| active.len() > 1 && active.iter().any(|bytes| *bytes > 0.0));
+        let (sum, number) =
+            with_index.fold((0.0, 0), |(sum, number), active| (sum + jain(active), number + 1));
+        match number {
+            0 => self.skipped += 1,
+            number => self.indices.push(sum / f64::from(number)),
         }
         for (i, (below, flow)) in self.below.iter_mut().zip(flows).enumerate() {
             let starves = flow.is_active && flow.of_fair_share.is_some_and(|part| part < self.starved);
@@ -116,20 +118,19 @@ mod tests {
     fn the_index_of_steps_has_a_mean_and_a_fifth_percentile_and_steps_without_bytes_are_counted() {
         let mut steps = Steps::new(&set());
         for active in [[9.0, 1.0], [10.0, 0.0], [5.0, 5.0], [0.0, 0.0]] {
-            steps.take(1.0, &[member(1.0), member(1.0)], [&active.to_vec()]);
+            steps.take(1.0, &[member(1.0), member(1.0)], &[active.to_vec()]);
         }
-        steps.take(5.0, &[member(1.0), member(1.0)], [&vec![7.0]]);
+        steps.take(5.0, &[member(1.0), member(1.0)], &[vec![7.0]]);
         let short = filled(steps, &set(), 0.0).short_term.unwrap();
         assert_eq!((short.steps, short.skipped, short.p5), (3, 2, 0.5));
         assert_eq!(short.mean, round((100.0 / 164.0 + 0.5 + 1.0) / 3.0, 6));
     }
 
-    /// Jain of (9, 1) is 100/164; one member alone and members without bytes have none.
+    /// Jain of (9, 1) is 100/164, of (5, 5) is 1; one member alone has none.
     #[test]
-    fn the_index_of_a_step_is_the_mean_over_the_bottlenecks_that_several_members_share() {
+    fn the_index_of_a_step_is_the_mean_over_its_groups_that_have_one() {
         let mut steps = Steps::new(&set());
-        let active = [vec![9.0, 1.0], vec![5.0, 5.0, 5.0], vec![3.0], vec![0.0, 0.0]];
-        steps.take(1.0, &[member(1.0), member(1.0)], &active);
+        steps.take(1.0, &[], &[vec![9.0, 1.0], vec![5.0, 5.0], vec![3.0], vec![0.0, 0.0]]);
         let short = filled(steps, &set(), 0.0).short_term.unwrap();
         assert_eq!((short.steps, short.mean), (1, round((100.0 / 164.0 + 1.0) / 2.0, 6)));
     }
@@ -141,7 +142,7 @@ mod tests {
         let idle = Member { is_active: false, ..member(0.0) };
         let second = [0.05, 0.05, 0.2, 0.0, 0.09, 0.0].map(member);
         for (i, second) in second.into_iter().chain([idle, member(0.0)]).enumerate() {
-            steps.take(i as f64 + 1.0, &[member(1.0), second], [&vec![1.0, 1.0]]);
+            steps.take(i as f64 + 1.0, &[member(1.0), second], &[vec![1.0, 1.0]]);
         }
         let starved = filled(steps, &set, 0.0).starved.unwrap();
         assert_eq!((starved.longest_s, starved.flow.as_deref()), (3.0, Some("two")));
@@ -152,7 +153,7 @@ mod tests {
         let set = set();
         let mut steps = Steps::new(&set);
         for (i, part) in [0.2, 0.5, 0.95, 0.5, 0.95].into_iter().enumerate() {
-            steps.take(11.0 + i as f64, &[member(part), member(part)], [&vec![1.0, 1.0]]);
+            steps.take(11.0 + i as f64, &[member(part), member(part)], &[vec![1.0, 1.0]]);
         }
         assert_eq!(filled(steps, &set, 10.5).start_up_s, Some(2.5));
         assert_eq!(filled(Steps::new(&set), &set, 0.0), SetFigures::default());

@@ -64,7 +64,7 @@ impl Downloads {
         let host = self.idle.swap_remove(draw_index(&mut self.host, self.idle.len()));
         let bytes = self.sizes.draw(&mut self.size).bytes().max(1);
         let transfer = dialer.transfers.begin(stage.now, bytes);
-        let connection = dialer.dial_over(stage, &self.hosts[host].download(), bytes, None);
+        let connection = dialer.dial_over(stage, &self.hosts[host].download(), bytes);
         self.under_way.insert(connection, (host, transfer));
     }
 

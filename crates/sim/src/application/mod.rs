@@ -31,7 +31,7 @@ use swarm::Swarm;
 use transfers::Transfers;
 use web::Web;
 
-pub use parts::{HostBytes, PartBytes};
+pub use parts::{HostBytes, Open, UploadSlot};
 pub use transfers::Times;
 
 /// An application: a flow of the scenario.
@@ -93,7 +93,7 @@ impl Dialer {
     fn dial(&mut self, net: &mut Net, connections: &mut Connections) -> usize {
         let connection = connections.open(net, &self.template, (self.index, &self.route), self.seed);
         if let Some(parts) = &mut self.parts {
-            parts.opened(connection, &self.route, None);
+            parts.opened(connection, &self.route);
         }
         self.opened(connection);
         connection
@@ -105,17 +105,11 @@ impl Dialer {
         self.transfers.connections += 1;
     }
 
-    /// Opens a connection over another route than the flow's and gives it `bytes`; a `slot` goes on with it.
-    fn dial_over(
-        &mut self,
-        stage: &mut Stage<'_, '_>,
-        route: &Route,
-        bytes: u64,
-        slot: Option<u64>,
-    ) -> usize {
+    /// Opens a connection over another route than the flow's and gives it `bytes`.
+    fn dial_over(&mut self, stage: &mut Stage<'_, '_>, route: &Route, bytes: u64) -> usize {
         let index = stage.connections.open(stage.net, &self.template, (self.index, route), self.seed);
         if let Some(parts) = &mut self.parts {
-            parts.opened(index, route, slot);
+            parts.opened(index, route);
         }
         self.opened(index);
         self.begin(stage, index, bytes);
@@ -339,10 +333,7 @@ impl Application {
             }
             Work::Peers(work) => work.on_news(dialer, stage, connection, news),
             Work::Web(work) => work.on_news(dialer, stage, connection, news),
-            Work::Swarm(work) => {
-                work.on_news(dialer, stage, connection, news);
-                None
-            }
+            Work::Swarm(work) => work.on_news(dialer, stage, connection, news),
             Work::Downloads(work) => {
                 work.on_news(dialer, stage, connection, news);
                 None
@@ -382,12 +373,12 @@ impl Application {
     }
 
     /// The connections that are open, if it has many at the same time.
-    pub fn parts<'a>(&'a self, connections: &'a Connections) -> Option<impl Iterator<Item = PartBytes> + 'a> {
+    pub fn parts<'a>(&'a self, connections: &'a Connections) -> Option<impl Iterator<Item = Open> + 'a> {
         self.dialer.parts.as_ref().map(|parts| parts.open(connections))
     }
 
-    /// Such connections that have been closed since the first `seen` ones.
-    pub fn closed_since(&self, seen: usize) -> &[PartBytes] {
+    /// Such connections that have been closed since the first `seen` ones: the slot, the serial number, what it received.
+    pub fn closed_since(&self, seen: usize) -> &[(UploadSlot, u64, u64)] {
         self.dialer.parts.as_ref().map(|parts| parts.closed_since(seen)).unwrap_or_default()
     }
 

@@ -20,8 +20,10 @@ pub(super) struct Parts {
     open: BTreeMap<usize, Part>,
     /// Connections opened so far.
     opened: u64,
-    /// Connections that are closed; none where nobody looks at them.
-    closed: Option<Vec<PartBytes>>,
+    /// Connections that are closed, with what they received; none where nobody looks at them.
+    closed: Option<Vec<(UploadSlot, u64, u64)>>,
+    /// Slots of each host that no connection occupies, the one that was left last at the end; and how many there are in all.
+    vacant: Vec<(Vec<u32>, u32)>,
     /// Hosts by their uplinks and their downlinks.
     by_uplink: BTreeMap<usize, usize>,
     by_downlink: BTreeMap<usize, usize>,
@@ -29,16 +31,23 @@ pub(super) struct Parts {
     hosts: Vec<HostBytes>,
 }
 
-/// What a connection has received so far.
+/// A place for a connection of a host: the next connection that the host opens takes the place of the one that closed last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UploadSlot {
+    /// The host that sends; none where the sender is no host.
+    pub host: Option<usize>,
+    /// Its number at this sender, from 0.
+    pub number: u32,
+}
+
+/// A connection of an application with many.
 #[derive(Clone, Copy, Debug)]
-pub struct PartBytes {
-    /// Its serial number: unlike the connection's number this one is used once.
+pub struct Open {
+    /// Its place.
+    pub slot: UploadSlot,
+    /// Unlike the connection's number this one is used once.
     pub serial: u64,
-    /// The serial number of the first connection of its slot; its own if it belongs to none.
-    pub slot: u64,
-    /// The first link of its data, if that is the access link of a host.
-    pub access: Option<usize>,
-    /// Payload received.
+    /// What it has received.
     pub received: u64,
     /// It has data to send.
     pub has_data: bool,
@@ -46,19 +55,15 @@ pub struct PartBytes {
 
 /// A connection that is open.
 struct Part {
+    /// Unlike the connection's number this one is used once.
     serial: u64,
-    slot: u64,
-    access: Option<usize>,
+    slot: UploadSlot,
     /// The hosts at its ends, if they are hosts.
     from: Option<usize>,
     to: Option<usize>,
 }
 
 impl Part {
-    fn bytes(&self, received: u64, has_data: bool) -> PartBytes {
-        PartBytes { serial: self.serial, slot: self.slot, access: self.access, received, has_data }
-    }
-
     fn count(&self, received: u64, hosts: &mut [HostBytes]) {
         if let Some(from) = self.from {
             hosts[from].sent += received;
@@ -77,17 +82,23 @@ impl Parts {
             by_uplink: hosts.iter().enumerate().map(|(i, host)| (host.up, i)).collect(),
             by_downlink: hosts.iter().enumerate().map(|(i, host)| (host.down, i)).collect(),
             hosts: vec![HostBytes::default(); hosts.len()],
+            // The last one is for senders that are no hosts.
+            vacant: vec![Default::default(); hosts.len() + 1],
             ..Parts::default()
         }
     }
 
-    /// A connection over this route is opened; a `slot` goes on with it.
-    pub(super) fn opened(&mut self, connection: usize, route: &Route, slot: Option<u64>) {
+    /// A connection over this route is opened.
+    pub(super) fn opened(&mut self, connection: usize, route: &Route) {
         let from = route.forward.first().and_then(|link| self.by_uplink.get(link)).copied();
         let to = route.forward.last().and_then(|link| self.by_downlink.get(link)).copied();
-        let access = route.forward.first().copied().filter(|_| from.or(to).is_some());
-        let serial = self.opened;
-        self.open.insert(connection, Part { serial, slot: slot.unwrap_or(serial), access, from, to });
+        let (vacant, slots) = &mut self.vacant[from.unwrap_or(self.hosts.len())];
+        let number = vacant.pop().unwrap_or_else(|| {
+            *slots += 1;
+            *slots - 1
+        });
+        let slot = UploadSlot { host: from, number };
+        self.open.insert(connection, Part { serial: self.opened, slot, from, to });
         self.opened += 1;
     }
 
@@ -95,8 +106,9 @@ impl Parts {
     pub(super) fn closed(&mut self, connection: usize, received: u64) {
         let Some(part) = self.open.remove(&connection) else { return };
         part.count(received, &mut self.hosts);
+        self.vacant[part.from.unwrap_or(self.hosts.len())].0.push(part.slot.number);
         if let Some(closed) = &mut self.closed {
-            closed.push(part.bytes(received, false));
+            closed.push((part.slot, part.serial, received));
         }
     }
 
@@ -110,20 +122,16 @@ impl Parts {
     }
 
     /// Returns the connections that are open.
-    pub(super) fn open<'a>(&'a self, connections: &'a Connections) -> impl Iterator<Item = PartBytes> + 'a {
+    pub(super) fn open<'a>(&'a self, connections: &'a Connections) -> impl Iterator<Item = Open> + 'a {
         self.open.iter().map(|(connection, part)| {
             let connection = connections.get(*connection);
-            part.bytes(connection.received(), connection.has_data())
+            let (received, has_data) = (connection.received(), connection.has_data());
+            Open { slot: part.slot, serial: part.serial, received, has_data }
         })
     }
 
-    /// Returns the slot of a connection that is open.
-    pub(super) fn slot(&self, connection: usize) -> Option<u64> {
-        self.open.get(&connection).map(|part| part.slot)
-    }
-
-    /// Returns the connections that have been closed since the first `seen` ones.
-    pub(super) fn closed_since(&self, seen: usize) -> &[PartBytes] {
+    /// Returns the connections that have been closed since the first `seen` ones: the slot, the serial number, what it received.
+    pub(super) fn closed_since(&self, seen: usize) -> &[(UploadSlot, u64, u64)] {
         self.closed.as_deref().and_then(|closed| closed.get(seen..)).unwrap_or_default()
     }
 }

@@ -1,10 +1,10 @@
 //! A swarm (Carofiglio et al. 2013, §8 and §9): peers with access links of their own that upload to each other.
 //!
 //! Each peer has some neighbours, drawn when the run begins, and uploads to some of them at a time, one chunk after another over
-//! one connection each. After a chunk's last acknowledgement the slot goes on at once: with the same neighbour with probability
-//! `persist`, and connection, window and base delay are kept; otherwise with a neighbour drawn from those that the peer does not
-//! upload to, over a new connection. The wait for that acknowledgement is the idle round trip of §9.2; there is no other.
-//! Slots begin within the first round trip.
+//! one connection each. As soon as a chunk's last acknowledgement has arrived (§7.1), the slot goes on: with probability `persist`
+//! with the same neighbour, which keeps connection, window and base delay, otherwise with a neighbour drawn from those that the
+//! peer does not upload to, over a new connection. Chunks are not pipelined, so a connection is idle for a round trip between the
+//! last packet of a chunk and its acknowledgement (§9.2); `idle_rtts` adds to this pause. Slots begin within the first round trip.
 //!
 //! Every peer always has what its neighbours are missing, and there is no tit-for-tat. One host alone is a peer whose
 //! neighbours' access is no bottleneck. Where some hosts upload alone, the others have round-trip times of their own and receive.
@@ -29,8 +29,7 @@ pub(super) struct Swarm {
     peers: Vec<Peer>,
     /// By connection.
     slots: BTreeMap<usize, Slot>,
-    /// When a slot of a peer begins.
-    agenda: BinaryHeap<Reverse<(Time, usize)>>,
+    agenda: BinaryHeap<Reverse<(Time, Wake)>>,
 }
 
 /// A host that uploads.
@@ -49,12 +48,13 @@ struct Slot {
     chunk: Option<Transfer>,
 }
 
-/// What a slot did before.
-#[derive(Clone, Copy)]
-struct Last {
-    neighbour: usize,
-    /// The slot's number in the books.
-    number: Option<u64>,
+/// What is due at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Wake {
+    /// A slot of this peer begins.
+    Begin(usize),
+    /// The slot with this connection goes on after a pause.
+    GoOn(usize),
 }
 
 impl Peer {
@@ -89,7 +89,7 @@ impl Swarm {
         }
     }
 
-    /// Slots begin; returns when the next one does.
+    /// Slots begin or go on; returns when the next one does.
     pub(super) fn act(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>) -> Option<Time> {
         let now = stage.now;
         if now >= self.stop {
@@ -100,8 +100,10 @@ impl Swarm {
             self.draw_beginnings(now);
         }
         while self.agenda.peek().is_some_and(|Reverse((at, _))| *at <= now) {
-            if let Some(Reverse((_, peer))) = self.agenda.pop() {
-                self.begin(dialer, stage, peer, None);
+            match self.agenda.pop() {
+                Some(Reverse((_, Wake::Begin(peer)))) => self.begin(dialer, stage, peer, None),
+                Some(Reverse((_, Wake::GoOn(connection)))) => self.go_on(dialer, stage, connection),
+                None => {}
             }
         }
         Some(self.next())
@@ -116,23 +118,21 @@ impl Swarm {
         for (i, peer) in self.peers.iter().enumerate().take(uploaders) {
             for _ in 0..(self.words.slots as usize).min(peer.neighbours.len()) {
                 let after = Span((peer.access.rtt.0 as f64 * random::uniform(&mut self.random)) as u64);
-                self.agenda.push(Reverse((now + after, i)));
+                self.agenda.push(Reverse((now + after, Wake::Begin(i))));
             }
         }
     }
 
-    /// A slot of a peer takes up a neighbour to which the peer does not upload, or goes back to its `last` one if there is none.
-    fn begin(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>, peer: usize, last: Option<Last>) {
-        let inactive = self.peers[peer].inactive(&mut self.random);
-        let Some(neighbour) = inactive.or(last.map(|last| last.neighbour)) else { return };
+    /// A slot of a peer takes up a neighbour to which the peer does not upload, or goes back to `last` if there is none.
+    fn begin(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>, peer: usize, last: Option<usize>) {
+        let Some(neighbour) = self.peers[peer].inactive(&mut self.random).or(last) else { return };
         if let Some(last) = last {
-            self.peers[peer].is_active[last.neighbour] = false;
+            self.peers[peer].is_active[last] = false;
         }
         self.peers[peer].is_active[neighbour] = true;
         let bytes = self.words.chunk.bytes();
         let chunk = Some(dialer.transfers.begin(stage.now, bytes));
-        let number = last.and_then(|last| last.number);
-        let connection = dialer.dial_over(stage, &self.peers[peer].route(neighbour), bytes, number);
+        let connection = dialer.dial_over(stage, &self.peers[peer].route(neighbour), bytes);
         self.slots.insert(connection, Slot { peer, neighbour, chunk });
     }
 
@@ -145,29 +145,34 @@ impl Swarm {
         }
     }
 
+    /// Returns when the next slot goes on, if that may be sooner than before.
     pub(super) fn on_news(
         &mut self,
         dialer: &mut Dialer,
         stage: &mut Stage<'_, '_>,
         connection: usize,
         news: News,
-    ) {
-        let Some(slot) = self.slots.get_mut(&connection) else { return };
+    ) -> Option<Time> {
+        let slot = self.slots.get_mut(&connection)?;
         if news == News::Arrived {
-            if let Some(chunk) = slot.chunk.take() {
-                dialer.transfers.complete(stage.now, chunk);
-            }
-            return;
+            dialer.transfers.complete(stage.now, slot.chunk.take()?);
+            return None;
         }
         let (peer, neighbour) = (slot.peer, slot.neighbour);
         if random::happens(&mut self.random, self.words.persist.ratio()) {
-            self.go_on(dialer, stage, connection);
-            return;
+            if self.words.idle_rtts == 0.0 {
+                self.go_on(dialer, stage, connection);
+                return None;
+            }
+            let Route { forward_delay, reverse_delay, .. } = self.peers[peer].route(neighbour);
+            let idle_s = self.words.idle_rtts * (forward_delay + reverse_delay).as_secs_f64();
+            self.agenda.push(Reverse((stage.now + Span::from_secs_f64(idle_s), Wake::GoOn(connection))));
+            return Some(self.next());
         }
         self.slots.remove(&connection);
-        let number = dialer.parts.as_ref().and_then(|parts| parts.slot(connection));
         dialer.hang_up(stage, connection);
-        self.begin(dialer, stage, peer, Some(Last { neighbour, number }));
+        self.begin(dialer, stage, peer, Some(neighbour));
+        None
     }
 }
 

@@ -13,6 +13,9 @@ impl Net<'_> {
                 Body::Ack { cumulative, tsecr, one_way_delay, sack, epoch, flags }
             }
             Body::Utp { head, payload, epoch } => Body::Utp { head: self.heads.copy(head), payload, epoch },
+            Body::Whole { bytes, number, came_low, came_high } => {
+                Body::Whole { bytes: self.heads.copy(bytes), number, came_low, came_high }
+            }
             body => body,
         };
         Packet { body, ..*packet }

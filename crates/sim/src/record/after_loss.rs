@@ -52,8 +52,11 @@ impl LossOrder {
     /// A connection sends the data packet with this number, from 1.
     pub fn sent(&mut self, packet: &Packet, number: u64) {
         let Some((_, course)) = self.open.get_mut(&packet.flow) else { return };
-        let (Body::Data { epoch, .. } | Body::Utp { epoch, .. }) = packet.body else { return };
-        course.epoch = epoch;
+        match packet.body {
+            Body::Data { epoch, .. } | Body::Utp { epoch, .. } => course.epoch = epoch,
+            Body::Whole { .. } => {}
+            _ => return,
+        }
         course.sent(number);
     }
 
@@ -70,6 +73,10 @@ impl LossOrder {
             Body::Utp { head, payload: 1.., epoch } if epoch == course.epoch => {
                 let low = sequence(head);
                 let number = near(course.highest, (low.wrapping_sub(course.highest as u16) as i16).into());
+                course.lost(now, number, None);
+            }
+            Body::Whole { number: number @ 1.., .. } => {
+                let number = near(course.highest, number.wrapping_sub(course.highest as u32) as i32);
                 course.lost(now, number, None);
             }
             _ => {}

@@ -35,8 +35,8 @@ pub struct Meter {
     undelayed_before_step: u64,
 }
 
-/// Times in the queue that windows take in together.
-const BATCH: usize = 64;
+/// Times in the queue that windows take in together: so many that a line of a window's bins is fetched once for several of them.
+const BATCH: usize = 512;
 
 /// A value for best effort and one for lower effort.
 type PerClass<T> = [T; 2];

@@ -5,8 +5,10 @@ mod after_loss;
 mod delays;
 mod lengths;
 mod levels;
+pub mod links;
 mod meter;
 mod onlookers;
+pub mod queues;
 mod sender_log;
 mod steps;
 mod tracks;
@@ -22,13 +24,11 @@ pub use sender_log::{SenderLog, Settings, STALL};
 use crate::application::{Application, HostBytes, Times};
 use crate::connection::Connections;
 use crate::net::Net;
-use afteryou_aqm::Class;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{
-    class_name, round, ClassFigures, Exact, FlowFigures, HostFigures, LinkFigures, Mark, Quantiles, Run,
-    Series, SetFigures, WindowFigures,
+    round, Exact, FlowFigures, HostFigures, Mark, Run, Series, SetFigures, WindowFigures,
 };
-use afteryou_scenario::{Buffer, Network, Role, Scenario};
+use afteryou_scenario::{Network, Role, Scenario};
 use steps::SetSteps;
 use tracks::Tracks;
 
@@ -39,6 +39,22 @@ const STEPS_MS: [u64; 9] = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 60_000, 
 
 /// What the hosts of each flow have received and sent.
 type ByHost = Vec<Vec<HostBytes>>;
+
+/// Time between two points of the curves of a run.
+pub fn step_of(scenario: &Scenario) -> Span {
+    let ms = scenario.duration.0.as_nanos() / 1_000_000;
+    let step_ms = STEPS_MS.into_iter().find(|step| ms / step <= MOST_POINTS).unwrap_or(ms / MOST_POINTS);
+    scenario.sample.map_or(Span::from_millis(step_ms), |sample| sample.0)
+}
+
+/// The instants at which windows begin or end, ascending.
+pub fn edges_of(scenario: &Scenario) -> Vec<Time> {
+    let edges = scenario.measure.iter().flat_map(|window| [window.from, window.to]);
+    let mut edges: Vec<Time> = edges.map(|at| Time(at.0 .0)).collect();
+    edges.sort();
+    edges.dedup();
+    edges
+}
 
 /// Writes down what happens at the edges of windows and steps.
 pub struct Recorder<'a> {
@@ -69,17 +85,8 @@ struct Seen {
 impl<'a> Recorder<'a> {
     /// A recorder of a run of `scenario`.
     pub fn new(scenario: &'a Scenario, network: &'a Network) -> Recorder<'a> {
-        let ms = scenario.duration.0.as_nanos() / 1_000_000;
-        let step_ms = STEPS_MS.into_iter().find(|step| ms / step <= MOST_POINTS).unwrap_or(ms / MOST_POINTS);
-        let step = scenario.sample.map_or(Span::from_millis(step_ms), |sample| sample.0);
-        let mut edges: Vec<Time> = scenario
-            .measure
-            .iter()
-            .flat_map(|window| [window.from, window.to])
-            .map(|at| Time(at.0 .0))
-            .collect();
-        edges.sort();
-        edges.dedup();
+        let step = step_of(scenario);
+        let mut edges = edges_of(scenario);
         edges.reverse(); // the next one is the last
         Recorder {
             scenario,
@@ -194,44 +201,11 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Mean rate of a link in a window, bit/s.
-    fn capacity(&self, link: usize, net: &Net, window: usize) -> f64 {
-        let window = &self.scenario.measure[window];
-        net.capacity(link, Time(window.from.0 .0), Time(window.to.0 .0))
-    }
-
     /// Mean rate in a window of the slowest link that a flow's data cross, bit/s.
     fn capacity_of_path(&self, flow: usize, net: &Net, window: usize) -> f64 {
+        let window = &self.scenario.measure[window];
         let links = self.network.routes[flow].forward.iter();
-        links.map(|link| self.capacity(*link, net, window)).fold(f64::INFINITY, f64::min)
-    }
-
-    /// Figures of a link in a window.
-    fn link(&self, link: usize, net: &Net, window: usize, seconds: f64) -> LinkFigures {
-        let spec = &self.network.links[link];
-        let capacity_bit_s = self.capacity(link, net, window);
-        let passed = net.meter(link).window(window);
-        let lengths = net.meter(link).lengths.as_deref();
-        let names = self.scenario.flow.iter().map(|flow| flow.name.as_str());
-        let classes = passed.by_class.map(|delays| classes(delays, passed.packet_seconds, seconds));
-        let queue_packets = passed.packet_seconds.iter().sum::<f64>() / seconds;
-        let of_buffer = match spec.link.buffer {
-            Buffer::Packets(packets) if packets > 0 => Some(round(queue_packets / packets as f64, 6)),
-            _ => None,
-        };
-        LinkFigures {
-            link: spec.name.clone(),
-            capacity_bit_s,
-            utilisation: round(passed.bytes as f64 / (capacity_bit_s * seconds / 8.0), 4),
-            queuing_delay: passed.delays,
-            queue_packets: Some(round(queue_packets, 3)),
-            queue_of_buffer: of_buffer,
-            buckets: lengths.and_then(|lengths| lengths.buckets(window)),
-            queue_length: lengths.and_then(|lengths| lengths.length(window)),
-            flows: lengths.map(|lengths| lengths.flows(window, names)).unwrap_or_default(),
-            classes: classes.unwrap_or_default(),
-            ..LinkFigures::default()
-        }
+        links.map(|link| links::capacity(net, *link, window)).fold(f64::INFINITY, f64::min)
     }
 
     fn window(
@@ -261,7 +235,7 @@ impl<'a> Recorder<'a> {
             window: spec.name.clone(),
             from_s: spec.from.as_secs_f64(),
             to_s: spec.to.as_secs_f64(),
-            links: (0..self.network.links.len()).map(|link| self.link(link, net, index, seconds)).collect(),
+            links: links::figures(self.scenario, self.network, net, index),
             flows: figures.collect(),
             hosts: self.of_hosts(index, seconds),
         };
@@ -322,16 +296,6 @@ fn events(flows: &[Application]) -> (Vec<Exact>, u64) {
     let mut events: Vec<Exact> = taken.into_iter().flat_map(|(events, _)| events).collect();
     events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
     (events, left_out)
-}
-
-/// Figures of each class.
-fn classes(delays: [Option<Quantiles>; 2], packet_seconds: [f64; 2], seconds: f64) -> Vec<ClassFigures> {
-    let figures = |class: Class| ClassFigures {
-        class: class_name(class).to_owned(),
-        queuing_delay: delays[class as usize],
-        queue_packets: Some(round(packet_seconds[class as usize] / seconds, 3)),
-    };
-    Class::BOTH.map(figures).to_vec()
 }
 
 /// Seconds with milliseconds.

@@ -1,17 +1,14 @@
 //! A set of flows in a window, step by step: rates over time, read off counters at the end of each step.
 //!
 //! A flow is active in a step if something arrived, or if it has data to send as the step ends. So a flow that starves counts,
-//! and one that pauses does not. A flow with many connections at the same time counts as its connections, and an upload slot of
-//! a swarm, which has one connection after another, as one.
-//!
-//! The index is one of flows that share a bottleneck: it falls to 1/N if one of them takes all of it. So connections of hosts are
-//! compared with the others on the same access link, and the index of the step is the mean over these links.
+//! and one that pauses does not. A flow with many connections at the same time counts as its connections.
 
 use super::edges;
-use crate::application::Application;
+use crate::application::{Application, Open, UploadSlot};
 use crate::connection::Connections;
 use crate::net::Net;
 use afteryou_base::Time;
+use afteryou_scenario::flow_set::Among;
 use afteryou_scenario::outcome::{Member, SetFigures, Steps};
 use afteryou_scenario::{FlowSet, Network, Scenario};
 use std::collections::BTreeMap;
@@ -44,14 +41,14 @@ struct Before {
 /// What a flow did in a step.
 struct Course {
     bytes: u64,
-    /// Each active connection or slot; of a flow with one connection its own, if it was active.
+    /// Each active connection; of a flow with one connection its own, if it was active.
     active: Vec<Active>,
 }
 
-/// An active connection or slot.
+/// A connection that was active in a step.
 struct Active {
-    /// The access link that it shares with others of a host; none without hosts.
-    access: Option<usize>,
+    /// Its place, if the flow has many connections at the same time.
+    slot: Option<UploadSlot>,
     bytes: f64,
 }
 
@@ -126,11 +123,22 @@ impl<'a> SetSteps<'a> {
             }
         };
         let members: Vec<Member> = self.members.iter().map(member).collect();
-        let mut by_access: BTreeMap<Option<usize>, Vec<f64>> = BTreeMap::new();
-        for active in self.members.iter().flat_map(|index| &courses[*index].active) {
-            by_access.entry(active.access).or_default().push(active.bytes);
+        self.steps.take(now.as_secs_f64(), &members, &self.groups(courses));
+    }
+
+    /// The bytes among which an index of fairness is made.
+    fn groups(&self, courses: &[Course]) -> Vec<Vec<f64>> {
+        let active =
+            self.members.iter().flat_map(|index| courses[*index].active.iter().map(move |one| (*index, one)));
+        if self.set.among == Among::Connections {
+            return vec![active.map(|(_, one)| one.bytes).collect()];
         }
-        self.steps.take(now.as_secs_f64(), &members, by_access.values());
+        let mut hosts: BTreeMap<_, BTreeMap<_, f64>> = BTreeMap::new();
+        for (flow, one) in active {
+            let (host, number) = one.slot.map_or((None, 0), |slot| (slot.host, slot.number));
+            *hosts.entry((flow, host)).or_default().entry(number).or_default() += one.bytes;
+        }
+        hosts.into_values().map(|slots| slots.into_values().collect()).collect()
     }
 
     /// Active connections with a controller whose slowest link is this one, by link.
@@ -168,24 +176,22 @@ impl Before {
         let bytes = received - std::mem::replace(&mut self.received, received);
         let Some(open) = flow.parts(connections) else {
             let is_active = bytes > 0 || flow.has_data(connections);
-            let active = is_active.then_some(Active { access: None, bytes: bytes as f64 });
-            return Course { bytes, active: active.into_iter().collect() };
+            let own = is_active.then_some(Active { slot: None, bytes: bytes as f64 });
+            return Course { bytes, active: own.into_iter().collect() };
+        };
+        let mut active = Vec::new();
+        let mut take = |slot: UploadSlot, bytes: u64, has_data: bool| {
+            let one = Active { slot: Some(slot), bytes: bytes as f64 };
+            active.extend((bytes > 0 || has_data).then_some(one));
         };
         let closed = flow.closed_since(self.closed);
         self.closed += closed.len();
-        // By slot, which may have had several connections in the step.
-        let mut active: BTreeMap<u64, Active> = BTreeMap::new();
-        for part in closed.iter().copied().chain(open) {
-            let bytes = part.received - self.parts.insert(part.serial, part.received).unwrap_or(0);
-            if bytes > 0 || part.has_data {
-                let slot = active.entry(part.slot).or_insert(Active { access: part.access, bytes: 0.0 });
-                slot.bytes += bytes as f64;
-            }
+        for (slot, serial, received) in closed {
+            take(*slot, received - self.parts.remove(serial).unwrap_or(0), false);
         }
-        for part in closed {
-            self.parts.remove(&part.serial);
+        for Open { slot, serial, received, has_data } in open {
+            take(slot, received - self.parts.insert(serial, received).unwrap_or(0), has_data);
         }
-        let active = active.into_values().collect();
         Course { bytes, active }
     }
 }

@@ -1,11 +1,12 @@
 //! Curves: a track for each flow, or for each group of flows where there are too many to draw.
 
+use super::queues::{curve, QueueTracks};
 use super::role_name;
 use crate::application::Application;
 use crate::connection::Connections;
 use crate::net::Net;
 use afteryou_base::Span;
-use afteryou_scenario::outcome::{round, Series};
+use afteryou_scenario::outcome::Series;
 use afteryou_scenario::{Network, Scenario};
 
 /// More flows than this are drawn as groups.
@@ -17,26 +18,8 @@ const STEPS_PER_RATE: usize = 2;
 pub(super) struct Tracks {
     step: Span,
     tracks: Vec<Track>,
-    queues: Vec<QueueTrack>,
+    queues: QueueTracks,
     steps: usize,
-}
-
-/// Time in the queue of a link.
-struct QueueTrack {
-    link: usize,
-    name: String,
-    delay: Vec<Option<f64>>,
-}
-
-/// The queues that have a curve: those of links that data cross, and the first link's.
-fn queues(scenario: &Scenario, network: &Network) -> Vec<QueueTrack> {
-    let has_curve = |link: &usize| *link == 0 || network.flows_with_data_on(*link).next().is_some();
-    let name = |link: usize| match (link, scenario.has_named_links()) {
-        (0, false) => "link".to_owned(),
-        _ => network.links[link].name.clone(),
-    };
-    let track = |link: usize| QueueTrack { link, name: name(link), delay: Vec::new() };
-    (0..network.links.len()).filter(has_curve).map(track).collect()
 }
 
 /// Curves of one flow or group.
@@ -65,7 +48,7 @@ impl Tracks {
                 None => tracks.push(Track::new(name, i)),
             }
         }
-        Tracks { step, tracks, queues: queues(scenario, network), steps: 0 }
+        Tracks { step, tracks, queues: QueueTracks::new(scenario, network), steps: 0 }
     }
 
     /// Does each flow have a track of its own?
@@ -76,9 +59,7 @@ impl Tracks {
     /// A step is over.
     pub(super) fn step(&mut self, flows: &[Application], connections: &mut Connections, net: &mut Net) {
         self.steps += 1;
-        for queue in &mut self.queues {
-            queue.delay.push(net.take_step_delay_ms(queue.link));
-        }
+        self.queues.step(net);
         let seconds = (self.step * STEPS_PER_RATE as u64).as_secs_f64();
         for track in &mut self.tracks {
             if self.steps.is_multiple_of(STEPS_PER_RATE) {
@@ -105,20 +86,8 @@ impl Tracks {
             add("cwnd", "kB", step_s, track.cwnd);
             add("base_delay", "ms", step_s, track.base_delay);
         }
-        let queue = |queue: QueueTrack| curve(&queue.name, "queuing_delay", "ms", step_s, queue.delay);
-        series.extend(self.queues.into_iter().map(queue));
+        series.extend(self.queues.series(self.step));
         series
-    }
-}
-
-fn curve(of: &str, quantity: &str, unit: &str, step_s: f64, values: Vec<Option<f64>>) -> Series {
-    Series {
-        of: of.to_owned(),
-        quantity: quantity.to_owned(),
-        unit: unit.to_owned(),
-        start_s: 0.0,
-        step_s,
-        values: values.into_iter().map(|value| value.map(|value| round(value, 3))).collect(),
     }
 }
 

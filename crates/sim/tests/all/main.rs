@@ -9,6 +9,7 @@ mod golden;
 mod grid;
 mod hystart;
 mod libutp_recovery;
+mod live;
 mod paths;
 mod pie;
 mod records;

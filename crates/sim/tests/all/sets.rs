@@ -293,31 +293,16 @@ fn the_hosts_of_a_swarm_add_up_to_its_goodput() {
     assert!(short.steps == 25 && short.mean < 1.0 && short.p5 <= short.mean, "{short:?}");
 }
 
-/// Two uplinks, one ten times as fast as the other: each peer's uploads are alike, and a single index over all would be about
-/// 0.6. New connections all the time leave slots as they are.
+/// The hosts have uplinks of 1 and 4 Mbit/s: slots of one host are alike, those of different hosts are not.
 #[test]
-fn uploads_are_compared_with_those_of_the_same_peer() {
-    let two = |name: &str, rate: &str| {
-        format!("[[hosts]]\nname = \"{name}\"\ncount = 7\nup = \"{rate} Mbit/s\"\ndown = \"100 Mbit/s\"\nqueue = \"100 packets\"\nrtt = \"40 ms\"\n")
-    };
-    let flow = |name: &str| {
-        format!(
-            "[[flow]]\nname = \"{name} swarm\"\ncontroller = \"newreno\"\nhosts = \"{name}\"\n\
-             traffic = {{ swarm = {{ chunk = \"50 kB\", slots = 2, neighbours = 6, uploaders = 1, persist = 0.2 }} }}\n"
-        )
-    };
-    let text = format!(
-        "duration = \"60 s\"\nmeasure = {{ from = \"10 s\", flows = \"all\", step = \"5 s\" }}\n{}{}{}{}",
-        two("slow", "1"),
-        two("fast", "10"),
-        flow("slow"),
-        flow("fast")
-    );
-    let run = run(&text);
-    let done = run.totals.iter().filter_map(|totals| totals.completions.as_ref());
-    assert!(done.map(|done| done.connections).sum::<u64>() > 100);
-    let short = run.sets[0].short_term.unwrap();
-    assert!(short.mean > 0.95, "{short:?}");
+fn an_index_among_host_slots_compares_no_hosts_and_counts_a_slot_once() {
+    let faster = "[[hosts]]\nname = \"peers\"\ncount = 8\nup = { uniform = [\"1 Mbit/s\", \"4 Mbit/s\"] }";
+    let connections = SWARM.replace("[[hosts]]\nname = \"peers\"\ncount = 8\nup = \"1 Mbit/s\"", faster);
+    let slots = connections.replace("flows = \"all\"", "flows = \"all\", among = \"host-slots\"");
+    let [connections, slots] = [connections, slots].map(|text| run(&text));
+    let index = |run: &Run| run.sets[0].short_term.unwrap().mean;
+    assert!(index(&slots) > index(&connections) + 0.1, "{} {}", index(&slots), index(&connections));
+    assert_eq!(slots.windows, connections.windows, "a measure changes nothing else");
 }
 
 /// All senders of a flow with many connections are recorded: as many round-trip times as acknowledgements, and windows of

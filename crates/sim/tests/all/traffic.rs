@@ -225,6 +225,27 @@ fn a_peer_alone_fills_its_uplink_with_five_uploads() {
     assert!(outcome.run.windows[0].link("peers 1 up").unwrap().utilisation > 0.97);
 }
 
+/// One upload at a time over an uplink that is never full: each chunk costs its bytes, the round trip until its last
+/// acknowledgement, and the idle ones.
+#[test]
+fn a_slot_goes_on_with_the_last_acknowledgement_of_a_chunk_or_so_many_round_trips_later() {
+    let chunks = |idle: &str| {
+        let text = format!(
+            "duration = \"60 s\"\n[[hosts]]\nname = \"peer\"\nup = \"4 Mbit/s\"\ndown = \"8 Mbit/s\"\nqueue = \"100 packets\"\n\
+             rtt = \"100 ms\"\n[[flow]]\nname = \"one\"\ncontroller = \"newreno\"\nhosts = \"peer\"\n\
+             traffic = {{ swarm = {{ chunk = \"2896 B\", slots = 1, persist = 1{idle} }} }}\n"
+        );
+        let experiment = Experiment::parse(&text, "swarm", &[]).unwrap_or_else(|error| panic!("{error}"));
+        let outcome = run(&experiment.runs(None, None).unwrap().remove(0).scenario);
+        outcome.totals("one").completions.clone().unwrap().completed as f64
+    };
+    // Two packets take 6 ms on the link; their acknowledgement, which is not delayed, 0.1 ms.
+    for (idle, rounds) in [("", 1.0), (", idle_rtts = 1", 2.0), (", idle_rtts = 2.5", 3.5)] {
+        let expected = 60.0 / (0.1 * rounds + 0.0061);
+        assert!((chunks(idle) / expected - 1.0).abs() < 0.03, "{idle}: {} for {expected}", chunks(idle));
+    }
+}
+
 #[test]
 fn every_peer_of_a_swarm_uploads_and_its_acks_share_the_uplink() {
     let outcome = swarm(20, 0.5, 0);

@@ -54,6 +54,15 @@ pub struct Common {
     )]
     pub list: bool,
 
+    /// Print at the end how many entries and bytes there were, and what became of them
+    #[arg(
+        long,
+        env = "AFTERYOU_STATS",
+        hide_env_values = true,
+        value_parser = BoolishValueParser::new()
+    )]
+    pub stats: bool,
+
     /// Log each connection into a file in this directory (qlog, for qvis), as its sender sees it
     ///
     /// Packets, losses, window, round-trip times, phases and delays of the controller. The side that sends the data has the long log.

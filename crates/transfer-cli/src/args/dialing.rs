@@ -1,7 +1,8 @@
 //! `afteryou send` and `afteryou get`: the sides that connect.
 
+use super::choice::{Choice, Mirroring};
 use super::common::{Common, Symlinks};
-use super::target::{looks_like_ticket, repeated, Target};
+use super::target::{looks_like_host, looks_like_ticket, repeated, Target};
 use super::EXIT_CODES;
 use afteryou_scenario::Duration;
 use afteryou_terminal::failure::reason;
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Arguments of `afteryou send`.
 #[derive(Args, Clone, Debug)]
 #[command(
-    override_usage = "afteryou send [OPTIONS] PATH... TICKET\n       afteryou send [OPTIONS] --via ssh HOST[:DIR] PATH...",
+    override_usage = "afteryou send [OPTIONS] PATH... TICKET\n       afteryou send [OPTIONS] PATH... HOST:[DIR]",
     after_help = SEND_HELP,
     after_long_help = format!("{SEND_HELP}\n\n{EXIT_CODES}")
 )]
@@ -26,6 +27,14 @@ pub struct SendArgs {
     /// Choose how symbolic links are handled. `follow` may leave PATH: the target of a link is sent wherever it is
     #[arg(long, value_enum, default_value = "keep", env = "AFTERYOU_SYMLINKS", hide_env_values = true)]
     pub symlinks: Symlinks,
+
+    /// Which files.
+    #[command(flatten)]
+    pub choice: Choice,
+
+    /// What is done with files that are there already.
+    #[command(flatten)]
+    pub mirroring: Mirroring,
 
     /// Options of the connection.
     #[command(flatten)]
@@ -39,7 +48,7 @@ pub struct SendArgs {
 /// Arguments of `afteryou get`.
 #[derive(Args, Clone, Debug)]
 #[command(
-    override_usage = "afteryou get [OPTIONS] TICKET[/PATH] [DIR]\n       afteryou get [OPTIONS] --via ssh HOST:PATH [DIR]",
+    override_usage = "afteryou get [OPTIONS] TICKET[/PATH] [DIR]\n       afteryou get [OPTIONS] HOST:PATH [DIR]",
     after_help = GET_HELP,
     after_long_help = format!("{GET_HELP}\n\n{EXIT_CODES}")
 )]
@@ -48,6 +57,14 @@ pub struct GetArgs {
     /// a part of its files; then the directory to put them in, by default this one
     #[arg(value_name = "TICKET[/PATH]] [DIR", num_args = 0..=2, value_hint = ValueHint::DirPath)]
     pub words: Vec<OsString>,
+
+    /// Which files.
+    #[command(flatten)]
+    pub choice: Choice,
+
+    /// What is done with files that are there already.
+    #[command(flatten)]
+    pub mirroring: Mirroring,
 
     /// Options of the connection.
     #[command(flatten)]
@@ -61,7 +78,7 @@ pub struct GetArgs {
 /// Options of the connection.
 #[derive(Args, Clone, Debug)]
 pub struct Dialing {
-    /// Start the other side over ssh, as scp does, instead of using a ticket
+    /// Start the other side over ssh, as scp does, instead of using a ticket; the same as HOST:DIR in the ticket's place
     #[arg(long, num_args = 2, value_names = ["ssh", "HOST[:DIR]"])]
     pub via: Option<Vec<String>>,
 
@@ -108,9 +125,10 @@ pub struct Dialing {
 const SEND_HELP: &str = "\
 Examples:
   afteryou send photos backup.tar TICKET
+  afteryou send home --exclude '*.tmp' --exclude /home/cache/ --dry-run TICKET
   afteryou send photos @ticket.txt               not seen in `ps`
   AFTERYOU_TICKET=... afteryou send photos       nor is this
-  afteryou send --via ssh host:archive photos    no ticket needed
+  afteryou send photos me@host:archive           over ssh, no ticket needed
   afteryou send photos --max-rate \"08:00,512k 19:00,off\" @ticket.txt
 
 It yields to everything else on the path. Interrupt it whenever you like: the same command goes on from there.
@@ -121,7 +139,7 @@ Examples:
   afteryou get TICKET                     everything that is served, into this directory
   afteryou get TICKET/photos/2026 album   a part of it, into album
   afteryou get @ticket.txt                not seen in `ps`
-  afteryou get --via ssh host:photos      no ticket needed
+  afteryou get me@host:photos             over ssh, no ticket needed
 
 The far end yields to everything else on the path. Interrupt it whenever you like: the same command goes on from there.
 While it runs: `afteryou ctl`.";
@@ -133,9 +151,12 @@ impl SendArgs {
         let target = match self.dialing.ssh()? {
             Some(place) => {
                 self.refuse_ticket_beside_ssh(words.last())?;
-                self.dialing.named(Target::ssh_directory(place)?)
+                self.over_ssh(place)?
             }
-            None => self.ticket(&mut words)?,
+            None => match self.host(&mut words) {
+                Some(place) => self.over_ssh(&place.to_string_lossy())?,
+                None => self.ticket(&mut words)?,
+            },
         };
         if words.is_empty() {
             return Err(Failure::usage(
@@ -145,6 +166,19 @@ impl SendArgs {
         let paths: Vec<PathBuf> = words.into_iter().map(PathBuf::from).collect();
         paths.iter().try_for_each(|path| exists(path))?;
         Ok((paths, target))
+    }
+
+    /// The last word, if it is a host and no ticket was given.
+    fn host(&self, words: &mut Vec<OsString>) -> Option<OsString> {
+        match self.dialing.ticket {
+            Some(_) => None,
+            None => words.pop_if(|word| looks_like_host(word)),
+        }
+    }
+
+    fn over_ssh(&self, place: &str) -> Result<Target, Failure> {
+        let target = self.dialing.named(Target::ssh_directory(place)?);
+        Ok(target.with_far_options(self.mirroring.far_options()))
     }
 
     /// Returns the ticket: the last word, or that of --ticket or the environment.
@@ -183,10 +217,13 @@ impl SendArgs {
 impl GetArgs {
     /// What to get from where, and the directory it goes to.
     pub fn target_and_directory(&self) -> Result<(Target, PathBuf), Failure> {
-        let mut words = self.words.iter();
+        let mut words = self.words.iter().peekable();
         let target = match self.dialing.ssh()? {
             Some(place) => self.dialing.named(Target::ssh_path(place)?),
-            None => self.ticket(&mut words)?,
+            None => match words.next_if(|word| looks_like_host(word)) {
+                Some(place) => self.dialing.named(Target::ssh_path(&place.to_string_lossy())?),
+                None => self.ticket(&mut words)?,
+            },
         };
         let directory = words.next().map_or(Path::new("."), Path::new);
         if looks_like_ticket(directory.as_os_str()) {

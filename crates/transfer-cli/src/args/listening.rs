@@ -1,5 +1,6 @@
 //! `afteryou receive` and `afteryou serve`: the sides that wait.
 
+use super::choice::{Allowing, Choice};
 use super::common::{Common, Symlinks};
 use super::LISTENING_EXIT_CODES;
 use clap::builder::BoolishValueParser;
@@ -21,6 +22,10 @@ pub struct ReceiveArgs {
     )]
     pub directory: PathBuf,
 
+    /// What senders may ask for.
+    #[command(flatten)]
+    pub allowing: Allowing,
+
     /// Addresses and tickets.
     #[command(flatten)]
     pub listening: Listening,
@@ -41,6 +46,10 @@ pub struct ServeArgs {
     /// Choose how symbolic links are handled. `follow` never leaves DIR
     #[arg(long, value_enum, default_value = "keep", env = "AFTERYOU_SYMLINKS", hide_env_values = true)]
     pub symlinks: Symlinks,
+
+    /// Which files.
+    #[command(flatten)]
+    pub choice: Choice,
 
     /// Addresses and tickets.
     #[command(flatten)]

@@ -3,13 +3,17 @@
 //! Every option can be set in the environment instead (AFTERYOU_ and its name), so that a unit file or a container needs
 //! no command line. The command line overrides the environment.
 
+mod choice;
 mod common;
 mod dialing;
+mod foreign;
 mod listening;
 mod target;
 
+pub use choice::{Allowing, Choice, Mirroring};
 pub use common::{controller, Common, Symlinks};
 pub use dialing::{Dialing, GetArgs, SendArgs};
+pub use foreign::answer as foreign_option;
 pub use listening::{Listening, ReceiveArgs, ServeArgs};
 pub use target::{looks_like_ticket, read_ticket, repeated, Target};
 

@@ -42,6 +42,16 @@ pub fn looks_like_ticket(word: &OsStr) -> bool {
     is_ticket || (text.starts_with('@') && text.len() > 1)
 }
 
+/// Is `word` HOST:DIR, as for scp and rsync? A file of that name needs ./ before it.
+pub fn looks_like_host(word: &OsStr) -> bool {
+    let text = word.to_string_lossy();
+    let after_brackets = text.find(']').map_or(0, |at| at + 1);
+    let Some(colon) = text[after_brackets..].find(':').map(|at| after_brackets + at) else { return false };
+    // A drive.
+    let is_drive = cfg!(windows) && colon == 1;
+    colon > 0 && !is_drive && !text[..colon].contains('/') && std::fs::symlink_metadata(word).is_err()
+}
+
 /// Without the blanks and quotes that come along when a word is copied.
 fn bare(text: &str) -> &str {
     text.trim_matches(|c: char| {
@@ -93,6 +103,13 @@ impl Target {
             ))),
             _ => Ok(Target::Ticket { ticket, path }),
         }
+    }
+
+    /// The same, with options for the far end that ssh starts.
+    pub fn with_far_options(self, options: Vec<&'static OsStr>) -> Target {
+        let Target::Ssh { mut via, path } = self else { return self };
+        via.far_options = options.into_iter().filter_map(OsStr::to_str).map(str::to_owned).collect();
+        Target::Ssh { via, path }
     }
 
     /// The directory at HOST\[:DIR\] that things are sent to.
@@ -211,6 +228,20 @@ mod tests {
             assert_eq!(error.code(), 2);
             assert!(said.contains(&format!("not in {path:?} below it: leave that out")), "{said}");
         }
+    }
+
+    #[test]
+    fn a_host_with_a_directory_is_told_from_a_path() {
+        for host in ["host:dir", "me@host:", "me@host:a/b", "[2001:db8::1]:a", "host:/srv"] {
+            assert!(looks_like_host(host.as_ref()), "{host}");
+        }
+        for path in ["dir", "./host:dir", "a/host:dir", "/a:b", ":a", "2026-01-01"] {
+            assert!(!looks_like_host(path.as_ref()), "{path}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a:b");
+        std::fs::write(&file, "").unwrap();
+        assert!(!looks_like_host(file.as_os_str()));
     }
 
     #[test]

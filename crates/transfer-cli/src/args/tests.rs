@@ -13,14 +13,14 @@ fn command(words: &[&str]) -> Command {
 
 fn send(words: &[&str]) -> SendArgs {
     match command(&[&["send"], words].concat()) {
-        Command::Send(args) => args,
+        Command::Send(args) => *args,
         other => panic!("{other:?}"),
     }
 }
 
 fn get(words: &[&str]) -> GetArgs {
     match command(&[&["get"], words].concat()) {
-        Command::Get(args) => args,
+        Command::Get(args) => *args,
         other => panic!("{other:?}"),
     }
 }
@@ -45,6 +45,32 @@ fn refusal<T: std::fmt::Debug>(read: Result<T, afteryou_terminal::Failure>) -> S
     let failure = read.unwrap_err();
     assert_eq!(failure.code(), 2, "{failure}");
     failure.to_string()
+}
+
+#[test]
+fn a_host_in_the_place_of_the_ticket_means_ssh() {
+    let (paths, target) = send(&["/", "me@host:archive", "--delete"]).paths_and_target().unwrap();
+    assert_eq!(paths, [PathBuf::from("/")]);
+    let Target::Ssh { via, .. } = target else { panic!("{target:?}") };
+    assert_eq!(
+        via.remote_command(Role::Receive),
+        "afteryou receive --once --ticket-only --allow-delete -- archive"
+    );
+    let (target, directory) = get(&["host:photos/2026", "album"]).target_and_directory().unwrap();
+    assert_eq!((path(target), directory), ("ssh 2026".to_owned(), PathBuf::from("album")));
+}
+
+#[test]
+fn patterns_of_files_come_first_and_includes_take_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("patterns");
+    std::fs::write(&file, "cache/\n# why\n!cache/keep\n").unwrap();
+    let from = format!("--exclude-from={}", file.display());
+    let args = send(&["/", "--include", "a.tmp", "--exclude=*.tmp", &from, "--exclude", "x", "afteryou1abc"]);
+    let patterns = args.choice.patterns().unwrap();
+    assert_eq!(patterns, ["cache/", "# why", "!cache/keep", "*.tmp", "x", "!a.tmp"]);
+    let missing = send(&["/", "--exclude-from=/no/such/file", "afteryou1abc"]).choice.patterns();
+    assert_eq!(refusal(missing), "--exclude-from: cannot read \"/no/such/file\": there is no such file");
 }
 
 #[test]

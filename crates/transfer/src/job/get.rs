@@ -5,6 +5,7 @@ use super::tally::Tally;
 use super::{new_id, Dial, JobOptions, Lanes, Summary};
 use crate::error::Error;
 use crate::session::{self, sink, End};
+use crate::store::mirror::Mirror;
 use crate::store::Store;
 use crate::wire::{Greeting, Why};
 use std::sync::Arc;
@@ -34,21 +35,30 @@ pub async fn get(
     let job = new_id()?;
     let lanes = options.lanes();
     path.truncate(path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1));
+    let store = store.for_job(options.wishes.clone()).map_err(Error::Paths)?;
+    let extent = options.wishes.delete;
+    let mirror = extent.then(|| Arc::new(Mirror::new(store.clone())));
     let consider = only_below(&path, store);
     let mut running = Lanes::new();
     for lane in 0..lanes {
         let keeper = Lane::new(dial.clone(), tally.clone(), &options);
         let (tally, pace, consider, path) =
             (tally.clone(), options.pace.clone(), consider.clone(), path.clone());
+        let (mirror, patterns) = (mirror.clone(), options.patterns.clone());
         running.spawn(
             async move {
                 let role = || sink::Role {
                     consider: consider.clone(),
+                    mirror: mirror.clone(),
                     tally: tally.clone(),
                     pace: pace.clone(),
                     lane,
                 };
-                let greeting = || Greeting::Pull { job, lane, lanes, path: path.clone() };
+                let (path, patterns) = (path.clone(), patterns.clone());
+                let greeting = || {
+                    let (path, patterns) = (path.clone(), patterns.clone());
+                    Greeting::Pull { job, lane, lanes, path, patterns, extent }
+                };
                 keeper.keep(|connection| pull(connection, greeting(), role())).await
             }
             .instrument(info_span!("connection", lane)),

@@ -17,12 +17,14 @@ use super::work::Work;
 use super::{on_thread, tell_pace, StateOf, Summary, MAX_LANES};
 use crate::error::Error;
 use crate::event::{Event, Listener};
+use crate::filter::Filter;
 use crate::guard::Guard;
 use crate::pace::Pace;
 use crate::session::{self, sink, source, Control, End};
 use crate::source::{Served, Source, SourceOptions};
+use crate::store::mirror::Mirror;
 use crate::store::Store;
-use crate::wire::{Answer, Greeting};
+use crate::wire::{Answer, Greeting, Wishes};
 use quinn::{Connection, ConnectionError, VarInt};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -155,11 +157,23 @@ struct JobDone;
 
 /// A job of the listening side.
 struct Job {
-    path: Option<Vec<u8>>,
+    asked: Asked,
     tally: Arc<Tally>,
-    /// What a source offers.
-    work: Option<Arc<Work>>,
+    part: Part,
     far_end: Pace,
+}
+
+/// All that a job was greeted with.
+#[derive(PartialEq)]
+enum Asked {
+    Push(Wishes),
+    Pull { path: Vec<u8>, patterns: Vec<String>, extent: bool },
+}
+
+/// This side's part in a job.
+enum Part {
+    Source { work: Arc<Work>, extent: bool },
+    Sink { store: Store, mirror: Option<Arc<Mirror>> },
 }
 
 /// A job and who works for it.
@@ -250,9 +264,10 @@ impl Host {
         debug!(greeting = greeting.name(), "greeted");
         let answered = match greeting {
             Greeting::Probe => Err(self.probed(&connection)),
-            Greeting::Push { job, lane } => self.push(job).map(|found| (job, lane, 1, found)),
-            Greeting::Pull { job, lane, lanes, path } => {
-                self.pull(job, path).await.map(|found| (job, lane, lanes.clamp(1, MAX_LANES), found))
+            Greeting::Push { job, lane, wishes } => self.push(job, wishes).map(|found| (job, lane, 1, found)),
+            Greeting::Pull { job, lane, lanes, path, patterns, extent } => {
+                let asked = Asked::Pull { path, patterns, extent };
+                self.pull(job, asked).await.map(|found| (job, lane, lanes.clamp(1, MAX_LANES), found))
             }
         };
         match answered {
@@ -274,44 +289,64 @@ impl Host {
         Answer::Probed { tos, address: session::peer(connection), ce, packets }
     }
 
-    fn push(&self, id: [u8; 16]) -> Result<Arc<Job>, Answer> {
-        match self.service {
-            Service::Receive(_) => self.job(id, None),
-            Service::Serve { .. } => Err(refused("this side sends, it does not receive; use get")),
+    fn push(&self, id: [u8; 16], wishes: Wishes) -> Result<Arc<Job>, Answer> {
+        let Service::Receive(store) = &self.service else {
+            return Err(refused("this side sends, it does not receive; use get"));
+        };
+        if let Some(known) = self.known(id, &Asked::Push(wishes.clone())) {
+            return known;
         }
+        let store = store.for_job(wishes.clone()).map_err(|reason| refused(&reason))?;
+        let mirror = wishes.delete.then(|| Arc::new(Mirror::new(store.clone())));
+        self.job(id, Asked::Push(wishes), |_| Ok(Part::Sink { store, mirror }))
     }
 
-    async fn pull(&self, id: [u8; 16], path: Vec<u8>) -> Result<Arc<Job>, Answer> {
-        let Service::Serve { dir, options } = self.service.clone() else {
+    async fn pull(&self, id: [u8; 16], asked: Asked) -> Result<Arc<Job>, Answer> {
+        let Service::Serve { dir, mut options } = self.service.clone() else {
             return Err(refused("this side receives, it does not send; use send"));
         };
-        if let Some(entry) = self.books().jobs.get(&id) {
-            return match entry.job.path.as_ref() == Some(&path) {
-                true => Ok(entry.job.clone()),
-                false => Err(refused("the job already asks for another path")),
-            };
+        if let Some(known) = self.known(id, &asked) {
+            return known;
         }
-        let looked = {
-            let path = path.clone();
-            on_thread("look", move || Source::within(&dir, &path, options)).await
+        let Asked::Pull { path, patterns, extent } = &asked else {
+            return Err(refused("a push to a source"));
         };
+        let (path, extent) = (path.clone(), *extent);
+        options.exclude.push(Filter::new(patterns.clone()).map_err(|error| refused(&error.to_string()))?);
+        let looked = on_thread("look", move || Source::within(&dir, &path, options)).await;
         match looked {
-            Ok(Ok(source)) => self.job(id, Some((path, source))),
+            Ok(Ok(source)) => self.job(id, asked, |tally| {
+                let work = Arc::new(Work::start(source, tally.clone())?);
+                Ok(Part::Source { work, extent })
+            }),
             Ok(Err(error)) | Err(error) => Err(refused(&error.to_string())),
         }
     }
 
-    /// The job of this number; made if it is new, for a source from what it serves.
-    fn job(&self, id: [u8; 16], serves: Option<(Vec<u8>, Source)>) -> Result<Arc<Job>, Answer> {
+    /// The job of this number, if there is one. Refused if it asked for something else before.
+    fn known(&self, id: [u8; 16], asked: &Asked) -> Option<Result<Arc<Job>, Answer>> {
+        let books = self.books();
+        let entry = books.jobs.get(&id)?;
+        Some(match entry.job.asked == *asked {
+            true => Ok(entry.job.clone()),
+            false => Err(refused("the job already asks for something else")),
+        })
+    }
+
+    /// The job of this number; made if it is new.
+    fn job(
+        &self,
+        id: [u8; 16],
+        asked: Asked,
+        part: impl FnOnce(&Arc<Tally>) -> Result<Part, Error>,
+    ) -> Result<Arc<Job>, Answer> {
         let mut books = self.books();
         if let Some(entry) = books.jobs.get(&id) {
             return Ok(entry.job.clone());
         }
         let tally = Arc::new(Tally::new(self.options.listener.clone(), self.options.groups_in_events));
-        let (path, source) = serves.unzip();
-        let work = source.map(|source| Work::start(source, tally.clone())).transpose();
-        let work = work.map_err(|error| refused(&error.to_string()))?.map(Arc::new);
-        let job = Arc::new(Job { path, tally, work, far_end: Pace::new() });
+        let part = part(&tally).map_err(|error| refused(&error.to_string()))?;
+        let job = Arc::new(Job { asked, tally, part, far_end: Pace::new() });
         books.jobs.insert(id, Entry::of(job.clone()));
         Ok(job)
     }
@@ -397,29 +432,24 @@ impl Host {
             }
         };
         let session = async {
-            match (&self.service, &job.work) {
-                (Service::Serve { .. }, Some(work)) => {
+            match &job.part {
+                Part::Source { work, extent } => {
                     let (work, far_end) = (work.clone(), job.far_end.clone());
                     let paces = vec![far_end.clone(), pace];
                     let state_of = self.options.state_of.clone();
+                    let extent = *extent;
                     source::run(
                         connection,
                         control,
-                        source::Role { work, paces, far_end, state_of, lane, lanes },
+                        source::Role { work, paces, far_end, state_of, lane, lanes, extent },
                     )
                     .await
                 }
-                (Service::Receive(store), _) => {
-                    let store = store.clone();
+                Part::Sink { store, mirror } => {
+                    let (store, mirror, tally) = (store.clone(), mirror.clone(), job.tally.clone());
                     let consider: sink::Consider = Arc::new(move |entry| store.consider(entry));
-                    sink::run(
-                        connection,
-                        control,
-                        sink::Role { consider, tally: job.tally.clone(), pace, lane },
-                    )
-                    .await
+                    sink::run(connection, control, sink::Role { consider, mirror, tally, pace, lane }).await
                 }
-                (Service::Serve { .. }, None) => Err(End::violation("a push to a source")),
             }
         };
         tokio::select! {

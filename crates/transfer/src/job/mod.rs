@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::event::{Event, Listener};
 use crate::pace::Pace;
 use crate::session::{self, End};
-use crate::wire::{Answer, Greeting, State};
+use crate::wire::{Answer, Greeting, State, Wishes};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -91,6 +91,10 @@ pub struct JobOptions {
     pub give_up_after: Option<Duration>,
     /// Tell of every chunk group ([`crate::event::Event::Group`]).
     pub groups_in_events: bool,
+    /// Requests beyond storing what is sent.
+    pub wishes: Wishes,
+    /// Patterns of what a `get` leaves out, relative to the served directory. `send` has them in its source.
+    pub patterns: Vec<String>,
 }
 
 impl Default for JobOptions {
@@ -102,6 +106,8 @@ impl Default for JobOptions {
             state_of: Arc::new(|_| None),
             give_up_after: None,
             groups_in_events: false,
+            wishes: Wishes::default(),
+            patterns: Vec::new(),
         }
     }
 }
@@ -125,6 +131,14 @@ pub struct Summary {
     pub incomplete: u64,
     /// Entries that failed.
     pub failed: u64,
+    /// Entries removed because they were not sent.
+    pub removed: u64,
+    /// In a dry run, entries that would change.
+    pub would_change: u64,
+    /// In a dry run, entries that would be removed.
+    pub would_remove: u64,
+    /// In a dry run, bytes of the files that would change.
+    pub would_bytes: u64,
     /// Bytes of content moved in this run.
     pub bytes_moved: u64,
 }
@@ -138,6 +152,10 @@ impl Summary {
             skipped: self.skipped.saturating_add(other.skipped),
             incomplete: self.incomplete + other.incomplete,
             failed: self.failed.saturating_add(other.failed),
+            removed: self.removed + other.removed,
+            would_change: self.would_change + other.would_change,
+            would_remove: self.would_remove + other.would_remove,
+            would_bytes: self.would_bytes + other.would_bytes,
             bytes_moved: self.bytes_moved + other.bytes_moved,
         }
     }

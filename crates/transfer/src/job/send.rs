@@ -17,11 +17,12 @@ pub async fn send(dial: Arc<dyn Dial>, source: Source, options: JobOptions) -> R
     let tally = Arc::new(Tally::new(options.listener.clone(), options.groups_in_events));
     let work = Arc::new(Work::start(source, tally.clone())?);
     let job = new_id()?;
-    let lanes = options.lanes();
+    let (lanes, wishes) = (options.lanes(), options.wishes.clone());
     let mut running = Lanes::new();
     for lane in 0..lanes {
         let keeper = Lane::new(dial.clone(), tally.clone(), &options);
         let (work, pace, state_of) = (work.clone(), options.pace.clone(), options.state_of.clone());
+        let wishes = wishes.clone();
         running.spawn(
             async move {
                 let role = || source::Role {
@@ -31,8 +32,10 @@ pub async fn send(dial: Arc<dyn Dial>, source: Source, options: JobOptions) -> R
                     state_of: state_of.clone(),
                     lane,
                     lanes,
+                    extent: wishes.delete,
                 };
-                keeper.keep(|connection| push(connection, Greeting::Push { job, lane }, role())).await
+                let greeting = || Greeting::Push { job, lane, wishes: wishes.clone() };
+                keeper.keep(|connection| push(connection, greeting(), role())).await
             }
             .instrument(info_span!("connection", lane)),
         );

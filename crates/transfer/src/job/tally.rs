@@ -12,7 +12,7 @@ use super::Summary;
 use crate::entry::EntryPath;
 use crate::event::{shown, Event, Listener, Outcome};
 use crate::session::printable;
-use crate::wire::LeftOut;
+use crate::wire::{Change, LeftOut};
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard};
@@ -95,20 +95,28 @@ impl Tally {
     /// False if it was counted before.
     fn count(&self, path: &EntryPath, size: u64, outcome: &Outcome) -> bool {
         let mut counts = self.counts();
-        if matches!(outcome, Outcome::Stored | Outcome::Had | Outcome::Incomplete(_)) {
+        if !matches!(outcome, Outcome::Skipped(_) | Outcome::Failed(_) | Outcome::Removed) {
             if !counts.seen.insert(self.hasher.hash_one(path)) {
                 return false;
             }
-            counts.files_done += 1;
-            counts.bytes_done += size;
+            if *outcome != Outcome::Would(Change::Remove) {
+                counts.files_done += 1;
+                counts.bytes_done += size;
+            }
         }
         let summary = &mut counts.summary;
         match outcome {
             Outcome::Stored => summary.stored += 1,
-            Outcome::Had => summary.had += 1,
+            Outcome::Had | Outcome::Newer => summary.had += 1,
             Outcome::Incomplete(_) => summary.incomplete += 1,
             Outcome::Skipped(_) => summary.skipped = summary.skipped.saturating_add(1),
             Outcome::Failed(_) => summary.failed = summary.failed.saturating_add(1),
+            Outcome::Removed => summary.removed += 1,
+            Outcome::Would(Change::Remove) => summary.would_remove += 1,
+            Outcome::Would(change) => {
+                summary.would_change += 1;
+                summary.would_bytes += if *change == Change::Adjust { 0 } else { size };
+            }
         }
         true
     }
@@ -169,9 +177,21 @@ impl Tally {
     pub(crate) fn finish(&self) -> Summary {
         self.progress(&mut VecDeque::new());
         let summary = self.summary();
-        let Summary { stored, had, skipped, incomplete, failed, bytes_moved } = summary;
-        tracing::info!(stored, had, skipped, incomplete, failed, bytes_moved, "the job is complete");
-        self.tell(Event::Finished { stored, had, skipped, incomplete, failed, bytes_moved });
+        let Summary { stored, had, skipped, incomplete, failed, bytes_moved, .. } = summary;
+        let Summary { removed, would_change, would_remove, would_bytes, .. } = summary;
+        tracing::info!(stored, had, skipped, incomplete, failed, removed, bytes_moved, "the job is complete");
+        self.tell(Event::Finished {
+            stored,
+            had,
+            skipped,
+            incomplete,
+            failed,
+            removed,
+            would_change,
+            would_remove,
+            would_bytes,
+            bytes_moved,
+        });
         summary
     }
 }

@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::event::{Event, Outcome};
 use crate::session::printable;
 use crate::source::{Item, Prepared, Source, Stopper, Totals};
-use crate::wire::LeftOut;
+use crate::wire::{Extent, LeftOut};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
@@ -60,6 +60,7 @@ pub(crate) struct Plan {
 pub(crate) struct Work {
     shared: Arc<Shared>,
     plan: watch::Receiver<Plan>,
+    source: Source,
     stopper: Stopper,
 }
 
@@ -82,6 +83,8 @@ struct State {
     next_serial: u64,
     exhausted: bool,
     abandoned: bool,
+    /// Entries that the sink has by its own answers.
+    stored: u64,
     /// What only this side knows of, for the sink.
     failed: LeftOut,
     skipped: LeftOut,
@@ -107,8 +110,9 @@ impl Work {
             _ = plan.send(Plan { files, bytes, complete: true });
         })?;
         let preparing = shared.clone();
-        start_thread("prepare", move || preparing.prepare(&source))?;
-        Ok(Work { shared, plan: plans, stopper })
+        let prepared = source.clone();
+        start_thread("prepare", move || preparing.prepare(&prepared))?;
+        Ok(Work { shared, plan: plans, source, stopper })
     }
 
     pub(crate) fn tally(&self) -> &Arc<Tally> {
@@ -143,6 +147,13 @@ impl Work {
     pub(crate) fn left_out(&self) -> (LeftOut, LeftOut) {
         let state = self.shared.state();
         (state.failed.clone(), state.skipped.clone())
+    }
+
+    /// All that was offered, when everything is settled; None if something failed or was left out.
+    pub(crate) fn extent(&self) -> Option<Extent> {
+        let summary = self.tally().summary();
+        let stored = self.shared.state().stored;
+        (summary.failed == 0 && summary.skipped == 0).then(|| self.source.extent(stored))
     }
 
     /// The entry cannot be sent, for a reason of this side's own.
@@ -236,6 +247,7 @@ impl Shared {
             Kind::File { size, .. } => size,
             _ => 0,
         };
+        self.state().stored += u64::from(!matches!(outcome, Outcome::Failed(_)));
         self.tally.settled(&entry.path, size, outcome);
         self.close(serial, &entry.path);
     }
@@ -258,7 +270,7 @@ impl Shared {
         match &outcome {
             Outcome::Failed(reason) => self.state().failed.add(path, &printable(reason, REASON)),
             Outcome::Skipped(reason) => self.state().skipped.add(path, &printable(reason, REASON)),
-            Outcome::Stored | Outcome::Had | Outcome::Incomplete(_) => {}
+            _ => {}
         }
         self.tally.settled(path, 0, outcome);
     }

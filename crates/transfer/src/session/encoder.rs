@@ -17,6 +17,7 @@ use crate::entry::Wanted;
 use crate::job::on_thread;
 use crate::pace::{Limit, Pace};
 use crate::source::{EncodeError, Prepared};
+use crate::wire::How;
 use bytes::{BufMut, Bytes, BytesMut};
 use std::future::{poll_fn, Future};
 use std::io::{self, Write};
@@ -43,7 +44,10 @@ const NONE: u64 = u64::MAX;
 pub(super) struct Order {
     pub(super) id: u64,
     pub(super) prepared: Arc<Prepared>,
+    /// Which bytes.
     pub(super) wanted: Wanted,
+    /// Their description, instead of themselves.
+    pub(super) describe: Option<How>,
 }
 
 /// What the writing task tells the session.
@@ -91,10 +95,13 @@ pub(super) async fn run(
 
 /// The thread: ends when nobody orders or nobody takes the pieces any more.
 fn encode_all(mut orders: mpsc::UnboundedReceiver<Order>, out: &mpsc::Sender<Piece>, given_up: &AtomicU64) {
-    while let Some(Order { id, prepared, wanted }) = orders.blocking_recv() {
+    while let Some(Order { id, prepared, wanted, describe }) = orders.blocking_recv() {
         let mut pieces = Pieces { id, buffer: BytesMut::with_capacity(PIECE), out, given_up };
         pieces.buffer.put_u64(id);
-        let result = prepared.encode(&wanted, &mut pieces);
+        let result = match describe {
+            None => prepared.encode(&wanted, &mut pieces),
+            Some(how) => prepared.describe(how, &wanted, &mut pieces),
+        };
         let result = result.and_then(|()| pieces.hand_over().map_err(EncodeError::Out));
         // Before anybody hears of the end: whoever prepares it again must be the only one to hold it.
         drop(prepared);

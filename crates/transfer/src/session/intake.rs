@@ -13,7 +13,7 @@
 
 use crate::entry::{Wanted, GROUP_BYTES};
 use crate::job::on_thread;
-use crate::store::{Kept, Reception};
+use crate::store::{Delta, Kept, Next, Reception};
 use crate::wire::Why;
 use quinn::{ReadError, RecvStream, VarInt};
 use std::io::{self, Cursor, Read};
@@ -47,6 +47,14 @@ pub(super) enum Received {
     Violation(&'static str),
 }
 
+/// What became of a description.
+pub(super) enum Compared {
+    /// It was taken, and this comes next.
+    Next(Next),
+    /// It did not come to its end, or was none.
+    Broken(Received),
+}
+
 /// Called with offset and length of each group that was verified.
 pub(super) type OnGroup = Box<dyn FnMut(u64, u64) + Send>;
 
@@ -65,6 +73,24 @@ impl Intake {
         match reception.wanted().bytes() <= GROUP_BYTES {
             true => self.small(stream, reception, on_group).await,
             false => self.large(stream, reception, on_group).await,
+        }
+    }
+
+    /// Takes in a description, and copies what is there already.
+    pub(super) async fn compare(self, stream: RecvStream, delta: Delta) -> Compared {
+        let _decoder = self.decoders.acquire().await;
+        // Dropped with this future, however it ends.
+        let (_wanted, given_up) = oneshot::channel();
+        let mut encoded = Encoded { stream, runtime: Handle::current(), given_up, broke: None };
+        let compared = on_thread("compare", move || {
+            let result = delta.described(io::BufReader::new(&mut encoded));
+            (result, encoded.broke)
+        });
+        match compared.await {
+            Ok((Ok(next), _)) => Compared::Next(next),
+            Ok((Err(_), Some(error))) => Compared::Broken(broken(error)),
+            Ok((Err(why), None)) => Compared::Broken(Received::Failed(why)),
+            Err(error) => Compared::Broken(Received::Failed(Why::Io(error.to_string()))),
         }
     }
 

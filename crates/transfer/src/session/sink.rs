@@ -12,16 +12,19 @@
 //! source does not take. Ids ascend, a data stream belongs to a wanted file and comes once; a source that does otherwise
 //! loses the connection.
 
-use super::intake::{Intake, OnGroup, Received};
+use super::intake::{Compared, Intake, OnGroup, Received};
 use super::room::{Place, Room};
 use super::{printable, Control, End, GOODBYE_TIMEOUT};
-use crate::entry::{Entry, Kind};
+use crate::entry::{Entry, EntryPath, Kind};
 use crate::error::Error;
 use crate::event::{shown, Event, Outcome};
 use crate::job::tally::Tally;
 use crate::pace::Pace;
-use crate::store::{Kept, Reception, Verdict};
-use crate::wire::{FromSink, FromSource, State, Why, MAX_DATA_STREAMS, MAX_PATH, MAX_UNSETTLED};
+use crate::store::mirror::Mirror;
+use crate::store::{Delta, Kept, Next, Reception, Verdict};
+use crate::wire::{
+    Extent, FromSink, FromSource, Removal, State, Why, MAX_DATA_STREAMS, MAX_PATH, MAX_UNSETTLED,
+};
 use quinn::{RecvStream, VarInt};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -53,6 +56,8 @@ pub(crate) type Consider = Arc<dyn Fn(&Entry) -> Result<Verdict, Why> + Send + S
 /// What a sink's session needs beside its connection.
 pub(crate) struct Role {
     pub(crate) consider: Consider,
+    /// Removes what was not sent, if the job asks for it.
+    pub(crate) mirror: Option<Arc<Mirror>>,
     pub(crate) tally: Arc<Tally>,
     /// Told to the source.
     pub(crate) pace: Pace,
@@ -65,6 +70,8 @@ enum Stage {
     Considering,
     Busy(Instant),
     Wanted(Reception, Place),
+    /// A description of it is wanted.
+    Described(Box<Delta>, Place),
     Receiving,
     /// Its data stream was reset; the source says why.
     Reset,
@@ -85,6 +92,10 @@ enum Done {
     Considered(u64, Result<Verdict, Why>, Place),
     Opened(Option<(u64, RecvStream)>),
     Received(u64, Received),
+    /// A description came to its end.
+    Compared(u64, Compared, Place),
+    /// Everything that was not sent is gone, or what failed.
+    Removed(Vec<(EntryPath, Outcome)>, Result<(), Error>),
 }
 
 /// Runs the session to its end. Returns when no task of it touches the disk any more.
@@ -97,6 +108,7 @@ pub(crate) async fn run(connection: &quinn::Connection, mut control: Control, ro
         considering: 0,
         last_id: None,
         ended: false,
+        removing: false,
         tasks: JoinSet::new(),
         intake: Intake::new(),
         room: Room::new(),
@@ -117,6 +129,8 @@ struct Session {
     considering: usize,
     last_id: Option<u64>,
     ended: bool,
+    /// What was not sent is being removed.
+    removing: bool,
     tasks: JoinSet<Done>,
     intake: Intake,
     room: Room,
@@ -131,14 +145,22 @@ impl Session {
         pace.mark_changed();
         let mut busy = tokio::time::interval(BUSY_TICK);
         busy.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        while !(self.ended && self.open.is_empty()) {
+        while !(self.ended && self.open.is_empty() && !self.removing) {
             self.consider_next();
             let waits_for_room = self.may_consider();
             let Control { send, incoming, outgoing } = &mut *control;
             let answer = tokio::select! {
-                Some(done) = self.tasks.join_next() => {
-                    self.done(done.map_err(|_| End::Failed(task_failed()))?)?
-                }
+                Some(done) = self.tasks.join_next() => match done.map_err(|_| End::Failed(task_failed()))? {
+                    Done::Removed(removed, result) => {
+                        for (path, outcome) in removed {
+                            outgoing.push(&self.removed(path, outcome))?;
+                        }
+                        self.removing = false;
+                        result.map_err(End::Failed)?;
+                        None
+                    }
+                    done => self.done(done)?,
+                },
                 message = incoming.next::<FromSource>(), if outgoing.len() < OUTGOING => match message? {
                     Some(message) => self.told(message)?,
                     None => return Err(End::violation("the control stream ended too early")),
@@ -192,8 +214,14 @@ impl Session {
     /// The connection is closed: every task comes to its end, and lets go of its partial file.
     async fn wind_up(&mut self) {
         while let Some(done) = self.tasks.join_next().await {
-            if let Ok(Done::Received(id, Received::Stored(kept))) = done {
-                self.settle(id, Ok(outcome(kept, Outcome::Stored)));
+            match done {
+                Ok(Done::Received(id, Received::Stored(kept))) => {
+                    self.settle(id, Ok(outcome(kept, Outcome::Stored)));
+                }
+                Ok(Done::Compared(id, Compared::Next(Next::Stored(kept)), _)) => {
+                    self.settle(id, Ok(outcome(kept, Outcome::Had)));
+                }
+                _ => {}
             }
         }
         for (_, open) in self.open.drain() {
@@ -238,7 +266,8 @@ impl Session {
     /// Waiting for descriptors helps as long as somebody may close some.
     fn check_descriptors(&mut self) -> Result<(), End> {
         let now = Instant::now();
-        let holds = |open: &Open| matches!(open.stage, Stage::Wanted(..) | Stage::Receiving);
+        let holds =
+            |open: &Open| matches!(open.stage, Stage::Wanted(..) | Stage::Described(..) | Stage::Receiving);
         if self.open.values().any(holds) {
             self.starved_since = self.starved_since.map(|_| now);
         }
@@ -263,12 +292,45 @@ impl Session {
                 self.show(state);
                 Ok(None)
             }
-            FromSource::EndOfOffers { failed, skipped } => {
+            FromSource::EndOfOffers { failed, skipped, extent } => {
                 self.ended = true;
+                let is_whole = failed.count == 0 && skipped.count == 0;
                 self.role.tally.left_out(failed, skipped);
+                if let (Some(extent), Some(mirror), true) = (extent, self.role.mirror.clone(), is_whole) {
+                    self.remove_others(mirror, extent);
+                }
                 Ok(None)
             }
         }
+    }
+
+    fn remove_others(&mut self, mirror: Arc<Mirror>, extent: Extent) {
+        if self.role.tally.summary().failed > 0 {
+            return;
+        }
+        self.removing = true;
+        self.tasks.spawn(async move {
+            let work = move || {
+                let mut removed = Vec::new();
+                let mut tell = |path: &EntryPath, outcome| removed.push((path.clone(), outcome));
+                let result = mirror.remove_others(&extent, &mut tell);
+                (removed, result)
+            };
+            match tokio::task::spawn_blocking(work).await {
+                Ok((removed, result)) => Done::Removed(removed, result),
+                Err(_) => Done::Removed(Vec::new(), Err(task_failed())),
+            }
+        });
+    }
+
+    fn removed(&self, path: EntryPath, outcome: Outcome) -> FromSink {
+        let removal = match &outcome {
+            Outcome::Failed(reason) => Removal::Failed(printable(reason, REASON)),
+            Outcome::Would(_) => Removal::Left,
+            _ => Removal::Done,
+        };
+        self.role.tally.settled(&path, 0, outcome);
+        FromSink::Removed { path, removal }
     }
 
     fn offered(&mut self, id: u64, entry: Entry) -> Result<Option<FromSink>, End> {
@@ -344,6 +406,8 @@ impl Session {
             Done::Opened(None) => Ok(None),
             Done::Opened(Some((id, stream))) => self.receive(id, stream).map(|()| None),
             Done::Received(id, received) => self.received(id, received),
+            Done::Compared(id, compared, place) => self.compared(id, compared, place),
+            Done::Removed(..) => Ok(None),
         }
     }
 
@@ -371,16 +435,47 @@ impl Session {
             }
             Err(why) => self.settle(id, Err(why)),
             Ok(Verdict::Have(kept)) => self.settle(id, Ok(outcome(kept, Outcome::Had))),
-            Ok(Verdict::Want(reception)) => {
-                let ranges = reception.wanted().clone();
-                let had = size_of(&open.entry).saturating_sub(ranges.bytes());
-                open.credited.store(had, Ordering::Relaxed);
-                self.role.tally.credit(had);
-                open.stage = Stage::Wanted(reception, place);
-                tracing::debug!(path = %open.entry.path, wanted = ranges.bytes(), of = size_of(&open.entry), "wants");
-                Some(FromSink::Want { id, ranges })
-            }
+            Ok(Verdict::Newer) => self.settle(id, Ok(Outcome::Newer)),
+            Ok(Verdict::Would(change)) => self.settle(id, Ok(Outcome::Would(change))),
+            Ok(Verdict::Want(reception)) => self.want(id, reception, place),
+            Ok(Verdict::Describe(delta)) => self.describe(id, delta, place),
         }
+    }
+
+    fn want(&mut self, id: u64, reception: Reception, place: Place) -> Option<FromSink> {
+        let open = self.open.get_mut(&id)?;
+        let ranges = reception.wanted().clone();
+        let had = size_of(&open.entry).saturating_sub(ranges.bytes());
+        open.credited.store(had, Ordering::Relaxed);
+        self.role.tally.credit(had);
+        open.stage = Stage::Wanted(reception, place);
+        tracing::debug!(path = %open.entry.path, wanted = ranges.bytes(), of = size_of(&open.entry), "wants");
+        Some(FromSink::Want { id, ranges })
+    }
+
+    fn describe(&mut self, id: u64, delta: Delta, place: Place) -> Option<FromSink> {
+        let open = self.open.get_mut(&id)?;
+        let (how, ranges) = delta.asks_for();
+        let ranges = ranges.clone();
+        tracing::debug!(path = %open.entry.path, ?how, bytes = ranges.bytes(), "compares with the older version");
+        open.stage = Stage::Described(Box::new(delta), place);
+        Some(FromSink::Describe { id, how, ranges })
+    }
+
+    fn compared(&mut self, id: u64, compared: Compared, place: Place) -> Result<Option<FromSink>, End> {
+        let next = match compared {
+            Compared::Next(next) => next,
+            Compared::Broken(received) => return self.received(id, received),
+        };
+        let Some(open) = self.open.get_mut(&id) else { return Ok(None) };
+        if open.withdrawn {
+            return Ok(self.settle(id, Err(Why::Withdrawn)));
+        }
+        Ok(match next {
+            Next::Want(reception) => self.want(id, reception, place),
+            Next::Describe(delta) => self.describe(id, delta, place),
+            Next::Stored(kept) => self.settle(id, Ok(outcome(kept, Outcome::Had))),
+        })
     }
 
     fn receive(&mut self, id: u64, stream: RecvStream) -> Result<(), End> {
@@ -392,10 +487,17 @@ impl Session {
                 false => Err(unwanted()),
             };
         };
-        let Stage::Wanted(reception, place) = std::mem::replace(&mut open.stage, Stage::Receiving) else {
-            return Err(unwanted());
+        let intake = self.intake.clone();
+        let (reception, place) = match std::mem::replace(&mut open.stage, Stage::Receiving) {
+            Stage::Wanted(reception, place) => (reception, place),
+            Stage::Described(delta, place) => {
+                self.tasks
+                    .spawn(async move { Done::Compared(id, intake.compare(stream, *delta).await, place) });
+                return Ok(());
+            }
+            _ => return Err(unwanted()),
         };
-        let (intake, on_group) = (self.intake.clone(), self.on_group(id));
+        let on_group = self.on_group(id);
         self.tasks.spawn(async move {
             let received = intake.receive(stream, reception, on_group).await;
             drop(place);
@@ -443,8 +545,13 @@ impl Session {
                     Outcome::Incomplete(reason) => {
                         FromSink::Incomplete { id, reason: printable(reason, REASON) }
                     }
+                    Outcome::Newer => FromSink::Newer { id },
+                    Outcome::Would(change) => FromSink::Would { id, change: *change },
                     _ => FromSink::Have { id },
                 };
+                if let Some(mirror) = &self.role.mirror {
+                    mirror.saw(&open.entry);
+                }
                 tally.settled(&open.entry.path, size, outcome);
                 answer
             }

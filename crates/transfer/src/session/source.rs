@@ -13,14 +13,14 @@
 
 use super::encoder::{self, Note, Order};
 use super::{printable, say, Control, End};
-use crate::entry::{Kind, Wanted, GROUP_BYTES};
+use crate::entry::{EntryPath, Kind, Wanted, GROUP_BYTES};
 use crate::error::Error;
 use crate::event::{Event, Outcome};
 use crate::job::work::{Offer, Plan, Work};
 use crate::job::StateOf;
 use crate::pace::{Limit, Owner, Pace};
 use crate::source::EncodeError;
-use crate::wire::{FromSink, FromSource, Why, MAX_RANGES, MAX_UNSETTLED, PAUSED};
+use crate::wire::{Change, FromSink, FromSource, How, Removal, Why, MAX_RANGES, MAX_UNSETTLED, PAUSED};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,6 +43,8 @@ pub(crate) struct Role {
     pub(crate) far_end: Pace,
     pub(crate) state_of: StateOf,
     pub(crate) lane: u16,
+    /// The sink removes what is not sent: it gets an extent, and has to say that it is done.
+    pub(crate) extent: bool,
     /// Connections that share [`AHEAD`].
     pub(crate) lanes: u16,
 }
@@ -50,6 +52,8 @@ pub(crate) struct Role {
 /// Where an offer stands.
 enum Stage {
     Offered,
+    /// A description is ordered, or under way.
+    Describing,
     /// Its data is ordered, or under way.
     Ordered,
     Sent,
@@ -60,6 +64,8 @@ enum Stage {
 struct Open {
     offer: Offer,
     stage: Stage,
+    /// How it was described.
+    described: Vec<How>,
     /// Bytes of content that are to be sent.
     unsent: u64,
     /// Bytes that count as done.
@@ -80,7 +86,7 @@ pub(crate) async fn run(connection: &quinn::Connection, mut control: Control, ro
     session.give_back();
     let result = match result {
         // Everything was settled: what the sink could still say changes nothing.
-        Err(End::Lost(_)) if session.ended => Ok(()),
+        Err(End::Lost(_)) if session.ended && !session.role.extent => Ok(()),
         result => result,
     };
     super::close(connection, &result);
@@ -153,14 +159,16 @@ impl Session {
         let Some(offer) = offer else {
             self.ended = true;
             let (failed, skipped) = self.role.work.left_out();
-            return FromSource::EndOfOffers { failed, skipped };
+            let extent = if self.role.extent { self.role.work.extent() } else { None };
+            return FromSource::EndOfOffers { failed, skipped, extent };
         };
         let id = self.next_id;
         self.next_id += 1;
         let entry = offer.prepared.entry().clone();
         let unsent = size_of(&entry.kind);
         self.unsent += unsent;
-        self.open.insert(id, Open { offer, stage: Stage::Offered, unsent, credited: 0 });
+        self.open
+            .insert(id, Open { offer, stage: Stage::Offered, described: Vec::new(), unsent, credited: 0 });
         FromSource::Offer { id, entry }
     }
 
@@ -174,6 +182,7 @@ impl Session {
     fn answered(&mut self, message: FromSink) -> Result<(), End> {
         match message {
             FromSink::Want { id, ranges } => self.wanted(id, ranges),
+            FromSink::Describe { id, how, ranges } => self.describe(id, how, ranges),
             FromSink::Have { id } => self.settle(id, Outcome::Had),
             FromSink::Stored { id } => self.settle(id, Outcome::Stored),
             FromSink::Incomplete { id, reason } => {
@@ -183,6 +192,9 @@ impl Session {
                 self.settle(id, Outcome::Failed(say(&Why::DiskFull)))?;
                 Err(End::Failed(Error::DiskFull))
             }
+            FromSink::Newer { id } => self.settle(id, Outcome::Newer),
+            FromSink::Would { id, change } => self.settle(id, Outcome::Would(change)),
+            FromSink::Removed { path, removal } => self.removed(&path, removal),
             FromSink::Failed { id, why } => self.settle(id, Outcome::Failed(say(&why))),
             FromSink::Pace { max_rate, paused } => {
                 self.role.far_end.set(Owner::FarEnd, Limit { max_rate, paused });
@@ -192,25 +204,57 @@ impl Session {
         }
     }
 
-    fn wanted(&mut self, id: u64, wanted: Wanted) -> Result<(), End> {
+    fn removed(&self, path: &EntryPath, removal: Removal) -> Result<(), End> {
+        if !self.role.extent || !self.ended {
+            return Err(End::violation("the sink removed what it was not asked to remove"));
+        }
+        let outcome = match removal {
+            Removal::Failed(reason) => Outcome::Failed(printable(&reason, 500)),
+            Removal::Left => Outcome::Would(Change::Remove),
+            Removal::Done => Outcome::Removed,
+        };
+        self.role.work.tally().settled(path, 0, outcome);
+        Ok(())
+    }
+
+    /// A file whose content was not yet wanted.
+    fn offered(&mut self, id: u64, ranges: &Wanted) -> Result<(&mut Open, u64), End> {
         let unknown = || End::violation("the sink wants what was not offered");
         let open = self.open.get_mut(&id).ok_or_else(unknown)?;
         let Kind::File { size, .. } = open.offer.prepared.entry().kind else {
             return Err(End::violation("the sink wants the content of what is no file"));
         };
+        check(ranges, size)?;
         match open.stage {
-            Stage::Offered => {}
-            _ => return Err(End::violation("the sink wants a file twice")),
+            Stage::Offered => Ok((open, size)),
+            _ => Err(End::violation("the sink wants a file twice")),
         }
-        check(&wanted, size)?;
+    }
+
+    fn describe(&mut self, id: u64, how: How, ranges: Wanted) -> Result<(), End> {
+        let (open, _) = self.offered(id, &ranges)?;
+        if open.described.contains(&how) {
+            return Err(End::violation("the sink wants a description twice"));
+        }
+        open.described.push(how);
+        open.stage = Stage::Describing;
+        let prepared = open.offer.prepared.clone();
+        _ = self.orders.send(Order { id, prepared, wanted: ranges, describe: Some(how) });
+        Ok(())
+    }
+
+    fn wanted(&mut self, id: u64, wanted: Wanted) -> Result<(), End> {
+        let (open, size) = self.offered(id, &wanted)?;
         let bytes = wanted.bytes();
         open.stage = Stage::Ordered;
-        self.unsent -= open.unsent - bytes;
+        let less = open.unsent - bytes;
         open.unsent = bytes;
         open.credited = size - bytes;
+        let prepared = open.offer.prepared.clone();
+        self.unsent -= less;
         self.role.work.tally().credit(size - bytes);
         // The writer ends with the session.
-        _ = self.orders.send(Order { id, prepared: open.offer.prepared.clone(), wanted });
+        _ = self.orders.send(Order { id, prepared, wanted, describe: None });
         Ok(())
     }
 
@@ -237,6 +281,9 @@ impl Session {
         match note {
             Note::Moved(id, bytes) => {
                 let open = self.open.get_mut(&id)?;
+                if matches!(open.stage, Stage::Describing) {
+                    return None;
+                }
                 // The encoding's hashes are no content.
                 let content = bytes.min(open.unsent);
                 open.unsent -= content;
@@ -246,7 +293,11 @@ impl Session {
                 None
             }
             Note::Sent(id) => {
-                self.open.get_mut(&id)?.stage = Stage::Sent;
+                let open = self.open.get_mut(&id)?;
+                open.stage = match open.stage {
+                    Stage::Describing => Stage::Offered,
+                    _ => Stage::Sent,
+                };
                 None
             }
             Note::Unsendable(id, error) => {

@@ -26,6 +26,7 @@
 
 mod beneath;
 mod cache;
+mod describe;
 mod hashes;
 mod place;
 mod prepare;
@@ -33,9 +34,11 @@ mod trees;
 mod turns;
 mod walk;
 
-use crate::entry::EntryPath;
+use crate::entry::{bytes, EntryPath};
 use crate::error::Error;
+use crate::filter::{Filter, Filters};
 use crate::store::{components, STATE};
+use crate::wire::Extent;
 use cap_std::fs::Dir;
 use place::{Opened, Place};
 pub use prepare::{EncodeError, Prepared};
@@ -66,6 +69,8 @@ pub struct SourceOptions {
     pub symlinks: Symlinks,
     /// Directory in which the trees of large files are kept, so that a restart need not hash them again.
     pub cache: Option<PathBuf>,
+    /// What is left out and not mentioned.
+    pub exclude: Vec<Filter>,
 }
 
 /// What there is to send, as far as names and sizes tell.
@@ -105,6 +110,7 @@ pub struct Source {
     /// First components of everything that is sent; None: whatever lies in the served directory.
     names: Option<Arc<HashSet<Vec<u8>>>>,
     options: SourceOptions,
+    filters: Arc<Filters>,
     stopper: Stopper,
 }
 
@@ -166,7 +172,8 @@ impl Source {
             tops.push(Top { place, path });
         }
         tops.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(Self { tops, names: Some(Arc::new(names)), options, stopper: Stopper::default() })
+        let filters = Filters::new(EntryPath::default(), options.exclude.clone());
+        Ok(Self::new(tops, Some(names), options, filters))
     }
 
     /// What lies at a peer's `path` below a served directory; for the empty path all that lies in it. Never anything
@@ -179,7 +186,8 @@ impl Source {
         if path.is_empty() {
             let place = Place::within(dir, PathBuf::from("."), options.symlinks).map_err(failed)?;
             let top = Top { place, path: EntryPath::default() };
-            return Ok(Self { tops: vec![top], names: None, options, stopper: Stopper::default() });
+            let filters = Filters::new(EntryPath::default(), options.exclude.clone());
+            return Ok(Self::new(vec![top], None, options, filters));
         }
         let steps = components(&shown).map_err(|reason| Error::Path { path: shown.to_string(), reason })?;
         let Some(name) = steps.last().map(|name| bytes(name)) else {
@@ -189,11 +197,32 @@ impl Source {
         if name.eq_ignore_ascii_case(STATE.as_bytes()) {
             return Err(Error::Path { path: shown.to_string(), reason: "partial files are not served" });
         }
+        let parents = shown.0.len().saturating_sub(name.len() + 1);
+        let filters = Filters::new(EntryPath(shown.0[..parents].to_vec()), options.exclude.clone());
+        if filters.exclude_parents_of(&shown) {
+            return Err(Error::Path { path: shown.to_string(), reason: "it is excluded there" });
+        }
         let place = Place::within(dir, steps.iter().collect(), options.symlinks).map_err(failed)?;
         place.facts(true).map_err(failed)?;
-        let names = Some(Arc::new(HashSet::from([name.clone()])));
+        let names = Some(HashSet::from([name.clone()]));
         let tops = vec![Top { place, path: EntryPath(name) }];
-        Ok(Self { tops, names, options, stopper: Stopper::default() })
+        Ok(Self::new(tops, names, options, filters))
+    }
+
+    fn new(
+        tops: Vec<Top>,
+        names: Option<HashSet<Vec<u8>>>,
+        options: SourceOptions,
+        filters: Filters,
+    ) -> Self {
+        let (names, filters) = (names.map(Arc::new), Arc::new(filters));
+        Self { tops, names, options, filters, stopper: Stopper::default() }
+    }
+
+    /// What a sink that removes everything else needs to know, when `entries` were stored.
+    pub(crate) fn extent(&self, entries: u64) -> Extent {
+        let (below, patterns) = (self.filters.below.clone(), self.filters.patterns());
+        Extent { entries, whole: self.names.is_none(), below, patterns }
     }
 
     /// The same below a directory that is opened for this.
@@ -229,7 +258,8 @@ impl Source {
     }
 
     fn walk(&self) -> Walk {
-        Walk::new(self.tops.clone(), self.names.clone(), self.options.symlinks, self.stopper.clone())
+        let filters = self.filters.clone();
+        Walk::new(self.tops.clone(), self.names.clone(), self.options.symlinks, filters, self.stopper.clone())
     }
 }
 
@@ -252,16 +282,4 @@ impl Iterator for Entries {
         // What was being hashed then did not fail.
         (!self.trees.stopper.is_stopped()).then_some(item)
     }
-}
-
-#[cfg(unix)]
-fn bytes(name: &std::ffi::OsStr) -> Vec<u8> {
-    use std::os::unix::ffi::OsStrExt;
-    name.as_bytes().to_vec()
-}
-
-/// As UTF-8, where names are not bytes; what is no text then is made so, and the sink gets the readable form.
-#[cfg(not(unix))]
-fn bytes(name: &std::ffi::OsStr) -> Vec<u8> {
-    name.to_string_lossy().replace('\\', "/").into_bytes()
 }

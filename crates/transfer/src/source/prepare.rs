@@ -7,7 +7,7 @@ use super::Item;
 use crate::entry::{Entry, EntryPath, Kind, Wanted, GROUP};
 use crate::store::ranges::to_chunks;
 use bao_tree::io::outboard::PreOrderOutboard;
-use bao_tree::io::sync::encode_ranges_validated;
+use bao_tree::io::sync::{encode_ranges_validated, ReadAt};
 use bao_tree::io::EncodeError as TreeError;
 use bao_tree::{BaoTree, ChunkRanges};
 use std::fs::File;
@@ -109,17 +109,32 @@ impl Prepared {
     pub fn encode(&self, wanted: &Wanted, out: impl Write) -> Result<(), EncodeError> {
         let Kind::File { size, root } = self.entry.kind else { return Err(EncodeError::Ranges) };
         let ranges = to_chunks(wanted, size).ok_or(EncodeError::Ranges)?;
-        let file = self.place.open().map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => EncodeError::Gone,
-            _ => EncodeError::Io(error),
-        })?;
-        self.check(&file)?;
+        let file = self.open()?;
         let mut out = Out { out, error: None };
         let result = self.encode_ranges(&file, size, root, &ranges, &mut out);
         if let Some(error) = out.error {
             return Err(EncodeError::Out(error));
         }
         result
+    }
+
+    /// The file, which is still what was offered.
+    pub(super) fn open(&self) -> Result<File, EncodeError> {
+        let file = self.place.open().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => EncodeError::Gone,
+            _ => EncodeError::Io(error),
+        })?;
+        self.check(&file)?;
+        Ok(file)
+    }
+
+    /// The tree's hashes.
+    pub(super) fn open_hashes(&self) -> Result<Box<dyn ReadAt + '_>, EncodeError> {
+        self.hashes.open().map_err(|error| match error.kind() {
+            // A cache that was tidied away: hash again.
+            io::ErrorKind::NotFound => EncodeError::Changed,
+            _ => EncodeError::Io(error),
+        })
     }
 
     fn encode_ranges(
@@ -131,11 +146,7 @@ impl Prepared {
         out: impl Write,
     ) -> Result<(), EncodeError> {
         let tree = BaoTree::new(size, GROUP);
-        let data = self.hashes.open().map_err(|error| match error.kind() {
-            // A cache that was tidied away: hash again.
-            io::ErrorKind::NotFound => EncodeError::Changed,
-            _ => EncodeError::Io(error),
-        })?;
+        let data = self.open_hashes()?;
         let outboard = PreOrderOutboard { root: root.into(), tree, data };
         match encode_ranges_validated(file, outboard, ranges, out) {
             Ok(()) => Ok(()),
@@ -146,7 +157,7 @@ impl Prepared {
         }
     }
 
-    fn check(&self, file: &File) -> Result<(), EncodeError> {
+    pub(super) fn check(&self, file: &File) -> Result<(), EncodeError> {
         let now = Facts::of(file).map_err(EncodeError::Io)?;
         match now.same_content(&self.facts) {
             true => Ok(()),

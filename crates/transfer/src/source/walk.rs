@@ -3,6 +3,7 @@
 use super::place::{Facts, Place, Sort};
 use super::{bytes, Stopper, Symlinks, Top};
 use crate::entry::EntryPath;
+use crate::filter::Filters;
 use crate::store::{are_ours, link_stays_inside, STATE};
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -33,6 +34,7 @@ pub(super) struct Walk {
     tops: std::vec::IntoIter<Top>,
     sent: Option<Arc<HashSet<Vec<u8>>>>,
     symlinks: Symlinks,
+    filters: Arc<Filters>,
     stopper: Stopper,
     levels: Vec<Level>,
 }
@@ -46,18 +48,24 @@ impl Walk {
         tops: Vec<Top>,
         sent: Option<Arc<HashSet<Vec<u8>>>>,
         symlinks: Symlinks,
+        filters: Arc<Filters>,
         stopper: Stopper,
     ) -> Self {
-        Self { tops: tops.into_iter(), sent, symlinks, stopper, levels: Vec::new() }
+        Self { tops: tops.into_iter(), sent, symlinks, filters, stopper, levels: Vec::new() }
     }
 
     /// What lies at a place. None: nothing is said about it yet, its content comes first.
     fn look(&mut self, path: EntryPath, place: Place, follow: bool) -> Option<Found> {
         let skipped = |path, reason: String| Some(Found::Skipped { path, reason });
+        let facts = place.facts(follow);
+        let is_directory = facts.as_ref().is_ok_and(|facts| facts.sort == Sort::Directory);
+        if self.filters.exclude(&path, is_directory) {
+            return None;
+        }
         if path.0.len() > MAX_PATH {
             return Some(Found::Failed { path, reason: "its path is longer than 4096 bytes".into() });
         }
-        let facts = match place.facts(follow) {
+        let facts = match facts {
             Ok(facts) => facts,
             Err(error) => return Some(unreadable(path, &error)),
         };
@@ -162,15 +170,5 @@ impl Iterator for Walk {
             }
         }
         None
-    }
-}
-
-impl EntryPath {
-    /// Something in this directory.
-    fn join(&self, name: &[u8]) -> Self {
-        match self.0.is_empty() {
-            true => Self(name.to_vec()),
-            false => Self([&self.0, &b"/"[..], name].concat()),
-        }
     }
 }

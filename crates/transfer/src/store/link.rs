@@ -22,6 +22,7 @@ pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<Kept
         return Err(target.is_directory());
     }
     if !parent.read_link_contents(&target.name).is_ok_and(|there| there.as_os_str() == to) {
+        store.back_up(&parent, &target.name, &target.path).map_err(|error| why("keep a backup", error))?;
         place_atomically(claim.root(), target, &to, &parent).map_err(|error| why("make the link", error))?;
     }
     place::kept(set_time(&parent, &target.name, target.attributes))

@@ -7,6 +7,10 @@
 //!   what a peer may name at all, `path` says.
 //! - An entry whose mode or time cannot be set is stored all the same, and its answer reports it ([`Kept`]).
 //!
+//! # Older versions
+//! What an older version of a file, or a file with the same root under another name, has in common is copied (see `delta`, `renamed`),
+//! and the whole file is hashed again before it gets its name.
+//!
 //! # Directories
 //! A directory's mode and time are set when its entry comes. Entries below it may still be under way then: their arrival
 //! would change the time, and the mode might forbid it. So they are set when the last reception below it is over. The
@@ -17,43 +21,73 @@
 //! Directories and links are not forced to the disk one by one; a power cut may lose them, and the next run makes them
 //! anew.
 
+mod backup;
 mod claim;
+mod delta;
 mod link;
+pub(crate) mod mirror;
 mod partial;
 mod path;
 mod place;
+mod preview;
 pub(crate) mod ranges;
 mod reception;
+mod renamed;
 mod sync;
 mod valid;
 
 use crate::entry::{Entry, EntryPath, Kind};
 use crate::error::Error;
-use crate::wire::Why;
+use crate::wire::{Change, Why, Wishes};
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 use claim::{Active, Claim};
+pub use delta::{Delta, Next};
 pub(crate) use partial::{are_ours, lock};
 use partial::{Content, Partial};
 pub(crate) use path::{components, link_stays_inside, STATE};
 pub(crate) use place::MODE_BITS;
 use place::{refused, why, Attributes};
 pub use reception::Reception;
+use renamed::BySize;
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{fmt, io};
 use sync::Directories;
 
 /// How a store behaves.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct StoreOptions {}
+pub struct StoreOptions {
+    /// What jobs may ask of it.
+    pub allow: Allow,
+}
+
+/// What a job may do beyond storing files and replacing those of the same name. Nothing, unless the sink's user says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Allow {
+    /// Remove what was not sent, and learn its names.
+    pub delete: bool,
+    /// Keep what is replaced or removed in a directory of the job's choice.
+    pub backup: bool,
+}
+
+impl Allow {
+    /// Everything: the sink's user is the one who asks.
+    pub fn all() -> Self {
+        Self { delete: true, backup: true }
+    }
+}
 
 /// Where a sink stores. Cheap to clone; may be used from many threads.
 #[derive(Clone, Debug)]
 pub struct Store {
     inner: Arc<Inner>,
+    wishes: Arc<Wishes>,
+    /// Its files, listed when a job needs them.
+    by_size: Arc<OnceLock<BySize>>,
 }
 
 /// What the sink says to an entry.
@@ -65,6 +99,12 @@ pub enum Verdict {
     Busy,
     /// These ranges are wanted.
     Want(Reception),
+    /// An older version lies there, of which parts may do: a description is wanted first.
+    Describe(Delta),
+    /// What is there is newer, and the job leaves such files alone.
+    Newer,
+    /// The job only looks: this is what it would do.
+    Would(Change),
 }
 
 /// How much of an entry lies at its place.
@@ -78,6 +118,7 @@ pub enum Kept {
 
 struct Inner {
     root: Dir,
+    allow: Allow,
     directories: Directories,
     active: Mutex<Active>,
 }
@@ -118,7 +159,7 @@ impl Target {
 
 impl Store {
     /// A store below `dir`, which is made if it is not there.
-    pub fn open(dir: &Path, _options: StoreOptions) -> Result<Self, Error> {
+    pub fn open(dir: &Path, options: StoreOptions) -> Result<Self, Error> {
         let failed = |source| Error::File { doing: "open", path: dir.display().to_string(), source };
         std::fs::create_dir_all(dir).map_err(failed)?;
         let root = Dir::open_ambient_dir(dir, cap_std::ambient_authority()).map_err(failed)?;
@@ -133,12 +174,40 @@ impl Store {
             Err(_) => Vec::new(),
         };
         let active = Mutex::new(Active::with_older(&bases));
-        Ok(Self { inner: Arc::new(Inner { root, directories: Directories::default(), active }) })
+        let inner = Inner { root, allow: options.allow, directories: Directories::default(), active };
+        Ok(Self { inner: Arc::new(inner), wishes: Arc::default(), by_size: Arc::default() })
+    }
+
+    /// The same store, as a job asks for it.
+    ///
+    /// # Errors
+    /// What the store does not allow.
+    pub fn for_job(&self, wishes: Wishes) -> Result<Self, String> {
+        let Allow { delete, backup } = self.inner.allow;
+        let refused = |what, option| {
+            Err(format!("this side does not let a sender {what}: start it with `receive {option}`"))
+        };
+        if wishes.delete && !delete {
+            return refused("remove files", "--allow-delete");
+        }
+        if let Some(directory) = &wishes.backup {
+            if !backup {
+                return refused("choose a directory of backups", "--allow-backup");
+            }
+            components(directory).map_err(|reason| format!("\"{directory}\" is refused: {reason}"))?;
+        }
+        Ok(Self { inner: self.inner.clone(), wishes: Arc::new(wishes), by_size: Arc::default() })
     }
 
     /// What is to be done about an entry. Directories and links are made at once. Blocks: hashes what is there.
     pub fn consider(&self, entry: &Entry) -> Result<Verdict, Why> {
         let target = Target::of(entry)?;
+        if self.wishes.update && self.is_newer(entry, &target)? {
+            return Ok(Verdict::Newer);
+        }
+        if self.wishes.dry_run {
+            return self.preview(entry, &target);
+        }
         match &entry.kind {
             Kind::Directory => self.directory(&target).map(Verdict::Have),
             Kind::Symlink { target: to } => link::consider(self, &target, to).map(Verdict::Have),
@@ -186,10 +255,11 @@ impl Store {
             }
             let wanted = partial.wanted().map_err(|error| why("read the partial file", error))?;
             let complete = wanted.0.is_empty();
-            let reception = Reception::new(partial, wanted, target, claim);
+            let mut reception = Reception::new(partial, wanted, target, claim, self.clone());
+            let complete = complete || (before.is_none() && self.copy_renamed(&mut reception)?);
             return match complete {
                 true => reception.finish().map(Verdict::Have),
-                false => Ok(Verdict::Want(reception)),
+                false => Ok(Delta::of(reception)),
             };
         }
     }

@@ -1,14 +1,16 @@
 //! Receiving one file: verify, write, and give it its name.
 
-use super::partial::Partial;
+use super::partial::{self, Content, Partial};
 use super::place::{self, why, Attributes};
 use super::ranges;
-use super::{Claim, Kept, Target};
-use crate::entry::Wanted;
+use super::{Claim, Kept, Store, Target};
+use crate::entry::{Wanted, GROUP_BYTES};
 use crate::wire::Why;
 use bao_tree::io::sync::DecodeResponseIter;
 use bao_tree::io::{BaoContentItem, DecodeError};
-use cap_std::fs::Dir;
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read};
 
 /// A file that the sink wants. Holds the partial file's lock until it is dropped.
@@ -19,17 +21,45 @@ pub struct Reception {
     wanted: Wanted,
     target: Box<Target>,
     claim: Claim,
+    store: Store,
     named: bool,
+    /// Bytes were copied that nothing verified.
+    has_copies: bool,
 }
 
 impl Reception {
-    pub(super) fn new(partial: Partial, wanted: Wanted, target: Target, claim: Claim) -> Self {
-        Self { partial, wanted, target: Box::new(target), claim, named: false }
+    pub(super) fn new(partial: Partial, wanted: Wanted, target: Target, claim: Claim, store: Store) -> Self {
+        Self { partial, wanted, target: Box::new(target), claim, store, named: false, has_copies: false }
     }
 
     /// What is still missing: ask for exactly this.
     pub fn wanted(&self) -> &Wanted {
         &self.wanted
+    }
+
+    pub(super) fn content(&self) -> Content {
+        self.partial.content
+    }
+
+    pub(super) fn file(&mut self) -> &mut File {
+        &mut self.partial.file
+    }
+
+    /// What lies at the file's place, unless it is a link or worse.
+    pub(super) fn older_version(&self) -> Option<File> {
+        let parent = place::find(self.claim.root(), &self.target.parents).ok()??;
+        let mut options = OpenOptions::new();
+        options.read(true).follow(FollowSymlinks::No).nonblock(true);
+        let file = parent.open_with(&self.target.name, &options).ok()?;
+        file.metadata()
+            .is_ok_and(|there| there.is_file() && there.len() >= GROUP_BYTES)
+            .then(|| file.into_std())
+    }
+
+    /// Less is wanted, since bytes were copied from the older version.
+    pub(super) fn copied(&mut self, wanted: Wanted, any: bool) {
+        self.wanted = wanted;
+        self.has_copies |= any;
     }
 
     /// Takes the encoding of the wanted ranges, writes what verifies and gives the file its final name. `on_group` is
@@ -61,6 +91,13 @@ impl Reception {
         if length != self.partial.content.size {
             return Err(Why::Io("the partial file was changed by somebody else; send it again".into()));
         }
+        if self.has_copies
+            && !partial::hash(file, length).is_ok_and(|root| root == Some(self.partial.content.root))
+        {
+            // Nothing of it can be trusted.
+            _ = self.partial.remove(self.claim.root());
+            return Err(Why::Mismatch);
+        }
         let attributes: Attributes = self.target.attributes;
         let kept = attributes.apply(file)?;
         if let Err(error) = file.sync_all() {
@@ -73,6 +110,9 @@ impl Reception {
         if parent.symlink_metadata(&self.target.name).is_ok_and(|metadata| metadata.is_dir()) {
             return Err(self.target.is_directory());
         }
+        self.store
+            .back_up(&parent, &self.target.name, &self.target.path)
+            .map_err(|error| why("keep a backup", error))?;
         self.partial.remove_tree(self.claim.root()).map_err(|error| why("remove the tree file", error))?;
         place::writable(&parent, || self.rename_to(&parent))
             .map_err(|error| why("give the file its name", error))?;

@@ -35,6 +35,12 @@ fn a_flow_has_a_controller_a_transport_and_a_round_trip_time_in_their_ranges() {
             (FLOW, "dscp = 64", "64", "from 0 to 63"),
             (FLOW, r#"role = "middle""#, r#""middle""#, "use one of foreground, background"),
             (FLOW, "count = 1000000", "1000000", "from 0 to 20000"),
+            (
+                FLOW,
+                "hosts = \"h\"\ntraffic = { swarm = { chunk = \"9 kB\", persist = 1, idle_rtts = -1 } }",
+                "-1",
+                "from 0 to 100",
+            ),
             (FLOW, "nmae = 3", "nmae", r#"did you mean "name"?"#),
         ],
     );

@@ -76,7 +76,16 @@ pub const SWARM: &[Key] = &[
     key("chunk", Takes::Size, "bytes of a chunk"),
     key("slots", Takes::Count, "uploads of a peer at a time; 5 by default"),
     key("neighbours", Takes::Count, "peers that a peer may upload to; 10 by default"),
-    key("persist", Takes::Ratio, "probability that a slot's next chunk goes to the same neighbour"),
+    key(
+        "persist",
+        Takes::Ratio,
+        "probability that a slot's next chunk goes to the same neighbour, as soon as the last one is acknowledged",
+    ),
+    key(
+        "idle_rtts",
+        Takes::Number(0.0, 100.0),
+        "round trips of the empty path that a slot waits before the next chunk to the same neighbour; 0 by default",
+    ),
     key("uploaders", Takes::Count, "so many of the hosts upload, the others receive alone; all by default"),
 ];
 

@@ -153,6 +153,7 @@ pub fn move_one(prepared: &Prepared, store: &Store) -> Outcome {
                 Err(why) => Outcome::Failed(why),
             }
         }
+        Ok(other) => panic!("only a job that asks for it gets {other:?}"),
     }
 }
 

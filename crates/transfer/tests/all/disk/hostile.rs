@@ -19,8 +19,8 @@ fn stored(store: &Store, path: &[u8], bytes: &[u8]) -> Result<Kept, Why> {
     let (offered, encoded) = file(path, bytes);
     match store.consider(&offered)? {
         Verdict::Have(kept) => Ok(kept),
-        Verdict::Busy => panic!("busy"),
         Verdict::Want(reception) => reception.receive(&encoded[..], &mut |_, _| {}),
+        other => panic!("{other:?}"),
     }
 }
 

@@ -218,6 +218,7 @@ fn many_sessions_race_for_the_same_files_and_each_file_is_received_once() {
                                 };
                                 reception.receive(&encoded[..], &mut count).expect("stored");
                             }
+                            other => panic!("{other:?}"),
                         }
                     }
                 }

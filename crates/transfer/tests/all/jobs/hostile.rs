@@ -26,7 +26,7 @@ fn bytes(message: &impl Serialize) -> BytesMut {
 }
 
 fn end_of_offers() -> FromSource {
-    FromSource::EndOfOffers { failed: Default::default(), skipped: Default::default() }
+    FromSource::EndOfOffers { failed: Default::default(), skipped: Default::default(), extent: None }
 }
 
 /// A peer that says what it likes.
@@ -45,7 +45,7 @@ impl Raw {
     async fn source_of(dialer: &Arc<Dialer>, job: [u8; 16], lane: u16) -> Raw {
         let connection = Dial::dial(&**dialer).await.unwrap();
         let (mut send, receive) = connection.open_bi().await.unwrap();
-        send.write_all(&bytes(&Greeting::Push { job, lane })).await.unwrap();
+        send.write_all(&bytes(&Greeting::Push { job, lane, wishes: Default::default() })).await.unwrap();
         let mut incoming = Incoming::new(receive);
         assert_eq!(incoming.next::<Answer>().await.unwrap(), Some(Answer::Welcome));
         Raw { connection, send, incoming }
@@ -340,7 +340,9 @@ async fn a_source_that_never_listens_is_bounded() {
     let connection = Dial::dial(&*victim.far.dialer()).await.unwrap();
     connection.set_receive_window(1000_u32.into());
     let (mut send, _receive) = connection.open_bi().await.unwrap();
-    send.write_all(&bytes(&Greeting::Push { job: rand(), lane: 0 })).await.unwrap();
+    send.write_all(&bytes(&Greeting::Push { job: rand(), lane: 0, wishes: Default::default() }))
+        .await
+        .unwrap();
     let mut taken = 0;
     let all = async {
         for id in 0..100_000 {

@@ -8,22 +8,22 @@ use hdrhistogram::Histogram;
 pub const LATENESS_BOUND_MS: f64 = 5.0;
 
 /// A distribution of lateness with bounded memory; quantiles are within 1 %.
-pub(super) struct Distribution {
+pub struct Distribution {
     nanos: Histogram<u64>,
 }
 
 impl Distribution {
-    pub(super) fn new() -> Distribution {
+    pub fn new() -> Distribution {
         let nanos = Histogram::new_with_bounds(1, 600_000_000_000, 2);
         Distribution { nanos: nanos.expect("bug: these bounds are valid") }
     }
 
-    pub(super) fn add(&mut self, late: Span) {
+    pub fn add(&mut self, late: Span) {
         self.nanos.saturating_record(late.as_nanos());
     }
 
     /// None of nothing.
-    pub(super) fn lateness(&self) -> Option<Lateness> {
+    pub fn lateness(&self) -> Option<Lateness> {
         if self.nanos.is_empty() {
             return None;
         }

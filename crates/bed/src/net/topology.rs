@@ -1,0 +1,71 @@
+//! Both namespaces with everything in them.
+
+use super::address::{Addresses, Family, Side};
+use super::leftover;
+use super::namespace::Namespace;
+use super::netlink;
+use super::plan::Plan;
+use super::sysctl::{self, Setting};
+use super::tun::Tun;
+use crate::error::Error;
+
+/// The network of a run.
+#[derive(Debug)]
+pub struct Topology {
+    senders: Namespace,
+    receivers: Namespace,
+    tuns: Option<[Tun; 2]>,
+    settings: Vec<Setting>,
+    mtu: u32,
+}
+
+impl Topology {
+    /// Builds it, and kills the programs that earlier runs have left behind.
+    ///
+    /// # Errors
+    /// What the user may not do, with what is missing.
+    pub fn build(plan: &Plan) -> Result<Topology, Error> {
+        leftover::clean();
+        let (senders, receivers) = (Namespace::new()?, Namespace::new()?);
+        let (tun_of_senders, settings) = senders.run(|| prepare(Side::Senders, plan))??;
+        let (tun_of_receivers, _) = receivers.run(|| prepare(Side::Receivers, plan))??;
+        let tuns = Some([tun_of_senders, tun_of_receivers]);
+        Ok(Topology { senders, receivers, tuns, settings, mtu: plan.mtu })
+    }
+
+    /// The namespace of a side.
+    pub fn namespace(&self, side: Side) -> &Namespace {
+        match side {
+            Side::Senders => &self.senders,
+            Side::Receivers => &self.receivers,
+        }
+    }
+
+    /// The addresses of the flow with this index.
+    pub fn addresses(&self, family: Family, flow: usize) -> Addresses {
+        Addresses::of(family, flow)
+    }
+
+    /// The devices of the senders' and the receivers' side, for the wire between them; none if they were taken before.
+    pub fn take_tuns(&mut self) -> Option<[Tun; 2]> {
+        self.tuns.take()
+    }
+
+    /// The kernel's settings inside.
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
+
+    /// Largest IP packet, bytes.
+    pub fn mtu(&self) -> u32 {
+        self.mtu
+    }
+}
+
+fn prepare(side: Side, plan: &Plan) -> Result<(Tun, Vec<Setting>), Error> {
+    // Defaults of interfaces come before the interface.
+    let settings = sysctl::apply(sysctl::settings(plan))?;
+    let tun = Tun::open().map_err(Error::Tun)?;
+    netlink::prepare(side, plan)?;
+    Ok((tun, settings))
+}

@@ -1,0 +1,51 @@
+//! The three system calls that no safe crate offers: everything unsafe of the testbed, in one place.
+
+#![allow(unsafe_code)] // see each block
+
+use nix::errno::Errno;
+use nix::libc;
+use std::ffi::CString;
+use std::fs::File;
+use std::io;
+use std::mem;
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// Makes `file`, which has /dev/net/tun open, a TUN device of this name in the caller's network namespace: whole IP packets
+/// without a header before them.
+pub fn make_tun(file: &File, name: &str) -> io::Result<()> {
+    let name = CString::new(name)?;
+    // SAFETY: all bits zero is a valid `ifreq`, a C structure of numbers.
+    let mut request: libc::ifreq = unsafe { mem::zeroed() };
+    let places = request.ifr_name.len() - 1;
+    if name.as_bytes().len() > places {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    for (place, byte) in request.ifr_name.iter_mut().zip(name.as_bytes()) {
+        *place = *byte as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: the descriptor is open and the request outlives the call; the kernel writes the name back into it.
+    let done = unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &mut request) };
+    Errno::result(done).map(drop).map_err(io::Error::from)
+}
+
+/// Puts the calling thread among the real-time threads (SCHED_FIFO) at their lowest priority.
+pub fn become_real_time() -> io::Result<()> {
+    let param = libc::sched_param { sched_priority: 1 };
+    // SAFETY: the parameter outlives the call; 0 is the calling thread.
+    let done = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &param) };
+    Errno::result(done).map(drop).map_err(io::Error::from)
+}
+
+/// The program that `command` starts gets SIGKILL when the thread that starts it ends.
+pub fn die_with_thread(command: &mut Command) {
+    let ask = || {
+        // SAFETY: a system call with numbers only.
+        let done = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) };
+        Errno::result(done).map(drop).map_err(io::Error::from)
+    };
+    // SAFETY: between fork and exec this makes one system call and neither allocates nor locks.
+    unsafe { command.pre_exec(ask) };
+}

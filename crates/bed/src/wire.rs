@@ -1,0 +1,230 @@
+//! The wire between the two TUN devices: the scenario's network, run by the simulator's own links in real time.
+//!
+//! # Model
+//! A packet that the kernel sends in one namespace goes through the links of its flow's route and comes out in the other.
+//! Rates, queues, losses, delays, scripted faults and changes of routes are [`afteryou_sim::live`]'s, so one implementation
+//! serves both engines, and so do the measures at the links.
+//!
+//! # Time
+//! Time zero is the clock's, which may lie ahead when the wire starts. One thread forwards, real-time (SCHED_FIFO) where
+//! that is allowed, on a core of its own where there are several. How late it delivered packets is part of the result.
+//!
+//! # Known bad cases
+//! A packet that waits in the device while the thread is busy arrives when it is read. A receiver's kernel works on
+//! the wire's thread, so at several hundred Mbit/s the thread's own core is the limit.
+
+mod connections;
+mod cores;
+mod forwarder;
+mod ip;
+mod sizes;
+mod wake_up;
+
+pub use crate::lateness::LATENESS_BOUND_MS;
+pub use cores::{allowed as allowed_cores, run_on};
+pub use forwarder::Counts;
+pub use ip::set_tos;
+
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::lateness::Distribution;
+use crate::net::{Topology, Tun};
+use crate::system;
+use afteryou_base::Span;
+use afteryou_scenario::outcome::Lateness;
+use afteryou_scenario::passage::Content;
+use afteryou_scenario::{Passage, Scenario};
+use afteryou_sim::live::{Live, Measured};
+use connections::Connections;
+use forwarder::Forwarder;
+use nix::sys::eventfd::EventFd;
+use nix::sys::prctl::set_timerslack;
+use sizes::Sizes;
+use std::io;
+use std::sync::{mpsc, Arc};
+use std::thread::{self, JoinHandle};
+use wake_up::WakeUp;
+
+/// The longest round-trip time that needs real-time priority: there the bound of its error is 0.2 ms.
+pub const SHORT_TRIP: Span = Span::from_millis(10);
+
+/// Sees every packet at every link, on the wire's thread: it has to be quick.
+pub type Tap = Box<dyn FnMut(&Passage<'_>) + Send>;
+
+/// How a wire runs.
+pub struct Options {
+    /// The run's time.
+    pub clock: Clock,
+    /// Without real-time priority there is no run.
+    pub needs_real_time: bool,
+    /// The core that the wire's thread runs on, if it is to stay on one.
+    pub core: Option<usize>,
+    /// Sees the packets, if anybody does.
+    pub tap: Option<Tap>,
+}
+
+/// A wire at work. Dropping it ends it.
+#[derive(Debug)]
+pub struct Wire {
+    stop: Arc<EventFd>,
+    is_real_time: bool,
+    /// None once it was joined.
+    thread: Option<JoinHandle<Result<Report, Error>>>,
+}
+
+/// What a wire has done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// What happened at the links.
+    pub measured: Measured,
+    /// How late packets were delivered; none if there was no packet.
+    pub lateness: Option<Lateness>,
+    /// What is no measure of the network.
+    pub counts: Counts,
+    /// Connections that crossed the wire.
+    pub connections: usize,
+}
+
+impl Options {
+    /// With a clock, on any core, with real-time priority if there is some.
+    pub fn new(clock: Clock) -> Options {
+        Options { clock, needs_real_time: false, core: None, tap: None }
+    }
+
+    /// For one run of `scenario` that has the machine's cores to itself: the wire on the last one. Real-time priority is needed
+    /// if any path is short.
+    pub fn of_scenario(scenario: &Scenario, clock: Clock) -> Options {
+        let changed = scenario.route_change.iter().filter_map(|change| change.rtt);
+        let mut trips = scenario.flow.iter().map(|flow| flow.rtt).chain(changed);
+        Options {
+            needs_real_time: trips.any(|trip| trip.0 <= SHORT_TRIP),
+            core: allowed_cores()
+                .split_last()
+                .filter(|(_, others)| !others.is_empty())
+                .map(|(last, _)| *last),
+            ..Options::new(clock)
+        }
+    }
+}
+
+impl Wire {
+    /// Starts the wire of a topology, which has one.
+    ///
+    /// # Errors
+    /// A scenario that contradicts itself, a second wire, no real-time priority where it is needed.
+    pub fn start(topology: &mut Topology, scenario: &Scenario, options: Options) -> Result<Wire, Error> {
+        scenario.check()?;
+        let taken = || Error::Tun(io::Error::other("the devices of this topology have a wire already"));
+        let tuns = topology.take_tuns().ok_or_else(taken)?;
+        let (scenario, mtu) = (scenario.clone(), topology.mtu());
+        let stop = Arc::new(EventFd::new().map_err(|error| Error::Tun(error.into()))?);
+        let stopped = Arc::clone(&stop);
+        let (ready, started) = mpsc::channel();
+        let work = move || {
+            let is_real_time = prepare(&options)?;
+            // If nobody waits for this any more, the wire is dropped and stopped.
+            let _ = ready.send(is_real_time);
+            forward(&scenario, &tuns, options, mtu, &stopped)
+        };
+        let thread = thread::Builder::new().name("wire".to_owned()).spawn(work).map_err(Error::Thread)?;
+        let mut wire = Wire { stop, is_real_time: false, thread: Some(thread) };
+        match started.recv() {
+            Ok(is_real_time) => wire.is_real_time = is_real_time,
+            // The thread has ended: its result says why.
+            Err(_) => wire.join().map(drop)?,
+        }
+        Ok(wire)
+    }
+
+    /// Has its thread real-time priority?
+    pub fn is_real_time(&self) -> bool {
+        self.is_real_time
+    }
+
+    /// Did it end by itself? Then [`finish`](Self::finish) says why.
+    pub fn has_ended(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Ends it after everything that is due by now, and returns what it did. Packets in queues and on wires stay there.
+    ///
+    /// # Errors
+    /// A packet larger than the devices allow, links that lost count of bytes.
+    pub fn finish(mut self) -> Result<Report, Error> {
+        self.join()
+    }
+
+    fn join(&mut self) -> Result<Report, Error> {
+        let thread = self.thread.take().ok_or(Error::Crashed)?;
+        // It fails only after 2⁶⁴ − 1 of them.
+        let _ = self.stop.write(1);
+        thread.join().map_err(|_| Error::Crashed)?
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        let _ = self.join();
+    }
+}
+
+/// Prepares the calling thread; returns whether it has real-time priority.
+fn prepare(options: &Options) -> Result<bool, Error> {
+    run_on(options.core.as_slice());
+    // Without real-time priority timers may be bundled with others that are 1 µs away, not 50 µs as usual.
+    let _ = set_timerslack(1_000);
+    match system::become_real_time() {
+        Ok(()) => Ok(true),
+        Err(error) if options.needs_real_time => Err(Error::RealTime(error)),
+        Err(_) => Ok(false),
+    }
+}
+
+fn forward(
+    scenario: &Scenario,
+    tuns: &[Tun; 2],
+    options: Options,
+    mtu: u32,
+    stop: &EventFd,
+) -> Result<Report, Error> {
+    let network = scenario.network()?;
+    let Options { clock, mut tap, .. } = options;
+    let is_tapped = tap.is_some();
+    let mut marked = Vec::new();
+    let mut show = |passage: &Passage<'_>| {
+        if let Some(tap) = &mut tap {
+            with_mark(passage, &mut marked, tap);
+        }
+    };
+    let tap = is_tapped.then_some(&mut show as &mut dyn FnMut(&Passage<'_>));
+    let mut forwarder = Forwarder {
+        tuns,
+        live: Live::new(scenario, &network, tap)?,
+        clock,
+        sizes: &Sizes::of_scenario(scenario),
+        mtu,
+        lateness: Distribution::new(),
+        counts: Counts::default(),
+        connections: Connections::default(),
+        wake_up: WakeUp::default(),
+        buffer: vec![0; 1 << 16],
+        marked: Vec::new(),
+    };
+    forwarder.run(stop)?;
+    let Forwarder { live, lateness, counts, connections, .. } = forwarder;
+    Ok(Report {
+        measured: live.finish()?,
+        lateness: lateness.lateness(),
+        counts,
+        connections: connections.len(),
+    })
+}
+
+/// Shows a packet to `tap` with the mark that a queue has made, which it gets only behind the network.
+fn with_mark(passage: &Passage<'_>, marked: &mut Vec<u8>, tap: &mut Tap) {
+    let Content::Whole { packet } = passage.content else { return tap(passage) };
+    marked.clear();
+    marked.extend_from_slice(packet);
+    set_tos(marked, passage.dscp << 2 | passage.ecn.bits());
+    tap(&Passage { content: Content::Whole { packet: marked }, ..*passage });
+}

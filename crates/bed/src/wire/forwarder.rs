@@ -1,0 +1,161 @@
+//! The thread between the two devices.
+//!
+//! It sleeps in `ppoll` until a packet comes or one is due, and never spins: a real-time thread that does is stopped for a
+//! twentieth of each second. Departures follow from arrivals and the rate alone, so a late wake-up delays packets and does not
+//! slow the link down.
+//!
+//! A sleeping thread wakes some tens of µs after it should, four times in a round trip. The thread measures by how much
+//! ([`WakeUp`]) and sleeps for that much less; the packet that wakes it came that much earlier. So the usual lateness is in no
+//! delay; only what exceeds it is.
+
+use super::connections::{Connections, Place};
+use super::ip::{set_tos, Headers};
+use super::sizes::Sizes;
+use super::wake_up::WakeUp;
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::lateness::Distribution;
+use crate::net::{flow_of, Side, Tun};
+use afteryou_base::{Span, Time};
+use afteryou_sim::live::{Live, Real};
+use nix::errno::Errno;
+use nix::poll::{ppoll, PollFd, PollFlags};
+use nix::sys::eventfd::EventFd;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+/// Packets read from one device before the other has its turn.
+const BATCH: usize = 64;
+/// Longest sleep.
+const NAP: Span = Span::from_millis(100);
+
+/// What the thread works with.
+pub struct Forwarder<'a> {
+    pub tuns: &'a [Tun; 2],
+    pub live: Live<'a>,
+    pub clock: Clock,
+    pub sizes: &'a Sizes,
+    pub mtu: u32,
+    pub lateness: Distribution,
+    pub counts: Counts,
+    pub connections: Connections,
+    pub wake_up: WakeUp,
+    pub buffer: Vec<u8>,
+    /// A packet with another TOS byte.
+    pub marked: Vec<u8>,
+}
+
+/// What is no measure of the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Packets of nobody: neighbour discovery and the like.
+    pub strangers: u64,
+    /// Packets that the receiving device refused.
+    pub refused: u64,
+    /// Packets whose ECN field a queue changed.
+    pub marked: u64,
+}
+
+impl Forwarder<'_> {
+    /// Forwards until `stop` is written to.
+    pub fn run(&mut self, stop: &EventFd) -> Result<(), Error> {
+        let tuns = self.tuns;
+        let [first, second] = tuns;
+        let mut waits_for = [first.as_fd(), second.as_fd(), stop.as_fd()]
+            .map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN));
+        loop {
+            let now = self.clock.now();
+            self.deliver_due(now + self.wake_up.usual());
+            let began = self.clock.now();
+            let due = self.live.next_event().unwrap_or(Time::NEVER);
+            let sleep = due.since(began + self.wake_up.usual()).min(NAP);
+            let woken = ppoll(&mut waits_for, Some(Duration::from(sleep).into()), None);
+            match woken {
+                Ok(0) => {
+                    self.wake_up.woke(self.clock.now().since(began + sleep));
+                    continue;
+                }
+                Err(Errno::EINTR) => continue,
+                Ok(_) => {}
+                Err(error) => return Err(Error::Tun(error.into())),
+            }
+            let [sent, replied, stopped] = [0, 1, 2].map(|i: usize| waits_for[i].any().unwrap_or(true));
+            if stopped {
+                let now = self.clock.now();
+                self.deliver_due(now);
+                return Ok(());
+            }
+            // A packet that was there before the thread slept did not wake it.
+            let mut earlier = self.wake_up.usual().min(self.clock.now().since(began));
+            if sent {
+                self.read(&tuns[0], Side::Receivers, &mut earlier)?;
+            }
+            if replied {
+                self.read(&tuns[1], Side::Senders, &mut earlier)?;
+            }
+        }
+    }
+
+    /// Reads packets that go to `side`, of which the first came `earlier`.
+    fn read(&mut self, from: &Tun, side: Side, earlier: &mut Span) -> Result<(), Error> {
+        for _ in 0..BATCH {
+            let mut buffer = std::mem::take(&mut self.buffer);
+            let read = from.read(&mut buffer).map_err(Error::Tun);
+            let taken = match read {
+                Ok(Some(length)) => {
+                    self.take(&buffer[..length], side, std::mem::take(earlier)).map(|()| true)
+                }
+                Ok(None) => Ok(false),
+                Err(error) => Err(error),
+            };
+            self.buffer = buffer;
+            if !taken? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, packet: &[u8], side: Side, earlier: Span) -> Result<(), Error> {
+        let came = Time::ZERO + self.clock.now().since(Time::ZERO + earlier);
+        let found =
+            Headers::of(packet).and_then(|headers| Some((flow_of(side, headers.destination)?, headers)));
+        let Some((flow, headers)) = found.filter(|(flow, _)| *flow < self.sizes.flows()) else {
+            self.counts.strangers += 1;
+            return Ok(());
+        };
+        if packet.len() > self.mtu as usize {
+            return Err(Error::Oversized { bytes: packet.len(), mtu: self.mtu });
+        }
+        let is_reply = side == Side::Senders;
+        let Place { connection, is_new, number } =
+            self.connections.place(flow, is_reply, &headers, self.sizes.full(flow));
+        if is_new {
+            self.live.open(flow);
+        }
+        let size = self.sizes.on_link(flow, packet);
+        self.deliver_due(came);
+        self.live.offer(came, Real { connection, is_reply, number, tos: headers.tos, size, bytes: packet });
+        Ok(())
+    }
+
+    /// Writes the packets that are due to the devices behind the network.
+    fn deliver_due(&mut self, now: Time) {
+        let Forwarder { live, tuns, clock, lateness, counts, marked, .. } = self;
+        live.advance(now, &mut |due, real| {
+            let to = if real.is_reply { &tuns[0] } else { &tuns[1] };
+            let tos = Headers::of(real.bytes).map_or(real.tos, |headers| headers.tos);
+            let written = if tos == real.tos {
+                to.write(real.bytes)
+            } else {
+                counts.marked += 1;
+                marked.clear();
+                marked.extend_from_slice(real.bytes);
+                set_tos(marked, real.tos);
+                to.write(marked)
+            };
+            counts.refused += u64::from(written.is_err());
+            lateness.add(clock.now().since(due));
+        });
+    }
+}

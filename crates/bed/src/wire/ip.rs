@@ -1,0 +1,166 @@
+//! Headers of IP and of what it carries, as far as the wire has to know them. No panic on any bytes.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// What the wire reads of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Headers {
+    /// To whom it goes.
+    pub destination: IpAddr,
+    /// TOS or traffic-class byte.
+    pub tos: u8,
+    /// The protocol's number.
+    pub protocol: u8,
+    /// Source and destination port; 0 where there are none.
+    pub ports: [u16; 2],
+    /// TCP's sequence number; 0 of others.
+    pub sequence: u32,
+    /// TCP's SYN, which takes a sequence number.
+    pub is_syn: bool,
+    /// Bytes behind the headers of TCP or UDP.
+    pub payload: u32,
+}
+
+/// The number of TCP among IP's protocols.
+pub const TCP: u8 = 6;
+/// The number of UDP.
+pub const UDP: u8 = 17;
+
+impl Headers {
+    /// Reads a packet; none if it is no whole IP packet.
+    pub fn of(packet: &[u8]) -> Option<Headers> {
+        match packet.first()? >> 4 {
+            4 => Headers::of_v4(packet),
+            6 => Headers::of_v6(packet),
+            _ => None,
+        }
+    }
+
+    fn of_v4(packet: &[u8]) -> Option<Headers> {
+        let header = packet.first_chunk::<20>()?;
+        let begin = usize::from(header[0] & 0xf) * 4;
+        let destination = Ipv4Addr::new(header[16], header[17], header[18], header[19]);
+        let is_first = u16::from_be_bytes([header[6], header[7]]) & 0x1fff == 0;
+        let body = packet.get(begin..).filter(|_| is_first).unwrap_or_default();
+        Some(Headers::with_body(destination.into(), header[1], header[9], body))
+    }
+
+    fn of_v6(packet: &[u8]) -> Option<Headers> {
+        let header = packet.first_chunk::<40>()?;
+        let tos = header[0] << 4 | header[1] >> 4;
+        let destination = Ipv6Addr::from(<[u8; 16]>::try_from(&header[24..]).ok()?);
+        // Extension headers come with neither TCP nor UDP of these namespaces.
+        Some(Headers::with_body(destination.into(), tos, header[6], &packet[40..]))
+    }
+
+    fn with_body(destination: IpAddr, tos: u8, protocol: u8, body: &[u8]) -> Headers {
+        let word = |at: usize| body.get(at..at + 2).map_or(0, |word| u16::from_be_bytes([word[0], word[1]]));
+        let byte = |at: usize| body.get(at).copied().unwrap_or_default();
+        let other =
+            Headers { destination, tos, protocol, ports: [0; 2], sequence: 0, is_syn: false, payload: 0 };
+        let behind = |header: usize| body.len().saturating_sub(header) as u32;
+        match protocol {
+            TCP => Headers {
+                ports: [word(0), word(2)],
+                sequence: u32::from(word(4)) << 16 | u32::from(word(6)),
+                is_syn: byte(13) & 2 != 0,
+                payload: behind(usize::from(byte(12) >> 4) * 4),
+                ..other
+            },
+            UDP => Headers { ports: [word(0), word(2)], payload: behind(8), ..other },
+            _ => other,
+        }
+    }
+}
+
+/// Writes a TOS or traffic-class byte into a packet, with IPv4's checksum kept right (RFC 1624, equation 3).
+pub fn set_tos(packet: &mut [u8], tos: u8) {
+    match packet.first().map(|byte| byte >> 4) {
+        Some(4) if packet.len() >= 20 => {
+            let old = u16::from_be_bytes([packet[0], packet[1]]);
+            packet[1] = tos;
+            let new = u16::from_be_bytes([packet[0], tos]);
+            let checksum = u16::from_be_bytes([packet[10], packet[11]]);
+            let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
+            let sum = (sum & 0xffff) + (sum >> 16);
+            let sum = (sum & 0xffff) + (sum >> 16);
+            packet[10..12].copy_from_slice(&(!(sum as u16)).to_be_bytes());
+        }
+        Some(6) if packet.len() >= 40 => {
+            packet[0] = packet[0] & 0xf0 | tos >> 4;
+            packet[1] = packet[1] & 0x0f | tos << 4;
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 1071: the sum of a valid header is all ones.
+    fn is_valid(header: &[u8]) -> bool {
+        let words = header.chunks(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])));
+        let sum: u32 = words.sum();
+        (sum & 0xffff) + (sum >> 16) == 0xffff
+    }
+
+    /// The header of RFC 1071's usual example: 45 00 00 73 …, checksum b861.
+    const EXAMPLE: [u8; 20] = [
+        0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0x00, 0x01, 0xc0,
+        0xa8, 0x00, 0xc7,
+    ];
+
+    #[test]
+    fn every_tos_byte_can_be_written_and_the_checksum_stays_valid() {
+        assert!(is_valid(&EXAMPLE));
+        for old in 0..=255 {
+            let mut before = EXAMPLE;
+            set_tos(&mut before, old);
+            for new in 0..=255 {
+                let mut packet = before;
+                set_tos(&mut packet, new);
+                assert!(is_valid(&packet), "{old} to {new}");
+                assert_eq!(Headers::of(&packet).unwrap().tos, new);
+            }
+        }
+    }
+
+    #[test]
+    fn a_traffic_class_leaves_version_and_flow_label_as_they_are() {
+        let mut packet = [0; 40];
+        packet[..4].copy_from_slice(&[0x6a, 0xbc, 0xde, 0xf0]);
+        assert_eq!(Headers::of(&packet).unwrap().tos, 0xab);
+        set_tos(&mut packet, 0x03);
+        assert_eq!(packet[..4], [0x60, 0x3c, 0xde, 0xf0]);
+    }
+
+    #[test]
+    fn a_segment_of_tcp_shows_its_ports_number_and_payload() {
+        let mut packet = EXAMPLE.to_vec();
+        packet[9] = TCP;
+        let tcp = [0x13, 0x89, 0xc0, 0x00, 1, 2, 3, 4, 0, 0, 0, 0, 0x80, 0x02, 0, 0, 0, 0, 0, 0];
+        packet.extend(tcp);
+        packet.extend([0; 12 + 100]); // timestamps, then data
+        let headers = Headers::of(&packet).unwrap();
+        assert_eq!((headers.ports, headers.sequence), ([5001, 49152], 0x0102_0304));
+        assert_eq!((headers.is_syn, headers.payload), (true, 100));
+    }
+
+    #[test]
+    fn fragments_and_cut_packets_have_no_ports_and_do_no_harm() {
+        let mut fragment = EXAMPLE.to_vec();
+        fragment[7] = 1;
+        fragment.extend([7; 20]);
+        assert_eq!(Headers::of(&fragment).unwrap().ports, [0, 0]);
+        let mut packet = EXAMPLE.to_vec();
+        packet[9] = TCP;
+        packet.extend([0xff; 24]);
+        for length in 0..packet.len() {
+            let mut cut = packet[..length].to_vec();
+            assert_eq!(Headers::of(&cut).is_some(), length >= 20);
+            set_tos(&mut cut, 3);
+        }
+        assert_eq!(Headers::of(&[0x50; 60]), None);
+    }
+}

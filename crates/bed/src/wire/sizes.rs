@@ -1,0 +1,66 @@
+//! How large packets are on the links: a scenario says how many bytes of headers the rate counts, Ethernet's or none.
+
+use afteryou_scenario::transport::Protocol;
+use afteryou_scenario::{Flow, Scenario, Traffic};
+
+/// Bytes of headers that a packet has by itself beside those of IP: TCP with timestamps, UDP, and UDP with uTP.
+const TCP: u64 = 20 + 12;
+const UDP: u64 = 8;
+const UTP: u64 = 8 + 20;
+/// Bytes of IPv4's and IPv6's header.
+const V4: u64 = 20;
+const V6: u64 = 40;
+
+/// The sizes of all flows' packets.
+#[derive(Clone, Debug)]
+pub struct Sizes {
+    flows: Vec<OfFlow>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct OfFlow {
+    /// Bytes of headers in the scenario beyond those that a packet over IPv4 has.
+    framing: i64,
+    /// Payload of a full packet.
+    full: u32,
+}
+
+impl Sizes {
+    /// The sizes that a scenario says.
+    pub fn of_scenario(scenario: &Scenario) -> Sizes {
+        Sizes { flows: scenario.flow.iter().map(OfFlow::new).collect() }
+    }
+
+    /// How many flows there are.
+    pub fn flows(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Payload of a full packet of a flow, bytes.
+    pub fn full(&self, flow: usize) -> u32 {
+        self.flows[flow].full
+    }
+
+    /// Returns how many bytes a packet of a flow takes on links. Both families take the same: an experiment over IPv6 is
+    /// the scenario's.
+    pub fn on_link(&self, flow: usize, packet: &[u8]) -> u32 {
+        let longer = if packet.first().is_some_and(|byte| byte >> 4 == 6) { V6 - V4 } else { 0 };
+        let size = packet.len() as i64 + self.flows[flow].framing - longer as i64;
+        u32::try_from(size.max(1)).unwrap_or(u32::MAX)
+    }
+}
+
+impl OfFlow {
+    fn new(flow: &Flow) -> OfFlow {
+        let format = flow.packet_format();
+        let own = match (&flow.traffic, flow.transport.protocol()) {
+            (Traffic::Cbr { .. }, _) => V4 + UDP,
+            (_, Ok(Protocol::Tcp(_))) => V4 + TCP,
+            (_, Ok(Protocol::Utp(_))) => V4 + UTP,
+            // Of other protocols nothing is known: their packets count as they are.
+            _ => format.overhead.bytes(),
+        };
+        let framing = format.overhead.bytes() as i64 - own as i64;
+        OfFlow { framing, full: format.payload.bytes() as u32 }
+    }
+}

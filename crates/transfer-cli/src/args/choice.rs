@@ -1,0 +1,124 @@
+//! Which files a job is about, and what it does with what is there.
+
+use crate::args::repeated;
+use afteryou_terminal::failure::reason;
+use afteryou_terminal::Failure;
+use afteryou_transfer::entry::EntryPath;
+use afteryou_transfer::wire::Wishes;
+use clap::builder::BoolishValueParser;
+use clap::{Args, ValueHint};
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+/// Which files.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Choice {
+    /// Leave out files and directories that match, in the syntax of .gitignore; may be repeated
+    ///
+    /// A name matches in any directory; a pattern with a slash begins where the job does: /photos/raw, *.tmp, cache/, a/**/b.
+    /// The last pattern that matches decides.
+    #[arg(
+        long,
+        value_name = "PATTERN",
+        env = "AFTERYOU_EXCLUDE",
+        hide_env_values = true,
+        value_delimiter = '\n'
+    )]
+    pub exclude: Vec<String>,
+
+    /// Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded
+    #[arg(
+        long,
+        value_name = "PATTERN",
+        env = "AFTERYOU_INCLUDE",
+        hide_env_values = true,
+        value_delimiter = '\n'
+    )]
+    pub include: Vec<String>,
+
+    /// Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        env = "AFTERYOU_EXCLUDE_FROM",
+        hide_env_values = true
+    )]
+    pub exclude_from: Vec<PathBuf>,
+}
+
+impl Choice {
+    /// The patterns in the order in which they apply.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn patterns(&self) -> Result<Vec<String>, Failure> {
+        let mut patterns = Vec::new();
+        for file in &self.exclude_from {
+            let text = std::fs::read_to_string(file).map_err(|error| {
+                let file = repeated(file.as_os_str());
+                Failure::usage(format!("--exclude-from: cannot read {file}: {}", reason(&error)))
+            })?;
+            patterns.extend(text.lines().map(str::to_owned));
+        }
+        patterns.extend(self.exclude.iter().cloned());
+        patterns.extend(self.include.iter().map(|pattern| format!("!{pattern}")));
+        Ok(patterns)
+    }
+}
+
+/// What is done with files that are there already.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Mirroring {
+    /// Change nothing; print what would be stored, replaced and removed
+    #[arg(long, short = 'n', env = "AFTERYOU_DRY_RUN", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    pub dry_run: bool,
+
+    /// Leave files alone that are newer at the receiver
+    #[arg(long, short = 'u', env = "AFTERYOU_UPDATE", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    pub update: bool,
+
+    /// Afterwards remove at the receiver what is not there at the source, in the directories that were sent
+    ///
+    /// Excluded files stay. If anything failed or was left out, nothing is removed. A receiver must allow it: `receive
+    /// --allow-delete`. --dry-run prints the list.
+    #[arg(long, env = "AFTERYOU_DELETE", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    pub delete: bool,
+
+    /// Keep what is replaced or removed in this directory below the receiver's
+    ///
+    /// A receiver must allow it: `receive --allow-backup`.
+    #[arg(long, value_name = "DIR", env = "AFTERYOU_BACKUP_DIR", hide_env_values = true)]
+    pub backup_dir: Option<String>,
+}
+
+impl Mirroring {
+    /// As the other side is asked.
+    pub fn wishes(&self) -> Wishes {
+        let backup = self.backup_dir.as_deref().map(|dir| dir.trim_end_matches('/').trim_start_matches("./"));
+        Wishes {
+            dry_run: self.dry_run,
+            update: self.update,
+            delete: self.delete,
+            backup: backup.map(|dir| EntryPath(dir.as_bytes().to_vec())),
+        }
+    }
+
+    /// What the far end of ssh must allow: whoever may run it there may do all that it does.
+    pub fn far_options(&self) -> Vec<&'static OsStr> {
+        let options = [(self.delete, "--allow-delete"), (self.backup_dir.is_some(), "--allow-backup")];
+        options.into_iter().filter(|(asked, _)| *asked).map(|(_, option)| OsStr::new(option)).collect()
+    }
+}
+
+/// What a sender may ask of this receiver.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Allowing {
+    /// Let senders remove files below DIR that they do not have (`send --delete`), and learn their names
+    #[arg(long, env = "AFTERYOU_ALLOW_DELETE", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    pub allow_delete: bool,
+
+    /// Let senders keep what they replace in a directory below DIR (`send --backup-dir`)
+    #[arg(long, env = "AFTERYOU_ALLOW_BACKUP", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    pub allow_backup: bool,
+}

@@ -1,0 +1,122 @@
+//! Options of rsync, rclone, scp and curl that somebody types out of habit, and what they are called here.
+
+/// An option of another program, and the answer.
+struct Foreign {
+    options: &'static [&'static str],
+    answer: &'static str,
+}
+
+const fn foreign(options: &'static [&'static str], answer: &'static str) -> Foreign {
+    Foreign { options, answer }
+}
+
+const FOREIGN: &[Foreign] = &[
+    foreign(
+        &[
+            "-a",
+            "--archive",
+            "-r",
+            "--recursive",
+            "-R",
+            "-p",
+            "--perms",
+            "-t",
+            "--times",
+            "-l",
+            "--links",
+            "--metadata",
+        ],
+        "not needed: directories are sent whole, with modes, times and links",
+    ),
+    foreign(&["-z", "--compress", "-C", "--compressed"], "there is no compression"),
+    foreign(&["-c", "--checksum"], "not needed: contents are always compared"),
+    foreign(
+        &["-P", "--partial", "--append", "--append-verify", "--continue-at", "--resume"],
+        "not needed: the same command goes on where the last one ended",
+    ),
+    foreign(
+        &["--progress", "--stats-one-line", "--info"],
+        "not needed: progress is shown; --list names each file, --stats counts",
+    ),
+    foreign(
+        &["--bwlimit", "--limit-rate", "--transfers-limit", "--tpslimit"],
+        "use --max-rate 5Mbit/s, or 512k as rclone has it",
+    ),
+    foreign(&["-e", "--rsh"], "use --ssh-command \"ssh -p 2222\""),
+    foreign(&["--rsync-path"], "use --far-command /usr/local/bin/afteryou"),
+    foreign(
+        &["--del", "--delete-after", "--delete-before", "--delete-during", "--delete-delay"],
+        "use --delete: it removes at the end, if nothing failed",
+    ),
+    foreign(&["--delete-excluded"], "use --delete; excluded files stay"),
+    foreign(&["-b", "--backup", "--suffix"], "use --backup-dir DIR"),
+    foreign(
+        &["-f", "--filter", "--files-from", "--include-from", "-F"],
+        "use --exclude, --include and --exclude-from, in the syntax of .gitignore",
+    ),
+    foreign(&["-L", "--copy-links", "--copy-unsafe-links"], "use --symlinks follow"),
+    foreign(
+        &["--safe-links", "--no-links"],
+        "links that lead outside are left out; --symlinks skip leaves out all",
+    ),
+    foreign(&["--remove-source-files", "--move"], "files at the source are never removed"),
+    foreign(
+        &["--timeout", "--contimeout", "--connect-timeout", "--max-time"],
+        "use --give-up-after 60s: without it the job tries again until it is done",
+    ),
+    foreign(&["--transfers", "--checkers", "--multi-thread-streams"], "use --connections N"),
+    foreign(
+        &["-o", "--output", "-O", "--remote-name", "--output-dir"],
+        "name the directory behind the ticket: afteryou get TICKET DIR",
+    ),
+    foreign(
+        &["--retries", "--retry"],
+        "not needed: the job tries again until it is done, or --give-up-after",
+    ),
+    foreign(&["--size-only", "--ignore-times", "--modify-window"], "contents are always compared"),
+    foreign(&["--itemize-changes", "-i"], "use --list, or --dry-run to see what would change"),
+];
+
+/// What `option`, without its value, is called here.
+pub fn answer(option: &str) -> Option<&'static str> {
+    let known = FOREIGN.iter().find(|foreign| foreign.options.contains(&option));
+    known.map(|foreign| foreign.answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TransferCommand;
+    use clap::{Args, Command, Subcommand};
+
+    fn ours() -> Command {
+        TransferCommand::augment_subcommands(Command::new("afteryou"))
+    }
+
+    #[test]
+    fn no_option_that_exists_here_is_answered() {
+        let command = crate::args::SendArgs::augment_args(Command::new("send"));
+        for argument in command.get_arguments() {
+            let long = argument.get_long().map(|long| format!("--{long}"));
+            let short = argument.get_short().map(|short| format!("-{short}"));
+            for option in long.into_iter().chain(short) {
+                assert_eq!(answer(&option), None, "{option}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_option_in_an_answer_exists() {
+        let ours: Vec<String> = ours()
+            .get_subcommands()
+            .flat_map(|command| command.get_arguments().filter_map(clap::Arg::get_long))
+            .map(|long| format!("--{long}"))
+            .collect();
+        for foreign in FOREIGN {
+            for word in foreign.answer.split(|c: char| !c.is_ascii_alphabetic() && c != '-') {
+                let is_known = !word.starts_with("--") || ours.iter().any(|option| option == word);
+                assert!(is_known, "{word} in {:?}", foreign.answer);
+            }
+        }
+    }
+}

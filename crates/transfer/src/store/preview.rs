@@ -1,0 +1,65 @@
+//! What a job would do with an entry, without doing it.
+
+use super::partial::{self, Content};
+use super::place::Attributes;
+use super::{place, Kept, Store, Target, Verdict};
+use crate::entry::{Entry, Kind};
+use crate::wire::{Change, Why};
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, Metadata, OpenOptions};
+
+impl Store {
+    /// True if a file lies there that was modified after the one that is offered.
+    pub(super) fn is_newer(&self, entry: &Entry, target: &Target) -> Result<bool, Why> {
+        let Kind::File { .. } = entry.kind else { return Ok(false) };
+        let (_, there) = self.look(target)?;
+        let there = there.filter(Metadata::is_file).and_then(|there| there.modified().ok());
+        Ok(entry
+            .mtime
+            .to_system()
+            .is_some_and(|offered| there.is_some_and(|there| there.into_std() > offered)))
+    }
+
+    pub(super) fn preview(&self, entry: &Entry, target: &Target) -> Result<Verdict, Why> {
+        let (Some(parent), Some(there)) = self.look(target)? else {
+            return Ok(Verdict::Would(Change::Create));
+        };
+        let is_same = match &entry.kind {
+            Kind::Directory => there.is_dir(),
+            _ if there.is_dir() => return Err(target.is_directory()),
+            Kind::File { size, root } => {
+                let content = Content { size: *size, root: *root };
+                there.is_file() && there.len() == *size && has(&parent, target, content)
+            }
+            Kind::Symlink { target: to } => {
+                let written = parent.read_link_contents(&target.name).ok();
+                written.is_some_and(|written| crate::entry::bytes(written.as_os_str()) == *to)
+            }
+        };
+        Ok(match (is_same, differs(&target.attributes, &there)) {
+            (false, _) => Verdict::Would(Change::Replace),
+            (true, true) => Verdict::Would(Change::Adjust),
+            (true, false) => Verdict::Have(Kept::All),
+        })
+    }
+}
+
+/// True if this content lies there.
+fn has(parent: &Dir, target: &Target, content: Content) -> bool {
+    let mut options = OpenOptions::new();
+    options.read(true).follow(FollowSymlinks::No).nonblock(true);
+    let Ok(file) = parent.open_with(&target.name, &options) else { return false };
+    partial::hash(&file.into_std(), content.size).is_ok_and(|root| root == Some(content.root))
+}
+
+fn differs(attributes: &Attributes, there: &Metadata) -> bool {
+    #[cfg(unix)]
+    if let (Some(mode), false) = (attributes.mode, there.is_symlink()) {
+        use cap_std::fs::MetadataExt;
+        if there.mode() & 0o7777 != mode & place::MODE_BITS {
+            return true;
+        }
+    }
+    let modified = there.modified().map(cap_std::time::SystemTime::into_std).ok();
+    attributes.mtime.to_system().is_some_and(|time| modified != Some(time))
+}

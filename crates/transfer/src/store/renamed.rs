@@ -1,0 +1,94 @@
+//! Files that have another name at the source by now.
+//!
+//! # Model
+//! When the first large file comes for which nothing lies at its place, the store's files are listed by size, once in a job. One of the
+//! same size is hashed, and copied if it is the file that is offered. Small files are not looked for: to list them costs more than
+//! to send them.
+//!
+//! # Bounds
+//! The list has at most [`MOST`] files, and of one size [`TRIES`] are hashed for an offer.
+
+use super::partial;
+use super::reception::Reception;
+use super::{place, Store, STATE};
+use crate::entry::{bytes, EntryPath, Wanted};
+use crate::wire::Why;
+use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, OpenOptions};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+
+/// Smallest file that is looked for, bytes.
+const LEAST: u64 = 1024 * 1024;
+/// Files that are listed.
+const MOST: usize = 100_000;
+/// Files of the same size that are hashed.
+const TRIES: usize = 4;
+
+/// Files by their sizes.
+pub(super) type BySize = HashMap<u64, Vec<EntryPath>>;
+
+impl Store {
+    /// Fills the partial file from a file with the same content, if the store has one.
+    pub(super) fn copy_renamed(&self, reception: &mut Reception) -> Result<bool, Why> {
+        let content = reception.content();
+        if content.size < LEAST {
+            return Ok(false);
+        }
+        let by_size = self.by_size.get_or_init(|| list(&self.inner.root));
+        for path in by_size.get(&content.size).into_iter().flatten().take(TRIES) {
+            let Some(file) = self.open_file(path) else { continue };
+            if !partial::hash(&file, content.size).is_ok_and(|root| root == Some(content.root)) {
+                continue;
+            }
+            tracing::debug!(%path, "the same content lies here under another name");
+            copy(&file, reception.file(), content.size).map_err(|error| place::why("copy a file", error))?;
+            reception.copied(Wanted::default(), true);
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn open_file(&self, path: &EntryPath) -> Option<File> {
+        let mut steps = super::components(path).ok()?;
+        let name = steps.pop()?;
+        let parent = place::find(&self.inner.root, &steps).ok()??;
+        let mut options = OpenOptions::new();
+        options.read(true).follow(FollowSymlinks::No).nonblock(true);
+        Some(parent.open_with(name, &options).ok()?.into_std())
+    }
+}
+
+/// Anew from its beginning; the system may share the blocks.
+fn copy(from: &File, to: &mut File, size: u64) -> io::Result<()> {
+    io::Seek::rewind(&mut &*from)?;
+    io::Seek::rewind(to)?;
+    let copied = io::copy(&mut io::Read::take(from, size), to)?;
+    match copied == size {
+        true => Ok(()),
+        false => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+/// Large files below a directory; what cannot be read is not there.
+fn list(root: &Dir) -> BySize {
+    let mut found = BySize::new();
+    let mut count = 0;
+    let Ok(top) = root.try_clone() else { return found };
+    let mut open = vec![(EntryPath::default(), top)];
+    while let Some((path, dir)) = open.pop() {
+        for entry in dir.entries().into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let path = path.join(&bytes(&name));
+            let Ok(metadata) = entry.metadata() else { continue };
+            if metadata.is_dir() && !path.0.eq_ignore_ascii_case(STATE.as_bytes()) {
+                open.extend(dir.open_dir_nofollow(&name).ok().map(|dir| (path, dir)));
+            } else if metadata.is_file() && metadata.len() >= LEAST && count < MOST {
+                count += 1;
+                found.entry(metadata.len()).or_default().push(path);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,7 @@
+"""``python -m afteryou`` is the command."""
+
+import sys
+
+from afteryou._command import run
+
+sys.exit(run())
