@@ -85,7 +85,7 @@ fn difference(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
 fn lower_end_of_difference(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     let lower = |value: Value| match value.half_width {
         Some(half) => Ok(Value { value: value.value - half, half_width: None, ..value }),
-        None => Err(Error::NoReading("an interval needs two seeds or more".to_owned())),
+        None => Err(Error::NoReading("an interval needs three seeds or more".to_owned())),
     };
     difference(samples, args)?.into_iter().map(lower).collect()
 }
@@ -153,14 +153,15 @@ mod tests {
     use super::super::tests::{args, grid_samples, sample};
     use super::*;
 
-    /// Differences of 2 and 4: mean 3, standard error 1, and Student's t of one degree of freedom is 12.706.
+    /// Differences of 2, 4 and 6: mean 4, standard error 2/√3, and Student's t of two degrees of freedom is 4.303.
     #[test]
     fn the_lower_end_of_a_difference_is_that_of_its_paired_interval() {
-        let samples = [sample(&[("kind", "x")], &[3.0, 5.0]), sample(&[("kind", "y")], &[1.0, 1.0])];
+        let samples =
+            [sample(&[("kind", "x")], &[3.0, 5.0, 7.0]), sample(&[("kind", "y")], &[1.0, 1.0, 1.0])];
         let samples: Vec<&Sample> = samples.iter().collect();
         let with = args("of = { kind = \"x\" }\nminus = { kind = \"y\" }");
         let lower = &lower_end_of_difference(&samples, &with).unwrap()[0];
-        assert!((lower.value - (3.0 - 12.706)).abs() < 0.001, "{}", lower.value);
+        assert!((lower.value - (4.0 - 4.303 * 2.0 / 3.0f64.sqrt())).abs() < 0.001, "{}", lower.value);
         let with_one_seed = grid_samples(&[("x", "1", 5.0), ("y", "1", 1.0)]);
         assert!(lower_end_of_difference(&with_one_seed.iter().collect::<Vec<_>>(), &with).is_err());
     }
