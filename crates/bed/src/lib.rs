@@ -1,7 +1,8 @@
 //! Experiments with real packets.
 //!
-//! Nothing here needs privileges and nothing leaves the machine: programs talk over loopback, and a [`relay`] between
-//! their sockets plays the network. [`run`] takes a whole scenario and answers with an outcome.
+//! Nothing leaves the machine. [`run`] needs no privileges: programs talk over loopback, and a [`relay`] between their sockets
+//! plays the network. The testbed has network namespaces, so the kernel's own TCP can take part. Both take a whole scenario
+//! and answer with an outcome.
 
 pub mod clock;
 pub mod error;
@@ -12,6 +13,8 @@ pub mod relay;
 pub mod run;
 #[cfg(target_os = "linux")]
 mod system;
+#[cfg(target_os = "linux")]
+pub mod testbed;
 #[cfg(target_os = "linux")]
 pub mod wire;
 

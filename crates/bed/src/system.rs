@@ -1,4 +1,4 @@
-//! The three system calls that no safe crate offers: everything unsafe of the testbed, in one place.
+//! The four system calls that no safe crate offers: everything unsafe of the testbed, in one place.
 
 #![allow(unsafe_code)] // see each block
 
@@ -8,6 +8,7 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::mem;
+use std::net::TcpStream;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -48,4 +49,17 @@ pub fn die_with_thread(command: &mut Command) {
     };
     // SAFETY: between fork and exec this makes one system call and neither allocates nor locks.
     unsafe { command.pre_exec(ask) };
+}
+
+/// What the kernel knows about a connection (TCP_INFO).
+pub fn tcp_info(stream: &TcpStream) -> io::Result<libc::tcp_info> {
+    // SAFETY: all bits zero is a valid `tcp_info`, a C structure of numbers.
+    let mut info: libc::tcp_info = unsafe { mem::zeroed() };
+    let mut length = mem::size_of::<libc::tcp_info>() as libc::socklen_t;
+    let place = (&raw mut info).cast();
+    // SAFETY: the descriptor is open, and the kernel writes no more than `length` bytes into `info`, which outlives the call.
+    let done = unsafe {
+        libc::getsockopt(stream.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, place, &mut length)
+    };
+    Errno::result(done).map(|_| info).map_err(io::Error::from)
 }

@@ -20,7 +20,7 @@ const OVERHEAD: u64 = 28;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Both ends before they start.
-pub(super) struct Ends {
+pub(crate) struct Ends {
     flow: Flow,
     client: UdpSocket,
     server: UdpSocket,
@@ -29,27 +29,37 @@ pub(super) struct Ends {
 }
 
 /// The two threads of a call. Dropping it does not stop them: `over` does.
-pub(super) struct Call {
+pub(crate) struct Call {
     threads: [JoinHandle<()>; 2],
 }
 
 impl Ends {
-    pub(super) fn open(flow: &Flow, rate: Rate, payload: Size) -> Result<Ends, Error> {
+    pub(crate) fn open(flow: &Flow, rate: Rate, payload: Size) -> Result<Ends, Error> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let socket = || UdpSocket::bind(address).map_err(|source| Error::Socket { address, source });
-        let client = socket()?;
-        let refused = |source| Error::Socket { address, source };
-        SockRef::from(&client).set_tos_v4(u32::from(flow.dscp().bits()) << 2).map_err(refused)?;
-        Ok(Ends { flow: flow.clone(), client, server: socket()?, rate, payload })
+        Ends::with_sockets(flow, [socket()?, socket()?], rate, payload)
     }
 
-    pub(super) fn server_addr(&self) -> Result<SocketAddr, Error> {
+    /// Ends with the sender's and the receiver's socket.
+    pub(crate) fn with_sockets(
+        flow: &Flow,
+        [client, server]: [UdpSocket; 2],
+        rate: Rate,
+        payload: Size,
+    ) -> Result<Ends, Error> {
+        let address = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        let refused = |source| Error::Socket { address, source };
+        SockRef::from(&client).set_tos_v4(u32::from(flow.dscp().bits()) << 2).map_err(refused)?;
+        Ok(Ends { flow: flow.clone(), client, server, rate, payload })
+    }
+
+    pub(crate) fn server_addr(&self) -> Result<SocketAddr, Error> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         self.server.local_addr().map_err(|source| Error::Socket { address, source })
     }
 
     /// Starts both threads; they end once `over` is set.
-    pub(super) fn start(
+    pub(crate) fn start(
         self,
         front: SocketAddr,
         link_rate: Rate,
@@ -75,7 +85,7 @@ impl Ends {
 }
 
 impl Call {
-    pub(super) fn join(self) {
+    pub(crate) fn join(self) {
         self.threads.into_iter().for_each(|thread| drop(thread.join()));
     }
 }

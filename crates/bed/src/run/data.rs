@@ -16,14 +16,14 @@ pub enum Source {
 }
 
 /// An open source.
-pub(super) enum Bytes {
+pub(crate) enum Bytes {
     Made(blake3::OutputReader),
     File(PathBuf, File),
 }
 
 impl Bytes {
     /// Opens the source of the flow named `flow`.
-    pub(super) fn open(source: &Source, seed: u64, flow: &str) -> Result<Bytes, Error> {
+    pub(crate) fn open(source: &Source, seed: u64, flow: &str) -> Result<Bytes, Error> {
         match source {
             Source::Made => {
                 let mut hasher = blake3::Hasher::new();
@@ -38,7 +38,7 @@ impl Bytes {
     }
 
     /// Fills `buf` with the next bytes and returns how many; 0 at the end.
-    pub(super) fn read(&mut self, buf: &mut [u8]) -> Result<usize, Error> {
+    pub(crate) fn read(&mut self, buf: &mut [u8]) -> Result<usize, Error> {
         match self {
             Bytes::Made(reader) => {
                 reader.fill(buf);
@@ -53,18 +53,18 @@ impl Bytes {
 
 /// Counts and hashes one end of a transfer.
 #[derive(Default)]
-pub(super) struct Digest {
+pub(crate) struct Digest {
     hasher: blake3::Hasher,
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 impl Digest {
-    pub(super) fn update(&mut self, data: &[u8]) {
+    pub(crate) fn update(&mut self, data: &[u8]) {
         self.hasher.update(data);
         self.bytes += data.len() as u64;
     }
 
-    pub(super) fn hex(&self) -> String {
+    pub(crate) fn hex(&self) -> String {
         self.hasher.finalize().to_hex().to_string()
     }
 }

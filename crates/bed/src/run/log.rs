@@ -11,54 +11,54 @@ const LATELY: Span = Span::from_millis(1000);
 
 /// Which clock time a scenario time is.
 #[derive(Clone, Copy)]
-pub(super) struct Timing {
-    pub(super) clock: Clock,
+pub(crate) struct Timing {
+    pub(crate) clock: Clock,
     /// When the scenario's `from` is.
-    pub(super) begins: Time,
-    pub(super) from: Span,
+    pub(crate) begins: Time,
+    pub(crate) from: Span,
 }
 
 impl Timing {
     /// Scenario time now.
-    pub(super) fn now(&self) -> Span {
+    pub(crate) fn now(&self) -> Span {
         self.scenario_time(self.clock.now())
     }
 
-    pub(super) fn scenario_time(&self, at: Time) -> Span {
+    pub(crate) fn scenario_time(&self, at: Time) -> Span {
         self.from + at.since(self.begins)
     }
 
-    pub(super) fn time_of(&self, at: Span) -> Time {
+    pub(crate) fn time_of(&self, at: Span) -> Time {
         self.begins + (at - self.from)
     }
 
-    pub(super) async fn sleep_until_or_never(&self, at: Option<Span>) {
+    pub(crate) async fn sleep_until_or_never(&self, at: Option<Span>) {
         match at {
             Some(at) => self.sleep_until(at).await,
             None => std::future::pending().await,
         }
     }
 
-    pub(super) async fn sleep_until(&self, at: Span) {
+    pub(crate) async fn sleep_until(&self, at: Span) {
         tokio::time::sleep_until(self.clock.instant_of(self.time_of(at)).into()).await;
     }
 }
 
 /// What a flow leaves behind, written by its tasks and read by the sampler.
 #[derive(Default)]
-pub(super) struct Log {
+pub(crate) struct Log {
     inner: Mutex<LogInner>,
 }
 
 #[derive(Default)]
-pub(super) struct LogInner {
+pub(crate) struct LogInner {
     /// (scenario time, bytes received).
-    pub(super) received: Vec<(Span, u64)>,
+    pub(crate) received: Vec<(Span, u64)>,
     /// (scenario time, delay beyond the empty path).
-    pub(super) delays: Vec<(Span, Span)>,
-    pub(super) samples: Vec<Sample>,
-    pub(super) started: Option<Span>,
-    pub(super) stopped: Option<Span>,
+    pub(crate) delays: Vec<(Span, Span)>,
+    pub(crate) samples: Vec<Sample>,
+    pub(crate) started: Option<Span>,
+    pub(crate) stopped: Option<Span>,
     sender: Option<Monitor>,
     receiver: Option<Monitor>,
     /// Bytes that the receiver's counter had reached.
@@ -66,49 +66,55 @@ pub(super) struct LogInner {
 }
 
 /// The sender's state at a moment.
-pub(super) struct Sample {
-    pub(super) at: Span,
-    pub(super) controller: Snapshot,
-    pub(super) timeouts: u64,
+pub(crate) struct Sample {
+    pub(crate) at: Span,
+    pub(crate) controller: Snapshot,
+    pub(crate) timeouts: u64,
 }
 
 impl Log {
-    pub(super) fn lock(&self) -> MutexGuard<'_, LogInner> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, LogInner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn received(&self, at: Span, bytes: u64) {
+    pub(crate) fn received(&self, at: Span, bytes: u64) {
         self.lock().received.push((at, bytes));
     }
 
-    pub(super) fn delayed(&self, at: Span, delay: Span) {
+    pub(crate) fn delayed(&self, at: Span, delay: Span) {
         self.lock().delays.push((at, delay));
     }
 
-    pub(super) fn started(&self, at: Span, sender: Monitor) {
+    pub(crate) fn started(&self, at: Span, sender: Monitor) {
         let mut log = self.lock();
         (log.started, log.sender) = (Some(at), Some(sender));
     }
 
-    pub(super) fn stopped(&self, at: Span) {
+    /// It has started without a monitor.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn began(&self, at: Span) {
+        self.lock().started = Some(at);
+    }
+
+    pub(crate) fn stopped(&self, at: Span) {
         let mut log = self.lock();
         (log.stopped, log.sender) = (Some(at), None);
     }
 
     /// The receiving end is there: from now on its counter says what has arrived.
-    pub(super) fn accepted(&self, receiver: Monitor) {
+    pub(crate) fn accepted(&self, receiver: Monitor) {
         self.lock().receiver = Some(receiver);
     }
 
     /// What the receiver had in the end.
-    pub(super) fn arrived_in_all(&self, at: Span, bytes: u64) {
+    pub(crate) fn arrived_in_all(&self, at: Span, bytes: u64) {
         let mut log = self.lock();
         log.count(at, bytes);
         log.receiver = None;
     }
 
     /// The transfer was cut off: what has arrived by now counts, what is still buffered is not sent.
-    pub(super) fn cut_off(&self, at: Span) {
+    pub(crate) fn cut_off(&self, at: Span) {
         let mut log = self.lock();
         log.stopped = Some(at);
         log.sender.take().iter().for_each(Monitor::abort);
@@ -120,7 +126,7 @@ impl Log {
         receiver.abort();
     }
 
-    pub(super) fn sample(&self, at: Span) {
+    pub(crate) fn sample(&self, at: Span) {
         let mut log = self.lock();
         if let Some(statistics) = log.sender.as_ref().and_then(Monitor::statistics) {
             log.samples.push(Sample { at, controller: statistics.controller, timeouts: statistics.timeouts });
@@ -130,7 +136,7 @@ impl Log {
         }
     }
 
-    pub(super) fn progress(&self, now: Span) -> (f64, u64, Option<Snapshot>) {
+    pub(crate) fn progress(&self, now: Span) -> (f64, u64, Option<Snapshot>) {
         let log = self.lock();
         let since = now - LATELY;
         let lately: u64 =

@@ -14,7 +14,7 @@ use afteryou_utp::config::DEFAULT_PAYLOAD;
 use std::sync::Arc;
 
 /// Steps between two points of a rate curve.
-const STEPS_PER_RATE: f64 = 2.0;
+pub(crate) const STEPS_PER_RATE: f64 = 2.0;
 /// Time between two points of other curves if the scenario has no `sample`, s.
 const STEP_S: f64 = 0.1;
 /// Headers of uTP, UDP and IPv4, bytes.
@@ -23,20 +23,20 @@ const UTP_OVERHEAD: f64 = 48.0;
 const UDP_OVERHEAD: f64 = 28.0;
 
 /// Everything that was written down in a run.
-pub(super) struct Raw<'a> {
-    pub(super) timing: Timing,
-    pub(super) scenario: &'a Scenario,
-    pub(super) logs: &'a [Arc<Log>],
+pub(crate) struct Raw<'a> {
+    pub(crate) timing: Timing,
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) logs: &'a [Arc<Log>],
     /// Of the link's two directions.
-    pub(super) links: &'a [LinkLog; 2],
-    pub(super) lateness: Option<Lateness>,
+    pub(crate) links: &'a [LinkLog; 2],
+    pub(crate) lateness: Option<Lateness>,
 }
 
 /// A half-open interval of scenario time, s.
 #[derive(Clone, Copy)]
-struct Interval {
-    from: f64,
-    to: f64,
+pub(crate) struct Interval {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
 }
 
 impl Interval {
@@ -44,13 +44,13 @@ impl Interval {
         (self.from..self.to).contains(&at.as_secs_f64())
     }
 
-    fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         self.to - self.from
     }
 }
 
 /// Returns the outcome.
-pub(super) fn measure(raw: &Raw<'_>) -> Run {
+pub(crate) fn measure(raw: &Raw<'_>) -> Run {
     let whole = raw.whole();
     let mut run = Run {
         duration_s: round(whole.seconds(), 3),
@@ -65,7 +65,7 @@ pub(super) fn measure(raw: &Raw<'_>) -> Run {
 }
 
 /// What a direction of the link did, taken in packet by packet: a long run has more packets than memory.
-pub(super) struct LinkLog {
+pub(crate) struct LinkLog {
     windows: Vec<(Interval, Passed)>,
     /// Flows of both classes meet here.
     is_mixed: bool,
@@ -75,7 +75,7 @@ pub(super) struct LinkLog {
     /// Length of a step, s.
     step_s: f64,
     /// Time in the queue of the newest packet, ms.
-    pub(super) latest_ms: Option<f64>,
+    pub(crate) latest_ms: Option<f64>,
 }
 
 /// What passed in one window.
@@ -90,7 +90,7 @@ struct Passed {
 
 impl LinkLog {
     /// A log of `scenario` from the time `from` on.
-    pub(super) fn new(scenario: &Scenario, from: Span, is_baseline: bool) -> LinkLog {
+    pub(crate) fn new(scenario: &Scenario, from: Span, is_baseline: bool) -> LinkLog {
         let place = |window: &Window| place(window, scenario, from.as_secs_f64(), is_baseline);
         let windows = scenario.measure.iter().map(|window| (place(window), Passed::default())).collect();
         let lower = scenario.flow.iter().filter(|flow| flow.dscp() == Dscp::LE).count();
@@ -100,7 +100,7 @@ impl LinkLog {
     }
 
     /// Takes in a packet of its direction.
-    pub(super) fn take(&mut self, record: &Record, timing: Timing) {
+    pub(crate) fn take(&mut self, record: &Record, timing: Timing) {
         let Fate::Sent { dequeued_at, sojourn, .. } = record.fate else {
             return;
         };
@@ -124,7 +124,7 @@ impl LinkLog {
 }
 
 /// Time between two points of a curve, s.
-fn step_s(scenario: &Scenario) -> f64 {
+pub(crate) fn step_s(scenario: &Scenario) -> f64 {
     scenario.sample.map_or(STEP_S, |sample| sample.as_secs_f64())
 }
 
@@ -277,13 +277,13 @@ impl Raw<'_> {
 
 /// Bytes received as a function of time: the receiver's counter was read now and then, and between two readings it is
 /// taken to have grown evenly. Counting each reading at its own time would make rates jump with the reader's clock.
-struct Received {
+pub(crate) struct Received {
     /// (time in s, bytes until then), ascending.
     readings: Vec<(f64, f64)>,
 }
 
 impl Received {
-    fn of(log: &LogInner) -> Received {
+    pub(crate) fn of(log: &LogInner) -> Received {
         let mut bytes = 0.0;
         let readings = log.received.iter().map(|(at, n)| {
             bytes += *n as f64;
@@ -292,7 +292,7 @@ impl Received {
         Received { readings: readings.collect() }
     }
 
-    fn until(&self, at: f64) -> f64 {
+    pub(crate) fn until(&self, at: f64) -> f64 {
         let next = self.readings.partition_point(|(reading, _)| *reading < at);
         match (next.checked_sub(1).map(|last| self.readings[last]), self.readings.get(next)) {
             (Some((_, bytes)), None) => bytes,
@@ -310,7 +310,7 @@ fn steps(whole: Interval, step_s: f64) -> usize {
 }
 
 /// Values in equal steps.
-struct Curve {
+pub(crate) struct Curve {
     start_s: f64,
     step_s: f64,
     values: Vec<Option<f64>>,
@@ -318,7 +318,7 @@ struct Curve {
 
 impl Curve {
     /// Mean rates of each step, Mbit/s.
-    fn rates(whole: Interval, step_s: f64, received: &Received) -> Curve {
+    pub(crate) fn rates(whole: Interval, step_s: f64, received: &Received) -> Curve {
         let edge = |i: usize| received.until(whole.from + i as f64 * step_s);
         let rate = |i| (edge(i + 1) - edge(i)) * 8.0 / 1e6 / step_s;
         Curve {
@@ -329,7 +329,7 @@ impl Curve {
     }
 
     /// Means within each step; a step without points has none.
-    fn means(whole: Interval, step_s: f64, points: impl Iterator<Item = (Span, f64)>) -> Curve {
+    pub(crate) fn means(whole: Interval, step_s: f64, points: impl Iterator<Item = (Span, f64)>) -> Curve {
         Curve::of_bins(whole, step_s, Curve::bins(whole, step_s, points))
     }
 
@@ -354,7 +354,7 @@ impl Curve {
         self.values.iter().any(Option::is_some)
     }
 
-    fn series(self, of: &str, quantity: &str, unit: &str) -> Series {
+    pub(crate) fn series(self, of: &str, quantity: &str, unit: &str) -> Series {
         Series {
             of: of.to_owned(),
             quantity: quantity.to_owned(),

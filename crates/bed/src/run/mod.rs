@@ -10,13 +10,13 @@
 //! one then begins two seconds before the first foreground transfer: earlier there is nothing in it but traffic at a
 //! constant rate, and windows from that time are measured over those two seconds.
 
-mod cbr;
+pub(crate) mod cbr;
 mod data;
-mod log;
-mod measure;
+pub(crate) mod log;
+pub(crate) mod measure;
 mod session;
 mod support;
-mod transfer;
+pub(crate) mod transfer;
 
 pub use data::Source;
 pub use support::supports;

@@ -123,8 +123,9 @@ fn open_flows(
             }
             _ => {
                 let source = options.sources.get(&flow.name).cloned().unwrap_or(Source::Made);
-                let ends =
-                    transfer::Ends::open(flow, &source, part.scenario.seed, observers.map(|all| (i, all)))?;
+                let observers = observers.map(|all| (i, all));
+                let bind: [transfer::Bind<'_>; 2] = [&transfer::on_loopback; 2];
+                let ends = transfer::Ends::open(flow, &source, part.scenario.seed, observers, bind)?;
                 let server = ends.server_addr();
                 (Ends::Transfer(ends), server)
             }

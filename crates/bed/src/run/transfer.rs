@@ -17,7 +17,7 @@ use tokio::sync::watch;
 const CHUNK: usize = 16 << 10;
 
 /// The two ends of a transfer before it starts.
-pub(super) struct Ends {
+pub(crate) struct Ends {
     flow: Flow,
     client: Endpoint,
     server: Endpoint,
@@ -39,10 +39,12 @@ fn controllers(flow: &Flow) -> Result<Make, Error> {
     Ok(Arc::new(move |setup| make(setup).unwrap_or_else(|error| unreachable!("bug: {error}"))))
 }
 
-/// An endpoint for `flow` on loopback. Must be called within a tokio runtime.
-fn endpoint(flow: &Flow, make: Make) -> Result<Endpoint, Error> {
+/// Binds an endpoint where a flow's client or server is.
+pub(crate) type Bind<'a> = &'a dyn Fn(EndpointConfig) -> Result<Endpoint, Error>;
+
+/// An endpoint on loopback. Must be called within a tokio runtime.
+pub(crate) fn on_loopback(config: EndpointConfig) -> Result<Endpoint, Error> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let config = EndpointConfig::new(make, flow.dscp().bits());
     Endpoint::bind(address, config).map_err(|source| Error::Socket { address, source })
 }
 
@@ -51,12 +53,13 @@ fn failed(flow: &Flow, reason: impl ToString) -> Error {
 }
 
 impl Ends {
-    /// Opens sockets and source. `observers` see the sender, with the index of its flow. Must be called within a tokio runtime.
-    pub(super) fn open(
+    /// Opens sockets of client and server, and the source. `observers` see the sender, with the index of its flow. Must be called within a tokio runtime.
+    pub(crate) fn open(
         flow: &Flow,
         source: &Source,
         seed: u64,
         observers: Option<(usize, &Observers)>,
+        [bind_client, bind_server]: [Bind<'_>; 2],
     ) -> Result<Ends, Error> {
         let bytes = Bytes::open(source, seed, &flow.name)?;
         let zero = Arc::new(OnceLock::new());
@@ -71,17 +74,19 @@ impl Ends {
             }
             None => Arc::clone(&make),
         };
-        let (client, server) = (endpoint(flow, for_client)?, endpoint(flow, make)?);
+        let dscp = flow.dscp().bits();
+        let client = bind_client(EndpointConfig::new(for_client, dscp))?;
+        let server = bind_server(EndpointConfig::new(make, dscp))?;
         Ok(Ends { flow: flow.clone(), client, server, bytes, zero })
     }
 
     /// Where the server listens.
-    pub(super) fn server_addr(&self) -> SocketAddr {
+    pub(crate) fn server_addr(&self) -> SocketAddr {
         self.server.local_addr()
     }
 
     /// Runs the transfer through `front`; none if it was cut off, so that there is nothing to compare.
-    pub(super) async fn run(
+    pub(crate) async fn run(
         self,
         front: SocketAddr,
         timing: Timing,

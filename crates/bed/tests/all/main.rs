@@ -7,3 +7,5 @@ mod relay_packets;
 mod relay_timing;
 mod relay_tos;
 mod run;
+#[cfg(target_os = "linux")]
+mod testbed;

@@ -6,7 +6,8 @@ use afteryou_bed::run::{self, Options};
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Outcome, Scenario};
 
-/// Real sockets through an emulated link, [`afteryou_bed`], with its [default options](Options).
+/// Real packets, [`afteryou_bed`], with its [default options](Options): over its relay where that does the scenario, which
+/// needs no privileges, and else, on Linux, in the network namespaces of its testbed.
 #[derive(Clone, Copy, Debug)]
 pub struct Bed;
 
@@ -16,16 +17,21 @@ impl Engine for Bed {
     }
 
     fn summary(&self) -> &str {
-        "Run scenario files with real packets, over sockets of this machine and an emulated link"
+        "Run scenario files with real packets, over sockets of this machine and emulated links"
     }
 
     fn description(&self) -> &str {
-        "Flows are uTP or UDP on loopback, and a relay emulates the link. A run takes the scenario's duration. On a busy \
-         machine the measurement is invalid: the report has the relay's lateness."
+        "Flows of uTP and UDP over one link are on loopback, and a relay emulates the link. Everything else, TCP of the kernel \
+         first, runs in network namespaces: on Linux, as root. A run takes the scenario's duration. On a busy machine the \
+         measurement is invalid: the report has the lateness."
     }
 
     fn supports(&self, scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
-        run::supports(scenario)
+        let by_relay = run::supports(scenario);
+        #[cfg(target_os = "linux")]
+        return by_relay.or_else(|_| afteryou_bed::testbed::supports(scenario));
+        #[cfg(not(target_os = "linux"))]
+        by_relay
     }
 
     fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
@@ -60,6 +66,10 @@ fn observed(
     let done = |at: &run::Progress| if at.total_s > 0.0 { at.elapsed_s / at.total_s } else { 0.0 };
     let mut observe =
         |at: &run::Progress| watch(Progress { done: done(at).clamp(0.0, 1.0), passed_s: passed_s(at) });
+    #[cfg(target_os = "linux")]
+    if run::supports(scenario).is_err() {
+        return afteryou_bed::testbed::run(scenario, options, &mut observe).map_err(failed);
+    }
     run::run(scenario, options, &mut observe).map_err(failed)
 }
 

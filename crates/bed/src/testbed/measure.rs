@@ -1,0 +1,116 @@
+//! From the wire's measures and the flows' logs to a run's figures and curves.
+
+use super::tcp::Sample;
+use crate::run::log::Log;
+use crate::run::measure::{step_s, Curve, Interval, Received, STEPS_PER_RATE};
+use crate::wire::Report;
+use afteryou_scenario::network::Network;
+use afteryou_scenario::outcome::{round, FlowFigures, Mark, Run, Series, WindowFigures};
+use afteryou_scenario::{Flow, Scenario, Window};
+use std::sync::Arc;
+
+/// Everything that was written down.
+pub(super) struct Raw<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) network: &'a Network,
+    pub(super) logs: &'a [Arc<Log>],
+    /// By flow, samples of the kernel's TCP.
+    pub(super) samples: &'a [Vec<Sample>],
+    pub(super) report: Report,
+    /// When the run ended, s.
+    pub(super) end_s: f64,
+}
+
+/// Returns the run.
+pub(super) fn measure(raw: Raw<'_>) -> Run {
+    let windows = raw.scenario.measure.iter().enumerate();
+    let windows = windows.filter(|(_, window)| window.to.as_secs_f64() <= raw.end_s + 0.001);
+    let mut run = Run {
+        duration_s: round(raw.end_s, 3),
+        windows: windows.map(|(index, window)| raw.window(index, window)).collect(),
+        series: raw.series(),
+        marks: raw.marks(),
+        lateness: raw.report.lateness,
+        ..Run::default()
+    };
+    run.links = raw.report.measured.totals;
+    run.measure_sets(raw.scenario);
+    run
+}
+
+impl Raw<'_> {
+    fn window(&self, index: usize, window: &Window) -> WindowFigures {
+        let interval = Interval { from: window.from.as_secs_f64(), to: window.to.as_secs_f64() };
+        let flows = self.scenario.flow.iter().enumerate();
+        let mut figures = WindowFigures {
+            window: window.name.clone(),
+            from_s: interval.from,
+            to_s: interval.to,
+            links: self.report.measured.windows[index].clone(),
+            flows: flows.map(|(at, flow)| self.flow(index, at, flow, interval)).collect(),
+            ..WindowFigures::default()
+        };
+        figures.derive(self.scenario);
+        figures
+    }
+
+    fn flow(&self, window: usize, index: usize, flow: &Flow, interval: Interval) -> FlowFigures {
+        let received = Received::of(&self.logs[index].lock());
+        let bytes = received.until(interval.to) - received.until(interval.from);
+        let goodput_bit_s = bytes * 8.0 / interval.seconds();
+        let format = flow.packet_format();
+        let (payload, overhead) = (format.payload.bytes() as f64, format.overhead.bytes() as f64);
+        let capacity = self.network.rate_of_flow(index) as f64 * payload / (payload + overhead);
+        FlowFigures {
+            flow: flow.name.clone(),
+            role: flow.role,
+            goodput_bit_s: round(goodput_bit_s, 0),
+            share_of_payload_capacity: round(goodput_bit_s / capacity, 4),
+            queuing_delay: self.report.measured.flows[window][index].queuing_delay,
+            sender: None,
+        }
+    }
+
+    fn series(&self) -> Vec<Series> {
+        let (whole, step_s) = (Interval { from: 0.0, to: self.end_s }, step_s(self.scenario));
+        let mut series = Vec::new();
+        for ((flow, log), samples) in self.scenario.flow.iter().zip(self.logs).zip(self.samples) {
+            let log = log.lock();
+            let rates = Curve::rates(whole, step_s * STEPS_PER_RATE, &Received::of(&log));
+            series.push(rates.series(&flow.name, "goodput", "Mbit/s"));
+            if log.samples.is_empty() && samples.is_empty() {
+                continue;
+            }
+            let of_utp = log.samples.iter().map(|sample| (sample.at, sample.controller.cwnd as f64 / 1e3));
+            let of_tcp = samples.iter().map(|sample| (sample.at, sample.cwnd_bytes as f64 / 1e3));
+            series.push(Curve::means(whole, step_s, of_utp.chain(of_tcp)).series(&flow.name, "cwnd", "kB"));
+            if !samples.is_empty() {
+                let trips = samples.iter().map(|sample| (sample.at, sample.srtt.as_secs_f64() * 1e3));
+                series.push(Curve::means(whole, step_s, trips).series(&flow.name, "srtt", "ms"));
+                let again = samples.iter().map(|sample| (sample.at, f64::from(sample.retransmissions)));
+                let again = Curve::means(whole, step_s, again);
+                series.push(again.series(&flow.name, "retransmissions", "packets"));
+            }
+        }
+        series.extend(self.report.measured.series.iter().cloned());
+        series
+    }
+
+    fn marks(&self) -> Vec<Mark> {
+        let flows = self.scenario.flow.iter().zip(self.logs);
+        let mut marks: Vec<Mark> = flows
+            .flat_map(|(flow, log)| {
+                let log = log.lock();
+                let mark = |at: afteryou_base::Span, what: &str| Mark {
+                    at_s: round(at.as_secs_f64(), 3),
+                    of: flow.name.clone(),
+                    what: what.to_owned(),
+                };
+                let started = log.started.map(|at| mark(at, "start"));
+                started.into_iter().chain(log.stopped.map(|at| mark(at, "stop"))).collect::<Vec<_>>()
+            })
+            .collect();
+        marks.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+        marks
+    }
+}
