@@ -111,7 +111,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The kernel has no such congestion control, or this user may not use it.
-    #[error("flow {flow:?}: the kernel gives no congestion control {name:?}: {source}; it has {present}; load the module tcp_{name} or use another one")]
+    #[error("flow {flow:?}: the kernel gives no congestion control {name:?}: {reason}; it has {present}; load the module tcp_{name} or use another one")]
     Congestion {
         /// The flow.
         flow: String,
@@ -120,7 +120,7 @@ pub enum Error {
         /// Those that the kernel has.
         present: String,
         /// What the system said.
-        source: io::Error,
+        reason: io::Error,
     },
     /// The wire needs real-time priority and does not get it.
     #[error("no real-time priority: {0}; run as root or grant CAP_SYS_NICE: round-trip times of 10 ms or less need it")]

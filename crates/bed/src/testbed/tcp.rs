@@ -69,11 +69,11 @@ impl Ends {
         let sender = socket(Side::Senders, addresses.sender)?;
         let listener = socket(Side::Receivers, addresses.receiver)?;
         let name = kernel_name(flow.controller.as_ref().map_or("cubic", |controller| &controller.kind));
-        sender.set_tcp_congestion(name.as_bytes()).map_err(|source| Error::Congestion {
+        sender.set_tcp_congestion(name.as_bytes()).map_err(|reason| Error::Congestion {
             flow: flow.name.clone(),
             name: name.to_owned(),
             present: std::fs::read_to_string(PRESENT).unwrap_or_default().trim().to_owned(),
-            source,
+            reason,
         })?;
         let prepare = || -> io::Result<SocketAddr> {
             sender.set_tos_v4(u32::from(flow.dscp().bits()) << 2)?;
@@ -128,7 +128,7 @@ impl Running {
         self.samples.lock().unwrap_or_else(PoisonError::into_inner).push(sample);
     }
 
-    /// Has one of the ends come to its end, or both if it is a success?
+    /// Have both ends come to their end?
     pub(super) fn is_finished(&self) -> bool {
         self.threads.iter().all(JoinHandle::is_finished)
     }

@@ -17,7 +17,7 @@ impl Engine for Bed {
     }
 
     fn summary(&self) -> &str {
-        "Run scenario files with real packets, over sockets of this machine and emulated links"
+        "Run scenario files with real packets, over sockets of this machine and an emulated link"
     }
 
     fn description(&self) -> &str {
