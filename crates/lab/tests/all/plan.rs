@@ -131,11 +131,11 @@ fn what_an_engine_does_not_support_is_shown_at_its_line() {
         let experiment = Experiment::parse(FILE, "file.toml", sets).unwrap();
         Plan::new(find(engine).unwrap(), &experiment, Choices::default()).unwrap_err()
     };
-    let error = shown("bed", &[]);
+    let error = shown("bed", &["flow.backup.traffic={ on = \"1 s\", off = \"1 s\" }".to_owned()]);
     assert!(error.is_usage());
     let text = error.to_string();
-    assert!(text.starts_with("tcp (flow \"backup\") is not done with real packets yet"), "{text}");
-    assert!(text.contains("--> file.toml:14:5"), "at the flow that leaves its transport out: {text}");
+    assert!(text.contains("(flow \"backup\") is not done with real packets yet"), "{text}");
+    assert!(text.contains("--> --set flow.backup"), "at the assignment: {text}");
     let text = shown("fluid", &["flow.backup.controller=nice".to_owned()]).to_string();
     assert!(text.contains("no fluid model of nice") && text.contains("--> --set flow.backup"), "{text}");
     let own = Dummy::default();
