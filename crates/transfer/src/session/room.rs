@@ -6,7 +6,7 @@
 //! Wanted files are sent in the order of the wants, so every session that holds places can go on with what it has.
 //!
 //! # Constants
-//! A file is its content and its tree: two descriptors. [`RESERVED`] are left for sockets, for directories while files are
+//! A file is its content, its tree and, while it takes over parts, the file that has them: three descriptors. [`RESERVED`] are left for sockets, for directories while files are
 //! looked at or named, and for what else the process does.
 //!
 //! # Source
@@ -18,6 +18,8 @@ use tokio::sync::watch;
 
 /// Descriptors that are not for receptions.
 const RESERVED: u64 = 96;
+/// Descriptors of a file.
+const FILE: u64 = 3;
 /// More are of no use to any disk.
 const MOST: u64 = 384;
 /// However low the limit is; what then fails for want of a descriptor is tried again.
@@ -28,7 +30,7 @@ const SHARE: usize = 4;
 static FREE: LazyLock<watch::Sender<usize>> = LazyLock::new(|| watch::Sender::new(places(limit())));
 
 fn places(limit: Option<u64>) -> usize {
-    limit.map_or(MOST, |limit| (limit.saturating_sub(RESERVED) / 2).clamp(LEAST, MOST)) as usize
+    limit.map_or(MOST, |limit| (limit.saturating_sub(RESERVED) / FILE).clamp(LEAST, MOST)) as usize
 }
 
 /// Descriptors that the process may have. None: no limit that we know of.
@@ -93,9 +95,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_of_what_the_limit_leaves_are_places() {
-        assert_eq!(places(Some(256)), 80);
-        assert_eq!(places(Some(1024)), 384);
+    fn a_third_of_what_the_limit_leaves_are_places() {
+        assert_eq!(places(Some(256)), 53);
+        assert_eq!(places(Some(1024)), 309);
         assert_eq!(places(Some(10)), 4);
         assert_eq!(places(None), 384);
     }
