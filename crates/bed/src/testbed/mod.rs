@@ -1,6 +1,6 @@
 //! Runs a scenario in network namespaces: the kernel's TCP, our uTP and bare UDP over the scenario's own links.
 //!
-//! Sockets of senders are in one namespace, those of receivers in another, and the [wire](crate::wire) between them is the
+//! Sockets of senders are in one namespace, those of receivers in another, and the [wire] between them is the
 //! scenario's network. A run takes as long as the scenario says. Its baseline, if there is one, runs after it.
 //!
 //! # Not implemented
