@@ -16,6 +16,7 @@ mod table;
 mod tcp;
 mod work;
 
+use afteryou_utp::EndpointConfig;
 use measure::Usage;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -35,7 +36,7 @@ fn main() -> anyhow::Result<()> {
         [role, peer] if role == "receive" => receive(peer),
         [role, peer, to, bytes, pace] if role == "send" => {
             let pace = Some(pace.parse()?).filter(|pace| *pace > 0);
-            send(peer, &Work { to: to.parse()?, bytes: bytes.parse()?, pace })
+            send(peer, Work { to: to.parse()?, bytes: bytes.parse()?, pace })
         }
         _ => compare(&args),
     }
@@ -49,21 +50,23 @@ fn receive(peer: &str) -> anyhow::Result<()> {
         "quinn" => quic::receive()?,
         "librqbit-utp" => rqbit::receive()?,
         "libutp" => libutp::receive()?,
-        _ => ours::receive(peer)?,
+        "ours cubic" => ours::receive(EndpointConfig::foreground())?,
+        _ => ours::receive(EndpointConfig::background())?,
     };
     println!("{bytes} {} {}", took.as_secs_f64(), Usage::now()?);
     Ok(())
 }
 
 /// The sending process: reports its usage when all has arrived.
-fn send(peer: &str, work: &Work) -> anyhow::Result<()> {
+fn send(peer: &str, work: Work) -> anyhow::Result<()> {
     match peer {
-        "kernel TCP" => tcp::send(work)?,
-        "UDP with GSO" => gso::send(work)?,
+        "kernel TCP" => tcp::send(&work)?,
+        "UDP with GSO" => gso::send(&work)?,
         "quinn" => quic::send(work)?,
         "librqbit-utp" => rqbit::send(work)?,
-        "libutp" => libutp::send(work)?,
-        _ => ours::send(peer, work)?,
+        "libutp" => libutp::send(&work)?,
+        "ours cubic" => ours::send(EndpointConfig::foreground(), work)?,
+        _ => ours::send(EndpointConfig::background(), work)?,
     }
     println!("{}", Usage::now()?);
     Ok(())

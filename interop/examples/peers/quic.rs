@@ -31,7 +31,7 @@ fn endpoint(server: Option<ServerConfig>) -> anyhow::Result<Endpoint> {
 }
 
 pub fn receive() -> anyhow::Result<(u64, Duration)> {
-    work::runtime()?.block_on(async {
+    work::run(async move {
         let certified = rcgen::generate_simple_self_signed(vec!["peer".into()])?;
         let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
         let mut server = ServerConfig::with_single_cert(vec![certified.cert.into()], key.into())?;
@@ -48,8 +48,8 @@ pub fn receive() -> anyhow::Result<(u64, Duration)> {
     })
 }
 
-pub fn send(work: &Work) -> anyhow::Result<()> {
-    work::runtime()?.block_on(async {
+pub fn send(work: Work) -> anyhow::Result<()> {
+    work::run(async move {
         let provider = Arc::new(ring::default_provider());
         let tls = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(&[&rustls::version::TLS13])?
@@ -61,7 +61,7 @@ pub fn send(work: &Work) -> anyhow::Result<()> {
         let endpoint = endpoint(None)?;
         let connection = endpoint.connect_with(client, work.to, "peer")?.await?;
         let mut stream = connection.open_uni().await?;
-        work::write(&mut stream, work).await?;
+        work::write(&mut stream, &work).await?;
         stream.finish()?;
         connection.closed().await;
         endpoint.wait_idle().await;

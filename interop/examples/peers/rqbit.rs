@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 
 pub fn receive() -> anyhow::Result<(u64, Duration)> {
-    work::runtime()?.block_on(async {
+    work::run(async move {
         let socket = UtpSocketUdp::new_udp(work::here()).await?;
         work::announce(socket.bind_addr());
         let mut stream = socket.accept().await?;
@@ -17,11 +17,11 @@ pub fn receive() -> anyhow::Result<(u64, Duration)> {
     })
 }
 
-pub fn send(work: &Work) -> anyhow::Result<()> {
-    work::runtime()?.block_on(async {
+pub fn send(work: Work) -> anyhow::Result<()> {
+    work::run(async move {
         let socket = UtpSocketUdp::new_udp(work::here()).await?;
         let mut stream = socket.connect(work.to).await?;
-        work::write(&mut stream, work).await?;
+        work::write(&mut stream, &work).await?;
         stream.shutdown().await?;
         Ok(())
     })

@@ -81,7 +81,10 @@ pub fn write_blocking(stream: &mut impl Write, work: &Work) -> std::io::Result<(
     Ok(())
 }
 
-/// Tokio's default runtime.
-pub fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Runtime::new()
+/// Runs a transfer on tokio's default runtime, as a task of its own.
+pub fn run<T: Send + 'static>(
+    transfer: impl std::future::Future<Output = anyhow::Result<T>> + Send + 'static,
+) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(async { tokio::spawn(transfer).await? })
 }

@@ -36,7 +36,7 @@ impl Socket {
     /// Has the current runtime watch a socket, whose packets carry `dscp`.
     pub(super) fn new(socket: UdpSocket, dscp: u8) -> io::Result<Socket> {
         let tos = dscp << 2;
-        let options = Options { own_tos: Some(tos), ..Options::default() };
+        let options = Options { own_tos: Some(tos), arrival: true, batches: true, ..Options::default() };
         let control = Control::new(SockRef::from(&socket), options)?;
         Ok(Socket { registered: register(socket, Interest::READABLE)?, control, tos })
     }
@@ -73,9 +73,9 @@ impl Socket {
         self.registered.readable().await.map(drop)
     }
 
-    /// Sends a datagram, as soon as the system takes it.
-    pub(super) async fn send_to(&self, datagram: &[u8], peer: SocketAddr) -> io::Result<()> {
-        let outgoing = Outgoing { tos: self.tos, ..Outgoing::new(peer, datagram) };
+    /// Sends datagrams of `segment` bytes each, the last one of what is left, as soon as the system takes them.
+    pub(super) async fn send_to(&self, bytes: &[u8], segment: usize, peer: SocketAddr) -> io::Result<()> {
+        let outgoing = Outgoing { tos: self.tos, segment: Some(segment), ..Outgoing::new(peer, bytes) };
         #[cfg(unix)]
         return self.when_writable(|socket| self.control.send(SockRef::from(socket), &outgoing)).await;
         #[cfg(not(unix))]
@@ -146,7 +146,7 @@ mod tests {
         let [here, there] = [here, there].map(|socket| Socket::new(socket, 1).unwrap());
         for round in 0..3 {
             for _ in 0..=round {
-                here.send_to(&[round], to).await.unwrap();
+                here.send_to(&[round], 1, to).await.unwrap();
             }
             timeout(Duration::from_secs(60), there.readable()).await.unwrap().unwrap();
             let mut buf = [0; 10];
@@ -172,7 +172,7 @@ mod tests {
             let control = Control::new(SockRef::from(&to), seeing).unwrap();
             let from = Socket::new(from, afteryou_base::dscp::LE).unwrap();
             assert!(from.dscp_is_set());
-            from.send_to(b"hello", to.local_addr().unwrap()).await.unwrap();
+            from.send_to(b"hello", 5, to.local_addr().unwrap()).await.unwrap();
             to.set_nonblocking(false).unwrap();
             to.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
             let incoming =
