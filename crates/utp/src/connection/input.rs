@@ -147,6 +147,10 @@ impl Connection {
         let min_rtt = self.congestion.rtt().min();
         let mut taken = self.board.begin_ack(now, min_rtt);
         self.board.acknowledge(header.ack_nr, packet.sack, covers, &mut taken);
+        self.board.take_arrived().for_each(|payload| self.unsent.reuse(payload));
+        if self.board.is_empty() {
+            self.unsent.forget_spare();
+        }
         let progress = &taken.progress;
         if progress.packets == 0 {
             if header.kind == Kind::State && self.board.is_newest_ack(header.ack_nr) {

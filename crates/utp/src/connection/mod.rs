@@ -273,7 +273,7 @@ impl Connection {
     /// Most bytes to hold for sending.
     fn send_limit(&self) -> u64 {
         // Two windows keep the network busy; a larger backlog would only be late to hear of a change of plans.
-        let limit = (2 * self.congestion.controller().directive().cwnd)
+        let limit = (2 * self.congestion.controller().directive().cwnd.min(self.peer_window))
             .clamp(MIN_SEND_BUFFER, self.config.send_buffer.max(MIN_SEND_BUFFER));
         // Two packets go on however little memory is left.
         limit.min(self.share.max(2 * u64::from(self.config.payload)))

@@ -9,12 +9,16 @@ use std::collections::VecDeque;
 
 /// Places for payloads that stay when nothing is waiting.
 const SPARE_PAYLOADS: usize = 64;
+/// Allocations that are kept while data flows.
+const SPARE_ALLOCATIONS: usize = 64;
 
 /// Payloads waiting to be sent.
 #[derive(Debug)]
 pub struct SendBuffer {
     full: usize,
     payloads: VecDeque<Vec<u8>>,
+    /// Empty payloads, for those that come next.
+    spare: Vec<Vec<u8>>,
     /// Zeros after all payloads.
     zeros: u64,
     bytes: u64,
@@ -23,7 +27,7 @@ pub struct SendBuffer {
 impl SendBuffer {
     /// An empty buffer that cuts payloads of `full` bytes.
     pub fn new(full: u32) -> SendBuffer {
-        SendBuffer { full: full as usize, payloads: VecDeque::new(), zeros: 0, bytes: 0 }
+        SendBuffer { full: full as usize, payloads: VecDeque::new(), spare: Vec::new(), zeros: 0, bytes: 0 }
     }
 
     /// Bytes waiting.
@@ -34,7 +38,8 @@ impl SendBuffer {
     /// Memory in use, bytes.
     pub fn memory(&self) -> u64 {
         let payloads = self.payloads.capacity() * size_of::<Vec<u8>>();
-        self.bytes - self.zeros + payloads as u64 + self.payloads.len() as u64 * ALLOCATION
+        let spare = self.spare.len() as u64 * (self.full as u64 + ALLOCATION);
+        self.bytes - self.zeros + payloads as u64 + self.payloads.len() as u64 * ALLOCATION + spare
     }
 
     /// Nothing is waiting.
@@ -75,13 +80,27 @@ impl SendBuffer {
     fn store(&mut self, mut data: &[u8]) {
         while !data.is_empty() {
             if self.payloads.back().is_none_or(|last| last.len() == self.full) {
-                self.payloads.push_back(Vec::with_capacity(self.full.min(data.len().next_power_of_two())));
+                let room = self.full.min(data.len().next_power_of_two());
+                self.payloads.push_back(self.spare.pop().unwrap_or_else(|| Vec::with_capacity(room)));
             }
             let Some(last) = self.payloads.back_mut() else { return };
             let (now, later) = data.split_at(data.len().min(self.full - last.len()));
             last.extend_from_slice(now);
             data = later;
         }
+    }
+
+    /// Keeps the memory of a payload that has arrived.
+    pub fn reuse(&mut self, mut payload: Vec<u8>) {
+        if self.spare.len() < SPARE_ALLOCATIONS && payload.capacity() == self.full {
+            payload.clear();
+            self.spare.push(payload);
+        }
+    }
+
+    /// Gives back the memory of payloads that have arrived: nothing is under way.
+    pub fn forget_spare(&mut self) {
+        self.spare = Vec::new();
     }
 
     /// Length of the next payload.
