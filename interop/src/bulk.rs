@@ -12,19 +12,28 @@ use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 use std::os::fd::AsFd;
 
 use crate::error::Error;
-use crate::raw::{Callbacks, Conn, Context, Event, Settings, MAX_DATAGRAM};
+use crate::raw::{self, Callbacks, Conn, Context, Event, MAX_DATAGRAM};
 use crate::turn::Turn;
 
 /// How often libutp's timers are called.
 const TIMER: Duration = Duration::from_millis(25);
+/// The steps of an application that writes at a given rate, ms.
+const STEP_MS: u128 = 10;
 /// Datagrams read before libutp may acknowledge and write.
 const BATCH: usize = 256;
-/// Both of libutp's buffers, bytes.
-const BUFFER: i32 = 4 << 20;
+
+/// Settings of an end.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Largest UDP payload, bytes.
+    pub udp_mtu: u16,
+    /// Both of libutp's buffers, bytes.
+    pub window: u32,
+}
 
 /// Receives on `socket` until the peer ends its direction; returns the bytes and the time since the first of them.
-pub fn receive(socket: UdpSocket, udp_mtu: u16) -> Result<(u64, Duration), Error> {
-    let mut end = End::start(socket, udp_mtu)?;
+pub fn receive(socket: UdpSocket, settings: Settings) -> Result<(u64, Duration), Error> {
+    let mut end = End::start(socket, &settings)?;
     while !end.notes().eof.get() {
         end.round(|_| false);
     }
@@ -44,12 +53,12 @@ pub fn receive(socket: UdpSocket, udp_mtu: u16) -> Result<(u64, Duration), Error
 /// Sends `bytes` zeros to `to`, at `pace` bytes a second if that is given, and waits until all have arrived.
 pub fn send(
     socket: UdpSocket,
-    udp_mtu: u16,
+    settings: Settings,
     to: SocketAddr,
     bytes: u64,
     pace: Option<u64>,
 ) -> Result<(), Error> {
-    let mut end = End::start(socket, udp_mtu)?;
+    let mut end = End::start(socket, &settings)?;
     let conn = end.context.connect(to)?;
     end.notes().conn.set(Some(conn));
     let chunk = vec![0; 1 << 18];
@@ -57,7 +66,8 @@ pub fn send(
     let began = Instant::now();
     while !end.notes().over.get() {
         end.round(|context| {
-            let due = pace.map_or(bytes, |pace| (began.elapsed().as_secs_f64() * pace as f64) as u64);
+            let seconds = (began.elapsed().as_millis() / STEP_MS) as f64 * STEP_MS as f64 * 1e-3;
+            let due = pace.map_or(bytes, |pace| (seconds * pace as f64) as u64);
             let now = left.min(due.saturating_sub(bytes - left)).min(chunk.len() as u64);
             let is_connected = context.callbacks().notes.connected.get();
             let written = if is_connected { context.write(conn, &chunk[..now as usize]) as u64 } else { 0 };
@@ -128,15 +138,16 @@ struct End {
 }
 
 impl End {
-    fn start(socket: UdpSocket, udp_mtu: u16) -> Result<End, Error> {
+    fn start(socket: UdpSocket, settings: &Settings) -> Result<End, Error> {
         let turn = Turn::take()?;
         let addr = SocketAddr::from(([127, 0, 0, 1], 0));
         socket.set_nonblocking(true).map_err(|source| Error::Socket { addr, source })?;
-        let settings = Settings {
-            recv_buffer: Some(BUFFER),
-            send_buffer: Some(BUFFER),
-            udp_mtu: Some(udp_mtu),
-            ..Settings::default()
+        let buffer = i32::try_from(settings.window).unwrap_or(i32::MAX);
+        let settings = raw::Settings {
+            recv_buffer: Some(buffer),
+            send_buffer: Some(buffer),
+            udp_mtu: Some(settings.udp_mtu),
+            ..raw::Settings::default()
         };
         let program = Program { socket, notes: Notes::default() };
         let context = Context::new(&turn, settings, program)?;
@@ -163,7 +174,7 @@ impl End {
             let socket = &self.context.callbacks().socket;
             let mut waited = [PollFd::new(socket.as_fd(), PollFlags::POLLIN)];
             // An interrupted wait is a short one.
-            _ = poll(&mut waited, PollTimeout::from(1u8));
+            _ = poll(&mut waited, PollTimeout::from(STEP_MS as u8));
         }
     }
 

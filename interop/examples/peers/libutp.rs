@@ -5,6 +5,10 @@ use afteryou_interop::bulk;
 use std::net::UdpSocket;
 use std::time::Duration;
 
+fn settings() -> bulk::Settings {
+    bulk::Settings { udp_mtu: work::DATAGRAM, window: work::window().map_or(4 << 20, |bytes| bytes as u32) }
+}
+
 fn open() -> anyhow::Result<UdpSocket> {
     let socket = UdpSocket::bind(work::here())?;
     // The same as ours: with the system's default its bursts overflow the receiver.
@@ -15,9 +19,9 @@ fn open() -> anyhow::Result<UdpSocket> {
 pub fn receive() -> anyhow::Result<(u64, Duration)> {
     let socket = open()?;
     work::announce(socket.local_addr()?);
-    Ok(bulk::receive(socket, work::DATAGRAM)?)
+    Ok(bulk::receive(socket, settings())?)
 }
 
 pub fn send(work: &Work) -> anyhow::Result<()> {
-    Ok(bulk::send(open()?, work::DATAGRAM, work.to, work.bytes, work.pace)?)
+    Ok(bulk::send(open()?, settings(), work.to, work.bytes, work.pace)?)
 }

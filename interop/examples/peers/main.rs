@@ -4,7 +4,7 @@
 //! Each transfer runs in two processes of its own, a sender and a receiver, so that CPU time and peak memory are theirs.
 //! The transports alternate within each run, and each row is the median over the runs: what else the machine does meets
 //! all of them. Every datagram has at most 1472 bytes. `--mbit` has the sender's application write at that rate, in steps
-//! of 10 ms, instead of as fast as it goes.
+//! of 10 ms, instead of as fast as it goes. `--window` sets the windows of ours and of libutp, MiB; the others have their own.
 
 mod gso;
 mod libutp;
@@ -83,6 +83,11 @@ fn compare(args: &[String]) -> anyhow::Result<()> {
         }
     };
     let (gb, runs, mbit) = (number("--gb", 1.0)?, number("--runs", 7.0)?, number("--mbit", 0.0)?);
+    let window = (number("--window", 0.0)? * f64::from(1 << 20)) as u64;
+    if window > 0 {
+        // No other thread runs yet, and the processes inherit it.
+        std::env::set_var(work::WINDOW, window.to_string());
+    }
     let only = args.iter().position(|arg| arg == "--only").and_then(|at| args.get(at + 1));
     let chosen = |peer: &&&str| only.is_none_or(|only| only.split(',').any(|part| peer.contains(part)));
     let pace = (mbit * 125_000.0) as u64;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 
 fn adapted(mut config: EndpointConfig) -> EndpointConfig {
+    config.connection.recv_buffer = work::window().unwrap_or(config.connection.recv_buffer);
     config.connection.payload = u32::from(work::DATAGRAM) - HEADER_LEN as u32;
     // How long a process stays after its transfer.
     config.connection.linger = Span::from_millis(300);

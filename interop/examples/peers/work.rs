@@ -12,6 +12,14 @@ pub const CHUNK: usize = 1 << 18;
 /// The steps of an application that writes at a given rate.
 const STEP: Duration = Duration::from_millis(10);
 
+/// The variable by which `--window` reaches the processes, bytes.
+pub const WINDOW: &str = "PEERS_WINDOW";
+
+/// The window that was asked for, if one was.
+pub fn window() -> Option<u64> {
+    std::env::var(WINDOW).ok()?.parse().ok()
+}
+
 /// What a sender is to do.
 pub struct Work {
     pub to: SocketAddr,
@@ -34,7 +42,9 @@ pub fn announce(address: SocketAddr) {
 
 /// What is to be written by now, of `left` bytes.
 fn due(work: &Work, began: Instant, left: u64) -> u64 {
-    let due = work.pace.map_or(work.bytes, |pace| (began.elapsed().as_secs_f64() * pace as f64) as u64);
+    let steps = began.elapsed().as_millis() / STEP.as_millis();
+    let seconds = steps as f64 * STEP.as_secs_f64();
+    let due = work.pace.map_or(work.bytes, |pace| (seconds * pace as f64) as u64);
     left.min(due.saturating_sub(work.bytes - left)).min(CHUNK as u64)
 }
 

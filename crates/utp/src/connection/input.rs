@@ -12,6 +12,8 @@ use afteryou_sender::Progress;
 
 /// libutp's slack for acks that were overtaken, packets.
 const ACK_SLACK: u16 = 3;
+/// The part of a connection's share of memory that may lie ready for the next payloads.
+const SPARE_FRACTION: u64 = 8;
 /// Most doublings of the timeout that go on while the peer answers that it is full.
 const FULL_PEER_BACKOFF: u32 = 2;
 /// `timestamp_difference` values that mean "no sample".
@@ -147,10 +149,8 @@ impl Connection {
         let min_rtt = self.congestion.rtt().min();
         let mut taken = self.board.begin_ack(now, min_rtt);
         self.board.acknowledge(header.ack_nr, packet.sack, covers, &mut taken);
-        self.board.take_arrived().for_each(|payload| self.unsent.reuse(payload));
-        if self.board.is_empty() {
-            self.unsent.forget_spare();
-        }
+        let spare = self.share / SPARE_FRACTION;
+        self.board.take_arrived().for_each(|payload| self.unsent.reuse(payload, spare));
         let progress = &taken.progress;
         if progress.packets == 0 {
             if header.kind == Kind::State && self.board.is_newest_ack(header.ack_nr) {

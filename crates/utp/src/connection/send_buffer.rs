@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 
 /// Places for payloads that stay when nothing is waiting.
 const SPARE_PAYLOADS: usize = 64;
-/// Allocations that are kept while data flows.
-const SPARE_ALLOCATIONS: usize = 64;
+/// Most allocations that are kept while data flows.
+const SPARE_ALLOCATIONS: u64 = 1024;
 
 /// Payloads waiting to be sent.
 #[derive(Debug)]
@@ -90,15 +90,17 @@ impl SendBuffer {
         }
     }
 
-    /// Keeps the memory of a payload that has arrived.
-    pub fn reuse(&mut self, mut payload: Vec<u8>) {
-        if self.spare.len() < SPARE_ALLOCATIONS && payload.capacity() == self.full {
+    /// Keeps the memory of a payload that has arrived, as long as there are at most `spare` bytes of that. Payloads made and
+    /// freed by several threads would leave a window's worth of memory in the allocator's arena of each.
+    pub fn reuse(&mut self, mut payload: Vec<u8>, spare: u64) {
+        let spare = spare / (self.full as u64 + ALLOCATION);
+        if (self.spare.len() as u64) < spare.min(SPARE_ALLOCATIONS) && payload.capacity() == self.full {
             payload.clear();
             self.spare.push(payload);
         }
     }
 
-    /// Gives back the memory of payloads that have arrived: nothing is under way.
+    /// Gives back the memory of payloads that have arrived: nothing has been sent for long.
     pub fn forget_spare(&mut self) {
         self.spare = Vec::new();
     }

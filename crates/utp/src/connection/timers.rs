@@ -194,6 +194,7 @@ impl Connection {
         let opening = matches!(self.state, State::SynSent { .. });
         if expired(&mut self.timers.keepalive, now) && !opening {
             self.receiver.acknowledge_now(now);
+            self.unsent.forget_spare();
         }
         if self.congestion.pacing_deadline() <= now {
             self.congestion.clear_pacing_deadline();
