@@ -164,6 +164,18 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[tokio::test]
+    async fn a_train_arrives_as_one_batch_with_the_kernels_time() {
+        let [from, to] = [(); 2].map(|()| Socket::new(bind(local()).unwrap(), 1).unwrap());
+        let address = to.registered.get_ref().local_addr().unwrap();
+        from.send_to(&[7; 5500], 1000, address).await.unwrap();
+        timeout(Duration::from_secs(60), to.readable()).await.unwrap().unwrap();
+        let incoming = to.try_recv_from(&mut Messages::default(), &mut [0; 65_536]).unwrap();
+        assert_eq!((incoming.bytes, incoming.stride), (5500, 1000));
+        assert!(incoming.arrived.is_some());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
     async fn packets_carry_the_service_class_and_no_ecn() {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let address = address.parse().unwrap();
@@ -172,12 +184,15 @@ mod tests {
             let control = Control::new(SockRef::from(&to), seeing).unwrap();
             let from = Socket::new(from, afteryou_base::dscp::LE).unwrap();
             assert!(from.dscp_is_set());
-            from.send_to(b"hello", 5, to.local_addr().unwrap()).await.unwrap();
             to.set_nonblocking(false).unwrap();
             to.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-            let incoming =
-                control.receive(SockRef::from(&to), &mut Messages::default(), &mut [0; 9]).unwrap();
-            assert_eq!(incoming.tos, Some(0b0000_0100));
+            // A train is cut into datagrams, each of which has the byte.
+            from.send_to(&[7; 2500], 1000, to.local_addr().unwrap()).await.unwrap();
+            for bytes in [1000, 1000, 500] {
+                let incoming =
+                    control.receive(SockRef::from(&to), &mut Messages::default(), &mut [0; 3000]).unwrap();
+                assert_eq!((incoming.bytes, incoming.tos), (bytes, Some(0b0000_0100)));
+            }
         }
     }
 }
