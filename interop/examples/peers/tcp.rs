@@ -27,6 +27,6 @@ pub fn send(work: &Work) -> anyhow::Result<()> {
     work::write_blocking(&mut stream, work)?;
     stream.shutdown(std::net::Shutdown::Write)?;
     // The receiver closes when it has everything.
-    stream.read(&mut [0])?;
+    anyhow::ensure!(stream.read(&mut [0])? == 0, "the receiver sends nothing");
     Ok(())
 }

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 /// Places for payloads that stay when nothing is waiting.
 const SPARE_PAYLOADS: usize = 64;
 /// Most allocations that are kept while data flows.
-const SPARE_ALLOCATIONS: u64 = 1024;
+const SPARE_ALLOCATIONS: u64 = 2048;
 
 /// Payloads waiting to be sent.
 #[derive(Debug)]
@@ -100,6 +100,11 @@ impl SendBuffer {
         }
     }
 
+    /// Is memory of payloads that have arrived kept?
+    pub fn has_spare(&self) -> bool {
+        !self.spare.is_empty()
+    }
+
     /// Gives back the memory of payloads that have arrived: nothing has been sent for long.
     pub fn forget_spare(&mut self) {
         self.spare = Vec::new();
@@ -156,6 +161,20 @@ mod tests {
             assert_eq!(taken(&mut counted), taken(&mut written), "{n}, {zeros}, {m}");
             assert!(counted.is_empty());
         }
+    }
+
+    #[test]
+    fn payloads_that_have_arrived_lend_their_memory_to_the_next_ones_within_a_bound() {
+        let mut buffer = SendBuffer::new(100);
+        buffer.write(&[1; 1000]);
+        taken(&mut buffer).into_iter().for_each(|payload| buffer.reuse(payload, 4 * (100 + ALLOCATION)));
+        assert_eq!(buffer.spare.len(), 4);
+        let before = buffer.memory();
+        buffer.write(&[2; 250]);
+        assert_eq!((buffer.spare.len(), buffer.memory()), (1, before - 50));
+        assert_eq!(taken(&mut buffer).concat(), [2; 250]);
+        buffer.forget_spare();
+        assert!(!buffer.has_spare());
     }
 
     #[test]
