@@ -1,4 +1,4 @@
-//! The four system calls that no safe crate offers: everything unsafe of the testbed, in one place.
+//! The five system calls that no safe crate offers: everything unsafe of the testbed, in one place.
 
 #![allow(unsafe_code)] // see each block
 
@@ -8,7 +8,6 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::mem;
-use std::net::TcpStream;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -52,7 +51,7 @@ pub fn die_with_thread(command: &mut Command) {
 }
 
 /// What the kernel knows about a connection (TCP_INFO).
-pub fn tcp_info(stream: &TcpStream) -> io::Result<libc::tcp_info> {
+pub fn tcp_info(stream: &impl AsRawFd) -> io::Result<libc::tcp_info> {
     // SAFETY: all bits zero is a valid `tcp_info`, a C structure of numbers.
     let mut info: libc::tcp_info = unsafe { mem::zeroed() };
     let mut length = mem::size_of::<libc::tcp_info>() as libc::socklen_t;
@@ -62,4 +61,13 @@ pub fn tcp_info(stream: &TcpStream) -> io::Result<libc::tcp_info> {
         libc::getsockopt(stream.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, place, &mut length)
     };
     Errno::result(done).map(|_| info).map_err(io::Error::from)
+}
+
+/// Bytes that were written to a connection and are not acknowledged (SIOCOUTQ).
+pub fn unacknowledged(socket: &impl AsRawFd) -> io::Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the descriptor is open, and the kernel writes one integer into `bytes`, which outlives the call.
+    let done = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+    Errno::result(done)?;
+    Ok(u64::try_from(bytes).unwrap_or(0))
 }

@@ -20,6 +20,7 @@ mod application;
 mod audit;
 mod calendar;
 mod connection;
+pub mod director;
 mod element;
 mod error;
 mod link;

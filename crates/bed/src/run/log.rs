@@ -90,10 +90,17 @@ impl Log {
         (log.started, log.sender) = (Some(at), Some(sender));
     }
 
-    /// It has started without a monitor.
+    /// Its newest sender, which is sampled from now on.
     #[cfg(target_os = "linux")]
-    pub(crate) fn began(&self, at: Span) {
-        self.lock().started = Some(at);
+    pub(crate) fn watch(&self, sender: Monitor) {
+        self.lock().sender = Some(sender);
+    }
+
+    /// It lasted from one time to the other, as far as these are known.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn lasted(&self, from: Option<Span>, to: Option<Span>) {
+        let mut log = self.lock();
+        (log.started, log.stopped) = (from, to);
     }
 
     pub(crate) fn stopped(&self, at: Span) {

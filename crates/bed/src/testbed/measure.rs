@@ -1,9 +1,10 @@
 //! From the wire's measures and the flows' logs to a run's figures and curves.
 
-use super::tcp::Sample;
+use super::flows::{Ended, Sample};
 use crate::run::log::Log;
 use crate::run::measure::{step_s, Curve, Interval, Received, STEPS_PER_RATE};
 use crate::wire::Report;
+use afteryou_base::{Span, Time};
 use afteryou_scenario::network::Network;
 use afteryou_scenario::outcome::{round, FlowFigures, Mark, Run, Series, WindowFigures};
 use afteryou_scenario::{Flow, Scenario, Window};
@@ -16,6 +17,8 @@ pub(super) struct Raw<'a> {
     pub(super) logs: &'a [Arc<Log>],
     /// By flow, samples of the kernel's TCP.
     pub(super) samples: &'a [Vec<Sample>],
+    /// Flows that the director had.
+    pub(super) ended: Vec<Ended>,
     pub(super) report: Report,
     /// When the run ended, s.
     pub(super) end_s: f64,
@@ -23,6 +26,9 @@ pub(super) struct Raw<'a> {
 
 /// Returns the run.
 pub(super) fn measure(raw: Raw<'_>) -> Run {
+    for Ended { flow, started, stopped, .. } in &raw.ended {
+        raw.logs[*flow].lasted(started.map(since_zero), stopped.map(since_zero));
+    }
     let windows = raw.scenario.measure.iter().enumerate();
     let windows = windows.filter(|(_, window)| window.to.as_secs_f64() <= raw.end_s + 0.001);
     let mut run = Run {
@@ -33,9 +39,14 @@ pub(super) fn measure(raw: Raw<'_>) -> Run {
         lateness: raw.report.lateness,
         ..Run::default()
     };
+    run.totals = raw.ended.into_iter().map(|ended| ended.totals).collect();
     run.links = raw.report.measured.totals;
     run.measure_sets(raw.scenario);
     run
+}
+
+fn since_zero(at: Time) -> Span {
+    at.since(Time::ZERO)
 }
 
 impl Raw<'_> {
@@ -101,7 +112,7 @@ impl Raw<'_> {
         let mut marks: Vec<Mark> = flows
             .flat_map(|(flow, log)| {
                 let log = log.lock();
-                let mark = |at: afteryou_base::Span, what: &str| Mark {
+                let mark = |at: Span, what: &str| Mark {
                     at_s: round(at.as_secs_f64(), 3),
                     of: flow.name.clone(),
                     what: what.to_owned(),

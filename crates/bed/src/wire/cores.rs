@@ -1,4 +1,4 @@
-//! Who runs on which core: the wire has one to itself where there are several.
+//! The cores of threads: the wire has one to itself where there are several.
 
 use nix::sched::{sched_getaffinity, sched_setaffinity, CpuSet};
 use nix::unistd::Pid;
