@@ -66,18 +66,25 @@ impl Raw<'_> {
     }
 
     fn flow(&self, window: usize, index: usize, flow: &Flow, interval: Interval) -> FlowFigures {
-        let received = Received::of(&self.logs[index].lock());
-        let bytes = received.until(interval.to) - received.until(interval.from);
-        let goodput_bit_s = bytes * 8.0 / interval.seconds();
         let format = flow.packet_format();
         let (payload, overhead) = (format.payload.bytes() as f64, format.overhead.bytes() as f64);
+        let passed = self.report.measured.flows[window][index];
+        let bytes = match flow.traffic.is_command() {
+            // The wire sees the packets only: headers are taken to be as long as the scenario says.
+            true => (passed.bytes as f64 - passed.packets as f64 * overhead).max(0.0),
+            false => {
+                let received = Received::of(&self.logs[index].lock());
+                received.until(interval.to) - received.until(interval.from)
+            }
+        };
+        let goodput_bit_s = bytes * 8.0 / interval.seconds();
         let capacity = self.network.rate_of_flow(index) as f64 * payload / (payload + overhead);
         FlowFigures {
             flow: flow.name.clone(),
             role: flow.role,
             goodput_bit_s: round(goodput_bit_s, 0),
             share_of_payload_capacity: round(goodput_bit_s / capacity, 4),
-            queuing_delay: self.report.measured.flows[window][index].queuing_delay,
+            queuing_delay: passed.queuing_delay,
             sender: None,
         }
     }
@@ -87,6 +94,9 @@ impl Raw<'_> {
         let mut series = Vec::new();
         for ((flow, log), samples) in self.scenario.flow.iter().zip(self.logs).zip(self.samples) {
             let log = log.lock();
+            if flow.traffic.is_command() {
+                continue;
+            }
             let rates = Curve::rates(whole, step_s * STEPS_PER_RATE, &Received::of(&log));
             series.push(rates.series(&flow.name, "goodput", "Mbit/s"));
             if log.samples.is_empty() && samples.is_empty() {

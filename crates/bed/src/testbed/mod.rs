@@ -7,10 +7,11 @@
 //! [`run`](crate::run) instead, whose bytes are compared at both ends.
 //!
 //! # Not implemented
-//! Swarms and hosts; parameters of the kernel's congestion control; QUIC; programs of the user as flows.
+//! Swarms and hosts; parameters of the kernel's congestion control; QUIC.
 
 mod flows;
 mod measure;
+mod programs;
 mod support;
 
 pub use support::supports;
@@ -28,6 +29,7 @@ use afteryou_scenario::{Flow, Network, Scenario, Traffic};
 use afteryou_utp::{Endpoint, EndpointConfig};
 use flows::{Broken, Directable, Directed, Direction, Shared};
 use measure::Raw;
+use programs::Programs;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -77,6 +79,8 @@ pub fn run(
 enum Ends {
     Transfer(transfer::Ends, SocketAddr),
     Directed(Directable),
+    /// Its programs open their own sockets.
+    Command,
 }
 
 /// A transfer of uTP at work.
@@ -121,12 +125,14 @@ fn run_one(
     let (mut directed, mut transfers) = (BTreeMap::new(), BTreeMap::new());
     for (index, (flow, log)) in scenario.flow.iter().zip(&logs).enumerate() {
         match opening.open(index, flow, log)? {
+            Ends::Command => {}
             Ends::Directed(flow) => drop(directed.insert(index, flow)),
             Ends::Transfer(ends, to) => drop(transfers.insert(index, (ends, to))),
         }
     }
     let directed = Arc::new(directed);
     let wire = Wire::start(&mut topology, scenario, wire::Options::of_scenario(scenario, clock))?;
+    let mut programs = Programs::start(scenario, &topology)?;
     thread::sleep(clock.instant_of(Time::ZERO).saturating_duration_since(Instant::now()));
     let (watched, over) = watch::channel(false);
     let ending = Over { flag: Arc::default(), watched };
@@ -145,7 +151,7 @@ fn run_one(
     };
     let (ended, end_s) = thread::scope(|scope| {
         let director = Directed::start(scope, direction)?;
-        let watching = Watching {
+        let mut watching = Watching {
             scenario,
             is_baseline,
             timing,
@@ -154,6 +160,7 @@ fn run_one(
             director: &director,
             transfers: &transfers,
             broken: &shared.broken,
+            programs: &mut programs,
             wire: &wire,
         };
         let watched = watching.until_the_end(observe);
@@ -162,6 +169,10 @@ fn run_one(
         let ended = director.join();
         watched.and(ended).map(|ended| (ended, end_s))
     })?;
+    for (flow, started, stopped) in programs.times() {
+        logs[flow].lasted(started, stopped);
+    }
+    drop(programs);
     let transferred = collect(scenario, &runtime, transfers)?;
     let report = wire.finish()?;
     let samples: Vec<_> = (0..scenario.flow.len())
@@ -189,6 +200,9 @@ struct Opening<'a> {
 
 impl Opening<'_> {
     fn open(&self, index: usize, flow: &Flow, log: &Arc<Log>) -> Result<Ends, Error> {
+        if flow.traffic.is_command() {
+            return Ok(Ends::Command);
+        }
         let is_transfer = flow.transport.kind() == "utp"
             && matches!(flow.traffic, Traffic::Bulk | Traffic::Size(_))
             && flow.active.is_empty();
@@ -218,7 +232,7 @@ impl Opening<'_> {
 }
 
 /// A run to be looked at while it goes on.
-struct Watching<'a> {
+struct Watching<'a, 'b> {
     scenario: &'a Scenario,
     is_baseline: bool,
     timing: Timing,
@@ -227,16 +241,18 @@ struct Watching<'a> {
     director: &'a Directed<'a>,
     transfers: &'a BTreeMap<usize, Task>,
     broken: &'a Broken,
+    programs: &'a mut Programs<'b>,
     wire: &'a Wire,
 }
 
-impl Watching<'_> {
-    fn until_the_end(&self, observe: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
+impl Watching<'_, '_> {
+    fn until_the_end(&mut self, observe: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
         for tick in 0u32.. {
             thread::sleep(SAMPLE);
             let now = self.timing.now();
             self.logs.iter().for_each(|log| log.sample(now));
             self.directed.values().for_each(|flow| flow.sample(now));
+            self.programs.poll(now)?;
             if let Some(error) = self.broken.take() {
                 return Err(error);
             }
@@ -247,7 +263,7 @@ impl Watching<'_> {
                 break;
             }
         }
-        Ok(())
+        self.programs.finish()
     }
 
     /// Sizes end a run when they are sent, otherwise the scenario's duration does.

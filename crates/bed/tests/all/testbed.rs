@@ -151,6 +151,84 @@ fn a_flow_that_is_off_sends_nothing() {
     }
 }
 
+/// A flow of a shell command; `rest` has more keys of its traffic.
+fn command(script: &str, rest: &str) -> String {
+    format!("[[flow]]\nname = \"program\"\nrtt = \"20 ms\"\nstart = \"1 s\"\ntraffic = {{ command = [\"bash\", \"-c\", '{script}']{rest} }}\n")
+}
+
+/// The error of a run; none, with a word of why, where the user may not run it.
+fn error_of(scenario: &Scenario) -> Option<String> {
+    match testbed::run(scenario, &Options::default(), &mut |_| true) {
+        Err(error @ Error::Flow { .. }) => Some(error.to_string()),
+        Err(error) => skipped(error),
+        Ok(_) => panic!("no error"),
+    }
+}
+
+#[test]
+fn a_program_is_a_flow_that_the_bottleneck_measures() {
+    // 100 datagrams of 1000 bytes and headers, to nobody.
+    let script = "for i in {1..100}; do printf %01000d 0 > /dev/udp/{peer}/9; done";
+    let Some(outcome) = run(&scenario(&command(script, ""))) else { return };
+    let mut all = scenario(&command(script, ""));
+    all.measure[0].from = Duration::from_millis(0);
+    let Some(whole) = run(&all) else { return };
+    let later = &outcome.run.windows[0].links[0];
+    assert_eq!(later.utilisation, 0.0, "it was over before the window");
+    let link = &whole.run.windows[0].links[0];
+    let bytes = link.utilisation * 8.0 * 10e6 / 8.0;
+    assert!((bytes / 102_800.0 - 1.0).abs() < 0.01, "{bytes}");
+    assert!(whole.run.marks.iter().any(|mark| mark.what == "stop"), "{:?}", whole.run.marks);
+}
+
+#[test]
+fn a_program_that_fails_or_does_not_end_or_is_not_there_is_one_sentence() {
+    let cases = [
+        (
+            command("echo no such host >&2; exit 3", ""),
+            "ended with exit status: 3 after it wrote \"no such host\"",
+        ),
+        (
+            command("sleep 60", ""),
+            "bash had not ended when the run did: give it less to do, or set the flow's stop",
+        ),
+        (
+            command("sleep 60", ", server = [\"no-such-program\"]"),
+            "there is no program no-such-program: install it, or write its path",
+        ),
+        (command("sleep 60", ", server = [\"false\"]"), "false ended with exit status: 1"),
+    ];
+    for (flow, expected) in cases {
+        let mut scenario = scenario(&flow);
+        scenario.duration = Duration::from_millis(2000);
+        scenario.measure.clear();
+        let Some(error) = error_of(&scenario) else { return };
+        assert!(error.starts_with("flow \"program\" failed: ") && error.ends_with(expected), "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+}
+
+#[test]
+fn a_program_and_what_it_started_are_gone_after_its_stop() {
+    let mark = "4242.25";
+    let mut scenario =
+        scenario(&command(&format!("sleep {mark} & sleep {mark}"), ", server = [\"sleep\", \"4242.25\"]"));
+    scenario.duration = Duration::from_millis(3000);
+    scenario.flow[0].stop = Some(Duration::from_millis(2000));
+    scenario.measure.clear();
+    let Some(outcome) = run(&scenario) else { return };
+    assert!(outcome.run.marks.iter().any(|mark| mark.what == "stop" && (2.0..2.2).contains(&mark.at_s)));
+    let left: Vec<_> = std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
+        .filter(|line| {
+            line.starts_with(b"sleep\0") && line.windows(mark.len()).any(|part| part == mark.as_bytes())
+        })
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
 #[test]
 fn what_the_testbed_does_not_do_is_listed_with_its_key() {
     let mut scenario = scenario(CUBIC);
