@@ -360,6 +360,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: the result of each run as JSON, one in a line, on stdout')
             [CompletionResult]::new('--no-series', '--no-series', [CompletionResultType]::ParameterName, 'Write tables alone into --out, without curves and without a folder for each run of a sweep')
             [CompletionResult]::new('--parquet', '--parquet', [CompletionResultType]::ParameterName, 'Write tables and curves as Parquet, too')
+            [CompletionResult]::new('--clean', '--clean', [CompletionResultType]::ParameterName, 'End the programs that killed runs have left behind, as every run does before it begins; takes no file')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

@@ -211,7 +211,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__bed)
-            opts="-h --trace --qlog --out --json --seed --repeat --jobs --no-series --parquet --shard --set --help"
+            opts="-h --trace --qlog --out --json --seed --repeat --jobs --no-series --parquet --shard --set --clean --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -334,6 +334,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --json 'For programs: the result of each run as JSON, one in a line, on stdout'
             cand --no-series 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
             cand --parquet 'Write tables and curves as Parquet, too'
+            cand --clean 'End the programs that killed runs have left behind, as every run does before it begins; takes no file'
             cand -h 'Print help'
             cand --help 'Print help'
         }

@@ -41,9 +41,26 @@ struct Job<'a> {
     lineup: Lineup<'a>,
 }
 
+/// Ends the programs that killed runs have left behind.
+fn clean() -> Result<(), Failure> {
+    #[cfg(target_os = "linux")]
+    let ended = afteryou_bed::net::clean();
+    // Elsewhere the bed starts none.
+    #[cfg(not(target_os = "linux"))]
+    let ended = 0;
+    output::print(&match ended {
+        0 => "no program of a killed run is left\n".to_owned(),
+        1 => "ended 1 program of a killed run\n".to_owned(),
+        more => format!("ended {more} programs of killed runs\n"),
+    })
+}
+
 /// Runs or explains the files.
 pub fn run(command: &EngineCommand) -> Result<(), Failure> {
     let (engine, args) = (command.engine, &command.runs);
+    if command.clean {
+        return clean();
+    }
     command.traces.check(engine)?;
     // Everything is read and checked before anything is run.
     let files = read(args)?;

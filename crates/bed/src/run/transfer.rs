@@ -4,12 +4,12 @@ use super::data::{Bytes, Digest, Source};
 use super::log::{Log, Timing};
 use crate::error::Error;
 use afteryou_cc::{Controller, Setup};
-use afteryou_scenario::outcome::Transfer;
+use afteryou_scenario::outcome::{Totals, Transfer};
 use afteryou_scenario::senders::{Begun, Observers, Time};
 use afteryou_scenario::transport::Protocol;
 use afteryou_scenario::{Flow, Role, Traffic};
 use afteryou_sim::director::utp_config;
-use afteryou_utp::{Config, Endpoint, EndpointConfig, Stream};
+use afteryou_utp::{Config, Endpoint, EndpointConfig, Statistics, Stream};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -89,6 +89,18 @@ fn connection(flow: &Flow) -> Result<Config, Error> {
     let config = utp_config(&options);
     let payload = flow.packet.map_or(config.payload, |packet| packet.payload.bytes() as u32);
     Ok(Config { payload, ..config })
+}
+
+/// A sender's counters in the words of results.
+pub(crate) fn totals_of(statistics: &Statistics) -> Totals {
+    Totals {
+        packets: statistics.data_packets_sent,
+        retransmissions: statistics.retransmissions,
+        losses: statistics.losses,
+        spurious: statistics.spurious_losses,
+        timeouts: statistics.timeouts,
+        ..Totals::default()
+    }
 }
 
 /// Binds an endpoint where a flow's client or server is.

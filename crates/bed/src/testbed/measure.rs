@@ -1,12 +1,13 @@
 //! From the wire's measures and the flows' logs to a run's figures and curves.
 
 use super::flows::{Ended, Sample};
-use crate::run::log::Log;
+use crate::run::log::{Log, LogInner};
 use crate::run::measure::{step_s, Curve, Interval, Received, STEPS_PER_RATE};
+use crate::run::transfer::totals_of;
 use crate::wire::Report;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::Network;
-use afteryou_scenario::outcome::{round, FlowFigures, Mark, Run, Series, WindowFigures};
+use afteryou_scenario::outcome::{round, FlowFigures, Mark, Run, Series, Totals, WindowFigures};
 use afteryou_scenario::{Flow, Scenario, Window};
 use std::sync::Arc;
 
@@ -39,10 +40,17 @@ pub(super) fn measure(raw: Raw<'_>) -> Run {
         lateness: raw.report.lateness,
         ..Run::default()
     };
-    run.totals = raw.ended.into_iter().map(|ended| ended.totals).collect();
+    run.totals = raw.totals();
     run.links = raw.report.measured.totals;
     run.measure_sets(raw.scenario);
     run
+}
+
+/// Returns what a transfer of uTP did in all.
+fn totals(flow: &Flow, log: &LogInner) -> Totals {
+    let received_bytes = log.received.iter().map(|(_, bytes)| bytes).sum();
+    let of_sender = log.statistics.as_ref().map(totals_of).unwrap_or_default();
+    Totals { flow: flow.name.clone(), received_bytes, ..of_sender }
 }
 
 fn since_zero(at: Time) -> Span {
@@ -50,6 +58,17 @@ fn since_zero(at: Time) -> Span {
 }
 
 impl Raw<'_> {
+    /// What each flow did in all, programs excepted: the wire does not see their connections' ends.
+    fn totals(&self) -> Vec<Totals> {
+        let flows = self.scenario.flow.iter().zip(self.logs).enumerate();
+        let flows = flows.filter(|(_, (flow, _))| !flow.traffic.is_command());
+        let of_flow = |(index, (flow, log)): (usize, (&Flow, &Arc<Log>))| {
+            let ended = self.ended.iter().find(|ended| ended.flow == index);
+            ended.map_or_else(|| totals(flow, &log.lock()), |ended| ended.totals.clone())
+        };
+        flows.map(of_flow).collect()
+    }
+
     fn window(&self, index: usize, window: &Window) -> WindowFigures {
         let interval = Interval { from: window.from.as_secs_f64(), to: window.to.as_secs_f64() };
         let flows = self.scenario.flow.iter().enumerate();
@@ -108,6 +127,9 @@ impl Raw<'_> {
             if !samples.is_empty() {
                 let trips = samples.iter().map(|sample| (sample.at, sample.srtt.as_secs_f64() * 1e3));
                 series.push(Curve::means(whole, step_s, trips).series(&flow.name, "srtt", "ms"));
+                let delivery = samples.iter().map(|sample| (sample.at, sample.delivery_bit_s / 1e6));
+                let delivery = Curve::means(whole, step_s, delivery);
+                series.push(delivery.series(&flow.name, "delivery_rate", "Mbit/s"));
                 let again = samples.iter().map(|sample| (sample.at, f64::from(sample.retransmissions)));
                 let again = Curve::means(whole, step_s, again);
                 series.push(again.series(&flow.name, "retransmissions", "packets"));

@@ -12,8 +12,10 @@
 mod flows;
 mod measure;
 mod programs;
+mod shown;
 mod support;
 
+pub use shown::Tap;
 pub use support::supports;
 
 use crate::clock::Clock;
@@ -30,6 +32,7 @@ use afteryou_utp::{Endpoint, EndpointConfig};
 use flows::{Broken, Directable, Directed, Direction, Shared};
 use measure::Raw;
 use programs::Programs;
+use shown::Shown;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -65,10 +68,23 @@ pub fn run(
     options: &Options,
     observe: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Outcome, Error> {
+    tapped(scenario, options, observe, None)
+}
+
+/// The same; `tap` sees every packet of the run at its links, some milliseconds later. The baseline is not shown.
+///
+/// # Errors
+/// As [`run`].
+pub fn tapped(
+    scenario: &Scenario,
+    options: &Options,
+    observe: &mut dyn FnMut(&Progress) -> bool,
+    tap: Option<Tap<'_>>,
+) -> Result<Outcome, Error> {
     run::check(scenario, supports(scenario))?;
-    let (run, transfers) = run_one(scenario, options, false, observe)?;
+    let (run, transfers) = run_one(scenario, options, false, observe, tap)?;
     let baseline = match scenario.baseline {
-        true => Some(run_one(&scenario.without_background(), options, true, observe)?.0),
+        true => Some(run_one(&scenario.without_background(), options, true, observe, None)?.0),
         false => None,
     };
     let outcome = Outcome::new("bed", env!("CARGO_PKG_VERSION"), scenario.clone(), run, baseline);
@@ -104,6 +120,7 @@ fn run_one(
     options: &Options,
     is_baseline: bool,
     observe: &mut dyn FnMut(&Progress) -> bool,
+    tap: Option<Tap<'_>>,
 ) -> Result<(Run, Vec<Transfer>), Error> {
     let network = scenario.network()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
@@ -131,7 +148,9 @@ fn run_one(
         }
     }
     let directed = Arc::new(directed);
-    let wire = Wire::start(&mut topology, scenario, wire::Options::of_scenario(scenario, clock))?;
+    let (mut shown, of_wire) = tap.map(Shown::to).unzip();
+    let wire_options = wire::Options { tap: of_wire, ..wire::Options::of_scenario(scenario, clock) };
+    let wire = Wire::start(&mut topology, scenario, wire_options)?;
     let mut programs = Programs::start(scenario, &topology)?;
     thread::sleep(clock.instant_of(Time::ZERO).saturating_duration_since(Instant::now()));
     let (watched, over) = watch::channel(false);
@@ -161,6 +180,7 @@ fn run_one(
             transfers: &transfers,
             broken: &shared.broken,
             programs: &mut programs,
+            shown: shown.as_mut(),
             wire: &wire,
         };
         let watched = watching.until_the_end(observe);
@@ -175,6 +195,7 @@ fn run_one(
     drop(programs);
     let transferred = collect(scenario, &runtime, transfers)?;
     let report = wire.finish()?;
+    shown.iter_mut().for_each(Shown::catch_up);
     let samples: Vec<_> = (0..scenario.flow.len())
         .map(|flow| directed.get(&flow).map(Directable::samples).unwrap_or_default())
         .collect();
@@ -232,7 +253,7 @@ impl Opening<'_> {
 }
 
 /// A run to be looked at while it goes on.
-struct Watching<'a, 'b> {
+struct Watching<'a, 'b, 'c> {
     scenario: &'a Scenario,
     is_baseline: bool,
     timing: Timing,
@@ -242,10 +263,11 @@ struct Watching<'a, 'b> {
     transfers: &'a BTreeMap<usize, Task>,
     broken: &'a Broken,
     programs: &'a mut Programs<'b>,
+    shown: Option<&'a mut Shown<'c>>,
     wire: &'a Wire,
 }
 
-impl Watching<'_, '_> {
+impl Watching<'_, '_, '_> {
     fn until_the_end(&mut self, observe: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
         for tick in 0u32.. {
             thread::sleep(SAMPLE);
@@ -253,6 +275,7 @@ impl Watching<'_, '_> {
             self.logs.iter().for_each(|log| log.sample(now));
             self.directed.values().for_each(|flow| flow.sample(now));
             self.programs.poll(now)?;
+            self.shown.iter_mut().for_each(|shown| shown.catch_up());
             if let Some(error) = self.broken.take() {
                 return Err(error);
             }

@@ -3,7 +3,7 @@
 use super::course::Course;
 use super::Directable;
 use crate::error::Error;
-use crate::system;
+use crate::system::{self, TcpInfo};
 use afteryou_base::Span;
 use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::{Flow, Traffic};
@@ -47,6 +47,8 @@ pub(in crate::testbed) struct Sample {
     pub(in crate::testbed) srtt: Duration,
     /// Of all connections of the flow so far.
     pub(in crate::testbed) retransmissions: u32,
+    /// The kernel's estimate.
+    pub(in crate::testbed) delivery_bit_s: f64,
 }
 
 /// The kernel's name of a congestion control.
@@ -106,9 +108,10 @@ impl Tcp {
         let Ok(info) = system::tcp_info(&**socket) else { return };
         let sample = Sample {
             at,
-            cwnd_bytes: u64::from(info.tcpi_snd_cwnd) * u64::from(info.tcpi_snd_mss),
-            srtt: Duration::from_micros(info.tcpi_rtt.into()),
-            retransmissions: probes.earlier + info.tcpi_total_retrans,
+            cwnd_bytes: u64::from(info.cwnd) * u64::from(info.mss),
+            srtt: Duration::from_micros(info.srtt_us.into()),
+            retransmissions: probes.earlier + info.retransmissions,
+            delivery_bit_s: info.delivery_rate as f64 * 8.0,
         };
         probes.samples.push(sample);
     }
@@ -146,7 +149,7 @@ impl Tcp {
             task: None,
             probe: Some(Arc::new(probe)),
             probes: Arc::clone(&self.probes),
-            retransmissions: 0,
+            totals: Totals::default(),
         }))
     }
 }
@@ -170,18 +173,13 @@ struct Line {
     probe: Option<Arc<Socket>>,
     probes: Arc<Mutex<Probes>>,
     /// When it was closed.
-    retransmissions: u32,
+    totals: Totals,
 }
 
 impl Line {
-    fn retransmissions(&self) -> u32 {
-        let info = self.probe.as_ref().and_then(|probe| system::tcp_info(&**probe).ok());
-        info.map_or(self.retransmissions, |info| info.tcpi_total_retrans)
-    }
-
     /// Closes it: in good order if everything is acknowledged, else at once.
     fn close(&mut self) {
-        self.retransmissions = self.retransmissions();
+        self.totals = self.totals();
         let Some(probe) = self.probe.take() else { return };
         if self.course.is_flushed() {
             // If this fails, the connection ends with a reset after its last byte.
@@ -189,7 +187,7 @@ impl Line {
         }
         let mut probes = lock(&self.probes);
         if probes.open.remove(&self.course.id()).is_some() {
-            probes.earlier += self.retransmissions;
+            probes.earlier += self.totals.retransmissions as u32;
         }
         if let Some(task) = self.task.take() {
             task.abort();
@@ -229,7 +227,13 @@ impl Remote for Line {
     }
 
     fn totals(&self) -> Totals {
-        Totals { retransmissions: self.retransmissions().into(), ..Totals::default() }
+        let info = self.probe.as_ref().and_then(|probe| system::tcp_info(&**probe).ok());
+        let of_info = |info: TcpInfo| Totals {
+            packets: info.data_segments.into(),
+            retransmissions: info.retransmissions.into(),
+            ..Totals::default()
+        };
+        info.map_or_else(|| self.totals.clone(), of_info)
     }
 }
 

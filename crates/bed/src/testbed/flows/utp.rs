@@ -3,7 +3,7 @@
 use super::course::Course;
 use super::Directable;
 use crate::error::Error;
-use crate::run::transfer::Senders;
+use crate::run::transfer::{totals_of, Senders};
 use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::senders::{Observers, Time};
 use afteryou_scenario::Flow;
@@ -127,14 +127,7 @@ impl Remote for Line {
         let Some(statistics) = self.monitor.get().and_then(Monitor::statistics) else {
             return self.totals.clone();
         };
-        Totals {
-            packets: statistics.data_packets_sent,
-            retransmissions: statistics.retransmissions,
-            losses: statistics.losses,
-            spurious: statistics.spurious_losses,
-            timeouts: statistics.timeouts,
-            ..Totals::default()
-        }
+        totals_of(&statistics)
     }
 }
 
