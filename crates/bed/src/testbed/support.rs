@@ -1,7 +1,7 @@
 //! Settings that the testbed does not support yet, each with its key.
 
 use afteryou_scenario::support::Unsupported;
-use afteryou_scenario::{Flow, Scenario};
+use afteryou_scenario::{Algorithm, Flow, Scenario};
 
 /// Can a checked scenario be run in the testbed?
 ///
@@ -22,12 +22,20 @@ fn of_flow(flow: &Flow) -> Vec<Unsupported> {
     let hosts = flow.traffic.needs_hosts().then(|| ("traffic".to_owned(), "traffic between hosts"));
     let skew = flow.transport.0.params.keys().filter(|name| *name == "skew");
     let skew = skew.map(|name| (format!("transport.{name}"), "a clock that runs faster"));
-    let controller = flow.controller.iter().filter(|controller| is_tcp && !controller.params.is_empty());
+    let controller = flow.controller.iter().filter(|controller| is_tcp && !is_the_kernels(controller));
     let controller =
         controller.map(|_| ("controller".to_owned(), "parameters of the kernel's congestion control"));
     let all = skew.chain(hosts).chain(controller);
     all.map(|(key, what)| Unsupported::of_flow(flow, key, not_yet(&format!("{what} (flow {:?})", flow.name))))
         .collect()
+}
+
+/// Does the kernel have this congestion control's parameters? Its CUBIC has HyStart of its own.
+fn is_the_kernels(controller: &Algorithm) -> bool {
+    let mut params = controller.params.iter();
+    params.all(|(name, value)| {
+        (controller.kind.as_str(), name.as_str(), value.to_string().as_str()) == ("cubic", "hystart", "linux")
+    })
 }
 
 fn not_yet(what: &str) -> String {
