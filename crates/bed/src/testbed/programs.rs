@@ -1,13 +1,10 @@
 //! Programs of the user as flows: one in the senders' namespace, and one in the receivers' if the scenario names it.
 //!
 //! The receiver's program starts before the run and the sender's at the flow's start. The sender's ends by itself or at the
-//! flow's stop. Every program leads a process group, which is killed when the run is over.
+//! flow's stop. Every program leads a process group, which is killed when the run is over; so are programs that have left it.
 //!
 //! In arguments `{peer}` and `{peer6}` are the other side's addresses, `{own}` and `{own6}` those of the program's side. The same are
 //! in the environment, as `AFTERYOU_PEER`, `AFTERYOU_PEER6`, `AFTERYOU_OWN` and `AFTERYOU_OWN6`.
-//!
-//! # Known bad cases
-//! A program that leaves its process group survives the run. The next run kills it, and so does `afteryou bed --clean`.
 
 use crate::error::Error;
 use crate::net::{Family, Side, Topology};
