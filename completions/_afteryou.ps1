@@ -309,6 +309,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--file', '--file', [CompletionResultType]::ParameterName, 'Send this file instead of generated data')
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Folder for the report')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of every random choice')
+            [CompletionResult]::new('--real', '--real', [CompletionResultType]::ParameterName, 'Let the upload be the kernel''s own TCP, in network namespaces; on Linux, as root')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Write the result to stdout as JSON; progress goes to stderr either way')
             [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Exit with 1 if the verdict is bad')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')

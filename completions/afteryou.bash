@@ -583,7 +583,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__demo)
-            opts="-h --controller --seconds --rate --rtt --buffer --queue --loss --file --out --json --check --seed --help"
+            opts="-h --controller --seconds --rate --rtt --buffer --queue --loss --file --real --out --json --check --seed --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -286,6 +286,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --file 'Send this file instead of generated data'
             cand --out 'Folder for the report'
             cand --seed 'Seed of every random choice'
+            cand --real 'Let the upload be the kernel''s own TCP, in network namespaces; on Linux, as root'
             cand --json 'Write the result to stdout as JSON; progress goes to stderr either way'
             cand --check 'Exit with 1 if the verdict is bad'
             cand -h 'Print help (see more with ''--help'')'

@@ -226,6 +226,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l loss -d 'Pack
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l file -d 'Send this file instead of generated data' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l out -d 'Folder for the report' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l seed -d 'Seed of every random choice' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l real -d 'Let the upload be the kernel\'s own TCP, in network namespaces; on Linux, as root'
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l json -d 'Write the result to stdout as JSON; progress goes to stderr either way'
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l check -d 'Exit with 1 if the verdict is bad'
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -36,6 +36,10 @@ struct Figures {
 
 /// Measures as the command line says.
 pub fn main() -> ExitCode {
+    if let Err(error) = testbed::ready() {
+        println!("SKIPPED: {error}");
+        return ExitCode::SUCCESS;
+    }
     match run() {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -58,7 +62,9 @@ fn run() -> Result<bool, Failure> {
     let spoiled = Mutex::new(Vec::new());
     let work = || -> Result<bool, Failure> {
         let mut holds = true;
-        while let Some((row, seed)) = lock(&queue).pop() {
+        loop {
+            let next = lock(&queue).pop();
+            let Some((row, seed)) = next else { return Ok(holds) };
             let Some(figures) = real(rows[row], seed, settings.seconds)? else {
                 lock(&spoiled).push((row, seed));
                 continue;
@@ -71,7 +77,6 @@ fn run() -> Result<bool, Failure> {
                 holds &= print(rows[row], real, simulated(rows[row], settings.seconds)?);
             }
         }
-        Ok(holds)
     };
     let mut all_hold = true;
     let results: Vec<Result<bool, Failure>> = thread::scope(|scope| {
@@ -132,8 +137,11 @@ fn scenario(row: &Row, seed: u64, seconds: u64) -> Result<Scenario, Failure> {
 fn real(row: &Row, seed: u64, seconds: u64) -> Result<Option<Figures>, Failure> {
     let scenario = scenario(row, seed, seconds)?;
     let outcome = testbed::run(&scenario, &Options::default(), &mut |_| true)?;
-    let is_valid = !outcome.run.lateness.as_ref().is_some_and(Lateness::spoiled);
-    Ok(is_valid.then(|| figures(&outcome.run)))
+    let lateness = outcome.run.lateness.filter(Lateness::spoiled);
+    if let Some(Lateness { departures, .. }) = &lateness {
+        eprintln!("{}: p99 of the lateness is {:.1} ms, repeated later", row.name(), departures.p99_ms);
+    }
+    Ok(lateness.is_none().then(|| figures(&outcome.run)))
 }
 
 /// The mean of the simulator's seeds, and the deviation of a seed's share from it.

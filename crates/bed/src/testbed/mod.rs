@@ -12,9 +12,11 @@
 mod flows;
 mod measure;
 mod programs;
+mod ready;
 mod shown;
 mod support;
 
+pub use ready::{ready, Ready};
 pub use shown::Tap;
 pub use support::supports;
 

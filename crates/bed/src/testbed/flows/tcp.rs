@@ -1,5 +1,6 @@
 //! Connections of the kernel's TCP.
 
+use super::super::ready::present;
 use super::course::Course;
 use super::Directable;
 use crate::error::Error;
@@ -16,9 +17,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinHandle;
-
-/// The congestion controls of this kernel.
-const PRESENT: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 /// The TCP of a flow.
 pub(super) struct Tcp {
@@ -96,7 +94,7 @@ impl Tcp {
         socket.set_tcp_congestion(self.congestion.as_bytes()).map_err(|reason| Error::Congestion {
             flow: self.flow.clone(),
             name: self.congestion.clone(),
-            present: std::fs::read_to_string(PRESENT).unwrap_or_default().trim().to_owned(),
+            present: present(),
             reason,
         })?;
         Ok(socket)
