@@ -5,6 +5,7 @@
 //! The transports alternate within each run, and each row is the median over the runs: what else the machine does meets
 //! all of them. Every datagram has at most 1472 bytes. `--mbit` has the sender's application write at that rate, in steps
 //! of 10 ms, instead of as fast as it goes. `--window` sets the windows of ours and of libutp, MiB; the others have their own.
+//! `--receive-buffer 106496` gives our sockets what Linux gives those that ask for nothing.
 
 mod gso;
 mod libutp;
@@ -83,6 +84,10 @@ fn compare(args: &[String]) -> anyhow::Result<()> {
         }
     };
     let (gb, runs, mbit) = (number("--gb", 1.0)?, number("--runs", 7.0)?, number("--mbit", 0.0)?);
+    let buffer = number("--receive-buffer", 0.0)?;
+    if buffer > 0.0 {
+        std::env::set_var(work::RECEIVE_BUFFER, buffer.to_string());
+    }
     let window = (number("--window", 0.0)? * f64::from(1 << 20)) as u64;
     if window > 0 {
         // No other thread runs yet, and the processes inherit it.

@@ -9,6 +9,7 @@ use tokio::io::AsyncWriteExt;
 
 fn adapted(mut config: EndpointConfig) -> EndpointConfig {
     config.connection.recv_buffer = work::window().unwrap_or(config.connection.recv_buffer);
+    config.receive_buffer = work::receive_buffer().unwrap_or(config.receive_buffer);
     config.connection.payload = u32::from(work::DATAGRAM) - HEADER_LEN as u32;
     // How long a process stays after its transfer.
     config.connection.linger = Span::from_millis(300);

@@ -59,6 +59,9 @@ pub struct EndpointConfig {
     /// Memory for all connections together, bytes; see [`EndpointStatistics::memory`]. As it is used up, advertised windows and send buffers
     /// shrink, and data that arrives out of order is refused first.
     pub memory: u64,
+    /// Receive buffer to ask of the system for the socket, bytes. Linux grants `net.core.rmem_max` at most. What a connection's peer may have
+    /// in flight follows the buffer that was granted.
+    pub receive_buffer: usize,
 }
 
 /// How an endpoint is doing.
@@ -107,6 +110,7 @@ impl EndpointConfig {
             max_half_open: 1000,
             backlog: 128,
             memory: 64 << 20,
+            receive_buffer: 4 << 20,
         }
     }
 }
@@ -157,7 +161,7 @@ impl Endpoint {
     /// # Errors
     /// What the system says of the socket.
     pub fn bind(addr: SocketAddr, config: EndpointConfig) -> io::Result<Endpoint> {
-        let socket = socket::bind(addr)?;
+        let socket = socket::bind(addr, config.receive_buffer)?;
         let buffer = SocketBuffer::new(socket::receive_buffer(&socket));
         let local_addr = socket.local_addr()?;
         let socket = socket::Socket::new(socket, config.dscp)?;

@@ -6,9 +6,12 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use tokio::io::Interest;
 
-/// Binds a non-blocking UDP socket.
-pub(super) fn bind(addr: SocketAddr) -> io::Result<UdpSocket> {
-    afteryou_sockets::bind(addr, Families::Own)
+/// Binds a non-blocking UDP socket, and asks for a receive buffer of so many bytes.
+pub(super) fn bind(addr: SocketAddr, receive_buffer: usize) -> io::Result<UdpSocket> {
+    let socket = afteryou_sockets::bind(addr, Families::Own)?;
+    // Systems cap it as they like, and less is still useful.
+    _ = SockRef::from(&socket).set_recv_buffer_size(receive_buffer);
+    Ok(socket)
 }
 
 /// How large a receive buffer the system has granted, bytes as it counts them.
@@ -123,9 +126,17 @@ mod tests {
         SocketAddr::from(([127, 0, 0, 1], 0))
     }
 
+    #[test]
+    fn the_receive_buffer_is_as_large_as_asked_for_where_the_system_allows_it() {
+        // Every system grants these, and Linux doubles them.
+        let granted = [20_000, 100_000].map(|bytes| receive_buffer(&bind(local(), bytes).unwrap()).unwrap());
+        assert!((20_000..=40_000).contains(&granted[0]), "{granted:?}");
+        assert!((100_000..=200_000).contains(&granted[1]), "{granted:?}");
+    }
+
     #[tokio::test]
     async fn a_packet_that_the_system_refuses_is_sent_again_once_it_takes_packets() {
-        let socket = Socket::new(bind(local()).unwrap(), 0).unwrap();
+        let socket = Socket::new(bind(local(), 4 << 20).unwrap(), 0).unwrap();
         let mut tries = 0;
         let sending = socket.when_writable(|_| {
             tries += 1;
@@ -141,7 +152,7 @@ mod tests {
 
     #[tokio::test]
     async fn datagrams_are_reported_and_read_until_none_is_left() {
-        let [here, there] = [(); 2].map(|()| bind(local()).unwrap());
+        let [here, there] = [(); 2].map(|()| bind(local(), 4 << 20).unwrap());
         let (from, to) = (here.local_addr().unwrap(), there.local_addr().unwrap());
         let [here, there] = [here, there].map(|socket| Socket::new(socket, 1).unwrap());
         for round in 0..3 {
@@ -165,7 +176,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn a_train_arrives_as_one_batch_with_the_kernels_time() {
-        let [from, to] = [(); 2].map(|()| Socket::new(bind(local()).unwrap(), 1).unwrap());
+        let [from, to] = [(); 2].map(|()| Socket::new(bind(local(), 4 << 20).unwrap(), 1).unwrap());
         let address = to.registered.get_ref().local_addr().unwrap();
         from.send_to(&[7; 5500], 1000, address).await.unwrap();
         timeout(Duration::from_secs(60), to.readable()).await.unwrap().unwrap();
@@ -179,7 +190,7 @@ mod tests {
     async fn packets_carry_the_service_class_and_no_ecn() {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let address = address.parse().unwrap();
-            let [from, to] = [(); 2].map(|()| bind(address).unwrap());
+            let [from, to] = [(); 2].map(|()| bind(address, 4 << 20).unwrap());
             let seeing = Options { tos: true, ..Options::default() };
             let control = Control::new(SockRef::from(&to), seeing).unwrap();
             let from = Socket::new(from, afteryou_base::dscp::LE).unwrap();
