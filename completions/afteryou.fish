@@ -54,7 +54,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l exclude -d 'L
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l include -d 'Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l exclude-from -d 'Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l backup-dir -d 'Keep what is replaced or removed in this directory below the receiver\'s' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l via -d 'Start the other side over ssh, as scp does, instead of using a ticket; the same as HOST:DIR in the ticket\'s place' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l via -d 'Start afteryou on HOST over ssh, as scp does, instead of using a ticket; HOST:DIR in the ticket\'s place does the same' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l ssh-command -d 'The ssh program of --via, with its arguments: "ssh -p 2222"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l far-command -d 'Command that --via runs as afteryou on the other machine' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l ticket -d 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`' -r
@@ -136,7 +136,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l exclude -d 'Le
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l include -d 'Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l exclude-from -d 'Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l backup-dir -d 'Keep what is replaced or removed in this directory below the receiver\'s' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l via -d 'Start the other side over ssh, as scp does, instead of using a ticket; the same as HOST:DIR in the ticket\'s place' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l via -d 'Start afteryou on HOST over ssh, as scp does, instead of using a ticket; HOST:DIR in the ticket\'s place does the same' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l ssh-command -d 'The ssh program of --via, with its arguments: "ssh -p 2222"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l far-command -d 'Command that --via runs as afteryou on the other machine' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l ticket -d 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`' -r

@@ -13,6 +13,7 @@
 //! A packet that waits in the device while the thread is busy arrives when it is read. A receiver's kernel works on
 //! the wire's thread, so at several hundred Mbit/s the thread's own core is the limit.
 
+mod awake;
 mod connections;
 mod cores;
 mod forwarder;
@@ -119,6 +120,7 @@ impl Wire {
         let (ready, started) = mpsc::channel();
         let work = move || {
             let is_real_time = prepare(&options)?;
+            let _awake = awake::request();
             // If nobody waits for this any more, the wire is dropped and stopped.
             let _ = ready.send(is_real_time);
             forward(&scenario, &tuns, options, mtu, &stopped)

@@ -270,6 +270,9 @@ fn traffic(traffic: &Traffic) -> String {
         Traffic::Peers { chunk, pause, persist } => {
             format!("chunks of {chunk}, {pause} apart, {persist} to the same peer")
         }
+        Traffic::Swarm(swarm) if swarm.tit_for_tat => {
+            format!("a swarm: chunks of {}, {} slots, tit-for-tat", swarm.chunk, swarm.slots)
+        }
         Traffic::Swarm(swarm) => format!(
             "a swarm: chunks of {}, {} slots, {} to the same neighbour",
             swarm.chunk, swarm.slots, swarm.persist

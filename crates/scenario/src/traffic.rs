@@ -118,7 +118,7 @@ pub struct Swarm {
     pub slots: u32,
     /// Peers that a peer may upload to.
     pub neighbours: u32,
-    /// That a slot's next chunk goes to the same neighbour.
+    /// That a slot's next chunk goes to the same neighbour; without meaning with tit-for-tat.
     pub persist: Probability,
     /// Round trips of the empty path that a slot waits before it, after the last acknowledgement of a chunk.
     #[serde(skip_serializing_if = "is_zero", default)]
@@ -126,6 +126,9 @@ pub struct Swarm {
     /// How many of the hosts upload, the first ones; all by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub uploaders: Option<u32>,
+    /// Peers upload to those neighbours that upload most to them.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub tit_for_tat: bool,
 }
 
 /// A program that sends, and one that receives.

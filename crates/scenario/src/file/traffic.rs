@@ -101,13 +101,25 @@ fn swarm(node: &Node) -> Result<Traffic> {
     check_keys(fields, "swarm", SWARM)?;
     let number =
         |name: &str, otherwise: u64| fields.get(name).map_or(Ok(otherwise), |node| count(node, 1..=1000));
+    let tit_for_tat = fields.get("tit_for_tat").map_or(Ok(false), read::flag)?;
+    let persist = match (tit_for_tat, fields.get("persist")) {
+        (true, None) => Probability::ONE,
+        (true, Some(node)) => {
+            return Err(Problem::new(
+                &node.place,
+                "with tit_for_tat the neighbours' uploads decide: leave persist out",
+            ))
+        }
+        (false, _) => ratio(needed(fields, "persist", node, "0.9")?)?,
+    };
     Ok(Traffic::Swarm(Swarm {
         chunk: quantity(needed(fields, "chunk", node, "\"250 kB\"")?)?,
         slots: number("slots", 5)? as u32,
         neighbours: number("neighbours", 10)? as u32,
-        persist: ratio(needed(fields, "persist", node, "0.9")?)?,
+        persist,
         idle_rtts: fields.get("idle_rtts").map_or(Ok(0.0), |node| read::number(node, 0.0..=100.0))?,
         uploaders: fields.get("uploaders").map(|node| count(node, 1..=1000).map(|n| n as u32)).transpose()?,
+        tit_for_tat,
     }))
 }
 

@@ -87,6 +87,11 @@ pub const SWARM: &[Key] = &[
         "round trips of the empty path that a slot waits before the next chunk to the same neighbour; 0 by default",
     ),
     key("uploaders", Takes::Count, "so many of the hosts upload, the others receive alone; all by default"),
+    key(
+        "tit_for_tat",
+        Takes::Flag,
+        "in place of persist: peers upload to those neighbours that upload most to them, as in BitTorrent; false by default",
+    ),
 ];
 
 /// `packet` of a flow.
