@@ -43,6 +43,8 @@
 //! | initial window | 10 packets | RFC 6928 §2 |
 //! | HyStart | off | §4.10 recommends HyStart++; off so that the reference needs no delay samples. `linux` is what Linux does, see
 //! [`crate::hystart::linux`] |
+//! | friendly | rfc9438 | §4.3 has W_est grow like Reno above the last window. `linux` keeps the slower growth there, as the kernel's
+//! `tcp_cubic.c` does, so that it takes less beside Reno |
 //!
 //! # Source
 //! RFC 9438 (August 2023), sections at each rule. Where it is silent: growth of one ack is scaled by the bytes it
@@ -87,6 +89,10 @@ pub const PARAMS: &[Param] = &[
     Param::choice("hystart", "off", &["off", "hystart++", "linux"]).explained(
         "leave slow start when the delay rises: by HyStart++ in the initial one, or as Linux does, by trains of acks, too",
         "RFC 9406 §4.2; Linux tcp_cubic.c",
+    ),
+    Param::choice("friendly", "rfc9438", &["rfc9438", "linux"]).explained(
+        "growth in the Reno-friendly region: Reno's own above the last window, or slower throughout, as in Linux",
+        "RFC 9438 §4.3; Linux tcp_cubic.c",
     ),
 ];
 
@@ -134,6 +140,8 @@ pub struct Cubic {
     c: f64,
     beta: f64,
     alpha: f64,
+    /// The same above the window before the latest congestion event.
+    alpha_above: f64,
     fast_convergence: bool,
     mss: u32,
     window: Window,
@@ -159,10 +167,12 @@ impl Cubic {
         };
         let mss = setup.mss;
         let beta = settings.number("beta");
+        let alpha = 3.0 * (1.0 - beta) / (1.0 + beta);
         Cubic {
             c: settings.number("c"),
             beta,
-            alpha: 3.0 * (1.0 - beta) / (1.0 + beta),
+            alpha,
+            alpha_above: if settings.choice("friendly") == "linux" { alpha } else { 1.0 },
             fast_convergence: settings.flag("fast_convergence"),
             mss,
             window: Window::new(settings, mss, early_exit),
@@ -215,7 +225,7 @@ impl Cubic {
         let t = epoch.t.as_secs_f64();
         // One ack cannot say more about the path than a whole window's worth.
         let share = (acked / cwnd).min(1.0);
-        let alpha = if epoch.w_est >= self.curve.cwnd_prior { 1.0 } else { self.alpha };
+        let alpha = if epoch.w_est >= self.curve.cwnd_prior { self.alpha_above } else { self.alpha };
         epoch.w_est += self.packets(alpha) * share;
         if self.w_cubic(w_max, epoch.k, t) < epoch.w_est {
             self.window.grow_to(epoch.w_est);

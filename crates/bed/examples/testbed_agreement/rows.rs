@@ -73,10 +73,10 @@ impl Row {
     }
 
     fn flow(&self, index: usize) -> String {
-        // The kernel neither paces nor leaves its own HyStart out.
+        // As the kernel's: no pacing, its own HyStart and its own Reno-friendly region.
         let tcp = "transport = { kind = \"tcp\", pacing = \"off\" }";
         let (controller, transport) = match self.flows[index] {
-            "cubic" => ("{ kind = \"cubic\", hystart = \"linux\" }", tcp),
+            "cubic" => ("{ kind = \"cubic\", hystart = \"linux\", friendly = \"linux\" }", tcp),
             "reno" => ("\"newreno\"", tcp),
             "libutp" => ("\"libutp\"", "transport = { kind = \"utp\", recovery = \"libutp\" }"),
             "libutp-mod" => ("\"libutp\"", "transport = { kind = \"utp\", recovery = \"libutp-mod\" }"),

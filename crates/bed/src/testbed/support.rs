@@ -30,12 +30,12 @@ fn of_flow(flow: &Flow) -> Vec<Unsupported> {
         .collect()
 }
 
-/// Does the kernel have this congestion control's parameters? Its CUBIC has HyStart of its own.
+/// Does the kernel have this congestion control's parameters? Its CUBIC has a HyStart and a Reno-friendly region of its own.
 fn is_the_kernels(controller: &Algorithm) -> bool {
-    let mut params = controller.params.iter();
-    params.all(|(name, value)| {
-        (controller.kind.as_str(), name.as_str(), value.to_string().as_str()) == ("cubic", "hystart", "linux")
-    })
+    let is_own = |(name, value): (&String, &String)| {
+        controller.kind == "cubic" && ["hystart", "friendly"].contains(&name.as_str()) && value == "linux"
+    };
+    controller.params.iter().all(is_own)
 }
 
 fn not_yet(what: &str) -> String {

@@ -93,6 +93,21 @@ fn after_a_loss_at_100_packets_the_window_follows_the_cubic_function() {
 }
 
 #[test]
+fn above_the_last_window_the_friendly_region_grows_like_reno_or_as_slowly_as_below_as_in_linux() {
+    let grown = |friendly: &'static str| {
+        let mut controller = avoiding(100.0, &[("friendly", Value::Choice(friendly))]);
+        controller.curve.cwnd_prior = controller.packets(90.0);
+        controller.on_ack(&ack(100, 0));
+        let before = controller.curve.epoch.unwrap().w_est;
+        controller.on_ack(&ack(101, 10));
+        in_packets(controller.curve.epoch.unwrap().w_est - before)
+    };
+    // Ten packets of a window of 100.
+    assert!((grown("rfc9438") - 0.1).abs() < 1e-6, "{}", grown("rfc9438"));
+    assert!((grown("linux") - 0.052_941).abs() < 1e-5, "{}", grown("linux"));
+}
+
+#[test]
 fn one_ack_closes_its_share_of_the_gap_to_the_window_a_round_trip_ahead() {
     let mut controller = after_loss_at_100();
     controller.on_ack(&ack(200, 0));

@@ -123,7 +123,10 @@ impl Tcp {
         let socket = self.socket(flow.from)?;
         let from = SocketAddr::new(flow.from, 0);
         let prepare = || -> io::Result<(u16, Socket)> {
-            socket.set_tcp_notsent_lowat(flow.shared.unsent_bytes)?;
+            // A flow that is never turned off keeps the kernel's buffer, which outlasts a busy moment of the machine.
+            if matches!(flow.spec.traffic, Traffic::OnOff { .. }) || !flow.spec.active.is_empty() {
+                socket.set_tcp_notsent_lowat(flow.shared.unsent_bytes)?;
+            }
             let port = socket.local_addr()?.as_socket().map_or(0, |address| address.port());
             Ok((port, socket.try_clone()?))
         };
