@@ -1,4 +1,4 @@
-//! Who may upload to whom.
+//! Hosts and the neighbours that each may upload to.
 
 use super::super::draw_index;
 use afteryou_scenario::network::{Access, Route};
