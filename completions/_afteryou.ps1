@@ -317,6 +317,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--file', '--file', [CompletionResultType]::ParameterName, 'Send this file instead of generated data')
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Folder for the report')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of every random choice')
+            [CompletionResult]::new('--real', '--real', [CompletionResultType]::ParameterName, 'Let the upload be the kernel''s own TCP, in network namespaces; on Linux, as root')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Write the result to stdout as JSON; progress goes to stderr either way')
             [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Exit with 1 if the verdict is bad')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -368,6 +369,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: the result of each run as JSON, one in a line, on stdout')
             [CompletionResult]::new('--no-series', '--no-series', [CompletionResultType]::ParameterName, 'Write tables alone into --out, without curves and without a folder for each run of a sweep')
             [CompletionResult]::new('--parquet', '--parquet', [CompletionResultType]::ParameterName, 'Write tables and curves as Parquet, too')
+            [CompletionResult]::new('--clean', '--clean', [CompletionResultType]::ParameterName, 'End the programs that killed runs have left behind, as every run does before it begins; takes no file')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

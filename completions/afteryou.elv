@@ -294,6 +294,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --file 'Send this file instead of generated data'
             cand --out 'Folder for the report'
             cand --seed 'Seed of every random choice'
+            cand --real 'Let the upload be the kernel''s own TCP, in network namespaces; on Linux, as root'
             cand --json 'Write the result to stdout as JSON; progress goes to stderr either way'
             cand --check 'Exit with 1 if the verdict is bad'
             cand -h 'Print help (see more with ''--help'')'
@@ -342,6 +343,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --json 'For programs: the result of each run as JSON, one in a line, on stdout'
             cand --no-series 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
             cand --parquet 'Write tables and curves as Parquet, too'
+            cand --clean 'End the programs that killed runs have left behind, as every run does before it begins; takes no file'
             cand -h 'Print help'
             cand --help 'Print help'
         }

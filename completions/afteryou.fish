@@ -234,6 +234,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l loss -d 'Pack
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l file -d 'Send this file instead of generated data' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l out -d 'Folder for the report' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l seed -d 'Seed of every random choice' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l real -d 'Let the upload be the kernel\'s own TCP, in network namespaces; on Linux, as root'
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l json -d 'Write the result to stdout as JSON; progress goes to stderr either way'
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l check -d 'Exit with 1 if the verdict is bad'
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -273,6 +274,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l set -d 'Replac
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l json -d 'For programs: the result of each run as JSON, one in a line, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l no-series -d 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l parquet -d 'Write tables and curves as Parquet, too'
+complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l clean -d 'End the programs that killed runs have left behind, as every run does before it begins; takes no file'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -l out -d 'Write the whole sweep into this folder' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -l parquet -d 'Write tables as Parquet, too'

@@ -2,7 +2,7 @@
 
 use crate::model::Model;
 use crate::trajectory::Trajectory;
-use afteryou_scenario::outcome::{round, Series};
+use afteryou_scenario::outcome::Series;
 use afteryou_scenario::{Role, Scenario};
 
 /// More flows than this are drawn as groups.
@@ -90,11 +90,17 @@ impl Tracks {
                 [("goodput", "Mbit/s", rate), ("cwnd", "kB", cwnd), ("base_delay", "ms", base_delay)];
             for (quantity, unit, values) in curves {
                 if values.iter().any(Option::is_some) {
-                    series.push(curve(&name, quantity, unit, step_s, values));
+                    series.push(Series::from_start(&name, quantity, unit, step_s, values));
                 }
             }
         }
-        series.push(curve("link", "queuing_delay", "ms", step_s, std::mem::take(&mut self.queue)));
+        series.push(Series::from_start(
+            "link",
+            "queuing_delay",
+            "ms",
+            step_s,
+            std::mem::take(&mut self.queue),
+        ));
         series
     }
 }
@@ -122,16 +128,5 @@ impl Track {
         );
         let error_s = trajectory.base_error_s(flow).filter(|_| measures && trajectory.is_on(flow))?;
         Some(rtt_ms + error_s * 1e3)
-    }
-}
-
-fn curve(of: &str, quantity: &str, unit: &str, step_s: f64, values: Vec<Option<f64>>) -> Series {
-    Series {
-        of: of.to_owned(),
-        quantity: quantity.to_owned(),
-        unit: unit.to_owned(),
-        start_s: 0.0,
-        step_s,
-        values: values.into_iter().map(|value| value.map(|value| round(value, 3))).collect(),
     }
 }

@@ -8,6 +8,7 @@ use crate::table::{Cell, Column, Table};
 use crate::tables::role;
 use afteryou_scenario::law::{Drawn, Lognormal, Pareto};
 use afteryou_scenario::network::OneWay;
+use afteryou_scenario::traffic::Command;
 use afteryou_scenario::{Algorithm, Direction, Duration, Flow, Law, Link, Outcome, Traffic, Transport};
 
 /// The link, the run and who ran it.
@@ -269,12 +270,16 @@ fn traffic(traffic: &Traffic) -> String {
         Traffic::Peers { chunk, pause, persist } => {
             format!("chunks of {chunk}, {pause} apart, {persist} to the same peer")
         }
+        Traffic::Swarm(swarm) if swarm.tit_for_tat => {
+            format!("a swarm: chunks of {}, {} slots, tit-for-tat", swarm.chunk, swarm.slots)
+        }
         Traffic::Swarm(swarm) => format!(
             "a swarm: chunks of {}, {} slots, {} to the same neighbour",
             swarm.chunk, swarm.slots, swarm.persist
         ),
         Traffic::Downloads { downloads, .. } => format!("{downloads} downloads at a time"),
         Traffic::Web(web) => format!("{} users who fetch pages of {} objects", web.users, web.objects),
+        Traffic::Command(Command { command, .. }) => format!("the command {}", command.join(" ")),
         Traffic::Bursts { every, size } => format!("segments of {size} every {every}"),
         Traffic::Cbr { rate, payload, .. } => {
             let bits = payload.bytes() as f64 * 8.0;

@@ -172,6 +172,9 @@ impl Duration {
 }
 
 impl Probability {
+    /// Always.
+    pub const ONE: Probability = Probability(1.0);
+
     /// From a ratio between 0 and 1.
     pub fn from_ratio(ratio: f64) -> Option<Probability> {
         (0.0..=1.0).contains(&ratio).then_some(Probability(ratio))

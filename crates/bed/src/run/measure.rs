@@ -355,14 +355,8 @@ impl Curve {
     }
 
     pub(crate) fn series(self, of: &str, quantity: &str, unit: &str) -> Series {
-        Series {
-            of: of.to_owned(),
-            quantity: quantity.to_owned(),
-            unit: unit.to_owned(),
-            start_s: self.start_s,
-            step_s: self.step_s,
-            values: self.values.into_iter().map(|value| value.map(|value| round(value, 3))).collect(),
-        }
+        let start_s = self.start_s;
+        Series { start_s, ..Series::from_start(of, quantity, unit, self.step_s, self.values) }
     }
 }
 

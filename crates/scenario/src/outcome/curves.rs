@@ -1,5 +1,6 @@
 //! Curves and marks, from which figures are drawn.
 
+use super::quantiles::round;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,20 @@ pub struct Series {
     pub step_s: f64,
     /// The values; none where there was nothing to measure.
     pub values: Vec<Option<f64>>,
+}
+
+impl Series {
+    /// A curve from the beginning of a run on, its values to three decimals.
+    pub fn from_start(of: &str, quantity: &str, unit: &str, step_s: f64, values: Vec<Option<f64>>) -> Series {
+        Series {
+            of: of.to_owned(),
+            quantity: quantity.to_owned(),
+            unit: unit.to_owned(),
+            start_s: 0.0,
+            step_s,
+            values: values.into_iter().map(|value| value.map(|value| round(value, 3))).collect(),
+        }
+    }
 }
 
 /// An event of a sender at its very time, where the scenario records events.

@@ -6,16 +6,22 @@
 //! peer does not upload to, over a new connection. Chunks are not pipelined, so a connection is idle for a round trip between the
 //! last packet of a chunk and its acknowledgement (§9.2); `idle_rtts` adds to this pause. Slots begin within the first round trip.
 //!
-//! Every peer always has what its neighbours are missing, and there is no tit-for-tat. One host alone is a peer whose
+//! Every peer always has what its neighbours are missing. With [tit-for-tat](choking), which is off by default, the neighbours that
+//! upload most to a peer take the place of random ones. One host alone is a peer whose
 //! neighbours' access is no bottleneck. Where some hosts upload alone, the others have round-trip times of their own and receive.
 
+mod choking;
+mod neighbours;
+
 use super::transfers::Transfer;
-use super::{draw_index, Dialer, Stage};
+use super::{Dialer, Stage};
 use crate::connection::News;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::{Access, Route};
 use afteryou_scenario::traffic::Swarm as Words;
 use afteryou_scenario::{random, Flow as Spec, Scenario};
+use choking::Choking;
+use neighbours::Peer;
 use rand_pcg::Pcg64;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -27,18 +33,11 @@ pub(super) struct Swarm {
     stop: Time,
     has_begun: bool,
     peers: Vec<Peer>,
+    /// With tit-for-tat.
+    choking: Option<Choking>,
     /// By connection.
     slots: BTreeMap<usize, Slot>,
     agenda: BinaryHeap<Reverse<(Time, Wake)>>,
-}
-
-/// A host that uploads.
-struct Peer {
-    access: Access,
-    /// The access of each neighbour; none where it is no bottleneck.
-    neighbours: Vec<Option<Access>>,
-    /// The peer uploads to this neighbour.
-    is_active: Vec<bool>,
 }
 
 /// An upload.
@@ -55,30 +54,23 @@ enum Wake {
     Begin(usize),
     /// The slot with this connection goes on after a pause.
     GoOn(usize),
-}
-
-impl Peer {
-    /// The route to a neighbour.
-    fn route(&self, neighbour: usize) -> Route {
-        match &self.neighbours[neighbour] {
-            Some(access) => self.access.to(access),
-            None => self.access.upload(),
-        }
-    }
-
-    /// A neighbour to which it does not upload, drawn at random; none if there is none.
-    fn inactive(&self, random: &mut Pcg64) -> Option<usize> {
-        let inactive: Vec<usize> = (0..self.is_active.len()).filter(|i| !self.is_active[*i]).collect();
-        (!inactive.is_empty()).then(|| inactive[draw_index(random, inactive.len())])
-    }
+    /// Every peer chooses whom it uploads to.
+    Choose,
 }
 
 impl Swarm {
     pub(super) fn new(scenario: &Scenario, spec: &Spec, words: &Words, hosts: &[Access]) -> Swarm {
         let mut random = Dialer::random(scenario, spec, "peers");
-        let peers = (0..hosts.len()).map(|peer| peer_of(peer, hosts, words.neighbours as usize, &mut random));
-        let peers: Vec<Peer> = peers.collect();
+        // Among mutual neighbours half of them were drawn by the others.
+        let drawn = if words.tit_for_tat { words.neighbours.div_ceil(2) } else { words.neighbours };
+        let peers = (0..hosts.len()).map(|peer| Peer::drawn(peer, hosts, drawn as usize, &mut random));
+        let mut peers: Vec<Peer> = peers.collect();
+        if words.tit_for_tat {
+            neighbours::make_mutual(&mut peers);
+        }
+        let choking = words.tit_for_tat.then(|| Choking::new(&peers, words.slots as usize));
         Swarm {
+            choking,
             words: words.clone(),
             stop: Time(spec.stop.unwrap_or(scenario.duration).0 .0),
             has_begun: false,
@@ -103,6 +95,7 @@ impl Swarm {
             match self.agenda.pop() {
                 Some(Reverse((_, Wake::Begin(peer)))) => self.begin(dialer, stage, peer, None),
                 Some(Reverse((_, Wake::GoOn(connection)))) => self.go_on(dialer, stage, connection),
+                Some(Reverse((_, Wake::Choose))) => self.choose(now),
                 None => {}
             }
         }
@@ -113,7 +106,24 @@ impl Swarm {
         self.agenda.peek().map_or(self.stop, |Reverse((at, _))| (*at).min(self.stop))
     }
 
+    /// With tit-for-tat: every peer chooses now, and again after a round.
+    fn choose(&mut self, now: Time) {
+        if let Some(choking) = &mut self.choking {
+            choking.choose(&mut self.random);
+            self.agenda.push(Reverse((now + choking::ROUND, Wake::Choose)));
+        }
+    }
+
+    /// The neighbour that a slot of a peer takes up, if there is one.
+    fn neighbour_for(&mut self, peer: usize) -> Option<usize> {
+        match &self.choking {
+            Some(choking) => choking.next(peer, &self.peers[peer].is_active),
+            None => self.peers[peer].inactive(&mut self.random),
+        }
+    }
+
     fn draw_beginnings(&mut self, now: Time) {
+        self.choose(now);
         let uploaders = self.words.uploaders.map_or(usize::MAX, |number| number as usize);
         for (i, peer) in self.peers.iter().enumerate().take(uploaders) {
             for _ in 0..(self.words.slots as usize).min(peer.neighbours.len()) {
@@ -125,7 +135,7 @@ impl Swarm {
 
     /// A slot of a peer takes up a neighbour to which the peer does not upload, or goes back to `last` if there is none.
     fn begin(&mut self, dialer: &mut Dialer, stage: &mut Stage<'_, '_>, peer: usize, last: Option<usize>) {
-        let Some(neighbour) = self.peers[peer].inactive(&mut self.random).or(last) else { return };
+        let Some(neighbour) = self.neighbour_for(peer).or(last) else { return };
         if let Some(last) = last {
             self.peers[peer].is_active[last] = false;
         }
@@ -156,10 +166,19 @@ impl Swarm {
         let slot = self.slots.get_mut(&connection)?;
         if news == News::Arrived {
             dialer.transfers.complete(stage.now, slot.chunk.take()?);
+            if let (Some(choking), Some(to)) =
+                (&mut self.choking, self.peers[slot.peer].neighbours[slot.neighbour])
+            {
+                choking.arrived(slot.peer, to.host, self.words.chunk.bytes());
+            }
             return None;
         }
         let (peer, neighbour) = (slot.peer, slot.neighbour);
-        if random::happens(&mut self.random, self.words.persist.ratio()) {
+        let goes_on = match &self.choking {
+            Some(choking) => choking.is_chosen(peer, neighbour),
+            None => random::happens(&mut self.random, self.words.persist.ratio()),
+        };
+        if goes_on {
             if self.words.idle_rtts == 0.0 {
                 self.go_on(dialer, stage, connection);
                 return None;
@@ -174,21 +193,4 @@ impl Swarm {
         self.begin(dialer, stage, peer, Some(neighbour));
         None
     }
-}
-
-/// The peer with this index and neighbours drawn from the others.
-fn peer_of(peer: usize, hosts: &[Access], neighbours: usize, random: &mut Pcg64) -> Peer {
-    let mut others: Vec<Option<Access>> =
-        hosts.iter().enumerate().filter(|(i, _)| *i != peer).map(|(_, access)| Some(*access)).collect();
-    if others.is_empty() {
-        others = vec![None; neighbours];
-    }
-    let number = neighbours.min(others.len());
-    // The first steps of a Fisher–Yates shuffle.
-    for i in 0..number {
-        let other = i + draw_index(random, others.len() - i);
-        others.swap(i, other);
-    }
-    others.truncate(number);
-    Peer { access: hosts[peer], is_active: vec![false; number], neighbours: others }
 }

@@ -2,7 +2,7 @@
 
 use crate::net::Net;
 use afteryou_base::Span;
-use afteryou_scenario::outcome::{round, Series};
+use afteryou_scenario::outcome::Series;
 use afteryou_scenario::{Network, Scenario};
 
 /// The queues that have a curve: those of links that data cross, and the first link's.
@@ -38,20 +38,9 @@ impl QueueTracks {
 
     /// Returns the curves, whose steps were so long.
     pub fn series(self, step: Span) -> impl Iterator<Item = Series> {
-        let curve =
-            move |track: Track| curve(&track.name, "queuing_delay", "ms", step.as_secs_f64(), track.delay);
+        let curve = move |track: Track| {
+            Series::from_start(&track.name, "queuing_delay", "ms", step.as_secs_f64(), track.delay)
+        };
         self.tracks.into_iter().map(curve)
-    }
-}
-
-/// Returns a curve from the beginning of a run on.
-pub fn curve(of: &str, quantity: &str, unit: &str, step_s: f64, values: Vec<Option<f64>>) -> Series {
-    Series {
-        of: of.to_owned(),
-        quantity: quantity.to_owned(),
-        unit: unit.to_owned(),
-        start_s: 0.0,
-        step_s,
-        values: values.into_iter().map(|value| value.map(|value| round(value, 3))).collect(),
     }
 }

@@ -1,6 +1,6 @@
 //! Curves: a track for each flow, or for each group of flows where there are too many to draw.
 
-use super::queues::{curve, QueueTracks};
+use super::queues::QueueTracks;
 use super::role_name;
 use crate::application::Application;
 use crate::connection::Connections;
@@ -78,7 +78,7 @@ impl Tracks {
         for track in self.tracks {
             let mut add = |quantity: &str, unit: &str, step_s: f64, values: Vec<Option<f64>>| {
                 if values.iter().any(Option::is_some) {
-                    series.push(curve(&track.name, quantity, unit, step_s, values));
+                    series.push(Series::from_start(&track.name, quantity, unit, step_s, values));
                 }
             };
             add("goodput", "Mbit/s", step_s * STEPS_PER_RATE as f64, track.rate);

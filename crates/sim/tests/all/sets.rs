@@ -271,6 +271,26 @@ fn the_only_uploader_of_a_swarm_fills_its_uplink_and_the_others_receive_alone() 
     assert_eq!(hosts[1..].iter().filter(|host| host.received_bit_s > 0.0).count(), 4, "its neighbours");
 }
 
+/// The last four of 24 peers upload nothing. Their idle uplinks bring acknowledgements back sooner, so that each upload to them gets
+/// more than its share; tit-for-tat leaves them fewer uploads.
+#[test]
+fn tit_for_tat_leaves_a_free_rider_less() {
+    let part = |rule: &str| {
+        let swarm = SWARM
+            .replace("30 s", "150 s")
+            .replace("{ from = \"5 s\"", "{ from = \"30 s\"")
+            .replace("count = 8", "count = 24")
+            .replace("slots = 2, neighbours = 4, persist = 0.5", &format!("uploaders = 20, {rule}"));
+        let hosts = run(&swarm).windows.remove(0).hosts;
+        let mean = |hosts: &[afteryou_scenario::outcome::HostFigures]| {
+            hosts.iter().map(|host| host.received_bit_s).sum::<f64>() / hosts.len() as f64
+        };
+        mean(&hosts[20..]) / mean(&hosts[..20])
+    };
+    let (with, without) = (part("tit_for_tat = true"), part("persist = 0.5"));
+    assert!(with > 0.0 && with < 0.8 * without, "{with} for {without}");
+}
+
 #[test]
 fn the_hosts_of_a_swarm_add_up_to_its_goodput() {
     let run = run(SWARM);

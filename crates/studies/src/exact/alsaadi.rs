@@ -1,11 +1,12 @@
-//! Al-Saadi et al. (2017): the rules of libutp and libutp-mod fed with acks and losses, and CoDel fed with packets.
+//! Al-Saadi et al. (2017): the rules of libutp and libutp-mod fed with acks and losses, CoDel and PIE fed with packets.
 
 use super::Function;
 use afteryou_aqm::script::{Driver as QueueDriver, Event as QueueEvent, Fate};
 use afteryou_aqm::{Limit, Packet, Queue, Site};
+use afteryou_base::param::Value;
 use afteryou_base::{Span, Time};
 use afteryou_cc::script::{Driver, Event};
-use afteryou_cc::{Ack, Controller, Loss, Setup};
+use afteryou_cc::{Ack, Controller, Loss, Sent, Setup};
 use afteryou_scenario::random::stream;
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -23,13 +24,25 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "libutp_after_loss",
-        help: "libutp's window after a loss over the window before",
-        inputs: 0,
-        compute: |_| after_loss(),
+        help: "0 for libutp, 1 for libutp-mod, 2 for RFC 6817: the window after a loss over the window before",
+        inputs: 1,
+        compute: |inputs| after_loss(variant(inputs[0])),
+    },
+    Function {
+        name: "libutp_base_history",
+        help: "0 for libutp, 2 for RFC 6817: time after which a lower base delay is forgotten, min",
+        inputs: 1,
+        compute: |inputs| base_history(variant(inputs[0])),
+    },
+    Function {
+        name: "libutp_halvings_in_a_trip",
+        help: "0 for libutp, 1 for libutp-mod, 2 for RFC 6817: windows that are halved by ten losses 3 ms apart",
+        inputs: 1,
+        compute: |inputs| halvings(variant(inputs[0]), 10, 3),
     },
     Function {
         name: "libutp_halvings",
-        help: "0 for libutp, 1 for libutp-mod: windows that are halved by ten losses 60 ms apart",
+        help: "0 for libutp, 1 for libutp-mod, 2 for RFC 6817: windows that are halved by ten losses 60 ms apart",
         inputs: 1,
         compute: |inputs| halvings(variant(inputs[0]), 10, 60),
     },
@@ -56,6 +69,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
         help: "number of a drop, from 1: the time until the next one over 100 ms / sqrt(number)",
         inputs: 1,
         compute: |inputs| codel_interval(inputs[0] as usize),
+    },
+    Function {
+        name: "pie_between_drops",
+        help: "0 for the least, 1 for the most: drop probabilities of PIE added up from one drop to the next",
+        inputs: 1,
+        compute: |inputs| pie_between_drops(inputs[0] == 1.0),
     },
 ];
 
@@ -114,13 +133,34 @@ fn growth(name: &str, queuing_ms: f64) -> f64 {
     measured().unwrap_or(f64::NAN)
 }
 
+/// A loss of a packet that left a round trip before.
 fn loss(now_ms: u64, cwnd: u64) -> Event {
-    Event::Loss(Loss { now: Time::from_millis(now_ms), flightsize: cwnd, ..Loss::default() })
+    let now = Time::from_millis(now_ms);
+    let sent = Sent { now: Time(now.0 - RTT.0), ..Sent::default() };
+    Event::Loss(Loss { now, sent, flightsize: cwnd, ..Loss::default() })
 }
 
-fn after_loss() -> f64 {
+/// The minutes from the last sample of the empty path, ten minutes into the connection, until 30 ms more pass for an empty path.
+fn base_history(name: &str) -> f64 {
     let measured = || {
-        let (mut controller, now) = settled("libutp")?;
+        let mut controller = afteryou_cc::list::find(name)?.build(&[], Setup::of(MSS)).ok()?;
+        let mut driver = Driver::new(controller.as_mut());
+        (1..=600).try_for_each(|second| driver.apply(&ack(second * 1000, 0.0, 1)).ok().map(drop))?;
+        // The filter of the current delay holds old samples for some seconds.
+        let seconds = (601..3600).find(|second| {
+            let answer = driver.apply(&ack(second * 1000, 30.0, 1));
+            *second > 620
+                && answer
+                    .is_ok_and(|state| state.snapshot.queuing_delay.is_some_and(|delay| delay == Span::ZERO))
+        })?;
+        Some((seconds - 600) as f64 / 60.0)
+    };
+    measured().unwrap_or(f64::NAN)
+}
+
+fn after_loss(name: &str) -> f64 {
+    let measured = || {
+        let (mut controller, now) = settled(name)?;
         let before = controller.directive().cwnd;
         let after = Driver::new(controller.as_mut()).apply(&loss(now + 200, before)).ok()?.directive.cwnd;
         Some(after as f64 / before as f64)
@@ -129,10 +169,10 @@ fn after_loss() -> f64 {
 }
 
 fn variant(number: f64) -> &'static str {
-    if number == 0.0 {
-        "libutp"
-    } else {
-        "libutp-mod"
+    match number {
+        0.0 => "libutp",
+        1.0 => "libutp-mod",
+        _ => "ledbat",
     }
 }
 
@@ -145,7 +185,7 @@ fn halvings(name: &str, losses: u64, apart_ms: u64) -> f64 {
             let after = driver.apply(&loss(now + 200 + apart_ms * number, cwnd)).ok()?.directive.cwnd;
             halved += u32::from(after < cwnd);
             // An ack in between, so that there is always a window to halve.
-            cwnd = driver.apply(&ack(now + 205 + apart_ms * number, 0.0, after.max(1))).ok()?.directive.cwnd;
+            cwnd = driver.apply(&ack(now + 202 + apart_ms * number, 0.0, after.max(1))).ok()?.directive.cwnd;
         }
         Some(f64::from(halved))
     };
@@ -153,9 +193,10 @@ fn halvings(name: &str, losses: u64, apart_ms: u64) -> f64 {
 }
 
 /// A queue of a discipline, empty.
-fn queue(name: &str) -> Option<Box<dyn Queue<u64>>> {
-    let site = Site { limit: Limit::Packets(1000), bits_per_second: 10_000_000, random: stream(1, "study") };
-    afteryou_aqm::list::find(name)?.build(&[], site).ok()
+fn queue(name: &str, settings: &[(&'static str, Value)]) -> Option<Box<dyn Queue<u64>>> {
+    let site =
+        Site { limit: Limit::Packets(10_000), bits_per_second: 120_000_000, random: stream(1, "study") };
+    afteryou_aqm::list::find(name)?.build(settings, site).ok()
 }
 
 /// Times between arrivals and between departures, us.
@@ -167,7 +208,7 @@ fn arrive(at_us: u64, number: u64) -> QueueEvent<u64> {
 
 /// The times at which CoDel drops, ms, where every packet waits for so long from time zero on, in ten seconds.
 fn codel(delay_ms: f64) -> Vec<f64> {
-    let Some(mut queue) = queue("codel") else { return Vec::new() };
+    let Some(mut queue) = queue("codel", &[]) else { return Vec::new() };
     let mut driver = QueueDriver::new(queue.as_mut());
     let waiting = (delay_ms * 1e3) as u64 / STEP_US;
     let (mut drops, mut in_queue) = (Vec::new(), 0);
@@ -197,4 +238,47 @@ fn codel_interval(number: usize) -> f64 {
     let drops = codel(10.0);
     let pair = drops.get(number.wrapping_sub(1)).zip(drops.get(number));
     pair.map_or(f64::NAN, |(one, next)| (next - one) / (100.0 / (number as f64).sqrt()))
+}
+
+/// PIE's script: packets 10 us apart that wait for 55 ms, 40 ms above the target. One update of the probability, after a second,
+/// makes it the gain times these 40 ms, and the next one is a second away.
+const PIE_STEP_US: u64 = 10;
+const PIE_WAITING: u64 = 5500;
+const PIE_ALPHA: f64 = 1.0;
+const PIE_PROBABILITY: f64 = 0.04;
+
+/// Arrivals from one drop of PIE to the next, all with the same probability.
+fn pie_gaps() -> Option<Vec<u64>> {
+    let second = Value::Time(Span::from_secs(1));
+    let settings = [
+        ("tupdate", second),
+        ("burst", Value::Time(Span::ZERO)),
+        ("alpha", Value::Number(PIE_ALPHA)),
+        ("beta", Value::Number(0.0)),
+        ("tuning", Value::Choice("none")),
+    ];
+    let mut queue = queue("pie", &settings)?;
+    let mut driver = QueueDriver::new(queue.as_mut());
+    let (mut gaps, mut in_queue, mut since) = (Vec::new(), 0, 0);
+    for at_us in (0..2_000_000).step_by(PIE_STEP_US as usize) {
+        while in_queue < PIE_WAITING.min(at_us / PIE_STEP_US + 1) {
+            let fates = driver.apply(arrive(at_us, at_us)).ok()?;
+            since += 1;
+            match fates.iter().any(|fate| matches!(fate, Fate::Dropped { .. })) {
+                true => gaps.push(std::mem::take(&mut since)),
+                false => in_queue += 1,
+            }
+        }
+        if at_us >= PIE_WAITING * PIE_STEP_US {
+            in_queue -= driver.apply(QueueEvent::Serve { now: Time::from_micros(at_us) }).ok()?.len() as u64;
+        }
+    }
+    // The first gap began before the probability did.
+    Some(gaps.split_off(1.min(gaps.len())))
+}
+
+fn pie_between_drops(most: bool) -> f64 {
+    let gaps = pie_gaps().unwrap_or_default();
+    let gap = if most { gaps.iter().max() } else { gaps.iter().min() };
+    gap.map_or(f64::NAN, |gap| *gap as f64 * PIE_PROBABILITY)
 }

@@ -41,6 +41,11 @@ pub(super) const MEASURES: &[Measure] = &[
         help: "the points of a curve between `from` and `to`, for figures; with `every` each so many alone",
         take: points,
     },
+    Measure {
+        name: "progress",
+        help: "data since `from` by a curve of rates in Mbit/s, MB, at each of its points up to `to`, for figures",
+        take: progress,
+    },
 ];
 
 fn series<'a>(outcome: &'a Outcome, of: &str, quantity: &str) -> Result<&'a Series> {
@@ -86,6 +91,18 @@ fn largest(outcome: &Outcome, args: &Args) -> Result<Reading> {
 
 fn smallest(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(within(outcome, args)?.iter().map(|[_, y]| *y).fold(f64::INFINITY, f64::min).into())
+}
+
+fn progress(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let mut points = within(outcome, args)?;
+    let mut megabytes = 0.0;
+    for i in 1..points.len() {
+        // A value is the mean of the step that ends at its time.
+        megabytes += points[i][1] / 8.0 * (points[i][0] - points[i - 1][0]);
+        points[i][1] = megabytes;
+    }
+    points[0][1] = 0.0;
+    Ok(Reading::Curve(points))
 }
 
 fn mean_of(points: &[[f64; 2]]) -> f64 {

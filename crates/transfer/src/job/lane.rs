@@ -97,7 +97,10 @@ impl Lane {
 
     async fn connect(&self, backoff: &mut Backoff, alone_since: Instant) -> Result<Connection, Error> {
         loop {
-            let reason = match timeout(DIAL_TIMEOUT, self.dial.dial()).await {
+            // An address that stays silent must not outlast the time after which the job is given up.
+            let left = self.give_up_after.map(|limit| limit.saturating_sub(alone_since.elapsed()));
+            let patience = left.map_or(DIAL_TIMEOUT, |left| left.min(DIAL_TIMEOUT));
+            let reason = match timeout(patience, self.dial.dial()).await {
                 Ok(Ok(connection)) => return Ok(connection),
                 Ok(Err(DialError::Refused(reason))) => return Err(Error::Refused(reason)),
                 Ok(Err(DialError::Unreachable(reason))) => reason,

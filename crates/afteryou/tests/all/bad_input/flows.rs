@@ -41,6 +41,18 @@ fn a_flow_has_a_controller_a_transport_and_a_round_trip_time_in_their_ranges() {
                 "-1",
                 "from 0 to 100",
             ),
+            (
+                FLOW,
+                "hosts = \"h\"\ntraffic = { swarm = { chunk = \"9 kB\", tit_for_tat = true, persist = 0.5 } }",
+                "0.5",
+                "leave persist out",
+            ),
+            (
+                FLOW,
+                "hosts = \"h\"\ntraffic = { swarm = { chunk = \"9 kB\", tit_for_tat = 1 } }",
+                "1",
+                "true or false",
+            ),
             (FLOW, "nmae = 3", "nmae", r#"did you mean "name"?"#),
         ],
     );

@@ -1,7 +1,9 @@
 //! Processes of the built command, each test's in a place of its own.
 
+use afteryou_transfer::ticket::Ticket;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -58,6 +60,16 @@ impl Place {
         let ticket = running.line();
         assert!(ticket.starts_with("afteryou1"), "{ticket:?}");
         (running, ticket)
+    }
+
+    /// Returns a ticket to a port that never answers, and the socket that holds the port. The port of a receiver that was killed
+    /// would be free for the receiver of another test.
+    pub fn silent(&self) -> (UdpSocket, String) {
+        let (_receive, line) = self.listen(&["receive", "archive"]);
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let mut ticket: Ticket = line.parse().unwrap();
+        ticket.addresses[0].port = socket.local_addr().unwrap().port();
+        (socket, ticket.to_line().unwrap())
     }
 
     pub fn ctl(&self, job: &Running, what: &[&str]) -> String {

@@ -87,6 +87,11 @@ pub const SWARM: &[Key] = &[
         "round trips of the empty path that a slot waits before the next chunk to the same neighbour; 0 by default",
     ),
     key("uploaders", Takes::Count, "so many of the hosts upload, the others receive alone; all by default"),
+    key(
+        "tit_for_tat",
+        Takes::Flag,
+        "in place of persist: peers upload to those neighbours that upload most to them, as in BitTorrent; false by default",
+    ),
 ];
 
 /// `packet` of a flow.
@@ -127,6 +132,8 @@ pub const TRAFFIC: &[Key] = &[
         "hosts that download at any time from a server that is no bottleneck; needs hosts",
     ),
     key("every", Takes::TimeOrRounds, "time between two segments of a video"),
+    key("command", Takes::Names, "your program that sends, and its arguments; in the testbed only"),
+    key("server", Takes::Names, "your program that receives, and its arguments; none by default"),
 ];
 
 /// `web` of a flow's traffic.
