@@ -701,7 +701,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__get)
-            opts="-n -u -v -q -h --exclude --include --exclude-from --dry-run --update --delete --backup-dir --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --strict --stats --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-n -u -v -q -h --exclude --include --exclude-from --dry-run --update --delete --backup-dir --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -767,6 +767,14 @@ _afteryou() {
                     return 0
                     ;;
                 --dscp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-success)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-failure)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1250,7 +1258,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__receive)
-            opts="-v -q -h --allow-delete --allow-links --allow-backup --listen --address --once --ticket-only --ticket-file --qr --new-ticket --max-rate --controller --dscp --json --list --strict --stats --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-v -q -h --allow-delete --allow-links --allow-backup --listen --address --once --ticket-only --ticket-file --qr --new-ticket --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1277,6 +1285,14 @@ _afteryou() {
                     return 0
                     ;;
                 --dscp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-success)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-failure)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1318,7 +1334,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__send)
-            opts="-n -u -v -q -h --symlinks --name --exclude --include --exclude-from --dry-run --update --delete --backup-dir --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --strict --stats --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-n -u -v -q -h --symlinks --name --exclude --include --exclude-from --dry-run --update --delete --backup-dir --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1395,6 +1411,14 @@ _afteryou() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --on-success)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-failure)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --qlog)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1419,7 +1443,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__serve)
-            opts="-v -q -h --symlinks --exclude --include --exclude-from --listen --address --once --ticket-only --ticket-file --qr --new-ticket --max-rate --controller --dscp --json --list --strict --stats --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-v -q -h --symlinks --exclude --include --exclude-from --listen --address --once --ticket-only --ticket-file --qr --new-ticket --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1473,6 +1497,14 @@ _afteryou() {
                     return 0
                     ;;
                 --dscp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-success)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-failure)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

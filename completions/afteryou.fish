@@ -63,6 +63,8 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l give-up-after
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l max-rate -d 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l controller -d 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l dscp -d 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l on-success -d 'Run this command by the shell when the job has ended with exit code 0' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l on-failure -d 'Run this command by the shell when the job has ended with another exit code, which AFTERYOU_EXIT_CODE holds' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l qlog -d 'Log each connection into a file in this directory (qlog, for qvis), as its sender sees it' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
@@ -84,6 +86,8 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l ticket-fil
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l max-rate -d 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l controller -d 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l dscp -d 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l on-success -d 'Run this command by the shell when the job has ended with exit code 0' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l on-failure -d 'Run this command by the shell when the job has ended with another exit code, which AFTERYOU_EXIT_CODE holds' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l qlog -d 'Log each connection into a file in this directory (qlog, for qvis), as its sender sees it' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
@@ -116,6 +120,8 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l ticket-file 
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l max-rate -d 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l controller -d 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l dscp -d 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l on-success -d 'Run this command by the shell when the job has ended with exit code 0' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l on-failure -d 'Run this command by the shell when the job has ended with another exit code, which AFTERYOU_EXIT_CODE holds' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l qlog -d 'Log each connection into a file in this directory (qlog, for qvis), as its sender sees it' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F
@@ -145,6 +151,8 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l give-up-after 
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l max-rate -d 'Limit the rate, always or by time of day: 5Mbit/s, 512k, "08:00,512k 19:00,off"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l controller -d 'Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l dscp -d 'DSCP of the packets: le (lower effort), default, cs1, or a number from 0 to 63' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l on-success -d 'Run this command by the shell when the job has ended with exit code 0' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l on-failure -d 'Run this command by the shell when the job has ended with another exit code, which AFTERYOU_EXIT_CODE holds' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l qlog -d 'Log each connection into a file in this directory (qlog, for qvis), as its sender sees it' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l log -d 'Log at this level, or these parts at these levels: debug, or afteryou_transfer=trace,quinn=info' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l state -d 'Directory of this machine\'s key; usually ~/.local/state/afteryou' -r -F

@@ -48,7 +48,7 @@ impl Server {
         let shown = folder.display();
         let config = format!(
             "Port {port}\nListenAddress 127.0.0.1\nHostKey {shown}/host\nAuthorizedKeysFile {shown}/authorized\n\
-             PidFile none\nStrictModes no\nPasswordAuthentication no\nUsePAM no\nLogLevel ERROR\n"
+             PidFile none\nStrictModes no\nPasswordAuthentication no\nUsePAM no\nLogLevel QUIET\n"
         );
         std::fs::write(folder.join("config"), config)?;
         if nix::unistd::geteuid().is_root() {

@@ -4,6 +4,7 @@
 //! (`args`), the live display (`live`, from `tally` and `words`), control from outside (`ctl`, `signals`,
 //! `timetable`), the log (`log`), and readiness for a service manager (`ready`).
 
+mod afterwards;
 pub mod args;
 pub mod ctl;
 mod dialing;
@@ -72,6 +73,7 @@ fn run(common: &Common, job: impl Future<Output = Result<(), Failure>>) -> Resul
     let outcome = runtime.block_on(job);
     // A thread that reads standard input, or a file that is being hashed, is not waited for.
     runtime.shutdown_background();
+    afterwards::run(common, &outcome);
     outcome
 }
 

@@ -72,6 +72,16 @@ pub struct Common {
     )]
     pub stats: bool,
 
+    /// Run this command by the shell when the job has ended with exit code 0
+    ///
+    /// With `receive` and `serve` that is when they end: use --once. Its standard output goes to standard error.
+    #[arg(long, value_name = "COMMAND", env = "AFTERYOU_ON_SUCCESS", hide_env_values = true)]
+    pub on_success: Option<String>,
+
+    /// Run this command by the shell when the job has ended with another exit code, which AFTERYOU_EXIT_CODE holds
+    #[arg(long, value_name = "COMMAND", env = "AFTERYOU_ON_FAILURE", hide_env_values = true)]
+    pub on_failure: Option<String>,
+
     /// Log each connection into a file in this directory (qlog, for qvis), as its sender sees it
     ///
     /// Packets, losses, window, round-trip times, phases and delays of the controller. The side that sends the data has the long log.

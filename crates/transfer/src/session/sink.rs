@@ -16,10 +16,11 @@ mod answers;
 mod offers;
 mod removal;
 
-use self::answers::outcome;
+use self::answers::{outcome, size_of};
 use super::intake::{Compared, Intake, OnGroup, Received};
 use super::room::{Place, Room};
 use super::{Control, End, GOODBYE_TIMEOUT};
+use crate::codec::Outgoing;
 use crate::entry::{Entry, EntryPath};
 use crate::error::Error;
 use crate::event::Outcome;
@@ -30,14 +31,19 @@ use crate::store::{Delta, Next, Reception, Verdict};
 use crate::wire::{FromSink, FromSource, Why, MAX_DATA_STREAMS};
 use quinn::{RecvStream, VarInt};
 use std::collections::{HashMap, VecDeque};
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior};
 
-/// Offers that are considered at a time.
+/// Threads that consider offers at a time.
 const CONSIDERERS: usize = 8;
+/// Offers that one takes at a time, and bytes of their content. When all threads are busy, offers queue up; then a hop to a
+/// thread is shared by many small files.
+const BATCH: usize = 32;
+const BATCH_BYTES: u64 = 1024 * 1024;
 /// Answers that may wait, bytes, before no more offers are read.
 const OUTGOING: usize = 256 * 1024;
 /// When to ask again about a file that another session is receiving.
@@ -83,9 +89,12 @@ struct Open {
     credited: Arc<AtomicU64>,
 }
 
+/// An offer, what is to be done about it, and its place.
+type Considered = (u64, Result<Verdict, Why>, Place);
+
 /// What a task of the session came to.
 enum Done {
-    Considered(u64, Result<Verdict, Why>, Place),
+    Considered(Vec<Considered>),
     Opened(Option<(u64, RecvStream)>),
     Received(u64, Received),
     /// A description came to its end.
@@ -155,6 +164,15 @@ impl Session {
                         result.map_err(End::Failed)?;
                         None
                     }
+                    Done::Considered(batch) => {
+                        self.considering -= 1;
+                        for (id, verdict, place) in batch {
+                            if let Some(answer) = self.considered(id, verdict, place) {
+                                push(outgoing, &answer)?;
+                            }
+                        }
+                        None
+                    }
                     done => self.done(done)?,
                 },
                 message = incoming.next::<FromSource>(), if outgoing.len() < OUTGOING => match message? {
@@ -182,10 +200,7 @@ impl Session {
                 }
             };
             if let Some(answer) = answer {
-                outgoing.push(&answer)?;
-                if matches!(answer, FromSink::Failed { why: Why::DiskFull, .. }) {
-                    return Err(End::Failed(Error::DiskFull));
-                }
+                push(outgoing, &answer)?;
             }
         }
         self.say_goodbye(connection, control).await
@@ -231,22 +246,38 @@ impl Session {
 
     fn consider_next(&mut self) {
         while self.may_consider() {
+            let batch = self.next_batch();
             // Without room it is tried again when there is some.
-            let Some(place) = self.room.take() else { return };
-            let Some(id) = self.queue.pop_front() else { return };
-            let Some(open) = self.open.get_mut(&id) else { continue };
-            open.stage = Stage::Considering;
+            if batch.is_empty() {
+                return;
+            }
             self.considering += 1;
-            let (consider, entry) = (self.role.consider.clone(), open.entry.clone());
-            self.tasks.spawn(async move {
-                let verdict = tokio::task::spawn_blocking(move || consider(&entry)).await;
-                let failed = |error| {
-                    tracing::error!(%error, "looking at the disk failed");
-                    Err(Why::Io("looking at the disk failed; see the log of the receiving side".into()))
-                };
-                Done::Considered(id, verdict.unwrap_or_else(failed), place)
+            let consider = self.role.consider.clone();
+            self.tasks.spawn_blocking(move || {
+                let look =
+                    |(id, entry, place): (u64, Arc<Entry>, Place)| (id, unwinding(&consider, &entry), place);
+                Done::Considered(batch.into_iter().map(look).collect())
             });
         }
+    }
+
+    /// Takes offers off the queue that one thread considers: one large file, or several small ones.
+    fn next_batch(&mut self) -> Vec<(u64, Arc<Entry>, Place)> {
+        let mut batch = Vec::new();
+        let mut bytes = 0;
+        while batch.len() < BATCH && bytes < BATCH_BYTES {
+            let Some(&id) = self.queue.front() else { break };
+            let Some(open) = self.open.get_mut(&id) else {
+                self.queue.pop_front();
+                continue;
+            };
+            let Some(place) = self.room.take() else { break };
+            self.queue.pop_front();
+            open.stage = Stage::Considering;
+            bytes += size_of(&open.entry);
+            batch.push((id, open.entry.clone(), place));
+        }
+        batch
     }
 
     fn ask_again(&mut self) {
@@ -275,15 +306,11 @@ impl Session {
 
     fn done(&mut self, done: Done) -> Result<Option<FromSink>, End> {
         match done {
-            Done::Considered(id, verdict, place) => {
-                self.considering -= 1;
-                Ok(self.considered(id, verdict, place))
-            }
             Done::Opened(None) => Ok(None),
             Done::Opened(Some((id, stream))) => self.receive(id, stream).map(|()| None),
             Done::Received(id, received) => self.received(id, received),
             Done::Compared(id, compared, place) => self.compared(id, compared, place),
-            Done::Removed(..) => Ok(None),
+            Done::Considered(..) | Done::Removed(..) => Ok(None),
         }
     }
 
@@ -324,6 +351,23 @@ impl Session {
             tally.group(&entry.path, offset, bytes);
         })
     }
+}
+
+/// Sends an answer; a full disk is the session's last word.
+fn push(outgoing: &mut Outgoing, answer: &FromSink) -> Result<(), End> {
+    outgoing.push(answer)?;
+    match answer {
+        FromSink::Failed { why: Why::DiskFull, .. } => Err(End::Failed(Error::DiskFull)),
+        _ => Ok(()),
+    }
+}
+
+/// Considers one entry; a mistake of ours costs that entry alone.
+fn unwinding(consider: &Consider, entry: &Entry) -> Result<Verdict, Why> {
+    catch_unwind(AssertUnwindSafe(|| consider(entry))).unwrap_or_else(|_| {
+        tracing::error!(path = %entry.path, "looking at the disk failed: a mistake in afteryou");
+        Err(Why::Io("looking at the disk failed; see the log of the receiving side".into()))
+    })
 }
 
 /// Reads the id of a data stream.

@@ -17,7 +17,7 @@ use std::io::Read;
 #[derive(Debug)]
 pub struct Reception {
     // In this order: the files are closed before the claim lets others tidy up.
-    partial: Partial,
+    partial: Box<Partial>,
     wanted: Wanted,
     target: Box<Target>,
     claim: Claim,
@@ -29,7 +29,15 @@ pub struct Reception {
 
 impl Reception {
     pub(super) fn new(partial: Partial, wanted: Wanted, target: Target, claim: Claim, store: Store) -> Self {
-        Self { partial, wanted, target: Box::new(target), claim, store, named: false, has_copies: false }
+        Self {
+            partial: Box::new(partial),
+            wanted,
+            target: Box::new(target),
+            claim,
+            store,
+            named: false,
+            has_copies: false,
+        }
     }
 
     /// What is still missing: ask for exactly this.

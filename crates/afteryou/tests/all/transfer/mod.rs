@@ -1,5 +1,6 @@
 //! The built command against itself on loopback: two processes, a ticket, and all that may happen to them.
 
+mod afterwards;
 mod breaks;
 mod control;
 mod incomplete;

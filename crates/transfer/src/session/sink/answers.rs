@@ -149,7 +149,7 @@ pub(super) fn outcome(kept: Kept, all: Outcome) -> Outcome {
     }
 }
 
-fn size_of(entry: &Entry) -> u64 {
+pub(super) fn size_of(entry: &Entry) -> u64 {
     match entry.kind {
         Kind::File { size, .. } => size,
         _ => 0,
