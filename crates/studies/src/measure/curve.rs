@@ -37,6 +37,16 @@ pub(super) const MEASURES: &[Measure] = &[
         take: below_after,
     },
     Measure {
+        name: "progress",
+        help: "payload of `of` delivered since `from` as its curve of goodput goes on to `to`, MB, for figures",
+        take: progress,
+    },
+    Measure {
+        name: "progress_in",
+        help: "payload of `of` delivered between `from` and `to` by its curve of goodput, MB",
+        take: progress_in,
+    },
+    Measure {
         name: "curve",
         help: "the points of a curve between `from` and `to`, for figures; with `every` each so many alone",
         take: points,
@@ -77,6 +87,29 @@ fn later(outcome: &Outcome, args: &Args, after: f64) -> Result<Vec<[f64; 2]>> {
     let (from, to) = (args.number("from").unwrap_or(0.0), args.number("to").unwrap_or(f64::INFINITY));
     let (from, to) = (from + after, to + after);
     points.retain(|[at, _]| (from..=to).contains(at));
+    some(points)
+}
+
+fn progress(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    Ok(Reading::Curve(delivered(outcome, args)?))
+}
+
+fn progress_in(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    Ok(delivered(outcome, args)?.last().map_or(0.0, |[_, megabytes]| *megabytes).into())
+}
+
+/// Payload delivered since `from` at the end of each step up to `to`, MB.
+fn delivered(outcome: &Outcome, args: &Args) -> Result<Vec<[f64; 2]>> {
+    let step_s = series(outcome, args.needed_text("of")?, "goodput")?.step_s;
+    let mut points = points_of(outcome, args.needed_text("of")?, "goodput")?;
+    let (from, to) = (args.needed_number("from")?, args.needed_number("to")?);
+    points.retain(|[at, _]| (from..to).contains(at));
+    let mut megabytes = 0.0;
+    for [at, value] in &mut points {
+        megabytes += *value * step_s / 8.0;
+        // All that a step delivered is there when it ends.
+        (*at, *value) = (*at + step_s, megabytes);
+    }
     some(points)
 }
 
@@ -170,6 +203,17 @@ mod tests {
         let link = Link::new("1 Mbit/s".parse().unwrap(), "1 s".parse().unwrap());
         let scenario = Scenario::new("made up", "10 s".parse().unwrap(), link);
         Outcome::new("sim", "0", scenario, Run { series: vec![series], ..Run::default() }, None)
+    }
+
+    #[test]
+    fn what_is_delivered_adds_up_over_steps() {
+        // 1, 2 and 4 Mbit/s for a second each; the third second is missing.
+        let mut outcome = outcome();
+        outcome.run.series[0].quantity = "goodput".to_owned();
+        let args = toml::from_str("of = \"a\"\nfrom = 0\nto = 4").unwrap();
+        assert_eq!(progress_in(&outcome, &args).unwrap().number(), Some(7.0 / 8.0));
+        let curve = delivered(&outcome, &args).unwrap();
+        assert_eq!(curve, [[1.0, 0.125], [2.0, 0.375], [4.0, 0.875]]);
     }
 
     #[test]
