@@ -211,7 +211,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__bed)
-            opts="-h --trace --qlog --out --json --seed --repeat --jobs --no-series --parquet --shard --set --help"
+            opts="-h --trace --qlog --out --json --seed --repeat --jobs --no-series --parquet --shard --set --clean --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -583,7 +583,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__demo)
-            opts="-h --controller --seconds --rate --rtt --buffer --queue --loss --file --out --json --check --seed --help"
+            opts="-h --controller --seconds --rate --rtt --buffer --queue --loss --file --real --out --json --check --seed --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

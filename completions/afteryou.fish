@@ -54,7 +54,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l exclude -d 'L
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l include -d 'Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l exclude-from -d 'Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l backup-dir -d 'Keep what is replaced or removed in this directory below the receiver\'s' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l via -d 'Start the other side over ssh, as scp does, instead of using a ticket; the same as HOST:DIR in the ticket\'s place' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l via -d 'Start afteryou on HOST over ssh, as scp does, instead of using a ticket; HOST:DIR in the ticket\'s place does the same' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l ssh-command -d 'The ssh program of --via, with its arguments: "ssh -p 2222"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l far-command -d 'Command that --via runs as afteryou on the other machine' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l ticket -d 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`' -r
@@ -136,7 +136,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l exclude -d 'Le
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l include -d 'Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l exclude-from -d 'Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l backup-dir -d 'Keep what is replaced or removed in this directory below the receiver\'s' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l via -d 'Start the other side over ssh, as scp does, instead of using a ticket; the same as HOST:DIR in the ticket\'s place' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l via -d 'Start afteryou on HOST over ssh, as scp does, instead of using a ticket; HOST:DIR in the ticket\'s place does the same' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l ssh-command -d 'The ssh program of --via, with its arguments: "ssh -p 2222"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l far-command -d 'Command that --via runs as afteryou on the other machine' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l ticket -d 'The ticket, or @FILE, a file that holds it; neither AFTERYOU_TICKET nor a file shows in `ps`' -r
@@ -226,6 +226,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l loss -d 'Pack
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l file -d 'Send this file instead of generated data' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l out -d 'Folder for the report' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l seed -d 'Seed of every random choice' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l real -d 'Let the upload be the kernel\'s own TCP, in network namespaces; on Linux, as root'
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l json -d 'Write the result to stdout as JSON; progress goes to stderr either way'
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l check -d 'Exit with 1 if the verdict is bad'
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -265,6 +266,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l set -d 'Replac
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l json -d 'For programs: the result of each run as JSON, one in a line, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l no-series -d 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l parquet -d 'Write tables and curves as Parquet, too'
+complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l clean -d 'End the programs that killed runs have left behind, as every run does before it begins; takes no file'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -l out -d 'Write the whole sweep into this folder' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -l parquet -d 'Write tables as Parquet, too'

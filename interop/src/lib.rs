@@ -21,6 +21,7 @@
 #[cfg(not(unix))]
 compile_error!("afteryou-interop runs on unix only; leave it out on this platform");
 
+pub mod bulk;
 mod endpoint;
 mod error;
 mod events;

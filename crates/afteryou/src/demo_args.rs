@@ -56,6 +56,10 @@ pub struct DemoArgs {
     #[arg(long, value_name = "PATH", value_parser = PathBufValueParser::new().try_map(values::file))]
     pub file: Option<PathBuf>,
 
+    /// Let the upload be the kernel's own TCP, in network namespaces; on Linux, as root
+    #[arg(long)]
+    pub real: bool,
+
     /// Folder for the report
     #[arg(long, value_name = "DIR", default_value = "afteryou-demo")]
     pub out: PathBuf,

@@ -1,8 +1,8 @@
 //! The command line of the engines: one subcommand for each engine of the lab's list.
 
-use crate::runs::traced::{has_senders, sees_packets, Traces};
+use crate::runs::traced::{sees_packets, Traces};
 use afteryou_lab::sweep::Shard;
-use afteryou_lab::{Choices, Engine, Fluid, Pool, ENGINES};
+use afteryou_lab::{Bed, Choices, Engine, Fluid, Pool, ENGINES};
 use afteryou_terminal::Failure;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use std::fmt;
@@ -14,6 +14,8 @@ pub struct EngineCommand {
     pub engine: &'static dyn Engine,
     /// Explain instead of running; the fluid engine alone has closed forms.
     pub explain: bool,
+    /// End the programs that killed runs have left behind.
+    pub clean: bool,
     /// Packets and senders in files of their own.
     pub traces: Traces,
     /// Which runs, and what becomes of them.
@@ -111,6 +113,11 @@ const QLOG_HELP: &str =
 const EXPLAIN_HELP: &str =
     "Print the equilibrium, time constants and stability of the scenario, and the expected shares, without running it";
 
+const CLEAN: &str = "clean";
+
+const CLEAN_HELP: &str =
+    "End the programs that killed runs have left behind, as every run does before it begins; takes no file";
+
 /// For what is the same with every engine.
 const AFTERWORD: &str = "\
 A file with [sweep] or repeat stands for many runs; they share the cores. With --out, one run gives report.html, result.json, \
@@ -126,6 +133,11 @@ Exit codes:
 /// Only one engine follows from closed forms.
 fn explains(engine: &dyn Engine) -> bool {
     engine.name() == Fluid.name()
+}
+
+/// Only one engine starts programs.
+fn starts_programs(engine: &dyn Engine) -> bool {
+    engine.name() == Bed.name()
 }
 
 fn after_help(engine: &dyn Engine) -> String {
@@ -155,15 +167,21 @@ fn subcommand(engine: &'static dyn Engine) -> Command {
         false => command,
     };
     // Every engine takes both, so that one that cannot write them says which engine does; only those that can list them.
-    let traces =
-        [(TRACE, "FILE", TRACE_HELP, sees_packets(engine)), (QLOG, "DIR", QLOG_HELP, has_senders(engine))];
-    let command = traces.into_iter().fold(command, |command, (name, value, help, is_listed)| {
-        let arg =
-            Arg::new(name).long(name).value_name(value).help(help).conflicts_with("shard").hide(!is_listed);
+    let traces = [(TRACE, "FILE", TRACE_HELP), (QLOG, "DIR", QLOG_HELP)];
+    let command = traces.into_iter().fold(command, |command, (name, value, help)| {
+        let arg = Arg::new(name).long(name).value_name(value).help(help);
+        let arg = arg.conflicts_with("shard").hide(!sees_packets(engine));
         command.arg(arg.value_parser(clap::value_parser!(PathBuf)))
     });
     // After the arguments, whose own description would take the place of the engine's.
-    RunArgs::augment_args(command).about(engine.summary()).after_help(after_help(engine))
+    let command = RunArgs::augment_args(command).about(engine.summary()).after_help(after_help(engine));
+    if !starts_programs(engine) {
+        return command;
+    }
+    let clean = Arg::new(CLEAN).long(CLEAN).help(CLEAN_HELP).action(ArgAction::SetTrue);
+    command
+        .arg(clean.conflicts_with_all(["files", TRACE, QLOG]))
+        .mut_arg("files", |files| files.required_unless_present(CLEAN).required(false))
 }
 
 impl Subcommand for EngineCommand {
@@ -187,7 +205,8 @@ impl FromArgMatches for EngineCommand {
         let engine = afteryou_lab::find(name).map_err(|_| none())?;
         let explain = explains(engine) && matches.get_flag(EXPLAIN);
         let traces = Traces { trace: matches.get_one(TRACE).cloned(), qlog: matches.get_one(QLOG).cloned() };
-        Ok(EngineCommand { engine, explain, traces, runs: RunArgs::from_arg_matches(matches)? })
+        let clean = starts_programs(engine) && matches.get_flag(CLEAN);
+        Ok(EngineCommand { engine, explain, clean, traces, runs: RunArgs::from_arg_matches(matches)? })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -200,6 +219,7 @@ impl fmt::Debug for EngineCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(self.engine.name())
             .field("explain", &self.explain)
+            .field("clean", &self.clean)
             .field("traces", &self.traces)
             .field("runs", &self.runs)
             .finish()

@@ -111,7 +111,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The kernel has no such congestion control, or this user may not use it.
-    #[error("flow {flow:?}: the kernel gives no congestion control {name:?}: {reason}; it has {present}; load the module tcp_{name} or use another one")]
+    #[error("flow {flow:?}: the kernel gives no congestion control {name:?}: {reason}; it has {present}; use one of these")]
     Congestion {
         /// The flow.
         flow: String,

@@ -1,4 +1,4 @@
-//! The four system calls that no safe crate offers: everything unsafe of the testbed, in one place.
+//! The five system calls that no safe crate offers: everything unsafe of the testbed, in one place.
 
 #![allow(unsafe_code)] // see each block
 
@@ -8,7 +8,6 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::mem;
-use std::net::TcpStream;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -51,15 +50,50 @@ pub fn die_with_thread(command: &mut Command) {
     unsafe { command.pre_exec(ask) };
 }
 
-/// What the kernel knows about a connection (TCP_INFO).
-pub fn tcp_info(stream: &TcpStream) -> io::Result<libc::tcp_info> {
-    // SAFETY: all bits zero is a valid `tcp_info`, a C structure of numbers.
-    let mut info: libc::tcp_info = unsafe { mem::zeroed() };
-    let mut length = mem::size_of::<libc::tcp_info>() as libc::socklen_t;
-    let place = (&raw mut info).cast();
+/// The kernel's view of a connection (TCP_INFO).
+#[derive(Clone, Copy, Debug)]
+pub struct TcpInfo {
+    /// Congestion window, segments.
+    pub cwnd: u32,
+    /// Payload of a segment, bytes.
+    pub mss: u32,
+    /// Smoothed round-trip time, µs.
+    pub srtt_us: u32,
+    /// Segments sent again.
+    pub retransmissions: u32,
+    /// Segments with data sent, those sent again included.
+    pub data_segments: u32,
+    /// Estimate of the rate of delivery, bytes per second.
+    pub delivery_rate: u64,
+}
+
+/// Reads [`TcpInfo`] of a connection. The places are those of `struct tcp_info` in linux/tcp.h, which only grows at its end; libc's
+/// own structure ends too early.
+pub fn tcp_info(socket: &impl AsRawFd) -> io::Result<TcpInfo> {
+    let mut info = [0_u8; 192];
+    let mut length = info.len() as libc::socklen_t;
+    let place = info.as_mut_ptr().cast();
     // SAFETY: the descriptor is open, and the kernel writes no more than `length` bytes into `info`, which outlives the call.
     let done = unsafe {
-        libc::getsockopt(stream.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, place, &mut length)
+        libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, place, &mut length)
     };
-    Errno::result(done).map(|_| info).map_err(io::Error::from)
+    Errno::result(done)?;
+    let word = |at: usize| info[at..].first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes));
+    Ok(TcpInfo {
+        mss: word(16),
+        srtt_us: word(68),
+        cwnd: word(80),
+        retransmissions: word(100),
+        data_segments: word(156),
+        delivery_rate: info[160..].first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes)),
+    })
+}
+
+/// Bytes that were written to a connection and are not acknowledged (SIOCOUTQ).
+pub fn unacknowledged(socket: &impl AsRawFd) -> io::Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the descriptor is open, and the kernel writes one integer into `bytes`, which outlives the call.
+    let done = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+    Errno::result(done)?;
+    Ok(u64::try_from(bytes).unwrap_or(0))
 }

@@ -22,7 +22,7 @@ mod sizes;
 mod wake_up;
 
 pub use crate::lateness::LATENESS_BOUND_MS;
-pub use cores::{allowed as allowed_cores, run_on};
+pub use cores::{allowed as allowed_cores, run_on, Claim};
 pub use forwarder::Counts;
 pub use ip::set_tos;
 
@@ -59,7 +59,7 @@ pub struct Options {
     /// Without real-time priority there is no run.
     pub needs_real_time: bool,
     /// The core that the wire's thread runs on, if it is to stay on one.
-    pub core: Option<usize>,
+    pub core: Option<Claim>,
     /// Sees the packets, if anybody does.
     pub tap: Option<Tap>,
 }
@@ -92,17 +92,14 @@ impl Options {
         Options { clock, needs_real_time: false, core: None, tap: None }
     }
 
-    /// For one run of `scenario` that has the machine's cores to itself: the wire on the last one. Real-time priority is needed
-    /// if any path is short.
+    /// For a run of `scenario`: the wire on the last core that no other wire has. Real-time priority is needed if any path is
+    /// short.
     pub fn of_scenario(scenario: &Scenario, clock: Clock) -> Options {
         let changed = scenario.route_change.iter().filter_map(|change| change.rtt);
         let mut trips = scenario.flow.iter().map(|flow| flow.rtt).chain(changed);
         Options {
             needs_real_time: trips.any(|trip| trip.0 <= SHORT_TRIP),
-            core: allowed_cores()
-                .split_last()
-                .filter(|(_, others)| !others.is_empty())
-                .map(|(last, _)| *last),
+            core: Claim::last_free(),
             ..Options::new(clock)
         }
     }
@@ -172,7 +169,7 @@ impl Drop for Wire {
 
 /// Prepares the calling thread; returns whether it has real-time priority.
 fn prepare(options: &Options) -> Result<bool, Error> {
-    run_on(options.core.as_slice());
+    run_on(options.core.as_ref().map(Claim::core).as_slice());
     // Without real-time priority timers may be bundled with others that are 1 µs away, not 50 µs as usual.
     let _ = set_timerslack(1_000);
     match system::become_real_time() {

@@ -99,6 +99,10 @@ fn of_flow(flow: &Flow) -> Vec<Unsupported> {
     }
     let what = match &flow.traffic {
         Traffic::Chunk(_) => Some("traffic in chunks"),
+        Traffic::Command(_) => {
+            let reason = format!("flow {:?}: a command sends real packets: use afteryou bed", flow.name);
+            return vec![Unsupported::of_flow(flow, "traffic", reason)];
+        }
         traffic if traffic.has_transfers() => Some("traffic of many transfers"),
         _ => None,
     };

@@ -8,6 +8,7 @@ use crate::table::{Cell, Column, Table};
 use crate::tables::role;
 use afteryou_scenario::law::{Drawn, Lognormal, Pareto};
 use afteryou_scenario::network::OneWay;
+use afteryou_scenario::traffic::Command;
 use afteryou_scenario::{Algorithm, Direction, Duration, Flow, Law, Link, Outcome, Traffic, Transport};
 
 /// The link, the run and who ran it.
@@ -278,6 +279,7 @@ fn traffic(traffic: &Traffic) -> String {
         ),
         Traffic::Downloads { downloads, .. } => format!("{downloads} downloads at a time"),
         Traffic::Web(web) => format!("{} users who fetch pages of {} objects", web.users, web.objects),
+        Traffic::Command(Command { command, .. }) => format!("the command {}", command.join(" ")),
         Traffic::Bursts { every, size } => format!("segments of {size} every {every}"),
         Traffic::Cbr { rate, payload, .. } => {
             let bits = payload.bytes() as f64 * 8.0;

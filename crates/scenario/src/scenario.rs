@@ -463,8 +463,13 @@ impl Flow {
     fn check_controller(&self) -> Result<(), WrongSetting> {
         let of = |key| move |error| WrongSetting { key, error };
         match (&self.controller, self.transport.protocol().map_err(of("transport"))?, &self.traffic) {
-            (None, Protocol::Udp, Traffic::Cbr { .. }) => Ok(()),
-            (None, ..) => wrong("traffic", "it needs a controller: only cbr traffic over udp goes without"),
+            (None, Protocol::Udp, Traffic::Cbr { .. }) | (None, _, Traffic::Command(_)) => Ok(()),
+            (Some(_), _, Traffic::Command(_)) => {
+                wrong("controller", "a program of yours has its own congestion control: leave it out")
+            }
+            (None, ..) => {
+                wrong("traffic", "it needs a controller: only cbr traffic over udp and commands go without")
+            }
             (Some(_), _, Traffic::Cbr { .. }) => wrong("controller", "cbr traffic takes none: leave it out"),
             (Some(_), Protocol::Udp, _) => wrong("transport", "bare udp takes no controller: use utp or tcp"),
             (Some(controller), ..) => controller.controller().map(drop).map_err(of("controller")),
@@ -481,7 +486,7 @@ impl Flow {
             let advice = "write [from, to] with from below to, each after the one before";
             return wrong("active", format!("times are empty, overlap or go backwards: {advice}"));
         }
-        if !self.traffic.has_transfers() {
+        if !self.traffic.has_transfers() && !self.traffic.is_command() {
             return Ok(());
         }
         let advice = "the traffic opens connections by itself: leave active and reconnect out";

@@ -21,7 +21,8 @@ const MOST_USERS: u32 = 10_000;
 
 /// What a flow sends. In files: `"bulk"`, `{ size = "260 kB" }`, `{ chunk = "250 kB" }`, `{ on = "30 s", off = "30 s" }`,
 /// `{ cbr = "64 kbit/s", payload = "160 B" }`, `{ arrivals = { poisson = "50 per s" }, size = "20 kB" }`,
-/// `{ chunk = "250 kB", pause = "1 rtt", persist = 0.9 }`, `{ web = { users = 20, … } }`, `{ every = "4 s", size = "1.5 MB" }`.
+/// `{ chunk = "250 kB", pause = "1 rtt", persist = 0.9 }`, `{ web = { users = 20, … } }`, `{ every = "4 s", size = "1.5 MB" }`,
+/// `{ command = ["iperf3", "-c", "{peer}"] }`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "Written", try_from = "Written")]
 #[schemars(with = "Written")]
@@ -76,6 +77,8 @@ pub enum Traffic {
         /// Of each.
         size: Law<Size>,
     },
+    /// A program of the user's, on real packets only.
+    Command(Command),
     /// Segments of this size, one after each interval: adaptive video.
     Bursts {
         /// From one to the next.
@@ -128,6 +131,16 @@ pub struct Swarm {
     pub tit_for_tat: bool,
 }
 
+/// A program that sends, and one that receives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Command {
+    /// The sender's program and its arguments.
+    pub command: Vec<String>,
+    /// The receiver's program and its arguments; none by default.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub server: Vec<String>,
+}
+
 fn is_zero(number: &f64) -> bool {
     *number == 0.0
 }
@@ -161,6 +174,7 @@ enum Written {
         every: Duration,
         size: Size,
     },
+    Command(Command),
     Peers {
         chunk: Size,
         pause: Duration,
@@ -207,6 +221,7 @@ impl From<Traffic> for Written {
             Traffic::Swarm(swarm) => Written::Swarm { swarm },
             Traffic::Downloads { downloads, size } => Written::Downloads { downloads, size },
             Traffic::Bursts { every, size } => Written::Bursts { every, size },
+            Traffic::Command(command) => Written::Command(command),
             Traffic::Cbr { rate, payload, gaps } => Written::Cbr { cbr: rate, payload: Some(payload), gaps },
         }
     }
@@ -220,6 +235,7 @@ impl TryFrom<Written> for Traffic {
             Written::Word(word) => return Err(crate::words::unknown("traffic", &word, &["bulk"])),
             Written::Arrivals { arrivals, size } => Traffic::Arrivals { arrivals, size },
             Written::Bursts { every, size } => Traffic::Bursts { every, size },
+            Written::Command(command) => Traffic::Command(command),
             Written::Peers { chunk, pause, persist } => Traffic::Peers { chunk, pause, persist },
             Written::Web { web } => Traffic::Web(web),
             Written::Swarm { swarm } => Traffic::Swarm(swarm),
@@ -238,6 +254,11 @@ impl Traffic {
     /// Does it go without congestion control?
     pub fn is_cbr(&self) -> bool {
         matches!(self, Traffic::Cbr { .. })
+    }
+
+    /// Is it a program of the user's?
+    pub fn is_command(&self) -> bool {
+        matches!(self, Traffic::Command(_))
     }
 
     /// Does its application send transfers of its own accord, by other times than those of a time table?
@@ -301,6 +322,14 @@ impl Traffic {
                 }
             }
             Traffic::Downloads { size, .. } => check_sizes(size),
+            Traffic::Command(Command { command, server }) => {
+                let words = || command.iter().chain(server);
+                match (command.first(), words().any(|word| word.contains('\0'))) {
+                    (None, _) => wrong("command is empty: write a program and its arguments"),
+                    (Some(_), true) => wrong("an argument contains the character U+0000: leave it out"),
+                    (Some(_), false) => Ok(()),
+                }
+            }
             Traffic::Swarm(Swarm { chunk, slots, neighbours, .. }) => {
                 match (chunk.bytes(), slots <= neighbours) {
                     (0, _) => wrong("chunk is 0 B: use 1 B or more"),
@@ -379,6 +408,10 @@ mod tests {
                     connections: 6,
                 }),
                 r#"{"web":{"users":20,"think":"5 s","objects":8,"size":{"uniform":["1 kB","9 kB"]},"connections":6}}"#,
+            ),
+            (
+                Traffic::Command(Command { command: vec!["iperf3".to_owned()], server: Vec::new() }),
+                r#"{"command":["iperf3"]}"#,
             ),
             (
                 Traffic::Bursts { every: Duration::from_millis(4000), size: Size::from_bytes(1_500_000) },

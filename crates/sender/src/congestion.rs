@@ -209,9 +209,9 @@ impl Congestion {
         self.pacer.sent(now, bytes, rate, burst_packet);
     }
 
-    /// Bytes per second, once there is a round-trip time.
+    /// The rate of packets that wait for each other, bytes per second, once there is a round-trip time.
     #[inline]
-    fn pacing_rate(&mut self) -> Option<u64> {
+    pub fn pacing_rate(&mut self) -> Option<u64> {
         // The latest sample counts if it is the smaller: when a long queue has just gone, the smoothed one would hold the
         // rate down for many round trips, and the window is there to stop what is too fast.
         let rtt = self.rtt.smoothed()?.min(self.rtt.latest());

@@ -1,6 +1,7 @@
 //! What can go wrong with a simulation.
 
 use afteryou_scenario::outcome::{Ledger, Offered};
+use afteryou_scenario::support::Unsupported;
 use thiserror::Error;
 
 /// Why a simulation gave no result. The message says what to do next.
@@ -10,6 +11,9 @@ pub enum Error {
     /// The scenario is wrong.
     #[error(transparent)]
     Scenario(#[from] afteryou_scenario::Error),
+    /// The scenario has what only real packets can do.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,

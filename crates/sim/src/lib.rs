@@ -20,6 +20,7 @@ mod application;
 mod audit;
 mod calendar;
 mod connection;
+pub mod director;
 mod element;
 mod error;
 mod link;
@@ -40,9 +41,27 @@ pub use world::Progress;
 use afteryou_base::Span;
 use afteryou_scenario::outcome::Outcome;
 use afteryou_scenario::senders::Observers;
-use afteryou_scenario::{Passage, Scenario};
+use afteryou_scenario::support::Unsupported;
+use afteryou_scenario::{Flow, Passage, Scenario};
 use sample::Sampler;
 use world::Looks;
+
+/// Can a checked scenario be simulated?
+///
+/// # Errors
+/// Everything in it that only real packets can do.
+pub fn supports(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+    let commands = scenario.flow.iter().filter(|flow| flow.traffic.is_command());
+    let reason = |flow: &Flow| {
+        let reason = format!("flow {:?}: a command sends real packets: use afteryou bed", flow.name);
+        Unsupported::of_flow(flow, "traffic", reason)
+    };
+    let reasons: Vec<_> = commands.map(reason).collect();
+    match reasons.is_empty() {
+        true => Ok(()),
+        false => Err(reasons),
+    }
+}
 
 /// Runs `scenario`, and once more without its background flows if it asks for that. `watch` is called now and then with
 /// how far the run is; it ends everything by returning false.
@@ -93,6 +112,9 @@ pub fn watched(
     watchers: Watchers<'_>,
 ) -> Result<Outcome, Error> {
     scenario.check()?;
+    if let Some(reason) = supports(scenario).err().into_iter().flatten().next() {
+        return Err(reason.into());
+    }
     let Watchers { every, take, tap, observers } = watchers;
     let looks = Looks { tap, observers };
     let run = world::run(scenario, watch, &mut Sampler::new(every, take), looks)?;

@@ -90,7 +90,7 @@ pub async fn get(args: &GetArgs) -> Result<(), Failure> {
     output.map_or(Ok(()), |output| pipes::pour(&output, std::io::stdout().lock()))
 }
 
-/// Finds the far end, runs what `begin` makes until it is done or told to end, and says what came of it.
+/// Finds the peer, runs what `begin` makes until it is done or told to end, and says what came of it.
 async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
     stage: Stage,
     target: Target,
@@ -126,7 +126,7 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
         let (ticket, path, far_end) = match target {
             Target::Ticket { ticket, path } => (ticket, path, None),
             Target::Ssh { via, path } => {
-                tracing::info!("starting the far end over ssh");
+                tracing::info!("starting the peer over ssh");
                 let far_end = via.start(role).await?;
                 (far_end.ticket().clone(), path, Some(far_end))
             }
@@ -150,7 +150,7 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
     logged
 }
 
-/// The job, for as long as the far end that ssh started is there.
+/// The job, for as long as the peer that ssh started is there.
 async fn beside(
     far_end: Option<FarEnd>,
     job: impl Future<Output = Result<Summary, afteryou_transfer::Error>>,
@@ -162,7 +162,7 @@ async fn beside(
         status = far_end.ended() => {
             let status = status?;
             let hint = "run the same command again to go on from there";
-            return Err(anyhow::anyhow!("the far end that ssh started has ended ({status}): {hint}").into());
+            return Err(anyhow::anyhow!("the peer that ssh started has ended ({status}): {hint}").into());
         }
     };
     far_end.finish().await?;

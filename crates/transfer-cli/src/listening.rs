@@ -224,7 +224,7 @@ fn write_private(path: &Path, ticket: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Becomes true when somebody wants the end; for a far end of ssh that is also when ssh is gone.
+/// Becomes true when somebody wants the end; for a process that ssh started, that is also the end of ssh.
 fn shutdown(stage: &Stage, is_from_ssh: bool) -> watch::Receiver<bool> {
     if is_from_ssh {
         let stop = stage.stopper();

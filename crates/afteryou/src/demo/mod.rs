@@ -9,9 +9,10 @@ mod timetable;
 
 use crate::demo_args::DemoArgs;
 use crate::live;
-use afteryou_bed::run::{self, Options, Source};
+use afteryou_bed::run::{self, Options, Progress, Source};
+use afteryou_bed::Error;
 use afteryou_report as report;
-use afteryou_scenario::Outcome;
+use afteryou_scenario::{Outcome, Scenario};
 use afteryou_terminal::output;
 use afteryou_terminal::Failure;
 use anyhow::Context;
@@ -41,10 +42,14 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     let no_color = afteryou_terminal::no_color();
     let mut view = live::view(stderr, no_color);
     let mut show = show::Show::new(&scenario, timetable::expected_s(&args, file_bytes));
-    let outcome = run::run(&scenario, &options, &mut |progress| {
+    let mut observe = |progress: &Progress| {
         view.draw(&show.frame(progress));
         true // Ctrl-C ends the process
-    });
+    };
+    let outcome = match args.real {
+        true => run_real(&scenario, &options, &mut observe),
+        false => run::run(&scenario, &options, &mut observe),
+    };
     view.finish();
     let mut outcome = outcome?;
     judge::judge(&mut outcome);
@@ -56,6 +61,26 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
         Some(verdict) => Err(Failure::Verdict(verdict.headline)),
         None => Ok(()),
     }
+}
+
+/// With the kernel's TCP.
+#[cfg(target_os = "linux")]
+fn run_real(
+    scenario: &Scenario,
+    options: &Options,
+    observe: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Outcome, Error> {
+    afteryou_bed::testbed::run(scenario, options, observe)
+}
+
+/// The testbed is for Linux; the relay refuses the upload and says so.
+#[cfg(not(target_os = "linux"))]
+fn run_real(
+    scenario: &Scenario,
+    options: &Options,
+    observe: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Outcome, Error> {
+    run::run(scenario, options, observe)
 }
 
 /// The result for programs on stdout, or the verdict for people.

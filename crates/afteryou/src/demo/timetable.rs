@@ -83,6 +83,7 @@ pub fn scenario(args: &DemoArgs, file_bytes: Option<u64>) -> Scenario {
             Flow {
                 start: at(UPLOAD_PART.0),
                 stop: Some(at(UPLOAD_PART.1)),
+                transport: if args.real { Transport::tcp() } else { Transport::utp() },
                 ..flow(args, UPLOAD, Role::Foreground, Some(Algorithm::named("cubic")))
             },
             Flow {

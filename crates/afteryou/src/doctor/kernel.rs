@@ -1,6 +1,7 @@
 //! Linux: what the kernel is set to and has on board, read from /proc and /sys.
 
 use super::Check;
+use afteryou_bed::testbed::Ready;
 use std::fs;
 use std::net::UdpSocket;
 use std::path::PathBuf;
@@ -20,7 +21,36 @@ const CONTROLLERS: [(&str, &str); 4] =
 /// All of them.
 pub fn checks() -> Vec<Check> {
     let system = System { root: PathBuf::from("/") };
-    vec![system.buffers(), mtu(&system), system.controllers(), system.ebpf(), system.namespaces()]
+    vec![
+        system.buffers(),
+        mtu(&system),
+        system.controllers(),
+        system.ebpf(),
+        system.namespaces(),
+        testbed(afteryou_bed::testbed::ready()),
+    ]
+}
+
+/// Can `afteryou bed` run the kernel's TCP?
+fn testbed(tried: Result<Ready, afteryou_bed::Error>) -> Check {
+    const NAME: &str = "testbed with the kernel's TCP";
+    let ready = match tried {
+        Ok(ready) => ready,
+        // The message has the advice behind its last semicolon.
+        Err(error) => {
+            let text = error.to_string();
+            let (seen, todo) = text.rsplit_once("; ").unwrap_or((&text, "run as root"));
+            return Check::warn(NAME, seen, format!("only for afteryou bed, not for transfers: {todo}"));
+        }
+    };
+    let seen = format!("it can be built; congestion controls: {}", ready.congestion_controls);
+    match ready.is_real_time {
+        true => Check::ok(NAME, seen),
+        false => {
+            let todo = "for round-trip times of 10 ms or less: run as root, or grant CAP_SYS_NICE";
+            Check::warn(NAME, format!("{seen}; no real-time priority"), todo)
+        }
+    }
 }
 
 /// Where /proc and /sys are: somewhere else in tests.

@@ -15,7 +15,8 @@ pub use sweep::redraw_tables;
 
 use crate::run_args::{EngineCommand, RunArgs};
 use afteryou_lab::sweep::Folder;
-use afteryou_lab::{Event, Jobs, Lineup, AHEAD};
+use afteryou_lab::Engine as _;
+use afteryou_lab::{Bed, Event, Jobs, Lineup, AHEAD};
 use afteryou_report::{self as report, Brief, MOST_SHOWN};
 use afteryou_scenario::{Experiment, Outcome};
 use afteryou_terminal::output;
@@ -41,9 +42,44 @@ struct Job<'a> {
     lineup: Lineup<'a>,
 }
 
+/// The testbed needs root. A user without it is root of a namespace of their own, where the system allows that; this has to
+/// come before the first thread.
+#[cfg(target_os = "linux")]
+fn become_root_if_needed(command: &EngineCommand, files: &[File]) -> Result<(), Failure> {
+    if command.engine.name() != Bed.name() {
+        return Ok(());
+    }
+    let needs_root = |file: &File| -> Result<bool, Failure> {
+        let runs = file.experiment.runs(command.runs.seed, Some(1)).map_err(Failure::usage)?;
+        Ok(runs.iter().any(|run| afteryou_bed::run::supports(&run.scenario).is_err()))
+    };
+    let needs = files.iter().map(needs_root).collect::<Result<Vec<_>, _>>()?;
+    match command.traces.trace.is_some() || needs.contains(&true) {
+        true => Ok(afteryou_bed::net::become_root_of_own_namespace()?),
+        false => Ok(()),
+    }
+}
+
+/// Ends the programs that killed runs have left behind.
+fn clean() -> Result<(), Failure> {
+    #[cfg(target_os = "linux")]
+    let ended = afteryou_bed::net::clean();
+    // Elsewhere the bed starts none.
+    #[cfg(not(target_os = "linux"))]
+    let ended = 0;
+    output::print(&match ended {
+        0 => "no program of a killed run is left\n".to_owned(),
+        1 => "ended 1 program of a killed run\n".to_owned(),
+        more => format!("ended {more} programs of killed runs\n"),
+    })
+}
+
 /// Runs or explains the files.
 pub fn run(command: &EngineCommand) -> Result<(), Failure> {
     let (engine, args) = (command.engine, &command.runs);
+    if command.clean {
+        return clean();
+    }
     command.traces.check(engine)?;
     // Everything is read and checked before anything is run.
     let files = read(args)?;
@@ -61,6 +97,8 @@ pub fn run(command: &EngineCommand) -> Result<(), Failure> {
     for job in &jobs {
         job.lineup.warnings().iter().for_each(|warning| complain(&job.file.name, warning));
     }
+    #[cfg(target_os = "linux")]
+    become_root_if_needed(command, &files)?;
     let stop = on_interrupt()?;
     if let Some(out) = &args.out {
         report::check_writable(out)?;

@@ -15,20 +15,15 @@ use tempfile::NamedTempFile;
 /// Bytes that are written to the file at once.
 const BUFFER: usize = 1 << 20;
 
-/// Only one engine looks at single packets.
+/// Equations have no packets and no senders.
 pub fn sees_packets(engine: &dyn Engine) -> bool {
-    engine.name() == Simulator.name()
-}
-
-/// Equations have no senders of packets.
-pub fn has_senders(engine: &dyn Engine) -> bool {
     engine.name() != Fluid.name()
 }
 
 /// Where packets and senders are written.
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
-    /// Every packet into this file; the simulator alone looks at single packets.
+    /// Every packet into this file.
     pub trace: Option<PathBuf>,
     /// Every sender into a file in this folder.
     pub qlog: Option<PathBuf>,
@@ -37,20 +32,10 @@ pub struct Traces {
 impl Traces {
     /// Can `engine` write what was asked for?
     pub fn check(&self, engine: &dyn Engine) -> Result<(), Failure> {
-        let name = engine.name();
-        if self.trace.is_some() && !sees_packets(engine) {
-            let reason = format!("--trace is not for afteryou {name}, which does not look at single packets");
-            return Err(Failure::usage(format!("{reason}: use afteryou {}", Simulator.name())));
-        }
-        if self.qlog.is_some() && !has_senders(engine) {
-            let reason = format!("--qlog is not for afteryou {name}, which has no senders of packets");
-            return Err(Failure::usage(format!(
-                "{reason}: use afteryou {} or {}",
-                Simulator.name(),
-                Bed.name()
-            )));
-        }
-        Ok(())
+        let Some(option) = self.option().filter(|_| !sees_packets(engine)) else { return Ok(()) };
+        let reason = format!("{option} is not for afteryou {}, which has no packets", engine.name());
+        let [one, other] = [Simulator.name(), Bed.name()];
+        Err(Failure::usage(format!("{reason}: use afteryou {one} or {other}")))
     }
 
     /// The option that was given, if any.

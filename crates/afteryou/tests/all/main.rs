@@ -10,6 +10,8 @@ mod qlogs;
 mod secrets;
 mod sim;
 mod sweeps;
+#[cfg(target_os = "linux")]
+mod testbed;
 mod trace;
 #[cfg(unix)]
 mod transfer;

@@ -275,17 +275,17 @@ fn every_engine_is_a_subcommand_and_only_closed_forms_explain() {
 #[cfg(target_os = "linux")]
 #[test]
 fn what_real_packets_do_not_do_is_shown_at_its_line_before_anything_runs() {
-    let (_folder, path) = small("[sweep]\n\"flow.a.traffic\" = [\"bulk\", { on = \"1 s\", off = \"1 s\" }]");
+    let (_folder, path) = small("[sweep]\n\"flow.a.controller\" = [\"cubic\", \"cubic,beta=0.5\"]");
     let output = Command::new(env!("CARGO_BIN_EXE_afteryou")).args(["bed", &path]).output().expect("it runs");
     let text = stderr(&output);
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(2), ""), "{text}");
     assert!(
         text.starts_with(
-            "afteryou: traffic that goes on and off (flow \"a\") is not done with real packets yet"
+            "afteryou: parameters of the kernel's congestion control (flow \"a\") is not done with real packets yet"
         ),
         "{text}"
     );
-    assert!(text.contains("small.toml:4:29\n"), "at the value: {text}");
+    assert!(text.contains("small.toml:4:33\n"), "at the value: {text}");
 }
 
 #[test]

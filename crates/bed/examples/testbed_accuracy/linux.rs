@@ -2,7 +2,7 @@
 
 use afteryou_base::{Span, Time};
 use afteryou_bed::net::{Addresses, Family, Plan, Side, Topology};
-use afteryou_bed::wire::{allowed_cores, run_on, Options, Wire};
+use afteryou_bed::wire::{allowed_cores, run_on, Claim, Options, Wire};
 use afteryou_bed::{Clock, Error};
 use afteryou_scenario::{Duration, Flow, Link, Role, Scenario, Window};
 use afteryou_sockets::{Control, Messages, Options as SocketOptions};
@@ -144,7 +144,8 @@ fn measure(rate_mbit: f64, trip_ms: f64, load: Load, seconds: u64) -> Result<Poi
     let mut topology = Topology::build(&Plan::of_scenario(&scenario)?)?;
     let clock = Clock::start();
     let options = Options::of_scenario(&scenario, clock);
-    let others: Vec<usize> = cores.iter().copied().filter(|core| options.core != Some(*core)).collect();
+    let of_wire = options.core.as_ref().map(Claim::core);
+    let others: Vec<usize> = cores.iter().copied().filter(|core| of_wire != Some(*core)).collect();
     let wire = Wire::start(&mut topology, &scenario, options)?;
     run_on(&others);
     let trip = base_trip(&topology)?;

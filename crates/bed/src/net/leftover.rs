@@ -5,42 +5,73 @@ use nix::unistd::Pid;
 use std::fs;
 use std::path::Path;
 use std::process::{self, Command};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The environment variable that marks every program of a run: the run's process and when that began.
+/// The environment variable that marks every program of a run: the run's process, when that began, and a number of the namespace.
 pub const MARK: &str = "AFTERYOU_BED";
 
-/// Marks a program that is about to be started.
-pub(super) fn mark(command: &mut Command) {
-    let pid = process::id();
-    command.env(MARK, format!("{pid}:{}", began(pid).unwrap_or_default()));
+/// Marks of this process so far.
+static MARKS: AtomicU64 = AtomicU64::new(0);
+
+/// Marks programs of one namespace.
+#[derive(Debug)]
+pub(super) struct Mark {
+    value: String,
+    is_used: AtomicBool,
+}
+
+impl Mark {
+    /// One that no other programs have.
+    pub(super) fn new() -> Mark {
+        let (pid, number) = (process::id(), MARKS.fetch_add(1, Ordering::Relaxed));
+        let value = format!("{pid}:{}:{number}", began(pid).unwrap_or_default());
+        Mark { value, is_used: AtomicBool::new(false) }
+    }
+
+    /// Marks a program that is about to be started.
+    pub(super) fn put_on(&self, command: &mut Command) {
+        self.is_used.store(true, Ordering::Relaxed);
+        command.env(MARK, &self.value);
+    }
+
+    /// Kills the programs with this mark, those that have left their process group among them.
+    pub(super) fn end_all(&self) {
+        if self.is_used.load(Ordering::Relaxed) {
+            let own = format!("{MARK}={}", self.value);
+            kill_all(|environment| variables(environment).any(|variable| variable == own.as_bytes()));
+        }
+    }
 }
 
 /// Kills the programs of runs that are no longer there; returns how many these were. Programs of runs that go on are left
 /// alone, and so is everything without the mark.
 pub fn clean() -> usize {
+    kill_all(|environment| {
+        variables(environment).filter_map(marked).any(|(run, run_began)| began(run) != Some(run_began))
+    })
+}
+
+/// Kills the programs whose environment is `one_of` those; returns how many these were.
+fn kill_all(one_of: impl Fn(&[u8]) -> bool) -> usize {
     let Ok(processes) = fs::read_dir("/proc") else { return 0 };
     let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let orphans = pids.filter(|pid| *pid != process::id() && is_orphan(*pid));
-    let killed = orphans.filter(|pid| kill(Pid::from_raw(*pid as i32), Signal::SIGKILL).is_ok());
+    let is_one = |pid: &u32| {
+        let environment = fs::read(Path::new("/proc").join(pid.to_string()).join("environ"));
+        *pid != process::id() && environment.is_ok_and(|environment| one_of(&environment))
+    };
+    let killed = pids.filter(is_one).filter(|pid| kill(Pid::from_raw(*pid as i32), Signal::SIGKILL).is_ok());
     killed.count()
 }
 
-/// Is it marked by a run that is gone?
-fn is_orphan(pid: u32) -> bool {
-    let Ok(environment) = fs::read(Path::new("/proc").join(pid.to_string()).join("environ")) else {
-        return false;
-    };
-    environment
-        .split(|byte| *byte == 0)
-        .filter_map(marked)
-        .any(|(run, run_began)| began(run) != Some(run_began))
+fn variables(environment: &[u8]) -> impl Iterator<Item = &[u8]> {
+    environment.split(|byte| *byte == 0)
 }
 
 /// The run that a variable of an environment names.
 fn marked(variable: &[u8]) -> Option<(u32, u64)> {
     let text = std::str::from_utf8(variable).ok()?;
-    let (run, began) = text.strip_prefix(MARK)?.strip_prefix('=')?.split_once(':')?;
-    Some((run.parse().ok()?, began.parse().ok()?))
+    let mut numbers = text.strip_prefix(MARK)?.strip_prefix('=')?.split(':');
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
 /// When a process began, in clock ticks since boot (proc(5), field 22 of stat).
@@ -57,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_mark_names_a_process_and_when_it_began() {
-        assert_eq!(marked(b"AFTERYOU_BED=12:345"), Some((12, 345)));
+        assert_eq!(marked(b"AFTERYOU_BED=12:345:6"), Some((12, 345)));
         for other in ["AFTERYOU_BEDS=12:345", "PATH=/bin", "AFTERYOU_BED=12", "AFTERYOU_BED=x:1", ""] {
             assert_eq!(marked(other.as_bytes()), None, "{other}");
         }

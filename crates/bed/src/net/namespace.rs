@@ -1,6 +1,6 @@
 //! A network namespace without a name: there as long as somebody holds it.
 
-use super::leftover;
+use super::leftover::Mark;
 use crate::error::Error;
 use crate::system;
 use nix::sched::{setns, unshare, CloneFlags};
@@ -15,6 +15,7 @@ use std::thread::{self, JoinHandle};
 #[derive(Debug)]
 pub struct Namespace {
     file: File,
+    mark: Mark,
     /// None while it is dropped.
     jobs: Option<mpsc::Sender<Job>>,
     keeper: Option<JoinHandle<()>>,
@@ -43,7 +44,7 @@ impl Namespace {
         let keeper =
             thread::Builder::new().name("namespace".to_owned()).spawn(keep).map_err(Error::Thread)?;
         let file = answer.recv().map_err(|_| Error::Crashed)?.map_err(Error::Namespace)?;
-        Ok(Namespace { file, jobs: Some(jobs), keeper: Some(keeper) })
+        Ok(Namespace { file, mark: Mark::new(), jobs: Some(jobs), keeper: Some(keeper) })
     }
 
     /// Runs `work` on a thread inside and returns what it returns. Sockets that it opens stay inside.
@@ -77,7 +78,7 @@ impl Namespace {
     /// # Errors
     /// The program cannot be started.
     pub fn spawn(&self, mut command: Command) -> io::Result<Child> {
-        leftover::mark(&mut command);
+        self.mark.put_on(&mut command);
         system::die_with_thread(&mut command);
         let (started, answer) = mpsc::channel();
         let gone = || io::Error::other("the thread that starts programs has ended");
@@ -100,5 +101,6 @@ impl Drop for Namespace {
         if let Some(keeper) = self.keeper.take() {
             let _ = keeper.join();
         }
+        self.mark.end_all();
     }
 }

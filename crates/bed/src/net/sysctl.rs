@@ -34,7 +34,7 @@ pub fn settings(plan: &Plan) -> Vec<Setting> {
         set("net/ipv6/conf/default/accept_dad", "0"),
         set("net/ipv6/conf/default/router_solicitations", "0"),
         set("net/ipv6/conf/default/addr_gen_mode", "1"),
-        // Whoever is root here may send echoes.
+        // Root of the namespace may send echoes.
         set("net/ipv4/ping_group_range", "0 0"),
     ]
 }

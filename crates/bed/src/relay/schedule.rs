@@ -12,7 +12,7 @@ use afteryou_scenario::random;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// A packet on its way to the other end.
+/// A packet in flight to the other end.
 pub(super) struct Delivery {
     pub(super) due_at: Time,
     pub(super) flow: usize,

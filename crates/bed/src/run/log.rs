@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use afteryou_base::{Span, Time};
 use afteryou_cc::Snapshot;
-use afteryou_utp::Monitor;
+use afteryou_utp::{Monitor, Statistics};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// "Lately" for rates shown while running.
@@ -57,6 +57,8 @@ pub(crate) struct LogInner {
     /// (scenario time, delay beyond the empty path).
     pub(crate) delays: Vec<(Span, Span)>,
     pub(crate) samples: Vec<Sample>,
+    /// The newest counters of the sender.
+    pub(crate) statistics: Option<Statistics>,
     pub(crate) started: Option<Span>,
     pub(crate) stopped: Option<Span>,
     sender: Option<Monitor>,
@@ -90,10 +92,17 @@ impl Log {
         (log.started, log.sender) = (Some(at), Some(sender));
     }
 
-    /// It has started without a monitor.
+    /// Its newest sender, which is sampled from now on.
     #[cfg(target_os = "linux")]
-    pub(crate) fn began(&self, at: Span) {
-        self.lock().started = Some(at);
+    pub(crate) fn watch(&self, sender: Monitor) {
+        self.lock().sender = Some(sender);
+    }
+
+    /// It lasted from one time to the other, as far as these are known.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn lasted(&self, from: Option<Span>, to: Option<Span>) {
+        let mut log = self.lock();
+        (log.started, log.stopped) = (from, to);
     }
 
     pub(crate) fn stopped(&self, at: Span) {
@@ -130,6 +139,7 @@ impl Log {
         let mut log = self.lock();
         if let Some(statistics) = log.sender.as_ref().and_then(Monitor::statistics) {
             log.samples.push(Sample { at, controller: statistics.controller, timeouts: statistics.timeouts });
+            log.statistics = Some(statistics);
         }
         if let Some(statistics) = log.receiver.as_ref().and_then(Monitor::statistics) {
             log.count(at, statistics.bytes_arrived);

@@ -26,6 +26,7 @@ use afteryou_base::Span;
 use afteryou_cc::Snapshot;
 use afteryou_scenario::outcome::Outcome;
 use afteryou_scenario::senders::Observers;
+use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Role, Scenario, Traffic};
 use session::Part;
 use std::collections::BTreeMap;
@@ -98,10 +99,7 @@ pub fn run(
     options: &Options,
     observe: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Outcome, Error> {
-    scenario.check()?;
-    if let Some(reason) = supports(scenario).err().into_iter().flatten().next() {
-        return Err(reason.into());
-    }
+    check(scenario, supports(scenario))?;
     let whole = Part { scenario: scenario.clone(), from: Span::ZERO, is_baseline: false };
     let mut baseline = None;
     let run = match (scenario.baseline, options.runs_beside()) {
@@ -126,6 +124,15 @@ pub fn run(
     let baseline = baseline.map(|baseline| baseline.run);
     let outcome = Outcome::new("bed", env!("CARGO_PKG_VERSION"), scenario.clone(), run.run, baseline);
     Ok(Outcome { transfers: run.transfers, ..outcome })
+}
+
+/// Refuses a scenario that contradicts itself or that is not `supported`.
+pub(crate) fn check(scenario: &Scenario, supported: Result<(), Vec<Unsupported>>) -> Result<(), Error> {
+    scenario.check()?;
+    match supported.err().into_iter().flatten().next() {
+        Some(reason) => Err(reason.into()),
+        None => Ok(()),
+    }
 }
 
 /// One part alone; `around` is the wall time that other runs take before and after it.

@@ -21,7 +21,7 @@ const SAMPLE: Duration = Duration::from_millis(20);
 const OBSERVE_EVERY: u32 = 5;
 /// Time to set everything up before the run begins.
 const SET_UP: Span = Span::from_millis(100);
-/// What is on its way when the run ends gets this long to arrive.
+/// Data in flight when the run ends get this long to arrive.
 const DRAIN: Span = Span::from_secs(60);
 /// What to run: the scenario from the time `from` on.
 pub(super) struct Part {

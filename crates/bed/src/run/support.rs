@@ -44,6 +44,7 @@ fn of_flow(flow: &Flow) -> Vec<Unsupported> {
     let traffic = match flow.traffic {
         Traffic::Chunk(_) => Some("traffic in chunks"),
         Traffic::OnOff { .. } => Some("traffic that goes on and off"),
+        Traffic::Command(_) => Some("a command"),
         Traffic::Cbr { gaps: Gaps::Exponential, .. } => Some("exponential gaps"),
         ref traffic if traffic.has_transfers() => Some("traffic of many transfers"),
         _ => None,

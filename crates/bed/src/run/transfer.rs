@@ -4,10 +4,12 @@ use super::data::{Bytes, Digest, Source};
 use super::log::{Log, Timing};
 use crate::error::Error;
 use afteryou_cc::{Controller, Setup};
-use afteryou_scenario::outcome::Transfer;
+use afteryou_scenario::outcome::{Totals, Transfer};
 use afteryou_scenario::senders::{Begun, Observers, Time};
+use afteryou_scenario::transport::Protocol;
 use afteryou_scenario::{Flow, Role, Traffic};
-use afteryou_utp::{Endpoint, EndpointConfig, Stream};
+use afteryou_sim::director::utp_config;
+use afteryou_utp::{Config, Endpoint, EndpointConfig, Statistics, Stream};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -22,21 +24,83 @@ pub(crate) struct Ends {
     client: Endpoint,
     server: Endpoint,
     bytes: Bytes,
-    /// The scenario's time zero on the client's clock, once the transfer begins.
-    zero: Arc<OnceLock<Time>>,
+    zero: Zero,
 }
 
 type Make = Arc<dyn Fn(Setup) -> Box<dyn Controller> + Send + Sync>;
 
-/// Makes the controllers of `flow`.
-fn controllers(flow: &Flow) -> Result<Make, Error> {
-    let (entry, overrides) =
-        flow.controller.as_ref().ok_or_else(|| failed(flow, "no controller"))?.controller()?;
-    entry.build(&overrides, Setup::of(1)).map_err(|error| failed(flow, error))?;
-    let make =
-        move |setup| entry.build(&overrides, setup).map(|controller| controller as Box<dyn Controller>);
-    // Checked above: these overrides make a controller.
-    Ok(Arc::new(move |setup| make(setup).unwrap_or_else(|error| unreachable!("bug: {error}"))))
+/// Makes the endpoints' settings of a flow of uTP.
+pub(crate) struct Senders {
+    make: Make,
+    connection: Config,
+    dscp: u8,
+    observers: Option<(usize, Observers)>,
+}
+
+/// The scenario's time zero on a sender's clock, once it begins.
+pub(crate) type Zero = Arc<OnceLock<Time>>;
+
+impl Senders {
+    /// Reads a flow's controller and its transport's settings. `observers` see its senders, with the index of the flow.
+    pub(crate) fn new(flow: &Flow, observers: Option<(usize, &Observers)>) -> Result<Senders, Error> {
+        let (entry, overrides) =
+            flow.controller.as_ref().ok_or_else(|| failed(flow, "no controller"))?.controller()?;
+        entry.build(&overrides, Setup::of(1)).map_err(|error| failed(flow, error))?;
+        let make =
+            move |setup| entry.build(&overrides, setup).map(|controller| controller as Box<dyn Controller>);
+        Ok(Senders {
+            // Checked above: these overrides make a controller.
+            make: Arc::new(move |setup| make(setup).unwrap_or_else(|error| unreachable!("bug: {error}"))),
+            connection: connection(flow)?,
+            dscp: flow.dscp().bits(),
+            observers: observers.map(|(flow, observers)| (flow, observers.clone())),
+        })
+    }
+
+    /// Returns the settings of a sender, whose observers look at `Zero`.
+    pub(crate) fn sender(&self) -> (EndpointConfig, Zero) {
+        let zero = Zero::default();
+        let make = match self.observers.clone() {
+            Some((flow, observers)) => {
+                let (make, zero) = (Arc::clone(&self.make), Arc::clone(&zero));
+                Arc::new(move |setup| {
+                    let zero = zero.get().copied().unwrap_or_default();
+                    observers.watch(Begun { flow, zero }, make(setup))
+                })
+            }
+            None => Arc::clone(&self.make),
+        };
+        (self.config(make), zero)
+    }
+
+    /// Returns the settings of a receiver.
+    pub(crate) fn receiver(&self) -> EndpointConfig {
+        self.config(Arc::clone(&self.make))
+    }
+
+    fn config(&self, make: Make) -> EndpointConfig {
+        EndpointConfig { connection: self.connection.clone(), ..EndpointConfig::new(make, self.dscp) }
+    }
+}
+
+/// The settings of a flow's connections: those of its transport, and its payload where the scenario sets one.
+fn connection(flow: &Flow) -> Result<Config, Error> {
+    let Protocol::Utp(options) = flow.transport.protocol()? else { return Ok(Config::default()) };
+    let config = utp_config(&options);
+    let payload = flow.packet.map_or(config.payload, |packet| packet.payload.bytes() as u32);
+    Ok(Config { payload, ..config })
+}
+
+/// A sender's counters in the words of results.
+pub(crate) fn totals_of(statistics: &Statistics) -> Totals {
+    Totals {
+        packets: statistics.data_packets_sent,
+        retransmissions: statistics.retransmissions,
+        losses: statistics.losses,
+        spurious: statistics.spurious_losses,
+        timeouts: statistics.timeouts,
+        ..Totals::default()
+    }
 }
 
 /// Binds an endpoint where a flow's client or server is.
@@ -62,21 +126,10 @@ impl Ends {
         [bind_client, bind_server]: [Bind<'_>; 2],
     ) -> Result<Ends, Error> {
         let bytes = Bytes::open(source, seed, &flow.name)?;
-        let zero = Arc::new(OnceLock::new());
-        let make = controllers(flow)?;
-        let for_client: Make = match observers {
-            Some((flow, observers)) => {
-                let (make, zero, observers) = (Arc::clone(&make), Arc::clone(&zero), observers.clone());
-                Arc::new(move |setup| {
-                    let zero = zero.get().copied().unwrap_or_default();
-                    observers.watch(Begun { flow, zero }, make(setup))
-                })
-            }
-            None => Arc::clone(&make),
-        };
-        let dscp = flow.dscp().bits();
-        let client = bind_client(EndpointConfig::new(for_client, dscp))?;
-        let server = bind_server(EndpointConfig::new(make, dscp))?;
+        let senders = Senders::new(flow, observers)?;
+        let (config, zero) = senders.sender();
+        let client = bind_client(config)?;
+        let server = bind_server(senders.receiver())?;
         Ok(Ends { flow: flow.clone(), client, server, bytes, zero })
     }
 
@@ -112,7 +165,7 @@ impl Ends {
             () = run_ends_for(&flow, &mut over) => None,
         };
         let Some(sent) = sent else {
-            // Nobody waits for what is on its way, and on a lossy path the far end might never hear of the end.
+            // Nobody waits for what is in flight, and on a lossy path the receiver might never learn of the end.
             log.cut_off(timing.now());
             receiving.abort();
             return Ok(None);

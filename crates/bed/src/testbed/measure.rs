@@ -1,11 +1,13 @@
 //! From the wire's measures and the flows' logs to a run's figures and curves.
 
-use super::tcp::Sample;
-use crate::run::log::Log;
+use super::flows::{Ended, Sample};
+use crate::run::log::{Log, LogInner};
 use crate::run::measure::{step_s, Curve, Interval, Received, STEPS_PER_RATE};
+use crate::run::transfer::totals_of;
 use crate::wire::Report;
+use afteryou_base::{Span, Time};
 use afteryou_scenario::network::Network;
-use afteryou_scenario::outcome::{round, FlowFigures, Mark, Run, Series, WindowFigures};
+use afteryou_scenario::outcome::{round, FlowFigures, Mark, Run, Series, Totals, WindowFigures};
 use afteryou_scenario::{Flow, Scenario, Window};
 use std::sync::Arc;
 
@@ -16,6 +18,8 @@ pub(super) struct Raw<'a> {
     pub(super) logs: &'a [Arc<Log>],
     /// By flow, samples of the kernel's TCP.
     pub(super) samples: &'a [Vec<Sample>],
+    /// Flows that the director had.
+    pub(super) ended: Vec<Ended>,
     pub(super) report: Report,
     /// When the run ended, s.
     pub(super) end_s: f64,
@@ -23,6 +27,9 @@ pub(super) struct Raw<'a> {
 
 /// Returns the run.
 pub(super) fn measure(raw: Raw<'_>) -> Run {
+    for Ended { flow, started, stopped, .. } in &raw.ended {
+        raw.logs[*flow].lasted(started.map(since_zero), stopped.map(since_zero));
+    }
     let windows = raw.scenario.measure.iter().enumerate();
     let windows = windows.filter(|(_, window)| window.to.as_secs_f64() <= raw.end_s + 0.001);
     let mut run = Run {
@@ -33,12 +40,35 @@ pub(super) fn measure(raw: Raw<'_>) -> Run {
         lateness: raw.report.lateness,
         ..Run::default()
     };
+    run.totals = raw.totals();
     run.links = raw.report.measured.totals;
     run.measure_sets(raw.scenario);
     run
 }
 
+/// Returns what a transfer of uTP did in all.
+fn totals(flow: &Flow, log: &LogInner) -> Totals {
+    let received_bytes = log.received.iter().map(|(_, bytes)| bytes).sum();
+    let of_sender = log.statistics.as_ref().map(totals_of).unwrap_or_default();
+    Totals { flow: flow.name.clone(), received_bytes, ..of_sender }
+}
+
+fn since_zero(at: Time) -> Span {
+    at.since(Time::ZERO)
+}
+
 impl Raw<'_> {
+    /// What each flow did in all, programs excepted: the wire does not see their connections' ends.
+    fn totals(&self) -> Vec<Totals> {
+        let flows = self.scenario.flow.iter().zip(self.logs).enumerate();
+        let flows = flows.filter(|(_, (flow, _))| !flow.traffic.is_command());
+        let of_flow = |(index, (flow, log)): (usize, (&Flow, &Arc<Log>))| {
+            let ended = self.ended.iter().find(|ended| ended.flow == index);
+            ended.map_or_else(|| totals(flow, &log.lock()), |ended| ended.totals.clone())
+        };
+        flows.map(of_flow).collect()
+    }
+
     fn window(&self, index: usize, window: &Window) -> WindowFigures {
         let interval = Interval { from: window.from.as_secs_f64(), to: window.to.as_secs_f64() };
         let flows = self.scenario.flow.iter().enumerate();
@@ -55,18 +85,25 @@ impl Raw<'_> {
     }
 
     fn flow(&self, window: usize, index: usize, flow: &Flow, interval: Interval) -> FlowFigures {
-        let received = Received::of(&self.logs[index].lock());
-        let bytes = received.until(interval.to) - received.until(interval.from);
-        let goodput_bit_s = bytes * 8.0 / interval.seconds();
         let format = flow.packet_format();
         let (payload, overhead) = (format.payload.bytes() as f64, format.overhead.bytes() as f64);
+        let passed = self.report.measured.flows[window][index];
+        let bytes = match flow.traffic.is_command() {
+            // The wire sees the packets only: headers are taken to be as long as the scenario says.
+            true => (passed.bytes as f64 - passed.packets as f64 * overhead).max(0.0),
+            false => {
+                let received = Received::of(&self.logs[index].lock());
+                received.until(interval.to) - received.until(interval.from)
+            }
+        };
+        let goodput_bit_s = bytes * 8.0 / interval.seconds();
         let capacity = self.network.rate_of_flow(index) as f64 * payload / (payload + overhead);
         FlowFigures {
             flow: flow.name.clone(),
             role: flow.role,
             goodput_bit_s: round(goodput_bit_s, 0),
             share_of_payload_capacity: round(goodput_bit_s / capacity, 4),
-            queuing_delay: self.report.measured.flows[window][index].queuing_delay,
+            queuing_delay: passed.queuing_delay,
             sender: None,
         }
     }
@@ -76,6 +113,9 @@ impl Raw<'_> {
         let mut series = Vec::new();
         for ((flow, log), samples) in self.scenario.flow.iter().zip(self.logs).zip(self.samples) {
             let log = log.lock();
+            if flow.traffic.is_command() {
+                continue;
+            }
             let rates = Curve::rates(whole, step_s * STEPS_PER_RATE, &Received::of(&log));
             series.push(rates.series(&flow.name, "goodput", "Mbit/s"));
             if log.samples.is_empty() && samples.is_empty() {
@@ -87,6 +127,9 @@ impl Raw<'_> {
             if !samples.is_empty() {
                 let trips = samples.iter().map(|sample| (sample.at, sample.srtt.as_secs_f64() * 1e3));
                 series.push(Curve::means(whole, step_s, trips).series(&flow.name, "srtt", "ms"));
+                let delivery = samples.iter().map(|sample| (sample.at, sample.delivery_bit_s / 1e6));
+                let delivery = Curve::means(whole, step_s, delivery);
+                series.push(delivery.series(&flow.name, "delivery_rate", "Mbit/s"));
                 let again = samples.iter().map(|sample| (sample.at, f64::from(sample.retransmissions)));
                 let again = Curve::means(whole, step_s, again);
                 series.push(again.series(&flow.name, "retransmissions", "packets"));
@@ -101,7 +144,7 @@ impl Raw<'_> {
         let mut marks: Vec<Mark> = flows
             .flat_map(|(flow, log)| {
                 let log = log.lock();
-                let mark = |at: afteryou_base::Span, what: &str| Mark {
+                let mark = |at: Span, what: &str| Mark {
                     at_s: round(at.as_secs_f64(), 3),
                     of: flow.name.clone(),
                     what: what.to_owned(),

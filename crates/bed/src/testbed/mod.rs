@@ -3,33 +3,46 @@
 //! Sockets of senders are in one namespace, those of receivers in another, and the [wire] between them is the
 //! scenario's network. A run takes as long as the scenario says. Its baseline, if there is one, runs after it.
 //!
+//! The simulator's applications decide when to send and how much ([`flows`]). A bulk or sized flow of uTP is a transfer of
+//! [`run`](crate::run) instead, whose bytes are compared at both ends.
+//!
 //! # Not implemented
-//! Traffic in chunks, on and off, or of many transfers; flows that are active at times; parameters of the kernel's
-//! congestion control; QUIC; programs of the user as flows.
+//! Swarms and hosts; parameters of the kernel's congestion control; QUIC.
 
+mod flows;
 mod measure;
+mod programs;
+mod ready;
+mod shown;
 mod support;
-mod tcp;
 
+pub use ready::{ready, Ready};
+pub use shown::Tap;
 pub use support::supports;
 
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::net::{Family, Plan, Side, Topology};
 use crate::run::log::{Log, Timing};
-use crate::run::{cbr, transfer, FlowProgress, Options, Progress, Source};
+use crate::run::{self, transfer, FlowProgress, Options, Progress, Source};
 use crate::wire::{self, Wire};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{Outcome, Run, Transfer};
-use afteryou_scenario::{Flow, Rate, Scenario, Traffic};
+use afteryou_scenario::senders::Observers;
+use afteryou_scenario::{Flow, Network, Scenario, Traffic};
 use afteryou_utp::{Endpoint, EndpointConfig};
+use flows::{Broken, Directable, Directed, Direction, Shared};
 use measure::Raw;
-use std::net::{SocketAddr, UdpSocket};
+use programs::Programs;
+use shown::Shown;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
+use std::sync::{mpsc, Arc};
 use std::thread;
 use std::time::{Duration, Instant};
-use tokio::runtime::{Handle, Runtime};
+use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -39,8 +52,13 @@ const SAMPLE: Duration = Duration::from_millis(20);
 const OBSERVE_EVERY: u32 = 5;
 /// Time for the wire to start.
 const SET_UP: Duration = Duration::from_millis(50);
-/// What a background flow of uTP has on its way when the run ends gets this long to arrive.
+/// Data that a background flow of uTP has in flight when the run ends get this long to arrive.
 const DRAIN: Duration = Duration::from_secs(60);
+
+/// The kernel holds as much as it sends in this time.
+const UNSENT: Duration = Duration::from_millis(20);
+/// Bounds of that, bytes: a few packets, and what a busy machine needs.
+const UNSENT_BYTES: Range<u32> = 8 << 10..256 << 10;
 
 /// Runs `scenario` and returns what came out, without checks and verdict. `observe` ends everything by returning false.
 ///
@@ -52,34 +70,41 @@ pub fn run(
     options: &Options,
     observe: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Outcome, Error> {
-    scenario.check()?;
-    if let Some(reason) = supports(scenario).err().into_iter().flatten().next() {
-        return Err(reason.into());
-    }
-    let (run, transfers) = run_one(scenario, options, false, observe)?;
+    tapped(scenario, options, observe, None)
+}
+
+/// The same; `tap` sees every packet of the run at its links, some milliseconds later. The baseline is not shown.
+///
+/// # Errors
+/// As [`run`].
+pub fn tapped(
+    scenario: &Scenario,
+    options: &Options,
+    observe: &mut dyn FnMut(&Progress) -> bool,
+    tap: Option<Tap<'_>>,
+) -> Result<Outcome, Error> {
+    run::check(scenario, supports(scenario))?;
+    let (run, transfers) = run_one(scenario, options, false, observe, tap)?;
     let baseline = match scenario.baseline {
-        true => Some(run_one(&scenario.without_background(), options, true, observe)?.0),
+        true => Some(run_one(&scenario.without_background(), options, true, observe, None)?.0),
         false => None,
     };
     let outcome = Outcome::new("bed", env!("CARGO_PKG_VERSION"), scenario.clone(), run, baseline);
     Ok(Outcome { transfers, ..outcome })
 }
 
-/// The sockets of a flow before the wire is up.
+/// The ends of a flow before the wire is up.
 enum Ends {
-    Tcp(tcp::Ends),
-    Utp(transfer::Ends),
-    Cbr(cbr::Ends),
+    Transfer(transfer::Ends, SocketAddr),
+    Directed(Directable),
+    /// Its programs open their own sockets.
+    Command,
 }
 
-/// A flow at work.
-enum Running {
-    Tcp(tcp::Running),
-    Utp(JoinHandle<Result<Option<Transfer>, Error>>),
-    Cbr(cbr::Call),
-}
+/// A transfer of uTP at work.
+type Task = JoinHandle<Result<Option<Transfer>, Error>>;
 
-/// Tells all flows that the run is over, however it ends.
+/// Ends all flows, however the run ends.
 struct Over {
     flag: Arc<AtomicBool>,
     watched: watch::Sender<bool>,
@@ -97,106 +122,164 @@ fn run_one(
     options: &Options,
     is_baseline: bool,
     observe: &mut dyn FnMut(&Progress) -> bool,
+    tap: Option<Tap<'_>>,
 ) -> Result<(Run, Vec<Transfer>), Error> {
     let network = scenario.network()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(Error::Thread)?;
     let mut topology = Topology::build(&Plan::of_scenario(scenario)?)?;
-    let flows = scenario.flow.iter().enumerate();
-    let opened = flows.map(|(index, flow)| {
-        open(&topology, runtime.handle(), scenario.seed, (index, flow), options, is_baseline)
-    });
-    let opened = opened.collect::<Result<Vec<_>, _>>()?;
     let clock = Clock::since(Instant::now() + SET_UP);
-    let wire = Wire::start(&mut topology, scenario, wire::Options::of_scenario(scenario, clock))?;
-    thread::sleep(clock.instant_of(Time::ZERO).saturating_duration_since(Instant::now()));
     let timing = Timing { clock, begins: Time::ZERO, from: Span::ZERO };
+    let (news, received) = mpsc::channel();
+    let shared = Shared {
+        runtime: runtime.handle().clone(),
+        timing,
+        news,
+        broken: Broken::default(),
+        unsent_bytes: unsent_bytes(&network),
+    };
+    let logs: Vec<_> = scenario.flow.iter().map(|_| Arc::new(Log::default())).collect();
+    let observers = options.observers.as_ref().filter(|_| !is_baseline);
+    let opening = Opening { topology: &topology, seed: scenario.seed, options, observers, shared: &shared };
+    let (mut directed, mut transfers) = (BTreeMap::new(), BTreeMap::new());
+    for (index, (flow, log)) in scenario.flow.iter().zip(&logs).enumerate() {
+        match opening.open(index, flow, log)? {
+            Ends::Command => {}
+            Ends::Directed(flow) => drop(directed.insert(index, flow)),
+            Ends::Transfer(ends, to) => drop(transfers.insert(index, (ends, to))),
+        }
+    }
+    let directed = Arc::new(directed);
+    let (mut shown, of_wire) = tap.map(Shown::to).unzip();
+    let wire_options = wire::Options { tap: of_wire, ..wire::Options::of_scenario(scenario, clock) };
+    let wire = Wire::start(&mut topology, scenario, wire_options)?;
+    let mut programs = Programs::start(scenario, &topology)?;
+    thread::sleep(clock.instant_of(Time::ZERO).saturating_duration_since(Instant::now()));
     let (watched, over) = watch::channel(false);
     let ending = Over { flag: Arc::default(), watched };
-    let (mut logs, mut running) = (Vec::new(), Vec::new());
-    for (index, (ends, server)) in opened.into_iter().enumerate() {
-        let log = Arc::new(Log::default());
-        let (of_flow, flag) = (Arc::clone(&log), Arc::clone(&ending.flag));
-        running.push(match ends {
-            Ends::Tcp(ends) => Running::Tcp(ends.start(timing, of_flow, flag)?),
-            Ends::Utp(ends) => Running::Utp(runtime.spawn(ends.run(server, timing, of_flow, over.clone()))),
-            Ends::Cbr(ends) => {
-                let rate = Rate::from_bits(network.rate_of_flow(index));
-                Running::Cbr(ends.start(server, rate, timing, of_flow, flag)?)
-            }
-        });
-        logs.push(log);
+    let start = |(index, (ends, to)): (usize, (transfer::Ends, SocketAddr))| {
+        let task = ends.run(to, timing, Arc::clone(&logs[index]), over.clone());
+        (index, runtime.spawn(task))
+    };
+    let transfers: BTreeMap<usize, Task> = transfers.into_iter().map(start).collect();
+    let direction = Direction {
+        scenario,
+        network: &network,
+        senders: topology.namespace(Side::Senders),
+        flows: Arc::clone(&directed),
+        news: received,
+        over: Arc::clone(&ending.flag),
+    };
+    let (ended, end_s) = thread::scope(|scope| {
+        let director = Directed::start(scope, direction)?;
+        let mut watching = Watching {
+            scenario,
+            is_baseline,
+            timing,
+            logs: &logs,
+            directed: &directed,
+            director: &director,
+            transfers: &transfers,
+            broken: &shared.broken,
+            programs: &mut programs,
+            shown: shown.as_mut(),
+            wire: &wire,
+        };
+        let watched = watching.until_the_end(observe);
+        let end_s = timing.now().as_secs_f64().min(scenario.duration.as_secs_f64());
+        drop(ending);
+        let ended = director.join();
+        watched.and(ended).map(|ended| (ended, end_s))
+    })?;
+    for (flow, started, stopped) in programs.times() {
+        logs[flow].lasted(started, stopped);
     }
-    let watching = Watching { scenario, is_baseline, timing, logs: &logs, running: &running, wire: &wire };
-    watching.until_the_end(observe)?;
-    let end_s = timing.now().as_secs_f64().min(scenario.duration.as_secs_f64());
-    drop(ending);
-    let (samples, transfers) = collect(scenario, &runtime, running)?;
+    drop(programs);
+    let transferred = collect(scenario, &runtime, transfers)?;
     let report = wire.finish()?;
-    let raw = Raw { scenario, network: &network, logs: &logs, samples: &samples, report, end_s };
-    Ok((measure::measure(raw), transfers))
+    shown.iter_mut().for_each(Shown::catch_up);
+    let samples: Vec<_> = (0..scenario.flow.len())
+        .map(|flow| directed.get(&flow).map(Directable::samples).unwrap_or_default())
+        .collect();
+    let raw = Raw { scenario, network: &network, logs: &logs, samples: &samples, ended, report, end_s };
+    Ok((measure::measure(raw), transferred))
 }
 
-/// Opens the sockets of a flow, and returns where its receiver is.
-fn open(
-    topology: &Topology,
-    runtime: &Handle,
+/// What the kernel may hold of a connection without having sent it: what a turned-off flow still sends.
+fn unsent_bytes(network: &Network) -> u32 {
+    let slowest = network.links.iter().map(|way| way.link.rate.bytes_per_second()).min().unwrap_or(0);
+    let held = slowest as f64 * UNSENT.as_secs_f64();
+    (held as u32).clamp(UNSENT_BYTES.start, UNSENT_BYTES.end)
+}
+
+/// Opens flows.
+struct Opening<'a> {
+    topology: &'a Topology,
     seed: u64,
-    (index, flow): (usize, &Flow),
-    options: &Options,
-    is_baseline: bool,
-) -> Result<(Ends, SocketAddr), Error> {
-    let addresses = topology.addresses(Family::V4, index);
-    let [from, to] = [addresses.sender, addresses.receiver].map(|address| SocketAddr::new(address, 0));
-    if let Traffic::Cbr { rate, payload, .. } = flow.traffic {
-        let bind = |side, address: SocketAddr| {
-            let bound = topology.namespace(side).run(move || UdpSocket::bind(address))?;
-            bound.map_err(|source| Error::Socket { address, source })
-        };
-        let sockets = [bind(Side::Senders, from)?, bind(Side::Receivers, to)?];
-        let ends = cbr::Ends::with_sockets(flow, sockets, rate, payload)?;
-        let server = ends.server_addr()?;
-        return Ok((Ends::Cbr(ends), server));
+    options: &'a Options,
+    observers: Option<&'a Observers>,
+    shared: &'a Shared,
+}
+
+impl Opening<'_> {
+    fn open(&self, index: usize, flow: &Flow, log: &Arc<Log>) -> Result<Ends, Error> {
+        if flow.traffic.is_command() {
+            return Ok(Ends::Command);
+        }
+        let is_transfer = flow.transport.kind() == "utp"
+            && matches!(flow.traffic, Traffic::Bulk | Traffic::Size(_))
+            && flow.active.is_empty();
+        if !is_transfer {
+            let flow = Directable::open(self.topology, (index, flow), log, self.observers, self.shared)?;
+            return Ok(Ends::Directed(flow));
+        }
+        let addresses = self.topology.addresses(Family::V4, index);
+        let [from, to] = [addresses.sender, addresses.receiver].map(|address| SocketAddr::new(address, 0));
+        let client = |config: EndpointConfig| self.bind(Side::Senders, from, config);
+        let server = |config: EndpointConfig| self.bind(Side::Receivers, to, config);
+        let source = self.options.sources.get(&flow.name).cloned().unwrap_or(Source::Made);
+        let observers = self.observers.map(|all| (index, all));
+        let ends = transfer::Ends::open(flow, &source, self.seed, observers, [&client, &server])?;
+        let server = ends.server_addr();
+        Ok(Ends::Transfer(ends, server))
     }
-    if flow.transport.kind() == "tcp" {
-        return Ok((Ends::Tcp(tcp::Ends::open(topology, index, flow)?), to));
-    }
-    let bind = |side, address: SocketAddr, config: EndpointConfig| {
-        let bound = topology.namespace(side).run(move || {
+
+    fn bind(&self, side: Side, address: SocketAddr, config: EndpointConfig) -> Result<Endpoint, Error> {
+        let runtime = &self.shared.runtime;
+        let bound = self.topology.namespace(side).run(move || {
             let _inside = runtime.enter();
             Endpoint::bind(address, config)
         })?;
         bound.map_err(|source| Error::Socket { address, source })
-    };
-    let client = |config: EndpointConfig| bind(Side::Senders, from, config);
-    let server = |config: EndpointConfig| bind(Side::Receivers, to, config);
-    let source = options.sources.get(&flow.name).cloned().unwrap_or(Source::Made);
-    let observers = options.observers.as_ref().filter(|_| !is_baseline).map(|all| (index, all));
-    let ends = transfer::Ends::open(flow, &source, seed, observers, [&client, &server])?;
-    let server = ends.server_addr();
-    Ok((Ends::Utp(ends), server))
+    }
 }
 
 /// A run to be looked at while it goes on.
-struct Watching<'a> {
+struct Watching<'a, 'b, 'c> {
     scenario: &'a Scenario,
     is_baseline: bool,
     timing: Timing,
     logs: &'a [Arc<Log>],
-    running: &'a [Running],
+    directed: &'a BTreeMap<usize, Directable>,
+    director: &'a Directed<'a>,
+    transfers: &'a BTreeMap<usize, Task>,
+    broken: &'a Broken,
+    programs: &'a mut Programs<'b>,
+    shown: Option<&'a mut Shown<'c>>,
     wire: &'a Wire,
 }
 
-impl Watching<'_> {
-    fn until_the_end(&self, observe: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
+impl Watching<'_, '_, '_> {
+    fn until_the_end(&mut self, observe: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
         for tick in 0u32.. {
             thread::sleep(SAMPLE);
             let now = self.timing.now();
             self.logs.iter().for_each(|log| log.sample(now));
-            for running in self.running {
-                if let Running::Tcp(running) = running {
-                    running.sample(now);
-                }
+            self.directed.values().for_each(|flow| flow.sample(now));
+            self.programs.poll(now)?;
+            self.shown.iter_mut().for_each(|shown| shown.catch_up());
+            if let Some(error) = self.broken.take() {
+                return Err(error);
             }
             if tick % OBSERVE_EVERY == 0 && !observe(&self.progress(now)) {
                 return Err(Error::Interrupted);
@@ -205,24 +288,32 @@ impl Watching<'_> {
                 break;
             }
         }
-        Ok(())
+        self.programs.finish()
     }
 
     /// Sizes end a run when they are sent, otherwise the scenario's duration does.
     fn is_over(&self, now: Span) -> Result<bool, Error> {
         let timed_out = now >= self.scenario.duration.0;
-        let flows = self.scenario.flow.iter().zip(self.running);
-        let mut sized = flows.filter(|(flow, _)| matches!(flow.traffic, Traffic::Size(_))).peekable();
+        let flows = self.scenario.flow.iter().enumerate();
+        let mut sized = flows.filter(|(_, flow)| matches!(flow.traffic, Traffic::Size(_))).peekable();
         if sized.peek().is_none() {
             return Ok(timed_out);
         }
-        match sized.find(|(_, running)| !running.is_finished()) {
+        match sized.find(|(index, _)| !self.is_finished(*index)) {
             None => Ok(true),
-            Some((flow, _)) if timed_out => Err(Error::Unfinished {
+            Some((_, flow)) if timed_out => Err(Error::Unfinished {
                 flow: flow.name.clone(),
                 seconds: self.scenario.duration.as_secs_f64(),
             }),
             Some(_) => Ok(false),
+        }
+    }
+
+    /// Has a flow of a given size come to its end?
+    fn is_finished(&self, flow: usize) -> bool {
+        match self.transfers.get(&flow) {
+            Some(task) => task.is_finished(),
+            None => self.director.is_finished(),
         }
     }
 
@@ -245,37 +336,19 @@ impl Watching<'_> {
     }
 }
 
-impl Running {
-    fn is_finished(&self) -> bool {
-        match self {
-            Running::Tcp(running) => running.is_finished(),
-            Running::Utp(task) => task.is_finished(),
-            Running::Cbr(_) => false,
-        }
-    }
-}
-
-/// Waits for all flows; returns the samples of each flow and what transfers of uTP came to.
+/// Waits for the transfers of uTP and returns them.
 fn collect(
     scenario: &Scenario,
     runtime: &Runtime,
-    running: Vec<Running>,
-) -> Result<(Vec<Vec<tcp::Sample>>, Vec<Transfer>), Error> {
-    let (mut samples, mut transfers) = (Vec::new(), Vec::new());
-    for (flow, running) in scenario.flow.iter().zip(running) {
-        let broken = |reason: String| Error::Flow { flow: flow.name.clone(), reason };
-        let mut of_flow = Vec::new();
-        match running {
-            Running::Tcp(running) => of_flow = running.join(flow)?,
-            Running::Cbr(call) => call.join(),
-            Running::Utp(task) => {
-                let ended = runtime.block_on(async { tokio::time::timeout(DRAIN, task).await });
-                let ended =
-                    ended.map_err(|_| broken("what was sent did not arrive within a minute".to_owned()))?;
-                transfers.extend(ended.map_err(|error| broken(error.to_string()))??);
-            }
-        }
-        samples.push(of_flow);
+    tasks: BTreeMap<usize, Task>,
+) -> Result<Vec<Transfer>, Error> {
+    let mut transfers = Vec::new();
+    for (index, task) in tasks {
+        let flow = &scenario.flow[index].name;
+        let broken = |reason: String| Error::Flow { flow: flow.clone(), reason };
+        let ended = runtime.block_on(async { tokio::time::timeout(DRAIN, task).await });
+        let ended = ended.map_err(|_| broken("what was sent did not arrive within a minute".to_owned()))?;
+        transfers.extend(ended.map_err(|error| broken(error.to_string()))??);
     }
-    Ok((samples, transfers))
+    Ok(transfers)
 }

@@ -1,7 +1,7 @@
 //! Settings that the testbed does not support yet, each with its key.
 
 use afteryou_scenario::support::Unsupported;
-use afteryou_scenario::{Flow, Gaps, Scenario, Traffic};
+use afteryou_scenario::{Algorithm, Flow, Scenario};
 
 /// Can a checked scenario be run in the testbed?
 ///
@@ -19,24 +19,23 @@ pub fn supports(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
 
 fn of_flow(flow: &Flow) -> Vec<Unsupported> {
     let is_tcp = flow.transport.kind() == "tcp";
-    let traffic = match flow.traffic {
-        Traffic::Chunk(_) => Some("traffic in chunks"),
-        Traffic::OnOff { .. } => Some("traffic that goes on and off"),
-        Traffic::Cbr { gaps: Gaps::Exponential, .. } => Some("exponential gaps"),
-        ref traffic if traffic.has_transfers() => Some("traffic of many transfers"),
-        _ => None,
-    };
-    let traffic = traffic.map(|what| ("traffic".to_owned(), what));
-    let settings = flow.transport.0.params.keys().filter(|_| !is_tcp);
-    let settings = settings.map(|name| (format!("transport.{name}"), "settings of the transport"));
-    let packet = flow.packet.filter(|_| !is_tcp).map(|_| ("packet".to_owned(), "settings of the packet"));
-    let active = (!flow.active.is_empty()).then(|| ("active".to_owned(), "flows that are active at times"));
-    let controller = flow.controller.iter().filter(|controller| is_tcp && !controller.params.is_empty());
+    let hosts = flow.traffic.needs_hosts().then(|| ("traffic".to_owned(), "traffic between hosts"));
+    let skew = flow.transport.0.params.keys().filter(|name| *name == "skew");
+    let skew = skew.map(|name| (format!("transport.{name}"), "a clock that runs faster"));
+    let controller = flow.controller.iter().filter(|controller| is_tcp && !is_the_kernels(controller));
     let controller =
         controller.map(|_| ("controller".to_owned(), "parameters of the kernel's congestion control"));
-    let all = settings.chain(packet).chain(traffic).chain(active).chain(controller);
+    let all = skew.chain(hosts).chain(controller);
     all.map(|(key, what)| Unsupported::of_flow(flow, key, not_yet(&format!("{what} (flow {:?})", flow.name))))
         .collect()
+}
+
+/// Does the kernel have this congestion control's parameters? Its CUBIC has HyStart of its own.
+fn is_the_kernels(controller: &Algorithm) -> bool {
+    let mut params = controller.params.iter();
+    params.all(|(name, value)| {
+        (controller.kind.as_str(), name.as_str(), value.to_string().as_str()) == ("cubic", "hystart", "linux")
+    })
 }
 
 fn not_yet(what: &str) -> String {

@@ -3,7 +3,7 @@
 use super::ip::{Headers, TCP};
 use std::collections::BTreeMap;
 
-/// What tells connections apart: flow, protocol, port of the sender, port of the receiver.
+/// Identifies a connection: flow, protocol, port of the sender, port of the receiver.
 type Key = (usize, u8, u16, u16);
 
 /// All connections so far.

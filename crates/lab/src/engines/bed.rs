@@ -35,7 +35,7 @@ impl Engine for Bed {
     }
 
     fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
-        observed(scenario, watch, &Options::default())
+        observed(scenario, watch, Looks::default())
     }
 
     fn traced(
@@ -44,10 +44,7 @@ impl Engine for Bed {
         watch: &mut dyn FnMut(Progress) -> bool,
         looks: Looks<'_>,
     ) -> Result<Outcome, Error> {
-        if looks.tap.is_some() {
-            return Err(Error::NoPackets { engine: self.name().to_owned() });
-        }
-        observed(scenario, watch, &Options { observers: looks.observers, ..Options::default() })
+        observed(scenario, watch, looks)
     }
 
     /// Two emulations would make each other late.
@@ -59,18 +56,24 @@ impl Engine for Bed {
 fn observed(
     scenario: &Scenario,
     watch: &mut dyn FnMut(Progress) -> bool,
-    options: &Options,
+    Looks { tap, observers }: Looks<'_>,
 ) -> Result<Outcome, Error> {
     let length_s = scenario.duration.as_secs_f64();
     let passed_s = |at: &run::Progress| at.at_s.max(0.0) + if at.is_baseline { length_s } else { 0.0 };
     let done = |at: &run::Progress| if at.total_s > 0.0 { at.elapsed_s / at.total_s } else { 0.0 };
     let mut observe =
         |at: &run::Progress| watch(Progress { done: done(at).clamp(0.0, 1.0), passed_s: passed_s(at) });
+    let options = Options { observers, ..Options::default() };
+    // The relay sees payloads of sockets and no packets.
     #[cfg(target_os = "linux")]
-    if run::supports(scenario).is_err() {
-        return afteryou_bed::testbed::run(scenario, options, &mut observe).map_err(failed);
+    if tap.is_some() || run::supports(scenario).is_err() {
+        return afteryou_bed::testbed::tapped(scenario, &options, &mut observe, tap).map_err(failed);
     }
-    run::run(scenario, options, &mut observe).map_err(failed)
+    #[cfg(not(target_os = "linux"))]
+    if tap.is_some() {
+        return Err(Error::NoPackets { engine: Bed.name().to_owned() });
+    }
+    run::run(scenario, &options, &mut observe).map_err(failed)
 }
 
 fn failed(error: afteryou_bed::Error) -> Error {

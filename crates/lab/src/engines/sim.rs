@@ -24,9 +24,8 @@ impl Engine for Simulator {
         "The same file and seed give the same result on every machine."
     }
 
-    /// A scenario has no word that the simulator does not know.
-    fn supports(&self, _: &Scenario) -> Result<(), Vec<Unsupported>> {
-        Ok(())
+    fn supports(&self, scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+        afteryou_sim::supports(scenario)
     }
 
     fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
@@ -53,6 +52,7 @@ impl Engine for Simulator {
 fn failed(error: afteryou_sim::Error) -> Error {
     match error {
         afteryou_sim::Error::Interrupted => Error::Interrupted,
+        afteryou_sim::Error::Unsupported(what) => Error::Unsupported(what),
         refused @ afteryou_sim::Error::Scenario(_) => Error::Refused(refused.into()),
         other => Error::Failed(other.into()),
     }

@@ -108,6 +108,7 @@ fn takes(takes: Takes) -> Value {
             form(&["arrivals", "size"]),
             form(&["chunk", "pause", "persist"]),
             form(&["web"]),
+            { "type": "object", "required": ["command"], "properties": { "command": words(), "server": words() }, "additionalProperties": false },
             form(&["swarm"]),
             form(&["downloads", "size"]),
             { "type": "object", "required": ["every", "size"], "properties": { "every": time_or_rounds(), "size": text(SIZE) }, "additionalProperties": false },
@@ -139,7 +140,7 @@ fn takes(takes: Takes) -> Value {
         Takes::TableOrList(one, several) => {
             json!({ "anyOf": [object(one), { "type": "array", "minItems": 1, "items": object(several) }] })
         }
-        Takes::Names => json!({ "type": "array", "minItems": 1, "items": { "type": "string" } }),
+        Takes::Names => words(),
         Takes::NamesOrAll => {
             json!({ "anyOf": [{ "const": "all" }, { "type": "array", "items": { "type": "string" } }] })
         }
@@ -186,6 +187,11 @@ fn form(names: &[&str]) -> Value {
 /// A table with this one key.
 fn one(name: &str, value: Value) -> Value {
     json!({ "type": "object", "required": [name], "properties": { name: value }, "additionalProperties": false })
+}
+
+/// At least one text.
+fn words() -> Value {
+    json!({ "type": "array", "minItems": 1, "items": { "type": "string" } })
 }
 
 /// A value that is written like `pattern`, or a law of such values.

@@ -6,7 +6,7 @@ use super::read::{self, at, check_keys, count, list, needed, pair, quantity, tab
 use super::tree::{Node, Table, Value};
 use crate::error::Error;
 use crate::law::{Drawn, Law, Lognormal, Pareto, Quantity};
-use crate::traffic::{Gaps, Swarm, Traffic, Web, CBR_PAYLOAD};
+use crate::traffic::{Command, Gaps, Swarm, Traffic, Web, CBR_PAYLOAD};
 use crate::units::{Duration, Probability};
 use crate::words::unknown;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ const FORMS: &str = "this is no traffic: write \"bulk\", { size = \"260 kB\" }, 
     { on = \"30 s\", off = \"30 s\" }, { cbr = \"64 kbit/s\", payload = \"160 B\" }, \
     { arrivals = { poisson = \"50 per s\" }, size = \"20 kB\" }, { chunk = \"250 kB\", pause = \"1 rtt\", persist = 0.9 }, \
     { web = { users = 20, … } }, { swarm = { chunk = \"250 kB\", persist = 0.9 } }, \
-    { downloads = 25, size = \"250 kB\" } or { every = \"4 s\", size = \"1.5 MB\" }";
+    { downloads = 25, size = \"250 kB\" }, { command = [\"iperf3\", \"-c\", \"{peer}\"] } or { every = \"4 s\", size = \"1.5 MB\" }";
 
 /// Reads what a flow with this round-trip time sends.
 pub(crate) fn traffic(node: &Node, rtt: Duration) -> Result<Traffic> {
@@ -53,11 +53,24 @@ pub(crate) fn traffic(node: &Node, rtt: Duration) -> Result<Traffic> {
             downloads: count(get("downloads")?, 1..=1000)? as u32,
             size: law(get("size")?)?,
         }),
+        ["command"] | ["command", "server"] => {
+            let server = fields.get("server").map_or(Ok(Vec::new()), words)?;
+            Ok(Traffic::Command(Command { command: words(get("command")?)?, server }))
+        }
         ["every", "size"] => {
             Ok(Traffic::Bursts { every: time(get("every")?, rtt)?, size: quantity(get("size")?)? })
         }
         _ => Err(Problem::new(&node.place, FORMS)),
     }
+}
+
+/// A program and its arguments.
+fn words(node: &Node) -> Result<Vec<String>> {
+    let words = list(node)?;
+    if words.is_empty() {
+        return Err(Problem::new(&node.place, "this is no program: write [\"iperf3\", \"-c\", \"{peer}\"]"));
+    }
+    words.iter().map(|word| text(word).map(str::to_owned)).collect()
 }
 
 /// Times between datagrams.

@@ -12,7 +12,7 @@ mod transfers;
 mod web;
 
 use crate::calendar::{Kind, Slot, Timer};
-use crate::connection::{Connections, News, Template};
+use crate::connection::{Connections, Dial, News, Template};
 use crate::net::Net;
 use crate::record::{edges, Onlookers, SenderLog, Settings, STALL};
 use afteryou_base::Time;
@@ -246,10 +246,26 @@ impl Application {
         index: usize,
         observers: Option<Observers>,
     ) -> Result<Application, Error> {
-        let spec = scenario.flow[index].clone();
+        let spec = &scenario.flow[index];
         let log = log(scenario, network, index);
         let onlookers = Onlookers { flow: index, log: log.clone(), observers };
-        let template = Template::new(&spec, |size| network.empty_paths(index, size), onlookers)?;
+        let template = Template::new(spec, |size| network.empty_paths(index, size), onlookers)?;
+        Ok(Application::with(scenario, network, index, (template, log)))
+    }
+
+    /// The flow with this index, whose connections `dial` opens elsewhere.
+    pub fn outside(scenario: &Scenario, network: &Network, index: usize, dial: Dial) -> Application {
+        let template = Template::outside(&scenario.flow[index], index, dial);
+        Application::with(scenario, network, index, (template, None))
+    }
+
+    fn with(
+        scenario: &Scenario,
+        network: &Network,
+        index: usize,
+        (template, log): (Template, Option<SenderLog>),
+    ) -> Application {
+        let spec = scenario.flow[index].clone();
         let end = Time(scenario.duration.0 .0);
         let work = match &spec.traffic {
             Traffic::Arrivals { .. } => Work::Arrivals(Arrivals::new(scenario, &spec)),
@@ -281,7 +297,7 @@ impl Application {
             parts,
             log,
         };
-        Ok(Application { dialer, work, timer: Timer::default() })
+        Application { dialer, work, timer: Timer::default() }
     }
 
     /// Prepares the run: opens what is open from the beginning, and enters the first action into the calendar.

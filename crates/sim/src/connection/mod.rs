@@ -5,13 +5,16 @@
 
 mod cbr;
 mod controllers;
+mod outside;
 mod slab;
 mod tcp;
 mod template;
 mod utp;
 
+pub use outside::{Dial, Id, Opening, Remote};
 pub use slab::Connections;
 pub use template::Template;
+pub use utp::config as utp_config;
 
 use crate::calendar::{Kind, Slot, Timer};
 use crate::net::{Net, Way};
@@ -51,6 +54,7 @@ enum Ends {
     Tcp(Box<tcp::Ends>),
     Utp(Box<utp::Ends>),
     Cbr(Box<cbr::Ends>),
+    Outside(outside::Ends),
     /// Closed: packets that are still under way are discarded.
     Closed,
 }
@@ -121,6 +125,7 @@ impl Connection {
         match &mut self.ends {
             Ends::Tcp(ends) => ends.connect(now),
             Ends::Utp(ends) => ends.connect(now),
+            Ends::Outside(ends) => ends.remote.connect(),
             Ends::Cbr(_) | Ends::Closed => {}
         }
     }
@@ -131,6 +136,7 @@ impl Connection {
         match &mut self.ends {
             Ends::Tcp(ends) => ends.give(bytes),
             Ends::Utp(ends) => ends.give(bytes),
+            Ends::Outside(ends) => ends.remote.give(bytes),
             Ends::Cbr(_) | Ends::Closed => {}
         }
     }
@@ -146,6 +152,7 @@ impl Connection {
         match &mut self.ends {
             Ends::Tcp(ends) => ends.take_back(),
             Ends::Utp(ends) => ends.take_back(),
+            Ends::Outside(ends) => ends.remote.take_back(),
             Ends::Cbr(_) | Ends::Closed => 0,
         }
     }
@@ -169,12 +176,16 @@ impl Connection {
     pub fn shut(&mut self) {
         self.take_back();
         self.is_shut = true;
+        if let Ends::Outside(ends) = &mut self.ends {
+            ends.remote.stop();
+        }
     }
 
     /// Sends a datagram of a constant rate; returns the mean time to the next one.
     pub fn send_datagram(&mut self, net: &mut Net, now: Time) -> Option<Span> {
         match &mut self.ends {
             Ends::Cbr(ends) => Some(ends.send(net, now)),
+            Ends::Outside(ends) => ends.send_datagram(),
             _ => None,
         }
     }
@@ -201,9 +212,18 @@ impl Connection {
                 }
             }
             Ends::Cbr(ends) => ends.receive(net, now, packet),
-            Ends::Closed => net.discard(packet),
+            Ends::Outside(_) | Ends::Closed => net.discard(packet),
         }
         self.news(way)
+    }
+
+    /// A connection that runs elsewhere has received something or was acknowledged.
+    pub fn look(&mut self) -> impl Iterator<Item = News> {
+        if let Ends::Outside(ends) = &mut self.ends {
+            ends.refill(if self.is_shut { 0 } else { self.refill });
+        }
+        let news = [Way::Forward, Way::Reverse].map(|way| self.news(way));
+        news.into_iter().flatten()
     }
 
     /// Has a packet that went this `way` brought what the application waits for? It is reported once.
@@ -236,7 +256,8 @@ impl Connection {
         match &self.ends {
             Ends::Tcp(ends) => Some(ends.is_flushed()),
             Ends::Utp(ends) => Some(ends.is_flushed()),
-            Ends::Cbr(_) | Ends::Closed => None,
+            Ends::Outside(ends) if ends.interval.is_none() => Some(ends.remote.is_flushed()),
+            Ends::Outside(_) | Ends::Cbr(_) | Ends::Closed => None,
         }
     }
 
@@ -254,7 +275,7 @@ impl Connection {
         match &mut self.ends {
             Ends::Tcp(ends) => ends.on_timer(now, kind),
             Ends::Utp(ends) => ends.on_timer(now, kind),
-            Ends::Cbr(_) | Ends::Closed => {}
+            Ends::Cbr(_) | Ends::Outside(_) | Ends::Closed => {}
         }
         self.pump_after(net, now, way);
     }
@@ -272,6 +293,7 @@ impl Connection {
             Ends::Tcp(ends) => ends.pump(net, now, timers, refill),
             Ends::Utp(ends) if way == Way::Forward => ends.pump_receiver(net, now, timers),
             Ends::Utp(ends) => ends.pump(net, now, timers, refill),
+            Ends::Outside(ends) => ends.refill(refill),
             Ends::Cbr(_) | Ends::Closed => {}
         }
     }
@@ -282,6 +304,7 @@ impl Connection {
             Ends::Tcp(ends) => ends.received(),
             Ends::Utp(ends) => ends.received(),
             Ends::Cbr(ends) => ends.received(),
+            Ends::Outside(ends) => ends.remote.received(),
             Ends::Closed => 0,
         }
     }
@@ -291,7 +314,7 @@ impl Connection {
         match &self.ends {
             Ends::Tcp(ends) => Some(ends.snapshot()),
             Ends::Utp(ends) => Some(ends.snapshot()),
-            Ends::Cbr(_) | Ends::Closed => None,
+            Ends::Cbr(_) | Ends::Outside(_) | Ends::Closed => None,
         }
     }
 
@@ -301,6 +324,7 @@ impl Connection {
             Ends::Tcp(ends) => ends.totals(),
             Ends::Utp(ends) => ends.totals(),
             Ends::Cbr(ends) => ends.totals(),
+            Ends::Outside(ends) => ends.remote.totals(),
             Ends::Closed => Totals::default(),
         }
     }

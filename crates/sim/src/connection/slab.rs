@@ -5,7 +5,7 @@
 //! discarded at the end of their path. Until then they are on that path: a place whose route changed would send them over other
 //! links than the one that has counted them in.
 
-use super::{Connection, Ends, Template, Timers};
+use super::{Connection, Ends, Id, Template, Timers};
 use crate::net::Net;
 use afteryou_scenario::network::Route;
 use std::collections::BTreeMap;
@@ -99,6 +99,12 @@ impl Connections {
     #[cfg(test)]
     pub fn number_of_places(&self) -> usize {
         self.places.len()
+    }
+
+    /// Is it open?
+    pub fn is_open(&self, id: Id) -> bool {
+        self.generations.get(id.number) == Some(&id.generation)
+            && !matches!(self.places[id.number].ends, Ends::Closed)
     }
 
     /// The connection with this number.

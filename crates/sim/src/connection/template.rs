@@ -1,7 +1,7 @@
 //! What all connections of an application have in common, read and checked once, so that opening one cannot fail.
 
 use super::controllers::Controllers;
-use super::{cbr, tcp, utp, Ends, Format};
+use super::{cbr, outside, tcp, utp, Dial, Ends, Format, Id, Opening};
 use crate::record::Onlookers;
 use afteryou_aqm::Ecn;
 use afteryou_base::Span;
@@ -23,6 +23,13 @@ enum Which {
         interval: Span,
         /// Time from one end to the other over each of the empty routes, sending included.
         empty: Vec<Span>,
+    },
+    Outside {
+        dial: Dial,
+        /// Index of the flow.
+        flow: usize,
+        /// Mean time between two datagrams, of a constant rate.
+        interval: Option<Span>,
     },
 }
 
@@ -68,6 +75,19 @@ impl Template {
         Ok(Template { kind, format })
     }
 
+    /// The connections of the flow with the index `flow`, which `dial` opens elsewhere.
+    pub fn outside(spec: &Spec, flow: usize, dial: Dial) -> Template {
+        let interval = match spec.traffic {
+            Traffic::Cbr { rate, payload, .. } => {
+                Some(super::interval(payload.bytes(), rate.bits_per_second()))
+            }
+            _ => None,
+        };
+        // Their packets are never the simulator's own.
+        let format = Format { flow: 0, overhead: 0, payload: 0, dscp: 0, ecn: Ecn::NotEct };
+        Template { kind: Which::Outside { dial, flow, interval }, format }
+    }
+
     /// The ends of the connection with this index; `seed` is its controller's, `epoch` tells it from earlier ones there.
     pub(super) fn ends(&self, index: usize, epoch: u16, seed: u64) -> Ends {
         let format = Format { flow: index as u32, ..self.format };
@@ -76,6 +96,13 @@ impl Template {
             Which::Utp(options) => Ends::Utp(Box::new(utp::Ends::new(options, format, epoch, seed))),
             Which::Cbr { interval, empty } => {
                 Ends::Cbr(Box::new(cbr::Ends::new(format, *interval, empty.clone())))
+            }
+            Which::Outside { dial, flow, interval } => {
+                let id = Id { number: index, generation: epoch };
+                Ends::Outside(outside::Ends {
+                    remote: dial(Opening { flow: *flow, id }),
+                    interval: *interval,
+                })
             }
         }
     }

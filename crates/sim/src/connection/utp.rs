@@ -27,16 +27,7 @@ pub(super) struct Options {
 
 impl Options {
     pub(super) fn new(options: UtpOptions, format: Format, controllers: Controllers) -> Options {
-        let config = Config {
-            payload: format.payload,
-            recv_buffer: options.rwnd,
-            recovery: recovery(options.recovery),
-            min_rto: options.min_rto,
-            ack_every: options.ack.every,
-            ack_delay: options.ack.delay,
-            keep_received: false,
-            ..Config::default()
-        };
+        let config = Config { payload: format.payload, keep_received: false, ..config(&options) };
         Options { config, skew_ppm: options.skew_ppm, controllers }
     }
 }
@@ -58,6 +49,18 @@ pub(super) struct Ends {
     left: u64,
     /// Highest data packet sent, to number the script's packets.
     highest: u64,
+}
+
+/// The settings of a connection, the clock's skew and the payload excepted.
+pub fn config(options: &UtpOptions) -> Config {
+    Config {
+        recv_buffer: options.rwnd,
+        recovery: recovery(options.recovery),
+        min_rto: options.min_rto,
+        ack_every: options.ack.every,
+        ack_delay: options.ack.delay,
+        ..Config::default()
+    }
 }
 
 fn recovery(recovery: UtpRecovery) -> Recovery {

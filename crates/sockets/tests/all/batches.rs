@@ -1,6 +1,6 @@
 //! Many datagrams in one call, in both directions.
 
-use super::{End, Options, Outgoing};
+use super::{End, Families, Options, Outgoing};
 use afteryou_sockets::MOST_SEGMENTS;
 
 fn seeing() -> Options {
@@ -41,4 +41,20 @@ fn a_buffer_that_the_kernel_does_not_cut_turns_offload_off_and_still_arrives() {
     assert!((0..150).all(|_| (to.receive().bytes, from.control.sends_tos()) == (1, true)));
     from.send(&Outgoing { tos: 6, segment: Some(1000), ..Outgoing::new(to.address(), &[7; 2500]) });
     assert_eq!([0; 3].map(|_| to.receive().tos), [Some(6); 3]);
+}
+
+#[test]
+fn a_batch_keeps_its_byte_beside_every_other_control_message() {
+    let all = Options { destination: true, arrival: true, drops: true, batches: true, ..seeing() };
+    for host in ["127.0.0.1:0", "[::1]:0"] {
+        let [from, to] = [Options::default(), all].map(|options| End::open(host, Families::Own, options));
+        // Lower effort with each of the four ECN code points.
+        for tos in 4..8 {
+            from.send(&Outgoing { tos, segment: Some(1200), ..Outgoing::new(to.address(), &[7; 12_000]) });
+            let incoming = to.receive();
+            assert_eq!((incoming.bytes, incoming.stride, incoming.tos), (12_000, 1200, Some(tos)), "{host}");
+            assert_eq!(incoming.to, Some(to.address().ip()));
+            assert!(incoming.arrived.is_some());
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Al-Saadi et al. (2017): the rules of libutp and libutp-mod fed with acks and losses, and CoDel fed with packets.
+//! Al-Saadi et al. (2017): the rules of libutp and libutp-mod fed with acks and losses, CoDel and PIE fed with packets.
 
 use super::Function;
 use afteryou_aqm::script::{Driver as QueueDriver, Event as QueueEvent, Fate};
@@ -24,33 +24,39 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "rfc6817_growth",
-        help: "queuing delay, ms: the same of LEDBAT with a gain of one, in packets of 1382 B",
+        help: "queuing delay, ms: the same of LEDBAT with a gain of one",
         inputs: 1,
         compute: |inputs| growth("ledbat", inputs[0]),
     },
     Function {
-        name: "utp_after_loss",
-        help: "0 for libutp, 1 for libutp-mod, 2 for LEDBAT: the window after a loss over the window before",
+        name: "libutp_after_loss",
+        help: "0 for libutp, 1 for libutp-mod, 2 for RFC 6817: the window after a loss over the window before",
         inputs: 1,
         compute: |inputs| after_loss(variant(inputs[0])),
     },
     Function {
-        name: "utp_halvings",
-        help: "0 for libutp, 1 for libutp-mod, 2 for LEDBAT: windows that are halved by ten losses 60 ms apart",
+        name: "libutp_base_history",
+        help: "0 for libutp, 2 for RFC 6817: time after which a lower base delay is forgotten, min",
+        inputs: 1,
+        compute: |inputs| base_history(variant(inputs[0])),
+    },
+    Function {
+        name: "libutp_halvings_in_a_trip",
+        help: "0 for libutp, 1 for libutp-mod, 2 for RFC 6817: windows that are halved by ten losses 3 ms apart",
+        inputs: 1,
+        compute: |inputs| halvings(variant(inputs[0]), 10, 3),
+    },
+    Function {
+        name: "libutp_halvings",
+        help: "0 for libutp, 1 for libutp-mod, 2 for RFC 6817: windows that are halved by ten losses 60 ms apart",
         inputs: 1,
         compute: |inputs| halvings(variant(inputs[0]), 10, 60),
     },
     Function {
-        name: "utp_halvings_in_a_second",
-        help: "0 for libutp, 1 for libutp-mod, 2 for LEDBAT: windows that are halved by losses 20 ms apart in a second",
+        name: "libutp_halvings_in_a_second",
+        help: "0 for libutp, 1 for libutp-mod: windows that are halved by losses 20 ms apart in a second",
         inputs: 1,
         compute: |inputs| halvings(variant(inputs[0]), 50, 20),
-    },
-    Function {
-        name: "utp_base_history",
-        help: "0 for libutp, 1 for libutp-mod, 2 for LEDBAT: whole minutes for which the base delay remembers its smallest sample",
-        inputs: 1,
-        compute: |inputs| base_history(variant(inputs[0])),
     },
     Function {
         name: "codel_first_drop",
@@ -77,16 +83,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
         compute: |inputs| pie_setting(inputs[0] as usize, inputs[1] as usize),
     },
     Function {
-        name: "pie_least_before_drop",
-        help: "probability that has accumulated at a drop of PIE, with the packet that is dropped: the least",
-        inputs: 0,
-        compute: |_| accumulated().iter().map(|(_, with)| *with).fold(f64::INFINITY, f64::min),
-    },
-    Function {
-        name: "pie_most_before_drop",
-        help: "the same without the packet that is dropped: the most",
-        inputs: 0,
-        compute: |_| accumulated().iter().map(|(without, _)| *without).fold(f64::NAN, f64::max),
+        name: "pie_between_drops",
+        help: "0 for the least, 1 for the most: drop probabilities of PIE added up from one drop to the next",
+        inputs: 1,
+        compute: |inputs| pie_between_drops(inputs[0] == 1.0),
     },
 ];
 
@@ -146,10 +146,29 @@ fn growth(name: &str, queuing_ms: f64) -> f64 {
     measured().unwrap_or(f64::NAN)
 }
 
+/// A loss of a packet that left a round trip before.
 fn loss(now_ms: u64, cwnd: u64) -> Event {
-    // The lost packet left a round trip earlier, when the window was no smaller.
-    let sent = Sent { now: Time(Time::from_millis(now_ms).0 - RTT.0), ..Sent::default() };
-    Event::Loss(Loss { now: Time::from_millis(now_ms), sent, flightsize: cwnd, ..Loss::default() })
+    let now = Time::from_millis(now_ms);
+    let sent = Sent { now: Time(now.0 - RTT.0), ..Sent::default() };
+    Event::Loss(Loss { now, sent, flightsize: cwnd, ..Loss::default() })
+}
+
+/// The minutes from the last sample of the empty path, ten minutes into the connection, until 30 ms more pass for an empty path.
+fn base_history(name: &str) -> f64 {
+    let measured = || {
+        let mut controller = afteryou_cc::list::find(name)?.build(&[], Setup::of(MSS)).ok()?;
+        let mut driver = Driver::new(controller.as_mut());
+        (1..=600).try_for_each(|second| driver.apply(&ack(second * 1000, 0.0, 1)).ok().map(drop))?;
+        // The filter of the current delay holds old samples for some seconds.
+        let seconds = (601..3600).find(|second| {
+            let answer = driver.apply(&ack(second * 1000, 30.0, 1));
+            *second > 620
+                && answer
+                    .is_ok_and(|state| state.snapshot.queuing_delay.is_some_and(|delay| delay == Span::ZERO))
+        })?;
+        Some((seconds - 600) as f64 / 60.0)
+    };
+    measured().unwrap_or(f64::NAN)
 }
 
 fn after_loss(name: &str) -> f64 {
@@ -163,9 +182,9 @@ fn after_loss(name: &str) -> f64 {
 }
 
 fn variant(number: f64) -> &'static str {
-    match number as u32 {
-        0 => "libutp",
-        1 => "libutp-mod",
+    match number {
+        0.0 => "libutp",
+        1.0 => "libutp-mod",
         _ => "ledbat",
     }
 }
@@ -179,32 +198,17 @@ fn halvings(name: &str, losses: u64, apart_ms: u64) -> f64 {
             let after = driver.apply(&loss(now + 200 + apart_ms * number, cwnd)).ok()?.directive.cwnd;
             halved += u32::from(after < cwnd);
             // An ack in between, so that there is always a window to halve.
-            cwnd = driver.apply(&ack(now + 205 + apart_ms * number, 0.0, after.max(1))).ok()?.directive.cwnd;
+            cwnd = driver.apply(&ack(now + 202 + apart_ms * number, 0.0, after.max(1))).ok()?.directive.cwnd;
         }
         Some(f64::from(halved))
     };
     measured().unwrap_or(f64::NAN)
 }
 
-/// Whole minutes until a controller forgets one sample that is 50 ms shorter than those that follow it each second.
-fn base_history(name: &str) -> f64 {
-    let measured = || {
-        let mut controller = afteryou_cc::list::find(name)?.build(&[], Setup::of(MSS)).ok()?;
-        let mut driver = Driver::new(controller.as_mut());
-        driver.apply(&ack(0, 0.0, 1)).ok()?;
-        let is_forgotten = |second: &u64| {
-            let state = driver.apply(&ack(1000 * second, 50.0, 1)).ok();
-            // The filter of the current delay holds the short sample at first.
-            *second > FILTER && state.and_then(|state| state.snapshot.queuing_delay) == Some(Span::ZERO)
-        };
-        (1..3600).find(is_forgotten)
-    };
-    measured().map_or(f64::NAN, |second| (second / 60) as f64)
-}
-
 /// A queue of a discipline, empty.
 fn queue(name: &str, settings: &[(&'static str, Value)]) -> Option<Box<dyn Queue<u64>>> {
-    let site = Site { limit: Limit::Packets(1000), bits_per_second: 10_000_000, random: stream(1, "study") };
+    let site =
+        Site { limit: Limit::Packets(10_000), bits_per_second: 120_000_000, random: stream(1, "study") };
     afteryou_aqm::list::find(name)?.build(settings, site).ok()
 }
 
@@ -249,6 +253,49 @@ fn codel_interval(number: usize) -> f64 {
     pair.map_or(f64::NAN, |(one, next)| (next - one) / (100.0 / (number as f64).sqrt()))
 }
 
+/// PIE's script: packets 10 us apart that wait for 55 ms, 40 ms above the target. One update of the probability, after a second,
+/// makes it the gain times these 40 ms, and the next one is a second away.
+const PIE_STEP_US: u64 = 10;
+const PIE_WAITING: u64 = 5500;
+const PIE_ALPHA: f64 = 1.0;
+const PIE_PROBABILITY: f64 = 0.04;
+
+/// Arrivals from one drop of PIE to the next, all with the same probability.
+fn pie_gaps() -> Option<Vec<u64>> {
+    let second = Value::Time(Span::from_secs(1));
+    let settings = [
+        ("tupdate", second),
+        ("burst", Value::Time(Span::ZERO)),
+        ("alpha", Value::Number(PIE_ALPHA)),
+        ("beta", Value::Number(0.0)),
+        ("tuning", Value::Choice("none")),
+    ];
+    let mut queue = queue("pie", &settings)?;
+    let mut driver = QueueDriver::new(queue.as_mut());
+    let (mut gaps, mut in_queue, mut since) = (Vec::new(), 0, 0);
+    for at_us in (0..2_000_000).step_by(PIE_STEP_US as usize) {
+        while in_queue < PIE_WAITING.min(at_us / PIE_STEP_US + 1) {
+            let fates = driver.apply(arrive(at_us, at_us)).ok()?;
+            since += 1;
+            match fates.iter().any(|fate| matches!(fate, Fate::Dropped { .. })) {
+                true => gaps.push(std::mem::take(&mut since)),
+                false => in_queue += 1,
+            }
+        }
+        if at_us >= PIE_WAITING * PIE_STEP_US {
+            in_queue -= driver.apply(QueueEvent::Serve { now: Time::from_micros(at_us) }).ok()?.len() as u64;
+        }
+    }
+    // The first gap began before the probability did.
+    Some(gaps.split_off(1.min(gaps.len())))
+}
+
+fn pie_between_drops(most: bool) -> f64 {
+    let gaps = pie_gaps().unwrap_or_default();
+    let gap = if most { gaps.iter().max() } else { gaps.iter().min() };
+    gap.map_or(f64::NAN, |gap| *gap as f64 * PIE_PROBABILITY)
+}
+
 fn pie_setting(preset: usize, which: usize) -> f64 {
     let found = || {
         let pie = afteryou_aqm::list::find("pie")?;
@@ -263,53 +310,4 @@ fn pie_setting(preset: usize, which: usize) -> f64 {
         }
     };
     found().unwrap_or(f64::NAN)
-}
-
-/// PIE's target in [`accumulated`], and the delay that it sees, ms.
-const PIE_DELAY_MS: (u64, u64) = (1, 11);
-/// Growth of its probability in an update: 1 s⁻¹ × 10 ms.
-const PIE_STEP: f64 = 0.01;
-/// Times between arrivals there, us.
-const PIE_APART_US: u64 = 20;
-
-/// The probability that accumulates between drops of a PIE that sees the same delay for ten seconds, without and with the packet
-/// that is dropped. One update in a second and no other term make the probability a staircase that is known from outside.
-fn accumulated() -> Vec<(f64, f64)> {
-    let (target, delay) = PIE_DELAY_MS;
-    let settings = [
-        ("target", Value::Time(Span::from_millis(target))),
-        ("tupdate", Value::Time(Span::from_millis(1000))),
-        ("burst", Value::Time(Span::ZERO)),
-        ("alpha", Value::Number(1.0)),
-        ("beta", Value::Number(0.0)),
-        ("tuning", Value::Choice("none")),
-    ];
-    let Some(mut queue) = queue("pie", &settings) else { return Vec::new() };
-    let mut driver = QueueDriver::new(queue.as_mut());
-    let waiting = delay * 1000 / PIE_APART_US;
-    let (mut sums, mut sum, mut in_queue) = (Vec::new(), 0.0, 0);
-    for number in 0..10_000_000 / PIE_APART_US {
-        let at_us = number * PIE_APART_US;
-        let probability = PIE_STEP * (at_us / 1_000_000) as f64;
-        // What was dropped is replaced, so that the delay stays.
-        while in_queue < (number + 1).min(waiting) {
-            let Ok(fates) = driver.apply(arrive(at_us, number)) else { return Vec::new() };
-            in_queue += 1 - fates.len() as u64;
-            match fates.is_empty() {
-                true => sum += probability,
-                false => {
-                    sums.push((sum, sum + probability));
-                    sum = 0.0;
-                }
-            }
-        }
-        if number < waiting {
-            continue;
-        }
-        let Ok(fates) = driver.apply(QueueEvent::Serve { now: Time::from_micros(at_us) }) else {
-            return Vec::new();
-        };
-        in_queue -= fates.len() as u64;
-    }
-    sums
 }

@@ -37,19 +37,19 @@ pub(super) const MEASURES: &[Measure] = &[
         take: below_after,
     },
     Measure {
-        name: "progress",
-        help: "payload of `of` delivered since `from` as its curve of goodput goes on to `to`, MB, for figures",
-        take: progress,
-    },
-    Measure {
         name: "progress_in",
-        help: "payload of `of` delivered between `from` and `to` by its curve of goodput, MB",
+        help: "data between `from` and `to` by a curve of rates in Mbit/s, MB",
         take: progress_in,
     },
     Measure {
         name: "curve",
         help: "the points of a curve between `from` and `to`, for figures; with `every` each so many alone",
         take: points,
+    },
+    Measure {
+        name: "progress",
+        help: "data since `from` by a curve of rates in Mbit/s, MB, at each of its points up to `to`, for figures",
+        take: progress,
     },
 ];
 
@@ -98,27 +98,25 @@ fn progress_in(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(delivered(outcome, args)?.last().map_or(0.0, |[_, megabytes]| *megabytes).into())
 }
 
-/// Payload delivered since `from` at the end of each step up to `to`, MB.
-fn delivered(outcome: &Outcome, args: &Args) -> Result<Vec<[f64; 2]>> {
-    let step_s = series(outcome, args.needed_text("of")?, "goodput")?.step_s;
-    let mut points = points_of(outcome, args.needed_text("of")?, "goodput")?;
-    let (from, to) = (args.needed_number("from")?, args.needed_number("to")?);
-    points.retain(|[at, _]| (from..to).contains(at));
-    let mut megabytes = 0.0;
-    for [at, value] in &mut points {
-        megabytes += *value * step_s / 8.0;
-        // All that a step delivered is there when it ends.
-        (*at, *value) = (*at + step_s, megabytes);
-    }
-    some(points)
-}
-
 fn largest(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(within(outcome, args)?.iter().map(|[_, y]| *y).fold(f64::NEG_INFINITY, f64::max).into())
 }
 
 fn smallest(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(within(outcome, args)?.iter().map(|[_, y]| *y).fold(f64::INFINITY, f64::min).into())
+}
+
+/// Data since `from` at each point up to `to`, MB.
+fn delivered(outcome: &Outcome, args: &Args) -> Result<Vec<[f64; 2]>> {
+    let mut points = within(outcome, args)?;
+    let mut megabytes = 0.0;
+    for i in 1..points.len() {
+        // A value is the mean of the step that ends at its time.
+        megabytes += points[i][1] / 8.0 * (points[i][0] - points[i - 1][0]);
+        points[i][1] = megabytes;
+    }
+    points[0][1] = 0.0;
+    Ok(points)
 }
 
 fn mean_of(points: &[[f64; 2]]) -> f64 {
@@ -207,13 +205,10 @@ mod tests {
 
     #[test]
     fn what_is_delivered_adds_up_over_steps() {
-        // 1, 2 and 4 Mbit/s for a second each; the third second is missing.
-        let mut outcome = outcome();
-        outcome.run.series[0].quantity = "goodput".to_owned();
-        let args = toml::from_str("of = \"a\"\nfrom = 0\nto = 4").unwrap();
-        assert_eq!(progress_in(&outcome, &args).unwrap().number(), Some(7.0 / 8.0));
-        let curve = delivered(&outcome, &args).unwrap();
-        assert_eq!(curve, [[1.0, 0.125], [2.0, 0.375], [4.0, 0.875]]);
+        let args = toml::from_str("of = \"a\"\nquantity = \"cwnd\"\nfrom = 3\nto = 5").unwrap();
+        let curve = delivered(&outcome(), &args).unwrap();
+        assert_eq!(curve, [[3.0, 0.0], [4.0, 0.625], [5.0, 1.375]], "5 and 6 Mbit/s for a second each");
+        assert_eq!(progress_in(&outcome(), &args).unwrap().number(), Some(1.375));
     }
 
     #[test]

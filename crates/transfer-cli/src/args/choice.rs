@@ -93,7 +93,7 @@ pub struct Mirroring {
 }
 
 impl Mirroring {
-    /// As the other side is asked.
+    /// The same options as a request to the receiver.
     pub fn wishes(&self) -> Wishes {
         let backup = self.backup_dir.as_deref().map(|dir| dir.trim_end_matches('/').trim_start_matches("./"));
         Wishes {
@@ -105,7 +105,7 @@ impl Mirroring {
         }
     }
 
-    /// What the far end of ssh must allow: whoever may run it there may do all that it does.
+    /// Options of the `receive` that ssh starts. It allows what the job needs: the user of that account may do all of it anyway.
     pub fn far_options(&self) -> Vec<&'static OsStr> {
         let options = [(self.delete, "--allow-delete"), (self.backup_dir.is_some(), "--allow-backup")];
         options.into_iter().filter(|(asked, _)| *asked).map(|(_, option)| OsStr::new(option)).collect()

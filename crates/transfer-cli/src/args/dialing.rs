@@ -84,7 +84,7 @@ pub struct GetArgs {
 /// Options of the connection.
 #[derive(Args, Clone, Debug)]
 pub struct Dialing {
-    /// Start the other side over ssh, as scp does, instead of using a ticket; the same as HOST:DIR in the ticket's place
+    /// Start afteryou on HOST over ssh, as scp does, instead of using a ticket; HOST:DIR in the ticket's place does the same
     #[arg(long, num_args = 2, value_names = ["ssh", "HOST[:DIR]"])]
     pub via: Option<Vec<String>>,
 
@@ -131,7 +131,7 @@ pub struct Dialing {
 const SEND_HELP: &str = "\
 Examples:
   afteryou send photos backup.tar TICKET
-  afteryou send home --exclude '*.tmp' --exclude /home/cache/ --dry-run TICKET
+  afteryou send photos --exclude '*.tmp' --exclude /photos/cache/ --dry-run TICKET
   tar c etc | afteryou send - --name etc.tar TICKET
   afteryou send photos @ticket.txt               not seen in `ps`
   AFTERYOU_TICKET=... afteryou send photos       nor is this
@@ -149,7 +149,7 @@ Examples:
   afteryou get @ticket.txt                not seen in `ps`
   afteryou get me@host:photos             over ssh, no ticket needed
 
-The far end yields to everything else on the path. Interrupt it whenever you like: the same command goes on from there.
+The machine that sends yields to everything else on the path. Interrupt it whenever you like: the same command goes on from there.
 While it runs: `afteryou ctl`.";
 
 impl SendArgs {
@@ -325,7 +325,7 @@ impl Dialing {
         }
     }
 
-    /// The same far end, with the programs that the user names.
+    /// The target with the programs that the user names.
     fn named(&self, target: Target) -> Target {
         let Target::Ssh { mut via, path } = target else { return target };
         if !self.ssh_command.is_empty() {

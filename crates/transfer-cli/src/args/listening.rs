@@ -94,7 +94,7 @@ pub struct Listening {
 
     /// For scripts and ssh: print the ticket alone, use a key that is not stored, and end with standard input
     ///
-    /// This is how --via ssh starts the other side.
+    /// --via ssh starts its peer with this option.
     #[arg(long, conflicts_with_all = ["new_ticket", "ticket_file", "json"])]
     pub ticket_only: bool,
 

@@ -1,4 +1,4 @@
-//! Where the far end is: a ticket as a word, in a file or in the environment, or a host that ssh knows.
+//! The target of a job: a ticket as a word, in a file or in the environment, or a host that ssh knows.
 
 use afteryou_terminal::failure::reason;
 use afteryou_terminal::Failure;
@@ -14,7 +14,7 @@ const PREFIX: &str = "afteryou1";
 /// Longest file that is read for a ticket, bytes. A ticket has some hundred.
 const LONGEST: u64 = 64 * 1024;
 
-/// Where the far end is.
+/// The peer of a job.
 #[derive(Clone, Debug)]
 pub enum Target {
     /// What a ticket says.
@@ -105,7 +105,7 @@ impl Target {
         }
     }
 
-    /// The same, with options for the far end that ssh starts.
+    /// The same, with options for the peer that ssh starts.
     pub fn with_far_options(self, options: Vec<&'static OsStr>) -> Target {
         let Target::Ssh { mut via, path } = self else { return self };
         via.far_options = options.into_iter().filter_map(OsStr::to_str).map(str::to_owned).collect();

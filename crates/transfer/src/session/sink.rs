@@ -8,23 +8,26 @@
 //! settles it, also one that is withdrawn.
 //!
 //! # Bounds
-//! At most [`MAX_UNSETTLED`] offers are open; how many files are, the [room](super::room) of the process says. Nothing more is read from the control stream while answers wait that the
+//! At most [`MAX_UNSETTLED`](crate::wire::MAX_UNSETTLED) offers are open; how many files are, the [room](super::room) of the process says. Nothing more is read from the control stream while answers wait that the
 //! source does not take. Ids ascend, a data stream belongs to a wanted file and comes once; a source that does otherwise
 //! loses the connection.
 
+mod answers;
+mod offers;
+mod removal;
+
+use self::answers::outcome;
 use super::intake::{Compared, Intake, OnGroup, Received};
 use super::room::{Place, Room};
-use super::{printable, Control, End, GOODBYE_TIMEOUT};
-use crate::entry::{Entry, EntryPath, Kind};
+use super::{Control, End, GOODBYE_TIMEOUT};
+use crate::entry::{Entry, EntryPath};
 use crate::error::Error;
-use crate::event::{shown, Event, Outcome};
+use crate::event::Outcome;
 use crate::job::tally::Tally;
 use crate::pace::Pace;
 use crate::store::mirror::Mirror;
-use crate::store::{Delta, Kept, Next, Reception, Verdict};
-use crate::wire::{
-    Extent, FromSink, FromSource, Removal, State, Why, MAX_DATA_STREAMS, MAX_PATH, MAX_UNSETTLED,
-};
+use crate::store::{Delta, Next, Reception, Verdict};
+use crate::wire::{FromSink, FromSource, Why, MAX_DATA_STREAMS};
 use quinn::{RecvStream, VarInt};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,13 +45,6 @@ const BUSY_RETRY: Duration = Duration::from_secs(1);
 const BUSY_TICK: Duration = Duration::from_millis(100);
 /// A session that gets no descriptor for so long, and holds none that it could close, ends.
 const STARVED: Duration = Duration::from_secs(3);
-/// The source's words reach the listener at most so often.
-const STATE_INTERVAL: Duration = Duration::from_millis(100);
-
-/// Bytes of a path that is too long that are shown.
-const SHOWN: usize = 200;
-/// Characters of a reason that are sent to the source.
-const REASON: usize = 1000;
 
 /// Looks at the disk: what is to be done about an entry. The [store](crate::store::Store), or a stand-in of a test.
 pub(crate) type Consider = Arc<dyn Fn(&Entry) -> Result<Verdict, Why> + Send + Sync>;
@@ -277,126 +273,6 @@ impl Session {
         }
     }
 
-    fn told(&mut self, message: FromSource) -> Result<Option<FromSink>, End> {
-        match message {
-            FromSource::Offer { id, entry } => self.offered(id, entry),
-            FromSource::Withdrawn { id, .. } => self.withdrawn(id),
-            FromSource::Plan { files, bytes, complete } => {
-                // It is the job's; every lane brings it.
-                if self.role.lane == 0 {
-                    self.role.tally.tell(Event::Plan { files, bytes, complete });
-                }
-                Ok(None)
-            }
-            FromSource::State(state) => {
-                self.show(state);
-                Ok(None)
-            }
-            FromSource::EndOfOffers { failed, skipped, extent } => {
-                self.ended = true;
-                let is_whole = failed.count == 0 && skipped.count == 0;
-                self.role.tally.left_out(failed, skipped);
-                if let (Some(extent), Some(mirror), true) = (extent, self.role.mirror.clone(), is_whole) {
-                    self.remove_others(mirror, extent);
-                }
-                Ok(None)
-            }
-        }
-    }
-
-    fn remove_others(&mut self, mirror: Arc<Mirror>, extent: Extent) {
-        if self.role.tally.summary().failed > 0 {
-            return;
-        }
-        self.removing = true;
-        self.tasks.spawn(async move {
-            let work = move || {
-                let mut removed = Vec::new();
-                let mut tell = |path: &EntryPath, outcome| removed.push((path.clone(), outcome));
-                let result = mirror.remove_others(&extent, &mut tell);
-                (removed, result)
-            };
-            match tokio::task::spawn_blocking(work).await {
-                Ok((removed, result)) => Done::Removed(removed, result),
-                Err(_) => Done::Removed(Vec::new(), Err(task_failed())),
-            }
-        });
-    }
-
-    fn removed(&self, path: EntryPath, outcome: Outcome) -> FromSink {
-        let removal = match &outcome {
-            Outcome::Failed(reason) => Removal::Failed(printable(reason, REASON)),
-            Outcome::Would(_) => Removal::Left,
-            _ => Removal::Done,
-        };
-        self.role.tally.settled(&path, 0, outcome);
-        FromSink::Removed { path, removal }
-    }
-
-    fn offered(&mut self, id: u64, entry: Entry) -> Result<Option<FromSink>, End> {
-        if self.ended {
-            return Err(End::violation("an offer came after the last"));
-        }
-        if self.last_id.is_some_and(|last| id <= last) {
-            return Err(End::violation("the ids of offers do not ascend"));
-        }
-        if self.open.len() >= MAX_UNSETTLED {
-            return Err(End::violation("too many offers at once"));
-        }
-        self.last_id = Some(id);
-        if is_too_long(&entry) {
-            return Ok(Some(self.refuse(id, entry)));
-        }
-        self.queue.push_back(id);
-        let entry = Arc::new(entry);
-        let open = Open {
-            entry,
-            stage: Stage::Queued,
-            withdrawn: false,
-            told_busy: false,
-            credited: Arc::default(),
-        };
-        self.open.insert(id, open);
-        Ok(None)
-    }
-
-    /// Nothing is kept of an entry whose words are longer than any disk takes.
-    fn refuse(&self, id: u64, mut entry: Entry) -> FromSink {
-        let reason = format!("its path or its target is longer than {MAX_PATH} bytes");
-        entry.path.0.truncate(SHOWN);
-        self.role.tally.settled(&entry.path, 0, Outcome::Failed(reason.clone()));
-        FromSink::Failed { id, why: Why::Refused(reason) }
-    }
-
-    fn withdrawn(&mut self, id: u64) -> Result<Option<FromSink>, End> {
-        if self.last_id.is_none_or(|last| id > last) {
-            return Err(End::violation("an offer was withdrawn that was not made"));
-        }
-        // It may be settled already: our answer and this crossed.
-        let Some(open) = self.open.get_mut(&id) else { return Ok(None) };
-        match open.stage {
-            Stage::Considering | Stage::Receiving => {
-                open.withdrawn = true;
-                Ok(None)
-            }
-            _ => {
-                self.queue.retain(|queued| *queued != id);
-                Ok(self.settle(id, Err(Why::Withdrawn)))
-            }
-        }
-    }
-
-    /// The source's words, made fit for a terminal, and not too many of them.
-    fn show(&mut self, mut state: State) {
-        let now = Instant::now();
-        if self.role.lane != 0 || self.state_told.is_some_and(|told| now - told < STATE_INTERVAL) {
-            return;
-        }
-        self.state_told = Some(now);
-        state.phase = printable(&state.phase, 64);
-        self.role.tally.tell(Event::State(state));
-    }
-
     fn done(&mut self, done: Done) -> Result<Option<FromSink>, End> {
         match done {
             Done::Considered(id, verdict, place) => {
@@ -409,73 +285,6 @@ impl Session {
             Done::Compared(id, compared, place) => self.compared(id, compared, place),
             Done::Removed(..) => Ok(None),
         }
-    }
-
-    fn considered(&mut self, id: u64, verdict: Result<Verdict, Why>, place: Place) -> Option<FromSink> {
-        self.starved_since = match verdict {
-            Err(Why::TooManyFiles) => self.starved_since.or(Some(Instant::now())),
-            _ => None,
-        };
-        let open = self.open.get_mut(&id)?;
-        if open.withdrawn {
-            return self.settle(id, Err(Why::Withdrawn));
-        }
-        match verdict {
-            // Others may close theirs.
-            Err(Why::TooManyFiles) => {
-                open.stage = Stage::Busy(Instant::now() + BUSY_RETRY);
-                None
-            }
-            Ok(Verdict::Busy) => {
-                if !std::mem::replace(&mut open.told_busy, true) {
-                    self.role.tally.tell(Event::Busy { path: shown(&open.entry.path) });
-                }
-                open.stage = Stage::Busy(Instant::now() + BUSY_RETRY);
-                None
-            }
-            Err(why) => self.settle(id, Err(why)),
-            Ok(Verdict::Have(kept)) => self.settle(id, Ok(outcome(kept, Outcome::Had))),
-            Ok(Verdict::Newer) => self.settle(id, Ok(Outcome::Newer)),
-            Ok(Verdict::Would(change)) => self.settle(id, Ok(Outcome::Would(change))),
-            Ok(Verdict::Want(reception)) => self.want(id, reception, place),
-            Ok(Verdict::Describe(delta)) => self.describe(id, delta, place),
-        }
-    }
-
-    fn want(&mut self, id: u64, reception: Reception, place: Place) -> Option<FromSink> {
-        let open = self.open.get_mut(&id)?;
-        let ranges = reception.wanted().clone();
-        let had = size_of(&open.entry).saturating_sub(ranges.bytes());
-        open.credited.store(had, Ordering::Relaxed);
-        self.role.tally.credit(had);
-        open.stage = Stage::Wanted(reception, place);
-        tracing::debug!(path = %open.entry.path, wanted = ranges.bytes(), of = size_of(&open.entry), "wants");
-        Some(FromSink::Want { id, ranges })
-    }
-
-    fn describe(&mut self, id: u64, delta: Delta, place: Place) -> Option<FromSink> {
-        let open = self.open.get_mut(&id)?;
-        let (how, ranges) = delta.asks_for();
-        let ranges = ranges.clone();
-        tracing::debug!(path = %open.entry.path, ?how, bytes = ranges.bytes(), "compares with the older version");
-        open.stage = Stage::Described(Box::new(delta), place);
-        Some(FromSink::Describe { id, how, ranges })
-    }
-
-    fn compared(&mut self, id: u64, compared: Compared, place: Place) -> Result<Option<FromSink>, End> {
-        let next = match compared {
-            Compared::Next(next) => next,
-            Compared::Broken(received) => return self.received(id, received),
-        };
-        let Some(open) = self.open.get_mut(&id) else { return Ok(None) };
-        if open.withdrawn {
-            return Ok(self.settle(id, Err(Why::Withdrawn)));
-        }
-        Ok(match next {
-            Next::Want(reception) => self.want(id, reception, place),
-            Next::Describe(delta) => self.describe(id, delta, place),
-            Next::Stored(kept) => self.settle(id, Ok(outcome(kept, Outcome::Had))),
-        })
     }
 
     fn receive(&mut self, id: u64, stream: RecvStream) -> Result<(), End> {
@@ -515,62 +324,6 @@ impl Session {
             tally.group(&entry.path, offset, bytes);
         })
     }
-
-    fn received(&mut self, id: u64, received: Received) -> Result<Option<FromSink>, End> {
-        let Some(open) = self.open.get_mut(&id) else { return Ok(None) };
-        Ok(match received {
-            Received::Stored(kept) => self.settle(id, Ok(outcome(kept, Outcome::Stored))),
-            Received::Reset if !open.withdrawn => {
-                open.stage = Stage::Reset;
-                None
-            }
-            _ if open.withdrawn => self.settle(id, Err(Why::Withdrawn)),
-            Received::Failed(why) => self.settle(id, Err(why)),
-            Received::Violation(what) => return Err(End::violation(what)),
-            // Whoever reads the control stream hears why.
-            Received::Lost | Received::Reset => None,
-        })
-    }
-
-    /// The one answer that ends an offer.
-    fn settle(&mut self, id: u64, result: Result<Outcome, Why>) -> Option<FromSink> {
-        let open = self.open.remove(&id)?;
-        let tally = &self.role.tally;
-        tally.uncredit(open.credited.load(Ordering::Relaxed));
-        let size = size_of(&open.entry);
-        Some(match result {
-            Ok(outcome) => {
-                let answer = match &outcome {
-                    Outcome::Stored => FromSink::Stored { id },
-                    Outcome::Incomplete(reason) => {
-                        FromSink::Incomplete { id, reason: printable(reason, REASON) }
-                    }
-                    Outcome::Newer => FromSink::Newer { id },
-                    Outcome::Would(change) => FromSink::Would { id, change: *change },
-                    _ => FromSink::Have { id },
-                };
-                if let Some(mirror) = &self.role.mirror {
-                    mirror.saw(&open.entry);
-                }
-                tally.settled(&open.entry.path, size, outcome);
-                answer
-            }
-            Err(why) => {
-                // A withdrawn one comes again, or the source says that it failed.
-                if why != Why::Withdrawn {
-                    tally.settled(&open.entry.path, size, Outcome::Failed(super::say(&why)));
-                }
-                FromSink::Failed { id, why: short(why) }
-            }
-        })
-    }
-}
-
-fn outcome(kept: Kept, all: Outcome) -> Outcome {
-    match kept {
-        Kept::All => all,
-        Kept::ContentOnly(reason) => Outcome::Incomplete(reason),
-    }
 }
 
 /// Reads the id of a data stream.
@@ -580,30 +333,6 @@ async fn opened(mut stream: RecvStream) -> Done {
         Ok(()) => Done::Opened(Some((u64::from_be_bytes(id), stream))),
         // Reset before its first bytes: the control stream says why.
         Err(_) => Done::Opened(None),
-    }
-}
-
-fn is_too_long(entry: &Entry) -> bool {
-    let target = match &entry.kind {
-        Kind::Symlink { target } => target.len(),
-        _ => 0,
-    };
-    entry.path.0.len().max(target) > MAX_PATH
-}
-
-fn size_of(entry: &Entry) -> u64 {
-    match entry.kind {
-        Kind::File { size, .. } => size,
-        _ => 0,
-    }
-}
-
-/// A reason that repeats a long path would not fit a message. Both sides show the path beside it.
-fn short(why: Why) -> Why {
-    match why {
-        Why::Refused(reason) => Why::Refused(printable(&reason, REASON)),
-        Why::Io(reason) => Why::Io(printable(&reason, REASON)),
-        why => why,
     }
 }
 

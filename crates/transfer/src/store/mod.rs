@@ -40,14 +40,14 @@ use crate::entry::{Entry, EntryPath, Kind};
 use crate::error::Error;
 use crate::wire::{Change, Why, Wishes};
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
-use cap_std::fs::{Dir, Metadata, OpenOptions};
+use cap_std::fs::{Dir, OpenOptions};
 use claim::{Active, Claim};
 pub use delta::{Delta, Next};
 pub(crate) use partial::{are_ours, lock};
-use partial::{Content, Partial};
+use partial::{Content, Partial, State};
 pub(crate) use path::{components, link_stays_inside, STATE};
 pub(crate) use place::MODE_BITS;
-use place::{refused, why, Attributes};
+use place::{refused, why, Attributes, There};
 pub use reception::Reception;
 use renamed::BySize;
 use std::ffi::OsString;
@@ -120,6 +120,8 @@ pub enum Kept {
 
 struct Inner {
     root: Dir,
+    /// Where partial files lie.
+    state: State,
     allow: Allow,
     directories: Directories,
     active: Mutex<Active>,
@@ -176,7 +178,8 @@ impl Store {
             Err(_) => Vec::new(),
         };
         let active = Mutex::new(Active::with_older(&bases));
-        let inner = Inner { root, allow: options.allow, directories: Directories::default(), active };
+        let state = State::of(&root).map_err(failed)?;
+        let inner = Inner { root, state, allow: options.allow, directories: Directories::default(), active };
         Ok(Self { inner: Arc::new(inner), wishes: Arc::default(), by_size: Arc::default() })
     }
 
@@ -239,24 +242,28 @@ impl Store {
         loop {
             let (parent, before) = self.look(&target)?;
             if let (Some(parent), Some(there)) = (&parent, &before) {
-                if there.is_dir() {
+                if there.is_directory {
                     return Err(target.is_directory());
                 }
-                if there.is_file() && there.len() == content.size {
+                if there.is_file && there.bytes == content.size {
                     if let Some(kept) = has(parent, &target, content)? {
                         return Ok(Verdict::Have(kept));
                     }
                 }
             }
-            let partial = Partial::open(&self.inner.root, &target.path, content, private)
+            let partial = Partial::open(&self.inner.state, &target.path, content, private)
                 .map_err(|error| why("open the partial file", error))?;
             let Some(partial) = partial else { return Ok(Verdict::Busy) };
             // Another session may have finished the file since we looked.
-            if partial.is_new().unwrap_or(false)
-                && self.look(&target)?.1.as_ref().map(place::identity) != before.as_ref().map(place::identity)
-            {
-                _ = partial.remove(&self.inner.root);
-                continue;
+            if partial.is_new() {
+                let now = match &parent {
+                    Some(parent) => look_at(parent, &target)?,
+                    None => self.look(&target)?.1,
+                };
+                if now.and_then(|there| there.identity) != before.and_then(|there| there.identity) {
+                    _ = partial.remove();
+                    continue;
+                }
             }
             let wanted = partial.wanted().map_err(|error| why("read the partial file", error))?;
             let complete = wanted.0.is_empty();
@@ -270,18 +277,19 @@ impl Store {
     }
 
     /// The directory an entry goes to, and what lies there under its name.
-    fn look(&self, target: &Target) -> Result<(Option<Dir>, Option<Metadata>), Why> {
+    fn look(&self, target: &Target) -> Result<(Option<Dir>, Option<There>), Why> {
         let Some(parent) = place::find(&self.inner.root, &target.parents)? else { return Ok((None, None)) };
-        match parent.symlink_metadata(&target.name) {
-            Ok(metadata) => Ok((Some(parent), Some(metadata))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((Some(parent), None)),
-            Err(error) => Err(why("look at what is there", error)),
-        }
+        let there = look_at(&parent, target)?;
+        Ok((Some(parent), there))
     }
 
     fn claim(&self, path: &EntryPath) -> Claim {
         Claim::new(self.inner.clone(), path)
     }
+}
+
+fn look_at(parent: &Dir, target: &Target) -> Result<Option<There>, Why> {
+    There::if_any(parent, &target.name).map_err(|error| why("look at what is there", error))
 }
 
 /// Whether anything can be stored here: makes the directory of partial files, and removes it again if nothing is in it.

@@ -19,6 +19,7 @@
 //! is found out when it is verified.
 
 use super::path::STATE;
+use super::place::There;
 use super::valid::valid_ranges;
 use super::{place, ranges};
 use crate::entry::{EntryPath, Wanted, GROUP};
@@ -30,6 +31,7 @@ use cap_std::fs::{Dir, OpenOptions};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Ends of the two files' names.
 const PART: &str = ".part";
@@ -47,10 +49,41 @@ pub(crate) struct Content {
     pub(crate) root: [u8; 32],
 }
 
+/// The directory of partial files, open once for all of them as long as there is one.
+#[derive(Debug)]
+pub(crate) struct State {
+    root: Dir,
+    open: Mutex<Weak<Dir>>,
+}
+
+impl State {
+    pub(crate) fn of(root: &Dir) -> io::Result<Self> {
+        Ok(Self { root: root.try_clone()?, open: Mutex::default() })
+    }
+
+    fn get(&self) -> io::Result<Arc<Dir>> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(dir) = open.upgrade() {
+            return Ok(dir);
+        }
+        let dir = Arc::new(state(&self.root)?);
+        *open = Arc::downgrade(&dir);
+        Ok(dir)
+    }
+
+    /// The directory has gone: the next opens it anew.
+    fn forget(&self) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Weak::new();
+    }
+}
+
 /// Files of a partial reception, locked.
 #[derive(Debug)]
 pub(crate) struct Partial {
+    dir: Arc<Dir>,
     base: String,
+    /// Bytes of the part file when it was opened; nobody else writes to it.
+    length: u64,
     pub(crate) file: File,
     hashes: Option<File>,
     pub(crate) content: Content,
@@ -109,7 +142,7 @@ pub(crate) fn state(root: &Dir) -> io::Result<Dir> {
 impl Partial {
     /// Opens and locks the files, which may be new. None: another session holds them.
     pub(crate) fn open(
-        root: &Dir,
+        state: &State,
         path: &EntryPath,
         content: Content,
         private: bool,
@@ -118,38 +151,47 @@ impl Partial {
         let part = format!("{base}{PART}");
         for _ in 0..ATTEMPTS {
             // Another session may remove the directory when it is empty, or the file when it is done.
-            let dir = state(root)?;
+            let dir = state.get()?;
             let file = match open(&dir, &part, private) {
-                Err(error) if is_gone(&error) => continue,
+                Err(error) if is_gone(&error) => {
+                    state.forget();
+                    continue;
+                }
                 other => other?,
             };
             if !lock(&file)? {
                 return Ok(None);
             }
-            if !names(&dir, &part, &file)? {
+            let held = file.metadata()?;
+            if !names(&dir, &part, &held)? {
                 continue;
             }
-            if file.metadata()?.len() > content.size {
+            if held.len() > content.size {
                 file.set_len(content.size)?;
             }
+            let length = held.len().min(content.size);
             let hashes = match content.tree().blocks() > 1 {
                 true => Some(open(&dir, &format!("{base}{TREE}"), true)?),
                 false => None,
             };
-            return Ok(Some(Self { base, file, hashes, content, unsaved: (0, Vec::new()) }));
+            return Ok(Some(Self { dir, base, length, file, hashes, content, unsaved: (0, Vec::new()) }));
         }
         Ok(None)
     }
 
+    /// True if nothing was written before it was opened.
+    pub(crate) fn is_new(&self) -> bool {
+        self.length == 0
+    }
+
     /// True if nothing was ever written.
-    pub(crate) fn is_new(&self) -> io::Result<bool> {
+    pub(crate) fn is_empty(&self) -> io::Result<bool> {
         Ok(self.file.metadata()?.len() == 0)
     }
 
     /// What is not there yet, found by hashing what is there.
     pub(crate) fn wanted(&self) -> io::Result<Wanted> {
-        let size = self.content.size;
-        let length = self.file.metadata()?.len();
+        let (size, length) = (self.content.size, self.length);
         if length == 0 {
             return Ok(ranges::missing(&[], size));
         }
@@ -204,35 +246,38 @@ impl Partial {
         Ok(())
     }
 
-    /// The part file, from the store's root.
-    pub(crate) fn part(&self) -> String {
-        format!("{STATE}/{}{PART}", self.base)
+    fn part(&self) -> String {
+        format!("{}{PART}", self.base)
+    }
+
+    /// Gives the part file its name.
+    pub(crate) fn rename(&self, parent: &Dir, name: &OsStr) -> io::Result<()> {
+        self.dir.rename(self.part(), parent, name)
     }
 
     /// Removes the tree file.
-    pub(crate) fn remove_tree(&self, root: &Dir) -> io::Result<()> {
+    pub(crate) fn remove_tree(&self) -> io::Result<()> {
         if self.hashes.is_none() {
             return Ok(());
         }
-        match root.remove_file(format!("{STATE}/{}{TREE}", self.base)) {
+        match self.dir.remove_file(format!("{}{TREE}", self.base)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
     }
 
     /// Removes both files. Only who holds the lock calls it.
-    pub(crate) fn remove(&self, root: &Dir) -> io::Result<()> {
-        self.remove_tree(root)?;
-        root.remove_file(self.part())
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        self.remove_tree()?;
+        self.dir.remove_file(self.part())
     }
 
     /// Removes the partial files of other contents of this path that nobody holds.
-    pub(crate) fn remove_older(&self, root: &Dir, path: &EntryPath) -> io::Result<()> {
+    pub(crate) fn remove_older(&self, path: &EntryPath) -> io::Result<()> {
         let prefix = prefix(path);
-        let dir = root.open_dir_nofollow(STATE)?;
-        for name in names_in(&dir)? {
+        for name in names_in(&self.dir)? {
             if name.starts_with(&prefix) && !name.starts_with(&self.base) {
-                remove_unheld(&dir, &name)?;
+                remove_unheld(&self.dir, &name)?;
             }
         }
         Ok(())
@@ -280,7 +325,7 @@ fn remove_unheld(dir: &Dir, name: &str) -> io::Result<()> {
         Err(error) if is_gone(&error) => return Ok(()),
         other => other?,
     };
-    if !lock(&file)? || !names(dir, name, &file)? {
+    if !lock(&file)? || !names(dir, name, &file.metadata()?)? {
         return Ok(());
     }
     _ = dir.remove_file(format!("{base}{TREE}"));
@@ -348,13 +393,13 @@ fn is_gone(error: &io::Error) -> bool {
 }
 
 /// True if the name still means this file.
-fn names(dir: &Dir, name: &str, file: &File) -> io::Result<bool> {
-    let named = match dir.symlink_metadata(name) {
+fn names(dir: &Dir, name: &str, held: &std::fs::Metadata) -> io::Result<bool> {
+    let named = match There::named(dir, OsStr::new(name)) {
         Err(error) if is_gone(&error) => return Ok(false),
         other => other?,
     };
-    let held = cap_std::fs::Metadata::from_file(file)?;
-    Ok(place::identity(&named) == place::identity(&held))
+    let held = cap_std::fs::Metadata::from_just_metadata(held.clone());
+    Ok(named.identity == place::identity(&held))
 }
 
 /// False if another has locked it.
@@ -390,9 +435,10 @@ mod tests {
     fn a_descriptor_that_a_child_inherited_does_not_keep_the_lock() {
         let dir = tempfile::tempdir().expect("a directory");
         let root = Dir::open_ambient_dir(dir.path(), cap_std::ambient_authority()).expect("opens");
+        let state = State::of(&root).expect("a copy");
         let open = || {
             let content = Content { size: 1, root: [7; 32] };
-            Partial::open(&root, &EntryPath(b"file".to_vec()), content, true).expect("opens")
+            Partial::open(&state, &EntryPath(b"file".to_vec()), content, true).expect("opens")
         };
         let first = open().expect("nobody holds it");
         // What a child has between fork and exec: another descriptor of the same open file.
@@ -414,10 +460,11 @@ mod tests {
             for thread in 0..4 {
                 scope.spawn(move || {
                     let root = open();
+                    let state = State::of(&root).expect("a copy");
                     for n in 0..3000 {
-                        if let Some(partial) = Partial::open(&root, &path(), content, true).expect("opens") {
+                        if let Some(partial) = Partial::open(&state, &path(), content, true).expect("opens") {
                             let named = format!("{thread}-{n}");
-                            root.rename(partial.part(), &root, &named).expect("the name means the file");
+                            partial.rename(&root, OsStr::new(&named)).expect("the name means the file");
                             root.remove_file(named).expect("removes");
                         }
                     }

@@ -13,7 +13,7 @@ use crate::entry::{EntryPath, Mtime};
 use crate::wire::Why;
 use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, Metadata};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileTimes};
 use std::io;
 use std::time::{Duration, SystemTime};
@@ -48,39 +48,49 @@ pub(crate) fn refused(path: &EntryPath, reason: &str) -> Why {
 
 /// Opens the directory that `parents` lead to; None where one does not exist.
 pub(crate) fn find(root: &Dir, parents: &[OsString]) -> Result<Option<Dir>, Why> {
-    let mut dir = root.try_clone().map_err(|error| why("open the directory", error))?;
+    let mut below: Option<Dir> = None;
     for name in parents {
+        let dir = below.as_ref().unwrap_or(root);
         match dir.open_dir_nofollow(name) {
-            Ok(next) => dir = next,
+            Ok(next) => below = Some(next),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(in_the_way(&dir, name, error)),
+            Err(error) => return Err(in_the_way(dir, name, error)),
         }
     }
-    Ok(Some(dir))
+    or_copy(below, root).map(Some)
+}
+
+/// The directory that was reached, which is the root itself if there were no steps.
+fn or_copy(below: Option<Dir>, root: &Dir) -> Result<Dir, Why> {
+    match below {
+        Some(dir) => Ok(dir),
+        None => root.try_clone().map_err(|error| why("open the directory", error)),
+    }
 }
 
 /// Opens the directory that `parents` lead to and makes what is missing. Directories that got a new entry are added to
 /// `changed`.
 pub(crate) fn make(root: &Dir, parents: &[OsString], changed: &mut Vec<Dir>) -> Result<Dir, Why> {
-    let mut dir = root.try_clone().map_err(|error| why("open the directory", error))?;
+    let mut below: Option<Dir> = None;
     for name in parents {
+        let dir = below.as_ref().unwrap_or(root);
         let next = match dir.open_dir_nofollow(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                match writable(&dir, || dir.create_dir(name)) {
+                match writable(dir, || dir.create_dir(name)) {
                     Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                         return Err(why("create a directory", error))
                     }
                     _ => {}
                 }
-                let next = dir.open_dir_nofollow(name).map_err(|error| in_the_way(&dir, name, error))?;
-                changed.push(dir);
+                let next = dir.open_dir_nofollow(name).map_err(|error| in_the_way(dir, name, error))?;
+                changed.push(or_copy(below.take(), root)?);
                 next
             }
-            other => other.map_err(|error| in_the_way(&dir, name, error))?,
+            other => other.map_err(|error| in_the_way(dir, name, error))?,
         };
-        dir = next;
+        below = Some(next);
     }
-    Ok(dir)
+    or_copy(below, root)
 }
 
 /// Does something in a directory whose mode, kept from the source, may forbid it to its owner: a run that was cut short
@@ -128,6 +138,52 @@ fn in_the_way(dir: &Dir, name: &OsString, error: io::Error) -> Why {
     }
 }
 
+/// What lies under a name. A link is a link, wherever it leads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct There {
+    pub(crate) is_file: bool,
+    pub(crate) is_directory: bool,
+    pub(crate) bytes: u64,
+    /// See [`identity`].
+    pub(crate) identity: Option<(u64, u64)>,
+}
+
+impl There {
+    /// Looks at a name of one component, which cannot lead out of `dir`: one call, where the sandbox makes three.
+    pub(crate) fn named(dir: &Dir, name: &OsStr) -> io::Result<Self> {
+        #[cfg(unix)]
+        {
+            use rustix::fs::{statat, AtFlags, FileType};
+            let stat = statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            let sort = FileType::from_raw_mode(stat.st_mode);
+            Ok(Self {
+                is_file: sort.is_file(),
+                is_directory: sort.is_dir(),
+                bytes: u64::try_from(stat.st_size).unwrap_or(0),
+                identity: Some((stat.st_dev as u64, stat.st_ino as u64)),
+            })
+        }
+        #[cfg(not(unix))]
+        {
+            let metadata = dir.symlink_metadata(name)?;
+            Ok(Self {
+                is_file: metadata.is_file(),
+                is_directory: metadata.is_dir(),
+                bytes: metadata.len(),
+                identity: identity(&metadata),
+            })
+        }
+    }
+
+    /// The same; None if there is nothing.
+    pub(crate) fn if_any(dir: &Dir, name: &OsStr) -> io::Result<Option<Self>> {
+        match Self::named(dir, name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            other => other.map(Some),
+        }
+    }
+}
+
 /// What tells one file from another under the same name; None where the system has no such number.
 pub(crate) fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
     #[cfg(unix)]
@@ -160,10 +216,18 @@ impl Attributes {
         kept(self.set(file))
     }
 
-    /// Sets both, whether or not the first can be set.
+    /// Gives them to an open file of which this was seen a moment ago, where they differ.
+    pub(crate) fn apply_to(&self, file: &File, seen: &std::fs::Metadata) -> Result<Kept, Why> {
+        kept(self.set_where_different(file, seen))
+    }
+
     fn set(&self, file: &File) -> io::Result<()> {
-        let metadata = file.metadata()?;
-        self.set_mode(file, &metadata).and(self.set_time(file, &metadata))
+        self.set_where_different(file, &file.metadata()?)
+    }
+
+    /// Sets both, whether or not the first can be set.
+    fn set_where_different(&self, file: &File, seen: &std::fs::Metadata) -> io::Result<()> {
+        self.set_mode(file, seen).and(self.set_time(file, seen))
     }
 
     fn set_mode(&self, file: &File, metadata: &std::fs::Metadata) -> io::Result<()> {

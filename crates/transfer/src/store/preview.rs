@@ -12,8 +12,9 @@ impl Store {
     /// True if a file lies there that was modified after the one that is offered.
     pub(super) fn is_newer(&self, entry: &Entry, target: &Target) -> Result<bool, Why> {
         let Kind::File { .. } = entry.kind else { return Ok(false) };
-        let (_, there) = self.look(target)?;
-        let there = there.filter(Metadata::is_file).and_then(|there| there.modified().ok());
+        let (Some(parent), Some(_)) = self.look(target)? else { return Ok(false) };
+        let there = parent.symlink_metadata(&target.name).ok().filter(Metadata::is_file);
+        let there = there.and_then(|there| there.modified().ok());
         Ok(entry
             .mtime
             .to_system()
@@ -25,17 +26,19 @@ impl Store {
             return Ok(Verdict::Would(Change::Create));
         };
         let is_same = match &entry.kind {
-            Kind::Directory => there.is_dir(),
-            _ if there.is_dir() => return Err(target.is_directory()),
+            Kind::Directory => there.is_directory,
+            _ if there.is_directory => return Err(target.is_directory()),
             Kind::File { size, root } => {
                 let content = Content { size: *size, root: *root };
-                there.is_file() && there.len() == *size && has(&parent, target, content)
+                there.is_file && there.bytes == *size && has(&parent, target, content)
             }
             Kind::Symlink { target: to } => {
                 let written = parent.read_link_contents(&target.name).ok();
                 written.is_some_and(|written| crate::entry::bytes(written.as_os_str()) == *to)
             }
         };
+        let there = parent.symlink_metadata(&target.name);
+        let there = there.map_err(|error| place::why("look at what is there", error))?;
         Ok(match (is_same, differs(&target.attributes, &there)) {
             (false, _) => Verdict::Would(Change::Replace),
             (true, true) => Verdict::Would(Change::Adjust),

@@ -1,7 +1,7 @@
 //! Receiving one file: verify, write, and give it its name.
 
 use super::partial::{self, Content, Partial};
-use super::place::{self, why, Attributes};
+use super::place::{self, why, Attributes, There};
 use super::ranges;
 use super::{Claim, Kept, Store, Target};
 use crate::entry::{Wanted, GROUP_BYTES};
@@ -9,9 +9,9 @@ use crate::wire::Why;
 use bao_tree::io::sync::DecodeResponseIter;
 use bao_tree::io::{BaoContentItem, DecodeError};
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::OpenOptions;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 
 /// A file that the sink wants. Holds the partial file's lock until it is dropped.
 #[derive(Debug)]
@@ -87,7 +87,8 @@ impl Reception {
     /// Everything was verified, in this run or at its beginning, under one lock: to the disk, then to its name.
     pub(super) fn finish(mut self) -> Result<Kept, Why> {
         let file = &self.partial.file;
-        let length = file.metadata().map_err(|error| why("look at the partial file", error))?.len();
+        let seen = file.metadata().map_err(|error| why("look at the partial file", error))?;
+        let length = seen.len();
         if length != self.partial.content.size {
             return Err(Why::Io("the partial file was changed by somebody else; send it again".into()));
         }
@@ -95,39 +96,35 @@ impl Reception {
             && !partial::hash(file, length).is_ok_and(|root| root == Some(self.partial.content.root))
         {
             // Nothing of it can be trusted.
-            _ = self.partial.remove(self.claim.root());
+            _ = self.partial.remove();
             return Err(Why::Mismatch);
         }
         let attributes: Attributes = self.target.attributes;
-        let kept = attributes.apply(file)?;
+        let kept = attributes.apply_to(file, &seen)?;
         if let Err(error) = file.sync_all() {
             // The system may now believe that pages are on the disk which are not. Only new ones can be trusted.
-            _ = self.partial.remove(self.claim.root());
+            _ = self.partial.remove();
             return Err(why("write to the disk", error));
         }
         let mut changed = Vec::new();
         let parent = place::make(self.claim.root(), &self.target.parents, &mut changed)?;
-        if parent.symlink_metadata(&self.target.name).is_ok_and(|metadata| metadata.is_dir()) {
+        if There::named(&parent, &self.target.name).is_ok_and(|there| there.is_directory) {
             return Err(self.target.is_directory());
         }
         self.store
             .back_up(&parent, &self.target.name, &self.target.path)
             .map_err(|error| why("keep a backup", error))?;
-        self.partial.remove_tree(self.claim.root()).map_err(|error| why("remove the tree file", error))?;
-        place::writable(&parent, || self.rename_to(&parent))
+        self.partial.remove_tree().map_err(|error| why("remove the tree file", error))?;
+        place::writable(&parent, || self.partial.rename(&parent, &self.target.name))
             .map_err(|error| why("give the file its name", error))?;
         self.named = true;
         changed.push(parent);
         self.claim.sync(changed).map_err(|error| why("write the directory to the disk", error))?;
         if self.claim.take_older() {
             // Whether they are gone does not matter to this file.
-            _ = self.partial.remove_older(self.claim.root(), &self.target.path);
+            _ = self.partial.remove_older(&self.target.path);
         }
         Ok(kept)
-    }
-
-    fn rename_to(&self, parent: &Dir) -> io::Result<()> {
-        self.claim.root().rename(self.partial.part(), parent, &self.target.name)
     }
 }
 
@@ -137,8 +134,8 @@ impl Drop for Reception {
             return;
         }
         // Nothing came: leave nothing.
-        match self.partial.is_new().unwrap_or(false) {
-            true => _ = self.partial.remove(self.claim.root()),
+        match self.partial.is_empty().unwrap_or(false) {
+            true => _ = self.partial.remove(),
             false => self.claim.left_behind(),
         }
     }

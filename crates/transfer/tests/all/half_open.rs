@@ -1,8 +1,9 @@
 //! Strangers who begin handshakes by the ten thousand and end none of them.
 //!
-//! The listening side is a process of its own, so that its memory can be measured: this program again, asked for the "test" `server`.
+//! The listening side is a process of its own, so that its memory can be measured: the first part of a test here.
 //! All 100 000: `cargo test --release -p afteryou-transfer --test all half_open -- --ignored --nocapture`.
 
+use crate::alone;
 use afteryou_transfer::dial::{udp_socket, Dialer};
 use afteryou_transfer::guard::{Guard, Limits};
 use afteryou_transfer::identity::Identity;
@@ -13,11 +14,10 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const SERVER: &str = "AFTERYOU_TEST_HALF_OPEN_SERVER";
 const SECRET: [u8; 16] = [9; 16];
 const MAX_GROWTH_MB: f64 = 64.0;
 
@@ -30,12 +30,8 @@ const PERSISTENT_EVERY: usize = 20;
 /// Addresses of those.
 const ADDRESSES: u8 = 200;
 
-#[test]
-#[ignore = "the listening side of the other tests, which start it"]
-fn server() {
-    if std::env::var_os(SERVER).is_none() {
-        return;
-    }
+/// The listening side, until it is killed.
+fn serve() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
         let identity = Identity::ephemeral().unwrap();
@@ -79,12 +75,8 @@ impl Drop for Server {
 
 impl Server {
     fn start() -> Server {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "half_open::server", "--ignored", "--nocapture"])
-            .env(SERVER, "1")
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let test = "half_open::five_thousand_half_open_attempts_cost_bounded_memory_and_keep_nobody_out";
+        let mut child = alone::again(test, "").stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let ticket = lines.by_ref().find_map(|line| line.unwrap().parse().ok()).unwrap();
         // What it says of its guests appears in this test's output.
@@ -220,6 +212,9 @@ fn survives(count: usize) {
 
 #[test]
 fn five_thousand_half_open_attempts_cost_bounded_memory_and_keep_nobody_out() {
+    if alone::part().is_some() {
+        return serve();
+    }
     survives(5_000);
 }
 

@@ -1,5 +1,6 @@
 //! Admission, disks, jobs and the corpus, over real sockets on loopback.
 
+mod alone;
 mod corpus;
 mod disk;
 mod door;

@@ -1,6 +1,6 @@
 //! Packets coming in.
 
-use super::{Connection, Fin, State};
+use super::{Arrival, Connection, Fin, State};
 use crate::error::Error;
 use crate::packet::{Kind, Packet};
 use afteryou_base::{Span, Time};
@@ -12,6 +12,8 @@ use afteryou_sender::Progress;
 
 /// libutp's slack for acks that were overtaken, packets.
 const ACK_SLACK: u16 = 3;
+/// The part of a connection's share of memory that may lie ready for the next payloads.
+const SPARE_FRACTION: u64 = 3;
 /// Most doublings of the timeout that go on while the peer answers that it is full.
 const FULL_PEER_BACKOFF: u32 = 2;
 /// `timestamp_difference` values that mean "no sample".
@@ -20,10 +22,23 @@ const NO_SAMPLE: [u32; 2] = [0, 0x7FFF_FFFF];
 impl Connection {
     /// A packet for this connection arrives.
     pub fn handle(&mut self, now: Time, packet: &Packet<'_>) {
+        self.handle_stamped(now, Some(now), packet);
+    }
+
+    /// As [`handle`](Connection::handle), of a packet whose time of arrival the system has noted. Of a batch with one stamp
+    /// the first packet alone is a sample of delay: the others may have left, and arrived, later.
+    pub fn handle_arrival(&mut self, at: Arrival, packet: &Packet<'_>) {
+        let is_new = self.stamp.replace(at.stamp) != Some(at.stamp);
+        self.handle_stamped(at.now, is_new.then_some(at.stamp), packet);
+    }
+
+    fn handle_stamped(&mut self, now: Time, stamp: Option<Time>, packet: &Packet<'_>) {
         match (self.state, packet.header.kind) {
             (State::Closed(_), _) => {}
             (_, Kind::Reset) => self.handle_reset(packet),
-            (State::SynSent { resends }, Kind::State) => self.handle_syn_answer(now, packet, resends),
+            (State::SynSent { resends }, Kind::State) => {
+                self.handle_syn_answer(now, stamp, packet, resends);
+            }
             (State::SynSent { .. }, _) => {}
             // The answer to the SYN was lost: give it again.
             (State::SynReceived, Kind::Syn) => {
@@ -31,7 +46,7 @@ impl Connection {
                 self.receiver.acknowledge_now(now);
             }
             (_, Kind::Syn) => self.receiver.acknowledge_now(now),
-            (_, kind) => self.handle_established(now, packet, kind),
+            (_, kind) => self.handle_established(now, stamp, packet, kind),
         }
     }
 
@@ -58,7 +73,7 @@ impl Connection {
     }
 
     /// The ST_STATE that answers our SYN carries the peer's *next* number.
-    fn handle_syn_answer(&mut self, now: Time, packet: &Packet<'_>, resends: u32) {
+    fn handle_syn_answer(&mut self, now: Time, stamp: Option<Time>, packet: &Packet<'_>, resends: u32) {
         if packet.header.ack_nr != self.board.next_seq().wrapping_sub(1) {
             return;
         }
@@ -67,7 +82,7 @@ impl Connection {
         }
         self.state = State::Connected;
         self.receiver = super::receiver_of(&self.config, packet.header.seq_nr.wrapping_sub(1));
-        self.note_peer(now, packet);
+        self.note_peer(stamp, packet);
         self.show_long_sack = false;
         self.congestion.start(now);
         // Tells the peer that its answer has arrived, so that it may speak first.
@@ -77,7 +92,7 @@ impl Connection {
         self.timers.confirm(now, self.rto.get());
     }
 
-    fn handle_established(&mut self, now: Time, packet: &Packet<'_>, kind: Kind) {
+    fn handle_established(&mut self, now: Time, stamp: Option<Time>, packet: &Packet<'_>, kind: Kind) {
         if !self.board.accepts(packet.header.ack_nr, ACK_SLACK) {
             return;
         }
@@ -89,7 +104,7 @@ impl Connection {
         }
         self.timers.heard();
         self.liveness.heard(now);
-        self.note_peer(now, packet);
+        self.note_peer(stamp, packet);
         if self.peer_window < u64::from(self.config.payload) {
             self.timers.peer_is_full(now);
             self.rto.limit_backoff(FULL_PEER_BACKOFF);
@@ -134,6 +149,8 @@ impl Connection {
         let min_rtt = self.congestion.rtt().min();
         let mut taken = self.board.begin_ack(now, min_rtt);
         self.board.acknowledge(header.ack_nr, packet.sack, covers, &mut taken);
+        let spare = self.share / SPARE_FRACTION;
+        self.board.take_arrived().for_each(|payload| self.unsent.reuse(payload, spare));
         let progress = &taken.progress;
         if progress.packets == 0 {
             if header.kind == Kind::State && self.board.is_newest_ack(header.ack_nr) {

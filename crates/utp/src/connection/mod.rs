@@ -46,6 +46,15 @@ use receiver::{AckPolicy, Receiver};
 use scoreboard::Scoreboard;
 use send_buffer::SendBuffer;
 
+/// When a packet came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When it is handled.
+    pub now: Time,
+    /// When the system received it. Packets that came as one batch have one stamp, which is the first one's.
+    pub stamp: Time,
+}
+
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -85,6 +94,8 @@ pub struct Connection {
     flight_limit: FlightLimit,
     /// `now − timestamp` of the newest packet, taken when it arrived.
     timestamp_difference_us: u32,
+    /// When the newest packet arrived.
+    stamp: Option<Time>,
     rto: Rto,
     timers: timers::Timers,
     liveness: liveness::Liveness,
@@ -176,7 +187,7 @@ impl Connection {
         let mut connection = Connection::new(config, controller, State::SynReceived, ids, seq_nr, ack_nr);
         // As long as the initiator tries: its answer to ours may take longer than its first timeout.
         connection.timers.start(now, connection.rto.get() * ((2 << SYN_RESENDS) - 1));
-        connection.note_peer(now, syn);
+        connection.note_peer(Some(now), syn);
         connection.show_long_sack = connection.peer_reads_long_sacks;
         connection.receiver.acknowledge_now(now);
         connection
@@ -209,6 +220,7 @@ impl Connection {
             peer_window: u64::from(config.payload),
             flight_limit: FlightLimit::new(config.payload),
             timestamp_difference_us: 0,
+            stamp: None,
             rto: Rto::new(config.min_rto),
             timers: timers::Timers::default(),
             liveness: liveness::Liveness::default(),
@@ -261,7 +273,7 @@ impl Connection {
     /// Most bytes to hold for sending.
     fn send_limit(&self) -> u64 {
         // Two windows keep the network busy; a larger backlog would only be late to hear of a change of plans.
-        let limit = (2 * self.congestion.controller().directive().cwnd)
+        let limit = (2 * self.congestion.controller().directive().cwnd.min(self.peer_window))
             .clamp(MIN_SEND_BUFFER, self.config.send_buffer.max(MIN_SEND_BUFFER));
         // Two packets go on however little memory is left.
         limit.min(self.share.max(2 * u64::from(self.config.payload)))
@@ -289,6 +301,13 @@ impl Connection {
         self.state = State::Closed(Some(Error::OutOfMemory));
         self.receiver.forget_waiting();
         self.unsent = SendBuffer::new(self.config.payload);
+    }
+
+    /// Most bytes to hand to the system in one piece: what leaves in a millisecond at the current rate. A longer train would
+    /// be the queue that it measures.
+    pub(crate) fn burst(&mut self) -> u64 {
+        let rate = self.congestion.pacing_rate().unwrap_or(0);
+        rate.saturating_mul(BURST.as_micros()) / 1_000_000
     }
 
     /// From here on each direction may hold so many bytes, packets that keep it going always excepted.
@@ -435,8 +454,11 @@ impl Connection {
     }
 
     /// What every packet of the peer tells: its clock, its window, what it reads.
-    fn note_peer(&mut self, now: Time, packet: &Packet<'_>) {
-        self.timestamp_difference_us = self.timestamp(now).wrapping_sub(packet.header.timestamp_us);
+    /// `stamp` is the time of arrival, none if it was another packet's.
+    fn note_peer(&mut self, stamp: Option<Time>, packet: &Packet<'_>) {
+        if let Some(stamp) = stamp {
+            self.timestamp_difference_us = self.timestamp(stamp).wrapping_sub(packet.header.timestamp_us);
+        }
         self.peer_window = u64::from(packet.header.wnd_size);
         self.peer_reads_long_sacks |=
             self.config.recovery.uses_long_bitmaps() && packet.sack.is_some_and(|sack| sack.is_long());
@@ -483,6 +505,9 @@ fn receiver_of(config: &Config, ack_nr: u16) -> Receiver {
         false => receiver.only_counting(),
     }
 }
+
+/// The longest burst in one piece, see [`Connection::burst`].
+const BURST: Span = Span::from_millis(1);
 
 /// Free send buffer worth waking a writer for, bytes.
 const WORTH_WAKING: u64 = 16 << 10;

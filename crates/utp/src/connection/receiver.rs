@@ -4,14 +4,11 @@ pub use super::reorder::MAX_REORDER;
 use super::reorder::{Held, Reorder, ALLOCATION};
 use crate::sack::MAX_LEN;
 use afteryou_base::{Span, Time};
-use bytes::{Buf, BytesMut};
 use std::collections::VecDeque;
 
-/// Payloads up to this long are joined: the buffer counts payload, and a piece of memory for each byte of it would take
-/// sixty times as much…
-const SMALL: usize = 256;
-/// …into pieces of about this length.
-const JOINED: usize = 4096;
+/// Payloads are joined: the buffer counts payload, and a piece of memory for each byte of it would take sixty times as much. A
+/// piece is as large as what is there to be read, and no larger than this, bytes.
+const LARGEST_PIECE: u64 = 64 << 10;
 /// The first packets are acknowledged one by one: a sender that starts with a window of one packet would wait for the
 /// delay each time.
 const QUICK_PACKETS: u32 = 8;
@@ -57,24 +54,15 @@ pub struct Receiver {
 /// Bytes that can be read.
 #[derive(Debug)]
 struct Piece {
-    bytes: BytesMut,
-    /// Until all of it has been read, bytes.
-    memory: u64,
+    bytes: Vec<u8>,
+    /// So many of them have been read.
+    read: usize,
 }
 
 impl Piece {
-    fn new(bytes: BytesMut) -> Piece {
-        let mut piece = Piece { bytes, memory: 0 };
-        piece.measure();
-        piece
-    }
-
-    /// Looks how much memory it takes now; how much more that is.
-    fn measure(&mut self) -> u64 {
-        let before = self.memory;
-        let memory = (self.bytes.capacity() + size_of::<Piece>()) as u64 + ALLOCATION;
-        self.memory = before.max(memory);
-        self.memory - before
+    /// Memory that it takes, bytes.
+    fn memory(&self) -> u64 {
+        (self.bytes.capacity() + size_of::<Piece>()) as u64 + ALLOCATION
     }
 }
 
@@ -193,8 +181,11 @@ impl Receiver {
         let had_gap = self.has_gap();
         if ahead == 0 && !had_gap {
             self.waiting.pass();
-            let held = self.waiting.hold(payload);
-            self.take_in_order(held);
+            self.take_in_order(payload.len() as u64);
+            match self.waiting.only_counts() {
+                true => self.buffered -= payload.len() as u64,
+                false => self.keep(payload),
+            }
         } else {
             self.waiting.insert(ahead, payload);
             self.advance();
@@ -235,34 +226,39 @@ impl Receiver {
         // Nothing follows the end, even if it came before the end was known.
         while !self.complete {
             let Some(held) = self.waiting.pop() else { break };
-            self.take_in_order(held);
+            self.take_in_order(held.bytes());
+            match held {
+                Held::Kept(payload) => self.keep(&payload),
+                Held::Counted(len) => self.buffered -= u64::from(len),
+            }
         }
         if self.complete {
             self.buffered -= self.waiting.clear();
         }
     }
 
-    fn take_in_order(&mut self, held: Held) {
+    fn take_in_order(&mut self, len: u64) {
         self.ack_nr = self.ack_nr.wrapping_add(1);
-        self.received += held.bytes();
+        self.received += len;
         self.complete = self.fin == Some(self.ack_nr);
-        match held {
-            Held::Kept(payload) => self.keep(payload),
-            Held::Counted(len) => self.buffered -= u64::from(len),
-        }
     }
 
     /// Appends to what can be read.
-    fn keep(&mut self, payload: BytesMut) {
+    fn keep(&mut self, payload: &[u8]) {
+        if payload.is_empty() {
+            return;
+        }
         match self.readable.back_mut() {
-            Some(last) if payload.len() <= SMALL && last.bytes.len() + payload.len() <= JOINED => {
-                last.bytes.extend_from_slice(&payload);
-                self.readable_memory += last.measure();
+            Some(last) if last.bytes.capacity() - last.bytes.len() >= payload.len() => {
+                last.bytes.extend_from_slice(payload);
             }
-            _ if payload.is_empty() => {}
             _ => {
-                let piece = Piece::new(payload);
-                self.readable_memory += piece.memory;
+                let affordable = self.share.saturating_mul(2).saturating_sub(self.memory());
+                let room = self.readable_memory.min(LARGEST_PIECE).min(affordable).max(payload.len() as u64);
+                let mut bytes = Vec::with_capacity(room as usize);
+                bytes.extend_from_slice(payload);
+                let piece = Piece { bytes, read: 0 };
+                self.readable_memory += piece.memory();
                 self.readable.push_back(piece);
             }
         }
@@ -327,11 +323,13 @@ impl Receiver {
         let mut n = 0;
         while n < buf.len() {
             let Some(front) = self.readable.front_mut() else { break };
-            let take = front.bytes.len().min(buf.len() - n);
-            front.bytes.copy_to_slice(&mut buf[n..n + take]);
+            let unread = &front.bytes[front.read..];
+            let take = unread.len().min(buf.len() - n);
+            buf[n..n + take].copy_from_slice(&unread[..take]);
             n += take;
-            if front.bytes.is_empty() {
-                self.readable_memory -= front.memory;
+            front.read += take;
+            if front.read == front.bytes.len() {
+                self.readable_memory -= front.memory();
                 self.readable.pop_front();
             }
         }
@@ -343,7 +341,7 @@ impl Receiver {
 
     /// Throws away what can be read: nobody is going to.
     pub fn discard(&mut self, now: Time) {
-        let unread: u64 = self.readable.drain(..).map(|piece| piece.bytes.len() as u64).sum();
+        let unread: u64 = self.readable.drain(..).map(|piece| (piece.bytes.len() - piece.read) as u64).sum();
         self.buffered -= unread;
         self.readable_memory = 0;
         self.shrink();

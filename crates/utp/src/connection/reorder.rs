@@ -59,14 +59,6 @@ impl Reorder {
         Reorder { next: 0, arrived: BitRing::default(), slots, payloads: 0, mark: None }
     }
 
-    /// What is held of this payload.
-    pub fn hold(&self, payload: &[u8]) -> Held {
-        match self.slots {
-            Slots::Kept(_) => Held::Kept(BytesMut::from(payload)),
-            Slots::Counted(_) => Held::Counted(payload.len() as u32),
-        }
-    }
-
     /// Are payloads counted only?
     pub fn only_counts(&self) -> bool {
         matches!(self.slots, Slots::Counted(_))

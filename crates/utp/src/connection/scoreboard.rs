@@ -78,6 +78,8 @@ pub struct Scoreboard {
     board: Board,
     /// Payload of each packet on the board.
     bodies: VecDeque<Body>,
+    /// Payloads that have left the board, until [`take_arrived`](Scoreboard::take_arrived).
+    arrived: Vec<Vec<u8>>,
     /// Sequence number of the front.
     first_seq: u16,
     /// Lost packets that go at once.
@@ -111,6 +113,7 @@ impl Scoreboard {
         Scoreboard {
             board: Board::new(keeps_stamps),
             bodies: VecDeque::new(),
+            arrived: Vec::new(),
             first_seq,
             urgent: BTreeSet::new(),
             sacked: BitRing::default(),
@@ -260,6 +263,11 @@ impl Scoreboard {
         (0..).zip(words.map(|(word, known)| word & !known)).find(|(_, new)| *new != 0)
     }
 
+    /// Takes the payloads that the latest acknowledgement has taken off the board.
+    pub fn take_arrived(&mut self) -> impl Iterator<Item = Vec<u8>> + '_ {
+        self.arrived.drain(..)
+    }
+
     /// The oldest packets have arrived.
     fn take_oldest(&mut self, packets: usize, taken: &mut Taken) {
         let una = self.board.una();
@@ -271,9 +279,10 @@ impl Scoreboard {
         while self.urgent.first().is_some_and(|index| *index < end) {
             self.urgent.pop_first();
         }
-        for _ in 0..packets {
-            self.bodies.pop_front();
-        }
+        self.arrived.extend(self.bodies.drain(..packets).filter_map(|body| match body {
+            Body::Data(payload) => Some(payload),
+            Body::Zeros(_) | Body::Fin => None,
+        }));
         if self.bodies.is_empty() {
             self.bodies.shrink_to(SPARE_BODIES);
         }

@@ -9,12 +9,16 @@ use std::collections::VecDeque;
 
 /// Places for payloads that stay when nothing is waiting.
 const SPARE_PAYLOADS: usize = 64;
+/// Most allocations that are kept while data flows.
+const SPARE_ALLOCATIONS: u64 = 2048;
 
 /// Payloads waiting to be sent.
 #[derive(Debug)]
 pub struct SendBuffer {
     full: usize,
     payloads: VecDeque<Vec<u8>>,
+    /// Empty payloads, for those that come next.
+    spare: Vec<Vec<u8>>,
     /// Zeros after all payloads.
     zeros: u64,
     bytes: u64,
@@ -23,7 +27,7 @@ pub struct SendBuffer {
 impl SendBuffer {
     /// An empty buffer that cuts payloads of `full` bytes.
     pub fn new(full: u32) -> SendBuffer {
-        SendBuffer { full: full as usize, payloads: VecDeque::new(), zeros: 0, bytes: 0 }
+        SendBuffer { full: full as usize, payloads: VecDeque::new(), spare: Vec::new(), zeros: 0, bytes: 0 }
     }
 
     /// Bytes waiting.
@@ -34,7 +38,8 @@ impl SendBuffer {
     /// Memory in use, bytes.
     pub fn memory(&self) -> u64 {
         let payloads = self.payloads.capacity() * size_of::<Vec<u8>>();
-        self.bytes - self.zeros + payloads as u64 + self.payloads.len() as u64 * ALLOCATION
+        let spare = self.spare.len() as u64 * (self.full as u64 + ALLOCATION);
+        self.bytes - self.zeros + payloads as u64 + self.payloads.len() as u64 * ALLOCATION + spare
     }
 
     /// Nothing is waiting.
@@ -75,13 +80,34 @@ impl SendBuffer {
     fn store(&mut self, mut data: &[u8]) {
         while !data.is_empty() {
             if self.payloads.back().is_none_or(|last| last.len() == self.full) {
-                self.payloads.push_back(Vec::with_capacity(self.full.min(data.len().next_power_of_two())));
+                let room = self.full.min(data.len().next_power_of_two());
+                self.payloads.push_back(self.spare.pop().unwrap_or_else(|| Vec::with_capacity(room)));
             }
             let Some(last) = self.payloads.back_mut() else { return };
             let (now, later) = data.split_at(data.len().min(self.full - last.len()));
             last.extend_from_slice(now);
             data = later;
         }
+    }
+
+    /// Keeps the memory of a payload that has arrived, as long as there are at most `spare` bytes of that. Payloads made and
+    /// freed by several threads would leave a window's worth of memory in the allocator's arena of each.
+    pub fn reuse(&mut self, mut payload: Vec<u8>, spare: u64) {
+        let spare = spare / (self.full as u64 + ALLOCATION);
+        if (self.spare.len() as u64) < spare.min(SPARE_ALLOCATIONS) && payload.capacity() == self.full {
+            payload.clear();
+            self.spare.push(payload);
+        }
+    }
+
+    /// Is memory of payloads that have arrived kept?
+    pub fn has_spare(&self) -> bool {
+        !self.spare.is_empty()
+    }
+
+    /// Gives back the memory of payloads that have arrived: nothing has been sent for long.
+    pub fn forget_spare(&mut self) {
+        self.spare = Vec::new();
     }
 
     /// Length of the next payload.
@@ -135,6 +161,20 @@ mod tests {
             assert_eq!(taken(&mut counted), taken(&mut written), "{n}, {zeros}, {m}");
             assert!(counted.is_empty());
         }
+    }
+
+    #[test]
+    fn payloads_that_have_arrived_lend_their_memory_to_the_next_ones_within_a_bound() {
+        let mut buffer = SendBuffer::new(100);
+        buffer.write(&[1; 1000]);
+        taken(&mut buffer).into_iter().for_each(|payload| buffer.reuse(payload, 4 * (100 + ALLOCATION)));
+        assert_eq!(buffer.spare.len(), 4);
+        let before = buffer.memory();
+        buffer.write(&[2; 250]);
+        assert_eq!((buffer.spare.len(), buffer.memory()), (1, before - 50));
+        assert_eq!(taken(&mut buffer).concat(), [2; 250]);
+        buffer.forget_spare();
+        assert!(!buffer.has_spare());
     }
 
     #[test]

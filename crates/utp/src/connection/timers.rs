@@ -138,6 +138,9 @@ impl Timers {
     }
 }
 
+/// How long the memory of payloads that have arrived is kept for the next ones.
+const SPARE: Span = Span::from_secs(1);
+
 impl Connection {
     /// When [`handle_deadline`](Connection::handle_deadline) is to be called at the latest.
     pub fn deadline(&self) -> Option<Time> {
@@ -148,9 +151,9 @@ impl Connection {
                 let pacing = self.congestion.pacing_deadline();
                 let waits_to_send = !self.board.is_empty() || pacing < Time::NEVER;
                 let wake = if waits_to_send { self.congestion.wake_at() } else { Time::NEVER };
-                let others = [self.receiver.ack_at(), self.liveness.look_at()];
+                let others = [self.receiver.ack_at(), self.liveness.look_at(), self.spare_until()];
                 let others = others.map(|at| at.unwrap_or(Time::NEVER));
-                let earliest = self.timers.next().min(pacing).min(wake).min(others[0]).min(others[1]);
+                let earliest = others.into_iter().fold(self.timers.next().min(pacing).min(wake), Time::min);
                 (earliest < Time::NEVER).then_some(earliest)
             }
         }
@@ -195,11 +198,20 @@ impl Connection {
         if expired(&mut self.timers.keepalive, now) && !opening {
             self.receiver.acknowledge_now(now);
         }
+        if self.spare_until().is_some_and(|at| at <= now) {
+            self.unsent.forget_spare();
+        }
         if self.congestion.pacing_deadline() <= now {
             self.congestion.clear_pacing_deadline();
         }
         self.congestion.refresh();
         self.congestion.wake(now);
+    }
+
+    /// When the memory kept for the next payloads is given back: the application has sent nothing for a while.
+    fn spare_until(&self) -> Option<Time> {
+        let is_kept = self.board.is_empty() && self.unsent.has_spare();
+        is_kept.then(|| self.timers.last_acknowledged() + SPARE)
     }
 
     fn handle_handshake_timeout(&mut self, now: Time) {

@@ -1,16 +1,17 @@
 //! The task that moves datagrams between the socket and the connections.
 
+use super::batch::Batch;
 use super::socket::Socket;
 use super::Inner;
+use crate::connection::Arrival;
 use afteryou_base::Time;
 use afteryou_sockets::{Incoming, Messages};
 use std::future::poll_fn;
 use std::io;
-use std::net::SocketAddr;
 use std::pin::{pin, Pin};
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::time::Sleep;
 
 /// Datagrams read before sending gets its turn.
@@ -35,7 +36,7 @@ enum Reading {
 /// Runs until the endpoint is dropped and its last connection has ended.
 pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
     let (mut buf, mut messages) = (vec![0; MAX_DATAGRAM], Messages::default());
-    let mut out = Vec::new();
+    let mut out = Batch::default();
     let mut alarm = pin!(tokio::time::sleep(Duration::ZERO));
     loop {
         // Awake already: a task that wakes itself up makes the runtime rouse another worker, for nothing.
@@ -52,7 +53,8 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
             if out.is_empty() {
                 break deadline;
             }
-            send(&socket, &mut out).await;
+            send(&socket, &out).await;
+            out.clear();
         };
         if inner.is_done() {
             inner.table().die();
@@ -83,19 +85,32 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
     }
 }
 
-/// Reads a batch.
+/// Reads some datagrams. Those that came as one batch have one lock, one reading of the clock and one time of arrival.
 fn receive(
     inner: &Inner,
     mut read: impl FnMut(&mut [u8]) -> io::Result<Incoming>,
     buf: &mut [u8],
 ) -> Reading {
-    for _ in 0..READ_BATCH {
+    let mut datagrams = 0;
+    while datagrams < READ_BATCH {
         match read(buf) {
             Ok(incoming) => {
                 // Taken right after the read: a delay measured later would count our own work as queue.
                 let now = inner.now();
+                let age = incoming.arrived.and_then(|_| incoming.age(SystemTime::now())).unwrap_or_default();
+                let mut table = inner.table();
+                // The wall clock may have been set. Nothing has waited for longer than since the buffer was empty.
+                let arrived = Time(now.0.saturating_sub(u64::try_from(age.as_nanos()).unwrap_or(u64::MAX)));
+                let stamp = arrived.max(table.socket_buffer.empty_at()).min(now);
                 for datagram in incoming.datagrams(buf) {
-                    inner.table().receive(&inner.config, now, incoming.from, datagram, super::random_u16);
+                    table.receive(
+                        &inner.config,
+                        Arrival { now, stamp },
+                        incoming.from,
+                        datagram,
+                        super::random_u16,
+                    );
+                    datagrams += 1;
                 }
             }
             Err(error) => match error.kind() {
@@ -104,7 +119,7 @@ fn receive(
                     return Reading::Drained;
                 }
                 // Windows reports an earlier datagram's ICMP here; it says nothing about this socket.
-                io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted => {}
+                io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted => datagrams += 1,
                 _ => return Reading::Failed,
             },
         }
@@ -113,9 +128,9 @@ fn receive(
 }
 
 /// Sends everything in `out`. What the system refuses is lost, as it might be anywhere on the way.
-async fn send(socket: &Socket, out: &mut Vec<(SocketAddr, Vec<u8>)>) {
-    for (peer, datagram) in out.drain(..) {
-        let _ = socket.send_to(&datagram, peer).await;
+async fn send(socket: &Socket, out: &Batch) {
+    for (train, bytes) in out.trains() {
+        let _ = socket.send_to(bytes, train.segment, train.peer).await;
     }
 }
 

@@ -1,5 +1,6 @@
 //! Many connections over one UDP socket, as tokio streams.
 
+mod batch;
 mod budget;
 mod driver;
 mod farewells;

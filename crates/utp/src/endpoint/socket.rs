@@ -36,7 +36,7 @@ impl Socket {
     /// Has the current runtime watch a socket, whose packets carry `dscp`.
     pub(super) fn new(socket: UdpSocket, dscp: u8) -> io::Result<Socket> {
         let tos = dscp << 2;
-        let options = Options { own_tos: Some(tos), ..Options::default() };
+        let options = Options { own_tos: Some(tos), arrival: true, batches: true, ..Options::default() };
         let control = Control::new(SockRef::from(&socket), options)?;
         Ok(Socket { registered: register(socket, Interest::READABLE)?, control, tos })
     }
@@ -73,9 +73,9 @@ impl Socket {
         self.registered.readable().await.map(drop)
     }
 
-    /// Sends a datagram, as soon as the system takes it.
-    pub(super) async fn send_to(&self, datagram: &[u8], peer: SocketAddr) -> io::Result<()> {
-        let outgoing = Outgoing { tos: self.tos, ..Outgoing::new(peer, datagram) };
+    /// Sends datagrams of `segment` bytes each, the last one of what is left, as soon as the system takes them.
+    pub(super) async fn send_to(&self, bytes: &[u8], segment: usize, peer: SocketAddr) -> io::Result<()> {
+        let outgoing = Outgoing { tos: self.tos, segment: Some(segment), ..Outgoing::new(peer, bytes) };
         #[cfg(unix)]
         return self.when_writable(|socket| self.control.send(SockRef::from(socket), &outgoing)).await;
         #[cfg(not(unix))]
@@ -146,7 +146,7 @@ mod tests {
         let [here, there] = [here, there].map(|socket| Socket::new(socket, 1).unwrap());
         for round in 0..3 {
             for _ in 0..=round {
-                here.send_to(&[round], to).await.unwrap();
+                here.send_to(&[round], 1, to).await.unwrap();
             }
             timeout(Duration::from_secs(60), there.readable()).await.unwrap().unwrap();
             let mut buf = [0; 10];
@@ -164,6 +164,18 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[tokio::test]
+    async fn a_train_arrives_as_one_batch_with_the_kernels_time() {
+        let [from, to] = [(); 2].map(|()| Socket::new(bind(local()).unwrap(), 1).unwrap());
+        let address = to.registered.get_ref().local_addr().unwrap();
+        from.send_to(&[7; 5500], 1000, address).await.unwrap();
+        timeout(Duration::from_secs(60), to.readable()).await.unwrap().unwrap();
+        let incoming = to.try_recv_from(&mut Messages::default(), &mut [0; 65_536]).unwrap();
+        assert_eq!((incoming.bytes, incoming.stride), (5500, 1000));
+        assert!(incoming.arrived.is_some());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
     async fn packets_carry_the_service_class_and_no_ecn() {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let address = address.parse().unwrap();
@@ -172,12 +184,15 @@ mod tests {
             let control = Control::new(SockRef::from(&to), seeing).unwrap();
             let from = Socket::new(from, afteryou_base::dscp::LE).unwrap();
             assert!(from.dscp_is_set());
-            from.send_to(b"hello", to.local_addr().unwrap()).await.unwrap();
             to.set_nonblocking(false).unwrap();
             to.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-            let incoming =
-                control.receive(SockRef::from(&to), &mut Messages::default(), &mut [0; 9]).unwrap();
-            assert_eq!(incoming.tos, Some(0b0000_0100));
+            // A train is cut into datagrams, each of which has the byte.
+            from.send_to(&[7; 2500], 1000, to.local_addr().unwrap()).await.unwrap();
+            for bytes in [1000, 1000, 500] {
+                let incoming =
+                    control.receive(SockRef::from(&to), &mut Messages::default(), &mut [0; 3000]).unwrap();
+                assert_eq!((incoming.bytes, incoming.tos), (bytes, Some(0b0000_0100)));
+            }
         }
     }
 }

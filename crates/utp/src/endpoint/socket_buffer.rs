@@ -35,6 +35,11 @@ impl SocketBuffer {
         self.empty_at = now;
     }
 
+    /// When nothing was left to read for the last time.
+    pub(super) fn empty_at(&self) -> Time {
+        self.empty_at
+    }
+
     /// Notes that a connection has data, and returns its part.
     pub(super) fn share(&mut self, now: Time, activity: &mut Activity) -> Option<SocketShare> {
         let period = now.since(Time::ZERO).as_nanos() / PERIOD.as_nanos() + 1;

@@ -1,5 +1,6 @@
 //! All connections of an endpoint: who they are, when they want attention, who waits for them.
 
+use super::batch::Batch;
 use super::budget::{Budget, STALE};
 use super::farewells::Farewells;
 use super::handle::{Handle, Key};
@@ -8,7 +9,7 @@ use super::resets::Resets;
 use super::socket_buffer::{Activity, SocketBuffer};
 use super::{EndpointConfig, EndpointStatistics};
 use crate::connection::receiver::ALWAYS_TAKEN;
-use crate::connection::Connection;
+use crate::connection::{Arrival, Connection};
 use crate::error::Error;
 use crate::packet::{Header, Kind, Packet};
 use afteryou_base::Time;
@@ -17,8 +18,6 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::task::Waker;
 
-/// Datagrams made in one go before the lock is released.
-const BATCH: usize = 64;
 /// Below this many places the table does not shrink.
 const MIN_CAPACITY: usize = 256;
 /// A connection id that libutp resets: its partner id would not fit in 16 bits.
@@ -183,7 +182,7 @@ impl Table {
     pub(super) fn receive(
         &mut self,
         config: &EndpointConfig,
-        now: Time,
+        at: Arrival,
         peer: SocketAddr,
         datagram: &[u8],
         random: impl FnMut() -> u16,
@@ -192,26 +191,26 @@ impl Table {
             return;
         };
         match packet.header.kind {
-            Kind::Syn => self.receive_syn(config, now, peer, &packet, random),
-            Kind::Reset => self.receive_reset(now, peer, &packet),
-            _ => self.receive_other(now, peer, &packet),
+            Kind::Syn => self.receive_syn(config, at, peer, &packet, random),
+            Kind::Reset => self.receive_reset(at, peer, &packet),
+            _ => self.receive_other(at, peer, &packet),
         }
-        if self.budget.searches(now) {
-            self.drop_stale(now);
+        if self.budget.searches(at.now) {
+            self.drop_stale(at.now);
         }
     }
 
     fn receive_syn(
         &mut self,
         config: &EndpointConfig,
-        now: Time,
+        at: Arrival,
         peer: SocketAddr,
         packet: &Packet<'_>,
         mut random: impl FnMut() -> u16,
     ) {
         let key = (peer, packet.header.connection_id.wrapping_add(1));
         if self.entries.contains_key(&key) {
-            return self.deliver(now, key, packet);
+            return self.deliver(at, key, packet);
         }
         let accepts = config.accepts && !self.closing && self.accepted.len() < config.backlog;
         // Silence, not a reset: the peer asks again, and by then there may be room.
@@ -219,7 +218,7 @@ impl Table {
             return;
         }
         let controller = (config.controller)(setup(config, &mut random));
-        let connection = Connection::accept(config.connection.clone(), controller, now, packet, random());
+        let connection = Connection::accept(config.connection.clone(), controller, at.now, packet, random());
         self.farewells.remove(&key);
         self.insert(key, connection, true);
     }
@@ -241,42 +240,42 @@ impl Table {
 
     /// A reset may carry either of the two ids, and up to three connections to that peer use it. Which one is meant, the number that
     /// it answers says.
-    fn receive_reset(&mut self, now: Time, peer: SocketAddr, packet: &Packet<'_>) {
+    fn receive_reset(&mut self, at: Arrival, peer: SocketAddr, packet: &Packet<'_>) {
         let id = packet.header.connection_id;
         for key in [(peer, id), (peer, id.wrapping_add(1)), (peer, id.wrapping_sub(1))] {
             if !self.entries.get(&key).is_some_and(|entry| entry.connection.may_be_reset_by(id)) {
                 continue;
             }
-            self.deliver(now, key, packet);
+            self.deliver(at, key, packet);
             if self.entries.get(&key).is_none_or(|entry| entry.connection.is_closed()) {
                 return;
             }
         }
     }
 
-    fn receive_other(&mut self, now: Time, peer: SocketAddr, packet: &Packet<'_>) {
+    fn receive_other(&mut self, at: Arrival, peer: SocketAddr, packet: &Packet<'_>) {
         let key = (peer, packet.header.connection_id);
         if self.entries.contains_key(&key) {
-            return self.deliver(now, key, packet);
+            return self.deliver(at, key, packet);
         }
         if let Some(farewell) = self.farewells.get(&key) {
-            self.stray.extend(farewell.answer(now, packet).map(|datagram| (peer, datagram)));
+            self.stray.extend(farewell.answer(at.now, packet).map(|datagram| (peer, datagram)));
             return;
         }
-        if self.resets.admit(now, peer, packet.header.connection_id) {
+        if self.resets.admit(at.now, peer, packet.header.connection_id) {
             self.stray.push_back((peer, reset_for(&packet.header)));
         }
     }
 
-    fn deliver(&mut self, now: Time, key: Key, packet: &Packet<'_>) {
+    fn deliver(&mut self, at: Arrival, key: Key, packet: &Packet<'_>) {
         if let Some(entry) = self.entries.get_mut(&key) {
             entry.connection.set_share(self.budget.share());
             if let (Kind::Data, Some(share)) =
-                (packet.header.kind, self.socket_buffer.share(now, &mut entry.activity))
+                (packet.header.kind, self.socket_buffer.share(at.now, &mut entry.activity))
             {
                 entry.connection.set_socket_share(share);
             }
-            entry.connection.handle(now, packet);
+            entry.connection.handle_arrival(at, packet);
             self.touch(key);
         }
     }
@@ -341,20 +340,17 @@ impl Table {
     }
 
     /// Fills `out` with datagrams to send; what is left over is found the next time.
-    pub(super) fn transmit(
-        &mut self,
-        config: &EndpointConfig,
-        now: Time,
-        out: &mut Vec<(SocketAddr, Vec<u8>)>,
-    ) {
-        out.extend(self.stray.drain(..));
-        while out.len() < BATCH {
+    pub(super) fn transmit(&mut self, config: &EndpointConfig, now: Time, out: &mut Batch) {
+        for (peer, datagram) in self.stray.drain(..) {
+            out.push(peer, &datagram);
+        }
+        while !out.is_full() {
             let Some(key) = self.busy.pop_front() else { return };
             let Some(entry) = self.entries.get_mut(&key) else { continue };
-            entry.connection.set_share(self.budget.share());
-            let mut datagram = Vec::with_capacity(entry.connection.max_datagram());
-            if entry.connection.poll_transmit(now, &mut datagram) {
-                out.push((key.0, datagram));
+            let connection = &mut entry.connection;
+            connection.set_share(self.budget.share());
+            let most = usize::try_from(connection.burst()).unwrap_or(usize::MAX);
+            if out.fill(key.0, most, |out| connection.poll_transmit(now, out)) {
                 self.busy.push_back(key); // others first, then this one again
                 continue;
             }

@@ -1,6 +1,7 @@
 //! Connections in virtual time and endpoints on loopback.
 
 mod ack_batches;
+mod arrivals;
 #[allow(dead_code)] // the fuzz targets use the rest of this body
 #[path = "../../../../fuzz/src/bodies/connection.rs"]
 mod connection;

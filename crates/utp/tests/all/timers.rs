@@ -128,3 +128,29 @@ fn no_timer_is_due_again_at_once_however_short_the_path_and_the_settings() {
         }
     }
 }
+
+#[test]
+fn memory_kept_for_the_next_payloads_is_given_back_a_second_after_the_last_acknowledgement() {
+    let setup = afteryou_cc::Setup::of(Config::default().payload);
+    let controller = CONTROLLERS[0].build(&[], setup).expect("defaults are valid");
+    let config = Config::default();
+    let client = Connection::connect(config.clone(), controller, Time::ZERO, 1, 1);
+    let mut transfer = Transfer::new(client, Span::from_millis(5), 0);
+    let mut left = 200_000;
+    let last = loop {
+        let client = transfer.ends[0].as_mut().expect("it was there from the beginning");
+        left -= client.write(&[7; 200_000][..left]).unwrap_or(0);
+        if left == 0 && client.is_flushed() {
+            break transfer.now;
+        }
+        assert!(transfer.step(&config) && transfer.now < Time::from_millis(60_000));
+    };
+    let deadline = |transfer: &Transfer| transfer.ends[0].as_ref().and_then(Connection::deadline);
+    assert_eq!(deadline(&transfer), Some(last + Span::from_secs(1)));
+    while transfer.now < last + Span::from_secs(1) {
+        assert!(transfer.step(&config));
+    }
+    transfer.settle(0);
+    // The next one keeps the connection alive.
+    assert!(deadline(&transfer).is_some_and(|at| at > last + Span::from_secs(20)));
+}

@@ -157,7 +157,7 @@ fn over_ssh(place: &Place) -> [String; 4] {
 }
 
 #[test]
-fn ssh_starts_the_far_end() {
+fn ssh_starts_the_peer() {
     let place = Place::new();
     let sent = place.file("photos/a", 200_000);
     fs::create_dir(place.path("there")).unwrap();
@@ -169,7 +169,7 @@ fn ssh_starts_the_far_end() {
     let output = place.run(&[&["get", "--via", "ssh", "host:there/photos", "back"], &over[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(same(&sent, &place.path("back/photos/a")));
-    assert_eq!(text(&place.run(&["ctl"]).stdout), "no job runs\n", "the far ends have gone");
+    assert_eq!(text(&place.run(&["ctl"]).stdout), "no job runs\n", "the peers have ended");
 }
 
 /// Both ends print to the same terminal.

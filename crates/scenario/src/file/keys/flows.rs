@@ -132,6 +132,8 @@ pub const TRAFFIC: &[Key] = &[
         "hosts that download at any time from a server that is no bottleneck; needs hosts",
     ),
     key("every", Takes::TimeOrRounds, "time between two segments of a video"),
+    key("command", Takes::Names, "your program that sends, and its arguments; in the testbed only"),
+    key("server", Takes::Names, "your program that receives, and its arguments; none by default"),
 ];
 
 /// `web` of a flow's traffic.

@@ -1,6 +1,7 @@
 //! Entries whose mode and time cannot be set, because somebody else owns what lies there.
 
 use super::common::{content, encode, entry, link, single, Pair};
+use crate::alone;
 use afteryou_transfer::entry::{Entry, Kind};
 use afteryou_transfer::store::{Kept, Store, StoreOptions, Verdict};
 use std::fs::{set_permissions, Permissions};
@@ -9,7 +10,6 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-const BASE: &str = "AFTERYOU_TEST_BASE";
 /// Nobody in particular.
 const OTHER: u32 = 65_534;
 
@@ -20,6 +20,9 @@ fn may_all(path: &Path, mode: u32) {
 /// Only root can make files that belong to another user.
 #[test]
 fn what_belongs_to_somebody_else_is_stored_without_its_mode_and_time() {
+    if let Some(base) = alone::part() {
+        return store_what_belongs_to_somebody_else(Path::new(&base));
+    }
     let pair = Pair::new();
     if pair.to().metadata().expect("metadata").uid() != 0 {
         return println!("SKIPPED: needs root");
@@ -43,23 +46,14 @@ fn what_belongs_to_somebody_else_is_stored_without_its_mode_and_time() {
     // A place that others may look into, for the program itself.
     let program = pair.base.path().join("program");
     std::fs::copy(std::env::current_exe().expect("a program"), &program).expect("a copy");
-    let output = Command::new(program)
-        .args(["--exact", "disk::attributes::stores_what_belongs_to_somebody_else", "--ignored"])
-        .current_dir(pair.base.path())
-        .env(BASE, pair.base.path())
-        .uid(OTHER)
-        .gid(OTHER)
-        .output()
-        .expect("it runs");
-    let words = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && words.contains("1 passed"), "{words}");
+    let test = "disk::attributes::what_belongs_to_somebody_else_is_stored_without_its_mode_and_time";
+    let mut command = alone::through(Command::new(program), test, pair.base.path());
+    command.current_dir(pair.base.path()).uid(OTHER).gid(OTHER);
+    alone::assert_passes(command);
     assert_eq!(std::fs::read(pair.to().join("file")).expect("a file"), content(100_000, 1));
 }
 
-#[test]
-#[ignore = "called by the test above"]
-fn stores_what_belongs_to_somebody_else() {
-    let base = std::path::PathBuf::from(std::env::var_os(BASE).expect("a place"));
+fn store_what_belongs_to_somebody_else(base: &Path) {
     let store = Store::open(&base.join("to"), StoreOptions::default()).expect("a store");
     let source = afteryou_transfer::source::Source::below(&base.join("from"), b"", Default::default());
     let prepared = single(&source.expect("a source"));

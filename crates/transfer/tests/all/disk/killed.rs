@@ -1,13 +1,14 @@
 //! Processes that are killed, and a disk that is full.
 
 use super::common::{content, encode, names, single, Pair};
+use crate::alone;
 use afteryou_transfer::entry::GROUP_BYTES;
 use afteryou_transfer::source::{Item, Source, SourceOptions};
 use afteryou_transfer::store::{Store, StoreOptions, Verdict};
 use afteryou_transfer::wire::Why;
 use std::collections::HashMap;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -15,16 +16,11 @@ const FILES: usize = 3;
 const GROUPS: usize = 800;
 const KILLS: usize = 20;
 
-/// This program again, for one test that is ignored otherwise.
+/// The part of `test`, in a process of its own.
 fn child(test: &str, base: &Path) -> Command {
-    let mut command = Command::new(std::env::current_exe().expect("this program"));
-    command.args(["--exact", test, "--ignored", "--nocapture"]).env("AFTERYOU_TEST_BASE", base);
+    let mut command = alone::again(test, base);
     command.stdout(Stdio::null()).stdin(Stdio::null());
     command
-}
-
-fn base() -> Option<PathBuf> {
-    std::env::var_os("AFTERYOU_TEST_BASE").map(PathBuf::from)
 }
 
 /// Gives a few kilobytes at a time and takes its time.
@@ -38,16 +34,13 @@ impl Read for Slow<'_> {
     }
 }
 
-#[test]
-#[ignore = "the process that another test kills"]
-fn receives_until_it_is_killed() {
-    let Some(base) = base() else { return };
+fn receive_until_killed(base: &Path) {
     let source = Source::below(&base.join("from"), b"", SourceOptions::default()).expect("a source");
     let store = Store::open(&base.join("to"), StoreOptions::default()).expect("a store");
     std::thread::scope(|scope| {
         for item in source.entries() {
             let Item::Entry(prepared) = item else { continue };
-            let (store, base) = (&store, &base);
+            let store = &store;
             scope.spawn(move || {
                 let Verdict::Want(reception) = store.consider(prepared.entry()).expect("a verdict") else {
                     return;
@@ -89,6 +82,9 @@ fn received(log: &Path) -> HashMap<(String, u64), usize> {
 
 #[test]
 fn a_killed_receiver_loses_at_most_one_group_of_each_open_file() {
+    if let Some(base) = alone::part() {
+        return receive_until_killed(Path::new(&base));
+    }
     let pair = Pair::new();
     for n in 0..FILES {
         pair.write(&format!("{n}"), &content(GROUPS * GROUP_BYTES as usize - 100 * n, n as u64));
@@ -96,7 +92,9 @@ fn a_killed_receiver_loses_at_most_one_group_of_each_open_file() {
     let log = pair.base.path().join("log");
     std::fs::create_dir(&log).expect("a directory");
     let start = || -> Child {
-        child("disk::killed::receives_until_it_is_killed", pair.base.path()).spawn().expect("a process")
+        child("disk::killed::a_killed_receiver_loses_at_most_one_group_of_each_open_file", pair.base.path())
+            .spawn()
+            .expect("a process")
     };
     let mut kills = 0;
     for n in 0..KILLS {
@@ -137,10 +135,7 @@ fn a_killed_receiver_loses_at_most_one_group_of_each_open_file() {
     assert_eq!(pair.leftovers(), Vec::<String>::new());
 }
 
-#[test]
-#[ignore = "runs on a small disk that another test mounts"]
-fn receives_on_a_small_disk() {
-    let Some(base) = base() else { return };
+fn receive_on_a_small_disk(base: &Path) {
     let to = base.join("to");
     // Room for about half of it.
     let ballast = to.join("ballast");
@@ -169,27 +164,14 @@ fn receives_on_a_small_disk() {
 
 #[test]
 fn a_full_disk_is_said_and_the_rest_follows_when_there_is_room() {
+    if let Some(base) = alone::part() {
+        return receive_on_a_small_disk(Path::new(&base));
+    }
     let pair = Pair::new();
     pair.write("file", &content(1_500_000, 1));
-    let program = std::env::current_exe().expect("this program");
-    // A mount of its own: as root, or as root of a user namespace.
-    let script = "mount -t tmpfs -o size=2m none \"$AFTERYOU_TEST_BASE/to\" || exit 99\n\
-                  exec \"$0\" --exact disk::killed::receives_on_a_small_disk --ignored";
-    for private in [&["--mount"][..], &["--user", "--map-root-user", "--mount"]] {
-        let output = Command::new("unshare")
-            .args(private)
-            .args(["sh", "-c", script])
-            .arg(&program)
-            .env("AFTERYOU_TEST_BASE", pair.base.path())
-            .output();
-        let Ok(output) = output else { continue };
-        if output.status.success() && pair.base.path().join("done").exists() {
-            return;
-        }
-        let words = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(!words.contains("panicked") && !words.contains("FAILED"), "{words}");
-    }
-    println!("SKIPPED: this user may not mount a small disk");
+    let script = "mount -t tmpfs -o size=2m none \"$BASE/to\" || exit 99\nexec \"$0\" \"$@\"";
+    let test = "disk::killed::a_full_disk_is_said_and_the_rest_follows_when_there_is_room";
+    alone::on_a_mount_of_its_own(script, test, pair.base.path());
 }
 
 fn cached(base: &Path) -> Source {
@@ -198,11 +180,8 @@ fn cached(base: &Path) -> Source {
     Source::below(&base.join("from"), b"", options).expect("a source")
 }
 
-#[test]
-#[ignore = "the process that another test kills"]
-fn hashes_until_it_is_killed() {
-    let Some(base) = base() else { return };
-    cached(&base).entries().for_each(drop);
+fn hash_until_killed(base: &Path) {
+    cached(base).entries().for_each(drop);
 }
 
 /// Killed when dropped: it would hash for minutes.
@@ -224,6 +203,9 @@ fn unfinished(base: &Path) -> Vec<String> {
 
 #[test]
 fn a_tree_that_a_killed_process_left_goes_at_the_next_start_and_those_of_others_stay() {
+    if let Some(base) = alone::part() {
+        return hash_until_killed(Path::new(&base));
+    }
     let pair = Pair::new();
     let base = pair.base.path();
     // A hole: hashing it takes minutes. It is remembered only when its times are 2 s old.
@@ -234,7 +216,12 @@ fn a_tree_that_a_killed_process_left_goes_at_the_next_start_and_those_of_others_
     std::thread::sleep(Duration::from_millis(2100));
     let mut processes = Vec::new();
     for count in 1..=2 {
-        let process = child("disk::killed::hashes_until_it_is_killed", base).spawn().expect("a process");
+        let process = child(
+            "disk::killed::a_tree_that_a_killed_process_left_goes_at_the_next_start_and_those_of_others_stay",
+            base,
+        )
+        .spawn()
+        .expect("a process");
         processes.push(Hashing(process));
         while unfinished(base).len() < count {
             std::thread::sleep(Duration::from_millis(10));

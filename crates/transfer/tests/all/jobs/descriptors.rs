@@ -1,6 +1,7 @@
 //! A process that may open few files. The tests call this program again with a low limit.
 
 use super::support::{options, Far};
+use crate::alone;
 use crate::disk::common::{content, file, Pair};
 use afteryou_transfer::job::{send, JobOptions};
 use afteryou_transfer::source::{Source, SourceOptions};
@@ -9,24 +10,18 @@ use afteryou_transfer::wire::Why;
 use std::fs::File;
 use std::process::Command;
 
-/// Runs a test that is otherwise ignored in a process that may have so many descriptors.
+/// Runs this file's `test` again in a process that may have so many descriptors.
 fn with_limit(descriptors: u32, test: &str) {
-    let script =
-        format!("ulimit -n {descriptors} && exec \"$0\" --exact jobs::descriptors::{test} --ignored");
-    let output = Command::new("sh").args(["-c", &script]).arg(std::env::current_exe().unwrap()).output();
-    let output = output.unwrap();
-    let words = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && words.contains("1 passed"), "{words}");
-}
-
-#[test]
-fn thousands_of_files_arrive_where_few_may_be_open() {
-    with_limit(256, "three_thousand_files");
+    let script = format!("ulimit -n {descriptors} && exec \"$0\" \"$@\"");
+    let test = format!("jobs::descriptors::{test}");
+    alone::assert_passes(alone::again_after(Command::new("sh"), &script, &test, ""));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "called by the test above"]
-async fn three_thousand_files() {
+async fn thousands_of_files_arrive_where_few_may_be_open() {
+    if alone::part().is_none() {
+        return with_limit(256, "thousands_of_files_arrive_where_few_may_be_open");
+    }
     for (connections, files) in [(1, 3000), (8, 600)] {
         let pair = Pair::new();
         for i in 0..files {
@@ -45,12 +40,9 @@ async fn three_thousand_files() {
 
 #[test]
 fn a_store_that_gets_no_descriptor_says_so() {
-    with_limit(64, "all_descriptors_are_taken");
-}
-
-#[test]
-#[ignore = "called by the test above"]
-fn all_descriptors_are_taken() {
+    if alone::part().is_none() {
+        return with_limit(64, "a_store_that_gets_no_descriptor_says_so");
+    }
     let pair = Pair::new();
     let store = pair.store();
     let (entry, _) = file(b"deep/file", b"content");
@@ -63,12 +55,9 @@ fn all_descriptors_are_taken() {
 
 #[test]
 fn names_in_one_directory_are_sent_with_few_descriptors() {
-    with_limit(64, "hundreds_of_names");
-}
-
-#[test]
-#[ignore = "called by the test above"]
-fn hundreds_of_names() {
+    if alone::part().is_none() {
+        return with_limit(64, "names_in_one_directory_are_sent_with_few_descriptors");
+    }
     let pair = Pair::new();
     let paths: Vec<_> = (0..300)
         .map(|i| {

@@ -1,20 +1,15 @@
-//! A disk that is full. The test calls this program again with a small disk of its own.
+//! A disk that is full. The test goes on in a process with a small disk of its own.
 
 use super::support::{options, Events, Far};
+use crate::alone;
 use crate::disk::common::{content, Pair};
 use afteryou_transfer::event::Event;
 use afteryou_transfer::job::{send, JobOptions, ListenOptions, Service};
 use afteryou_transfer::store::{Store, StoreOptions};
 use afteryou_transfer::Error;
 use std::path::PathBuf;
-use std::process::Command;
 
-const BASE: &str = "AFTERYOU_TEST_SMALL_DISK";
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "called by the test below"]
-async fn sends_to_a_small_disk() {
-    let small = PathBuf::from(std::env::var_os(BASE).expect("called by the test below"));
+async fn send_to_a_small_disk(small: PathBuf) {
     let pair = Pair::new();
     for i in 0..10 {
         pair.write(&format!("{i}"), &content(500_000, i));
@@ -57,27 +52,16 @@ async fn sends_to_a_small_disk() {
     std::fs::write(small.join("done"), b"").unwrap();
 }
 
-#[test]
-fn a_full_disk_ends_the_job_and_what_arrived_is_kept() {
+/// The part in a process of its own has a small disk, mounted for it alone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_disk_ends_the_job_and_what_arrived_is_kept() {
+    if let Some(small) = alone::part() {
+        return send_to_a_small_disk(small.into()).await;
+    }
     let base = tempfile::tempdir().unwrap();
     std::fs::create_dir(base.path().join("disk")).unwrap();
-    let script = format!(
-        "mount -t tmpfs -o size=7m none \"${BASE}/disk\" && head -c 4000000 /dev/zero >\"${BASE}/disk/ballast\" || exit 99\n\
-         exec \"$0\" --exact jobs::full::sends_to_a_small_disk --ignored"
-    );
-    for private in [&["--mount"][..], &["--user", "--map-root-user", "--mount"]] {
-        let output = Command::new("unshare")
-            .args(private)
-            .args(["sh", "-c", &script])
-            .arg(std::env::current_exe().unwrap())
-            .env(BASE, base.path())
-            .output();
-        let Ok(output) = output else { continue };
-        if output.status.success() && base.path().join("done").exists() {
-            return;
-        }
-        let words = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(!words.contains("panicked") && !words.contains("FAILED"), "{words}");
-    }
-    println!("SKIPPED: this user may not mount a small disk");
+    let script = "mount -t tmpfs -o size=7m none \"$BASE/disk\" && head -c 4000000 /dev/zero >\"$BASE/disk/ballast\" || exit 99\n\
+                  exec \"$0\" \"$@\"";
+    let test = "jobs::full::a_full_disk_ends_the_job_and_what_arrived_is_kept";
+    alone::on_a_mount_of_its_own(script, test, base.path());
 }

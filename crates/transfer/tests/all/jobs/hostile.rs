@@ -2,6 +2,7 @@
 //! must not be, and nothing grows.
 
 use super::support::{options, Far};
+use crate::alone;
 use crate::disk::common::{content, entry, file, link, names, Pair};
 use afteryou_transfer::codec::{encode, Incoming};
 use afteryou_transfer::dial::Dialer;
@@ -315,19 +316,12 @@ async fn a_withdrawn_offer_is_settled_once_wherever_it_stands() {
 }
 
 /// In a process of its own: other tests' memory would count.
-#[test]
-fn a_source_that_never_listens_is_bounded() {
-    let test = "jobs::hostile::a_source_that_never_listens";
-    let words = ["--exact", test, "--ignored", "--nocapture"];
-    let output = std::process::Command::new(std::env::current_exe().unwrap()).args(words).output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && text.contains("1 passed"), "{text}{errors}");
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "called by the test above"]
-async fn a_source_that_never_listens() {
+async fn a_source_that_never_listens_is_bounded() {
+    if alone::part().is_none() {
+        let test = "jobs::hostile::a_source_that_never_listens_is_bounded";
+        return alone::assert_passes(alone::again(test, ""));
+    }
     let victim = Victim::new();
     let before = resident_bytes();
     // Files: each is wanted, so they pile up, and that is against the rules.

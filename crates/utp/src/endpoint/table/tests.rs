@@ -39,6 +39,11 @@ fn header(datagram: &[u8]) -> Header {
     Packet::decode(datagram).expect("what is sent is well-formed").header
 }
 
+/// A datagram that is handled as soon as it arrives.
+fn at(now: Time) -> Arrival {
+    Arrival { now, stamp: now }
+}
+
 impl Host {
     fn new() -> Host {
         Host::with(EndpointConfig::foreground())
@@ -59,13 +64,13 @@ impl Host {
     fn transmit(&mut self) -> Datagrams {
         let mut all = Vec::new();
         loop {
-            let mut out = Vec::new();
+            let mut out = Batch::default();
             self.table.transmit(&self.config, self.now, &mut out);
             self.run_application();
             if out.is_empty() && !self.table.has_work() {
                 return all;
             }
-            all.append(&mut out);
+            all.extend(out.datagrams().map(|(peer, datagram)| (peer, datagram.to_vec())));
         }
     }
 
@@ -99,7 +104,7 @@ impl Host {
 
     /// A datagram comes in; what is sent to its sender.
     fn answers(&mut self, peer: SocketAddr, datagram: &[u8]) -> Vec<Vec<u8>> {
-        self.table.receive(&self.config, self.now, peer, datagram, || 1000);
+        self.table.receive(&self.config, at(self.now), peer, datagram, || 1000);
         let sent = self.transmit();
         sent.into_iter().filter(|(to, _)| *to == peer).map(|(_, datagram)| datagram).collect()
     }
@@ -132,7 +137,7 @@ impl Host {
 #[test]
 fn a_handle_kept_after_its_connection_does_not_reach_the_next_one_under_the_same_key() {
     let config = EndpointConfig::foreground();
-    let (mut table, mut out) = (Table::default(), Vec::new());
+    let (mut table, mut out) = (Table::default(), Batch::default());
     let peer = SocketAddr::from(([127, 0, 0, 1], 1));
     let old = table.open(&config, Time::ZERO, peer, || 7).unwrap();
     table.entry(old).unwrap().connection.abort();
@@ -243,7 +248,7 @@ fn send_data(table: &mut Host, i: u32, packets: u16, len: usize, ahead: fn(u16) 
         datagram.clear();
         let header = header(&packet(Kind::Data, 2, 2 + ahead(n), 999));
         Packet { header, sack: None, payload: &payload }.encode(&mut datagram);
-        table.table.receive(&table.config, table.now, host(i), &datagram, || 1000);
+        table.table.receive(&table.config, at(table.now), host(i), &datagram, || 1000);
     }
     table.transmit();
     let EndpointStatistics { memory, memory_limit, .. } = table.table.statistics();
@@ -278,7 +283,7 @@ fn transfer(table: &mut Host, bytes: u64) -> f64 {
         table.table.run_deadlines(table.now);
         while up.front().is_some_and(|(at, _)| *at <= table.now) {
             let (_, datagram) = up.pop_front().unwrap();
-            table.table.receive(&table.config, table.now, from, &datagram, || 5000);
+            table.table.receive(&table.config, at(table.now), from, &datagram, || 5000);
         }
         while down.front().is_some_and(|(at, _)| *at <= table.now) {
             let (_, datagram) = down.pop_front().unwrap();
@@ -357,7 +362,7 @@ fn when_the_budget_is_used_up_gaps_that_stay_open_give_way_and_reset_their_peers
     assert!(table.answers(host(0), &packet(Kind::State, 2, 2, 999)).is_empty());
     assert_eq!(table.table.statistics(), before, "ten seconds are not over");
     table.pass(Span::from_secs(2));
-    table.table.receive(&table.config, table.now, host(299), &packet(Kind::State, 2, 2, 999), || 0);
+    table.table.receive(&table.config, at(table.now), host(299), &packet(Kind::State, 2, 2, 999), || 0);
     let resets = table.transmit().iter().filter(|(_, datagram)| header(datagram).kind == Kind::Reset).count();
     let after = table.table.statistics();
     assert!(after.memory < before.memory - (2 << 20), "{after:?}");

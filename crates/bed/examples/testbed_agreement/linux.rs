@@ -1,0 +1,213 @@
+//! Runs the scenarios and prints the table. The simulator's share has the standard deviation of its seeds: where that is large, a
+//! mean of few runs says little.
+
+use super::rows::{Row, ROWS};
+use afteryou_bed::run::Options;
+use afteryou_bed::testbed;
+use afteryou_scenario::outcome::{Lateness, Run};
+use afteryou_scenario::{Experiment, Scenario};
+use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Seeds of the simulator.
+const SEEDS: u64 = 8;
+/// The first part of a run is not measured.
+const SETTLING: u64 = 4;
+
+struct Settings {
+    runs: u64,
+    seconds: u64,
+    at_once: usize,
+    only: String,
+    check: bool,
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Default)]
+struct Figures {
+    utilisation: f64,
+    /// Of the first of two flows.
+    share: Option<f64>,
+    queue_ms: f64,
+}
+
+/// Measures as the command line says.
+pub fn main() -> ExitCode {
+    if let Err(error) = testbed::ready() {
+        println!("SKIPPED: {error}");
+        return ExitCode::SUCCESS;
+    }
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<bool, Failure> {
+    let settings = settings()?;
+    let rows: Vec<&Row> = ROWS.iter().filter(|row| row.name().contains(&settings.only)).collect();
+    println!("| scenario | utilisation %, bed / sim | share %, bed / sim | mean queue ms, bed / sim | |");
+    println!("|---|---|---|---|---|");
+    let jobs: Vec<(usize, u64)> =
+        (0..rows.len()).flat_map(|row| (1..=settings.runs).map(move |seed| (row, seed))).collect();
+    let queue = Mutex::new(jobs.into_iter().rev().collect::<Vec<_>>());
+    let done: Mutex<Vec<Vec<Figures>>> = Mutex::new(vec![Vec::new(); rows.len()]);
+    let spoiled = Mutex::new(Vec::new());
+    let work = || -> Result<bool, Failure> {
+        let mut holds = true;
+        loop {
+            let next = lock(&queue).pop();
+            let Some((row, seed)) = next else { return Ok(holds) };
+            let Some(figures) = real(rows[row], seed, settings.seconds)? else {
+                lock(&spoiled).push((row, seed));
+                continue;
+            };
+            let mut done = lock(&done);
+            done[row].push(figures);
+            if done[row].len() as u64 == settings.runs {
+                let real = mean(&done[row]);
+                drop(done);
+                holds &= print(rows[row], real, simulated(rows[row], settings.seconds)?);
+            }
+        }
+    };
+    let mut all_hold = true;
+    let results: Vec<Result<bool, Failure>> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..settings.at_once).map(|_| scope.spawn(work)).collect();
+        let joined = workers.into_iter().map(|worker| worker.join());
+        joined.map(|joined| joined.unwrap_or_else(|_| Err("a worker failed".into()))).collect()
+    });
+    for holds in results {
+        all_hold &= holds?;
+    }
+    for (row, seed) in lock(&spoiled).drain(..) {
+        let name = rows[row].name();
+        let Some(figures) = real(rows[row], seed, settings.seconds)? else {
+            println!("invalid measurement: the host was too slow for {name}");
+            all_hold = false;
+            continue;
+        };
+        let mut done = lock(&done);
+        done[row].push(figures);
+        if done[row].len() as u64 == settings.runs {
+            all_hold &= print(rows[row], mean(&done[row]), simulated(rows[row], settings.seconds)?);
+        }
+    }
+    Ok(all_hold || !settings.check)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn settings() -> Result<Settings, Failure> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let mut settings =
+        Settings { runs: 3, seconds: 40, at_once: (cores / 2).max(1), only: String::new(), check: false };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--runs" => settings.runs = value()?.parse()?,
+            "--seconds" => settings.seconds = value()?.parse()?,
+            "--at-once" => settings.at_once = value()?.parse()?,
+            "--only" => settings.only = value()?,
+            "--check" => settings.check = true,
+            other => return Err(format!("unknown argument {other}: see the head of this file").into()),
+        }
+    }
+    Ok(settings)
+}
+
+fn scenario(row: &Row, seed: u64, seconds: u64) -> Result<Scenario, Failure> {
+    let text = row.text(seconds / SETTLING, seconds);
+    let experiment = Experiment::parse(&text, &row.name(), &[])?;
+    let run = experiment.runs(Some(seed), Some(1))?.pop().ok_or("a file without a run")?;
+    Ok(run.scenario)
+}
+
+/// A run in the testbed; none if the machine was too slow.
+fn real(row: &Row, seed: u64, seconds: u64) -> Result<Option<Figures>, Failure> {
+    let scenario = scenario(row, seed, seconds)?;
+    let outcome = testbed::run(&scenario, &Options::default(), &mut |_| true)?;
+    let lateness = outcome.run.lateness.filter(Lateness::spoiled);
+    if let Some(Lateness { departures, .. }) = &lateness {
+        eprintln!("{}: p99 of the lateness is {:.1} ms, repeated later", row.name(), departures.p99_ms);
+    }
+    Ok(lateness.is_none().then(|| figures(&outcome.run)))
+}
+
+/// The mean of the simulator's seeds, and the deviation of a seed's share from it.
+fn simulated(row: &Row, seconds: u64) -> Result<(Figures, f64), Failure> {
+    let run = |seed| {
+        let scenario = scenario(row, seed, seconds)?;
+        Ok(figures(&afteryou_sim::run(&scenario, &mut |_| true)?.run))
+    };
+    let all: Vec<Figures> = (1..=SEEDS).map(run).collect::<Result<_, Failure>>()?;
+    let mean = mean(&all);
+    let from_mean = |one: &Figures| (one.share.unwrap_or(0.0) - mean.share.unwrap_or(0.0)).powi(2);
+    let variance = all.iter().map(from_mean).sum::<f64>() / (SEEDS - 1) as f64;
+    Ok((mean, variance.sqrt()))
+}
+
+fn figures(run: &Run) -> Figures {
+    let Some(window) = run.windows.first() else { return Figures::default() };
+    let link = &window.links[0];
+    let sum: f64 = window.flows.iter().map(|flow| flow.goodput_bit_s).sum();
+    Figures {
+        utilisation: link.utilisation * 100.0,
+        share: (window.flows.len() > 1).then(|| window.flows[0].goodput_bit_s / sum.max(1.0) * 100.0),
+        queue_ms: link.queuing_delay.map_or(0.0, |delay| delay.mean_ms),
+    }
+}
+
+fn mean(all: &[Figures]) -> Figures {
+    let number = all.len().max(1) as f64;
+    let of = |pick: fn(&Figures) -> f64| all.iter().map(pick).sum::<f64>() / number;
+    let has_shares = all.iter().any(|one| one.share.is_some());
+    Figures {
+        utilisation: of(|one| one.utilisation),
+        share: has_shares.then(|| of(|one| one.share.unwrap_or(0.0))),
+        queue_ms: of(|one| one.queue_ms),
+    }
+}
+
+/// Prints a row; returns whether it is within the bounds or known not to be.
+fn print(row: &Row, real: Figures, (simulated, deviation): (Figures, f64)) -> bool {
+    let share = |figures: Figures| figures.share.map_or("–".to_owned(), |share| format!("{share:.1}"));
+    let mut misses = Vec::new();
+    if (real.utilisation - simulated.utilisation).abs() > 3.0 {
+        misses.push("utilisation");
+    }
+    if real.share.zip(simulated.share).is_some_and(|(real, simulated)| (real - simulated).abs() > 6.0) {
+        misses.push("share");
+    }
+    let bound_ms = (real.queue_ms * 0.15).max(if real.queue_ms < 10.0 { 1.0 } else { 3.0 });
+    if (real.queue_ms - simulated.queue_ms).abs() > bound_ms {
+        misses.push("queue");
+    }
+    let verdict = match (misses.is_empty(), row.known) {
+        (true, _) => "✓".to_owned(),
+        (false, Some(why)) => format!("{}: {why}", misses.join(", ")),
+        (false, None) => format!("✗ {}", misses.join(", ")),
+    };
+    println!(
+        "| {} | {:.1} / {:.1} | {} / {}{} | {:.1} / {:.1} | {verdict} |",
+        row.name(),
+        real.utilisation,
+        simulated.utilisation,
+        share(real),
+        share(simulated),
+        simulated.share.map_or(String::new(), |_| format!(" ± {deviation:.1}")),
+        real.queue_ms,
+        simulated.queue_ms
+    );
+    misses.is_empty() || row.known.is_some()
+}

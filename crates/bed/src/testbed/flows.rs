@@ -1,0 +1,142 @@
+//! The testbed's flows: the simulator's applications over real sockets.
+//!
+//! [`Director`](afteryou_sim::director::Director) decides when to open a connection and how much to give it, as in a
+//! simulation. Its thread is in the senders' namespace, so sockets that it opens are inside. Connections are tasks of the
+//! runtime; they report to the director through a channel.
+//!
+//! Not implemented: which bytes are sent. The content of every connection is the same byte again and again.
+
+mod course;
+mod datagrams;
+mod receiving;
+mod tcp;
+mod thread;
+mod utp;
+
+pub(super) use tcp::Sample;
+pub(super) use thread::{Directed, Direction, Ended};
+
+use crate::error::Error;
+use crate::net::{Family, Side, Topology};
+use crate::run::log::{Log, Timing};
+use afteryou_scenario::senders::Observers;
+use afteryou_scenario::{Flow, Traffic};
+use afteryou_sim::director::{Id, Opening, Remote};
+use receiving::Receiver;
+use std::net::IpAddr;
+use std::sync::{mpsc, Arc, Mutex, PoisonError};
+use tokio::runtime::Handle;
+
+/// What all flows share.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) runtime: Handle,
+    pub(super) timing: Timing,
+    /// Connections that the director is to look at.
+    pub(super) news: mpsc::Sender<Id>,
+    pub(super) broken: Broken,
+    /// Bytes that the kernel may hold without having sent them.
+    pub(super) unsent_bytes: u32,
+}
+
+/// The first failure of a flow.
+#[derive(Clone, Default)]
+pub(super) struct Broken(Arc<Mutex<Option<Error>>>);
+
+impl Broken {
+    fn set(&self, flow: &str, reason: impl ToString) {
+        let error = Error::Flow { flow: flow.to_owned(), reason: reason.to_string() };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    /// Returns it once.
+    pub(super) fn take(&self) -> Option<Error> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// A flow whose receiver listens.
+pub(super) struct Directable {
+    spec: Flow,
+    log: Arc<Log>,
+    /// Address of its sender.
+    from: IpAddr,
+    receiver: Receiver,
+    protocol: Protocol,
+    shared: Shared,
+}
+
+enum Protocol {
+    Tcp(tcp::Tcp),
+    Utp(utp::Utp),
+    Datagrams,
+}
+
+impl Directable {
+    /// Opens the receiving socket of a flow. `observers` see its senders, with the index of the flow.
+    pub(super) fn open(
+        topology: &Topology,
+        (index, spec): (usize, &Flow),
+        log: &Arc<Log>,
+        observers: Option<&Observers>,
+        shared: &Shared,
+    ) -> Result<Directable, Error> {
+        let addresses = topology.addresses(Family::V4, index);
+        let listening = receiving::Listening {
+            flow: spec.name.clone(),
+            log: Arc::clone(log),
+            at: addresses.receiver,
+            shared: shared.clone(),
+        };
+        let (protocol, receiver) = match (&spec.traffic, spec.transport.kind()) {
+            (Traffic::Cbr { .. }, _) => (Protocol::Datagrams, listening.datagrams(topology)?),
+            (_, "tcp") => {
+                let protocol = tcp::Tcp::new(spec)?;
+                topology.namespace(Side::Senders).run(|| protocol.try_socket(addresses.sender))??;
+                (Protocol::Tcp(protocol), listening.tcp(topology)?)
+            }
+            _ => {
+                let protocol = utp::Utp::new(index, spec, observers)?;
+                let receiver = listening.utp(topology, protocol.receiver())?;
+                (Protocol::Utp(protocol), receiver)
+            }
+        };
+        Ok(Directable {
+            spec: spec.clone(),
+            log: Arc::clone(log),
+            from: addresses.sender,
+            receiver,
+            protocol,
+            shared: shared.clone(),
+        })
+    }
+
+    /// Takes a sample of the kernel's connection, if the flow has exactly one.
+    pub(super) fn sample(&self, at: afteryou_base::Span) {
+        if let Protocol::Tcp(tcp) = &self.protocol {
+            tcp.sample(at);
+        }
+    }
+
+    /// Returns the samples.
+    pub(super) fn samples(&self) -> Vec<Sample> {
+        match &self.protocol {
+            Protocol::Tcp(tcp) => tcp.samples(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Opens a connection. The calling thread is in the senders' namespace.
+    fn dial(&self, opening: Opening) -> Box<dyn Remote> {
+        let course = course::Course::new(opening.id, self.shared.news.clone());
+        let opened: Result<Box<dyn Remote>, Error> = match &self.protocol {
+            Protocol::Tcp(tcp) => tcp.dial(self, &course),
+            Protocol::Utp(utp) => utp.dial(self, &course),
+            Protocol::Datagrams => datagrams::dial(self),
+        };
+        opened.unwrap_or_else(|error| {
+            self.shared.broken.set(&self.spec.name, error);
+            Box::new(course::Failed)
+        })
+    }
+}

@@ -1,0 +1,242 @@
+//! Connections of the kernel's TCP.
+
+use super::super::ready::present;
+use super::course::Course;
+use super::Directable;
+use crate::error::Error;
+use crate::system::{self, TcpInfo};
+use afteryou_base::Span;
+use afteryou_scenario::outcome::Totals;
+use afteryou_scenario::{Flow, Traffic};
+use afteryou_sim::director::{Id, Remote};
+use socket2::{Domain, Socket, Type};
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::task::JoinHandle;
+
+/// The TCP of a flow.
+pub(super) struct Tcp {
+    flow: String,
+    congestion: String,
+    tos: u32,
+    /// Small segments leave at once: a transfer's last one waits for nothing.
+    no_delay: bool,
+    probes: Arc<Mutex<Probes>>,
+}
+
+/// The flow's connections, and their samples.
+#[derive(Default)]
+struct Probes {
+    open: BTreeMap<Id, Arc<Socket>>,
+    samples: Vec<Sample>,
+    /// Retransmissions of connections that are closed.
+    earlier: u32,
+}
+
+/// The kernel's view of a connection at a moment.
+#[derive(Clone, Copy)]
+pub(in crate::testbed) struct Sample {
+    pub(in crate::testbed) at: Span,
+    pub(in crate::testbed) cwnd_bytes: u64,
+    pub(in crate::testbed) srtt: Duration,
+    /// Of all connections of the flow so far.
+    pub(in crate::testbed) retransmissions: u32,
+    /// The kernel's estimate.
+    pub(in crate::testbed) delivery_bit_s: f64,
+}
+
+/// The kernel's name of a congestion control.
+fn kernel_name(controller: &str) -> &str {
+    match controller {
+        "newreno" => "reno",
+        other => other,
+    }
+}
+
+impl Tcp {
+    pub(super) fn new(spec: &Flow) -> Result<Tcp, Error> {
+        let controller = spec.controller.as_ref().map_or("cubic", |controller| &controller.kind);
+        Ok(Tcp {
+            flow: spec.name.clone(),
+            congestion: kernel_name(controller).to_owned(),
+            tos: u32::from(spec.dscp().bits()) << 2,
+            no_delay: !matches!(spec.traffic, Traffic::Bulk | Traffic::OnOff { .. }),
+            probes: Arc::default(),
+        })
+    }
+
+    fn probes(&self) -> MutexGuard<'_, Probes> {
+        lock(&self.probes)
+    }
+
+    /// Does the kernel have what the flow asks for?
+    pub(super) fn try_socket(&self, from: IpAddr) -> Result<(), Error> {
+        self.socket(from).map(drop)
+    }
+
+    fn socket(&self, from: IpAddr) -> Result<Socket, Error> {
+        let address = SocketAddr::new(from, 0);
+        let open = || -> io::Result<Socket> {
+            let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+            socket.bind(&address.into())?;
+            socket.set_tos_v4(self.tos)?;
+            socket.set_tcp_nodelay(self.no_delay)?;
+            // A connection that is cut off sends nothing more.
+            socket.set_linger(Some(Duration::ZERO))?;
+            socket.set_nonblocking(true)?;
+            Ok(socket)
+        };
+        let socket = open().map_err(|source| Error::Socket { address, source })?;
+        socket.set_tcp_congestion(self.congestion.as_bytes()).map_err(|reason| Error::Congestion {
+            flow: self.flow.clone(),
+            name: self.congestion.clone(),
+            present: present(),
+            reason,
+        })?;
+        Ok(socket)
+    }
+
+    pub(super) fn sample(&self, at: Span) {
+        let mut probes = self.probes();
+        let [socket] = &probes.open.values().collect::<Vec<_>>()[..] else { return };
+        let Ok(info) = system::tcp_info(&**socket) else { return };
+        let sample = Sample {
+            at,
+            cwnd_bytes: u64::from(info.cwnd) * u64::from(info.mss),
+            srtt: Duration::from_micros(info.srtt_us.into()),
+            retransmissions: probes.earlier + info.retransmissions,
+            delivery_bit_s: info.delivery_rate as f64 * 8.0,
+        };
+        probes.samples.push(sample);
+    }
+
+    pub(super) fn samples(&self) -> Vec<Sample> {
+        self.probes().samples.clone()
+    }
+
+    /// Opens a connection, which does not connect yet.
+    pub(super) fn dial(&self, flow: &Directable, course: &Arc<Course>) -> Result<Box<dyn Remote>, Error> {
+        let socket = self.socket(flow.from)?;
+        let from = SocketAddr::new(flow.from, 0);
+        let prepare = || -> io::Result<(u16, Socket)> {
+            socket.set_tcp_notsent_lowat(flow.shared.unsent_bytes)?;
+            let port = socket.local_addr()?.as_socket().map_or(0, |address| address.port());
+            Ok((port, socket.try_clone()?))
+        };
+        let (port, probe) = prepare().map_err(|source| Error::Socket { address: from, source })?;
+        flow.receiver.expect(port, course);
+        let begin = {
+            let (course, shared) = (Arc::clone(course), flow.shared.clone());
+            let (name, to, probe) = (flow.spec.name.clone(), flow.receiver.address, probe.try_clone());
+            move || {
+                let runtime = shared.runtime.clone();
+                runtime.spawn(async move {
+                    if let Err(error) = run(socket, probe, to, &course).await {
+                        shared.broken.set(&name, error);
+                    }
+                })
+            }
+        };
+        Ok(Box::new(Line {
+            course: Arc::clone(course),
+            begin: Some(Box::new(begin)),
+            task: None,
+            probe: Some(Arc::new(probe)),
+            probes: Arc::clone(&self.probes),
+            totals: Totals::default(),
+        }))
+    }
+}
+
+fn lock(probes: &Mutex<Probes>) -> MutexGuard<'_, Probes> {
+    probes.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn run(socket: Socket, probe: io::Result<Socket>, to: SocketAddr, course: &Course) -> io::Result<()> {
+    let probe = probe?;
+    let mut stream = TcpSocket::from_std_stream(socket.into()).connect(to).await?;
+    course.send(&mut stream, |_: &TcpStream, _| Ok(system::unacknowledged(&probe)? == 0)).await
+}
+
+/// The director's hold on a connection.
+struct Line {
+    course: Arc<Course>,
+    begin: Option<Box<dyn FnOnce() -> JoinHandle<()>>>,
+    task: Option<JoinHandle<()>>,
+    /// None once it is closed.
+    probe: Option<Arc<Socket>>,
+    probes: Arc<Mutex<Probes>>,
+    /// When it was closed.
+    totals: Totals,
+}
+
+impl Line {
+    /// Closes it: in good order if everything is acknowledged, else at once.
+    fn close(&mut self) {
+        self.totals = self.totals();
+        let Some(probe) = self.probe.take() else { return };
+        if self.course.is_flushed() {
+            // If this fails, the connection ends with a reset after its last byte.
+            let _ = probe.set_linger(None);
+        }
+        let mut probes = lock(&self.probes);
+        if probes.open.remove(&self.course.id()).is_some() {
+            probes.earlier += self.totals.retransmissions as u32;
+        }
+        if let Some(task) = self.task.take() {
+            task.abort();
+        }
+    }
+}
+
+impl Remote for Line {
+    fn connect(&mut self) {
+        let Some(begin) = self.begin.take() else { return };
+        if let Some(probe) = &self.probe {
+            lock(&self.probes).open.insert(self.course.id(), Arc::clone(probe));
+        }
+        self.task = Some(begin());
+    }
+
+    fn give(&mut self, bytes: u64) {
+        self.course.give(bytes);
+    }
+
+    fn take_back(&mut self) -> u64 {
+        self.course.take_back()
+    }
+
+    fn send_datagram(&mut self) {}
+
+    fn stop(&mut self) {
+        self.close();
+    }
+
+    fn received(&self) -> u64 {
+        self.course.received()
+    }
+
+    fn is_flushed(&self) -> bool {
+        self.course.is_flushed()
+    }
+
+    fn totals(&self) -> Totals {
+        let info = self.probe.as_ref().and_then(|probe| system::tcp_info(&**probe).ok());
+        let of_info = |info: TcpInfo| Totals {
+            packets: info.data_segments.into(),
+            retransmissions: info.retransmissions.into(),
+            ..Totals::default()
+        };
+        info.map_or_else(|| self.totals.clone(), of_info)
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

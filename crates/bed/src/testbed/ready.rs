@@ -1,0 +1,36 @@
+//! What this machine has of what the testbed needs.
+
+use crate::error::Error;
+use crate::net::{Plan, Topology};
+use crate::system;
+use std::thread;
+
+/// What is there beside namespaces and devices, which are needed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ready {
+    /// The wire gets real-time priority, which round-trip times of 10 ms or less need.
+    pub is_real_time: bool,
+    /// The kernel's congestion controls.
+    pub congestion_controls: String,
+}
+
+/// Where the kernel lists them.
+const PRESENT: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+
+/// Builds the network of a run and takes it down again.
+///
+/// # Errors
+/// The first thing that is missing, with what to do.
+pub fn ready() -> Result<Ready, Error> {
+    Topology::build(&Plan { mtu: 1500, socket_buffer: 1 << 20, flows: Vec::new() })?;
+    let real_time = thread::Builder::new().spawn(system::become_real_time).map_err(Error::Thread)?;
+    Ok(Ready {
+        is_real_time: real_time.join().map_err(|_| Error::Crashed)?.is_ok(),
+        congestion_controls: present(),
+    })
+}
+
+/// Returns the names of the kernel's congestion controls.
+pub(super) fn present() -> String {
+    std::fs::read_to_string(PRESENT).unwrap_or_default().trim().to_owned()
+}

@@ -1,0 +1,116 @@
+//! What the source says: offers, what it takes back, its plan and its state.
+
+use super::{Open, Session, Stage};
+use crate::entry::{Entry, Kind};
+use crate::event::{Event, Outcome};
+use crate::session::{printable, End};
+use crate::wire::{FromSink, FromSource, State, Why, MAX_PATH, MAX_UNSETTLED};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Bytes of a path that is too long that are shown.
+const SHOWN: usize = 200;
+/// The source's words reach the listener at most so often.
+const STATE_INTERVAL: Duration = Duration::from_millis(100);
+
+impl Session {
+    pub(super) fn told(&mut self, message: FromSource) -> Result<Option<FromSink>, End> {
+        match message {
+            FromSource::Offer { id, entry } => self.offered(id, entry),
+            FromSource::Withdrawn { id, .. } => self.withdrawn(id),
+            FromSource::Plan { files, bytes, complete } => {
+                // It is the job's; every lane brings it.
+                if self.role.lane == 0 {
+                    self.role.tally.tell(Event::Plan { files, bytes, complete });
+                }
+                Ok(None)
+            }
+            FromSource::State(state) => {
+                self.show(state);
+                Ok(None)
+            }
+            FromSource::EndOfOffers { failed, skipped, extent } => {
+                self.ended = true;
+                let is_whole = failed.count == 0 && skipped.count == 0;
+                self.role.tally.left_out(failed, skipped);
+                if let (Some(extent), Some(mirror), true) = (extent, self.role.mirror.clone(), is_whole) {
+                    self.remove_others(mirror, extent);
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    fn offered(&mut self, id: u64, entry: Entry) -> Result<Option<FromSink>, End> {
+        if self.ended {
+            return Err(End::violation("an offer came after the last"));
+        }
+        if self.last_id.is_some_and(|last| id <= last) {
+            return Err(End::violation("the ids of offers do not ascend"));
+        }
+        if self.open.len() >= MAX_UNSETTLED {
+            return Err(End::violation("too many offers at once"));
+        }
+        self.last_id = Some(id);
+        if is_too_long(&entry) {
+            return Ok(Some(self.refuse(id, entry)));
+        }
+        self.queue.push_back(id);
+        let entry = Arc::new(entry);
+        let open = Open {
+            entry,
+            stage: Stage::Queued,
+            withdrawn: false,
+            told_busy: false,
+            credited: Arc::default(),
+        };
+        self.open.insert(id, open);
+        Ok(None)
+    }
+
+    /// Nothing is kept of an entry whose words are longer than any disk takes.
+    fn refuse(&self, id: u64, mut entry: Entry) -> FromSink {
+        let reason = format!("its path or its target is longer than {MAX_PATH} bytes");
+        entry.path.0.truncate(SHOWN);
+        self.role.tally.settled(&entry.path, 0, Outcome::Failed(reason.clone()));
+        FromSink::Failed { id, why: Why::Refused(reason) }
+    }
+
+    fn withdrawn(&mut self, id: u64) -> Result<Option<FromSink>, End> {
+        if self.last_id.is_none_or(|last| id > last) {
+            return Err(End::violation("an offer was withdrawn that was not made"));
+        }
+        // It may be settled already: our answer and this crossed.
+        let Some(open) = self.open.get_mut(&id) else { return Ok(None) };
+        match open.stage {
+            Stage::Considering | Stage::Receiving => {
+                open.withdrawn = true;
+                Ok(None)
+            }
+            _ => {
+                self.queue.retain(|queued| *queued != id);
+                Ok(self.settle(id, Err(Why::Withdrawn)))
+            }
+        }
+    }
+
+    /// The source's words, made fit for a terminal, and not too many of them.
+    fn show(&mut self, mut state: State) {
+        let now = Instant::now();
+        if self.role.lane != 0 || self.state_told.is_some_and(|told| now - told < STATE_INTERVAL) {
+            return;
+        }
+        self.state_told = Some(now);
+        state.phase = printable(&state.phase, 64);
+        self.role.tally.tell(Event::State(state));
+    }
+}
+
+fn is_too_long(entry: &Entry) -> bool {
+    let target = match &entry.kind {
+        Kind::Symlink { target } => target.len(),
+        _ => 0,
+    };
+    entry.path.0.len().max(target) > MAX_PATH
+}

@@ -1,0 +1,174 @@
+//! Datagrams that leave in one go: one buffer, cut into trains that take one system call each.
+
+use afteryou_sockets::MOST_SEGMENTS;
+use std::net::SocketAddr;
+
+/// Datagrams made under one lock, before the endpoint looks at what has come in.
+const MOST_DATAGRAMS: usize = 2 * MOST_SEGMENTS;
+/// The kernel holds a train in one IP packet before it cuts it: 65 535 bytes less the headers of IPv4 and UDP.
+const MOST_BYTES: usize = 65_507;
+
+/// Datagrams that wait to be sent.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    bytes: Vec<u8>,
+    trains: Vec<Train>,
+    datagrams: usize,
+}
+
+/// Datagrams of one size to one peer; the last one may be smaller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Train {
+    pub peer: SocketAddr,
+    /// Bytes of each datagram.
+    pub segment: usize,
+    from: usize,
+    to: usize,
+}
+
+impl Train {
+    fn len(&self) -> usize {
+        self.to - self.from
+    }
+
+    /// Can one more datagram of this train's size follow, in a train of at most `most` bytes?
+    fn is_open(&self, most: usize) -> bool {
+        let is_whole = self.len().is_multiple_of(self.segment.max(1));
+        let next = self.len() + self.segment;
+        is_whole && self.segment > 0 && next <= most.min(MOST_BYTES) && next <= self.segment * MOST_SEGMENTS
+    }
+}
+
+impl Batch {
+    /// No more datagrams before these have left.
+    pub(super) fn is_full(&self) -> bool {
+        self.datagrams >= MOST_DATAGRAMS
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.trains.is_empty()
+    }
+
+    /// Forgets what has been sent; the memory stays.
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.trains.clear();
+        self.datagrams = 0;
+    }
+
+    /// Appends a datagram of its own.
+    pub(super) fn push(&mut self, peer: SocketAddr, datagram: &[u8]) {
+        self.bytes.extend_from_slice(datagram);
+        self.begin(peer, datagram.len());
+    }
+
+    /// Appends datagrams that `next` writes, until it has none or one train of at most `most` bytes is complete. A train
+    /// of a single datagram may be larger. Returns false if `next` has no more.
+    pub(super) fn fill(
+        &mut self,
+        peer: SocketAddr,
+        most: usize,
+        mut next: impl FnMut(&mut Vec<u8>) -> bool,
+    ) -> bool {
+        let mut train: Option<usize> = None;
+        loop {
+            if train.is_some_and(|at| !self.trains[at].is_open(most)) {
+                return true;
+            }
+            let from = self.bytes.len();
+            if !next(&mut self.bytes) {
+                return false;
+            }
+            let len = self.bytes.len() - from;
+            match train.map(|at| &mut self.trains[at]) {
+                Some(train) if len <= train.segment => {
+                    train.to += len;
+                    self.datagrams += 1;
+                }
+                Some(_) => {
+                    self.begin(peer, len);
+                    return true;
+                }
+                None => {
+                    train = Some(self.trains.len());
+                    self.begin(peer, len);
+                }
+            }
+        }
+    }
+
+    /// The last `len` bytes are the first datagram of a train.
+    fn begin(&mut self, peer: SocketAddr, len: usize) {
+        let to = self.bytes.len();
+        self.trains.push(Train { peer, segment: len, from: to - len, to });
+        self.datagrams += 1;
+    }
+
+    /// Returns the trains with their content.
+    pub(super) fn trains(&self) -> impl Iterator<Item = (Train, &[u8])> {
+        self.trains.iter().map(|train| (*train, &self.bytes[train.from..train.to]))
+    }
+
+    /// Returns the datagrams, one by one.
+    #[cfg(test)]
+    pub(super) fn datagrams(&self) -> impl Iterator<Item = (SocketAddr, &[u8])> {
+        self.trains()
+            .flat_map(|(train, bytes)| bytes.chunks(train.segment).map(move |part| (train.peer, part)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peer() -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], 9))
+    }
+
+    /// Fills a batch with datagrams of these sizes, in as many turns as it takes; returns the trains' sizes.
+    fn trains(sizes: &[usize], most: usize) -> Vec<Vec<usize>> {
+        let (mut batch, mut left) = (Batch::default(), sizes.iter());
+        let mut next = |out: &mut Vec<u8>| match left.next() {
+            Some(size) => {
+                out.resize(out.len() + size, 0);
+                true
+            }
+            None => false,
+        };
+        while batch.fill(peer(), most, &mut next) {}
+        let sizes = |(train, bytes): (Train, &[u8])| bytes.chunks(train.segment).map(<[u8]>::len).collect();
+        batch.trains().map(sizes).collect()
+    }
+
+    #[test]
+    fn a_train_has_datagrams_of_one_size_and_a_smaller_last_one() {
+        assert_eq!(
+            trains(&[100, 100, 40, 100, 30, 50], 10_000),
+            [vec![100, 100, 40], vec![100, 30], vec![50]]
+        );
+        // A larger one ends the turn, too.
+        assert_eq!(trains(&[20, 100, 100], 10_000), [vec![20], vec![100], vec![100]]);
+    }
+
+    #[test]
+    fn a_train_is_no_longer_than_asked_and_than_the_kernel_takes() {
+        assert_eq!(trains(&[100; 7], 300), [vec![100; 3], vec![100; 3], vec![100]]);
+        assert_eq!(trains(&[100; 2], 10), [[100], [100]], "a single datagram leaves in any case");
+        let lengths = |size| trains(&vec![size; 100], usize::MAX).iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(lengths(1472), [44, 44, 12]);
+        assert_eq!(lengths(20), [64, 36]);
+    }
+
+    #[test]
+    fn a_batch_is_full_after_so_many_datagrams_and_empty_after_they_have_left() {
+        let mut batch = Batch::default();
+        for _ in 0..MOST_DATAGRAMS {
+            assert!(!batch.is_full());
+            batch.push(peer(), b"reset");
+        }
+        assert!(batch.is_full());
+        assert_eq!(batch.datagrams().count(), MOST_DATAGRAMS);
+        batch.clear();
+        assert!(batch.is_empty() && !batch.is_full());
+    }
+}

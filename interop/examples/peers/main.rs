@@ -1,0 +1,157 @@
+//! Our uTP beside the transports that a program might take instead, on loopback:
+//! `cargo run --release --example peers -- [--gb 1] [--runs 7] [--mbit 20] [--only ours,quinn]`.
+//!
+//! Each transfer runs in two processes of its own, a sender and a receiver, so that CPU time and peak memory are theirs.
+//! The transports alternate within each run, and each row is the median over the runs: what else the machine does meets
+//! all of them. Every datagram has at most 1472 bytes. `--mbit` has the sender's application write at that rate, in steps
+//! of 10 ms, instead of as fast as it goes. `--window` sets the windows of ours and of libutp, MiB; the others have their own.
+
+mod gso;
+mod libutp;
+mod measure;
+mod ours;
+mod quic;
+mod rqbit;
+mod table;
+mod tcp;
+mod work;
+
+use afteryou_utp::EndpointConfig;
+use measure::Usage;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+use table::{Row, Sample};
+use work::Work;
+
+/// Every transport, in the order of the table.
+const PEERS: [&str; 7] =
+    ["kernel TCP", "UDP with GSO", "quinn", "librqbit-utp", "libutp", "ours ledbat++", "ours cubic"];
+/// A transfer that takes longer has failed.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+fn main() -> anyhow::Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match &args[..] {
+        [role, peer] if role == "receive" => receive(peer),
+        [role, peer, to, bytes, pace] if role == "send" => {
+            let pace = Some(pace.parse()?).filter(|pace| *pace > 0);
+            send(peer, Work { to: to.parse()?, bytes: bytes.parse()?, pace })
+        }
+        _ => compare(&args),
+    }
+}
+
+/// The receiving process: reports its address, and when all has arrived the bytes, the time and its usage.
+fn receive(peer: &str) -> anyhow::Result<()> {
+    let (bytes, took) = match peer {
+        "kernel TCP" => tcp::receive()?,
+        "UDP with GSO" => gso::receive()?,
+        "quinn" => quic::receive()?,
+        "librqbit-utp" => rqbit::receive()?,
+        "libutp" => libutp::receive()?,
+        "ours cubic" => ours::receive(EndpointConfig::foreground())?,
+        _ => ours::receive(EndpointConfig::background())?,
+    };
+    println!("{bytes} {} {}", took.as_secs_f64(), Usage::now()?);
+    Ok(())
+}
+
+/// The sending process: reports its usage when all has arrived.
+fn send(peer: &str, work: Work) -> anyhow::Result<()> {
+    match peer {
+        "kernel TCP" => tcp::send(&work)?,
+        "UDP with GSO" => gso::send(&work)?,
+        "quinn" => quic::send(work)?,
+        "librqbit-utp" => rqbit::send(work)?,
+        "libutp" => libutp::send(&work)?,
+        "ours cubic" => ours::send(EndpointConfig::foreground(), work)?,
+        _ => ours::send(EndpointConfig::background(), work)?,
+    }
+    println!("{}", Usage::now()?);
+    Ok(())
+}
+
+/// Runs every transport in turn and prints the table.
+fn compare(args: &[String]) -> anyhow::Result<()> {
+    let number = |name: &str, default: f64| -> anyhow::Result<f64> {
+        match args.iter().position(|arg| arg == name) {
+            Some(at) => {
+                Ok(args.get(at + 1).ok_or_else(|| anyhow::anyhow!("{name} requires a number"))?.parse()?)
+            }
+            None => Ok(default),
+        }
+    };
+    let (gb, runs, mbit) = (number("--gb", 1.0)?, number("--runs", 7.0)?, number("--mbit", 0.0)?);
+    let window = (number("--window", 0.0)? * f64::from(1 << 20)) as u64;
+    if window > 0 {
+        // No other thread runs yet, and the processes inherit it.
+        std::env::set_var(work::WINDOW, window.to_string());
+    }
+    let only = args.iter().position(|arg| arg == "--only").and_then(|at| args.get(at + 1));
+    let chosen = |peer: &&&str| only.is_none_or(|only| only.split(',').any(|part| peer.contains(part)));
+    let pace = (mbit * 125_000.0) as u64;
+    let mut rows: Vec<Row> = PEERS.iter().filter(chosen).map(|peer| Row::new(peer)).collect();
+    for run in 1..=runs as u32 {
+        for row in &mut rows {
+            match transfer(row.peer, (gb * 1e9) as u64, pace) {
+                Ok(sample) => row.samples.push(sample),
+                Err(error) => row.fault = Some(error.to_string()),
+            }
+        }
+        eprintln!("run {run} of {runs} done");
+    }
+    print!("{}", table::of(&rows));
+    Ok(())
+}
+
+/// One transfer between two fresh processes.
+fn transfer(peer: &'static str, bytes: u64, pace: u64) -> anyhow::Result<Sample> {
+    let mut receiver = Process::start(&["receive", peer])?;
+    let to = receiver.line()?;
+    let mut sender = Process::start(&["send", peer, &to, &bytes.to_string(), &pace.to_string()])?;
+    let limit = Instant::now() + DEADLINE + Duration::from_secs(bytes.checked_div(pace).unwrap_or(0));
+    while sender.is_running()? || receiver.is_running()? {
+        anyhow::ensure!(Instant::now() < limit, "not done within {} s", DEADLINE.as_secs());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let (sent, received) = (sender.line()?, receiver.line()?);
+    let mut fields = received.splitn(3, ' ');
+    let mut field = || fields.next().ok_or_else(|| anyhow::anyhow!("the receiver reported {received:?}"));
+    let (arrived, took): (u64, f64) = (field()?.parse()?, field()?.parse()?);
+    let (receiving, sending): (Usage, Usage) = (field()?.parse()?, sent.parse()?);
+    Ok(Sample { bytes: arrived, took, sending, receiving })
+}
+
+/// A process of this program, which ends with its handle.
+struct Process {
+    child: Child,
+    out: BufReader<ChildStdout>,
+}
+
+impl Process {
+    fn start(args: &[&str]) -> anyhow::Result<Process> {
+        let mut child = Command::new(std::env::current_exe()?).args(args).stdout(Stdio::piped()).spawn()?;
+        let out = child.stdout.take().ok_or_else(|| anyhow::anyhow!("no standard output"))?;
+        Ok(Process { child, out: BufReader::new(out) })
+    }
+
+    fn line(&mut self) -> anyhow::Result<String> {
+        let mut line = String::new();
+        self.out.read_line(&mut line)?;
+        anyhow::ensure!(!line.trim().is_empty(), "a process ended without a result: see its message above");
+        Ok(line.trim().to_string())
+    }
+
+    fn is_running(&mut self) -> anyhow::Result<bool> {
+        Ok(self.child.try_wait()?.is_none())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // One that has ended already needs neither.
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}
