@@ -23,6 +23,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
         compute: |inputs| growth("libutp-mod", inputs[0]),
     },
     Function {
+        name: "rfc6817_growth",
+        help: "queuing delay, ms: the same of LEDBAT with a gain of one",
+        inputs: 1,
+        compute: |inputs| growth("ledbat", inputs[0]),
+    },
+    Function {
         name: "libutp_after_loss",
         help: "0 for libutp, 1 for libutp-mod, 2 for RFC 6817: the window after a loss over the window before",
         inputs: 1,
@@ -71,6 +77,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
         compute: |inputs| codel_interval(inputs[0] as usize),
     },
     Function {
+        name: "pie_setting",
+        help: "0 for RFC 8033, 1 for Linux 3.17; 0 for the target, 1 for the update period, 2 for the burst: PIE's value, ms",
+        inputs: 2,
+        compute: |inputs| pie_setting(inputs[0] as usize, inputs[1] as usize),
+    },
+    Function {
         name: "pie_between_drops",
         help: "0 for the least, 1 for the most: drop probabilities of PIE added up from one drop to the next",
         inputs: 1,
@@ -93,7 +105,8 @@ fn ack(now_ms: u64, queuing_ms: f64, bytes: u64) -> Event {
     Event::Ack(Ack {
         now,
         newly_acked: bytes,
-        flightsize: bytes,
+        // LEDBAT's window stays close to what is in flight, however little is acknowledged.
+        flightsize: bytes.max(100 * u64::from(MSS)),
         smoothed_rtt: RTT,
         one_way_delay,
         ..Ack::default()
@@ -281,4 +294,20 @@ fn pie_between_drops(most: bool) -> f64 {
     let gaps = pie_gaps().unwrap_or_default();
     let gap = if most { gaps.iter().max() } else { gaps.iter().min() };
     gap.map_or(f64::NAN, |gap| *gap as f64 * PIE_PROBABILITY)
+}
+
+fn pie_setting(preset: usize, which: usize) -> f64 {
+    let found = || {
+        let pie = afteryou_aqm::list::find("pie")?;
+        let preset =
+            pie.presets.iter().find(|known| Some(&known.name) == ["rfc8033", "linux-3.17"].get(preset))?;
+        let name = *["target", "tupdate", "burst"].get(which)?;
+        let own = preset.rows.iter().find(|(key, _)| *key == name).map(|(_, value)| *value);
+        let default = || pie.params.iter().find(|param| param.name == name).map(|param| param.default);
+        match own.or_else(default)? {
+            Value::Time(time) => Some(time.as_secs_f64() * 1e3),
+            _ => None,
+        }
+    };
+    found().unwrap_or(f64::NAN)
 }

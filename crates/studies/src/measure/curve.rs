@@ -37,6 +37,11 @@ pub(super) const MEASURES: &[Measure] = &[
         take: below_after,
     },
     Measure {
+        name: "progress_in",
+        help: "data between `from` and `to` by a curve of rates in Mbit/s, MB",
+        take: progress_in,
+    },
+    Measure {
         name: "curve",
         help: "the points of a curve between `from` and `to`, for figures; with `every` each so many alone",
         take: points,
@@ -85,6 +90,14 @@ fn later(outcome: &Outcome, args: &Args, after: f64) -> Result<Vec<[f64; 2]>> {
     some(points)
 }
 
+fn progress(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    Ok(Reading::Curve(delivered(outcome, args)?))
+}
+
+fn progress_in(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    Ok(delivered(outcome, args)?.last().map_or(0.0, |[_, megabytes]| *megabytes).into())
+}
+
 fn largest(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(within(outcome, args)?.iter().map(|[_, y]| *y).fold(f64::NEG_INFINITY, f64::max).into())
 }
@@ -93,7 +106,8 @@ fn smallest(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(within(outcome, args)?.iter().map(|[_, y]| *y).fold(f64::INFINITY, f64::min).into())
 }
 
-fn progress(outcome: &Outcome, args: &Args) -> Result<Reading> {
+/// Data since `from` at each point up to `to`, MB.
+fn delivered(outcome: &Outcome, args: &Args) -> Result<Vec<[f64; 2]>> {
     let mut points = within(outcome, args)?;
     let mut megabytes = 0.0;
     for i in 1..points.len() {
@@ -102,7 +116,7 @@ fn progress(outcome: &Outcome, args: &Args) -> Result<Reading> {
         points[i][1] = megabytes;
     }
     points[0][1] = 0.0;
-    Ok(Reading::Curve(points))
+    Ok(points)
 }
 
 fn mean_of(points: &[[f64; 2]]) -> f64 {
@@ -187,6 +201,14 @@ mod tests {
         let link = Link::new("1 Mbit/s".parse().unwrap(), "1 s".parse().unwrap());
         let scenario = Scenario::new("made up", "10 s".parse().unwrap(), link);
         Outcome::new("sim", "0", scenario, Run { series: vec![series], ..Run::default() }, None)
+    }
+
+    #[test]
+    fn what_is_delivered_adds_up_over_steps() {
+        let args = toml::from_str("of = \"a\"\nquantity = \"cwnd\"\nfrom = 3\nto = 5").unwrap();
+        let curve = delivered(&outcome(), &args).unwrap();
+        assert_eq!(curve, [[3.0, 0.0], [4.0, 0.625], [5.0, 1.375]], "5 and 6 Mbit/s for a second each");
+        assert_eq!(progress_in(&outcome(), &args).unwrap().number(), Some(1.375));
     }
 
     #[test]

@@ -36,6 +36,11 @@ pub(super) const MEASURES: &[Measure] = &[
         help: "number of events `what` of `flow` between `from` and `to`",
         take: number,
     },
+    Measure {
+        name: "same_sequence",
+        help: "1 if the events of `flow` whose names are in `among` are those of `events` in just that order, else 0",
+        take: same_sequence,
+    },
     Measure { name: "first_event", help: "time of the first event `what` of `flow`, s", take: first },
     Measure {
         name: "cwnd_at_first",
@@ -90,6 +95,16 @@ fn base_at_first(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let bases = points_of(outcome, args.needed_text("flow")?, "base_delay")?;
     let held = bases.iter().take_while(|[time, _]| *time <= at).last();
     held.map(|[_, base]| Reading::One(*base)).ok_or_else(|| nothing("the flow had no base delay then"))
+}
+
+fn same_sequence(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let (flow, among, expected) = (args.needed_text("flow")?, args.texts("among"), args.texts("events"));
+    if expected.is_empty() {
+        return Err(nothing("`events` is empty: name them in their order"));
+    }
+    let all = outcome.run.events.iter().filter(|event| is(outcome, &event.flow, flow));
+    let found = all.map(|event| event.what.as_str()).filter(|what| among.contains(what));
+    Ok(f64::from(u8::from(found.eq(expected.iter().copied()))).into())
 }
 
 /// An event ends such a time if it is in the step of the curve in which the window falls.
@@ -217,6 +232,13 @@ mod tests {
     fn a_base_delay_holds_until_the_next_point() {
         assert_eq!(read(base_at_first, "after = -2.0"), 80.0);
         assert_eq!(read(base_at_first, "after = -1.5"), 20.0);
+    }
+
+    #[test]
+    fn a_sequence_of_events_is_compared_as_a_whole() {
+        assert_eq!(read(same_sequence, "among = [\"loss\", \"timeout\"]\nevents = [\"loss\"]"), 1.0);
+        assert_eq!(read(same_sequence, "among = [\"loss\"]\nevents = [\"loss\", \"loss\"]"), 0.0);
+        assert_eq!(read(same_sequence, "among = [\"timeout\"]\nevents = [\"timeout\"]"), 0.0);
     }
 
     #[test]

@@ -153,3 +153,14 @@ fn every_explained_miss_names_an_entry_and_a_check() {
         }
     }
 }
+
+#[test]
+fn every_function_has_a_name_of_its_own() {
+    let names: Vec<&str> = afteryou_studies::exact::all().map(|function| function.name).collect();
+    let different: std::collections::BTreeSet<&&str> = names.iter().collect();
+    assert_eq!(
+        different.len(),
+        names.len(),
+        "the first of two functions with one name hides the other: {names:?}"
+    );
+}
