@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn the_running_kernel_is_answered_for() {
         let checks = checks();
-        assert_eq!(checks.len(), 5);
+        assert_eq!(checks.len(), 6);
         assert!(checks.iter().all(|check| check.state == State::Ok || check.todo.is_some()), "{checks:?}");
     }
 }

@@ -277,7 +277,6 @@ fn logs_are_of_one_run_and_of_engines_with_packets() {
     let refusals = [
         (["sim", file, "--repeat=2", "--qlog", logs_path], 2, "--qlog is for one run"),
         (["fluid", file, "--seed=1", "--qlog", logs_path], 2, "use afteryou sim or bed"),
-        (["bed", file, "--seed=1", "--trace", logs_path], 2, "use afteryou sim"),
         (["sim", file, "--seed=1", "--qlog", "/dev/null/logs"], 1, "/dev/null/logs"),
     ];
     for (words, code, expected) in refusals {

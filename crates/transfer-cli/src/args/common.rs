@@ -3,6 +3,7 @@
 use crate::log::LogArgs;
 use afteryou_rate::Timetable;
 use afteryou_scenario::{Algorithm, Dscp};
+use afteryou_transfer::ticket::redact;
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -75,11 +76,23 @@ pub struct Common {
     /// Run this command by the shell when the job has ended with exit code 0
     ///
     /// With `receive` and `serve` that is when they end: use --once. Its standard output goes to standard error.
-    #[arg(long, value_name = "COMMAND", env = "AFTERYOU_ON_SUCCESS", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        value_parser = shell_command,
+        env = "AFTERYOU_ON_SUCCESS",
+        hide_env_values = true
+    )]
     pub on_success: Option<String>,
 
     /// Run this command by the shell when the job has ended with another exit code, which AFTERYOU_EXIT_CODE holds
-    #[arg(long, value_name = "COMMAND", env = "AFTERYOU_ON_FAILURE", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        value_parser = shell_command,
+        env = "AFTERYOU_ON_FAILURE",
+        hide_env_values = true
+    )]
     pub on_failure: Option<String>,
 
     /// Log each connection into a file in this directory (qlog, for qvis), as its sender sees it
@@ -152,4 +165,14 @@ pub fn controller(text: &str) -> Result<Algorithm, afteryou_scenario::Error> {
     let algorithm: Algorithm = text.parse()?;
     algorithm.controller()?;
     Ok(algorithm)
+}
+
+/// Refuses a ticket, whose shell would print it and whose secret other users would see in the list of processes.
+fn shell_command(text: &str) -> Result<String, String> {
+    match redact(text) == text {
+        true => Ok(text.to_owned()),
+        false => {
+            Err("a ticket is no command; a command can read it from the file of --ticket-file".to_owned())
+        }
+    }
 }
