@@ -131,7 +131,7 @@ fn what_an_engine_does_not_support_is_shown_at_its_line() {
         let experiment = Experiment::parse(FILE, "file.toml", sets).unwrap();
         Plan::new(find(engine).unwrap(), &experiment, Choices::default()).unwrap_err()
     };
-    let error = shown("bed", &["flow.backup.traffic={ on = \"1 s\", off = \"1 s\" }".to_owned()]);
+    let error = shown("bed", &["flow.backup.transport={ kind = \"utp\", skew = 50 }".to_owned()]);
     assert!(error.is_usage());
     let text = error.to_string();
     assert!(text.contains("(flow \"backup\") is not done with real packets yet"), "{text}");
