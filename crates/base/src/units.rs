@@ -1,6 +1,6 @@
 //! Instants and spans of time as whole nanoseconds.
 //!
-//! A controller never reads a clock. Whoever calls it decides what time is: a real clock, a simulator's
+//! A controller never reads a clock. Its caller decides what time is: a real clock, a simulator's
 //! event queue, a test. `u64` nanoseconds reach 584 years.
 
 use core::fmt;

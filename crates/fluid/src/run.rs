@@ -17,7 +17,7 @@ pub struct Progress {
     pub of_s: f64,
 }
 
-/// Steps between two looks at the clock of whoever watches.
+/// Steps between two looks at the watcher's clock.
 const WATCH_EVERY: u64 = 1 << 14;
 
 /// Integrates the equations of `scenario`, and once more without its background flows if it asks for that. `watch` is

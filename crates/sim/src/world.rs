@@ -14,7 +14,7 @@ use afteryou_scenario::outcome::{LinkTotals, Run, Totals};
 use afteryou_scenario::senders::Observers;
 use afteryou_scenario::{Record, Scenario};
 
-/// Events between two looks at the clock of whoever watches.
+/// Events between two looks at the watcher's clock.
 const WATCH_EVERY: u32 = 1 << 16;
 
 /// Most packets in queues and on wires, half a gigabyte of them: a larger buffer or window is a slip of the pen.

@@ -93,7 +93,7 @@ async fn run(
     let stage = Stage::start(&quiet_for_ssh(listening, common), job, false)?;
     let handed_over = tokio::select! {
         handed_over = hand_over(ticket, listening, common) => handed_over,
-        // Whoever should read the ticket does not; what follows ends at once.
+        // The reader of the ticket is gone; what follows ends at once.
         () = stage.stopped() => Ok(()),
     };
     if let Err(failure) = handed_over {
@@ -197,7 +197,7 @@ fn in_ticket(named: &[String], local: SocketAddr) -> Result<Vec<Address>, Failur
     Ok(found)
 }
 
-/// To a file, to a program, or to whoever reads stdout, who may take long.
+/// To a file, to a program, or to the reader of stdout, which may take long.
 async fn hand_over(ticket: String, listening: &Listening, common: &Common) -> Result<(), Failure> {
     if listening.qr {
         let code = qr::code(&ticket).unwrap_or_else(|| "the ticket is too long for a QR code".to_owned());
@@ -213,7 +213,7 @@ async fn hand_over(ticket: String, listening: &Listening, common: &Common) -> Re
     tokio::task::spawn_blocking(move || output::print_whole(&line)).await?
 }
 
-/// Never readable for others, whoever had the name before, and never half a ticket.
+/// Never readable for others, even if another file had the name, and never half a ticket.
 fn write_private(path: &Path, ticket: &str) -> io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     // Readable for its owner alone, under a name that nobody has.

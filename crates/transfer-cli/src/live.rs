@@ -29,7 +29,7 @@ pub trait View: Send {
     fn log(&mut self, line: &str) {
         complain(&format!("{line}\n"));
     }
-    /// So many files were settled without being told of, since whoever reads was too slow.
+    /// So many files were settled without being told of, since the reader was too slow.
     fn missed(&mut self, files: u64) {
         self.say(&format!("{} more: too many to tell of each", count(files, "file")));
     }

@@ -75,7 +75,7 @@ pub struct Situation {
     pub until: Option<String>,
     /// Bytes of content a second, lately.
     pub rate: u64,
-    /// The controller of whoever sends.
+    /// The sender's controller.
     pub state: Option<State>,
     /// Name of the controller, if it is one that never yields.
     pub never_yields: Option<String>,

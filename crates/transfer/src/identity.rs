@@ -10,7 +10,7 @@
 //!
 //! # The file
 //! A line of text with the version, BLAKE3 of what follows, then a postcard encoding. It is written under another name with mode 0600
-//! and renamed, so it is always whole; whoever changes it holds a lock on `identity.lock` and reads it anew first (on systems
+//! and renamed, so it is always whole; a process that changes it holds a lock on `identity.lock` and reads it anew first (on systems
 //! without `flock` two processes that start at the same moment may overwrite each other's ports). A file that others may read is
 //! refused, as ssh does with its keys.
 //!

@@ -3,7 +3,7 @@
 //!
 //! # Model
 //! Several limits hold at once, each with an owner; the smallest rate counts, and one pause is enough. A token bucket
-//! ([`Limiter`]) grants what may be written; a change of the limit wakes whoever waits, and holds for him, too.
+//! ([`Limiter`]) grants what may be written; a change of the limit wakes waiting tasks and holds for them, too.
 //!
 //! Rates limit the content of files. Headers, hashes, retransmissions and control messages come on top (3 to 5 %).
 
@@ -87,7 +87,7 @@ impl Pace {
         }))
     }
 
-    /// Replaces the limit of `owner`. Holds at once, also for whoever waits.
+    /// Replaces the limit of `owner`. Holds at once, also for waiting tasks.
     pub fn set(&self, owner: Owner, limit: Limit) {
         let mut limits = locked(&self.0.limits);
         limits[owner as usize] = limit;

@@ -309,7 +309,7 @@ impl FarEnd {
     }
 }
 
-/// For the far end: returns when whoever started it is gone, that is, at the end of `input` (its standard input).
+/// For the process that ssh started: returns when the starting side is gone, that is, at the end of `input` (its standard input).
 pub async fn parent_gone(mut input: impl AsyncRead + Unpin) {
     let mut buffer = [0; 256];
     while input.read(&mut buffer).await.is_ok_and(|read| read > 0) {}

@@ -250,7 +250,7 @@ impl fmt::Display for Ticket {
 }
 
 impl Ticket {
-    /// The line to hand over. It holds the secret: whoever reads it may use the service.
+    /// The line to hand over. It holds the secret: anyone who reads it may use the service.
     pub fn to_line(&self) -> Result<String, TicketError> {
         if self.addresses.is_empty() || self.addresses.len() > MAX_ADDRESSES {
             return Err(TicketError::Addresses(self.addresses.len()));

@@ -20,7 +20,7 @@
 //! close with the alert. `dial.rs` therefore waits for HANDSHAKE_DONE (RFC 9001 §4.1.2).
 //!
 //! # Known limits
-//! Whoever can send packets to the port learns the certificate's fingerprint, as with any TLS server. It lets him recognise the
+//! Anyone who can send packets to the port learns the certificate's fingerprint, as with any TLS server. It lets them recognise the
 //! service and nothing else.
 
 use crate::identity::{self_signed, Identity};

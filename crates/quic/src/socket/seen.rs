@@ -1,4 +1,4 @@
-//! The TOS byte that came last from each remote address: a bounded table, filled by whoever sends to us.
+//! The TOS byte that came last from each remote address: a bounded table, which strangers can fill.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Figures of links in a window, from their meters alone: the same whoever sends the packets.
+//! Figures of links in a window, from their meters alone: the same for every sender.
 
 use crate::net::Net;
 use afteryou_aqm::Class;

@@ -19,7 +19,7 @@ pub fn directory(chosen: Option<&Path>) -> anyhow::Result<PathBuf> {
     let directory = chosen.map_or_else(usual, Path::to_owned);
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory);
     made.with_context(|| format!("cannot create {} for control sockets", directory.display()))?;
-    // Whoever names a place answers for it; root may look after somebody else's jobs.
+    // A user who names a place answers for it; root may look after somebody else's jobs.
     if chosen.is_none() {
         check(&directory)?;
     }

@@ -41,7 +41,7 @@ impl<W: Write + Send> View for Lines<W> {
         if let Some(remark) = remark(event, self.list) {
             self.say(&remark);
         }
-        // Whoever comes now waits for the end of a pause, and is to be seen waiting.
+        // A client that comes now waits for the end of a pause, and is shown waiting.
         if let Event::Connected { .. } | Event::Pace { .. } = event {
             let again = matches!(event, Event::Connected { .. });
             if let Some(sentence) = pause(&mut self.said_paused, again, tally, now) {

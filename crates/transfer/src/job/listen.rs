@@ -110,7 +110,7 @@ impl Default for ListenOptions {
     }
 }
 
-/// Serves whoever comes through the door until `shutdown` becomes true, or the endpoint is closed. Gives what was done for
+/// Serves every client that comes through the door until `shutdown` becomes true, or the endpoint is closed. Gives what was done for
 /// all jobs together.
 pub async fn listen(
     mut door: Guard,
@@ -387,7 +387,7 @@ impl Host {
         self.leave(id, lane, serial, result.is_ok())
     }
 
-    /// Takes the lane, and gives whoever had it before. None when everything is being closed.
+    /// Takes the lane, and returns its holder before. None when everything is being closed.
     fn enter(
         &self,
         id: [u8; 16],

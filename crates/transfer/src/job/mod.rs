@@ -236,7 +236,7 @@ pub(crate) fn on_thread<T: Send + 'static>(
 ) -> impl Future<Output = Result<T, Error>> {
     let (done, result) = oneshot::channel();
     let run = move || {
-        // Whoever waited may be gone.
+        // The waiting task may be gone.
         _ = done.send(work());
     };
     let started = start_thread(name, run);

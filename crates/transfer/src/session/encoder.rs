@@ -103,7 +103,7 @@ fn encode_all(mut orders: mpsc::UnboundedReceiver<Order>, out: &mpsc::Sender<Pie
             Some(how) => prepared.describe(how, &wanted, &mut pieces),
         };
         let result = result.and_then(|()| pieces.hand_over().map_err(EncodeError::Out));
-        // Before anybody hears of the end: whoever prepares it again must be the only one to hold it.
+        // Before the end is reported: a task that prepares it again must be the only one to hold it.
         drop(prepared);
         if out.blocking_send(Piece::End(id, result)).is_err() {
             return;
@@ -259,7 +259,7 @@ async fn paused(limits: &mut [watch::Receiver<Limit>]) {
 /// Returns when each has been no pause.
 async fn resumed(limits: &mut [watch::Receiver<Limit>]) {
     for limit in limits {
-        // Whoever sends lives as long as the paces.
+        // The sending task lives as long as the paces.
         _ = limit.wait_for(|limit| !limit.is_pause()).await;
     }
 }

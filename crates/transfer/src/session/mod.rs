@@ -35,7 +35,7 @@ pub(crate) const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the sink waits for the source to say goodbye.
 const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A path on which nothing arrives for so long is dead: five missed keep-alives. Whoever was killed without a word holds
+/// A path on which nothing arrives for so long is dead: five missed keep-alives. A peer that was killed holds
 /// what it was receiving or sending for so long, and the job that goes on in its place waits.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Each side is heard from so often: silence beyond this means something.

@@ -173,7 +173,7 @@ impl Prepared {
     }
 }
 
-/// Whoever changed it may be in the middle of it. What is there by then looks like a whole file, and would be sent as one.
+/// The writer may be in the middle of it. What is there by then looks like a whole file, and would be sent as one.
 fn wait_until_still(place: &Place) {
     let mut before = place.facts(true).ok();
     for _ in 0..WAITS {

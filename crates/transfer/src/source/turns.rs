@@ -3,7 +3,7 @@
 //! # Model
 //! A process that serves may have many jobs, each with a thread that hashes ahead. At most [`AT_ONCE`] of them read at a
 //! time. Who wants to read queues up, has the turn for [`TURN_BYTES`], and goes to the end of the queue: a small file waits
-//! for a few turns, however large the files are that others hash. Whoever holds a [`Stopper`] can end all of this: the next
+//! for a few turns, however large the files are that others hash. A holder of a [`Stopper`] can end all of this: the next
 //! read of the file fails.
 //!
 //! # Constants
@@ -122,7 +122,7 @@ impl<'a, R> Patient<'a, R> {
 impl<R: Read> Read for Patient<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.turn.as_ref().is_none_or(|turn| turn.left == 0 || self.stopper.is_stopped()) {
-            // Given back first: whoever waits comes before.
+            // Given back first: waiting tasks come before.
             self.turn = None;
             self.turn = Some(self.turns.take(self.stopper)?);
         }

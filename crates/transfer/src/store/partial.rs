@@ -6,7 +6,7 @@
 //! hashes to the root. Neither file has a header: where a byte lies says what it is.
 //!
 //! The part file's lock (`flock`) says who may write to both. A file can be renamed or removed between being opened and
-//! being locked, so whoever has the lock looks once more whether the name still means that file.
+//! being locked, so the holder of the lock looks once more whether the name still means that file.
 //!
 //! A lock ends when the last descriptor of its file is closed, and a program that this one starts has a copy of each until
 //! it begins to run. So the lock is given back by a call of its own: nobody finds a file busy that nobody holds.

@@ -1,7 +1,7 @@
 //! Directories to the disk, several at a time.
 //!
 //! A file that got its final name is safe when its directory is on the disk. With many small files a journal commit for
-//! each would cost more than their bytes. So whoever comes while one is under way joins the next: one commit then serves
+//! each would cost more than their bytes. So a file that comes while one is under way joins the next: one commit then serves
 //! all of them.
 
 use super::place;

@@ -3,7 +3,7 @@
 //! Bitmaps on the wire cover up to 2016 packets and come with every packet while there is a gap: to look at each bit of
 //! each of them would cost more than all the rest of a connection.
 
-/// Packets that the window spans: whoever uses the ring never holds two that are further apart.
+/// Packets that the window spans: users of the ring never hold two that are further apart.
 pub const SPAN: usize = 16_384;
 const WORDS: usize = SPAN / 64;
 /// The words of an empty set.

@@ -435,7 +435,7 @@ impl Table {
         }
     }
 
-    /// The driver ends: whoever still waits is told.
+    /// The driver ends: tasks that still wait get an error.
     pub(super) fn die(&mut self) {
         self.dead = true;
         for entry in self.entries.values_mut() {
