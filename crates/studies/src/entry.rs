@@ -160,6 +160,9 @@ pub struct Figure {
     pub measure: Option<Call>,
     /// The measure of the inner ring.
     pub inner: Option<Call>,
+    /// Flows that have a curve each: the measure's `of` in turn.
+    #[serde(default)]
+    pub flows: Vec<String>,
     /// The axis of the grid that is drawn across.
     pub x: Option<String>,
     /// The axis that makes lines, or the rows of a map and of rings.
@@ -186,6 +189,17 @@ pub struct Figure {
     /// Values of the paper as horizontal lines.
     #[serde(rename = "rule", default)]
     pub rules: Vec<Rule>,
+}
+
+impl Figure {
+    /// Its measures, of curves with the flow that each is of.
+    pub fn measures(&self) -> Vec<(&str, Call)> {
+        let Some(measure) = &self.measure else { return Vec::new() };
+        match self.flows.is_empty() {
+            true => vec![("", measure.clone())],
+            false => self.flows.iter().map(|flow| (&**flow, measure.with_text("of", flow))).collect(),
+        }
+    }
 }
 
 /// A horizontal line in a figure.
@@ -257,6 +271,15 @@ enum Called {
         #[serde(flatten)]
         with: Args,
     },
+}
+
+impl Call {
+    /// The same call with this argument.
+    fn with_text(&self, name: &str, value: &str) -> Call {
+        let mut call = self.clone();
+        call.with.0.insert(name.to_owned(), value.into());
+        call
+    }
 }
 
 impl From<Called> for Call {

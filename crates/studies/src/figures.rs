@@ -7,11 +7,16 @@ use crate::reading::Reading;
 use afteryou_report::given::{Chart, Line, Map, Panel, Ring, Rings, Spot};
 use afteryou_report::Estimate;
 
-/// The figure as an SVG document; `inner` are the samples of inner rings.
-pub fn svg(figure: &Figure, samples: &[Sample], inner: &[Sample]) -> Result<String> {
+/// The figure as an SVG document, from the samples of each flow that has curves of its own, or of no flow in particular; `inner`
+/// are the samples of inner rings.
+pub fn svg(figure: &Figure, of_flows: &[(&str, Vec<Sample>)], inner: &[Sample]) -> Result<String> {
+    let samples = of_flows.first().map_or(&[][..], |(_, samples)| samples);
     let drawn = match figure.kind {
         Drawn::Lines => chart(figure, lines(figure, samples)?).svg(),
-        Drawn::Curves => chart(figure, curves(samples)).svg(),
+        Drawn::Curves => {
+            let lines = of_flows.iter().flat_map(|(flow, samples)| curves(flow, samples));
+            chart(figure, lines.collect()).svg()
+        }
         Drawn::Lists => chart(figure, lists(samples)).svg(),
         Drawn::Map => map(figure, samples)?.svg(),
         Drawn::Rings => rings(figure, samples, inner)?.svg(),
@@ -66,10 +71,11 @@ fn lines(figure: &Figure, samples: &[Sample]) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-fn curves(samples: &[Sample]) -> Vec<Line> {
+fn curves(flow: &str, samples: &[Sample]) -> Vec<Line> {
     let line = |sample: &Sample| {
         let Some(Reading::Curve(points)) = sample.readings.first() else { return None };
-        let name = sample.point.words_without(&[]);
+        let words = [flow.to_owned(), sample.point.words_without(&[])];
+        let name = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ");
         let spots = points.iter().map(|[x, y]| Spot { x: *x, y: *y, half_width: None }).collect();
         let controller = controller(&name);
         Some(Line { name: if name.is_empty() { "ours".to_owned() } else { name }, controller, spots })

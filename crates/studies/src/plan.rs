@@ -70,7 +70,8 @@ pub fn wanted(chosen: &[Chosen], extent: Extent, figures: bool) -> Result<Vec<Wa
             let Some(name) = &figure.grid else { continue };
             let grid = chosen.grid_of(name, &figure.title)?;
             if extent != Extent::Quick || !grid.slow {
-                all.add(index, grid, &figure.at, figure.measure.iter().chain(&figure.inner));
+                let measures: Vec<Call> = figure.measures().into_iter().map(|(_, call)| call).collect();
+                all.add(index, grid, &figure.at, measures.iter().chain(&figure.inner));
             }
         }
     }

@@ -195,11 +195,15 @@ impl Samples<'_> {
 
 /// A figure of an entry, or the reason that there is none.
 fn draw(chosen: &Chosen, figure: &Figure, samples: &Samples) -> Result<String> {
-    let of = |call: &Option<Call>| -> Result<Vec<Sample>> {
-        let (Some(name), Some(call)) = (&figure.grid, call) else { return Ok(Vec::new()) };
+    let of = |call: &Call| -> Result<Vec<Sample>> {
+        let Some(name) = &figure.grid else { return Ok(Vec::new()) };
         samples.at(chosen.grid_of(name, &figure.title)?, &figure.at, call)
     };
-    figures::svg(figure, &of(&figure.measure)?, &of(&figure.inner)?)
+    let mut outer = Vec::new();
+    for (flow, call) in figure.measures() {
+        outer.push((flow, of(&call)?));
+    }
+    figures::svg(figure, &outer, &figure.inner.as_ref().map_or(Ok(Vec::new()), of)?)
 }
 
 fn verdict(chosen: &Chosen, extent: Extent, samples: &Samples, cpu_s: f64) -> Result<EntryVerdict> {
