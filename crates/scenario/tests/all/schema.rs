@@ -12,7 +12,9 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn examples() -> Vec<PathBuf> {
-    let files = std::fs::read_dir(folder("../../scenarios")).expect("the examples are there");
+    let folders = ["../../scenarios", "../../scenarios/testbed"];
+    let files =
+        folders.iter().flat_map(|name| std::fs::read_dir(folder(name)).expect("the examples are there"));
     let mut paths: Vec<PathBuf> = files.map(|file| file.expect("readable").path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
     paths.sort();
