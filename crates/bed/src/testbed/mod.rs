@@ -3,8 +3,8 @@
 //! Sockets of senders are in one namespace, those of receivers in another, and the [wire] between them is the
 //! scenario's network. A run takes as long as the scenario says. Its baseline, if there is one, runs after it.
 //!
-//! The simulator's applications decide when to send and how much ([`flows`]). A bulk or sized flow of uTP is a transfer of
-//! [`run`](crate::run) instead, whose bytes are compared at both ends.
+//! The simulator's applications decide when to send and how much (`flows`). A bulk or sized flow of uTP is a transfer of
+//! [`mod@crate::run`] instead, whose bytes are compared at both ends.
 //!
 //! # Not implemented
 //! Swarms and hosts; parameters of the kernel's congestion control; QUIC.
@@ -76,7 +76,7 @@ pub fn run(
 /// The same; `tap` sees every packet of the run at its links, some milliseconds later. The baseline is not shown.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`run()`].
 pub fn tapped(
     scenario: &Scenario,
     options: &Options,
