@@ -307,12 +307,12 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;demo' {
-            [CompletionResult]::new('--controller', '--controller', [CompletionResultType]::ParameterName, 'The transfer''s congestion controller, with parameters if wanted: NAME[,parameter=value...]')
+            [CompletionResult]::new('--controller', '--controller', [CompletionResultType]::ParameterName, 'The transfer''s congestion controller, with optional parameters: NAME[,parameter=value...]')
             [CompletionResult]::new('--seconds', '--seconds', [CompletionResultType]::ParameterName, 'How long to watch, in seconds; at least 24')
             [CompletionResult]::new('--rate', '--rate', [CompletionResultType]::ParameterName, 'Rate of the bottleneck')
-            [CompletionResult]::new('--rtt', '--rtt', [CompletionResultType]::ParameterName, 'Round-trip time of the empty path: 40ms, 0.25s')
+            [CompletionResult]::new('--rtt', '--rtt', [CompletionResultType]::ParameterName, 'Base round-trip time: 40ms, 0.25s')
             [CompletionResult]::new('--buffer', '--buffer', [CompletionResultType]::ParameterName, 'How much the bottleneck''s queue holds, in time, packets or bytes: 500ms, 100packets, 64KiB')
-            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'The bottleneck''s queue discipline, with parameters if wanted: NAME[,parameter=value...]')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'The bottleneck''s queue discipline, with optional parameters: NAME[,parameter=value...]')
             [CompletionResult]::new('--loss', '--loss', [CompletionResultType]::ParameterName, 'Packets lost at random, in each direction: 0.1%')
             [CompletionResult]::new('--file', '--file', [CompletionResultType]::ParameterName, 'Send this file instead of generated data')
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Folder for the report')

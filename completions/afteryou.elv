@@ -284,12 +284,12 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         &'afteryou;ctl;help;help'= {
         }
         &'afteryou;demo'= {
-            cand --controller 'The transfer''s congestion controller, with parameters if wanted: NAME[,parameter=value...]'
+            cand --controller 'The transfer''s congestion controller, with optional parameters: NAME[,parameter=value...]'
             cand --seconds 'How long to watch, in seconds; at least 24'
             cand --rate 'Rate of the bottleneck'
-            cand --rtt 'Round-trip time of the empty path: 40ms, 0.25s'
+            cand --rtt 'Base round-trip time: 40ms, 0.25s'
             cand --buffer 'How much the bottleneck''s queue holds, in time, packets or bytes: 500ms, 100packets, 64KiB'
-            cand --queue 'The bottleneck''s queue discipline, with parameters if wanted: NAME[,parameter=value...]'
+            cand --queue 'The bottleneck''s queue discipline, with optional parameters: NAME[,parameter=value...]'
             cand --loss 'Packets lost at random, in each direction: 0.1%'
             cand --file 'Send this file instead of generated data'
             cand --out 'Folder for the report'

@@ -224,12 +224,12 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_s
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "off" -d 'Lift all limits and pauses of this side; a timetable takes effect again at its next change'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "stop" -d 'End the job; stored data stay, and the same command continues from there'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l controller -d 'The transfer\'s congestion controller, with parameters if wanted: NAME[,parameter=value...]' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l controller -d 'The transfer\'s congestion controller, with optional parameters: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l seconds -d 'How long to watch, in seconds; at least 24' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l rate -d 'Rate of the bottleneck' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l rtt -d 'Round-trip time of the empty path: 40ms, 0.25s' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l rtt -d 'Base round-trip time: 40ms, 0.25s' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l buffer -d 'How much the bottleneck\'s queue holds, in time, packets or bytes: 500ms, 100packets, 64KiB' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l queue -d 'The bottleneck\'s queue discipline, with parameters if wanted: NAME[,parameter=value...]' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l queue -d 'The bottleneck\'s queue discipline, with optional parameters: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l loss -d 'Packets lost at random, in each direction: 0.1%' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l file -d 'Send this file instead of generated data' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l out -d 'Folder for the report' -r -F
