@@ -462,6 +462,8 @@ pub enum Cause {
     Band,
     /// A limit of our engines.
     OurLimit,
+    /// Of a run on real packets: the simulator's value at the same points.
+    InSim,
 }
 
 impl Cause {
@@ -473,6 +475,7 @@ impl Cause {
             Cause::PrivateData => "private data",
             Cause::Band => "the band",
             Cause::OurLimit => "a limit of ours",
+            Cause::InSim => "the simulator's value",
         }
     }
 }

@@ -21,7 +21,8 @@
 //! | `measure` | functions from a run to numbers, by name |
 //! | `judge` | functions from the readings of points to values, by name |
 //! | `exact` | functions of the entries without runs |
-//! | `cache`, `study` | runs that were made before; making the others, and judging |
+//! | `cache`, `runs`, `study` | runs that were made before; making the others; judging |
+//! | `bed` | the part of the entries that is run on real packets |
 //! | `verdict`, `tables` | values beside their bands |
 //! | `figures`, `book` | the papers' figures drawn again, and pages of everything |
 //!
@@ -29,6 +30,7 @@
 //! `scenarios/papers`, one for the common settings of each paper's section; a grid adds what the entry's text names.
 
 mod args;
+pub mod bed;
 pub mod book;
 mod cache;
 pub mod choice;
@@ -43,6 +45,7 @@ pub mod papers;
 mod phase;
 mod plan;
 mod reading;
+mod runs;
 mod study;
 pub mod tables;
 mod verdict;
@@ -57,4 +60,4 @@ pub use grid::{Extent, GridPoint};
 pub use plan::{Chosen, Wanted};
 pub use reading::Reading;
 pub use study::{run, Setting};
-pub use verdict::{EntryVerdict, Finding, Verdict};
+pub use verdict::{EntryVerdict, Finding, Simulated, Verdict};
