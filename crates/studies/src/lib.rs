@@ -23,11 +23,12 @@
 //! | `exact` | functions of the entries without runs |
 //! | `cache`, `runs`, `study` | runs that were made before; making the others; judging |
 //! | `bed` | the part of the entries that is run on real packets |
-//! | `verdict`, `tables` | values beside their bands |
+//! | `verdict`, `known`, `tables` | values beside their bands, causes of misses, tables of both |
 //! | `figures`, `book` | the papers' figures drawn again, and pages of everything |
 //!
-//! `papers/<paper>/entries.toml` holds grids and entries, `misses.toml` the misses that are explained. The scenario files are those of
-//! `scenarios/papers`, one for the common settings of each paper's section; a grid adds what the entry's text names.
+//! `papers/<paper>/entries.toml` holds grids and entries, `known.toml` the misses that are explained and the verdicts that
+//! hang on the seeds. The scenario files are those of `scenarios/papers`, one for the common settings of each paper's section; a grid
+//! adds what the entry's text names.
 
 mod args;
 pub mod bed;
@@ -40,6 +41,7 @@ pub mod exact;
 mod figures;
 mod grid;
 pub mod judge;
+mod known;
 pub mod measure;
 pub mod papers;
 mod phase;
@@ -52,12 +54,13 @@ mod verdict;
 
 pub use cache::{Cache, Kept};
 pub use entry::{
-    Args, At, Axis, AxisValue, Band, Call, Case, Cause, Check, Drawn, Entry, Exact, Figure, Grid, Kind,
-    Labels, Miss, Misses, Paper,
+    Args, At, Axis, AxisValue, Band, Call, Case, Check, Drawn, Entry, Exact, Figure, Grid, Kind, Labels,
+    Paper,
 };
 pub use error::{Error, Result};
 pub use grid::{Extent, GridPoint};
+pub use known::{Edge, Known, Miss};
 pub use plan::{Chosen, Wanted};
 pub use reading::Reading;
 pub use study::{run, Setting};
-pub use verdict::{EntryVerdict, Finding, Simulated, Verdict};
+pub use verdict::{Cause, EntryVerdict, Finding, Simulated, Verdict};

@@ -1,11 +1,11 @@
 //! Values of real packets, held against bands that are as wide as one run needs.
 
 use super::Tested;
-use crate::entry::{Band, Cause, Check};
+use crate::entry::{Band, Check};
 use crate::error::{Error, Result};
 use crate::judge::{self, Sample, Value};
 use crate::plan::Chosen;
-use crate::verdict::{EntryVerdict, Finding, Simulated, Verdict};
+use crate::verdict::{Cause, EntryVerdict, Finding, Simulated, Verdict};
 use afteryou_report::Estimate;
 use std::collections::BTreeMap;
 
