@@ -375,17 +375,19 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --help 'Print help'
         }
         &'afteryou;study'= {
+            cand --engine 'The engine. `bed` prints first how long it will take'
             cand --out 'Write a book into this folder: a summary, a page for each paper with its figures, the scenario files'
             cand --jobs 'Runs at the same time; the number of cores by default'
             cand --cache 'Keep the readings of runs in this folder, where an interrupted study goes on; the user''s cache by default'
             cand --list 'Print the entries instead of running them'
+            cand --all 'With --engine bed: print how many days all experiments would take on real packets'
             cand --check 'Exit 1 on any miss that is not explained, and on any explanation that does not hold any more'
             cand --quick 'Thinner grids and fewer seeds, and never a shorter run'
             cand --full-repeats 'Every seed of the papers'' protocols, where the usual run has fewer'
             cand --second-seeds 'As many other seeds as the usual run has, to find verdicts that hang on luck'
             cand --json 'For programs: the findings of each entry as JSON, one entry in a line'
-            cand -h 'Print help'
-            cand --help 'Print help'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
         }
         &'afteryou;list'= {
             cand --json 'For programs: a JSON array, described below'

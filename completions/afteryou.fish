@@ -291,16 +291,19 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand report" -l png -d 'Wri
 complete -c afteryou -n "__fish_afteryou_using_subcommand report" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand compare" -l out -d 'Write a page with the figures and the curves of both' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand compare" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l engine -d 'The engine. `bed` prints first how long it will take' -r -f -a "sim\t'The packet simulator, and the fluid model where the paper has one'
+bed\t'Real packets, for the bed set alone: about two hours of traffic, several runs at the same time. Linux, as root'"
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l out -d 'Write a book into this folder: a summary, a page for each paper with its figures, the scenario files' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l jobs -d 'Runs at the same time; the number of cores by default' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l cache -d 'Keep the readings of runs in this folder, where an interrupted study goes on; the user\'s cache by default' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l list -d 'Print the entries instead of running them'
+complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l all -d 'With --engine bed: print how many days all experiments would take on real packets'
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l check -d 'Exit 1 on any miss that is not explained, and on any explanation that does not hold any more'
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l quick -d 'Thinner grids and fewer seeds, and never a shorter run'
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l full-repeats -d 'Every seed of the papers\' protocols, where the usual run has fewer'
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l second-seeds -d 'As many other seeds as the usual run has, to find verdicts that hang on luck'
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l json -d 'For programs: the findings of each entry as JSON, one entry in a line'
-complete -c afteryou -n "__fish_afteryou_using_subcommand study" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand study" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c afteryou -n "__fish_afteryou_using_subcommand list" -l json -d 'For programs: a JSON array, described below'
 complete -c afteryou -n "__fish_afteryou_using_subcommand list" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand doctor" -l ticket -d 'The same; neither AFTERYOU_TICKET nor a file shows in `ps`' -r

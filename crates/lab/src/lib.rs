@@ -48,7 +48,7 @@ mod pool;
 pub mod sweep;
 
 pub use engine::{Engine, Looks, Progress};
-pub use engines::{find, Bed, Fluid, Simulator, ENGINES};
+pub use engines::{find, Bed, Beds, Fluid, Simulator, ENGINES};
 pub use error::{Error, Source};
 pub use lineup::{Choices, Lineup};
 pub use ordered::each;

@@ -25,6 +25,7 @@ use crate::error::Error;
 use crate::net::{Family, Plan, Side, Topology};
 use crate::run::log::{Log, Timing};
 use crate::run::{self, transfer, FlowProgress, Options, Progress, Source};
+use crate::system::{self, Urgency};
 use crate::wire::{self, Wire};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{Outcome, Run, Transfer};
@@ -36,6 +37,7 @@ use measure::Raw;
 use programs::Programs;
 use shown::Shown;
 use std::collections::BTreeMap;
+use std::io;
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -125,8 +127,7 @@ fn run_one(
     tap: Option<Tap<'_>>,
 ) -> Result<(Run, Vec<Transfer>), Error> {
     let network = scenario.network()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(Error::Thread)?;
+    let runtime = runtime().map_err(Error::Thread)?;
     let mut topology = Topology::build(&Plan::of_scenario(scenario)?)?;
     let clock = Clock::since(Instant::now() + SET_UP);
     let timing = Timing { clock, begins: Time::ZERO, from: Span::ZERO };
@@ -203,6 +204,13 @@ fn run_one(
         .collect();
     let raw = Raw { scenario, network: &network, logs: &logs, samples: &samples, ended, report, end_s };
     Ok((measure::measure(raw), transferred))
+}
+
+/// The threads of the applications. One that waits for a core reads late, so that the kernel acknowledges late and several packets at
+/// once: the sender's bursts lengthen the queue, and the wire's lateness does not show it. So they have real-time priority where allowed.
+fn runtime() -> io::Result<Runtime> {
+    let urgent = || drop(system::become_real_time(Urgency::Ends));
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().on_thread_start(urgent).build()
 }
 
 /// What the kernel may hold of a connection without having sent it: what a turned-off flow still sends.
