@@ -47,6 +47,11 @@ pub(super) const MEASURES: &[Measure] = &[
         take: points,
     },
     Measure {
+        name: "curve_offset",
+        help: "`from_level` less a curve, at its points between `from` and `to`, for figures",
+        take: offset,
+    },
+    Measure {
         name: "progress",
         help: "data since `from` by a curve of rates in Mbit/s, MB, at each of its points up to `to`, for figures",
         take: progress,
@@ -96,6 +101,12 @@ fn progress(outcome: &Outcome, args: &Args) -> Result<Reading> {
 
 fn progress_in(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(delivered(outcome, args)?.last().map_or(0.0, |[_, megabytes]| *megabytes).into())
+}
+
+fn offset(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let level = args.needed_number("from_level")?;
+    let points = within(outcome, args)?;
+    Ok(Reading::Curve(points.into_iter().map(|[at, y]| [at, level - y]).collect()))
 }
 
 fn largest(outcome: &Outcome, args: &Args) -> Result<Reading> {
@@ -219,6 +230,9 @@ mod tests {
         };
         let thin = toml::from_str("of = \"a\"\nquantity = \"cwnd\"\nevery = 4").unwrap();
         assert_eq!(points(&outcome(), &thin).unwrap().list(), [1.0, 6.0, 10.0]);
+        let off =
+            toml::from_str("of = \"a\"\nquantity = \"cwnd\"\nfrom = 4\nto = 5\nfrom_level = 6").unwrap();
+        assert_eq!(offset(&outcome(), &off).unwrap(), Reading::Curve(vec![[4.0, 1.0], [5.0, 0.0]]));
         assert_eq!(read(mean, "to = 3"), 7.0 / 3.0);
         assert_eq!(read(above, "level = 7"), 3.0 / 9.0);
         assert_eq!(read(low, "from = 4"), 0.5);
