@@ -22,6 +22,11 @@ pub(super) const MEASURES: &[Measure] = &[
         take: low,
     },
     Measure {
+        name: "curve_range",
+        help: "largest value of a curve between `from` and `to` less its smallest",
+        take: range,
+    },
+    Measure {
         name: "curve_rise",
         help: "mean of a curve `after` s later less its mean between `from` and `to`, in units of `unit`",
         take: rise,
@@ -149,6 +154,12 @@ fn low(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok((values().fold(f64::INFINITY, f64::min) / values().fold(f64::NEG_INFINITY, f64::max)).into())
 }
 
+fn range(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let points = within(outcome, args)?;
+    let values = || points.iter().map(|[_, y]| *y);
+    Ok((values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min)).into())
+}
+
 fn above(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let (points, level) = (within(outcome, args)?, args.needed_number("level")?);
     let above = points.iter().filter(|[_, y]| *y > level).count();
@@ -236,6 +247,7 @@ mod tests {
         assert_eq!(read(mean, "to = 3"), 7.0 / 3.0);
         assert_eq!(read(above, "level = 7"), 3.0 / 9.0);
         assert_eq!(read(low, "from = 4"), 0.5);
+        assert_eq!(read(range, "from = 4"), 5.0);
         assert_eq!(read(below_after, "from = 0\nlevel = 1.5"), 0.0);
         assert_eq!(read(below_after, "from = 4\nto = 9\nlevel = 1.5"), 5.0, "never, so the whole time");
         assert_eq!(
