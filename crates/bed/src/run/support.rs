@@ -1,6 +1,6 @@
 //! Settings that the bed does not support yet, each with its key.
 //!
-//! The bed has uTP and bare UDP over one link with two directions.
+//! The bed has uTP, QUIC and bare UDP over one link with two directions.
 
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Elements, Flow, Gaps, Scenario, Traffic};

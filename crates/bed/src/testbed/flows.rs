@@ -4,14 +4,15 @@
 //! simulation. Its thread is in the senders' namespace, so sockets that it opens are inside. Connections are tasks of the
 //! runtime; they report to the director through a channel.
 //!
-//! Not implemented: which bytes are sent. The content of every connection is the same byte again and again.
+//! Not implemented: which bytes are sent. The content of every connection is the same byte again and again. Bulk and sized flows
+//! of uTP and QUIC are no such flows: their bytes are compared.
 
 mod course;
 mod datagrams;
+mod ours;
 mod receiving;
 mod tcp;
 mod thread;
-mod utp;
 
 pub(super) use tcp::Sample;
 pub(super) use thread::{Directed, Direction, Ended};
@@ -19,6 +20,8 @@ pub(super) use thread::{Directed, Direction, Ended};
 use crate::error::Error;
 use crate::net::{Family, Side, Topology};
 use crate::run::log::{Log, Timing};
+use crate::run::quic::Quic;
+use crate::run::utp::Utp;
 use afteryou_scenario::senders::Observers;
 use afteryou_scenario::{Flow, Traffic};
 use afteryou_sim::director::{Id, Opening, Remote};
@@ -68,7 +71,8 @@ pub(super) struct Directable {
 
 enum Protocol {
     Tcp(tcp::Tcp),
-    Utp(utp::Utp),
+    Utp(Utp),
+    Quic(Quic),
     Datagrams,
 }
 
@@ -95,8 +99,13 @@ impl Directable {
                 topology.namespace(Side::Senders).run(|| protocol.try_socket(addresses.sender))??;
                 (Protocol::Tcp(protocol), listening.tcp(topology)?)
             }
+            (_, "quic") => {
+                let protocol = Quic::new(spec, observers.map(|observers| (index, observers)))?;
+                let receiver = listening.quic(topology, &protocol)?;
+                (Protocol::Quic(protocol), receiver)
+            }
             _ => {
-                let protocol = utp::Utp::new(index, spec, observers)?;
+                let protocol = Utp::new(spec, observers.map(|observers| (index, observers)))?;
                 let receiver = listening.utp(topology, protocol.receiver())?;
                 (Protocol::Utp(protocol), receiver)
             }
@@ -131,7 +140,8 @@ impl Directable {
         let course = course::Course::new(opening.id, self.shared.news.clone());
         let opened: Result<Box<dyn Remote>, Error> = match &self.protocol {
             Protocol::Tcp(tcp) => tcp.dial(self, &course),
-            Protocol::Utp(utp) => utp.dial(self, &course),
+            Protocol::Utp(utp) => ours::dial_utp(self, utp, &course),
+            Protocol::Quic(quic) => ours::dial_quic(self, quic, &course),
             Protocol::Datagrams => datagrams::dial(self),
         };
         opened.unwrap_or_else(|error| {

@@ -3,7 +3,6 @@
 use super::flows::{Ended, Sample};
 use crate::run::log::{Log, LogInner};
 use crate::run::measure::{step_s, Curve, Interval, Received, STEPS_PER_RATE};
-use crate::run::transfer::totals_of;
 use crate::wire::Report;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::Network;
@@ -46,10 +45,10 @@ pub(super) fn measure(raw: Raw<'_>) -> Run {
     run
 }
 
-/// Returns what a transfer of uTP did in all.
+/// Returns what a transfer of uTP or QUIC did in all.
 fn totals(flow: &Flow, log: &LogInner) -> Totals {
     let received_bytes = log.received.iter().map(|(_, bytes)| bytes).sum();
-    let of_sender = log.statistics.as_ref().map(totals_of).unwrap_or_default();
+    let of_sender = log.totals.clone().unwrap_or_default();
     Totals { flow: flow.name.clone(), received_bytes, ..of_sender }
 }
 
@@ -121,12 +120,15 @@ impl Raw<'_> {
             if log.samples.is_empty() && samples.is_empty() {
                 continue;
             }
-            let of_utp = log.samples.iter().map(|sample| (sample.at, sample.controller.cwnd as f64 / 1e3));
+            let of_ours = log.samples.iter().map(|sample| (sample.at, sample.controller.cwnd as f64 / 1e3));
             let of_tcp = samples.iter().map(|sample| (sample.at, sample.cwnd_bytes as f64 / 1e3));
-            series.push(Curve::means(whole, step_s, of_utp.chain(of_tcp)).series(&flow.name, "cwnd", "kB"));
+            series.push(Curve::means(whole, step_s, of_ours.chain(of_tcp)).series(&flow.name, "cwnd", "kB"));
+            let of_ours = log.samples.iter();
+            let of_ours =
+                of_ours.filter_map(|sample| Some((sample.at, sample.smoothed_rtt?.as_millis_f64())));
+            let of_tcp = samples.iter().map(|sample| (sample.at, sample.srtt.as_secs_f64() * 1e3));
+            series.push(Curve::means(whole, step_s, of_ours.chain(of_tcp)).series(&flow.name, "srtt", "ms"));
             if !samples.is_empty() {
-                let trips = samples.iter().map(|sample| (sample.at, sample.srtt.as_secs_f64() * 1e3));
-                series.push(Curve::means(whole, step_s, trips).series(&flow.name, "srtt", "ms"));
                 let delivery = samples.iter().map(|sample| (sample.at, sample.delivery_bit_s / 1e6));
                 let delivery = Curve::means(whole, step_s, delivery);
                 series.push(delivery.series(&flow.name, "delivery_rate", "Mbit/s"));

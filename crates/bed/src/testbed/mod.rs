@@ -1,13 +1,13 @@
-//! Runs a scenario in network namespaces: the kernel's TCP, our uTP and bare UDP over the scenario's own links.
+//! Runs a scenario in network namespaces: the kernel's TCP, our uTP and QUIC, and bare UDP over the scenario's own links.
 //!
 //! Sockets of senders are in one namespace, those of receivers in another, and the [wire] between them is the
 //! scenario's network. A run takes as long as the scenario says. Its baseline, if there is one, runs after it.
 //!
-//! The simulator's applications decide when to send and how much (`flows`). A bulk or sized flow of uTP is a transfer of
+//! The simulator's applications decide when to send and how much (`flows`). A bulk or sized flow of uTP or QUIC is a transfer of
 //! [`mod@crate::run`] instead, whose bytes are compared at both ends.
 //!
 //! # Not implemented
-//! Swarms and hosts; parameters of the kernel's congestion control; QUIC.
+//! Swarms and hosts; parameters of the kernel's congestion control.
 
 mod flows;
 mod measure;
@@ -23,6 +23,7 @@ pub use support::supports;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::net::{Family, Plan, Side, Topology};
+use crate::run::ends::Place;
 use crate::run::log::{Log, Timing};
 use crate::run::{self, transfer, FlowProgress, Options, Progress, Source};
 use crate::wire::{self, Wire};
@@ -30,7 +31,6 @@ use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{Outcome, Run, Transfer};
 use afteryou_scenario::senders::Observers;
 use afteryou_scenario::{Flow, Network, Scenario, Traffic};
-use afteryou_utp::{Endpoint, EndpointConfig};
 use flows::{Broken, Directable, Directed, Direction, Shared};
 use measure::Raw;
 use programs::Programs;
@@ -52,7 +52,7 @@ const SAMPLE: Duration = Duration::from_millis(20);
 const OBSERVE_EVERY: u32 = 5;
 /// Time for the wire to start.
 const SET_UP: Duration = Duration::from_millis(50);
-/// Data that a background flow of uTP has in flight when the run ends get this long to arrive.
+/// Data that a background flow of uTP or QUIC has in flight when the run ends get this long to arrive.
 const DRAIN: Duration = Duration::from_secs(60);
 
 /// The kernel holds as much as it sends in this time.
@@ -101,7 +101,7 @@ enum Ends {
     Command,
 }
 
-/// A transfer of uTP at work.
+/// A transfer of uTP or QUIC at work.
 type Task = JoinHandle<Result<Option<Transfer>, Error>>;
 
 /// Ends all flows, however the run ends.
@@ -226,7 +226,7 @@ impl Opening<'_> {
         if flow.traffic.is_command() {
             return Ok(Ends::Command);
         }
-        let is_transfer = flow.transport.kind() == "utp"
+        let is_transfer = ["utp", "quic"].contains(&flow.transport.kind())
             && matches!(flow.traffic, Traffic::Bulk | Traffic::Size(_))
             && flow.active.is_empty();
         if !is_transfer {
@@ -235,22 +235,22 @@ impl Opening<'_> {
         }
         let addresses = self.topology.addresses(Family::V4, index);
         let [from, to] = [addresses.sender, addresses.receiver].map(|address| SocketAddr::new(address, 0));
-        let client = |config: EndpointConfig| self.bind(Side::Senders, from, config);
-        let server = |config: EndpointConfig| self.bind(Side::Receivers, to, config);
+        let at_sender = |open: &mut (dyn FnMut() + Send)| self.inside(Side::Senders, open);
+        let at_receiver = |open: &mut (dyn FnMut() + Send)| self.inside(Side::Receivers, open);
+        let places = [Place::new(from, &at_sender), Place::new(to, &at_receiver)];
         let source = self.options.sources.get(&flow.name).cloned().unwrap_or(Source::Made);
         let observers = self.observers.map(|all| (index, all));
-        let ends = transfer::Ends::open(flow, &source, self.seed, observers, [&client, &server])?;
+        let ends = transfer::Ends::open(flow, &source, self.seed, observers, places)?;
         let server = ends.server_addr();
         Ok(Ends::Transfer(ends, server))
     }
 
-    fn bind(&self, side: Side, address: SocketAddr, config: EndpointConfig) -> Result<Endpoint, Error> {
+    fn inside(&self, side: Side, open: &mut (dyn FnMut() + Send)) -> Result<(), Error> {
         let runtime = &self.shared.runtime;
-        let bound = self.topology.namespace(side).run(move || {
+        self.topology.namespace(side).run(|| {
             let _inside = runtime.enter();
-            Endpoint::bind(address, config)
-        })?;
-        bound.map_err(|source| Error::Socket { address, source })
+            open();
+        })
     }
 }
 
@@ -336,7 +336,7 @@ impl Watching<'_, '_, '_> {
     }
 }
 
-/// Waits for the transfers of uTP and returns them.
+/// Waits for the transfers and returns them.
 fn collect(
     scenario: &Scenario,
     runtime: &Runtime,

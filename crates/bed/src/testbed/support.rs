@@ -1,5 +1,6 @@
 //! Settings that the testbed does not support yet, each with its key.
 
+use crate::run::quic::PAYLOADS;
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Algorithm, Flow, Scenario};
 
@@ -25,8 +26,19 @@ fn of_flow(flow: &Flow) -> Vec<Unsupported> {
     let controller = flow.controller.iter().filter(|controller| is_tcp && !is_the_kernels(controller));
     let controller =
         controller.map(|_| ("controller".to_owned(), "parameters of the kernel's congestion control"));
+    let is_odd = flow.transport.kind() == "quic"
+        && flow.packet.is_some_and(|packet| !PAYLOADS.contains(&packet.payload.bytes()));
+    let packet = is_odd.then(|| {
+        let (least, most) = (PAYLOADS.start(), PAYLOADS.end());
+        let reason = format!(
+            "packets of QUIC carry {least} to {most} bytes here (flow {:?}): use such a payload, or leave it out",
+            flow.name
+        );
+        Unsupported::of_flow(flow, "packet", reason)
+    });
     let all = skew.chain(hosts).chain(controller);
     all.map(|(key, what)| Unsupported::of_flow(flow, key, not_yet(&format!("{what} (flow {:?})", flow.name))))
+        .chain(packet)
         .collect()
 }
 

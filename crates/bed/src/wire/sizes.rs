@@ -3,10 +3,12 @@
 use afteryou_scenario::transport::Protocol;
 use afteryou_scenario::{Flow, Scenario, Traffic};
 
-/// Bytes of headers that a packet has by itself beside those of IP: TCP with timestamps, UDP, and UDP with uTP.
+/// Bytes of headers that a packet has by itself beside those of IP: TCP with timestamps, UDP, and UDP with uTP or QUIC.
 const TCP: u64 = 20 + 12;
 const UDP: u64 = 8;
 const UTP: u64 = 8 + 20;
+/// UDP and QUIC: flags, connection id, packet number, head of a stream's frame, tag of the encryption.
+const QUIC: u64 = 8 + 33;
 /// Bytes of IPv4's and IPv6's header.
 const V4: u64 = 20;
 const V6: u64 = 40;
@@ -57,6 +59,7 @@ impl OfFlow {
             (Traffic::Cbr { .. }, _) => V4 + UDP,
             (_, Ok(Protocol::Tcp(_))) => V4 + TCP,
             (_, Ok(Protocol::Utp(_))) => V4 + UTP,
+            (_, Ok(Protocol::Quic(_))) => V4 + QUIC,
             // Of other protocols nothing is known: their packets count as they are.
             _ => format.overhead.bytes(),
         };

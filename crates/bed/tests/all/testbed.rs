@@ -3,7 +3,7 @@
 use afteryou_bed::run::Options;
 use afteryou_bed::{testbed, Error};
 use afteryou_scenario::outcome::{Outcome, Totals};
-use afteryou_scenario::{Algorithm, Duration, Experiment, Record, Scenario, Window};
+use afteryou_scenario::{Algorithm, Duration, Experiment, Record, Scenario, Transport, Window};
 
 fn scenario(flows: &str) -> Scenario {
     let text = format!(
@@ -88,6 +88,63 @@ fn a_flow_that_never_connects_ends_with_the_run() {
     assert_eq!(outcome.run.duration_s, 8.0, "it does not wait for the kernel to give up");
 }
 
+#[test]
+fn bytes_over_quic_arrive_as_they_were_sent_on_short_long_and_lossy_paths() {
+    for loss in ["0 %", "1 %"] {
+        let flow = |rtt: &u32| {
+            format!(
+                "[[flow]]\nname = \"{rtt} ms\"\nrole = \"background\"\ncontroller = \"ledbat++\"\nrtt = \"{rtt} ms\"\n\
+                 transport = \"quic\"\ntraffic = {{ size = \"200 kB\" }}\n"
+            )
+        };
+        let mut scenario = scenario(&[20, 50, 135, 250].iter().map(flow).collect::<String>());
+        scenario.link.loss = loss.parse().unwrap();
+        scenario.duration = Duration::from_millis(60_000);
+        let Some(outcome) = run(&scenario) else { return };
+        assert_eq!(outcome.transfers.len(), 4);
+        for transfer in &outcome.transfers {
+            assert_eq!(
+                (transfer.sent_bytes, transfer.received_bytes),
+                (200_000, 200_000),
+                "{}",
+                transfer.flow
+            );
+            assert_eq!(transfer.sent_blake3, transfer.received_blake3, "{}", transfer.flow);
+        }
+        for quantity in ["cwnd", "srtt"] {
+            let curves = outcome.run.series.iter().filter(|series| series.quantity == quantity);
+            assert_eq!(
+                curves.filter(|curve| curve.values.iter().any(Option::is_some)).count(),
+                4,
+                "{quantity}"
+            );
+        }
+    }
+}
+
+#[test]
+fn ledbat_plus_plus_over_quic_fills_a_link_and_yields_to_cubic_of_the_kernel() {
+    let ledbat = LEDBAT.replace("\"utp\"", "\"quic\"");
+    let Some(alone) = run(&scenario(&ledbat)) else { return };
+    let window = &alone.run.windows[0];
+    println!("{:?}", window.flows);
+    assert!(window.links[0].utilisation > 0.9, "{}", window.links[0].utilisation);
+    // Headers take 61 of 1480 bytes.
+    assert!(window.flows[0].share_of_payload_capacity <= 1.01, "{:?}", window.flows);
+    let Some(both) = run(&scenario(&format!("{CUBIC}{ledbat}"))) else { return };
+    let [cubic, ledbat] = &both.run.windows[0].flows[..] else { panic!("two flows") };
+    assert!(ledbat.goodput_bit_s < 0.2 * cubic.goodput_bit_s, "{ledbat:?} beside {cubic:?}");
+}
+
+#[test]
+fn a_payload_that_quic_cannot_have_is_refused_with_the_range() {
+    let flow =
+        CUBIC.replace("\"tcp\"\n", "\"quic\"\npacket = { payload = \"500 B\", overhead = \"61 B\" }\n");
+    let reasons = testbed::supports(&scenario(&flow)).unwrap_err();
+    assert_eq!(reasons[0].key, "flow.cubic.packet");
+    assert!(reasons[0].reason.contains("1167 to 1419 bytes"), "{}", reasons[0].reason);
+}
+
 /// Every form of traffic that leaves the link half empty, so that both engines carry all of it.
 const FORMS: &[(&str, &str)] = &[
     ("arrivals", "traffic = { arrivals = { poisson = \"10 per s\" }, size = \"10 kB\" }"),
@@ -103,7 +160,7 @@ const FORMS: &[(&str, &str)] = &[
 
 #[test]
 fn every_form_of_traffic_sends_what_it_sends_in_the_simulator() {
-    for transport in ["tcp", "utp"] {
+    for transport in ["tcp", "utp", "quic"] {
         let flow = |(name, rest): &(&str, &str)| {
             let transport = match rest.contains("udp") {
                 true => "role = \"foreground\"\n".to_owned(),
@@ -113,7 +170,11 @@ fn every_form_of_traffic_sends_what_it_sends_in_the_simulator() {
         };
         let mut scenario = scenario(&FORMS.iter().map(flow).collect::<String>());
         scenario.link.rate = "50 Mbit/s".parse().unwrap();
-        let simulated = afteryou_sim::run(&scenario, &mut |_| true).unwrap().run;
+        // The simulator has no QUIC, whose handshake takes a round trip as TCP's does.
+        let mut offered = scenario.clone();
+        let quic = offered.flow.iter_mut().filter(|flow| flow.transport.kind() == "quic");
+        quic.for_each(|flow| flow.transport = Transport::tcp());
+        let simulated = afteryou_sim::run(&offered, &mut |_| true).unwrap().run;
         let Some(outcome) = run(&scenario) else { return };
         for simulated in &simulated.totals {
             let real = outcome.run.totals.iter().find(|real| real.flow == simulated.flow).unwrap();
@@ -134,6 +195,8 @@ fn a_flow_that_is_off_sends_nothing() {
         ("traffic = { on = \"3 s\", off = \"3 s\" }", "tcp"),
         ("active = [[\"0 s\", \"3 s\"], [\"6 s\", \"8 s\"]]", "utp"),
         ("traffic = { on = \"3 s\", off = \"3 s\" }", "utp"),
+        ("active = [[\"0 s\", \"3 s\"], [\"6 s\", \"8 s\"]]", "quic"),
+        ("traffic = { on = \"3 s\", off = \"3 s\" }", "quic"),
     ] {
         let flow = CUBIC.replace("\"tcp\"\n", &format!("\"{transport}\"\n{when}\n"));
         let mut scenario = scenario(&flow);

@@ -63,6 +63,10 @@ impl Template {
             Protocol::Utp(options) => {
                 Which::Utp(utp::Options::new(options, format, controllers(format.payload, None)?))
             }
+            Protocol::Quic(_) => {
+                let reason = format!("flow {:?}: the simulator has no QUIC: use utp or tcp", spec.name);
+                return Err(Error::Scenario(reason));
+            }
             Protocol::Udp => {
                 let (rate, payload) = match spec.traffic {
                     Traffic::Cbr { rate, payload, .. } => (rate.bits_per_second(), payload.bytes()),
