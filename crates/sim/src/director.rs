@@ -4,7 +4,7 @@
 //! applications: bulk and sized transfers, time tables, chunks, arrivals, users of the web, segments. It opens connections
 //! through [`Dial`], gives them bytes, and gets news of them through [`Director::look`].
 //!
-//! Not implemented: swarms and downloads of hosts, whose connections take routes of their own.
+//! Connections between hosts take routes of their own, which their [`Opening`] has.
 
 pub use crate::connection::{utp_config, Dial, Id, Opening, Remote};
 
@@ -146,7 +146,7 @@ mod tests {
         let network = scenario.network().unwrap();
         let log = Rc::new(RefCell::new(Vec::new()));
         let opened = Rc::clone(&log);
-        let dial: Dial = Rc::new(move |opening: Opening| {
+        let dial: Dial = Rc::new(move |opening: Opening<'_>| {
             Box::new(Instant { given: 0, log: Rc::clone(&opened), id: Some(opening.id) })
         });
         let mut director = Director::new(&scenario, &network, [0], &dial).unwrap();

@@ -58,7 +58,7 @@ struct Running {
 /// The sockets of a flow before the relay is up.
 enum Ends {
     Transfer(Box<transfer::Ends>),
-    Cbr(cbr::Ends),
+    Cbr(Box<cbr::Ends>),
 }
 
 /// Tells the threads of calls that the run is over, however it ends.
@@ -120,7 +120,7 @@ fn open_flows(
             Traffic::Cbr { rate, payload, .. } => {
                 let ends = cbr::Ends::open(flow, rate, payload)?;
                 let server = ends.server_addr()?;
-                (Ends::Cbr(ends), server)
+                (Ends::Cbr(Box::new(ends)), server)
             }
             _ => {
                 let source = options.sources.get(&flow.name).cloned().unwrap_or(Source::Made);

@@ -22,9 +22,11 @@ use crate::net::{Family, Side, Topology};
 use crate::run::log::{Log, Timing};
 use crate::run::quic::Quic;
 use crate::run::utp::Utp;
+use crate::wire::Laid;
 use afteryou_scenario::senders::Observers;
 use afteryou_scenario::{Flow, Traffic};
 use afteryou_sim::director::{Id, Opening, Remote};
+use course::Course;
 use receiving::Receiver;
 use std::net::IpAddr;
 use std::sync::{mpsc, Arc, Mutex, PoisonError};
@@ -40,6 +42,8 @@ pub(super) struct Shared {
     pub(super) broken: Broken,
     /// Bytes that the kernel may hold without having sent them.
     pub(super) unsent_bytes: u32,
+    /// The wire gets the routes of connections between hosts.
+    pub(super) routes: mpsc::Sender<Laid>,
 }
 
 /// The first failure of a flow.
@@ -60,6 +64,7 @@ impl Broken {
 
 /// A flow whose receiver listens.
 pub(super) struct Directable {
+    index: usize,
     spec: Flow,
     log: Arc<Log>,
     /// Address of its sender.
@@ -111,6 +116,7 @@ impl Directable {
             }
         };
         Ok(Directable {
+            index,
             spec: spec.clone(),
             log: Arc::clone(log),
             from: addresses.sender,
@@ -118,6 +124,15 @@ impl Directable {
             protocol,
             shared: shared.clone(),
         })
+    }
+
+    /// A connection will come from this port of the sender's. Its packets take the course's route, if it has one.
+    fn expect(&self, port: u16, course: &Arc<Course>) {
+        if let Some(route) = course.route() {
+            // The wire outlasts the director.
+            let _ = self.shared.routes.send(Laid { flow: self.index, port, route: route.clone() });
+        }
+        self.receiver.expect(port, course);
     }
 
     /// Takes a sample of the kernel's connection, if the flow has exactly one.
@@ -136,8 +151,9 @@ impl Directable {
     }
 
     /// Opens a connection. The calling thread is in the senders' namespace.
-    fn dial(&self, opening: Opening) -> Box<dyn Remote> {
-        let course = course::Course::new(opening.id, self.shared.news.clone());
+    fn dial(&self, opening: Opening<'_>) -> Box<dyn Remote> {
+        let own_route = self.spec.hosts.as_ref().map(|_| opening.route.clone());
+        let course = course::Course::new(opening.id, own_route, self.shared.news.clone());
         let opened: Result<Box<dyn Remote>, Error> = match &self.protocol {
             Protocol::Tcp(tcp) => tcp.dial(self, &course),
             Protocol::Utp(utp) => ours::dial_utp(self, utp, &course),

@@ -7,7 +7,8 @@
 //! [`mod@crate::run`] instead, whose bytes are compared at both ends.
 //!
 //! # Not implemented
-//! Swarms and hosts; parameters of the kernel's congestion control.
+//! Parameters of the kernel's congestion control. All hosts of a swarm are in the two namespaces, so connections between them are
+//! real and their access links are the wire's.
 
 mod flows;
 mod measure;
@@ -33,6 +34,7 @@ use afteryou_scenario::senders::Observers;
 use afteryou_scenario::{Flow, Network, Scenario, Traffic};
 use flows::{Broken, Directable, Directed, Direction, Shared};
 use measure::Raw;
+use nix::sys::resource::{getrlimit, setrlimit, Resource};
 use programs::Programs;
 use shown::Shown;
 use std::collections::BTreeMap;
@@ -95,8 +97,8 @@ pub fn tapped(
 
 /// The ends of a flow before the wire is up.
 enum Ends {
-    Transfer(transfer::Ends, SocketAddr),
-    Directed(Directable),
+    Transfer(Box<transfer::Ends>, SocketAddr),
+    Directed(Box<Directable>),
     /// Its programs open their own sockets.
     Command,
 }
@@ -127,16 +129,19 @@ fn run_one(
     let network = scenario.network()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(Error::Thread)?;
+    allow_sockets();
     let mut topology = Topology::build(&Plan::of_scenario(scenario)?)?;
     let clock = Clock::since(Instant::now() + SET_UP);
     let timing = Timing { clock, begins: Time::ZERO, from: Span::ZERO };
     let (news, received) = mpsc::channel();
+    let (routes, laid) = mpsc::channel();
     let shared = Shared {
         runtime: runtime.handle().clone(),
         timing,
         news,
         broken: Broken::default(),
         unsent_bytes: unsent_bytes(&network),
+        routes,
     };
     let logs: Vec<_> = scenario.flow.iter().map(|_| Arc::new(Log::default())).collect();
     let observers = options.observers.as_ref().filter(|_| !is_baseline);
@@ -145,13 +150,15 @@ fn run_one(
     for (index, (flow, log)) in scenario.flow.iter().zip(&logs).enumerate() {
         match opening.open(index, flow, log)? {
             Ends::Command => {}
-            Ends::Directed(flow) => drop(directed.insert(index, flow)),
-            Ends::Transfer(ends, to) => drop(transfers.insert(index, (ends, to))),
+            Ends::Directed(flow) => drop(directed.insert(index, *flow)),
+            Ends::Transfer(ends, to) => drop(transfers.insert(index, (*ends, to))),
         }
     }
     let directed = Arc::new(directed);
     let (mut shown, of_wire) = tap.map(Shown::to).unzip();
-    let wire_options = wire::Options { tap: of_wire, ..wire::Options::of_scenario(scenario, clock) };
+    let laid = (!scenario.hosts.is_empty()).then_some(laid);
+    let wire_options =
+        wire::Options { tap: of_wire, routes: laid, ..wire::Options::of_scenario(scenario, clock) };
     let wire = Wire::start(&mut topology, scenario, wire_options)?;
     let mut programs = Programs::start(scenario, &topology)?;
     thread::sleep(clock.instant_of(Time::ZERO).saturating_duration_since(Instant::now()));
@@ -205,6 +212,14 @@ fn run_one(
     Ok((measure::measure(raw), transferred))
 }
 
+/// Lets this process have as many sockets as the system allows: each connection of a swarm takes up to three.
+fn allow_sockets() {
+    if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        // If this fails, the connection that finds no socket says so.
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
+    }
+}
+
 /// What the kernel may hold of a connection without having sent it: what a turned-off flow still sends.
 fn unsent_bytes(network: &Network) -> u32 {
     let slowest = network.links.iter().map(|way| way.link.rate.bytes_per_second()).min().unwrap_or(0);
@@ -231,7 +246,7 @@ impl Opening<'_> {
             && flow.active.is_empty();
         if !is_transfer {
             let flow = Directable::open(self.topology, (index, flow), log, self.observers, self.shared)?;
-            return Ok(Ends::Directed(flow));
+            return Ok(Ends::Directed(Box::new(flow)));
         }
         let addresses = self.topology.addresses(Family::V4, index);
         let [from, to] = [addresses.sender, addresses.receiver].map(|address| SocketAddr::new(address, 0));
@@ -242,7 +257,7 @@ impl Opening<'_> {
         let observers = self.observers.map(|all| (index, all));
         let ends = transfer::Ends::open(flow, &source, self.seed, observers, places)?;
         let server = ends.server_addr();
-        Ok(Ends::Transfer(ends, server))
+        Ok(Ends::Transfer(Box::new(ends), server))
     }
 
     fn inside(&self, side: Side, open: &mut (dyn FnMut() + Send)) -> Result<(), Error> {

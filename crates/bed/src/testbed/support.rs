@@ -20,7 +20,6 @@ pub fn supports(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
 
 fn of_flow(flow: &Flow) -> Vec<Unsupported> {
     let is_tcp = flow.transport.kind() == "tcp";
-    let hosts = flow.traffic.needs_hosts().then(|| ("traffic".to_owned(), "traffic between hosts"));
     let skew = flow.transport.0.params.keys().filter(|name| *name == "skew");
     let skew = skew.map(|name| (format!("transport.{name}"), "a clock that runs faster"));
     let controller = flow.controller.iter().filter(|controller| is_tcp && !is_the_kernels(controller));
@@ -36,7 +35,7 @@ fn of_flow(flow: &Flow) -> Vec<Unsupported> {
         );
         Unsupported::of_flow(flow, "packet", reason)
     });
-    let all = skew.chain(hosts).chain(controller);
+    let all = skew.chain(controller);
     all.map(|(key, what)| Unsupported::of_flow(flow, key, not_yet(&format!("{what} (flow {:?})", flow.name))))
         .chain(packet)
         .collect()

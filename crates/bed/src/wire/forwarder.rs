@@ -10,6 +10,7 @@
 
 use super::connections::{Connections, Place};
 use super::ip::{set_tos, Headers};
+use super::routes::Routes;
 use super::sizes::Sizes;
 use super::wake_up::WakeUp;
 use crate::clock::Clock;
@@ -39,6 +40,7 @@ pub struct Forwarder<'a> {
     pub lateness: Distribution,
     pub counts: Counts,
     pub connections: Connections,
+    pub routes: Routes,
     pub wake_up: WakeUp,
     pub buffer: Vec<u8>,
     /// A packet with another TOS byte.
@@ -128,10 +130,14 @@ impl Forwarder<'_> {
             return Err(Error::Oversized { bytes: packet.len(), mtu: self.mtu });
         }
         let is_reply = side == Side::Senders;
+        let route = if is_reply { None } else { self.routes.take(flow, headers.ports[0]) };
+        if route.is_some() {
+            self.connections.forget(flow, headers.protocol, headers.ports);
+        }
         let Place { connection, is_new, number } =
             self.connections.place(flow, is_reply, &headers, self.sizes.full(flow));
         if is_new {
-            self.live.open(flow);
+            self.live.open(flow, route);
         }
         let size = self.sizes.on_link(flow, packet);
         self.deliver_due(came);

@@ -188,6 +188,54 @@ fn every_form_of_traffic_sends_what_it_sends_in_the_simulator() {
     }
 }
 
+/// Four hosts with uplinks of 1 to 4 Mbit/s and buffers of a few packets.
+fn between_hosts(transport: &str, traffic: &str) -> Scenario {
+    let text = format!(
+        "duration = \"8 s\"\n[[hosts]]\nname = \"homes\"\ncount = 4\nrtt = \"20 ms\"\n\
+         up = {{ listed = [\"1 Mbit/s\", \"2 Mbit/s\", \"3 Mbit/s\", \"4 Mbit/s\"] }}\n\
+         down = \"8 Mbit/s\"\nqueue = \"20 packets\"\n\
+         [[flow]]\nname = \"swarm\"\nrole = \"background\"\nhosts = \"homes\"\ncontroller = \"cubic\"\n\
+         transport = \"{transport}\"\ntraffic = {traffic}\n\
+         [[measure]]\nname = \"all\"\nfrom = \"2 s\"\nto = \"8 s\"\n"
+    );
+    let experiment = Experiment::parse(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+    experiment.runs(None, None).unwrap().remove(0).scenario
+}
+
+#[test]
+fn hosts_upload_to_each_other_over_links_of_their_own() {
+    let swarm = "{ swarm = { slots = 3, neighbours = 3, persist = 0.5, chunk = \"100 kB\" } }";
+    for transport in ["tcp", "utp", "quic"] {
+        let scenario = between_hosts(transport, swarm);
+        let Some(outcome) = run(&scenario) else { return };
+        let links: Vec<_> = outcome.run.windows[0].links.iter().collect();
+        for link in links.iter().filter(|link| link.link.ends_with(" up")) {
+            println!("{transport}: {} {} Mbit/s: {}", link.link, link.capacity_bit_s / 1e6, link.utilisation);
+            // Acknowledgements wait in the slowest host's uplink, so the fastest is not full, in the simulator either.
+            assert!(link.utilisation > 0.4, "{transport}: {link:?}");
+        }
+        // What leaves the uplinks comes through the downlinks.
+        let carried = |way: &str| -> f64 {
+            let links = links.iter().filter(|link| link.link.ends_with(way));
+            links.map(|link| link.utilisation * link.capacity_bit_s).sum()
+        };
+        let ratio = carried(" down") / carried(" up");
+        assert!((0.95..1.05).contains(&ratio), "{transport}: {ratio}");
+        let done = outcome.run.totals[0].completions.as_ref().unwrap();
+        assert!(done.completed > 20, "{transport}: {done:?}");
+    }
+}
+
+#[test]
+fn downloads_of_hosts_come_through_their_downlinks() {
+    let scenario = between_hosts("tcp", "{ downloads = 4, size = \"500 kB\" }");
+    let Some(outcome) = run(&scenario) else { return };
+    for link in outcome.run.windows[0].links.iter().filter(|link| link.link.ends_with(" down")) {
+        println!("{}: {}", link.link, link.utilisation);
+        assert!(link.utilisation > 0.6, "{link:?}");
+    }
+}
+
 #[test]
 fn a_flow_that_is_off_sends_nothing() {
     for (when, transport) in [

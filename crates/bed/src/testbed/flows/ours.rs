@@ -44,7 +44,7 @@ fn inside<S>(flow: &Directable, open: impl FnOnce(SocketAddr) -> io::Result<S>) 
 }
 
 fn dial<C: Client>(flow: &Directable, course: &Arc<Course>, client: C, zero: &Zero) -> Box<dyn Remote> {
-    flow.receiver.expect(client.address().port(), course);
+    flow.expect(client.address().port(), course);
     let sender = Arc::new(OnceLock::new());
     let (shared, log, place) = (flow.shared.clone(), Arc::clone(&flow.log), Arc::clone(&sender));
     let (name, to, on) = (flow.spec.name.clone(), flow.receiver.address, Arc::clone(course));

@@ -83,7 +83,7 @@ fn direct(direction: &Direction<'_>, is_finished: &AtomicBool) -> Result<Vec<End
         return Ok(Vec::new());
     };
     let dialed = Arc::clone(flows);
-    let dial: Dial = Rc::new(move |opening: Opening| dialed[&opening.flow].dial(opening));
+    let dial: Dial = Rc::new(move |opening: Opening<'_>| dialed[&opening.flow].dial(opening));
     let mut director = Director::new(scenario, network, flows.keys().copied(), &dial)?;
     while !over.load(Ordering::Relaxed) {
         director.advance(timing.clock.now());
