@@ -45,6 +45,7 @@ use nix::sys::prctl::set_timerslack;
 use routes::Routes;
 use sizes::Sizes;
 use std::io;
+use std::sync::atomic::AtomicU64;
 use std::sync::{mpsc, Arc};
 use std::thread::{self, JoinHandle};
 use wake_up::WakeUp;
@@ -67,6 +68,8 @@ pub struct Options {
     pub tap: Option<Tap>,
     /// Brings the routes of connections between hosts, each before its first packet.
     pub routes: Option<mpsc::Receiver<Laid>>,
+    /// Counts the payload of each flow that has come out of the network, bytes.
+    pub passed: Option<Arc<[AtomicU64]>>,
 }
 
 /// A wire at work. Dropping it ends it.
@@ -94,7 +97,7 @@ pub struct Report {
 impl Options {
     /// With a clock, on any core, with real-time priority if there is some.
     pub fn new(clock: Clock) -> Options {
-        Options { clock, needs_real_time: false, core: None, tap: None, routes: None }
+        Options { clock, needs_real_time: false, core: None, tap: None, routes: None, passed: None }
     }
 
     /// For a run of `scenario`: the wire on the last core that no other wire has. Real-time priority is needed if any path is
@@ -192,7 +195,7 @@ fn forward(
     stop: &EventFd,
 ) -> Result<Report, Error> {
     let network = scenario.network()?;
-    let Options { clock, mut tap, routes, .. } = options;
+    let Options { clock, mut tap, routes, passed, .. } = options;
     let is_tapped = tap.is_some();
     let mut marked = Vec::new();
     let mut show = |passage: &Passage<'_>| {
@@ -211,6 +214,8 @@ fn forward(
         counts: Counts::default(),
         connections: Connections::default(),
         routes: Routes::new(routes),
+        flows: Vec::new(),
+        passed: passed.as_deref().unwrap_or_default(),
         wake_up: WakeUp::default(),
         buffer: vec![0; 1 << 16],
         marked: Vec::new(),

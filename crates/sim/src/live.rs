@@ -12,12 +12,12 @@ use crate::error::Error;
 use crate::net::{Net, Way};
 use crate::packet::{Body, Packet};
 use crate::record::queues::QueueTracks;
-use crate::record::{edges_of, links, step_of, Delays};
+use crate::record::{edges, edges_of, links, step_of, Delays};
 use crate::tap::Tap;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::{Network, Route};
-use afteryou_scenario::outcome::{LinkFigures, LinkTotals, Quantiles, Series};
-use afteryou_scenario::Scenario;
+use afteryou_scenario::outcome::{AfterLoss, LinkFigures, LinkTotals, Quantiles, Run, Series, SetFigures};
+use afteryou_scenario::{FlowSet, Scenario};
 
 /// The network.
 pub struct Live<'a> {
@@ -95,6 +95,31 @@ pub struct Measured {
     pub totals: Vec<LinkTotals>,
     /// Curves of the time in queues.
     pub series: Vec<Series>,
+    /// By set, what follows a lost packet, where the scenario records losses.
+    pub after_loss: Vec<Option<AfterLoss>>,
+}
+
+impl Measured {
+    /// Adds what happened at links to a run whose flows are measured.
+    pub fn complete(self, scenario: &Scenario, run: &mut Run) {
+        for ((window, links), flows) in run.windows.iter_mut().zip(self.windows).zip(self.flows) {
+            window.links = links;
+            for (flow, passed) in window.flows.iter_mut().zip(flows) {
+                flow.queuing_delay = passed.queuing_delay;
+            }
+            window.derive(scenario);
+        }
+        for figures in &mut run.sets {
+            let named = |set: &FlowSet| set.window == figures.window && set.flows == figures.flows;
+            let Some(index) = scenario.sets.iter().position(named) else { continue };
+            let window = run.windows.iter().find(|window| window.window == figures.window);
+            figures.links =
+                window.map(|window| SetFigures::of(&scenario.sets[index], window).links).unwrap_or_default();
+            figures.after_loss = self.after_loss.get(index).cloned().flatten();
+        }
+        run.links = self.totals;
+        run.series.extend(self.series);
+    }
 }
 
 impl<'a> Live<'a> {
@@ -285,7 +310,14 @@ impl<'a> Live<'a> {
             let of_window = self.flows.iter().map(|meter| of_flow(meter, window));
             of_window.collect()
         });
+        let after_loss = |set: &FlowSet| {
+            let window = self.scenario.measure.iter().find(|window| window.name == set.window)?;
+            let is_member = |flow: &usize| set.flows.contains(&self.scenario.flow[*flow].name);
+            let members: Vec<usize> = (0..self.scenario.flow.len()).filter(is_member).collect();
+            Some(self.net.losses.as_ref()?.figures(&members, edges(window)))
+        };
         Ok(Measured {
+            after_loss: self.scenario.sets.iter().map(after_loss).collect(),
             flows: flows.collect(),
             windows: windows
                 .map(|window| links::figures(self.scenario, self.network, &self.net, window))

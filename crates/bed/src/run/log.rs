@@ -137,6 +137,15 @@ impl Log {
         receiver.abort();
     }
 
+    /// Bytes that have arrived so far, and whether all have.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn arrived(&self) -> (u64, bool) {
+        let log = self.lock();
+        let now =
+            log.receiver.as_ref().and_then(|receiver| receiver.state()).map_or(0, |state| state.arrived);
+        (now.max(log.counted), log.stopped.is_some() && log.receiver.is_none())
+    }
+
     pub(crate) fn sample(&self, at: Span) {
         let mut log = self.lock();
         if let Some(state) = log.sender.as_ref().and_then(|sender| sender.state()) {

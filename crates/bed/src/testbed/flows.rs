@@ -7,6 +7,7 @@
 //! Not implemented: which bytes are sent. The content of every connection is the same byte again and again. Bulk and sized flows
 //! of uTP and QUIC are no such flows: their bytes are compared.
 
+mod counted;
 mod course;
 mod datagrams;
 mod ours;
@@ -14,6 +15,7 @@ mod receiving;
 mod tcp;
 mod thread;
 
+pub(super) use counted::Counted;
 pub(super) use tcp::Sample;
 pub(super) use thread::{Directed, Direction, Ended};
 

@@ -32,7 +32,7 @@ use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{Outcome, Run, Transfer};
 use afteryou_scenario::senders::Observers;
 use afteryou_scenario::{Flow, Network, Scenario, Traffic};
-use flows::{Broken, Directable, Directed, Direction, Shared};
+use flows::{Broken, Counted, Directable, Directed, Direction, Shared};
 use measure::Raw;
 use nix::sys::resource::{getrlimit, setrlimit, Resource};
 use programs::Programs;
@@ -40,7 +40,7 @@ use shown::Shown;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{mpsc, Arc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -146,19 +146,27 @@ fn run_one(
     let logs: Vec<_> = scenario.flow.iter().map(|_| Arc::new(Log::default())).collect();
     let observers = options.observers.as_ref().filter(|_| !is_baseline);
     let opening = Opening { topology: &topology, seed: scenario.seed, options, observers, shared: &shared };
-    let (mut directed, mut transfers) = (BTreeMap::new(), BTreeMap::new());
+    let passed: Arc<[AtomicU64]> = scenario.flow.iter().map(|_| AtomicU64::new(0)).collect();
+    let (mut directed, mut transfers, mut counted) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     for (index, (flow, log)) in scenario.flow.iter().zip(&logs).enumerate() {
         match opening.open(index, flow, log)? {
-            Ends::Command => {}
+            Ends::Command => drop(counted.insert(index, Counted::Passed(Arc::clone(&passed), index))),
             Ends::Directed(flow) => drop(directed.insert(index, *flow)),
-            Ends::Transfer(ends, to) => drop(transfers.insert(index, (*ends, to))),
+            Ends::Transfer(ends, to) => {
+                counted.insert(index, Counted::Transfer(Arc::clone(log)));
+                transfers.insert(index, (*ends, to));
+            }
         }
     }
     let directed = Arc::new(directed);
     let (mut shown, of_wire) = tap.map(Shown::to).unzip();
     let laid = (!scenario.hosts.is_empty()).then_some(laid);
-    let wire_options =
-        wire::Options { tap: of_wire, routes: laid, ..wire::Options::of_scenario(scenario, clock) };
+    let wire_options = wire::Options {
+        tap: of_wire,
+        routes: laid,
+        passed: Some(passed),
+        ..wire::Options::of_scenario(scenario, clock)
+    };
     let wire = Wire::start(&mut topology, scenario, wire_options)?;
     let mut programs = Programs::start(scenario, &topology)?;
     thread::sleep(clock.instant_of(Time::ZERO).saturating_duration_since(Instant::now()));
@@ -173,11 +181,13 @@ fn run_one(
         scenario,
         network: &network,
         senders: topology.namespace(Side::Senders),
+        timing,
         flows: Arc::clone(&directed),
+        counted,
         news: received,
         over: Arc::clone(&ending.flag),
     };
-    let (ended, end_s) = thread::scope(|scope| {
+    let ((ended, flows), end_s) = thread::scope(|scope| {
         let director = Directed::start(scope, direction)?;
         let mut watching = Watching {
             scenario,
@@ -208,7 +218,7 @@ fn run_one(
     let samples: Vec<_> = (0..scenario.flow.len())
         .map(|flow| directed.get(&flow).map(Directable::samples).unwrap_or_default())
         .collect();
-    let raw = Raw { scenario, network: &network, logs: &logs, samples: &samples, ended, report, end_s };
+    let raw = Raw { scenario, logs: &logs, samples: &samples, flows, ended, report, end_s };
     Ok((measure::measure(raw), transferred))
 }
 

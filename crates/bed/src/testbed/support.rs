@@ -2,15 +2,19 @@
 
 use crate::run::quic::PAYLOADS;
 use afteryou_scenario::support::Unsupported;
-use afteryou_scenario::{Algorithm, Flow, Scenario};
+use afteryou_scenario::{Algorithm, Flow, Record, Scenario};
 
 /// Can a checked scenario be run in the testbed?
 ///
 /// # Errors
 /// Everything in it that cannot, in the order of the file's sections.
 pub fn supports(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
-    let record =
-        (!scenario.record.is_empty()).then(|| Unsupported::new("record", not_yet("a record of each packet")));
+    let of_senders = [Record::Senders, Record::Events].iter().any(|record| scenario.record.contains(record));
+    let record = of_senders.then(|| {
+        let reason = "senders and events are not recorded with real packets, whose kernel does not report them: record queues and \
+                      losses, or use afteryou sim";
+        Unsupported::new("record", reason)
+    });
     let reasons: Vec<_> = record.into_iter().chain(scenario.flow.iter().flat_map(of_flow)).collect();
     match reasons.is_empty() {
         true => Ok(()),

@@ -25,6 +25,8 @@ struct OfFlow {
     framing: i64,
     /// Payload of a full packet.
     full: u32,
+    /// Headers in the scenario.
+    overhead: u64,
 }
 
 impl Sizes {
@@ -41,6 +43,11 @@ impl Sizes {
     /// Payload of a full packet of a flow, bytes.
     pub fn full(&self, flow: usize) -> u32 {
         self.flows[flow].full
+    }
+
+    /// Returns the payload of a packet that takes `bytes` on links: headers are taken to be as long as the scenario says.
+    pub fn payload(&self, flow: usize, bytes: u32) -> u64 {
+        u64::from(bytes).saturating_sub(self.flows[flow].overhead)
     }
 
     /// Returns how many bytes a packet of a flow takes on links. Both families take the same: an experiment over IPv6 is
@@ -64,6 +71,6 @@ impl OfFlow {
             _ => format.overhead.bytes(),
         };
         let framing = format.overhead.bytes() as i64 - own as i64;
-        OfFlow { framing, full: format.payload.bytes() as u32 }
+        OfFlow { framing, full: format.payload.bytes() as u32, overhead: format.overhead.bytes() }
     }
 }
