@@ -33,7 +33,7 @@ pub use address::{flow_of, Addresses, Family, Side};
 pub use leftover::{clean, MARK};
 pub use namespace::Namespace;
 pub use plan::{FlowPlan, Plan};
-pub use privilege::become_root_of_own_namespace;
+pub use privilege::{become_root_of_own_namespace, is_root, opens_tun};
 pub use sysctl::Setting;
 pub use topology::Topology;
 pub use tun::Tun;

@@ -22,6 +22,7 @@ use super::controllers::{Controllers, Make, Zero};
 use super::ends::{Client, Server};
 use super::watched::Watched;
 use crate::error::Error;
+use crate::quic_packet::{HEADERS, PAYLOADS};
 use afteryou_base::Time;
 use afteryou_quic::{adapter, endpoint, Factory, Monitor, Socket};
 use afteryou_scenario::senders::Observers;
@@ -33,15 +34,10 @@ use quinn::rustls::RootCertStore;
 use quinn::{AckFrequencyConfig, ClientConfig, EndpointConfig, ServerConfig, TransportConfig, VarInt};
 use std::io;
 use std::net::SocketAddr;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The name in the certificate.
 const NAME: &str = "localhost";
-/// Headers of a packet with one stream: flags, connection id, packet number, the frame's head, the encryption's tag; bytes.
-const HEADERS: u64 = 33;
-/// Payloads that a packet may have, bytes: RFC 9000 §14 requires UDP payloads of 1200 bytes, the devices allow 1452.
-pub(crate) const PAYLOADS: RangeInclusive<u64> = 1200 - HEADERS..=1452 - HEADERS;
 /// Bytes that a connection holds beyond its window if nothing else is said.
 const UNSENT: u64 = 256 << 10;
 

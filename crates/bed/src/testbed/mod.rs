@@ -15,11 +15,10 @@ mod measure;
 mod programs;
 mod ready;
 mod shown;
-mod support;
 
+pub use crate::support::by_testbed as supports;
 pub use ready::{ready, Ready};
 pub use shown::Tap;
-pub use support::supports;
 
 use crate::clock::Clock;
 use crate::error::Error;

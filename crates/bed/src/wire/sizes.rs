@@ -1,5 +1,6 @@
 //! How large packets are on the links: a scenario says how many bytes of headers the rate counts, Ethernet's or none.
 
+use crate::quic_packet::HEADERS;
 use afteryou_scenario::transport::Protocol;
 use afteryou_scenario::{Flow, Scenario, Traffic};
 
@@ -7,8 +8,8 @@ use afteryou_scenario::{Flow, Scenario, Traffic};
 const TCP: u64 = 20 + 12;
 const UDP: u64 = 8;
 const UTP: u64 = 8 + 20;
-/// UDP and QUIC: flags, connection id, packet number, head of a stream's frame, tag of the encryption.
-const QUIC: u64 = 8 + 33;
+/// UDP and QUIC.
+const QUIC: u64 = 8 + HEADERS;
 /// Bytes of IPv4's and IPv6's header.
 const V4: u64 = 20;
 const V6: u64 = 40;
