@@ -22,11 +22,12 @@
 //! | `judge` | functions from the readings of points to values, by name |
 //! | `exact` | functions of the entries without runs |
 //! | `cache`, `study` | runs that were made before; making the others, and judging |
-//! | `verdict`, `tables` | values beside their bands |
+//! | `verdict`, `known`, `tables` | values beside their bands, causes of misses, tables of both |
 //! | `figures`, `book` | the papers' figures drawn again, and pages of everything |
 //!
-//! `papers/<paper>/entries.toml` holds grids and entries, `misses.toml` the misses that are explained. The scenario files are those of
-//! `scenarios/papers`, one for the common settings of each paper's section; a grid adds what the entry's text names.
+//! `papers/<paper>/entries.toml` holds grids and entries, `known.toml` the misses that are explained and the verdicts that
+//! hang on the seeds. The scenario files are those of `scenarios/papers`, one for the common settings of each paper's section; a grid
+//! adds what the entry's text names.
 
 mod args;
 pub mod book;
@@ -38,6 +39,7 @@ pub mod exact;
 mod figures;
 mod grid;
 pub mod judge;
+mod known;
 pub mod measure;
 pub mod papers;
 mod phase;
@@ -49,12 +51,13 @@ mod verdict;
 
 pub use cache::{Cache, Kept};
 pub use entry::{
-    Args, At, Axis, AxisValue, Band, Call, Case, Cause, Check, Drawn, Entry, Exact, Figure, Grid, Kind,
-    Labels, Miss, Misses, Paper,
+    Args, At, Axis, AxisValue, Band, Call, Case, Check, Drawn, Entry, Exact, Figure, Grid, Kind, Labels,
+    Paper,
 };
 pub use error::{Error, Result};
 pub use grid::{Extent, GridPoint};
+pub use known::{Edge, Known, Miss};
 pub use plan::{Chosen, Wanted};
 pub use reading::Reading;
 pub use study::{run, Setting};
-pub use verdict::{EntryVerdict, Finding, Verdict};
+pub use verdict::{Cause, EntryVerdict, Finding, Verdict};

@@ -1,7 +1,8 @@
 //! The papers' files, built into the program, so that a study needs nothing beside it.
 
-use crate::entry::{Misses, Paper};
+use crate::entry::Paper;
 use crate::error::{Error, Result};
+use crate::known::Known;
 use std::sync::OnceLock;
 
 /// A paper's files.
@@ -9,8 +10,8 @@ struct Files {
     id: &'static str,
     /// Grids and entries.
     entries: &'static str,
-    /// Misses that are explained.
-    misses: &'static str,
+    /// Misses that are explained, and verdicts on the edge.
+    known: &'static str,
 }
 
 macro_rules! files {
@@ -18,7 +19,7 @@ macro_rules! files {
         &[$(Files {
             id: $id,
             entries: include_str!(concat!("../papers/", $id, "/entries.toml")),
-            misses: include_str!(concat!("../papers/", $id, "/misses.toml")),
+            known: include_str!(concat!("../papers/", $id, "/known.toml")),
         }),+]
     };
 }
@@ -90,12 +91,12 @@ fn read(files: &Files) -> Result<Paper> {
     toml::from_str(files.entries).map_err(|error| Error::data(files.id, error.to_string()))
 }
 
-/// The explained misses of a paper.
+/// Returns a paper's explained misses and its verdicts on the edge.
 ///
 /// # Errors
 /// A file that is wrong, or a paper that is not there.
-pub fn misses(paper: &str) -> Result<Misses> {
+pub fn known(paper: &str) -> Result<Known> {
     let files = PAPERS.iter().find(|files| files.id == paper);
     let files = files.ok_or_else(|| Error::data(paper, "there is no such paper"))?;
-    toml::from_str(files.misses).map_err(|error| Error::data(paper, error.to_string()))
+    toml::from_str(files.known).map_err(|error| Error::data(paper, error.to_string()))
 }

@@ -1,7 +1,7 @@
 //! A study: the runs that entries need are made or found in the cache, and each check is judged.
 
 use crate::cache::{Cache, Kept};
-use crate::entry::{At, Band, Call, Check, Exact, Figure, Grid, Miss};
+use crate::entry::{At, Call, Check, Exact, Figure, Grid};
 use crate::error::{Error, Result};
 use crate::exact;
 use crate::figures;
@@ -91,7 +91,7 @@ fn make(
     };
     let mut runs: Vec<(ContentHash, Point, Vec<usize>)> = Vec::new();
     let (mut keys, mut places) = (Vec::with_capacity(jobs.len()), HashMap::new());
-    for (index, job) in jobs.iter().enumerate() {
+    for job in jobs {
         let point = point(job)?;
         let key = sweep::key(&setting.build, &point.hash(), point.scenario.seed);
         keys.push(key);
@@ -100,7 +100,6 @@ fn make(
             runs.len() - 1
         });
         runs[place].2.push(job.wanted);
-        let _ = index;
     }
     let measures_of = |points: &[usize]| -> Vec<String> {
         points.iter().flat_map(|index| wanted[*index].measures.keys().cloned()).collect()
@@ -217,10 +216,8 @@ fn verdict(chosen: &Chosen, extent: Extent, samples: &Samples, cpu_s: f64) -> Re
             false => left_out += 1,
         }
     }
-    let misses = papers::misses(&chosen.paper.id)?;
-    let misses = if extent == Extent::Quick { misses.quick } else { misses.full };
-    let ours: Vec<&Miss> = misses.iter().filter(|miss| miss.entry == chosen.entry.id).collect();
-    let stale = explain(&mut findings, &ours);
+    let known = papers::known(&chosen.paper.id)?.of(&chosen.entry.id);
+    let stale = known.mark(&mut findings, extent);
     Ok(EntryVerdict {
         paper: &chosen.paper.id,
         entry: chosen.entry,
@@ -293,91 +290,4 @@ fn by_unstated(chosen: &Chosen, check: &Check, samples: Vec<Sample>) -> Vec<(Str
         }
     }
     groups
-}
-
-impl Finding {
-    fn blank(check: &str, what: &str, unit: &str, published: Option<String>) -> Finding {
-        Finding {
-            check: check.to_owned(),
-            what: what.to_owned(),
-            unit: unit.to_owned(),
-            at: String::new(),
-            value: None,
-            half_width: None,
-            seeds: 0,
-            band: Band::default(),
-            published,
-            published_met: None,
-            verdict: Verdict::Reported,
-            trouble: None,
-            explained: None,
-            explains: false,
-            elsewhere: false,
-        }
-    }
-
-    fn with(self, value: Value, band: Band, published: Option<Band>) -> Finding {
-        let verdict = match (band.judges(), band.holds(value.value)) {
-            (false, _) => Verdict::Reported,
-            (true, true) => Verdict::Met,
-            (true, false) => Verdict::Missed,
-        };
-        Finding {
-            at: value.at,
-            value: Some(value.value),
-            half_width: value.half_width,
-            seeds: value.seeds,
-            band,
-            published_met: published.map(|published| published.holds(value.value)),
-            verdict,
-            ..self
-        }
-    }
-}
-
-/// Marks the misses that are explained, and returns what is wrong with the explanations: those of findings that are met by now or
-/// are not there, and those whose stored value is not the value any more.
-fn explain(findings: &mut [Finding], misses: &[&Miss]) -> Vec<String> {
-    let mut stale = Vec::new();
-    for miss in misses {
-        if let Some(fault) = fault(findings, miss) {
-            stale.push(fault);
-            continue;
-        }
-        for finding in findings.iter_mut().filter(|finding| concerns(miss, finding)) {
-            finding.verdict = Verdict::Explained;
-            finding.explained = Some((miss.cause, miss.why.clone()));
-        }
-    }
-    stale
-}
-
-fn concerns(miss: &Miss, finding: &Finding) -> bool {
-    finding.decides() && finding.check == miss.check && miss.at.as_ref().is_none_or(|at| *at == finding.at)
-}
-
-fn fault(findings: &[Finding], miss: &Miss) -> Option<String> {
-    let named =
-        [Some(&*miss.check), miss.at.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" at ");
-    let ours: Vec<&Finding> = findings.iter().filter(|finding| concerns(miss, finding)).collect();
-    if ours.is_empty() {
-        return Some(format!("{named}: an explanation is stored, and there is no such finding"));
-    }
-    for finding in ours {
-        let value = finding.value.unwrap_or(f64::NAN);
-        if finding.verdict != Verdict::Missed {
-            return Some(format!("{named}: an explanation is stored, and the band is met ({value})"));
-        }
-        if (value - miss.value).abs() > miss.within || value.is_nan() {
-            let (stored, within) = (miss.value, miss.within);
-            return Some(format!("{named}: {value} is explained as {stored} ± {within}: explain it anew"));
-        }
-    }
-    let Some(shown_by) = &miss.shown_by else {
-        let nothing = miss.quotes.len() < 2;
-        return nothing.then(|| format!("{named}: neither a run nor two passages of the paper explain this"));
-    };
-    let mut runs = findings.iter().filter(|finding| finding.check == *shown_by).peekable();
-    let is_met = runs.peek().is_some() && runs.all(|finding| finding.verdict == Verdict::Met);
-    (!is_met).then(|| format!("{named}: the run that explains it, {shown_by}, is not met"))
 }

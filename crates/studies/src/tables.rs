@@ -105,10 +105,10 @@ fn word(finding: &Finding) -> String {
         true => format!("{} (explains)", finding.verdict.word()),
         false => finding.verdict.word().to_owned(),
     };
-    match finding.published_met {
-        Some(false) if finding.verdict == Verdict::Met => format!("{word}, published number missed"),
-        _ => word,
-    }
+    let missed = finding.published_met == Some(false) && finding.verdict == Verdict::Met;
+    let edge = finding.on_the_edge.is_some();
+    let more = [(missed, ", published number missed"), (edge, ", on the edge")];
+    more.into_iter().filter(|(is_so, _)| *is_so).fold(word, |word, (_, more)| word + more)
 }
 
 fn tone(finding: &Finding) -> Tone {
@@ -129,6 +129,7 @@ pub fn remarks(verdict: &EntryVerdict) -> Vec<String> {
             lines.push(line);
         }
     }
+    lines.extend(verdict.findings.iter().filter_map(edge));
     lines.extend(verdict.entry.stand_in.as_ref().map(|words| format!("Private data: {words}")));
     lines.extend(verdict.entry.note.clone());
     let elsewhere = "Met elsewhere in the range of settings that the paper does not state.";
@@ -136,6 +137,16 @@ pub fn remarks(verdict: &EntryVerdict) -> Vec<String> {
     lines.extend((verdict.left_out > 0).then(|| format!("{} checks need the whole run.", verdict.left_out)));
     lines.extend(verdict.stale.iter().map(|stale| format!("Stale explanation: {stale}")));
     lines
+}
+
+/// "On the edge: …", if the verdict hangs on the seeds.
+fn edge(finding: &Finding) -> Option<String> {
+    let at = if finding.at.is_empty() { String::new() } else { format!(" ({})", finding.at) };
+    let second = number(finding.on_the_edge?);
+    Some(format!(
+        "On the edge: {}{at} is {second} with the second set of seeds, another verdict.",
+        finding.what
+    ))
 }
 
 /// One row for each paper: entries, met, reported, missed and explained, missed.

@@ -1,8 +1,9 @@
 //! Verdicts: each value held against its band, and what follows for a check, an entry and a paper.
 
-use crate::entry::{Band, Cause, Entry};
+use crate::entry::{Band, Entry};
 use crate::error::Result;
-use serde::Serialize;
+use crate::judge::Value;
+use serde::{Deserialize, Serialize};
 
 /// A value beside its band and what the paper says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -34,6 +35,8 @@ pub struct Finding {
     pub trouble: Option<String>,
     /// The cause of a miss that is explained, and why.
     pub explained: Option<(Cause, String)>,
+    /// The value with the other set of seeds, if the verdict hangs on the seeds.
+    pub on_the_edge: Option<f64>,
     /// The run that explains a miss; it decides nothing.
     pub explains: bool,
     /// This is away from the defaults of settings that the paper does not state; it decides nothing.
@@ -44,6 +47,35 @@ fn band<S: serde::Serializer>(band: &Band, serializer: S) -> Result<S::Ok, S::Er
     [band.min, band.max].serialize(serializer)
 }
 
+/// Causes of misses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// The paper contradicts itself or its own equations.
+    PapersSlip,
+    /// The paper does not state a setting that decides.
+    NotStated,
+    /// The paper's data are not public.
+    PrivateData,
+    /// The band cannot hold: its derivation is wrong.
+    Band,
+    /// A limit of our engines.
+    OurLimit,
+}
+
+impl Cause {
+    /// The words for tables.
+    pub fn words(self) -> &'static str {
+        match self {
+            Cause::PapersSlip => "the paper's slip",
+            Cause::NotStated => "a setting that is not stated",
+            Cause::PrivateData => "private data",
+            Cause::Band => "the band",
+            Cause::OurLimit => "a limit of ours",
+        }
+    }
+}
+
 impl Serialize for Cause {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.words())
@@ -51,6 +83,47 @@ impl Serialize for Cause {
 }
 
 impl Finding {
+    /// A finding of a check without a value.
+    pub(crate) fn blank(check: &str, what: &str, unit: &str, published: Option<String>) -> Finding {
+        Finding {
+            check: check.to_owned(),
+            what: what.to_owned(),
+            unit: unit.to_owned(),
+            at: String::new(),
+            value: None,
+            half_width: None,
+            seeds: 0,
+            band: Band::default(),
+            published,
+            published_met: None,
+            verdict: Verdict::Reported,
+            trouble: None,
+            explained: None,
+            on_the_edge: None,
+            explains: false,
+            elsewhere: false,
+        }
+    }
+
+    /// The same with its value, held against the band.
+    pub(crate) fn with(self, value: Value, band: Band, published: Option<Band>) -> Finding {
+        let verdict = match (band.judges(), band.holds(value.value)) {
+            (false, _) => Verdict::Reported,
+            (true, true) => Verdict::Met,
+            (true, false) => Verdict::Missed,
+        };
+        Finding {
+            at: value.at,
+            value: Some(value.value),
+            half_width: value.half_width,
+            seeds: value.seeds,
+            band,
+            published_met: published.map(|published| published.holds(value.value)),
+            verdict,
+            ..self
+        }
+    }
+
     /// Does it decide anything?
     pub fn decides(&self) -> bool {
         !self.explains && !self.elsewhere
