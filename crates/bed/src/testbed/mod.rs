@@ -128,13 +128,8 @@ fn run_one(
     tap: Option<Tap<'_>>,
 ) -> Result<(Run, Vec<Transfer>), Error> {
     let network = scenario.network()?;
-<<<<<<< HEAD
     let runtime = runtime().map_err(Error::Thread)?;
-=======
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(Error::Thread)?;
     allow_sockets();
->>>>>>> flows
     let mut topology = Topology::build(&Plan::of_scenario(scenario)?)?;
     let clock = Clock::since(Instant::now() + SET_UP);
     let timing = Timing { clock, begins: Time::ZERO, from: Span::ZERO };
@@ -227,20 +222,19 @@ fn run_one(
     Ok((measure::measure(raw), transferred))
 }
 
-<<<<<<< HEAD
 /// The threads of the applications. One that waits for a core reads late, so that the kernel acknowledges late and several packets at
 /// once: the sender's bursts lengthen the queue, and the wire's lateness does not show it. So they have real-time priority where allowed.
 fn runtime() -> io::Result<Runtime> {
     let urgent = || drop(system::become_real_time(Urgency::Ends));
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().on_thread_start(urgent).build()
-=======
+}
+
 /// Lets this process have as many sockets as the system allows: each connection of a swarm takes up to three.
 fn allow_sockets() {
     if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
         // If this fails, the connection that finds no socket says so.
         let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
     }
->>>>>>> flows
 }
 
 /// What the kernel may hold of a connection without having sent it: what a turned-off flow still sends.
