@@ -159,7 +159,8 @@ mod tests {
             Box::new(Instant { given: 0, log: Rc::clone(&opened), id: Some(opening.id) })
         });
         let mut director = Director::new(&scenario, &network, &dial).unwrap();
-        while let Some(now) = director.next_event() {
+        let end = Time::ZERO + Span::from_millis(1000);
+        while let Some(now) = director.next_event().filter(|now| *now <= end) {
             director.advance(now);
             let ids: Vec<Id> = log.borrow().iter().map(|(id, _)| *id).collect();
             ids.into_iter().for_each(|id| director.look(now + Span(1), id));

@@ -269,7 +269,7 @@ impl<'a> Live<'a> {
         // Copies and elements may make a path shorter than its longest empty form.
         let delay = Span(took.0.saturating_sub(empty.0));
         for window in self.net.open_windows() {
-            let passed = &mut meter.windows[*window];
+            let passed = &mut meter.windows[window];
             passed.bytes += u64::from(packet.size);
             passed.packets += 1;
             passed.delays.record(delay);

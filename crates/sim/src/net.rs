@@ -332,7 +332,7 @@ impl<'a> Net<'a> {
     }
 
     /// Indices of the windows that are open now.
-    pub fn open_windows(&self) -> &[usize] {
+    pub fn open_windows(&self) -> impl Iterator<Item = usize> + '_ {
         self.links[0].meter.open()
     }
 

@@ -50,7 +50,7 @@ impl Ends {
         self.received += u64::from(self.format.payload);
         self.step.record(delay);
         for window in net.open_windows() {
-            self.windows.entry(*window).or_default().record(delay);
+            self.windows.entry(window).or_default().record(delay);
         }
     }
 

@@ -17,8 +17,11 @@ pub struct Meter {
     pub logs: Vec<Option<SenderLog>>,
     /// The same by connection.
     logs_of: Vec<Option<SenderLog>>,
+    /// One for all windows of the scenario that begin and end together.
     windows: Vec<Window>,
-    /// Indices of the windows that are open now.
+    /// Of each window of the scenario its place in `windows`.
+    places: Vec<usize>,
+    /// Places of the windows that are open now.
     open: Vec<usize>,
     /// Up to `changed`, bytes excepted.
     counters: Counters,
@@ -77,6 +80,13 @@ struct Window {
     counters: Counters,
 }
 
+impl Window {
+    fn new(from: Time, to: Time) -> Window {
+        let (delays, by_class) = Default::default();
+        Window { from, to, delays, by_class, counters: Counters::default() }
+    }
+}
+
 /// Figures of a window.
 pub struct Passed {
     /// Time in the queue.
@@ -92,13 +102,16 @@ pub struct Passed {
 impl Meter {
     /// The meter of the link with this index; nothing has happened yet.
     pub fn new(scenario: &Scenario, network: &Network, link: usize) -> Meter {
-        let windows = scenario.measure.iter().map(|window| Window {
-            from: Time(window.from.0 .0),
-            to: Time(window.to.0 .0),
-            delays: Delays::default(),
-            by_class: Default::default(),
-            counters: Counters::default(),
-        });
+        let mut windows: Vec<Window> = Vec::new();
+        let place = |(from, to): (Time, Time)| match windows.iter().position(|w| (w.from, w.to) == (from, to))
+        {
+            Some(place) => place,
+            None => {
+                windows.push(Window::new(from, to));
+                windows.len() - 1
+            }
+        };
+        let places = scenario.measure.iter().map(edges).map(place).collect();
         let flows: Vec<usize> = network.flows_on(link).collect();
         let lower = flows.iter().filter(|flow| scenario.flow[**flow].dscp() == Dscp::LE).count();
         let records = scenario.record.contains(&Record::Queues);
@@ -107,7 +120,8 @@ impl Meter {
             lengths: records.then(lengths),
             logs: Vec::new(),
             logs_of: Vec::new(),
-            windows: windows.collect(),
+            windows,
+            places,
             open: Vec::new(),
             counters: Counters::default(),
             queued: [0, 0],
@@ -217,18 +231,18 @@ impl Meter {
             }
         }
         self.open.clear();
-        let open = |window: &Window| (window.from..window.to).contains(&now);
-        self.open.extend(self.windows.iter().enumerate().filter(|(_, window)| open(window)).map(|(i, _)| i));
+        let is_open = |place: &usize| (self.windows[*place].from..self.windows[*place].to).contains(&now);
+        self.open.extend((0..self.windows.len()).filter(is_open));
     }
 
-    /// Indices of the windows that are open now.
-    pub fn open(&self) -> &[usize] {
-        &self.open
+    /// Returns the indices of the scenario's windows that are open now.
+    pub fn open(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.places.len()).filter(|index| self.open.contains(&self.places[*index]))
     }
 
     /// Figures of a window that is over.
     pub fn window(&self, index: usize) -> Passed {
-        let Window { delays, by_class, counters, .. } = &self.windows[index];
+        let Window { delays, by_class, counters, .. } = &self.windows[self.places[index]];
         let of_class = |class: usize| by_class[class].quantiles_with(counters.undelayed[class]);
         Passed {
             delays: delays.quantiles_with(counters.undelayed.iter().sum()),

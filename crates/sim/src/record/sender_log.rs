@@ -58,6 +58,8 @@ struct Log {
     in_flight: Level,
     queuing_delay: Level,
     windows: Vec<Window>,
+    /// A pause longer than this is an event: as short as a window asks for.
+    shortest_stall: Span,
     /// By the number of the connection.
     senders: BTreeMap<usize, Sender>,
     events: Vec<Exact>,
@@ -120,6 +122,7 @@ impl SenderLog {
             in_flight: level(),
             queuing_delay: level(),
             windows: windows.iter().map(|_| Window::default()).collect(),
+            shortest_stall: settings.windows.iter().map(|(.., above)| *above).fold(STALL, Span::min),
             senders: BTreeMap::new(),
             events: Vec::new(),
             left_out: 0,
@@ -290,14 +293,20 @@ impl Log {
         });
     }
 
+    /// The windows that are open now, each with the time from which on a pause is a stall.
+    fn open(&mut self, now: Time) -> impl Iterator<Item = (Span, &mut Window)> {
+        let windows = self.settings.windows.iter().zip(&mut self.windows);
+        windows
+            .filter(move |((from, to, _), _)| (*from..*to).contains(&now))
+            .map(|((.., above), window)| (*above, window))
+    }
+
     fn ack(&mut self, sender: &mut Sender, ack: &Ack) {
-        let Log { settings, windows, .. } = self;
-        let edges = settings.windows.iter().zip(windows);
-        let mut open: Vec<_> = edges.filter(|((from, to, _), _)| (*from..*to).contains(&ack.now)).collect();
-        for (_, window) in &mut open {
+        let empty_rtt = self.settings.empty_rtt;
+        for (_, window) in self.open(ack.now) {
             let Some(rtt) = ack.rtt else { break };
             window.rtt.record(rtt);
-            let Some(empty) = settings.empty_rtt else { continue };
+            let Some(empty) = empty_rtt else { continue };
             if let Some(own) = sender.last.queuing_delay {
                 window.errors.record(own, rtt.saturating_sub(empty).0.into());
             }
@@ -310,15 +319,11 @@ impl Log {
         let gap = sender.progressed.map_or(Span::ZERO, |progressed| ack.now.since(progressed));
         if ack.newly_acked > 0 {
             (sender.progressed, sender.is_repairing) = (Some(ack.now), false);
-            for ((.., above), window) in open {
-                window.stall(gap, *above);
-            }
+            self.open(ack.now).for_each(|(above, window)| window.stall(gap, above));
         }
         sender.outstanding = left;
         self.in_flight.set(&mut sender.in_flight, ack.now, Some(left));
-        // As short as a window asks for.
-        let shortest = self.settings.windows.iter().map(|(.., above)| *above).fold(STALL, Span::min);
-        if ack.newly_acked > 0 && gap > shortest {
+        if ack.newly_acked > 0 && gap > self.shortest_stall {
             self.note(sender.last.cwnd, ack.now, "stall", Some(gap.as_secs_f64()));
         }
     }
