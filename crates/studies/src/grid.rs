@@ -2,23 +2,10 @@
 
 use crate::entry::{At, Axis, AxisValue, Grid};
 use crate::error::{Error, Result};
-use crate::papers;
+use crate::extent::Extent;
+use crate::scenarios;
 use afteryou_scenario::{Experiment, Scenario};
 use std::collections::BTreeMap;
-
-/// How much of the papers is run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Extent {
-    /// Thinner grids and fewer seeds, never a shorter duration.
-    Quick,
-    /// Every point; seeds are fewer where all of them take too long.
-    #[default]
-    Usual,
-    /// Every point with every seed.
-    Full,
-    /// The seeds after those of the usual run, as many again.
-    Second,
-}
 
 /// A combination of the axes' values.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +40,7 @@ impl GridPoint {
     /// # Errors
     /// A scenario that is refused.
     pub fn scenario(&self, grid: &Grid, repetition: u32) -> Result<Scenario> {
-        let text = papers::scenario(&grid.scenario)
+        let text = scenarios::scenario(&grid.scenario)
             .ok_or_else(|| Error::data(&grid.id, format!("there is no scenario {:?}", grid.scenario)))?;
         let experiment = Experiment::parse(text, &grid.scenario, &self.set)?;
         let run = experiment.lineup(None, Some(repetition))?.at(repetition as usize - 1)?;

@@ -3,7 +3,7 @@
 //! An explanation stores the value that it explains, and a verdict on the edge the value of the other seeds. Each is held against
 //! the findings of every run: one that does not hold any more is a fault that `study --check` reports.
 
-use crate::grid::Extent;
+use crate::extent::Extent;
 use crate::verdict::{Cause, Finding, Verdict};
 use serde::Deserialize;
 

@@ -16,7 +16,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `papers`, `entry` | the papers' data, and their types |
+//! | `papers`, `scenarios`, `entry` | the papers' data, and their types |
 //! | `grid`, `plan` | which runs there are, and which ones entries need |
 //! | `measure` | functions from a run to numbers, by name |
 //! | `judge` | functions from the readings of points to values, by name |
@@ -38,6 +38,7 @@ pub mod choice;
 mod entry;
 mod error;
 pub mod exact;
+mod extent;
 mod figures;
 mod grid;
 pub mod judge;
@@ -48,6 +49,7 @@ mod phase;
 mod plan;
 mod reading;
 mod runs;
+mod scenarios;
 mod study;
 pub mod tables;
 mod verdict;
@@ -58,7 +60,8 @@ pub use entry::{
     Paper,
 };
 pub use error::{Error, Result};
-pub use grid::{Extent, GridPoint};
+pub use extent::Extent;
+pub use grid::GridPoint;
 pub use known::{Edge, Known, Miss};
 pub use plan::{Chosen, Wanted};
 pub use reading::Reading;

@@ -2,7 +2,8 @@
 
 use crate::entry::{At, Call, Check, Entry, Grid, Paper};
 use crate::error::{Error, Result};
-use crate::grid::{Extent, GridPoint};
+use crate::extent::Extent;
+use crate::grid::GridPoint;
 use std::collections::{BTreeMap, HashMap};
 
 /// An entry and its paper.

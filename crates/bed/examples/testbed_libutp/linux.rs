@@ -21,33 +21,50 @@ enum Sender {
     Libutp,
     /// Ours, with the recovery of libutp.
     OursLikeLibutp,
-    /// Ours.
+    /// Ours, with the controller of libutp.
     Ours,
+    /// Ours as it is by default.
+    OursByDefault,
 }
 
-const SENDERS: [Sender; 3] = [Sender::Libutp, Sender::OursLikeLibutp, Sender::Ours];
+const SENDERS: [Sender; 4] = [Sender::Libutp, Sender::OursLikeLibutp, Sender::Ours, Sender::OursByDefault];
+
+/// What the command line says.
+struct Settings {
+    peer: String,
+    seconds: u64,
+    only: String,
+}
 
 impl Sender {
     fn name(self) -> &'static str {
         match self {
             Sender::Libutp => "the real libutp",
-            Sender::OursLikeLibutp => "our uTP, libutp's recovery",
-            Sender::Ours => "our uTP",
+            Sender::OursLikeLibutp => "our uTP, libutp's controller and recovery",
+            Sender::Ours => "our uTP, libutp's controller",
+            Sender::OursByDefault => "our uTP, LEDBAT++",
         }
     }
 
     /// The keys of its flow.
     fn keys(self, peer: &str) -> String {
-        let ours = |transport: &str| format!("controller = \"libutp\"\ntransport = {transport}\n");
+        let ours = |controller: &str, transport: &str| {
+            format!(
+                "controller = {controller:?}
+transport = {transport}
+"
+            )
+        };
         match self {
             Sender::Libutp => format!(
                 "traffic = {{ command = [{peer:?}, \"send\", \"{{peer}}:4000\"], \
                  server = [{peer:?}, \"receive\", \"{{own}}:4000\"] }}\n"
             ),
             Sender::OursLikeLibutp => {
-                ours("{ kind = \"utp\", recovery = \"libutp\", ack = \"every packet\" }")
+                ours("libutp", "{ kind = \"utp\", recovery = \"libutp\", ack = \"every packet\" }")
             }
-            Sender::Ours => ours("\"utp\""),
+            Sender::Ours => ours("libutp", "\"utp\""),
+            Sender::OursByDefault => ours("ledbat++", "\"utp\""),
         }
     }
 }
@@ -96,17 +113,18 @@ pub fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Failure> {
-    let (peer, seconds) = arguments()?;
+    let Settings { peer, seconds, only } = settings()?;
+    let senders = || SENDERS.into_iter().filter(|sender| sender.name().contains(&only));
     println!("| sender | scenario | utilisation % | stalls a minute | longest s | part beside CUBIC % |");
     println!("|---|---|--:|--:|--:|--:|");
     for (rtt, rate) in [(2, 2), (6, 2), (6, 4), (20, 2)] {
-        for sender in SENDERS {
+        for sender in senders() {
             let link = format!("rate = \"{rate} Mbit/s\"\nbuffer = \"1000 packets\"\nqueue = \"fq_codel\"\n");
             let words = format!("FQ-CoDel, {rate} Mbit/s, {rtt} ms");
             row(&words, sender, &scenario(&link, &flow(sender, &peer, rtt, seconds), seconds)?, seconds)?;
         }
     }
-    for sender in SENDERS {
+    for sender in senders() {
         let link = "rate = \"10 Mbit/s\"\nbuffer = \"1000 packets\"\nqueue = { kind = \"pie\", preset = \"linux-3.17\" }\n";
         let cubic = "[[flow]]\nname = \"cubic\"\ncontroller = \"cubic\"\nrtt = \"60 ms\"\n";
         let flows = flow(sender, &peer, 60, seconds) + cubic;
@@ -115,14 +133,19 @@ fn run() -> Result<(), Failure> {
     Ok(())
 }
 
-fn arguments() -> Result<(String, u64), Failure> {
+fn settings() -> Result<Settings, Failure> {
     let mut arguments = std::env::args().skip(1);
     let peer = arguments.next().ok_or("name the program utp_peer: see the head of this file")?;
-    match (arguments.next().as_deref(), arguments.next()) {
-        (None, _) => Ok((peer, 60)),
-        (Some("--seconds"), Some(seconds)) => Ok((peer, seconds.parse()?)),
-        (Some(other), _) => Err(format!("unknown argument {other}: see the head of this file").into()),
+    let mut settings = Settings { peer, seconds: 60, only: String::new() };
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--seconds" => settings.seconds = value()?.parse()?,
+            "--only" => settings.only = value()?,
+            other => return Err(format!("unknown argument {other}: see the head of this file").into()),
+        }
     }
+    Ok(settings)
 }
 
 fn flow(sender: Sender, peer: &str, rtt: u32, seconds: u64) -> String {

@@ -1,8 +1,9 @@
-//! The real libutp in the testbed, beside our uTP with libutp's recovery and with its own: the findings of Al-Saadi et al. 2017.
+//! The findings of Al-Saadi et al. 2017 in the testbed: the real libutp, our uTP with libutp's controller and recovery, with its
+//! controller alone, and as it is by default.
 //!
 //! ```text
-//! (cd interop && cargo build --release --example utp_peer)
-//! testbed_libutp interop/target/release/examples/utp_peer [--seconds 60]
+//! (cd interop && cargo build --release --bin utp_peer)
+//! testbed_libutp interop/target/release/utp_peer [--seconds 60] [--only SENDER]
 //! ```
 //!
 //! Alone over FQ-CoDel at short round trips: utilisation, and the times in which the link sent nothing of the flow for more than 0.1 s.

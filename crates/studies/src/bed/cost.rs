@@ -4,7 +4,7 @@ use super::{Set, Tested};
 use crate::choice;
 use crate::entry::Kind;
 use crate::error::Result;
-use crate::grid::Extent;
+use crate::extent::Extent;
 use crate::plan::wanted;
 use afteryou_scenario::Scenario;
 use std::collections::HashMap;
