@@ -37,7 +37,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('merge', 'merge', [CompletionResultType]::ParameterValue, 'Join parts of a sweep that other processes or machines ran')
             [CompletionResult]::new('plot', 'plot', [CompletionResultType]::ParameterValue, 'Draw a figure of what runs saved: curves, bars, distributions, maps')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Draw the pages of a saved result or sweep again')
-            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Print two results side by side, with the differences')
+            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Print results side by side, with the differences')
             [CompletionResult]::new('study', 'study', [CompletionResultType]::ParameterValue, 'Run the experiments of five papers again, beside their published numbers')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List controllers, queues or transports with every parameter')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Check this machine and the path to a peer, and suggest remedies')
@@ -400,7 +400,8 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;compare' {
-            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write a page with the figures and the curves of both')
+            [CompletionResult]::new('--figure', '--figure', [CompletionResultType]::ParameterName, 'Compare only this figure of single runs, such as goodput_bit_s. May be given several times; all figures by default')
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write a page with the figures and the curves of all')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -456,7 +457,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('merge', 'merge', [CompletionResultType]::ParameterValue, 'Join parts of a sweep that other processes or machines ran')
             [CompletionResult]::new('plot', 'plot', [CompletionResultType]::ParameterValue, 'Draw a figure of what runs saved: curves, bars, distributions, maps')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Draw the pages of a saved result or sweep again')
-            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Print two results side by side, with the differences')
+            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Print results side by side, with the differences')
             [CompletionResult]::new('study', 'study', [CompletionResultType]::ParameterValue, 'Run the experiments of five papers again, beside their published numbers')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List controllers, queues or transports with every parameter')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Check this machine and the path to a peer, and suggest remedies')

@@ -34,7 +34,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand merge 'Join parts of a sweep that other processes or machines ran'
             cand plot 'Draw a figure of what runs saved: curves, bars, distributions, maps'
             cand report 'Draw the pages of a saved result or sweep again'
-            cand compare 'Print two results side by side, with the differences'
+            cand compare 'Print results side by side, with the differences'
             cand study 'Run the experiments of five papers again, beside their published numbers'
             cand list 'List controllers, queues or transports with every parameter'
             cand doctor 'Check this machine and the path to a peer, and suggest remedies'
@@ -370,7 +370,8 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --help 'Print help'
         }
         &'afteryou;compare'= {
-            cand --out 'Write a page with the figures and the curves of both'
+            cand --figure 'Compare only this figure of single runs, such as goodput_bit_s. May be given several times; all figures by default'
+            cand --out 'Write a page with the figures and the curves of all'
             cand -h 'Print help'
             cand --help 'Print help'
         }
@@ -420,7 +421,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand merge 'Join parts of a sweep that other processes or machines ran'
             cand plot 'Draw a figure of what runs saved: curves, bars, distributions, maps'
             cand report 'Draw the pages of a saved result or sweep again'
-            cand compare 'Print two results side by side, with the differences'
+            cand compare 'Print results side by side, with the differences'
             cand study 'Run the experiments of five papers again, beside their published numbers'
             cand list 'List controllers, queues or transports with every parameter'
             cand doctor 'Check this machine and the path to a peer, and suggest remedies'

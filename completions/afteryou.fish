@@ -38,7 +38,7 @@ complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "bed" -d 'Run scen
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "merge" -d 'Join parts of a sweep that other processes or machines ran'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "plot" -d 'Draw a figure of what runs saved: curves, bars, distributions, maps'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "report" -d 'Draw the pages of a saved result or sweep again'
-complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "compare" -d 'Print two results side by side, with the differences'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "compare" -d 'Print results side by side, with the differences'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "study" -d 'Run the experiments of five papers again, beside their published numbers'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "list" -d 'List controllers, queues or transports with every parameter'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "doctor" -d 'Check this machine and the path to a peer, and suggest remedies'
@@ -289,7 +289,8 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l out -d 'File 
 complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand report" -l png -d 'Write each figure as figure.png, too'
 complete -c afteryou -n "__fish_afteryou_using_subcommand report" -s h -l help -d 'Print help'
-complete -c afteryou -n "__fish_afteryou_using_subcommand compare" -l out -d 'Write a page with the figures and the curves of both' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand compare" -l figure -d 'Compare only this figure of single runs, such as goodput_bit_s. May be given several times; all figures by default' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand compare" -l out -d 'Write a page with the figures and the curves of all' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand compare" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l out -d 'Write a book into this folder: a summary, a page for each paper with its figures, the scenario files' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l jobs -d 'Runs at the same time; the number of cores by default' -r
@@ -321,7 +322,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_s
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help" -f -a "merge" -d 'Join parts of a sweep that other processes or machines ran'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help" -f -a "plot" -d 'Draw a figure of what runs saved: curves, bars, distributions, maps'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help" -f -a "report" -d 'Draw the pages of a saved result or sweep again'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help" -f -a "compare" -d 'Print two results side by side, with the differences'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help" -f -a "compare" -d 'Print results side by side, with the differences'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help" -f -a "study" -d 'Run the experiments of five papers again, beside their published numbers'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help" -f -a "list" -d 'List controllers, queues or transports with every parameter'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help" -f -a "doctor" -d 'Check this machine and the path to a peer, and suggest remedies'
