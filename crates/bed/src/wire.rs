@@ -32,7 +32,7 @@ use crate::clock::Clock;
 use crate::error::Error;
 use crate::lateness::Distribution;
 use crate::net::{Topology, Tun};
-use crate::system;
+use crate::system::{self, Urgency};
 use afteryou_base::Span;
 use afteryou_scenario::outcome::Lateness;
 use afteryou_scenario::passage::Content;
@@ -180,7 +180,7 @@ fn prepare(options: &Options) -> Result<bool, Error> {
     run_on(options.core.as_ref().map(Claim::core).as_slice());
     // Without real-time priority timers may be bundled with others that are 1 µs away, not 50 µs as usual.
     let _ = set_timerslack(1_000);
-    match system::become_real_time() {
+    match system::become_real_time(Urgency::Wire) {
         Ok(()) => Ok(true),
         Err(error) if options.needs_real_time => Err(Error::RealTime(error)),
         Err(_) => Ok(false),

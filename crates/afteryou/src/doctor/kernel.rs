@@ -255,7 +255,7 @@ fn mtu(system: &System) -> Check {
         None => Check::warn(
             "MTU of the way out",
             "no route to the internet",
-            "nothing, if the far end is in this network",
+            "nothing, if the peer is in this network",
         ),
     }
 }

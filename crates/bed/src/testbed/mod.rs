@@ -26,6 +26,7 @@ use crate::net::{Family, Plan, Side, Topology};
 use crate::run::ends::Place;
 use crate::run::log::{Log, Timing};
 use crate::run::{self, transfer, FlowProgress, Options, Progress, Source};
+use crate::system::{self, Urgency};
 use crate::wire::{self, Wire};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{Outcome, Run, Transfer};
@@ -37,6 +38,7 @@ use nix::sys::resource::{getrlimit, setrlimit, Resource};
 use programs::Programs;
 use shown::Shown;
 use std::collections::BTreeMap;
+use std::io;
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -126,8 +128,7 @@ fn run_one(
     tap: Option<Tap<'_>>,
 ) -> Result<(Run, Vec<Transfer>), Error> {
     let network = scenario.network()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(Error::Thread)?;
+    let runtime = runtime().map_err(Error::Thread)?;
     allow_sockets();
     let mut topology = Topology::build(&Plan::of_scenario(scenario)?)?;
     let clock = Clock::since(Instant::now() + SET_UP);
@@ -220,6 +221,13 @@ fn run_one(
     let raw =
         Raw { scenario, network: &network, logs: &logs, samples: &samples, flows, ended, report, end_s };
     Ok((measure::measure(raw), transferred))
+}
+
+/// The threads of the applications. One that waits for a core reads late, so that the kernel acknowledges late and several packets at
+/// once: the sender's bursts lengthen the queue, and the wire's lateness does not show it. So they have real-time priority where allowed.
+fn runtime() -> io::Result<Runtime> {
+    let urgent = || drop(system::become_real_time(Urgency::Ends));
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().on_thread_start(urgent).build()
 }
 
 /// Lets this process have as many sockets as the system allows: each connection of a swarm takes up to three.
