@@ -203,7 +203,10 @@ impl Comparison<'_> {
                 None => {
                     let mut values = vec![None; self.outcomes.len()];
                     values[side] = Some(number);
-                    figures.push(Compared { about: about.clone(), figure: name.clone(), values });
+                    // Beside what the others have of the same flow or link.
+                    let last = figures.iter().rposition(|known| known.about == about);
+                    let place = last.map_or(figures.len(), |last| last + 1);
+                    figures.insert(place, Compared { about: about.clone(), figure: name.clone(), values });
                 }
             }
         }

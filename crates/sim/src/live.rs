@@ -113,8 +113,13 @@ impl Measured {
             let named = |set: &FlowSet| set.window == figures.window && set.flows == figures.flows;
             let Some(index) = scenario.sets.iter().position(named) else { continue };
             let window = run.windows.iter().find(|window| window.window == figures.window);
-            figures.links =
-                window.map(|window| SetFigures::of(&scenario.sets[index], window).links).unwrap_or_default();
+            if let Some(SetFigures { goodput_bit_s, share_of_payload_capacity, fairness, links, .. }) =
+                window.map(|window| SetFigures::of(&scenario.sets[index], window))
+            {
+                (figures.goodput_bit_s, figures.share_of_payload_capacity) =
+                    (goodput_bit_s, share_of_payload_capacity);
+                (figures.fairness, figures.links) = (fairness, links);
+            }
             figures.after_loss = self.after_loss.get(index).cloned().flatten();
         }
         run.links = self.totals;

@@ -309,4 +309,29 @@ fn two_sweeps_are_compared_point_by_point() {
     let refused = afteryou(&["compare".as_ref(), run.as_os_str(), one.as_os_str()]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(stderr(&refused).contains("is one run and"), "{}", stderr(&refused));
+    // Three runs have a column each, three sweeps are too many.
+    let run = run.as_os_str();
+    let page = place.path("three.html");
+    let words = ["compare".as_ref(), run, run, run, "--figure".as_ref(), "goodput_bit_s".as_ref()];
+    let three = afteryou(&[&words[..], &["--out".as_ref(), page.as_os_str()]].concat());
+    assert!(three.status.success(), "{}", stderr(&three));
+    let text = String::from_utf8_lossy(&three.stdout).into_owned();
+    assert!(
+        text.contains("(again, 2)") && text.contains("spread") && !text.contains("utilisation"),
+        "{text}"
+    );
+    assert!(std::fs::read_to_string(page).expect("a page").contains("(again, 2)"));
+    let refusals: [(&[&std::ffi::OsStr], &str); 3] = [
+        (&[one.as_os_str(); 3], "3 sweeps are too many: compare two"),
+        (&[run; 7], "7 results are too many: compare up to 6"),
+        (
+            &[run, run, "--figure".as_ref(), "goodput".as_ref()],
+            "there is no figure \"goodput\": did you mean",
+        ),
+    ];
+    for (words, expected) in refusals {
+        let refused = afteryou(&[&["compare".as_ref()], words].concat());
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(stderr(&refused).contains(expected), "{}", stderr(&refused));
+    }
 }

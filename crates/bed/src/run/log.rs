@@ -171,6 +171,17 @@ impl Log {
 }
 
 impl LogInner {
+    /// Slowdowns and timeouts of the sender.
+    pub(crate) fn news(&self) -> impl Iterator<Item = (Span, &'static str)> + '_ {
+        self.samples.windows(2).flat_map(|pair| {
+            let slowdown = pair[1].controller.slowdowns > pair[0].controller.slowdowns;
+            let timeout = pair[1].timeouts > pair[0].timeouts;
+            let news =
+                [(slowdown, "slowdown"), (timeout, "timeout")].into_iter().filter(|(is_new, _)| *is_new);
+            news.map(|(_, what)| (pair[1].at, what))
+        })
+    }
+
     /// Bytes count when they arrive for the first time, in order or not: what a gap holds back from the application for
     /// a round trip has used the link all the same.
     fn count(&mut self, at: Span, bytes: u64) {

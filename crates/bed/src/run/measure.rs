@@ -255,14 +255,7 @@ impl Raw<'_> {
             };
             log.started.into_iter().for_each(|at| mark(at, "start"));
             log.stopped.into_iter().for_each(|at| mark(at, "stop"));
-            for pair in log.samples.windows(2) {
-                if pair[1].controller.slowdowns > pair[0].controller.slowdowns {
-                    mark(pair[1].at, "slowdown");
-                }
-                if pair[1].timeouts > pair[0].timeouts {
-                    mark(pair[1].at, "timeout");
-                }
-            }
+            log.news().for_each(|(at, what)| mark(at, what));
         }
         marks.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
         marks

@@ -2,16 +2,18 @@
 
 use super::flows::{Ended, Sample};
 use crate::run::log::{Log, LogInner};
-use crate::run::measure::{step_s, Curve, Interval};
+use crate::run::measure::{step_s, Curve, Interval, Received, STEPS_PER_RATE};
 use crate::wire::Report;
 use afteryou_base::{Span, Time};
-use afteryou_scenario::outcome::{round, Mark, Run, Series, Totals};
+use afteryou_scenario::network::Network;
+use afteryou_scenario::outcome::{round, Mark, Run, Series, Totals, WindowFigures};
 use afteryou_scenario::{Flow, Scenario};
 use std::sync::Arc;
 
 /// Everything that was written down.
 pub(super) struct Raw<'a> {
     pub(super) scenario: &'a Scenario,
+    pub(super) network: &'a Network,
     pub(super) logs: &'a [Arc<Log>],
     /// By flow, samples of the kernel's TCP.
     pub(super) samples: &'a [Vec<Sample>],
@@ -31,8 +33,17 @@ pub(super) fn measure(raw: Raw<'_>) -> Run {
     }
     let Raw { scenario, end_s, .. } = raw;
     let (totals, marks, own_series) = (raw.totals(), raw.marks(), raw.series());
-    let mut run =
-        Run { duration_s: round(end_s, 3), totals, marks, lateness: raw.report.lateness, ..raw.flows };
+    let (windows, series) = (raw.windows(), raw.goodputs());
+    let flows = raw.flows;
+    let mut run = Run {
+        duration_s: round(end_s, 3),
+        windows,
+        series,
+        totals,
+        marks,
+        lateness: raw.report.lateness,
+        ..flows
+    };
     raw.report.measured.complete(scenario, &mut run);
     run.windows.retain(|window| window.to_s <= end_s + 0.001);
     run.sets.retain(|set| run.windows.iter().any(|window| window.window == set.window));
@@ -54,13 +65,55 @@ fn since_zero(at: Time) -> Span {
 impl Raw<'_> {
     /// What each flow did in all, programs excepted: the wire does not see their connections' ends.
     fn totals(&self) -> Vec<Totals> {
-        let flows = self.scenario.flow.iter().zip(self.logs).enumerate();
-        let flows = flows.filter(|(_, (flow, _))| !flow.traffic.is_command());
         let of_flow = |(index, (flow, log)): (usize, (&Flow, &Arc<Log>))| {
             let ended = self.ended.iter().find(|ended| ended.flow == index);
             ended.map_or_else(|| totals(flow, &log.lock()), |ended| ended.totals.clone())
         };
-        flows.map(of_flow).collect()
+        self.read_flows().map(of_flow).collect()
+    }
+
+    /// The windows of flows. A connection that waits for a lost packet gives nothing, and then all at once, perhaps behind a window's
+    /// edge: its bytes are spread evenly over the time between.
+    fn windows(&self) -> Vec<WindowFigures> {
+        let mut windows = self.flows.windows.clone();
+        for (window, links) in windows.iter_mut().zip(&self.report.measured.windows) {
+            let interval = Interval { from: window.from_s, to: window.to_s };
+            for (index, (flow, log)) in self.read_flows() {
+                let received = Received::of(&log.lock());
+                let bytes = received.until(interval.to) - received.until(interval.from);
+                let route = self.network.routes[index].forward.iter();
+                let slowest = route.map(|link| links[*link].capacity_bit_s).fold(f64::INFINITY, f64::min);
+                let format = flow.packet_format();
+                let (payload, overhead) = (format.payload.bytes() as f64, format.overhead.bytes() as f64);
+                let hosts = self.network.hosts[index].len().max(1) as f64; // each has links of its own
+                let capacity = slowest * hosts * payload / (payload + overhead);
+                let Some(figures) = window.flows.get_mut(index) else { continue };
+                let goodput_bit_s = bytes * 8.0 / interval.seconds();
+                figures.goodput_bit_s = round(goodput_bit_s, 0);
+                figures.share_of_payload_capacity = round(goodput_bit_s / capacity, 4);
+            }
+        }
+        windows
+    }
+
+    /// The curves of goodput, spread in the same way; those of groups of flows are as they were counted.
+    fn goodputs(&self) -> Vec<Series> {
+        let (whole, step_s) = (Interval { from: 0.0, to: self.end_s }, step_s(self.scenario));
+        let mut series = self.flows.series.clone();
+        for (_, (flow, log)) in self.read_flows() {
+            let is_own = |series: &&mut Series| series.of == flow.name && series.quantity == "goodput";
+            if let Some(curve) = series.iter_mut().find(is_own) {
+                let rates = Curve::rates(whole, step_s * STEPS_PER_RATE, &Received::of(&log.lock()));
+                *curve = rates.series(&flow.name, "goodput", "Mbit/s");
+            }
+        }
+        series
+    }
+
+    /// The flows whose receivers are ours, with their indices.
+    fn read_flows(&self) -> impl Iterator<Item = (usize, (&Flow, &Arc<Log>))> {
+        let flows = self.scenario.flow.iter().zip(self.logs).enumerate();
+        flows.filter(|(_, (flow, _))| !flow.traffic.is_command())
     }
 
     /// Curves of windows, round-trip times and the kernel's counters.
@@ -103,7 +156,8 @@ impl Raw<'_> {
                     what: what.to_owned(),
                 };
                 let started = log.started.map(|at| mark(at, "start"));
-                started.into_iter().chain(log.stopped.map(|at| mark(at, "stop"))).collect::<Vec<_>>()
+                let ends = started.into_iter().chain(log.stopped.map(|at| mark(at, "stop")));
+                ends.chain(log.news().map(|(at, what)| mark(at, what))).collect::<Vec<_>>()
             })
             .collect();
         marks.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));

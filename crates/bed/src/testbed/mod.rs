@@ -218,7 +218,8 @@ fn run_one(
     let samples: Vec<_> = (0..scenario.flow.len())
         .map(|flow| directed.get(&flow).map(Directable::samples).unwrap_or_default())
         .collect();
-    let raw = Raw { scenario, logs: &logs, samples: &samples, flows, ended, report, end_s };
+    let raw =
+        Raw { scenario, network: &network, logs: &logs, samples: &samples, flows, ended, report, end_s };
     Ok((measure::measure(raw), transferred))
 }
 
