@@ -7,6 +7,7 @@ mod arrivals;
 mod connection;
 mod corpus;
 mod endpoint;
+mod events;
 mod group;
 mod hostile;
 mod libutp_recovery;
