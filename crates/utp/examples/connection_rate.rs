@@ -54,7 +54,7 @@ async fn measure(duration: Duration, at_a_time: usize) -> Result<Option<f64>, Bo
         Endpoint::bind("127.0.0.1:0".parse()?, EndpointConfig::foreground()).map_err(Box::<dyn Error>::from)
     };
     let (client, server) = (Arc::new(bind()?), Arc::new(bind()?));
-    let to = server.local_addr();
+    let to = server.local_addr()?;
     let serving = tokio::spawn(serve(Arc::clone(&server)));
     let counters = Arc::new(Counters::default());
     let (began, cpu_before) = (Instant::now(), cpu_time());

@@ -126,7 +126,7 @@ fn open_flows(
                 let observers = observers.map(|all| (i, all));
                 let bind: [transfer::Bind<'_>; 2] = [&transfer::on_loopback; 2];
                 let ends = transfer::Ends::open(flow, &source, part.scenario.seed, observers, bind)?;
-                let server = ends.server_addr();
+                let server = ends.server_addr()?;
                 (Ends::Transfer(ends), server)
             }
         };

@@ -134,8 +134,8 @@ impl Ends {
     }
 
     /// Where the server listens.
-    pub(crate) fn server_addr(&self) -> SocketAddr {
-        self.server.local_addr()
+    pub(crate) fn server_addr(&self) -> Result<SocketAddr, Error> {
+        self.server.local_addr().map_err(|error| failed(&self.flow, error))
     }
 
     /// Runs the transfer through `front`; none if it was cut off, so that there is nothing to compare.

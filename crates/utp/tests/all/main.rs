@@ -7,6 +7,7 @@ mod arrivals;
 mod connection;
 mod corpus;
 mod endpoint;
+mod event_loops;
 mod events;
 mod group;
 mod hostile;

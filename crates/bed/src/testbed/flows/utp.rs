@@ -35,9 +35,10 @@ impl Utp {
         let inside = flow.shared.runtime.enter();
         let (mut config, zero) = self.senders.sender();
         config.connection.send_buffer = config.connection.send_buffer.min(flow.shared.unsent_bytes.into());
-        let endpoint = Endpoint::bind(address, config).map_err(|source| Error::Socket { address, source })?;
+        let socket_error = |source| Error::Socket { address, source };
+        let endpoint = Endpoint::bind(address, config).map_err(socket_error)?;
         drop(inside);
-        flow.receiver.expect(endpoint.local_addr().port(), course);
+        flow.receiver.expect(endpoint.local_addr().map_err(socket_error)?.port(), course);
         let monitor = Arc::new(OnceLock::new());
         let begin = {
             let (course, shared, log) = (Arc::clone(course), flow.shared.clone(), Arc::clone(&flow.log));
