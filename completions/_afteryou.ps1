@@ -37,7 +37,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('merge', 'merge', [CompletionResultType]::ParameterValue, 'Join parts of a sweep that other processes or machines ran')
             [CompletionResult]::new('plot', 'plot', [CompletionResultType]::ParameterValue, 'Draw a figure of what runs saved: curves, bars, distributions, maps')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Draw the pages of a saved result or sweep again')
-            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Print two results side by side, with the differences')
+            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Print results side by side, with the differences')
             [CompletionResult]::new('study', 'study', [CompletionResultType]::ParameterValue, 'Run the experiments of five papers again, beside their published numbers')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List controllers, queues or transports with every parameter')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Check this machine and the path to a peer, and suggest remedies')
@@ -307,12 +307,12 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;demo' {
-            [CompletionResult]::new('--controller', '--controller', [CompletionResultType]::ParameterName, 'The transfer''s congestion controller, with parameters if wanted: NAME[,parameter=value...]')
+            [CompletionResult]::new('--controller', '--controller', [CompletionResultType]::ParameterName, 'The transfer''s congestion controller, with optional parameters: NAME[,parameter=value...]')
             [CompletionResult]::new('--seconds', '--seconds', [CompletionResultType]::ParameterName, 'How long to watch, in seconds; at least 24')
             [CompletionResult]::new('--rate', '--rate', [CompletionResultType]::ParameterName, 'Rate of the bottleneck')
-            [CompletionResult]::new('--rtt', '--rtt', [CompletionResultType]::ParameterName, 'Round-trip time of the empty path: 40ms, 0.25s')
+            [CompletionResult]::new('--rtt', '--rtt', [CompletionResultType]::ParameterName, 'Base round-trip time: 40ms, 0.25s')
             [CompletionResult]::new('--buffer', '--buffer', [CompletionResultType]::ParameterName, 'How much the bottleneck''s queue holds, in time, packets or bytes: 500ms, 100packets, 64KiB')
-            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'The bottleneck''s queue discipline, with parameters if wanted: NAME[,parameter=value...]')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'The bottleneck''s queue discipline, with optional parameters: NAME[,parameter=value...]')
             [CompletionResult]::new('--loss', '--loss', [CompletionResultType]::ParameterName, 'Packets lost at random, in each direction: 0.1%')
             [CompletionResult]::new('--file', '--file', [CompletionResultType]::ParameterName, 'Send this file instead of generated data')
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Folder for the report')
@@ -400,23 +400,26 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;compare' {
-            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write a page with the figures and the curves of both')
+            [CompletionResult]::new('--figure', '--figure', [CompletionResultType]::ParameterName, 'Compare only this figure of single runs, such as goodput_bit_s. May be given several times; all figures by default')
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write a page with the figures and the curves of all')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'afteryou;study' {
+            [CompletionResult]::new('--engine', '--engine', [CompletionResultType]::ParameterName, 'The engine. `bed` prints first how long it will take')
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write a book into this folder: a summary, a page for each paper with its figures, the scenario files')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at the same time; the number of cores by default')
             [CompletionResult]::new('--cache', '--cache', [CompletionResultType]::ParameterName, 'Keep the readings of runs in this folder, where an interrupted study goes on; the user''s cache by default')
             [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'Print the entries instead of running them')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'With --engine bed: print how many days all experiments would take on real packets')
             [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Exit 1 on any miss that is not explained, and on any explanation that does not hold any more')
             [CompletionResult]::new('--quick', '--quick', [CompletionResultType]::ParameterName, 'Thinner grids and fewer seeds, and never a shorter run')
             [CompletionResult]::new('--full-repeats', '--full-repeats', [CompletionResultType]::ParameterName, 'Every seed of the papers'' protocols, where the usual run has fewer')
             [CompletionResult]::new('--second-seeds', '--second-seeds', [CompletionResultType]::ParameterName, 'As many other seeds as the usual run has, to find verdicts that hang on luck')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: the findings of each entry as JSON, one entry in a line')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'afteryou;list' {
@@ -456,7 +459,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('merge', 'merge', [CompletionResultType]::ParameterValue, 'Join parts of a sweep that other processes or machines ran')
             [CompletionResult]::new('plot', 'plot', [CompletionResultType]::ParameterValue, 'Draw a figure of what runs saved: curves, bars, distributions, maps')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Draw the pages of a saved result or sweep again')
-            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Print two results side by side, with the differences')
+            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Print results side by side, with the differences')
             [CompletionResult]::new('study', 'study', [CompletionResultType]::ParameterValue, 'Run the experiments of five papers again, beside their published numbers')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List controllers, queues or transports with every parameter')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Check this machine and the path to a peer, and suggest remedies')

@@ -257,12 +257,16 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__compare)
-            opts="-h --out --help"
+            opts="-h --figure --out --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --figure)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --out)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1578,12 +1582,16 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__study)
-            opts="-h --list --check --quick --full-repeats --second-seeds --out --json --jobs --cache --help"
+            opts="-h --list --engine --all --check --quick --full-repeats --second-seeds --out --json --jobs --cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --engine)
+                    COMPREPLY=($(compgen -W "sim bed" -- "${cur}"))
+                    return 0
+                    ;;
                 --out)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -34,7 +34,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand merge 'Join parts of a sweep that other processes or machines ran'
             cand plot 'Draw a figure of what runs saved: curves, bars, distributions, maps'
             cand report 'Draw the pages of a saved result or sweep again'
-            cand compare 'Print two results side by side, with the differences'
+            cand compare 'Print results side by side, with the differences'
             cand study 'Run the experiments of five papers again, beside their published numbers'
             cand list 'List controllers, queues or transports with every parameter'
             cand doctor 'Check this machine and the path to a peer, and suggest remedies'
@@ -284,12 +284,12 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         &'afteryou;ctl;help;help'= {
         }
         &'afteryou;demo'= {
-            cand --controller 'The transfer''s congestion controller, with parameters if wanted: NAME[,parameter=value...]'
+            cand --controller 'The transfer''s congestion controller, with optional parameters: NAME[,parameter=value...]'
             cand --seconds 'How long to watch, in seconds; at least 24'
             cand --rate 'Rate of the bottleneck'
-            cand --rtt 'Round-trip time of the empty path: 40ms, 0.25s'
+            cand --rtt 'Base round-trip time: 40ms, 0.25s'
             cand --buffer 'How much the bottleneck''s queue holds, in time, packets or bytes: 500ms, 100packets, 64KiB'
-            cand --queue 'The bottleneck''s queue discipline, with parameters if wanted: NAME[,parameter=value...]'
+            cand --queue 'The bottleneck''s queue discipline, with optional parameters: NAME[,parameter=value...]'
             cand --loss 'Packets lost at random, in each direction: 0.1%'
             cand --file 'Send this file instead of generated data'
             cand --out 'Folder for the report'
@@ -370,22 +370,25 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --help 'Print help'
         }
         &'afteryou;compare'= {
-            cand --out 'Write a page with the figures and the curves of both'
+            cand --figure 'Compare only this figure of single runs, such as goodput_bit_s. May be given several times; all figures by default'
+            cand --out 'Write a page with the figures and the curves of all'
             cand -h 'Print help'
             cand --help 'Print help'
         }
         &'afteryou;study'= {
+            cand --engine 'The engine. `bed` prints first how long it will take'
             cand --out 'Write a book into this folder: a summary, a page for each paper with its figures, the scenario files'
             cand --jobs 'Runs at the same time; the number of cores by default'
             cand --cache 'Keep the readings of runs in this folder, where an interrupted study goes on; the user''s cache by default'
             cand --list 'Print the entries instead of running them'
+            cand --all 'With --engine bed: print how many days all experiments would take on real packets'
             cand --check 'Exit 1 on any miss that is not explained, and on any explanation that does not hold any more'
             cand --quick 'Thinner grids and fewer seeds, and never a shorter run'
             cand --full-repeats 'Every seed of the papers'' protocols, where the usual run has fewer'
             cand --second-seeds 'As many other seeds as the usual run has, to find verdicts that hang on luck'
             cand --json 'For programs: the findings of each entry as JSON, one entry in a line'
-            cand -h 'Print help'
-            cand --help 'Print help'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
         }
         &'afteryou;list'= {
             cand --json 'For programs: a JSON array, described below'
@@ -420,7 +423,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand merge 'Join parts of a sweep that other processes or machines ran'
             cand plot 'Draw a figure of what runs saved: curves, bars, distributions, maps'
             cand report 'Draw the pages of a saved result or sweep again'
-            cand compare 'Print two results side by side, with the differences'
+            cand compare 'Print results side by side, with the differences'
             cand study 'Run the experiments of five papers again, beside their published numbers'
             cand list 'List controllers, queues or transports with every parameter'
             cand doctor 'Check this machine and the path to a peer, and suggest remedies'

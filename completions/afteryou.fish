@@ -38,7 +38,7 @@ complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "bed" -d 'Run scen
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "merge" -d 'Join parts of a sweep that other processes or machines ran'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "plot" -d 'Draw a figure of what runs saved: curves, bars, distributions, maps'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "report" -d 'Draw the pages of a saved result or sweep again'
-complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "compare" -d 'Print two results side by side, with the differences'
+complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "compare" -d 'Print results side by side, with the differences'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "study" -d 'Run the experiments of five papers again, beside their published numbers'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "list" -d 'List controllers, queues or transports with every parameter'
 complete -c afteryou -n "__fish_afteryou_needs_command" -f -a "doctor" -d 'Check this machine and the path to a peer, and suggest remedies'
@@ -224,12 +224,12 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_s
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "off" -d 'Lift all limits and pauses of this side; a timetable takes effect again at its next change'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "stop" -d 'End the job; stored data stay, and the same command continues from there'
 complete -c afteryou -n "__fish_afteryou_using_subcommand ctl; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l controller -d 'The transfer\'s congestion controller, with parameters if wanted: NAME[,parameter=value...]' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l controller -d 'The transfer\'s congestion controller, with optional parameters: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l seconds -d 'How long to watch, in seconds; at least 24' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l rate -d 'Rate of the bottleneck' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l rtt -d 'Round-trip time of the empty path: 40ms, 0.25s' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l rtt -d 'Base round-trip time: 40ms, 0.25s' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l buffer -d 'How much the bottleneck\'s queue holds, in time, packets or bytes: 500ms, 100packets, 64KiB' -r
-complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l queue -d 'The bottleneck\'s queue discipline, with parameters if wanted: NAME[,parameter=value...]' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l queue -d 'The bottleneck\'s queue discipline, with optional parameters: NAME[,parameter=value...]' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l loss -d 'Packets lost at random, in each direction: 0.1%' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l file -d 'Send this file instead of generated data' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l out -d 'Folder for the report' -r -F
@@ -289,18 +289,22 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l out -d 'File 
 complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand report" -l png -d 'Write each figure as figure.png, too'
 complete -c afteryou -n "__fish_afteryou_using_subcommand report" -s h -l help -d 'Print help'
-complete -c afteryou -n "__fish_afteryou_using_subcommand compare" -l out -d 'Write a page with the figures and the curves of both' -r -F
+complete -c afteryou -n "__fish_afteryou_using_subcommand compare" -l figure -d 'Compare only this figure of single runs, such as goodput_bit_s. May be given several times; all figures by default' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand compare" -l out -d 'Write a page with the figures and the curves of all' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand compare" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l engine -d 'The engine. `bed` prints first how long it will take' -r -f -a "sim\t'The packet simulator, and the fluid model where the paper has one'
+bed\t'Real packets, for the bed set alone: about two hours of traffic, several runs at the same time. Linux, as root'"
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l out -d 'Write a book into this folder: a summary, a page for each paper with its figures, the scenario files' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l jobs -d 'Runs at the same time; the number of cores by default' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l cache -d 'Keep the readings of runs in this folder, where an interrupted study goes on; the user\'s cache by default' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l list -d 'Print the entries instead of running them'
+complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l all -d 'With --engine bed: print how many days all experiments would take on real packets'
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l check -d 'Exit 1 on any miss that is not explained, and on any explanation that does not hold any more'
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l quick -d 'Thinner grids and fewer seeds, and never a shorter run'
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l full-repeats -d 'Every seed of the papers\' protocols, where the usual run has fewer'
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l second-seeds -d 'As many other seeds as the usual run has, to find verdicts that hang on luck'
 complete -c afteryou -n "__fish_afteryou_using_subcommand study" -l json -d 'For programs: the findings of each entry as JSON, one entry in a line'
-complete -c afteryou -n "__fish_afteryou_using_subcommand study" -s h -l help -d 'Print help'
+complete -c afteryou -n "__fish_afteryou_using_subcommand study" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c afteryou -n "__fish_afteryou_using_subcommand list" -l json -d 'For programs: a JSON array, described below'
 complete -c afteryou -n "__fish_afteryou_using_subcommand list" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand doctor" -l ticket -d 'The same; neither AFTERYOU_TICKET nor a file shows in `ps`' -r
@@ -321,7 +325,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_s
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help" -f -a "merge" -d 'Join parts of a sweep that other processes or machines ran'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help" -f -a "plot" -d 'Draw a figure of what runs saved: curves, bars, distributions, maps'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help" -f -a "report" -d 'Draw the pages of a saved result or sweep again'
-complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help" -f -a "compare" -d 'Print two results side by side, with the differences'
+complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help" -f -a "compare" -d 'Print results side by side, with the differences'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help" -f -a "study" -d 'Run the experiments of five papers again, beside their published numbers'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help" -f -a "list" -d 'List controllers, queues or transports with every parameter'
 complete -c afteryou -n "__fish_afteryou_using_subcommand help; and not __fish_seen_subcommand_from send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help" -f -a "doctor" -d 'Check this machine and the path to a peer, and suggest remedies'

@@ -318,7 +318,7 @@ mod quinn_pair {
     use quinn::{ClientConfig, Endpoint, ServerConfig};
     use tokio::runtime::Runtime;
 
-    /// The far end of the upload.
+    /// The peer of the upload.
     pub struct Server {
         runtime: Runtime,
         endpoint: Endpoint,

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // The far end: any connection that comes in, read to its end.
+    // The peer: any connection that comes in, read to its end.
     let far = Endpoint::bind("127.0.0.1:0".parse()?, EndpointConfig::background())?;
     let address = far.local_addr()?;
     let receiver = tokio::spawn(async move {

@@ -48,7 +48,7 @@ pub enum Command {
     Plot(PlotArgs),
     /// Draw the pages of a saved result or sweep again.
     Report(ReportArgs),
-    /// Print two results side by side, with the differences.
+    /// Print results side by side, with the differences.
     Compare(CompareArgs),
     /// Run the experiments of five papers again, beside their published numbers.
     Study(StudyArgs),

@@ -16,7 +16,7 @@ const FULL_PACKET: u32 = 1500;
 #[derive(Args, Clone, Debug, PartialEq)]
 #[command(after_help = AFTER_HELP)]
 pub struct DemoArgs {
-    /// The transfer's congestion controller, with parameters if wanted: NAME[,parameter=value...]
+    /// The transfer's congestion controller, with optional parameters: NAME[,parameter=value...]
     ///
     /// Any of `afteryou list controllers`. The demo has ledbat++ restart quickly after yielding (restart=true) unless you
     /// write restart=false, which is the plain draft.
@@ -31,7 +31,7 @@ pub struct DemoArgs {
     #[arg(long, default_value = "20Mbit/s", value_parser = values::rate)]
     pub rate: Rate,
 
-    /// Round-trip time of the empty path: 40ms, 0.25s
+    /// Base round-trip time: 40ms, 0.25s
     #[arg(long, value_name = "TIME", default_value = "40ms", value_parser = values::rtt)]
     pub rtt: Duration,
 
@@ -39,7 +39,7 @@ pub struct DemoArgs {
     #[arg(long, default_value = "500ms")]
     pub buffer: Buffer,
 
-    /// The bottleneck's queue discipline, with parameters if wanted: NAME[,parameter=value...]
+    /// The bottleneck's queue discipline, with optional parameters: NAME[,parameter=value...]
     ///
     /// Any of `afteryou list queues`. The backup's packets are marked as lower effort, which the le_ queues read.
     #[arg(long, value_name = "QUEUE", default_value = "droptail", value_parser = values::queue)]

@@ -1,7 +1,7 @@
 //! The time of a run: nanoseconds since an instant that all its parts share.
 
 use afteryou_base::{Span, Time};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Tells the time of a run. Copies of one clock agree, so times recorded by different threads can be compared.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ impl Clock {
 
     /// The instant at which this clock shows `time`.
     pub fn instant_of(&self, time: Time) -> Instant {
-        self.epoch + time.since(Time::ZERO).into()
+        self.epoch + Duration::from(time.since(Time::ZERO))
     }
 }
 

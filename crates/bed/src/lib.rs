@@ -9,8 +9,10 @@ pub mod error;
 mod lateness;
 #[cfg(target_os = "linux")]
 pub mod net;
+mod quic_packet;
 pub mod relay;
 pub mod run;
+mod support;
 #[cfg(target_os = "linux")]
 mod system;
 #[cfg(target_os = "linux")]

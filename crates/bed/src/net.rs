@@ -16,7 +16,7 @@
 //! carry a mark in their environment by which [`clean`] finds them.
 //!
 //! # Not implemented
-//! More than two hosts: the flows of a swarm share two namespaces. Offloads are off by the device's defaults, and GSO is
+//! More than two hosts: those of a swarm share the two namespaces, and the wire finds their links by ports. Offloads are off by the device's defaults, and GSO is
 //! by its limit of one segment.
 
 mod address;
@@ -33,7 +33,7 @@ pub use address::{flow_of, Addresses, Family, Side};
 pub use leftover::{clean, MARK};
 pub use namespace::Namespace;
 pub use plan::{FlowPlan, Plan};
-pub use privilege::become_root_of_own_namespace;
+pub use privilege::{become_root_of_own_namespace, is_root, opens_tun};
 pub use sysctl::Setting;
 pub use topology::Topology;
 pub use tun::Tun;

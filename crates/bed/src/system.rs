@@ -31,9 +31,18 @@ pub fn make_tun(file: &File, name: &str) -> io::Result<()> {
     Errno::result(done).map(drop).map_err(io::Error::from)
 }
 
-/// Puts the calling thread among the real-time threads (SCHED_FIFO) at their lowest priority.
-pub fn become_real_time() -> io::Result<()> {
-    let param = libc::sched_param { sched_priority: 1 };
+/// The threads of a run that cannot wait for a core, the most urgent last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgency {
+    /// The applications at both ends.
+    Ends = 1,
+    /// The wire, on which both ends depend.
+    Wire = 2,
+}
+
+/// Puts the calling thread among the real-time threads (SCHED_FIFO).
+pub fn become_real_time(urgency: Urgency) -> io::Result<()> {
+    let param = libc::sched_param { sched_priority: urgency as i32 };
     // SAFETY: the parameter outlives the call; 0 is the calling thread.
     let done = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &param) };
     Errno::result(done).map(drop).map_err(io::Error::from)

@@ -18,6 +18,7 @@ mod connections;
 mod cores;
 mod forwarder;
 mod ip;
+mod routes;
 mod sizes;
 mod wake_up;
 
@@ -25,12 +26,13 @@ pub use crate::lateness::LATENESS_BOUND_MS;
 pub use cores::{allowed as allowed_cores, run_on, Claim};
 pub use forwarder::Counts;
 pub use ip::set_tos;
+pub use routes::Laid;
 
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::lateness::Distribution;
 use crate::net::{Topology, Tun};
-use crate::system;
+use crate::system::{self, Urgency};
 use afteryou_base::Span;
 use afteryou_scenario::outcome::Lateness;
 use afteryou_scenario::passage::Content;
@@ -40,8 +42,10 @@ use connections::Connections;
 use forwarder::Forwarder;
 use nix::sys::eventfd::EventFd;
 use nix::sys::prctl::set_timerslack;
+use routes::Routes;
 use sizes::Sizes;
 use std::io;
+use std::sync::atomic::AtomicU64;
 use std::sync::{mpsc, Arc};
 use std::thread::{self, JoinHandle};
 use wake_up::WakeUp;
@@ -62,6 +66,10 @@ pub struct Options {
     pub core: Option<Claim>,
     /// Sees the packets, if anybody does.
     pub tap: Option<Tap>,
+    /// Brings the routes of connections between hosts, each before its first packet.
+    pub routes: Option<mpsc::Receiver<Laid>>,
+    /// Counts the payload of each flow that has come out of the network, bytes.
+    pub passed: Option<Arc<[AtomicU64]>>,
 }
 
 /// A wire at work. Dropping it ends it.
@@ -89,7 +97,7 @@ pub struct Report {
 impl Options {
     /// With a clock, on any core, with real-time priority if there is some.
     pub fn new(clock: Clock) -> Options {
-        Options { clock, needs_real_time: false, core: None, tap: None }
+        Options { clock, needs_real_time: false, core: None, tap: None, routes: None, passed: None }
     }
 
     /// For a run of `scenario`: the wire on the last core that no other wire has. Real-time priority is needed if any path is
@@ -172,7 +180,7 @@ fn prepare(options: &Options) -> Result<bool, Error> {
     run_on(options.core.as_ref().map(Claim::core).as_slice());
     // Without real-time priority timers may be bundled with others that are 1 µs away, not 50 µs as usual.
     let _ = set_timerslack(1_000);
-    match system::become_real_time() {
+    match system::become_real_time(Urgency::Wire) {
         Ok(()) => Ok(true),
         Err(error) if options.needs_real_time => Err(Error::RealTime(error)),
         Err(_) => Ok(false),
@@ -187,7 +195,7 @@ fn forward(
     stop: &EventFd,
 ) -> Result<Report, Error> {
     let network = scenario.network()?;
-    let Options { clock, mut tap, .. } = options;
+    let Options { clock, mut tap, routes, passed, .. } = options;
     let is_tapped = tap.is_some();
     let mut marked = Vec::new();
     let mut show = |passage: &Passage<'_>| {
@@ -205,6 +213,9 @@ fn forward(
         lateness: Distribution::new(),
         counts: Counts::default(),
         connections: Connections::default(),
+        routes: Routes::new(routes),
+        flows: Vec::new(),
+        passed: passed.as_deref().unwrap_or_default(),
         wake_up: WakeUp::default(),
         buffer: vec![0; 1 << 16],
         marked: Vec::new(),

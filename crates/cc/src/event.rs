@@ -124,11 +124,11 @@ pub struct Ack {
     pub rtt: Option<Span>,
     /// The transport's smoothed round-trip time with this sample taken in; zero before the first one.
     pub smoothed_rtt: Span,
-    /// One-way delay sample in µs as the far end measured it, modulo 2^32 and with an unknown constant offset.
+    /// One-way delay sample in µs as the peer measured it, modulo 2^32 and with an unknown constant offset.
     pub one_way_delay: Option<u32>,
     /// The round-trip time and the one-way delay may have a receiver's waiting in them (delayed acks).
     pub may_have_waited: bool,
-    /// One-way delay of this ack itself in µs, by our clock less the far end's: modulo 2^32, with the opposite offset.
+    /// One-way delay of this ack itself in µs, by our clock less the peer's: modulo 2^32, with the opposite offset.
     pub reverse_delay: Option<u32>,
     /// Delivery rate sample, if the transport takes one.
     pub delivery: Option<DeliveryRate>,

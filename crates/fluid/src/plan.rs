@@ -121,6 +121,7 @@ fn sender(flow: &Flow, options: &Options) -> Result<Sender, Error> {
     let (rwnd, paces) = match flow.transport.protocol()? {
         Protocol::Tcp(options) => (options.rwnd as f64, options.pacing),
         Protocol::Utp(options) => (options.rwnd as f64, true),
+        Protocol::Quic(options) => (options.rwnd as f64, true),
         Protocol::Udp => (f64::INFINITY, true),
     };
     let mut model = Model::of(flow)?;

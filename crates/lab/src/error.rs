@@ -43,10 +43,12 @@ pub enum Error {
         engine: String,
     },
     /// A point of a plan was made for another engine, or for another version of it.
-    #[error("this point is for the engine {wanted} and was given to {given}: run it there, or plan it anew")]
+    #[error(
+        "this point is for the engine {planned} and was given to {given}: run it there, or plan it anew"
+    )]
     OtherEngine {
         /// The engine that the point names, and its version.
-        wanted: String,
+        planned: String,
         /// The engine that got it, and its version.
         given: String,
     },

@@ -3,7 +3,7 @@
 //! Nothing here prints or reads a terminal, and files are written by [`sweep`] alone. Progress and outcomes are handed to a callback, a flag ends
 //! everything, and errors are returned; so the command line, a notebook and a cluster use the same code.
 //!
-//! | wanted | call |
+//! | task | call |
 //! |---|---|
 //! | an engine by name, all engines | [`find`], [`ENGINES`] |
 //! | can this engine run that scenario? | [`Engine::supports`] |
@@ -48,7 +48,7 @@ mod pool;
 pub mod sweep;
 
 pub use engine::{Engine, Looks, Progress};
-pub use engines::{find, Bed, Fluid, Simulator, ENGINES};
+pub use engines::{find, Bed, Beds, Fluid, Simulator, ENGINES};
 pub use error::{Error, Source};
 pub use lineup::{Choices, Lineup};
 pub use ordered::each;

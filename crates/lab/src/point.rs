@@ -80,10 +80,10 @@ impl Point {
     }
 
     fn check_engine(&self, engine: &dyn Engine) -> Result<()> {
-        let (wanted, given) = ((&*self.engine, &*self.version), (engine.name(), engine.version()));
-        if wanted != given {
+        let (planned, given) = ((&*self.engine, &*self.version), (engine.name(), engine.version()));
+        if planned != given {
             let named = |(name, version): (&str, &str)| format!("{name} {version}");
-            return Err(Error::OtherEngine { wanted: named(wanted), given: named(given) });
+            return Err(Error::OtherEngine { planned: named(planned), given: named(given) });
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Two results beside each other: every figure that both have, with the difference, and the curves of both on one page.
+//! Results beside each other: every figure that they have, with the differences, and the curves of all on one page.
 //!
 //! Figures are those of the tidy rows ([`rows`](crate::rows)), so a new figure of an outcome is compared without a change here.
 
@@ -14,7 +14,7 @@ use crate::format::significant;
 use crate::html::{markup, CSS};
 use crate::plan::Plan;
 use crate::rows::{Identity, Row, Rows, Value};
-use crate::svg::{pair_svg, Scale};
+use crate::svg::{stacked_svg, Scale};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::text::table_text;
 use afteryou_scenario::outcome::Outcome;
@@ -24,52 +24,79 @@ const IDENTITY: &[&str] = &["run", "repetition", "seed", "from_s", "to_s", "capa
 /// Less than this part of the larger value is no difference worth a tone.
 const WORTH_A_TONE: f64 = 0.05;
 
-/// Two results, each with a name.
-#[derive(Clone, Copy, Debug)]
-pub struct Pair<'a> {
+/// Two results or more, each with a name.
+#[derive(Clone, Debug)]
+pub struct Comparison<'a> {
     /// Their names.
-    pub names: [&'a str; 2],
+    pub names: Vec<&'a str>,
     /// The results.
-    pub outcomes: [&'a Outcome; 2],
+    pub outcomes: Vec<&'a Outcome>,
+    /// The figures to compare; all of them if there is none.
+    pub chosen: Vec<String>,
 }
 
-/// A figure of both.
+/// A figure of all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
     /// Window and flow or link.
     pub about: String,
     /// The figure's name, which ends with its unit.
     pub figure: String,
-    /// The two values; a result may lack one.
-    pub values: [Option<f64>; 2],
+    /// The values, one of each result; a result may lack it.
+    pub values: Vec<Option<f64>>,
 }
 
 impl Compared {
-    /// The second minus the first.
+    /// The last minus the first of two; of more, the largest minus the smallest. None if one of two lacks it.
     pub fn difference(&self) -> Option<f64> {
-        let [first, second] = self.values;
-        Some(second? - first?)
+        if let [first, second] = self.values[..] {
+            return Some(second? - first?);
+        }
+        let (least, most) = self.range()?;
+        Some(most - least)
     }
 
-    /// The difference as a part of the first.
+    /// The difference as a part of the first of two, or of the largest of more.
     pub fn relative(&self) -> Option<f64> {
-        relative(self.values)
+        if let [first, second] = self.values[..] {
+            return relative([first, second]);
+        }
+        let (least, most) = self.range()?;
+        let largest = least.abs().max(most.abs());
+        (largest > 0.0).then(|| (most - least) / largest)
+    }
+
+    /// The smallest and the largest value, if two results have one.
+    fn range(&self) -> Option<(f64, f64)> {
+        let values = || self.values.iter().flatten().copied();
+        (values().count() > 1)
+            .then(|| (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)))
     }
 }
 
-impl Pair<'_> {
-    /// Every figure of either result: of each flow in each window, then of each link.
+impl Comparison<'_> {
+    /// Every chosen figure of any result: of each flow in each window, then of each link.
     pub fn figures(&self) -> Vec<Compared> {
-        let rows =
-            self.outcomes.map(|outcome| Rows::of(outcome, Identity { run: 1, key: outcome.content_hash }));
+        let identity = |outcome: &Outcome| Identity { run: 1, key: outcome.content_hash };
+        let rows: Vec<Rows> =
+            self.outcomes.iter().map(|outcome| Rows::of(outcome, identity(outcome))).collect();
         let mut figures = Vec::new();
         for (side, rows) in rows.iter().enumerate() {
-            rows.flows.iter().for_each(|row| add(&mut figures, row, "flow", side));
+            rows.flows.iter().for_each(|row| self.add(&mut figures, row, "flow", side));
         }
         for (side, rows) in rows.iter().enumerate() {
-            rows.links.iter().for_each(|row| add(&mut figures, row, "link", side));
+            rows.links.iter().for_each(|row| self.add(&mut figures, row, "link", side));
         }
         figures
+    }
+
+    /// Names of all figures.
+    pub fn names_of_figures(&self) -> Vec<String> {
+        let all = Comparison { chosen: Vec::new(), ..self.clone() };
+        let mut names: Vec<String> = all.figures().into_iter().map(|figure| figure.figure).collect();
+        names.sort();
+        names.dedup();
+        names
     }
 
     /// The figures for a terminal of `width` columns.
@@ -77,93 +104,115 @@ impl Pair<'_> {
         table_text(&self.table(), width, colour)
     }
 
-    /// The figures, and both runs' curves with one time axis for each quantity, as a page that works offline.
+    /// The figures, and all curves with one time axis for each quantity, as a page that works offline.
     ///
     /// # Errors
     /// An outcome that cannot be drawn.
     pub fn html(&self) -> Result<String, Error> {
-        let [first, second] = self.outcomes;
-        let plans = [first, second].map(Plan::of);
+        let plans: Vec<Plan> = self.outcomes.iter().map(|outcome| Plan::of(outcome)).collect();
+        let runs: Vec<(&str, &Outcome)> =
+            self.names.iter().copied().zip(self.outcomes.iter().copied()).collect();
         let mut pictures = String::new();
-        for chart in &plans[1].charts {
-            if plans[0].chart(&chart.quantity).is_none() {
-                continue;
-            }
-            let runs = [(self.names[0], first), (self.names[1], second)];
+        // Quantities of one result alone are not compared.
+        let quantities = plans.last().into_iter().flat_map(|plan| &plan.charts);
+        for chart in quantities.filter(|chart| plans.iter().all(|plan| plan.chart(&chart.quantity).is_some()))
+        {
             let title = match chart.unit.as_str() {
                 "" => chart.title.clone(),
                 unit => format!("{} ({unit})", chart.title),
             };
-            let picture = pair_svg(&title, &chart.quantity, runs, Scale::Common)?;
+            let picture = stacked_svg(&title, &chart.quantity, &runs, Scale::Common)?;
             pictures += &format!("<figure>{picture}</figure>\n");
         }
-        Ok(document(&self.names, &format!("{pictures}{}", markup(&self.table()))))
+        Ok(document(&self.title(), &format!("{pictures}{}", markup(&self.table()))))
+    }
+
+    /// "a and b", "a, b and c".
+    fn title(&self) -> String {
+        match &self.names[..] {
+            [] => String::new(),
+            [one] => (*one).to_owned(),
+            [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+        }
     }
 
     fn table(&self) -> Table {
         let rows = self.figures().into_iter().map(|figure| {
-            let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), shown);
             let is_near = figure.relative().is_some_and(|part| part.abs() < WORTH_A_TONE);
             let is_same = figure.difference() == Some(0.0);
             let tone = if is_near || is_same { Tone::Faint } else { Tone::Plain };
             let cell = |text: String| Cell { text, tone, ..Cell::default() };
-            vec![
-                Cell { text: escape::plain(&figure.about).into_owned(), ..Cell::default() },
-                cell(figure.figure.clone()),
-                cell(number(figure.values[0])),
-                cell(number(figure.values[1])),
-                cell(figure.difference().map(signed).unwrap_or_default()),
-                cell(part(figure.relative())),
-            ]
+            let values = figure.values.iter().map(|value| value.map_or_else(|| "–".to_owned(), shown));
+            let difference = figure.difference().map(|value| match self.is_pair() {
+                true => signed(value),
+                false => shown(value),
+            });
+            let part = match self.is_pair() {
+                true => part(figure.relative()),
+                false => figure.relative().map(|part| format!("{:.1} %", part * 100.0)).unwrap_or_default(),
+            };
+            let about = Cell { text: escape::plain(&figure.about).into_owned(), ..Cell::default() };
+            let head = [about, cell(figure.figure.clone())];
+            head.into_iter()
+                .chain(values.map(cell))
+                .chain([cell(difference.unwrap_or_default()), cell(part)])
+                .collect()
         });
-        let named = |name: &str| Column { number: true, ..Column::setting(name) };
-        Table {
-            title: format!("{} and {}", self.names[0], self.names[1]),
-            note: "The difference is the second minus the first, also as a part of the first.",
-            grouped: 1,
-            columns: vec![
-                Column::setting("about"),
-                Column::setting("figure"),
-                named(self.names[0]),
-                named(self.names[1]),
-                Column::numbers("difference"),
-                Column::numbers("of the first"),
-            ],
-            rows: rows.collect(),
-        }
-    }
-}
-
-/// Takes the figures of a row into the list, on one side of it.
-fn add(figures: &mut Vec<Compared>, row: &Row, about: &str, side: usize) {
-    let word = |name: &str| match row.get(name) {
-        Value::Word(word) => word.clone(),
-        _ => String::new(),
-    };
-    let about = format!("{}, {} {}", word("window"), about, word(about));
-    for (name, value) in row.cells() {
-        let number = match value {
-            Value::Whole(number) => *number as f64,
-            Value::Number(number) => *number,
-            _ => continue,
+        let (note, difference, of) = match self.is_pair() {
+            true => (
+                "The difference is the second minus the first, also as a part of the first.",
+                "difference",
+                "of the first",
+            ),
+            false => (
+                "The spread is the largest minus the smallest, also as a part of the largest.",
+                "spread",
+                "of the largest",
+            ),
         };
-        if IDENTITY.contains(&name.as_str()) {
-            continue;
-        }
-        match figures.iter_mut().find(|known| known.about == about && known.figure == *name) {
-            Some(known) => known.values[side] = Some(number),
-            None => {
-                let mut values = [None; 2];
-                values[side] = Some(number);
-                figures.push(Compared { about: about.clone(), figure: name.clone(), values });
+        let named = |name: &&str| Column { number: true, ..Column::setting(name) };
+        let mut columns = vec![Column::setting("about"), Column::setting("figure")];
+        columns.extend(self.names.iter().map(named));
+        columns.extend([Column::numbers(difference), Column::numbers(of)]);
+        Table { title: self.title(), note, grouped: 1, columns, rows: rows.collect() }
+    }
+
+    fn is_pair(&self) -> bool {
+        self.outcomes.len() == 2
+    }
+
+    /// Takes the figures of a row into the list, at the place of its result.
+    fn add(&self, figures: &mut Vec<Compared>, row: &Row, about: &str, side: usize) {
+        let word = |name: &str| match row.get(name) {
+            Value::Word(word) => word.clone(),
+            _ => String::new(),
+        };
+        let about = format!("{}, {} {}", word("window"), about, word(about));
+        for (name, value) in row.cells() {
+            let number = match value {
+                Value::Whole(number) => *number as f64,
+                Value::Number(number) => *number,
+                _ => continue,
+            };
+            let is_chosen = self.chosen.is_empty() || self.chosen.contains(name);
+            if !is_chosen || IDENTITY.contains(&name.as_str()) {
+                continue;
+            }
+            match figures.iter_mut().find(|known| known.about == about && known.figure == *name) {
+                Some(known) => known.values[side] = Some(number),
+                None => {
+                    let mut values = vec![None; self.outcomes.len()];
+                    values[side] = Some(number);
+                    figures.push(Compared { about: about.clone(), figure: name.clone(), values });
+                }
             }
         }
     }
 }
 
-/// A page with these names and this body that works offline.
-fn document(names: &[&str; 2], body: &str) -> String {
-    let title = escape::html(&format!("{} and {}", names[0], names[1]));
+/// A page with this title and this body that works offline.
+fn document(title: &str, body: &str) -> String {
+    let title = escape::html(title);
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\

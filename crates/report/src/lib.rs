@@ -10,7 +10,7 @@
 //! | a folder with everything | [`write_folder`] |
 //! | the page alone | [`html()`] |
 //! | the figure alone | [`svg()`] |
-//! | one quantity of two runs as a figure | [`pair_svg`] |
+//! | one quantity of several runs as a figure | [`stacked_svg`] |
 //! | words for a terminal | [`text()`] |
 //! | curves for other programs | [`series_csv`] |
 //! | many runs in a folder, with a page and tables of all | [`Folders`] |
@@ -19,7 +19,7 @@
 //! | every packet, for Wireshark | [`Capture`] |
 //! | every sender, for qvis | [`Qlogs`] |
 //! | any figure of saved rows; as PNG | [`plot`], [`png()`] |
-//! | two outcomes, figure by figure and on one page | [`Pair`] |
+//! | several outcomes, figure by figure and on one page | [`Comparison`] |
 //! | two sweeps, the means at each point and their differences | [`SweepPair`] |
 //! | figures of given numbers, with published points | [`given`] |
 //! | a page of tables, words and figures | [`page`] |
@@ -59,7 +59,7 @@ mod text;
 mod totals;
 
 pub use batch::{index_html, Brief, Estimate, Finished, Folders, Record, MOST_SHOWN};
-pub use compare::{short_names, Compared, ComparedMeans, Pair, SweepPair};
+pub use compare::{short_names, Compared, ComparedMeans, Comparison, SweepPair};
 pub use error::Error;
 pub use folder::{check_writable, read, write_files, write_folder, Written};
 pub use html::html;
@@ -68,5 +68,5 @@ pub use png::png;
 pub use qlog::{Qlogs, Vantage};
 pub use redraw::redraw;
 pub use series::{series_csv, series_parquet, write_series};
-pub use svg::{pair_svg, svg, Scale};
+pub use svg::{stacked_svg, svg, Scale};
 pub use text::{batch_text, table_text, text};

@@ -6,8 +6,8 @@ pub(crate) mod canvas;
 mod curves;
 mod legend;
 pub(crate) mod marks;
-mod pair;
 mod panel;
+mod stacked;
 pub(crate) mod strips;
 
 use crate::error::Error;
@@ -17,8 +17,8 @@ use crate::plan::Plan;
 use crate::scenario_tables::{engine_in_words, link_in_words, title};
 use afteryou_scenario::outcome::Outcome;
 use canvas::{Canvas, Text, HEIGHT, WIDTH};
-pub use pair::{pair_svg, Scale};
 use panel::Panel;
+pub use stacked::{stacked_svg, Scale};
 
 /// Space left and right of everything.
 const MARGIN: f64 = 18.0;
@@ -57,7 +57,7 @@ fn draw(canvas: &Canvas<'_>, outcome: &Outcome, plan: &Plan) -> Result<(), Error
 
     let upper = plan.chart("goodput");
     let lower = plan.chart("queuing_delay");
-    let legend_end = legend::draw(canvas, plan, [(outcome, upper), (outcome, lower)], 64.0)?;
+    let legend_end = legend::draw(canvas, &plan.marks, &[(outcome, upper), (outcome, lower)], 64.0)?;
     let bands_top = legend_end + 12.0 + PANEL_NAME;
     let top = bands_top + plan.band_rows() as f64 * BAND_ROW;
     let strips_height = plan.phases.as_ref().map_or(0.0, strips::height);

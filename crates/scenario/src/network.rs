@@ -119,12 +119,17 @@ impl Network {
 
     /// Returns how long a data packet of `bytes` takes over the flow's empty path: sending on each link, then propagation.
     fn empty_path(&self, flow: usize, bytes: u32) -> Span {
-        self.over(&self.routes[flow].forward, self.routes[flow].forward_delay, bytes)
+        self.empty_route(&self.routes[flow], bytes)
     }
 
     /// Returns the same for each route of the flow, in the order in which it takes them.
     pub fn empty_paths(&self, flow: usize, bytes: u32) -> Vec<Span> {
-        self.routes_of(flow).map(|route| self.over(&route.forward, route.forward_delay, bytes)).collect()
+        self.routes_of(flow).map(|route| self.empty_route(route, bytes)).collect()
+    }
+
+    /// Returns how long a data packet of `bytes` takes over a route while all is empty.
+    pub fn empty_route(&self, route: &Route, bytes: u32) -> Span {
+        self.over(&route.forward, route.forward_delay, bytes)
     }
 
     /// The routes of a flow, in the order in which it takes them.

@@ -387,6 +387,8 @@ const MOST_FIGURES: usize = 200_000;
 /// IPv4, UDP and uTP, of IPv4 and UDP.
 const TCP_PACKET: (u64, u64) = (1448, 52);
 const UTP_PACKET: (u64, u64) = (1352, 48);
+/// With IPv4 and UDP, and QUIC's headers of a packet with one stream: 33 bytes with the tag of its encryption.
+const QUIC_PACKET: (u64, u64) = (1419, 61);
 const UDP_OVERHEAD: u64 = 28;
 
 impl Flow {
@@ -439,6 +441,7 @@ impl Flow {
             (Some(format), ..) => format,
             (None, Traffic::Cbr { payload, .. }, _) => own((payload.bytes(), UDP_OVERHEAD)),
             (None, _, "utp") => own(UTP_PACKET),
+            (None, _, "quic") => own(QUIC_PACKET),
             (None, ..) => own(TCP_PACKET),
         }
     }
@@ -471,7 +474,9 @@ impl Flow {
                 wrong("traffic", "it needs a controller: only cbr traffic over udp and commands go without")
             }
             (Some(_), _, Traffic::Cbr { .. }) => wrong("controller", "cbr traffic takes none: leave it out"),
-            (Some(_), Protocol::Udp, _) => wrong("transport", "bare udp takes no controller: use utp or tcp"),
+            (Some(_), Protocol::Udp, _) => {
+                wrong("transport", "bare udp takes no controller: use utp, quic or tcp")
+            }
             (Some(controller), ..) => controller.controller().map(drop).map_err(of("controller")),
         }
     }

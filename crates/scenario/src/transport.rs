@@ -29,6 +29,13 @@ pub const TRANSPORTS: &[About] = &[
     },
     About { name: "utp", summary: "uTP over UDP", source: "BEP 29", params: UTP, presets: &[] },
     About {
+        name: "quic",
+        summary: "QUIC with TLS 1.3; packets are ECN-capable",
+        source: "RFC 9000, 9001, 9002",
+        params: QUIC,
+        presets: &[],
+    },
+    About {
         name: "udp",
         summary: "bare datagrams at a constant rate",
         source: "RFC 768",
@@ -104,6 +111,12 @@ pub const UTP: &[Param] = &[
     SKEW,
 ];
 
+/// Settings of QUIC.
+pub const QUIC: &[Param] = &[
+    Param::bytes("rwnd", 64 << 20, (1_000, 1 << 30)).explained(RECEIVE_WINDOW, "RFC 9000 §4.1"),
+    Param::millis("ack_delay", 5, (1, 500)).explained(ACK_DELAY_HELP, "draft-ietf-quic-ack-frequency"),
+];
+
 /// A transport's settings, read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
@@ -111,6 +124,8 @@ pub enum Protocol {
     Tcp(TcpOptions),
     /// uTP over UDP.
     Utp(UtpOptions),
+    /// QUIC.
+    Quic(QuicOptions),
     /// Bare datagrams.
     Udp,
 }
@@ -184,6 +199,15 @@ pub struct UtpOptions {
     pub skew_ppm: i32,
 }
 
+/// Settings of QUIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuicOptions {
+    /// Receive window, bytes.
+    pub rwnd: u64,
+    /// A lone packet is acknowledged after this time.
+    pub ack_delay: Span,
+}
+
 /// A setting and its value.
 type Setting = (&'static str, Value);
 
@@ -223,6 +247,11 @@ impl Transport {
         Transport(Algorithm::named("utp"))
     }
 
+    /// QUIC with its defaults.
+    pub fn quic() -> Transport {
+        Transport(Algorithm::named("quic"))
+    }
+
     /// Bare datagrams.
     pub fn udp() -> Transport {
         Transport(Algorithm::named("udp"))
@@ -251,6 +280,9 @@ impl Transport {
         match entry.name {
             "tcp" => Ok(Protocol::Tcp(TcpOptions::new(&Settings::new(TCP, &overrides).map_err(refused)?))),
             "utp" => Ok(Protocol::Utp(UtpOptions::new(&Settings::new(UTP, &overrides).map_err(refused)?))),
+            "quic" => {
+                Ok(Protocol::Quic(QuicOptions::new(&Settings::new(QUIC, &overrides).map_err(refused)?)))
+            }
             _ => Ok(Protocol::Udp),
         }
     }
@@ -307,6 +339,12 @@ impl UtpOptions {
             recovery: utp_recovery(settings.choice("recovery")),
             skew_ppm: skew_ppm(settings),
         }
+    }
+}
+
+impl QuicOptions {
+    fn new(settings: &Settings<'_>) -> QuicOptions {
+        QuicOptions { rwnd: settings.bytes("rwnd"), ack_delay: settings.time("ack_delay") }
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! The testbed's flows send what the simulator's flows send, at the times at which those send it. [`Director`] has the very
 //! applications: bulk and sized transfers, time tables, chunks, arrivals, users of the web, segments. It opens connections
-//! through [`Dial`], gives them bytes, and gets news of them through [`Director::look`].
+//! through [`Dial`], gives them bytes, and gets news of them through [`Director::look`]. It measures flows and hosts with the simulator's
+//! own recorder; links are measured where the packets are.
 //!
-//! Not implemented: swarms and downloads of hosts, whose connections take routes of their own.
+//! Connections between hosts take routes of their own, which their [`Opening`] has.
 
 pub use crate::connection::{utp_config, Dial, Id, Opening, Remote};
 
@@ -13,51 +14,53 @@ use crate::calendar::Kind;
 use crate::connection::Connections;
 use crate::error::Error;
 use crate::net::Net;
+use crate::record::Recorder;
 use afteryou_base::Time;
-use afteryou_scenario::outcome::Totals;
+use afteryou_scenario::outcome::{Run, Totals};
 use afteryou_scenario::{Network, Scenario};
-use std::collections::BTreeMap;
 
 /// The applications of a run.
 pub struct Director<'a> {
     /// Carries no packet: applications need its calendar, and a place for each connection.
     net: Net<'a>,
     connections: Connections,
-    /// By flow.
-    applications: BTreeMap<usize, Application>,
+    applications: Vec<Application>,
+    recorder: Recorder<'a>,
 }
 
 impl<'a> Director<'a> {
-    /// The applications of `flows`, whose connections `dial` opens.
+    /// The applications of a scenario, whose connections `dial` opens.
     ///
     /// # Errors
     /// A queue that cannot be made.
-    pub fn new(
-        scenario: &'a Scenario,
-        network: &'a Network,
-        flows: impl IntoIterator<Item = usize>,
-        dial: &Dial,
-    ) -> Result<Director<'a>, Error> {
+    pub fn new(scenario: &'a Scenario, network: &'a Network, dial: &Dial) -> Result<Director<'a>, Error> {
         let mut net = Net::new(scenario, network, None)?;
         let mut connections = Connections::default();
-        let make = |flow| (flow, Application::outside(scenario, network, flow, dial.clone()));
-        let mut applications: BTreeMap<usize, Application> = flows.into_iter().map(make).collect();
-        for application in applications.values_mut() {
+        let make = |flow| Application::outside(scenario, network, flow, dial.clone());
+        let mut applications: Vec<Application> = (0..scenario.flow.len()).map(make).collect();
+        for application in &mut applications {
             application.prepare(&mut net, &mut connections);
         }
-        Ok(Director { net, connections, applications })
+        let recorder = Recorder::of_flows(scenario, network);
+        Ok(Director { net, connections, applications, recorder })
     }
 
-    /// Returns when an application acts next.
+    /// Returns when an application acts next, or something is to be measured.
     pub fn next_event(&mut self) -> Option<Time> {
-        self.net.calendar.next().map(|(at, _)| at)
+        let next = self.net.calendar.next().map_or(Time::NEVER, |(at, _)| at).min(self.recorder.next());
+        (next < Time::NEVER).then_some(next)
     }
 
-    /// Lets the applications do what is due by `to`.
+    /// Lets the applications do what is due by `to`, and measures what is to be measured until then.
     pub fn advance(&mut self, to: Time) {
-        while let Some((now, slot)) = self.net.calendar.next().filter(|(now, _)| *now <= to) {
+        while let Some(now) = self.next_event().filter(|now| *now <= to) {
+            if self.recorder.next() == now {
+                self.recorder.look(now, &self.applications, &mut self.connections, &mut self.net);
+                continue;
+            }
+            let Some((_, slot)) = self.net.calendar.next() else { return };
             self.net.calendar.finish(None);
-            let application = self.applications.get_mut(&slot.index());
+            let application = self.applications.get_mut(slot.index());
             if let (Kind::Application, Some(application)) = (slot.kind(), application) {
                 application.act(Stage { net: &mut self.net, connections: &mut self.connections, now });
             }
@@ -66,13 +69,13 @@ impl<'a> Director<'a> {
 
     /// At `now` a connection has received something, or everything that it was given is acknowledged.
     pub fn look(&mut self, now: Time, id: Id) {
-        let Director { net, connections, applications } = self;
+        let Director { net, connections, applications, .. } = self;
         if !connections.is_open(id) {
             return;
         }
         let connection = connections.get_mut(id.number);
         let (owner, news) = (connection.owner(), connection.look());
-        let Some(application) = applications.get_mut(&owner) else { return };
+        let Some(application) = applications.get_mut(owner) else { return };
         for one in news {
             if connections.is_open(id) {
                 application.on_news(Stage { net, connections, now }, id.number, one);
@@ -82,17 +85,23 @@ impl<'a> Director<'a> {
 
     /// When a flow began.
     pub fn started(&self, flow: usize) -> Option<Time> {
-        self.applications.get(&flow)?.started()
+        self.applications.get(flow)?.started()
     }
 
     /// When a flow ended, by itself or by its time table.
     pub fn stopped(&self, flow: usize) -> Option<Time> {
-        self.applications.get(&flow)?.stopped()
+        self.applications.get(flow)?.stopped()
     }
 
-    /// What a flow did in all; none of a flow that is not among its own.
+    /// What a flow did in all; none of a flow that is not there.
     pub fn totals(&self, flow: usize) -> Option<Totals> {
-        Some(self.applications.get(&flow)?.totals(&self.connections))
+        Some(self.applications.get(flow)?.totals(&self.connections))
+    }
+
+    /// The run is over: returns what is measured of its flows. What is measured of links is added by
+    /// [`Measured::complete`](crate::live::Measured::complete).
+    pub fn finish(self) -> Run {
+        self.recorder.finish(&self.applications, &self.connections, &self.net)
     }
 }
 
@@ -146,10 +155,10 @@ mod tests {
         let network = scenario.network().unwrap();
         let log = Rc::new(RefCell::new(Vec::new()));
         let opened = Rc::clone(&log);
-        let dial: Dial = Rc::new(move |opening: Opening| {
+        let dial: Dial = Rc::new(move |opening: Opening<'_>| {
             Box::new(Instant { given: 0, log: Rc::clone(&opened), id: Some(opening.id) })
         });
-        let mut director = Director::new(&scenario, &network, [0], &dial).unwrap();
+        let mut director = Director::new(&scenario, &network, &dial).unwrap();
         while let Some(now) = director.next_event() {
             director.advance(now);
             let ids: Vec<Id> = log.borrow().iter().map(|(id, _)| *id).collect();

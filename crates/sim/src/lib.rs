@@ -51,12 +51,17 @@ use world::Looks;
 /// # Errors
 /// Everything in it that only real packets can do.
 pub fn supports(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
-    let commands = scenario.flow.iter().filter(|flow| flow.traffic.is_command());
     let reason = |flow: &Flow| {
-        let reason = format!("flow {:?}: a command sends real packets: use afteryou bed", flow.name);
-        Unsupported::of_flow(flow, "traffic", reason)
+        let (key, what) = match (flow.traffic.is_command(), flow.transport.kind()) {
+            (true, _) => ("traffic", "a command sends real packets: use afteryou bed"),
+            (false, "quic") => {
+                ("transport", "the simulator has no QUIC: use utp or tcp, or run it with afteryou bed")
+            }
+            (false, _) => return None,
+        };
+        Some(Unsupported::of_flow(flow, key, format!("flow {:?}: {what}", flow.name)))
     };
-    let reasons: Vec<_> = commands.map(reason).collect();
+    let reasons: Vec<_> = scenario.flow.iter().filter_map(reason).collect();
     match reasons.is_empty() {
         true => Ok(()),
         false => Err(reasons),

@@ -277,7 +277,7 @@ impl Link {
         self.last_size.1
     }
 
-    /// A packet has come out at the far end.
+    /// A packet has reached the link's end.
     pub fn delivered(&mut self, packet: &Packet) {
         self.counts.delivered += u64::from(packet.size);
         self.counts.packets.delivered += 1;

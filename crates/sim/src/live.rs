@@ -12,20 +12,19 @@ use crate::error::Error;
 use crate::net::{Net, Way};
 use crate::packet::{Body, Packet};
 use crate::record::queues::QueueTracks;
-use crate::record::{edges_of, links, step_of, Delays};
+use crate::record::{edges, edges_of, links, step_of, Delays};
 use crate::tap::Tap;
 use afteryou_base::{Span, Time};
-use afteryou_scenario::network::Network;
-use afteryou_scenario::outcome::{LinkFigures, LinkTotals, Quantiles, Series};
-use afteryou_scenario::Scenario;
+use afteryou_scenario::network::{Network, Route};
+use afteryou_scenario::outcome::{AfterLoss, LinkFigures, LinkTotals, Quantiles, Run, Series, SetFigures};
+use afteryou_scenario::{FlowSet, Scenario};
 
 /// The network.
 pub struct Live<'a> {
     net: Net<'a>,
     scenario: &'a Scenario,
     network: &'a Network,
-    /// By connection, its flow.
-    owners: Vec<usize>,
+    connections: Vec<Opened>,
     flows: Vec<FlowMeter>,
     queues: QueueTracks,
     /// Edges of windows that are still to come, the next one last.
@@ -53,10 +52,17 @@ pub struct Real<'b> {
     pub bytes: &'b [u8],
 }
 
+/// A connection.
+struct Opened {
+    flow: usize,
+    /// Its own route, between hosts.
+    route: Option<Route>,
+    /// Size of the packet seen last, and how long one takes on each of its routes while all is empty.
+    empty: (u32, Vec<Span>),
+}
+
 /// What a flow's packets have met in each window.
 struct FlowMeter {
-    /// Size of the packet seen last, and how long one takes on each route of the flow while all is empty.
-    empty: (u32, Vec<Span>),
     windows: Vec<Passed>,
 }
 
@@ -89,6 +95,31 @@ pub struct Measured {
     pub totals: Vec<LinkTotals>,
     /// Curves of the time in queues.
     pub series: Vec<Series>,
+    /// By set, what follows a lost packet, where the scenario records losses.
+    pub after_loss: Vec<Option<AfterLoss>>,
+}
+
+impl Measured {
+    /// Adds what happened at links to a run whose flows are measured.
+    pub fn complete(self, scenario: &Scenario, run: &mut Run) {
+        for ((window, links), flows) in run.windows.iter_mut().zip(self.windows).zip(self.flows) {
+            window.links = links;
+            for (flow, passed) in window.flows.iter_mut().zip(flows) {
+                flow.queuing_delay = passed.queuing_delay;
+            }
+            window.derive(scenario);
+        }
+        for figures in &mut run.sets {
+            let named = |set: &FlowSet| set.window == figures.window && set.flows == figures.flows;
+            let Some(index) = scenario.sets.iter().position(named) else { continue };
+            let window = run.windows.iter().find(|window| window.window == figures.window);
+            figures.links =
+                window.map(|window| SetFigures::of(&scenario.sets[index], window).links).unwrap_or_default();
+            figures.after_loss = self.after_loss.get(index).cloned().flatten();
+        }
+        run.links = self.totals;
+        run.series.extend(self.series);
+    }
 }
 
 impl<'a> Live<'a> {
@@ -115,12 +146,12 @@ impl<'a> Live<'a> {
         let first = next_edge.unwrap_or(Time::NEVER).min(next_step);
         net.calendar.push(first, Slot::new(Kind::Measure, 0));
         let windows = || scenario.measure.iter().map(|_| Passed::default()).collect();
-        let flow = |_| FlowMeter { empty: (0, Vec::new()), windows: windows() };
+        let flow = |_| FlowMeter { windows: windows() };
         Ok(Live {
             net,
             scenario,
             network,
-            owners: Vec::new(),
+            connections: Vec::new(),
             flows: (0..scenario.flow.len()).map(flow).collect(),
             queues: QueueTracks::new(scenario, network),
             edges,
@@ -130,11 +161,11 @@ impl<'a> Live<'a> {
         })
     }
 
-    /// Opens a connection of a flow and returns its number.
-    pub fn open(&mut self, flow: usize) -> usize {
-        let connection = self.owners.len();
-        self.owners.push(flow);
-        self.net.lay(connection, flow, &self.network.routes[flow]);
+    /// Opens a connection of a flow, over a route of its own if it has one, and returns its number.
+    pub fn open(&mut self, flow: usize, route: Option<Route>) -> usize {
+        let connection = self.connections.len();
+        self.net.lay(connection, flow, route.as_ref().unwrap_or(&self.network.routes[flow]));
+        self.connections.push(Opened { flow, route, empty: (0, Vec::new()) });
         connection
     }
 
@@ -225,12 +256,16 @@ impl<'a> Live<'a> {
     }
 
     fn measure(&mut self, took: Span, packet: &Packet) {
-        let flow = self.owners[packet.flow as usize];
-        let meter = &mut self.flows[flow];
-        if meter.empty.0 != packet.size {
-            meter.empty = (packet.size, self.network.empty_paths(flow, packet.size));
+        let connection = &mut self.connections[packet.flow as usize];
+        if connection.empty.0 != packet.size {
+            let empty = match &connection.route {
+                Some(route) => vec![self.network.empty_route(route, packet.size)],
+                None => self.network.empty_paths(connection.flow, packet.size),
+            };
+            connection.empty = (packet.size, empty);
         }
-        let empty = meter.empty.1.get(self.net.route_of(packet)).copied().unwrap_or_default();
+        let empty = connection.empty.1.get(self.net.route_of(packet)).copied().unwrap_or_default();
+        let meter = &mut self.flows[connection.flow];
         // Copies and elements may make a path shorter than its longest empty form.
         let delay = Span(took.0.saturating_sub(empty.0));
         for window in self.net.open_windows() {
@@ -275,7 +310,14 @@ impl<'a> Live<'a> {
             let of_window = self.flows.iter().map(|meter| of_flow(meter, window));
             of_window.collect()
         });
+        let after_loss = |set: &FlowSet| {
+            let window = self.scenario.measure.iter().find(|window| window.name == set.window)?;
+            let is_member = |flow: &usize| set.flows.contains(&self.scenario.flow[*flow].name);
+            let members: Vec<usize> = (0..self.scenario.flow.len()).filter(is_member).collect();
+            Some(self.net.losses.as_ref()?.figures(&members, edges(window)))
+        };
         Ok(Measured {
+            after_loss: self.scenario.sets.iter().map(after_loss).collect(),
             flows: flows.collect(),
             windows: windows
                 .map(|window| links::figures(self.scenario, self.network, &self.net, window))

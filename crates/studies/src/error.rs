@@ -27,6 +27,9 @@ pub enum Error {
         /// The nearest one, as words.
         nearest: String,
     },
+    /// None of the entries that were named is in the bed set.
+    #[error("none of these is in the bed set: afteryou study --engine bed --list prints it")]
+    NotInBedSet,
     /// A measure found nothing to measure in a result.
     #[error("{0}")]
     NoReading(String),

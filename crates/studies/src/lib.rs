@@ -21,7 +21,8 @@
 //! | `measure` | functions from a run to numbers, by name |
 //! | `judge` | functions from the readings of points to values, by name |
 //! | `exact` | functions of the entries without runs |
-//! | `cache`, `study` | runs that were made before; making the others, and judging |
+//! | `cache`, `runs`, `study` | runs that were made before; making the others; judging |
+//! | `bed` | the part of the entries that is run on real packets |
 //! | `verdict`, `known`, `tables` | values beside their bands, causes of misses, tables of both |
 //! | `figures`, `book` | the papers' figures drawn again, and pages of everything |
 //!
@@ -30,6 +31,7 @@
 //! adds what the entry's text names.
 
 mod args;
+pub mod bed;
 pub mod book;
 mod cache;
 pub mod choice;
@@ -45,6 +47,7 @@ pub mod papers;
 mod phase;
 mod plan;
 mod reading;
+mod runs;
 mod study;
 pub mod tables;
 mod verdict;
@@ -60,4 +63,4 @@ pub use known::{Edge, Known, Miss};
 pub use plan::{Chosen, Wanted};
 pub use reading::Reading;
 pub use study::{run, Setting};
-pub use verdict::{Cause, EntryVerdict, Finding, Verdict};
+pub use verdict::{Cause, EntryVerdict, Finding, Simulated, Verdict};

@@ -7,17 +7,13 @@ use crate::exact;
 use crate::figures;
 use crate::grid::Extent;
 use crate::judge::{self, Sample, Value};
-use crate::measure;
 use crate::papers;
 use crate::plan::{is_run, measure_key, wanted, Chosen, Wanted};
+use crate::runs::{self, Making, Run};
 use crate::verdict::{EntryVerdict, Finding, Verdict};
-use afteryou_lab::sweep;
-use afteryou_lab::{Event, Jobs, Point, Pool, PoolProgress, Simulator};
+use afteryou_lab::{Point, Pool, PoolProgress, Simulator};
 use afteryou_scenario::content::ContentHash;
-use afteryou_scenario::Outcome;
-use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
 
 /// Where and how a study runs.
 pub struct Setting<'a> {
@@ -77,7 +73,7 @@ pub fn run(
     Ok(verdicts)
 }
 
-/// The readings of every job, in order. Two jobs that are the same run are made once.
+/// The readings of every job, in order.
 fn make(
     wanted: &[Wanted],
     jobs: &[Job],
@@ -85,63 +81,19 @@ fn make(
     cache: &mut Cache,
     progress: &mut dyn FnMut(usize, usize, PoolProgress),
 ) -> Result<Vec<Kept>> {
-    let point = |job: &Job| -> Result<Point> {
-        let Wanted { grid, point, .. } = &wanted[job.wanted];
-        Ok(Point::new(&Simulator, point.scenario(grid, job.repetition)?))
+    let run = |job: &Job| -> Result<Run> {
+        let Wanted { grid, point, measures, .. } = &wanted[job.wanted];
+        Ok(Run { point: Point::new(&Simulator, point.scenario(grid, job.repetition)?), measures })
     };
-    let mut runs: Vec<(ContentHash, Point, Vec<usize>)> = Vec::new();
-    let (mut keys, mut places) = (Vec::with_capacity(jobs.len()), HashMap::new());
-    for job in jobs {
-        let point = point(job)?;
-        let key = sweep::key(&setting.build, &point.hash(), point.scenario.seed);
-        keys.push(key);
-        let place = *places.entry(key.to_string()).or_insert_with(|| {
-            runs.push((key, point, Vec::new()));
-            runs.len() - 1
-        });
-        runs[place].2.push(job.wanted);
-    }
-    let measures_of = |points: &[usize]| -> Vec<String> {
-        points.iter().flat_map(|index| wanted[*index].measures.keys().cloned()).collect()
-    };
-    let is_pending = |index: &usize| cache.get(&runs[*index].0, &measures_of(&runs[*index].2)).is_none();
-    let pending: Vec<usize> = (0..runs.len()).filter(is_pending).collect();
-    let (all, there) = (runs.len(), runs.len() - pending.len());
-    let shared = Mutex::new(&mut *cache);
-    let began = Mutex::new(HashMap::new());
-    let jobs_of_pool = Jobs {
+    let needed: Vec<Run> = jobs.iter().map(run).collect::<Result<_>>()?;
+    let making = Making {
         engine: &Simulator,
-        indices: &pending,
-        point: &|index| {
-            let thread = std::thread::current().id();
-            began.lock().unwrap_or_else(PoisonError::into_inner).insert(thread, (setting.cpu_s)());
-            Ok(runs[index].1.clone())
-        },
-        ahead: usize::MAX,
+        pool: setting.pool,
+        build: setting.build,
+        stop: setting.stop,
+        cpu_s: setting.cpu_s,
     };
-    let finish = |index: usize, outcome: Outcome| -> Result<()> {
-        let thread = std::thread::current().id();
-        let start = began.lock().unwrap_or_else(PoisonError::into_inner).get(&thread).copied();
-        let mut kept =
-            Kept { cpu_s: start.map_or(0.0, |start| (setting.cpu_s)() - start), ..Kept::default() };
-        for of in &runs[index].2 {
-            for (key, call) in &wanted[*of].measures {
-                let read = || measure::take(&outcome, call).map_err(|error| error.to_string());
-                kept.readings.entry(key.clone()).or_insert_with(read);
-            }
-        }
-        shared.lock().unwrap_or_else(PoisonError::into_inner).put(&runs[index].0, kept)
-    };
-    setting.pool.each(&jobs_of_pool, &finish, setting.stop, &mut |event| {
-        if let Event::Progress(done) = event {
-            progress(all, there, done);
-        }
-        Ok::<(), Error>(())
-    })?;
-    let found = |key: &ContentHash| cache.get(key, &[]).cloned();
-    keys.iter()
-        .map(|key| found(key).ok_or_else(|| Error::NoReading("a run left no readings".to_owned())))
-        .collect()
+    Ok(runs::make(&needed, &making, cache, progress)?.0)
 }
 
 /// Of each wanted point and measure, the readings in the order of the seeds.

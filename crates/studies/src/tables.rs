@@ -4,15 +4,20 @@ use crate::entry::Band;
 use crate::verdict::{EntryVerdict, Finding, Verdict};
 use afteryou_report::table::{Cell, Column, Table, Tone};
 
-/// The findings of an entry: published | band | ours | verdict.
+/// Words below a table of real packets.
+const WIDENED: &str = "One run on real packets. Each band is wider on both sides by what sim may differ: two standard deviations of its seeds.";
+
+/// The findings of an entry: published | band | ours | verdict; of real packets the simulator's values, too.
 pub fn findings(verdict: &EntryVerdict) -> Table {
+    let is_real = verdict.findings.iter().any(|finding| finding.simulated.is_some());
+    let beside = if is_real { Column::numbers("sim") } else { Column::numbers("seeds").spare() };
     let columns = vec![
         Column::words("what"),
         Column::words("at"),
         Column::words("published"),
         Column::numbers("band"),
         Column::numbers("ours"),
-        Column::numbers("seeds").spare(),
+        beside,
         Column::words("verdict"),
     ];
     let title = format!("{}: {}", verdict.name(), verdict.entry.claim);
@@ -22,7 +27,7 @@ pub fn findings(verdict: &EntryVerdict) -> Table {
         rows.extend(here.into_iter().map(row));
         rows.extend(range(&elsewhere));
     }
-    Table { title, note: "", grouped: 1, columns, rows }
+    Table { title, note: if is_real { WIDENED } else { "" }, grouped: 1, columns, rows }
 }
 
 /// What comes out over the range of settings that the paper does not state, in one row.
@@ -46,14 +51,15 @@ fn row(finding: &Finding) -> Vec<Cell> {
         unit => format!("{}, {unit}", finding.what),
     };
     let or_dash = |text: &str| Cell::maybe((!text.is_empty()).then_some(text), str::to_owned);
-    let seeds = (finding.seeds > 0).then_some(finding.seeds);
+    let seeds = (finding.seeds > 0).then(|| finding.seeds.to_string());
+    let simulated = finding.simulated.map(|sim| format!("{} ± {}", number(sim.mean), digits(sim.spread, 2)));
     vec![
         Cell::new(what),
         or_dash(&finding.at),
         Cell::maybe(finding.published.as_deref(), str::to_owned),
         or_dash(&band_words(finding.band)),
         Cell::new(ours(finding)),
-        Cell::maybe(seeds, |seeds| seeds.to_string()),
+        Cell::maybe(simulated.or(seeds), |words| words),
         Cell::new(word(finding)).toned(tone(finding)),
     ]
 }

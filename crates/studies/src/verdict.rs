@@ -41,6 +41,18 @@ pub struct Finding {
     pub explains: bool,
     /// This is away from the defaults of settings that the paper does not state; it decides nothing.
     pub elsewhere: bool,
+    /// Of a run on real packets, the simulator's value at the same points.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<Simulated>,
+}
+
+/// The simulator's value beside a value of real packets.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Simulated {
+    /// The mean over the seeds.
+    pub mean: f64,
+    /// Two standard deviations of single seeds: how far one run may lie from the mean.
+    pub spread: f64,
 }
 
 fn band<S: serde::Serializer>(band: &Band, serializer: S) -> Result<S::Ok, S::Error> {
@@ -61,6 +73,8 @@ pub enum Cause {
     Band,
     /// A limit of our engines.
     OurLimit,
+    /// Of a run on real packets: the simulator's value at the same points.
+    InSim,
 }
 
 impl Cause {
@@ -72,6 +86,7 @@ impl Cause {
             Cause::PrivateData => "private data",
             Cause::Band => "the band",
             Cause::OurLimit => "a limit of ours",
+            Cause::InSim => "the simulator's value",
         }
     }
 }
@@ -102,6 +117,7 @@ impl Finding {
             on_the_edge: None,
             explains: false,
             elsewhere: false,
+            simulated: None,
         }
     }
 

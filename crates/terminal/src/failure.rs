@@ -66,7 +66,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Far ends and file names have their words in it; what the user's own file says may have lines.
+/// The words of peers and file names are escaped; those of the user's own file may have several lines.
 fn fit(text: &str) -> String {
     text.split('\n').map(crate::complaint::printable).collect::<Vec<_>>().join("\n")
 }

@@ -22,7 +22,7 @@ use std::time::Duration;
 /// Hosts that are remembered. Strangers can fill this, and it costs them a handshake each.
 const MOST_HOSTS: usize = 1_024;
 
-/// The far end is told that we leave; a packet or two, and who does not hear it will find out.
+/// The peer is told that we leave; a packet or two, and who does not hear it will find out.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A UDP socket with the class that was asked for. Where IPv6 is turned off, `[::]` is taken as all of IPv4.
@@ -54,7 +54,7 @@ pub fn endpoint(
     Ok(endpoint.context("cannot use the network")?)
 }
 
-/// Closes `endpoint`, and waits until the far ends have been told.
+/// Closes `endpoint`, and waits until the peers have been told.
 pub async fn leave(endpoint: &quinn::Endpoint) {
     endpoint.close(0_u32.into(), b"");
     let _ = tokio::time::timeout(FAREWELL, endpoint.wait_idle()).await;

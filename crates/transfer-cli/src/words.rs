@@ -199,10 +199,10 @@ fn away(link: &Link) -> String {
     }
 }
 
-/// Who paused it. Without an owner here it was the sender at the far end.
+/// Who paused it. Without an owner here it was the sender at the peer.
 pub fn paused(situation: &Situation) -> String {
     match situation.paused_by {
-        None | Some(Owner::FarEnd) => "paused by the far end".to_owned(),
+        None | Some(Owner::FarEnd) => "paused by the peer".to_owned(),
         Some(Owner::Timetable) => format!("paused by the timetable{}", until(situation)),
         _ => "paused by ctl: `afteryou ctl resume` goes on".to_owned(),
     }
@@ -214,7 +214,7 @@ fn held(situation: &Situation) -> String {
         Owner::User => "--max-rate".to_owned(),
         Owner::Timetable => format!("the timetable{}", until(situation)),
         Owner::Control => "ctl".to_owned(),
-        Owner::FarEnd => "the far end".to_owned(),
+        Owner::FarEnd => "the peer".to_owned(),
     };
     format!("held to {} by {by}", rate(hold.max_rate))
 }

@@ -2,7 +2,7 @@
 //!
 //! Global IPv6 first, then IPv4, then local IPv6; within a kind as the system lists them. Loopback only when there is
 //! nothing else. Left out: link-local addresses, which mean nothing without naming an interface of the other machine, and the bridges of
-//! containers and virtual machines, which nobody outside can reach and each of which would cost the other side a quarter of a second.
+//! containers and virtual machines, which nobody outside can reach and each of which would cost the peer a quarter of a second.
 //! If only such are there, they are taken.
 //!
 //! # Not implemented

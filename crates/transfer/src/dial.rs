@@ -1,12 +1,12 @@
-//! Reaching the far end of a ticket, over whichever of its addresses answers first.
+//! Reaching the peer of a ticket, over whichever of its addresses answers first.
 //!
 //! # Model
 //! As RFC 8305 (happy eyeballs): the addresses are tried in the ticket's order, each [`STAGGER`] after the one before or at once when
 //! that has failed; the first that is through wins and the others are abandoned. "Through" means more than a complete handshake: the
-//! far end's HANDSHAKE_DONE has arrived (RFC 9001 §4.1.2), so it has accepted our key. It costs a round trip before the first
+//! peer's HANDSHAKE_DONE has arrived (RFC 9001 §4.1.2), so it has accepted our key. It costs a round trip before the first
 //! request and saves every caller from learning of a refusal in the middle of its work.
 //!
-//! What failed is kept for each address. One answer ends the search: a far end that has proven to be the right one and refuses the
+//! What failed is kept for each address. One answer ends the search: a peer that has proven to be the right one and refuses the
 //! ticket will do so at its other addresses, too. A stranger at one of the addresses (private addresses mean another
 //! machine in another network) does not.
 //!
@@ -45,19 +45,19 @@ const CONFIRMATION_POLL: Duration = Duration::from_millis(1);
 #[non_exhaustive]
 pub enum Failure {
     /// Nothing came back.
-    #[error("no answer within {} s: the far end is off, or UDP is blocked on the way", TIMEOUT.as_secs())]
+    #[error("no answer within {} s: the peer is off, or UDP is blocked on the way", TIMEOUT.as_secs())]
     Silent,
     /// It is the right one and does not know this secret.
-    #[error("the far end refused this ticket: it has been replaced by a fresh one, or is for another directory; ask for the present one")]
+    #[error("the peer refused this ticket: it has been replaced by a fresh one, or is for another directory; ask for the present one")]
     Refused,
     /// Somebody else.
-    #[error("the far end is not the one of this ticket (its certificate's fingerprint is not {0})")]
+    #[error("the peer is not the one of this ticket (its certificate's fingerprint is not {0})")]
     Stranger(Fingerprint),
     /// Nothing under that name.
     #[error("the name cannot be looked up: {0}")]
     Name(String),
     /// It speaks another version of our protocol.
-    #[error("the far end speaks another version of the protocol: bring both sides to the same version")]
+    #[error("the peer speaks another version of the protocol: bring both sides to the same version")]
     Protocol,
     /// Anything else.
     #[error("{0}")]
@@ -84,7 +84,7 @@ pub enum DialError {
         address: Address,
     },
     /// Nobody who fits.
-    #[error("cannot reach the far end; tried {}", Tried(.0))]
+    #[error("cannot reach the peer; tried {}", Tried(.0))]
     Unreachable(Vec<Attempt>),
     /// Our side.
     #[error(transparent)]
@@ -120,7 +120,7 @@ pub fn udp_socket(port: u16) -> io::Result<UdpSocket> {
     }
 }
 
-/// Connects to the far end of one ticket, again and again if need be.
+/// Connects to the peer of one ticket, again and again if need be.
 #[derive(Clone, Debug)]
 pub struct Dialer {
     endpoint: Endpoint,
@@ -247,7 +247,7 @@ impl Dialer {
 /// TLS alert, RFC 8446 §6.
 const NO_APPLICATION_PROTOCOL: u8 = 120;
 
-/// Returns when the far end has accepted our key.
+/// Returns when the peer has accepted our key.
 async fn confirmed(connection: &Connection) -> Result<(), ConnectionError> {
     let done = async {
         while connection.stats().frame_rx.handshake_done == 0 {

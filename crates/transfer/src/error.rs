@@ -39,13 +39,13 @@ pub enum Error {
     /// Nobody who fits the ticket was reached.
     #[error(transparent)]
     Dial(#[from] crate::dial::DialError),
-    /// The far end could not be started over ssh.
+    /// The peer could not be started over ssh.
     #[error(transparent)]
     Ssh(#[from] crate::ssh::SshError),
-    /// The other side answers and does not let us in, or is not who it should be.
-    #[error("the other side refuses: {0}")]
+    /// The peer answers and does not let us in, or is not who it should be.
+    #[error("the peer refuses: {0}")]
     Refused(String),
-    /// The other side does what the protocol forbids, or says that we do.
+    /// The peer does what the protocol forbids, or says that we do.
     #[error("the protocol was broken: {0}; both sides need the same version of afteryou")]
     Protocol(String),
     /// Nothing more fits on the sink's disk.
@@ -58,11 +58,11 @@ pub enum Error {
         "the receiving side can open no more files; raise its limit (ulimit -n) and start again, what arrived is kept"
     )]
     TooManyFiles,
-    /// The other side cannot go on.
-    #[error("the other side cannot go on: {0}")]
+    /// The peer cannot go on.
+    #[error("the peer cannot go on: {0}")]
     FarEnd(String),
     /// No connection for too long.
-    #[error("no connection for {seconds} s ({reason}); start again when the other side can be reached, what arrived is kept")]
+    #[error("no connection for {seconds} s ({reason}); start again when the peer can be reached, what arrived is kept")]
     GaveUp {
         /// How long it was tried.
         seconds: u64,

@@ -1,4 +1,4 @@
-//! How fast a job may go: shared by everybody who limits it (the command line, a timetable, `ctl`, the far end) and
+//! How fast a job may go: shared by everybody who limits it (the command line, a timetable, `ctl`, the peer) and
 //! everybody who sends for it.
 //!
 //! # Model

@@ -1,8 +1,8 @@
-//! What a path to the far end of a ticket is like: for `afteryou doctor`.
+//! What a path to the peer of a ticket is like: for `afteryou doctor`.
 //!
 //! Each address is tried by itself, without a race, and asked how our packets arrive there ([`Greeting::Probe`]). Before it is asked,
 //! quinn gets time to find the largest packet that passes ([`MTU_SEARCH`]; RFC 8899), whose probes are at the same time the packets
-//! that the far end looks at.
+//! that the peer looks at.
 
 use crate::codec;
 use crate::dial::{Dialer, Failure};
@@ -29,7 +29,7 @@ const ANSWER: Duration = Duration::from_secs(2);
 /// What was found at one address.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// Until the far end had accepted the ticket.
+    /// Until the peer had accepted the ticket.
     pub connected_in: Duration,
     /// Smoothed.
     pub round_trip: Duration,
@@ -75,5 +75,5 @@ async fn ask(connection: &Connection) -> Result<Answer, Box<dyn std::error::Erro
     codec::encode(&Greeting::Probe, &mut greeting)?;
     send.write_all(&greeting).await?;
     let answer = codec::Incoming::new(receive).next().await?;
-    answer.ok_or_else(|| "the far end closed without an answer".into())
+    answer.ok_or_else(|| "the peer closed without an answer".into())
 }

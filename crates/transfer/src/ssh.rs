@@ -1,11 +1,11 @@
-//! Starting the far end over the system's ssh: `--via ssh HOST[:DIR]`.
+//! Starting the peer over the system's ssh: `--via ssh HOST[:DIR]`.
 //!
 //! # Model
-//! We run `ssh -- HOST afteryou receive --once --ticket-only -- DIR` (or `serve`). The far end makes an identity in memory and prints a
+//! We run `ssh -- HOST afteryou receive --once --ticket-only -- DIR` (or `serve`). The peer makes an identity in memory and prints a
 //! ticket; we read it from ssh's output and dial its addresses, after the host name that ssh itself uses (`ssh -G HOST`), which is
 //! the one address known to work for something. The data never passes through ssh.
 //!
-//! The far end lives as long as its standard input is open: it ends when the job is done, when we end, or when the ssh connection dies
+//! The peer lives as long as its standard input is open: it ends when the job is done, when we end, or when the ssh connection dies
 //! ([`parent_gone`] is its side of that).
 //!
 //! # Why no second certificate crosses
@@ -40,7 +40,7 @@ const MAX_BANNER_BYTES: u64 = 64 * 1024;
 /// For `ssh -G`, which asks nobody.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// For the far end to end by itself.
+/// For the peer to end by itself.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// What can go wrong before there is a ticket.
@@ -71,7 +71,7 @@ pub enum SshError {
         host: String,
     },
     /// It ended.
-    #[error("the far end on {host} ended before it gave a ticket ({status}): what it said stands above")]
+    #[error("the peer on {host} ended before it gave a ticket ({status}): what it said stands above")]
     Ended {
         /// Where.
         host: String,
@@ -79,7 +79,7 @@ pub enum SshError {
         status: ExitStatus,
     },
     /// It says something, but no ticket.
-    #[error("the far end on {host} gave no ticket {after}: run the same afteryou on both sides, and keep its shell's start-up files quiet")]
+    #[error("the peer on {host} gave no ticket {after}: run the same afteryou on both sides, and keep its shell's start-up files quiet")]
     NoTicket {
         /// Where.
         host: String,
@@ -87,7 +87,7 @@ pub enum SshError {
         after: String,
     },
     /// A line that begins like one.
-    #[error("the far end on {host} gave a ticket that cannot be read: {source}")]
+    #[error("the peer on {host} gave a ticket that cannot be read: {source}")]
     Ticket {
         /// Where.
         host: String,
@@ -99,7 +99,7 @@ pub enum SshError {
     Io(#[from] std::io::Error),
 }
 
-/// How to start a far end.
+/// How to start a peer.
 #[derive(Clone, Debug)]
 pub struct Via {
     host: String,
@@ -148,7 +148,7 @@ impl Via {
         format!("{} {role} --once --ticket-only{options} -- {directory}", quoted(&self.far_command))
     }
 
-    /// Starts the far end and waits for its ticket.
+    /// Starts the peer and waits for its ticket.
     pub async fn start(&self, role: Role) -> Result<FarEnd, SshError> {
         let mut child = self
             .command()?
@@ -277,7 +277,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// A far end that runs as long as this value lives.
+/// A peer that runs as long as this value lives.
 #[derive(Debug)]
 pub struct FarEnd {
     child: Child,
@@ -286,17 +286,17 @@ pub struct FarEnd {
 }
 
 impl FarEnd {
-    /// Of the far end, with ssh's own idea of the host first.
+    /// Of the peer, with ssh's own idea of the host first.
     pub fn ticket(&self) -> &Ticket {
         &self.ticket
     }
 
-    /// Returns when the far end or the ssh connection has ended.
+    /// Returns when the peer or the ssh connection has ended.
     pub async fn ended(&mut self) -> Result<ExitStatus, SshError> {
         Ok(self.child.wait().await?)
     }
 
-    /// Lets the far end go, and ends it if it does not. Its exit status, if it went by itself.
+    /// Lets the peer go, and ends it if it does not. Its exit status, if it went by itself.
     pub async fn finish(mut self) -> Result<Option<ExitStatus>, SshError> {
         drop(self.stdin.take());
         match timeout(FAREWELL, self.child.wait()).await {

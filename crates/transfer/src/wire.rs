@@ -183,7 +183,7 @@ pub enum FromSource {
         /// One sentence.
         reason: String,
     },
-    /// What the congestion controller is doing, for the far end's live view.
+    /// What the congestion controller is doing, for the peer's live view.
     State(State),
     /// Everything was offered; when all of it is settled the job is done.
     EndOfOffers {

@@ -1,4 +1,4 @@
-//! The way to the far end of a ticket: who answers, how fast, and what happens to packets meanwhile.
+//! The way to the peer of a ticket: who answers, how fast, and what happens to packets meanwhile.
 
 use super::Check;
 use afteryou_base::dscp::LE;
@@ -94,7 +94,7 @@ fn judge(seen: &[Seen]) -> Vec<Check> {
 
 /// One that fails is a failure only if there is no other.
 fn address(seen: &Seen, another_works: bool) -> Check {
-    let name = format!("far end {}", seen.address);
+    let name = format!("peer {}", seen.address);
     let failure = match &seen.path {
         Ok(path) => {
             return Check::ok(
@@ -109,7 +109,7 @@ fn address(seen: &Seen, another_works: bool) -> Check {
     };
     let port = seen.address.port;
     let open = format!(
-        "let UDP port {port} through the firewalls on the way, and have the far end's router forward it"
+        "let UDP port {port} through the firewalls on the way, and have the peer's router forward it"
     );
     let (seen, todo) = match (failure, seen.tcp) {
         (dial::Failure::Silent, Some(Tcp::Connects)) => {
@@ -117,18 +117,18 @@ fn address(seen: &Seen, another_works: bool) -> Check {
         }
         (dial::Failure::Silent, Some(Tcp::Refuses)) => {
             let seen = "no answer over UDP; the host is there (it refuses TCP to this port): its firewall drops UDP, or nothing listens".to_owned();
-            (seen, format!("see that the far end is running; then {open}"))
+            (seen, format!("see that the peer is running; then {open}"))
         }
         (dial::Failure::Silent, _) => {
             let seen = "no answer over UDP or TCP: the host is off, not reachable from this network, or a firewall drops everything".to_owned();
-            (seen, format!("see that the far end is running and its address right (--address names another); then {open}"))
+            (seen, format!("see that the peer is running and its address right (--address names another); then {open}"))
         }
-        (failure @ dial::Failure::Refused, _) => (failure.to_string(), "ask for the ticket that the far end prints now".to_owned()),
+        (failure @ dial::Failure::Refused, _) => (failure.to_string(), "ask for the ticket that the peer prints now".to_owned()),
         (failure @ dial::Failure::Stranger(_), _) => {
-            let todo = "a private address may be another machine here; otherwise ask for the ticket that the far end prints now";
+            let todo = "a private address may be another machine here; otherwise ask for the ticket that the peer prints now";
             (failure.to_string(), todo.to_owned())
         }
-        (failure, _) => (failure.to_string(), "see that the far end is running and its address right".to_owned()),
+        (failure, _) => (failure.to_string(), "see that the peer is running and its address right".to_owned()),
     };
     match another_works {
         true => Check::warn(name, seen, todo),
@@ -148,38 +148,34 @@ fn mtu(path: &Path) -> Check {
     }
 }
 
-/// How our packets look at the far end.
+/// How our packets look at the peer.
 fn arrival(path: &Path) -> Vec<Check> {
-    const DSCP: &str = "DSCP at the far end";
-    const ECN: &str = "ECN at the far end";
+    const DSCP: &str = "DSCP at the peer";
+    const ECN: &str = "ECN at the peer";
     let (tos, from, ce, packets) = match &path.answer {
         Ok(Answer::Probed { tos, address, ce, packets }) => (*tos, address, *ce, *packets),
         Ok(Answer::Refused { reason }) => {
             return vec![Check::warn(
                 DSCP,
-                format!("the far end does not say: {}", printable(reason)),
+                format!("the peer does not say: {}", printable(reason)),
                 "bring it to this version",
             )]
         }
         Ok(Answer::Welcome) => {
-            return vec![Check::warn(
-                DSCP,
-                "the far end misunderstood the question",
-                "bring it to this version",
-            )]
+            return vec![Check::warn(DSCP, "the peer misunderstood the question", "bring it to this version")]
         }
         Err(reason) => {
             return vec![Check::warn(
                 DSCP,
-                format!("the far end does not say: {reason}"),
+                format!("the peer does not say: {reason}"),
                 "bring it to this version",
             )]
         }
     };
-    let origin = Check::ok("seen from the far end", format!("our packets come from {}", printable(from)));
+    let origin = Check::ok("seen from the peer", format!("our packets come from {}", printable(from)));
     let Some(tos) = tos else {
         let todo = "nothing: its platform does not tell";
-        return vec![origin, Check::warn(DSCP, "the far end cannot see it", todo)];
+        return vec![origin, Check::warn(DSCP, "the peer cannot see it", todo)];
     };
     let dscp = match tos >> 2 {
         LE => Check::ok(DSCP, format!("arrives as lower effort ({LE})")),
@@ -201,7 +197,7 @@ fn arrival(path: &Path) -> Vec<Check> {
     vec![origin, dscp, ecn]
 }
 
-/// What a far end says must not move the cursor.
+/// What a peer says must not move the cursor.
 fn printable(text: &str) -> String {
     afteryou_terminal::output::printable(&text.chars().take(200).collect::<String>())
 }

@@ -1,6 +1,7 @@
 //! Linux: what the kernel is set to and has on board, read from /proc and /sys.
 
-use super::Check;
+use super::{Check, State};
+use afteryou_bed::net::{is_root, opens_tun};
 use afteryou_bed::testbed::Ready;
 use std::fs;
 use std::net::UdpSocket;
@@ -27,30 +28,53 @@ pub fn checks() -> Vec<Check> {
         system.controllers(),
         system.ebpf(),
         system.namespaces(),
-        testbed(afteryou_bed::testbed::ready()),
+        match is_root() {
+            true => testbed(afteryou_bed::testbed::ready()),
+            false => testbed_of_user(system.namespaces().state == State::Ok, opens_tun()),
+        },
     ]
 }
 
-/// Can `afteryou bed` run the kernel's TCP?
+const TESTBED: &str = "testbed with the kernel's TCP";
+const FOR_THE_TESTBED: &str = "only for afteryou bed, not for transfers";
+
+/// Can `afteryou bed` run the kernel's TCP? Root tries it.
 fn testbed(tried: Result<Ready, afteryou_bed::Error>) -> Check {
-    const NAME: &str = "testbed with the kernel's TCP";
     let ready = match tried {
         Ok(ready) => ready,
         // The message has the advice behind its last semicolon.
         Err(error) => {
             let text = error.to_string();
             let (seen, todo) = text.rsplit_once("; ").unwrap_or((&text, "run as root"));
-            return Check::warn(NAME, seen, format!("only for afteryou bed, not for transfers: {todo}"));
+            return Check::warn(TESTBED, seen, format!("{FOR_THE_TESTBED}: {todo}"));
         }
     };
     let seen = format!("it can be built; congestion controls: {}", ready.congestion_controls);
     match ready.is_real_time {
-        true => Check::ok(NAME, seen),
+        true => Check::ok(TESTBED, seen),
         false => {
             let todo = "for round-trip times of 10 ms or less: run as root, or grant CAP_SYS_NICE";
-            Check::warn(NAME, format!("{seen}; no real-time priority"), todo)
+            Check::warn(TESTBED, format!("{seen}; no real-time priority"), todo)
         }
     }
+}
+
+/// The same without root. A run makes a user namespace before it does anything else, which cannot be tried here.
+fn testbed_of_user(may_make_namespaces: bool, opens_tun: bool) -> Check {
+    let todo = match (may_make_namespaces, opens_tun) {
+        (true, true) => {
+            return Check::ok(TESTBED, "runs without root; round-trip times of 10 ms or less take root")
+        }
+        (true, false) => {
+            "run afteryou bed as root, or let users open the device: sudo chmod 666 /dev/net/tun"
+        }
+        (false, true) => "run afteryou bed as root, or allow user namespaces as said above",
+        (false, false) => {
+            "run afteryou bed as root, or allow user namespaces as said above and let users open the device: \
+             sudo chmod 666 /dev/net/tun"
+        }
+    };
+    Check::warn(TESTBED, "not without root", format!("{FOR_THE_TESTBED}: {todo}"))
 }
 
 /// Where /proc and /sys are: somewhere else in tests.
@@ -231,7 +255,7 @@ fn mtu(system: &System) -> Check {
         None => Check::warn(
             "MTU of the way out",
             "no route to the internet",
-            "nothing, if the far end is in this network",
+            "nothing, if the peer is in this network",
         ),
     }
 }
@@ -259,7 +283,6 @@ fn way_out() -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::State;
 
     fn system(files: &[(&str, &str)]) -> (tempfile::TempDir, System) {
         let root = tempfile::tempdir().unwrap();
@@ -324,6 +347,17 @@ mod tests {
             ("proc/sys/user/max_user_namespaces", "1000\n"),
         ]);
         assert_eq!((full.ebpf().state, full.namespaces().state), (State::Ok, State::Ok));
+    }
+
+    #[test]
+    fn a_user_without_root_reads_in_one_sentence_what_the_testbed_takes() {
+        assert_eq!(testbed_of_user(true, true).state, State::Ok);
+        for (namespaces, tun) in [(true, false), (false, true), (false, false)] {
+            let todo = testbed_of_user(namespaces, tun).todo.unwrap();
+            assert_eq!(todo.contains("chmod 666 /dev/net/tun"), !tun, "{todo}");
+            assert_eq!(todo.contains("allow user namespaces"), !namespaces, "{todo}");
+            assert!(todo.contains("run afteryou bed as root") && !todo.contains(". "), "{todo}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! `afteryou doctor`: what this machine and the path to a far end can do, and what to do about the rest.
+//! `afteryou doctor`: what this machine and the path to a peer can do, and what to do about the rest.
 //!
-//! Nothing here needs privileges, changes a setting or sends a packet to anybody but the far end of the ticket. All checks together take
+//! Nothing here needs privileges, changes a setting or sends a packet to anybody but the peer of the ticket. All checks together take
 //! less than ten seconds.
 
 mod far;

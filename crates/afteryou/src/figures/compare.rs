@@ -1,26 +1,30 @@
-//! `afteryou compare`: two results or two sweeps, figure by figure and on one page.
+//! `afteryou compare`: results or two sweeps, figure by figure and on one page.
 
 use super::{failure, plot};
-use afteryou_report::{read, short_names, Error, Pair, SweepPair};
+use afteryou_report::{read, short_names, Comparison, Error, SweepPair};
+use afteryou_scenario::words::unknown;
 use afteryou_scenario::Outcome;
 use afteryou_terminal::{output, Failure};
 use clap::Args;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+/// Most results on a page: more panels are too low to read.
+const MOST: usize = 6;
+
 /// What `afteryou compare` can be told.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct CompareArgs {
-    /// result.json of the first run, or the folder of a run or a sweep, or a table of a sweep (CSV)
-    #[arg(value_name = "A")]
-    pub first: PathBuf,
+    /// Compare these: result.json of each run, or its folder; or the folders of two sweeps, or tables of theirs (CSV)
+    #[arg(value_name = "RESULT", required = true, num_args = 2..)]
+    pub results: Vec<PathBuf>,
 
-    /// The same of the second
-    #[arg(value_name = "B")]
-    pub second: PathBuf,
+    /// Compare only this figure of single runs, such as goodput_bit_s. May be given several times; all figures by default
+    #[arg(long, value_name = "NAME")]
+    pub figure: Vec<String>,
 
-    /// Write a page with the figures and the curves of both
+    /// Write a page with the figures and the curves of all
     #[arg(long, value_name = "FILE.html")]
     pub out: Option<PathBuf>,
 }
@@ -29,37 +33,64 @@ const AFTER_HELP: &str = "\
 Examples:
   afteryou sim FILE --out packets; afteryou fluid FILE --out equations
   afteryou compare packets equations --out both.html
+  afteryou compare equations packets real --figure goodput_bit_s --out all.html
   afteryou compare sweep-of-ledbat sweep-of-ledbat++ --out sweeps.html
 
-The difference is the second minus the first. Figures that one of the two lacks are a dash there. Of sweeps, points with the same \
-settings are compared: the means over the repetitions, with 95 % intervals. Of many intervals, 5 % exclude zero by chance; the number is printed.";
+Of two results, the difference is the second minus the first; of more, the spread is the largest minus the smallest. Figures that a \
+result lacks are a dash there. Of two sweeps, points with the same settings are compared: the means over the repetitions, with 95 % \
+intervals. Of many intervals, 5 % exclude zero by chance; the number is printed.";
 
 impl CompareArgs {
     /// Prints the comparison, and draws it if a file is named.
     pub fn run(&self) -> Result<(), Failure> {
-        let paths = [&self.first, &self.second];
-        match paths.map(|path| is_of_a_sweep(path)) {
-            [false, false] => {}
-            [true, true] => {
-                let pair = SweepPair::read([&self.first, &self.second]).map_err(failure)?;
-                return self.show(|width, colour| pair.text(width, colour), || pair.html());
+        let paths: Vec<&Path> = self.results.iter().map(PathBuf::as_path).collect();
+        let sweeps: Vec<&Path> = paths.iter().copied().filter(|path| is_of_a_sweep(path)).collect();
+        match (&sweeps[..], &paths[..]) {
+            ([], _) => self.compare_runs(&paths),
+            (_, [first, second]) if sweeps.len() == 2 => {
+                if !self.figure.is_empty() {
+                    return Err(Failure::usage(
+                        "--figure chooses figures of single runs: leave it out".to_owned(),
+                    ));
+                }
+                let pair = SweepPair::read([first, second]).map_err(failure)?;
+                self.show(|width, colour| pair.text(width, colour), || pair.html())
             }
-            [first_is_sweep, _] => {
-                let [run, sweep] = if first_is_sweep { [paths[1], paths[0]] } else { paths };
-                return Err(Failure::usage(format!(
-                    "{} is one run and {} is a sweep: compare two runs or two sweeps; --repeat 1 makes one run of a file without \
+            (_, _) if sweeps.len() == paths.len() => {
+                Err(Failure::usage(format!("{} sweeps are too many: compare two", sweeps.len())))
+            }
+            ([sweep, ..], _) => {
+                let run = paths.iter().find(|path| !is_of_a_sweep(path)).unwrap_or(sweep);
+                Err(Failure::usage(format!(
+                    "{} is one run and {} is a sweep: compare runs or two sweeps; --repeat 1 makes one run of a file without \
                      [sweep]",
                     run.display(),
                     sweep.display()
-                )));
+                )))
             }
         }
-        let outcomes = [&self.first, &self.second].map(|path| load(path));
-        let [first, second] = outcomes;
-        let (first, second) = (first?, second?);
-        let names = short_names([&self.first, &self.second]);
-        let pair = Pair { names: [&names[0], &names[1]], outcomes: [&first, &second] };
-        self.show(|width, colour| pair.text(width, colour), || pair.html())
+    }
+
+    fn compare_runs(&self, paths: &[&Path]) -> Result<(), Failure> {
+        if paths.len() > MOST {
+            return Err(Failure::usage(format!(
+                "{} results are too many: compare up to {MOST}",
+                paths.len()
+            )));
+        }
+        let outcomes = paths.iter().map(|path| load(path)).collect::<Result<Vec<Outcome>, Failure>>()?;
+        let names = short_names(paths);
+        let comparison = Comparison {
+            names: names.iter().map(String::as_str).collect(),
+            outcomes: outcomes.iter().collect(),
+            chosen: self.figure.clone(),
+        };
+        let known = comparison.names_of_figures();
+        if let Some(name) = self.figure.iter().find(|name| !known.contains(name)) {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            return Err(Failure::usage(unknown("figure", name, &known).to_string()));
+        }
+        self.show(|width, colour| comparison.text(width, colour), || comparison.html())
     }
 
     fn show(

@@ -1,5 +1,6 @@
 //! `afteryou study`: the experiments of five papers, run again beside their published numbers.
 
+mod bed;
 mod cpu;
 mod list;
 mod place;
@@ -8,12 +9,22 @@ use crate::runs::show::Show;
 use crate::runs::{build, in_colour, on_interrupt};
 use afteryou_lab::Pool;
 use afteryou_report::table_text;
-use afteryou_studies::{book, choice, tables, Cache, EntryVerdict, Error, Extent, Setting, Verdict};
+use afteryou_scenario::content::ContentHash;
+use afteryou_studies::{book, choice, tables, Cache, Chosen, EntryVerdict, Error, Extent, Setting, Verdict};
 use afteryou_terminal::{output, Failure};
 use anyhow::Context;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+
+/// Engines of studies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StudyEngine {
+    /// The packet simulator, and the fluid model where the paper has one
+    Sim,
+    /// Real packets, for the bed set alone: about two hours of traffic, several runs at the same time. Linux, as root
+    Bed,
+}
 
 /// Which studies, and how much of them.
 #[derive(Args, Clone, Debug)]
@@ -25,6 +36,14 @@ pub struct StudyArgs {
     /// Print the entries instead of running them
     #[arg(long)]
     pub list: bool,
+
+    /// The engine. `bed` prints first how long it will take
+    #[arg(long, value_enum, default_value = "sim", value_name = "ENGINE")]
+    pub engine: StudyEngine,
+
+    /// With --engine bed: print how many days all experiments would take on real packets
+    #[arg(long, conflicts_with_all = ["list", "ids"])]
+    pub all: bool,
 
     /// Exit 1 on any miss that is not explained, and on any explanation that does not hold any more
     #[arg(long)]
@@ -76,17 +95,53 @@ impl StudyArgs {
 
 /// Lists or runs the studies.
 pub fn run(args: &StudyArgs) -> Result<(), Failure> {
-    let chosen = choice::named(&args.ids).map_err(failure)?;
-    if args.list {
-        return list::print(&chosen, args.json);
+    let is_bed = args.engine == StudyEngine::Bed;
+    refuse_together(args)?;
+    if args.all {
+        return bed::print_days();
     }
+    let chosen = choice::named(&args.ids).map_err(failure)?;
+    let verdicts = match (args.list, is_bed) {
+        (true, true) => return bed::print(&chosen, args.json),
+        (true, false) => return list::print(&chosen, args.json),
+        (false, true) => bed::verdicts(args, &chosen)?,
+        (false, false) => simulated(args, &chosen)?,
+    };
+    print(&verdicts, args.json)?;
+    if let Some(dir) = &args.out {
+        write_book(&verdicts, dir)?;
+    }
+    if args.check {
+        return check(&verdicts);
+    }
+    Ok(())
+}
+
+/// Refuses options that the engine does not have.
+fn refuse_together(args: &StudyArgs) -> Result<(), Failure> {
+    let is_bed = args.engine == StudyEngine::Bed;
+    if is_bed && args.extent() != Extent::Usual {
+        let reason =
+            "--engine bed runs each point once: leave --quick, --full-repeats and --second-seeds out";
+        return Err(Failure::usage(reason));
+    }
+    if args.all && !is_bed {
+        return Err(Failure::usage("--all belongs to --engine bed: without it every entry is run anyway"));
+    }
+    Ok(())
+}
+
+fn open_cache(args: &StudyArgs, build: &ContentHash) -> Result<Cache, Failure> {
+    match args.cache.clone().or_else(place::cache) {
+        Some(dir) => Cache::open(&dir, build).map_err(failure),
+        None => Ok(Cache::in_memory()),
+    }
+}
+
+fn simulated(args: &StudyArgs, chosen: &[Chosen]) -> Result<Vec<EntryVerdict>, Failure> {
     let build = build()?;
     let stop = on_interrupt()?;
-    let dir = args.cache.clone().or_else(place::cache);
-    let mut cache = match &dir {
-        Some(dir) => Cache::open(dir, &build).map_err(failure)?,
-        None => Cache::in_memory(),
-    };
+    let mut cache = open_cache(args, &build)?;
     let setting = Setting {
         extent: args.extent(),
         pool: args.pool(),
@@ -96,7 +151,7 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
         cpu_s: cpu::of_this_thread,
     };
     let mut show: Option<Show> = None;
-    let verdicts = afteryou_studies::run(&chosen, &setting, &mut cache, &mut |all, there, progress| {
+    let verdicts = afteryou_studies::run(chosen, &setting, &mut cache, &mut |all, there, progress| {
         let show = show.get_or_insert_with(|| {
             let mut show = Show::new(all, std::io::stderr().is_terminal());
             show.was_there(there);
@@ -107,15 +162,7 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
     if let Some(show) = &mut show {
         show.clear();
     }
-    let verdicts = verdicts.map_err(failure)?;
-    print(&verdicts, args.json)?;
-    if let Some(dir) = &args.out {
-        write_book(&verdicts, dir)?;
-    }
-    if args.check {
-        return check(&verdicts);
-    }
-    Ok(())
+    verdicts.map_err(failure)
 }
 
 fn print(verdicts: &[EntryVerdict], json: bool) -> Result<(), Failure> {
@@ -182,7 +229,7 @@ fn failure(error: Error) -> Failure {
         Error::Lab(afteryou_lab::Error::Interrupted) => {
             Failure::Stopped("interrupted: the same command goes on from there".to_owned())
         }
-        Error::Unknown { .. } => Failure::usage(error),
+        Error::Unknown { .. } | Error::NotInBedSet => Failure::usage(error),
         other => other.into(),
     }
 }

@@ -209,3 +209,22 @@ fn no_two_examples_of_the_workspace_overwrite_each_other() {
     let twice: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();
     assert!(names.contains(&"speed".to_owned()) && twice.is_empty(), "{twice:?}");
 }
+
+#[test]
+fn a_study_on_real_packets_refuses_what_it_does_not_have() {
+    let bed = ["study", "--engine", "bed"];
+    let with = |words: &[&'static str]| refusal(&[&bed[..], words].concat());
+    assert!(with(&["gong2012"]).contains("none of these is in the bed set"));
+    assert!(with(&["--quick"]).contains("leave --quick"));
+    assert!(refusal(&["study", "--all"]).contains("--all belongs to --engine bed"));
+}
+
+#[test]
+fn the_bed_set_and_the_days_of_everything_are_printed() {
+    let list = stdout(&run(&["study", "--engine", "bed", "--list", "--json"]));
+    let lines: Vec<serde_json::Value> =
+        list.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines.iter().any(|line| line["entry"] == "alsaadi2017/fig2" && line["check"] == "pie-libutp"));
+    assert!(lines.iter().all(|line| line["seconds"].as_f64() >= Some(30.0)));
+    assert!(stdout(&run(&["study", "--engine", "bed", "--all"])).contains("days on real packets"));
+}

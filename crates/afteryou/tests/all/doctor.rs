@@ -89,12 +89,12 @@ fn the_way_to_a_far_end_is_looked_at_and_the_address_that_is_silent_is_a_warning
     let output = doctor(&["--json", &ticket(&identity, &[hole.local_addr().unwrap(), address])]);
     assert!(began.elapsed() < Duration::from_secs(10));
     let checks = checks(&output);
-    assert_eq!(state(&checks, &format!("far end {}", hole.local_addr().unwrap())), "warn");
-    assert_eq!(state(&checks, &format!("far end {address}")), "ok");
+    assert_eq!(state(&checks, &format!("peer {}", hole.local_addr().unwrap())), "warn");
+    assert_eq!(state(&checks, &format!("peer {address}")), "ok");
     assert_eq!(state(&checks, "path MTU"), "ok");
     if cfg!(target_os = "linux") {
         assert_eq!(
-            (state(&checks, "DSCP at the far end"), state(&checks, "ECN at the far end")),
+            (state(&checks, "DSCP at the peer"), state(&checks, "ECN at the peer")),
             ("ok", "ok"),
             "{checks:?}"
         );
@@ -107,7 +107,7 @@ fn a_ticket_may_lie_in_a_file_or_in_the_environment() {
     let ticket = ticket(&Identity::ephemeral().unwrap(), &[hole.local_addr().unwrap()]);
     let file = folder.path().join("ticket");
     std::fs::write(&file, &ticket).unwrap();
-    let name = format!("far end {}", hole.local_addr().unwrap());
+    let name = format!("peer {}", hole.local_addr().unwrap());
     assert_eq!(state(&checks(&doctor(&["--json", &format!("@{}", file.display())])), &name), "fail");
     let mut command = Command::new(env!("CARGO_BIN_EXE_afteryou"));
     let output = command.args(["doctor", "--json"]).env("AFTERYOU_TICKET", &ticket).output().unwrap();
@@ -122,7 +122,7 @@ fn a_far_end_that_nobody_answers_for_is_a_failure_with_exit_code_1() {
     assert_eq!(output.status.code(), Some(1));
     assert!(
         text.contains("no answer over UDP; the host is there")
-            && text.contains("→ see that the far end is running"),
+            && text.contains("→ see that the peer is running"),
         "{text}"
     );
     assert!(String::from_utf8(output.stderr).unwrap().contains("1 check failed"));

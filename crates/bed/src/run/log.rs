@@ -1,9 +1,10 @@
 //! What the flows of a run write down while they work, on the run's own clock.
 
+use super::watched::{State, Watched};
 use crate::clock::Clock;
 use afteryou_base::{Span, Time};
 use afteryou_cc::Snapshot;
-use afteryou_utp::{Monitor, Statistics};
+use afteryou_scenario::outcome::Totals;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// "Lately" for rates shown while running.
@@ -58,11 +59,11 @@ pub(crate) struct LogInner {
     pub(crate) delays: Vec<(Span, Span)>,
     pub(crate) samples: Vec<Sample>,
     /// The newest counters of the sender.
-    pub(crate) statistics: Option<Statistics>,
+    pub(crate) totals: Option<Totals>,
     pub(crate) started: Option<Span>,
     pub(crate) stopped: Option<Span>,
-    sender: Option<Monitor>,
-    receiver: Option<Monitor>,
+    sender: Option<Watched>,
+    receiver: Option<Watched>,
     /// Bytes that the receiver's counter had reached.
     counted: u64,
 }
@@ -71,6 +72,7 @@ pub(crate) struct LogInner {
 pub(crate) struct Sample {
     pub(crate) at: Span,
     pub(crate) controller: Snapshot,
+    pub(crate) smoothed_rtt: Option<Span>,
     pub(crate) timeouts: u64,
 }
 
@@ -87,14 +89,14 @@ impl Log {
         self.lock().delays.push((at, delay));
     }
 
-    pub(crate) fn started(&self, at: Span, sender: Monitor) {
+    pub(crate) fn started(&self, at: Span, sender: Watched) {
         let mut log = self.lock();
         (log.started, log.sender) = (Some(at), Some(sender));
     }
 
     /// Its newest sender, which is sampled from now on.
     #[cfg(target_os = "linux")]
-    pub(crate) fn watch(&self, sender: Monitor) {
+    pub(crate) fn watch(&self, sender: Watched) {
         self.lock().sender = Some(sender);
     }
 
@@ -111,7 +113,7 @@ impl Log {
     }
 
     /// The receiving end is there: from now on its counter says what has arrived.
-    pub(crate) fn accepted(&self, receiver: Monitor) {
+    pub(crate) fn accepted(&self, receiver: Watched) {
         self.lock().receiver = Some(receiver);
     }
 
@@ -126,23 +128,33 @@ impl Log {
     pub(crate) fn cut_off(&self, at: Span) {
         let mut log = self.lock();
         log.stopped = Some(at);
-        log.sender.take().iter().for_each(Monitor::abort);
+        log.sender.take().iter().for_each(|sender| sender.abort());
         let Some(receiver) = log.receiver.take() else {
             return;
         };
-        let arrived = receiver.statistics().map(|statistics| statistics.bytes_arrived);
+        let arrived = receiver.state().map(|state| state.arrived);
         arrived.into_iter().for_each(|bytes| log.count(at, bytes));
         receiver.abort();
     }
 
+    /// Bytes that have arrived so far, and whether all have.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn arrived(&self) -> (u64, bool) {
+        let log = self.lock();
+        let now =
+            log.receiver.as_ref().and_then(|receiver| receiver.state()).map_or(0, |state| state.arrived);
+        (now.max(log.counted), log.stopped.is_some() && log.receiver.is_none())
+    }
+
     pub(crate) fn sample(&self, at: Span) {
         let mut log = self.lock();
-        if let Some(statistics) = log.sender.as_ref().and_then(Monitor::statistics) {
-            log.samples.push(Sample { at, controller: statistics.controller, timeouts: statistics.timeouts });
-            log.statistics = Some(statistics);
+        if let Some(state) = log.sender.as_ref().and_then(|sender| sender.state()) {
+            let State { controller, smoothed_rtt, totals, .. } = state;
+            log.samples.push(Sample { at, controller, smoothed_rtt, timeouts: totals.timeouts });
+            log.totals = Some(totals);
         }
-        if let Some(statistics) = log.receiver.as_ref().and_then(Monitor::statistics) {
-            log.count(at, statistics.bytes_arrived);
+        if let Some(state) = log.receiver.as_ref().and_then(|receiver| receiver.state()) {
+            log.count(at, state.arrived);
         }
     }
 

@@ -10,17 +10,12 @@ use afteryou_scenario::outcome::{
     WindowFigures, BOTTLENECK, REVERSE_PATH,
 };
 use afteryou_scenario::{Direction, Dscp, Flow, Rate, Scenario, Traffic, Window};
-use afteryou_utp::config::DEFAULT_PAYLOAD;
 use std::sync::Arc;
 
 /// Steps between two points of a rate curve.
 pub(crate) const STEPS_PER_RATE: f64 = 2.0;
 /// Time between two points of other curves if the scenario has no `sample`, s.
 const STEP_S: f64 = 0.1;
-/// Headers of uTP, UDP and IPv4, bytes.
-const UTP_OVERHEAD: f64 = 48.0;
-/// Headers of UDP and IPv4, bytes.
-const UDP_OVERHEAD: f64 = 28.0;
 
 /// Everything that was written down in a run.
 pub(crate) struct Raw<'a> {
@@ -197,10 +192,9 @@ impl Raw<'_> {
         let received = Received::of(log);
         let bytes = received.until(interval.to) - received.until(interval.from);
         let goodput_bit_s = bytes * 8.0 / interval.seconds();
-        let payload_share = match flow.traffic {
-            Traffic::Cbr { payload, .. } => payload.bytes() as f64 / (payload.bytes() as f64 + UDP_OVERHEAD),
-            _ => f64::from(DEFAULT_PAYLOAD) / (f64::from(DEFAULT_PAYLOAD) + UTP_OVERHEAD),
-        };
+        let format = flow.packet_format();
+        let (payload, overhead) = (format.payload.bytes() as f64, format.overhead.bytes() as f64);
+        let payload_share = payload / (payload + overhead);
         let crossed = match flow.direction {
             Direction::Up => self.scenario.link.rate,
             Direction::Down => self.scenario.link.back().rate,

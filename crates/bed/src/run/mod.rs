@@ -11,15 +11,19 @@
 //! constant rate, and windows from that time are measured over those two seconds.
 
 pub(crate) mod cbr;
+pub(crate) mod controllers;
 mod data;
+pub(crate) mod ends;
 pub(crate) mod log;
 pub(crate) mod measure;
+pub(crate) mod quic;
 mod session;
-mod support;
 pub(crate) mod transfer;
+pub(crate) mod utp;
+pub(crate) mod watched;
 
+pub use crate::support::by_relay as supports;
 pub use data::Source;
-pub use support::supports;
 
 use crate::error::Error;
 use afteryou_base::Span;

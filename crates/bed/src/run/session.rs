@@ -1,5 +1,6 @@
 //! One stretch of wall time: the flows of one run, or of two runs side by side, over one relay.
 
+use super::ends::Place;
 use super::log::{Log, Timing};
 use super::measure::{self, LinkLog, Raw};
 use super::{cbr, transfer, FlowProgress, Options, Progress, Source};
@@ -56,8 +57,8 @@ struct Running {
 
 /// The sockets of a flow before the relay is up.
 enum Ends {
-    Transfer(transfer::Ends),
-    Cbr(cbr::Ends),
+    Transfer(Box<transfer::Ends>),
+    Cbr(Box<cbr::Ends>),
 }
 
 /// Tells the threads of calls that the run is over, however it ends.
@@ -119,15 +120,15 @@ fn open_flows(
             Traffic::Cbr { rate, payload, .. } => {
                 let ends = cbr::Ends::open(flow, rate, payload)?;
                 let server = ends.server_addr()?;
-                (Ends::Cbr(ends), server)
+                (Ends::Cbr(Box::new(ends)), server)
             }
             _ => {
                 let source = options.sources.get(&flow.name).cloned().unwrap_or(Source::Made);
                 let observers = observers.map(|all| (i, all));
-                let bind: [transfer::Bind<'_>; 2] = [&transfer::on_loopback; 2];
-                let ends = transfer::Ends::open(flow, &source, part.scenario.seed, observers, bind)?;
+                let places = [Place::on_loopback(), Place::on_loopback()];
+                let ends = transfer::Ends::open(flow, &source, part.scenario.seed, observers, places)?;
                 let server = ends.server_addr()?;
-                (Ends::Transfer(ends), server)
+                (Ends::Transfer(Box::new(ends)), server)
             }
         };
         let flow = relay::Flow { link, server, rtt: flow.rtt.0, direction: flow.direction };

@@ -1,18 +1,19 @@
-//! One transfer over uTP: a client that sends and a server that receives, each with an endpoint of its own.
+//! One transfer over uTP or QUIC: a client that sends and a server that receives, each with an endpoint of its own.
 
+use super::controllers::Zero;
 use super::data::{Bytes, Digest, Source};
+use super::ends::{Client, Place, Server};
 use super::log::{Log, Timing};
+use super::quic::{self, Quic};
+use super::utp::Utp;
 use crate::error::Error;
-use afteryou_cc::{Controller, Setup};
-use afteryou_scenario::outcome::{Totals, Transfer};
-use afteryou_scenario::senders::{Begun, Observers, Time};
-use afteryou_scenario::transport::Protocol;
+use afteryou_scenario::outcome::Transfer;
+use afteryou_scenario::senders::{Observers, Time};
 use afteryou_scenario::{Flow, Role, Traffic};
-use afteryou_sim::director::utp_config;
-use afteryou_utp::{Config, Endpoint, EndpointConfig, Statistics, Stream};
-use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, OnceLock};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use afteryou_utp::Endpoint;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::watch;
 
 /// Read and written at a time, bytes.
@@ -21,95 +22,15 @@ const CHUNK: usize = 16 << 10;
 /// The two ends of a transfer before it starts.
 pub(crate) struct Ends {
     flow: Flow,
-    client: Endpoint,
-    server: Endpoint,
     bytes: Bytes,
     zero: Zero,
+    pair: Pair,
 }
 
-type Make = Arc<dyn Fn(Setup) -> Box<dyn Controller> + Send + Sync>;
-
-/// Makes the endpoints' settings of a flow of uTP.
-pub(crate) struct Senders {
-    make: Make,
-    connection: Config,
-    dscp: u8,
-    observers: Option<(usize, Observers)>,
-}
-
-/// The scenario's time zero on a sender's clock, once it begins.
-pub(crate) type Zero = Arc<OnceLock<Time>>;
-
-impl Senders {
-    /// Reads a flow's controller and its transport's settings. `observers` see its senders, with the index of the flow.
-    pub(crate) fn new(flow: &Flow, observers: Option<(usize, &Observers)>) -> Result<Senders, Error> {
-        let (entry, overrides) =
-            flow.controller.as_ref().ok_or_else(|| failed(flow, "no controller"))?.controller()?;
-        entry.build(&overrides, Setup::of(1)).map_err(|error| failed(flow, error))?;
-        let make =
-            move |setup| entry.build(&overrides, setup).map(|controller| controller as Box<dyn Controller>);
-        Ok(Senders {
-            // Checked above: these overrides make a controller.
-            make: Arc::new(move |setup| make(setup).unwrap_or_else(|error| unreachable!("bug: {error}"))),
-            connection: connection(flow)?,
-            dscp: flow.dscp().bits(),
-            observers: observers.map(|(flow, observers)| (flow, observers.clone())),
-        })
-    }
-
-    /// Returns the settings of a sender, whose observers look at `Zero`.
-    pub(crate) fn sender(&self) -> (EndpointConfig, Zero) {
-        let zero = Zero::default();
-        let make = match self.observers.clone() {
-            Some((flow, observers)) => {
-                let (make, zero) = (Arc::clone(&self.make), Arc::clone(&zero));
-                Arc::new(move |setup| {
-                    let zero = zero.get().copied().unwrap_or_default();
-                    observers.watch(Begun { flow, zero }, make(setup))
-                })
-            }
-            None => Arc::clone(&self.make),
-        };
-        (self.config(make), zero)
-    }
-
-    /// Returns the settings of a receiver.
-    pub(crate) fn receiver(&self) -> EndpointConfig {
-        self.config(Arc::clone(&self.make))
-    }
-
-    fn config(&self, make: Make) -> EndpointConfig {
-        EndpointConfig { connection: self.connection.clone(), ..EndpointConfig::new(make, self.dscp) }
-    }
-}
-
-/// The settings of a flow's connections: those of its transport, and its payload where the scenario sets one.
-fn connection(flow: &Flow) -> Result<Config, Error> {
-    let Protocol::Utp(options) = flow.transport.protocol()? else { return Ok(Config::default()) };
-    let config = utp_config(&options);
-    let payload = flow.packet.map_or(config.payload, |packet| packet.payload.bytes() as u32);
-    Ok(Config { payload, ..config })
-}
-
-/// A sender's counters in the words of results.
-pub(crate) fn totals_of(statistics: &Statistics) -> Totals {
-    Totals {
-        packets: statistics.data_packets_sent,
-        retransmissions: statistics.retransmissions,
-        losses: statistics.losses,
-        spurious: statistics.spurious_losses,
-        timeouts: statistics.timeouts,
-        ..Totals::default()
-    }
-}
-
-/// Binds an endpoint where a flow's client or server is.
-pub(crate) type Bind<'a> = &'a dyn Fn(EndpointConfig) -> Result<Endpoint, Error>;
-
-/// An endpoint on loopback. Must be called within a tokio runtime.
-pub(crate) fn on_loopback(config: EndpointConfig) -> Result<Endpoint, Error> {
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    Endpoint::bind(address, config).map_err(|source| Error::Socket { address, source })
+/// Client and server.
+enum Pair {
+    Utp(Endpoint, Endpoint),
+    Quic(Box<(quic::Sender, quic::Receiver)>),
 }
 
 fn failed(flow: &Flow, reason: impl ToString) -> Error {
@@ -123,19 +44,33 @@ impl Ends {
         source: &Source,
         seed: u64,
         observers: Option<(usize, &Observers)>,
-        [bind_client, bind_server]: [Bind<'_>; 2],
+        [at_client, at_server]: [Place<'_>; 2],
     ) -> Result<Ends, Error> {
         let bytes = Bytes::open(source, seed, &flow.name)?;
-        let senders = Senders::new(flow, observers)?;
-        let (config, zero) = senders.sender();
-        let client = bind_client(config)?;
-        let server = bind_server(senders.receiver())?;
-        Ok(Ends { flow: flow.clone(), client, server, bytes, zero })
+        let (pair, zero) = match flow.transport.kind() {
+            "quic" => {
+                let quic = Quic::new(flow, observers)?;
+                let (client, zero) = at_client.bind(|address| quic.sender(address, None))?;
+                let server = at_server.bind(|address| quic.receiver(address))?;
+                (Pair::Quic(Box::new((client, server))), zero)
+            }
+            _ => {
+                let utp = Utp::new(flow, observers)?;
+                let (config, zero) = utp.sender();
+                let client = at_client.bind(|address| Endpoint::bind(address, config))?;
+                (Pair::Utp(client, at_server.bind(|address| Endpoint::bind(address, utp.receiver()))?), zero)
+            }
+        };
+        Ok(Ends { flow: flow.clone(), bytes, zero, pair })
     }
 
     /// Where the server listens.
     pub(crate) fn server_addr(&self) -> Result<SocketAddr, Error> {
-        self.server.local_addr().map_err(|error| failed(&self.flow, error))
+        let address = match &self.pair {
+            Pair::Utp(_, server) => Server::address(server),
+            Pair::Quic(ends) => ends.1.address(),
+        };
+        address.map_err(|error| failed(&self.flow, error))
     }
 
     /// Runs the transfer through `front`; none if it was cut off, so that there is nothing to compare.
@@ -144,9 +79,31 @@ impl Ends {
         front: SocketAddr,
         timing: Timing,
         log: Arc<Log>,
-        mut over: watch::Receiver<bool>,
+        over: watch::Receiver<bool>,
     ) -> Result<Option<Transfer>, Error> {
-        let Ends { flow, client, server, bytes, zero } = self;
+        let Ends { flow, bytes, zero, pair } = self;
+        let work = Work { flow, bytes, zero, front, timing, log, over };
+        match pair {
+            Pair::Utp(client, server) => work.run(client, server).await,
+            Pair::Quic(ends) => work.run(ends.0, ends.1).await,
+        }
+    }
+}
+
+/// A transfer to be run.
+struct Work {
+    flow: Flow,
+    bytes: Bytes,
+    zero: Zero,
+    front: SocketAddr,
+    timing: Timing,
+    log: Arc<Log>,
+    over: watch::Receiver<bool>,
+}
+
+impl Work {
+    async fn run<C: Client, S: Server>(self, client: C, server: S) -> Result<Option<Transfer>, Error> {
+        let Work { flow, bytes, zero, front, timing, log, mut over } = self;
         tokio::select! {
             () = timing.sleep_until(flow.start.0) => {}
             () = run_is_over(&mut over) => return Ok(None), // the run ended before it began
@@ -155,8 +112,8 @@ impl Ends {
         let receiving = tokio::spawn(receive(flow.clone(), server, Arc::clone(&log)));
         let over_for_sender = over.clone();
         let sending = async {
-            let stream = client.connect(front).await.map_err(|error| failed(&flow, error))?;
-            log.started(timing.now(), stream.monitor());
+            let (stream, watched) = client.connect(front).await.map_err(|error| failed(&flow, error))?;
+            log.started(timing.now(), watched);
             send(&flow, stream, bytes, over_for_sender).await.map(Some)
         };
         let sent = tokio::select! {
@@ -197,9 +154,9 @@ async fn run_ends_for(flow: &Flow, over: &mut watch::Receiver<bool>) {
 }
 
 /// Sends the flow's size, or until the end of the run, and waits until all has been acknowledged.
-async fn send(
+async fn send<S: AsyncWrite + Unpin>(
     flow: &Flow,
-    mut stream: Stream,
+    mut stream: S,
     mut bytes: Bytes,
     mut over: watch::Receiver<bool>,
 ) -> Result<Digest, Error> {
@@ -233,13 +190,17 @@ async fn send(
 }
 
 /// Receives until the sender's end.
-async fn receive(flow: Flow, server: Endpoint, log: Arc<Log>) -> Result<Digest, Error> {
-    let mut stream = server.accept().await.map_err(|error| failed(&flow, error))?;
-    log.accepted(stream.monitor());
+async fn receive<S: Server>(flow: Flow, server: S, log: Arc<Log>) -> Result<Digest, Error> {
+    let (stream, watched) = server.accept().await.map_err(|error| failed(&flow, error))?;
+    log.accepted(watched);
+    digest_of(stream).await.map_err(|error| failed(&flow, error))
+}
+
+async fn digest_of<S: AsyncRead + Unpin>(mut stream: S) -> std::io::Result<Digest> {
     let mut digest = Digest::default();
     let mut buf = vec![0; CHUNK];
     loop {
-        match stream.read(&mut buf).await.map_err(|error| failed(&flow, error))? {
+        match stream.read(&mut buf).await? {
             0 => return Ok(digest),
             n => digest.update(&buf[..n]),
         }

@@ -4,24 +4,31 @@
 //! simulation. Its thread is in the senders' namespace, so sockets that it opens are inside. Connections are tasks of the
 //! runtime; they report to the director through a channel.
 //!
-//! Not implemented: which bytes are sent. The content of every connection is the same byte again and again.
+//! Not implemented: which bytes are sent. The content of every connection is the same byte again and again. Bulk and sized flows
+//! of uTP and QUIC are no such flows: their bytes are compared.
 
+mod counted;
 mod course;
 mod datagrams;
+mod ours;
 mod receiving;
 mod tcp;
 mod thread;
-mod utp;
 
+pub(super) use counted::Counted;
 pub(super) use tcp::Sample;
 pub(super) use thread::{Directed, Direction, Ended};
 
 use crate::error::Error;
 use crate::net::{Family, Side, Topology};
 use crate::run::log::{Log, Timing};
+use crate::run::quic::Quic;
+use crate::run::utp::Utp;
+use crate::wire::Laid;
 use afteryou_scenario::senders::Observers;
 use afteryou_scenario::{Flow, Traffic};
 use afteryou_sim::director::{Id, Opening, Remote};
+use course::Course;
 use receiving::Receiver;
 use std::net::IpAddr;
 use std::sync::{mpsc, Arc, Mutex, PoisonError};
@@ -37,6 +44,8 @@ pub(super) struct Shared {
     pub(super) broken: Broken,
     /// Bytes that the kernel may hold without having sent them.
     pub(super) unsent_bytes: u32,
+    /// The wire gets the routes of connections between hosts.
+    pub(super) routes: mpsc::Sender<Laid>,
 }
 
 /// The first failure of a flow.
@@ -57,6 +66,7 @@ impl Broken {
 
 /// A flow whose receiver listens.
 pub(super) struct Directable {
+    index: usize,
     spec: Flow,
     log: Arc<Log>,
     /// Address of its sender.
@@ -68,7 +78,8 @@ pub(super) struct Directable {
 
 enum Protocol {
     Tcp(tcp::Tcp),
-    Utp(utp::Utp),
+    Utp(Utp),
+    Quic(Quic),
     Datagrams,
 }
 
@@ -95,13 +106,19 @@ impl Directable {
                 topology.namespace(Side::Senders).run(|| protocol.try_socket(addresses.sender))??;
                 (Protocol::Tcp(protocol), listening.tcp(topology)?)
             }
+            (_, "quic") => {
+                let protocol = Quic::new(spec, observers.map(|observers| (index, observers)))?;
+                let receiver = listening.quic(topology, &protocol)?;
+                (Protocol::Quic(protocol), receiver)
+            }
             _ => {
-                let protocol = utp::Utp::new(index, spec, observers)?;
+                let protocol = Utp::new(spec, observers.map(|observers| (index, observers)))?;
                 let receiver = listening.utp(topology, protocol.receiver())?;
                 (Protocol::Utp(protocol), receiver)
             }
         };
         Ok(Directable {
+            index,
             spec: spec.clone(),
             log: Arc::clone(log),
             from: addresses.sender,
@@ -109,6 +126,15 @@ impl Directable {
             protocol,
             shared: shared.clone(),
         })
+    }
+
+    /// A connection will come from this port of the sender's. Its packets take the course's route, if it has one.
+    fn expect(&self, port: u16, course: &Arc<Course>) {
+        if let Some(route) = course.route() {
+            // The wire outlasts the director.
+            let _ = self.shared.routes.send(Laid { flow: self.index, port, route: route.clone() });
+        }
+        self.receiver.expect(port, course);
     }
 
     /// Takes a sample of the kernel's connection, if the flow has exactly one.
@@ -127,11 +153,13 @@ impl Directable {
     }
 
     /// Opens a connection. The calling thread is in the senders' namespace.
-    fn dial(&self, opening: Opening) -> Box<dyn Remote> {
-        let course = course::Course::new(opening.id, self.shared.news.clone());
+    fn dial(&self, opening: Opening<'_>) -> Box<dyn Remote> {
+        let own_route = self.spec.hosts.as_ref().map(|_| opening.route.clone());
+        let course = course::Course::new(opening.id, own_route, self.shared.news.clone());
         let opened: Result<Box<dyn Remote>, Error> = match &self.protocol {
             Protocol::Tcp(tcp) => tcp.dial(self, &course),
-            Protocol::Utp(utp) => utp.dial(self, &course),
+            Protocol::Utp(utp) => ours::dial_utp(self, utp, &course),
+            Protocol::Quic(quic) => ours::dial_quic(self, quic, &course),
             Protocol::Datagrams => datagrams::dial(self),
         };
         opened.unwrap_or_else(|error| {

@@ -2,22 +2,21 @@
 
 use super::flows::{Ended, Sample};
 use crate::run::log::{Log, LogInner};
-use crate::run::measure::{step_s, Curve, Interval, Received, STEPS_PER_RATE};
-use crate::run::transfer::totals_of;
+use crate::run::measure::{step_s, Curve, Interval};
 use crate::wire::Report;
 use afteryou_base::{Span, Time};
-use afteryou_scenario::network::Network;
-use afteryou_scenario::outcome::{round, FlowFigures, Mark, Run, Series, Totals, WindowFigures};
-use afteryou_scenario::{Flow, Scenario, Window};
+use afteryou_scenario::outcome::{round, Mark, Run, Series, Totals};
+use afteryou_scenario::{Flow, Scenario};
 use std::sync::Arc;
 
 /// Everything that was written down.
 pub(super) struct Raw<'a> {
     pub(super) scenario: &'a Scenario,
-    pub(super) network: &'a Network,
     pub(super) logs: &'a [Arc<Log>],
     /// By flow, samples of the kernel's TCP.
     pub(super) samples: &'a [Vec<Sample>],
+    /// What the director has measured of all flows.
+    pub(super) flows: Run,
     /// Flows that the director had.
     pub(super) ended: Vec<Ended>,
     pub(super) report: Report,
@@ -30,26 +29,21 @@ pub(super) fn measure(raw: Raw<'_>) -> Run {
     for Ended { flow, started, stopped, .. } in &raw.ended {
         raw.logs[*flow].lasted(started.map(since_zero), stopped.map(since_zero));
     }
-    let windows = raw.scenario.measure.iter().enumerate();
-    let windows = windows.filter(|(_, window)| window.to.as_secs_f64() <= raw.end_s + 0.001);
-    let mut run = Run {
-        duration_s: round(raw.end_s, 3),
-        windows: windows.map(|(index, window)| raw.window(index, window)).collect(),
-        series: raw.series(),
-        marks: raw.marks(),
-        lateness: raw.report.lateness,
-        ..Run::default()
-    };
-    run.totals = raw.totals();
-    run.links = raw.report.measured.totals;
-    run.measure_sets(raw.scenario);
+    let Raw { scenario, end_s, .. } = raw;
+    let (totals, marks, own_series) = (raw.totals(), raw.marks(), raw.series());
+    let mut run =
+        Run { duration_s: round(end_s, 3), totals, marks, lateness: raw.report.lateness, ..raw.flows };
+    raw.report.measured.complete(scenario, &mut run);
+    run.windows.retain(|window| window.to_s <= end_s + 0.001);
+    run.sets.retain(|set| run.windows.iter().any(|window| window.window == set.window));
+    run.series.extend(own_series);
     run
 }
 
-/// Returns what a transfer of uTP did in all.
+/// Returns what a transfer of uTP or QUIC did in all.
 fn totals(flow: &Flow, log: &LogInner) -> Totals {
     let received_bytes = log.received.iter().map(|(_, bytes)| bytes).sum();
-    let of_sender = log.statistics.as_ref().map(totals_of).unwrap_or_default();
+    let of_sender = log.totals.clone().unwrap_or_default();
     Totals { flow: flow.name.clone(), received_bytes, ..of_sender }
 }
 
@@ -69,64 +63,24 @@ impl Raw<'_> {
         flows.map(of_flow).collect()
     }
 
-    fn window(&self, index: usize, window: &Window) -> WindowFigures {
-        let interval = Interval { from: window.from.as_secs_f64(), to: window.to.as_secs_f64() };
-        let flows = self.scenario.flow.iter().enumerate();
-        let mut figures = WindowFigures {
-            window: window.name.clone(),
-            from_s: interval.from,
-            to_s: interval.to,
-            links: self.report.measured.windows[index].clone(),
-            flows: flows.map(|(at, flow)| self.flow(index, at, flow, interval)).collect(),
-            ..WindowFigures::default()
-        };
-        figures.derive(self.scenario);
-        figures
-    }
-
-    fn flow(&self, window: usize, index: usize, flow: &Flow, interval: Interval) -> FlowFigures {
-        let format = flow.packet_format();
-        let (payload, overhead) = (format.payload.bytes() as f64, format.overhead.bytes() as f64);
-        let passed = self.report.measured.flows[window][index];
-        let bytes = match flow.traffic.is_command() {
-            // The wire sees the packets only: headers are taken to be as long as the scenario says.
-            true => (passed.bytes as f64 - passed.packets as f64 * overhead).max(0.0),
-            false => {
-                let received = Received::of(&self.logs[index].lock());
-                received.until(interval.to) - received.until(interval.from)
-            }
-        };
-        let goodput_bit_s = bytes * 8.0 / interval.seconds();
-        let capacity = self.network.rate_of_flow(index) as f64 * payload / (payload + overhead);
-        FlowFigures {
-            flow: flow.name.clone(),
-            role: flow.role,
-            goodput_bit_s: round(goodput_bit_s, 0),
-            share_of_payload_capacity: round(goodput_bit_s / capacity, 4),
-            queuing_delay: passed.queuing_delay,
-            sender: None,
-        }
-    }
-
+    /// Curves of windows, round-trip times and the kernel's counters.
     fn series(&self) -> Vec<Series> {
         let (whole, step_s) = (Interval { from: 0.0, to: self.end_s }, step_s(self.scenario));
         let mut series = Vec::new();
         for ((flow, log), samples) in self.scenario.flow.iter().zip(self.logs).zip(self.samples) {
             let log = log.lock();
-            if flow.traffic.is_command() {
-                continue;
-            }
-            let rates = Curve::rates(whole, step_s * STEPS_PER_RATE, &Received::of(&log));
-            series.push(rates.series(&flow.name, "goodput", "Mbit/s"));
             if log.samples.is_empty() && samples.is_empty() {
                 continue;
             }
-            let of_utp = log.samples.iter().map(|sample| (sample.at, sample.controller.cwnd as f64 / 1e3));
+            let of_ours = log.samples.iter().map(|sample| (sample.at, sample.controller.cwnd as f64 / 1e3));
             let of_tcp = samples.iter().map(|sample| (sample.at, sample.cwnd_bytes as f64 / 1e3));
-            series.push(Curve::means(whole, step_s, of_utp.chain(of_tcp)).series(&flow.name, "cwnd", "kB"));
+            series.push(Curve::means(whole, step_s, of_ours.chain(of_tcp)).series(&flow.name, "cwnd", "kB"));
+            let of_ours = log.samples.iter();
+            let of_ours =
+                of_ours.filter_map(|sample| Some((sample.at, sample.smoothed_rtt?.as_millis_f64())));
+            let of_tcp = samples.iter().map(|sample| (sample.at, sample.srtt.as_secs_f64() * 1e3));
+            series.push(Curve::means(whole, step_s, of_ours.chain(of_tcp)).series(&flow.name, "srtt", "ms"));
             if !samples.is_empty() {
-                let trips = samples.iter().map(|sample| (sample.at, sample.srtt.as_secs_f64() * 1e3));
-                series.push(Curve::means(whole, step_s, trips).series(&flow.name, "srtt", "ms"));
                 let delivery = samples.iter().map(|sample| (sample.at, sample.delivery_bit_s / 1e6));
                 let delivery = Curve::means(whole, step_s, delivery);
                 series.push(delivery.series(&flow.name, "delivery_rate", "Mbit/s"));
@@ -135,7 +89,6 @@ impl Raw<'_> {
                 series.push(again.series(&flow.name, "retransmissions", "packets"));
             }
         }
-        series.extend(self.report.measured.series.iter().cloned());
         series
     }
 

@@ -1,44 +1,47 @@
-//! Runs a scenario in network namespaces: the kernel's TCP, our uTP and bare UDP over the scenario's own links.
+//! Runs a scenario in network namespaces: the kernel's TCP, our uTP and QUIC, and bare UDP over the scenario's own links.
 //!
 //! Sockets of senders are in one namespace, those of receivers in another, and the [wire] between them is the
 //! scenario's network. A run takes as long as the scenario says. Its baseline, if there is one, runs after it.
 //!
-//! The simulator's applications decide when to send and how much (`flows`). A bulk or sized flow of uTP is a transfer of
+//! The simulator's applications decide when to send and how much (`flows`). A bulk or sized flow of uTP or QUIC is a transfer of
 //! [`mod@crate::run`] instead, whose bytes are compared at both ends.
 //!
 //! # Not implemented
-//! Swarms and hosts; parameters of the kernel's congestion control; QUIC.
+//! Parameters of the kernel's congestion control. All hosts of a swarm are in the two namespaces, so connections between them are
+//! real and their access links are the wire's.
 
 mod flows;
 mod measure;
 mod programs;
 mod ready;
 mod shown;
-mod support;
 
+pub use crate::support::by_testbed as supports;
 pub use ready::{ready, Ready};
 pub use shown::Tap;
-pub use support::supports;
 
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::net::{Family, Plan, Side, Topology};
+use crate::run::ends::Place;
 use crate::run::log::{Log, Timing};
 use crate::run::{self, transfer, FlowProgress, Options, Progress, Source};
+use crate::system::{self, Urgency};
 use crate::wire::{self, Wire};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{Outcome, Run, Transfer};
 use afteryou_scenario::senders::Observers;
 use afteryou_scenario::{Flow, Network, Scenario, Traffic};
-use afteryou_utp::{Endpoint, EndpointConfig};
-use flows::{Broken, Directable, Directed, Direction, Shared};
+use flows::{Broken, Counted, Directable, Directed, Direction, Shared};
 use measure::Raw;
+use nix::sys::resource::{getrlimit, setrlimit, Resource};
 use programs::Programs;
 use shown::Shown;
 use std::collections::BTreeMap;
+use std::io;
 use std::net::SocketAddr;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{mpsc, Arc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -52,7 +55,7 @@ const SAMPLE: Duration = Duration::from_millis(20);
 const OBSERVE_EVERY: u32 = 5;
 /// Time for the wire to start.
 const SET_UP: Duration = Duration::from_millis(50);
-/// Data that a background flow of uTP has in flight when the run ends get this long to arrive.
+/// Data that a background flow of uTP or QUIC has in flight when the run ends get this long to arrive.
 const DRAIN: Duration = Duration::from_secs(60);
 
 /// The kernel holds as much as it sends in this time.
@@ -95,13 +98,13 @@ pub fn tapped(
 
 /// The ends of a flow before the wire is up.
 enum Ends {
-    Transfer(transfer::Ends, SocketAddr),
-    Directed(Directable),
+    Transfer(Box<transfer::Ends>, SocketAddr),
+    Directed(Box<Directable>),
     /// Its programs open their own sockets.
     Command,
 }
 
-/// A transfer of uTP at work.
+/// A transfer of uTP or QUIC at work.
 type Task = JoinHandle<Result<Option<Transfer>, Error>>;
 
 /// Ends all flows, however the run ends.
@@ -125,33 +128,45 @@ fn run_one(
     tap: Option<Tap<'_>>,
 ) -> Result<(Run, Vec<Transfer>), Error> {
     let network = scenario.network()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(Error::Thread)?;
+    let runtime = runtime().map_err(Error::Thread)?;
+    allow_sockets();
     let mut topology = Topology::build(&Plan::of_scenario(scenario)?)?;
     let clock = Clock::since(Instant::now() + SET_UP);
     let timing = Timing { clock, begins: Time::ZERO, from: Span::ZERO };
     let (news, received) = mpsc::channel();
+    let (routes, laid) = mpsc::channel();
     let shared = Shared {
         runtime: runtime.handle().clone(),
         timing,
         news,
         broken: Broken::default(),
         unsent_bytes: unsent_bytes(&network),
+        routes,
     };
     let logs: Vec<_> = scenario.flow.iter().map(|_| Arc::new(Log::default())).collect();
     let observers = options.observers.as_ref().filter(|_| !is_baseline);
     let opening = Opening { topology: &topology, seed: scenario.seed, options, observers, shared: &shared };
-    let (mut directed, mut transfers) = (BTreeMap::new(), BTreeMap::new());
+    let passed: Arc<[AtomicU64]> = scenario.flow.iter().map(|_| AtomicU64::new(0)).collect();
+    let (mut directed, mut transfers, mut counted) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     for (index, (flow, log)) in scenario.flow.iter().zip(&logs).enumerate() {
         match opening.open(index, flow, log)? {
-            Ends::Command => {}
-            Ends::Directed(flow) => drop(directed.insert(index, flow)),
-            Ends::Transfer(ends, to) => drop(transfers.insert(index, (ends, to))),
+            Ends::Command => drop(counted.insert(index, Counted::Passed(Arc::clone(&passed), index))),
+            Ends::Directed(flow) => drop(directed.insert(index, *flow)),
+            Ends::Transfer(ends, to) => {
+                counted.insert(index, Counted::Transfer(Arc::clone(log)));
+                transfers.insert(index, (*ends, to));
+            }
         }
     }
     let directed = Arc::new(directed);
     let (mut shown, of_wire) = tap.map(Shown::to).unzip();
-    let wire_options = wire::Options { tap: of_wire, ..wire::Options::of_scenario(scenario, clock) };
+    let laid = (!scenario.hosts.is_empty()).then_some(laid);
+    let wire_options = wire::Options {
+        tap: of_wire,
+        routes: laid,
+        passed: Some(passed),
+        ..wire::Options::of_scenario(scenario, clock)
+    };
     let wire = Wire::start(&mut topology, scenario, wire_options)?;
     let mut programs = Programs::start(scenario, &topology)?;
     thread::sleep(clock.instant_of(Time::ZERO).saturating_duration_since(Instant::now()));
@@ -166,11 +181,13 @@ fn run_one(
         scenario,
         network: &network,
         senders: topology.namespace(Side::Senders),
+        timing,
         flows: Arc::clone(&directed),
+        counted,
         news: received,
         over: Arc::clone(&ending.flag),
     };
-    let (ended, end_s) = thread::scope(|scope| {
+    let ((ended, flows), end_s) = thread::scope(|scope| {
         let director = Directed::start(scope, direction)?;
         let mut watching = Watching {
             scenario,
@@ -201,8 +218,23 @@ fn run_one(
     let samples: Vec<_> = (0..scenario.flow.len())
         .map(|flow| directed.get(&flow).map(Directable::samples).unwrap_or_default())
         .collect();
-    let raw = Raw { scenario, network: &network, logs: &logs, samples: &samples, ended, report, end_s };
+    let raw = Raw { scenario, logs: &logs, samples: &samples, flows, ended, report, end_s };
     Ok((measure::measure(raw), transferred))
+}
+
+/// The threads of the applications. One that waits for a core reads late, so that the kernel acknowledges late and several packets at
+/// once: the sender's bursts lengthen the queue, and the wire's lateness does not show it. So they have real-time priority where allowed.
+fn runtime() -> io::Result<Runtime> {
+    let urgent = || drop(system::become_real_time(Urgency::Ends));
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().on_thread_start(urgent).build()
+}
+
+/// Lets this process have as many sockets as the system allows: each connection of a swarm takes up to three.
+fn allow_sockets() {
+    if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        // If this fails, the connection that finds no socket says so.
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
+    }
 }
 
 /// What the kernel may hold of a connection without having sent it: what a turned-off flow still sends.
@@ -226,31 +258,31 @@ impl Opening<'_> {
         if flow.traffic.is_command() {
             return Ok(Ends::Command);
         }
-        let is_transfer = flow.transport.kind() == "utp"
+        let is_transfer = ["utp", "quic"].contains(&flow.transport.kind())
             && matches!(flow.traffic, Traffic::Bulk | Traffic::Size(_))
             && flow.active.is_empty();
         if !is_transfer {
             let flow = Directable::open(self.topology, (index, flow), log, self.observers, self.shared)?;
-            return Ok(Ends::Directed(flow));
+            return Ok(Ends::Directed(Box::new(flow)));
         }
         let addresses = self.topology.addresses(Family::V4, index);
         let [from, to] = [addresses.sender, addresses.receiver].map(|address| SocketAddr::new(address, 0));
-        let client = |config: EndpointConfig| self.bind(Side::Senders, from, config);
-        let server = |config: EndpointConfig| self.bind(Side::Receivers, to, config);
+        let at_sender = |open: &mut (dyn FnMut() + Send)| self.inside(Side::Senders, open);
+        let at_receiver = |open: &mut (dyn FnMut() + Send)| self.inside(Side::Receivers, open);
+        let places = [Place::new(from, &at_sender), Place::new(to, &at_receiver)];
         let source = self.options.sources.get(&flow.name).cloned().unwrap_or(Source::Made);
         let observers = self.observers.map(|all| (index, all));
-        let ends = transfer::Ends::open(flow, &source, self.seed, observers, [&client, &server])?;
+        let ends = transfer::Ends::open(flow, &source, self.seed, observers, places)?;
         let server = ends.server_addr()?;
-        Ok(Ends::Transfer(ends, server))
+        Ok(Ends::Transfer(Box::new(ends), server))
     }
 
-    fn bind(&self, side: Side, address: SocketAddr, config: EndpointConfig) -> Result<Endpoint, Error> {
+    fn inside(&self, side: Side, open: &mut (dyn FnMut() + Send)) -> Result<(), Error> {
         let runtime = &self.shared.runtime;
-        let bound = self.topology.namespace(side).run(move || {
+        self.topology.namespace(side).run(|| {
             let _inside = runtime.enter();
-            Endpoint::bind(address, config)
-        })?;
-        bound.map_err(|source| Error::Socket { address, source })
+            open();
+        })
     }
 }
 
@@ -336,7 +368,7 @@ impl Watching<'_, '_, '_> {
     }
 }
 
-/// Waits for the transfers of uTP and returns them.
+/// Waits for the transfers and returns them.
 fn collect(
     scenario: &Scenario,
     runtime: &Runtime,

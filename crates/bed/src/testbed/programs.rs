@@ -3,7 +3,7 @@
 //! The receiver's program starts before the run and the sender's at the flow's start. The sender's ends by itself or at the
 //! flow's stop. Every program leads a process group, which is killed when the run is over; so are programs that have left it.
 //!
-//! In arguments `{peer}` and `{peer6}` are the other side's addresses, `{own}` and `{own6}` those of the program's side. The same are
+//! In arguments `{peer}` and `{peer6}` are the peer's addresses, `{own}` and `{own6}` those of the program's side. The same are
 //! in the environment, as `AFTERYOU_PEER`, `AFTERYOU_PEER6`, `AFTERYOU_OWN` and `AFTERYOU_OWN6`.
 
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::net::{Plan, Topology};
-use crate::system;
+use crate::system::{self, Urgency};
 use std::thread;
 
 /// What is there beside namespaces and devices, which are needed.
@@ -23,7 +23,8 @@ const PRESENT: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// The first thing that is missing, with what to do.
 pub fn ready() -> Result<Ready, Error> {
     Topology::build(&Plan { mtu: 1500, socket_buffer: 1 << 20, flows: Vec::new() })?;
-    let real_time = thread::Builder::new().spawn(system::become_real_time).map_err(Error::Thread)?;
+    let real_time = || system::become_real_time(Urgency::Wire);
+    let real_time = thread::Builder::new().spawn(real_time).map_err(Error::Thread)?;
     Ok(Ready {
         is_real_time: real_time.join().map_err(|_| Error::Crashed)?.is_ok(),
         congestion_controls: present(),

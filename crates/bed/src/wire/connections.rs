@@ -41,13 +41,18 @@ impl Connections {
         self.courses.len()
     }
 
+    /// Another connection of `flow` begins with these ports: that of its sender, then that of its receiver.
+    pub fn forget(&mut self, flow: usize, protocol: u8, [sender, receiver]: [u16; 2]) {
+        self.by_key.remove(&(flow, protocol, sender, receiver));
+    }
+
     /// Finds the place of a packet of `flow`, whose full packets carry `full` bytes.
     ///
     /// Retransmissions of TCP have the number of the original. Of other protocols every packet counts.
     pub fn place(&mut self, flow: usize, is_reply: bool, headers: &Headers, full: u32) -> Place {
         let [source, destination] = headers.ports;
         let (sender, receiver) = if is_reply { (destination, source) } else { (source, destination) };
-        let next = self.courses.len();
+        let next = self.courses.len(); // connections that were forgotten keep their numbers
         let connection = *self.by_key.entry((flow, headers.protocol, sender, receiver)).or_insert(next);
         let is_new = connection == next;
         if is_new {

@@ -10,6 +10,7 @@
 
 use super::connections::{Connections, Place};
 use super::ip::{set_tos, Headers};
+use super::routes::Routes;
 use super::sizes::Sizes;
 use super::wake_up::WakeUp;
 use crate::clock::Clock;
@@ -22,6 +23,7 @@ use nix::errno::Errno;
 use nix::poll::{ppoll, PollFd, PollFlags};
 use nix::sys::eventfd::EventFd;
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Packets read from one device before the other has its turn.
@@ -39,6 +41,11 @@ pub struct Forwarder<'a> {
     pub lateness: Distribution,
     pub counts: Counts,
     pub connections: Connections,
+    pub routes: Routes,
+    /// By connection, its flow.
+    pub flows: Vec<usize>,
+    /// By flow, payload that has come out of the network; empty where nobody looks at it.
+    pub passed: &'a [AtomicU64],
     pub wake_up: WakeUp,
     pub buffer: Vec<u8>,
     /// A packet with another TOS byte.
@@ -128,10 +135,15 @@ impl Forwarder<'_> {
             return Err(Error::Oversized { bytes: packet.len(), mtu: self.mtu });
         }
         let is_reply = side == Side::Senders;
+        let route = if is_reply { None } else { self.routes.take(flow, headers.ports[0]) };
+        if route.is_some() {
+            self.connections.forget(flow, headers.protocol, headers.ports);
+        }
         let Place { connection, is_new, number } =
             self.connections.place(flow, is_reply, &headers, self.sizes.full(flow));
         if is_new {
-            self.live.open(flow);
+            self.live.open(flow, route);
+            self.flows.push(flow);
         }
         let size = self.sizes.on_link(flow, packet);
         self.deliver_due(came);
@@ -141,8 +153,12 @@ impl Forwarder<'_> {
 
     /// Writes the packets that are due to the devices behind the network.
     fn deliver_due(&mut self, now: Time) {
-        let Forwarder { live, tuns, clock, lateness, counts, marked, .. } = self;
+        let Forwarder { live, tuns, clock, lateness, counts, marked, sizes, flows, passed, .. } = self;
         live.advance(now, &mut |due, real| {
+            let flow = flows[real.connection];
+            if let Some(passed) = passed.get(flow).filter(|_| !real.is_reply) {
+                passed.fetch_add(sizes.payload(flow, real.size), Ordering::Relaxed);
+            }
             let to = if real.is_reply { &tuns[0] } else { &tuns[1] };
             let tos = Headers::of(real.bytes).map_or(real.tos, |headers| headers.tos);
             let written = if tos == real.tos {

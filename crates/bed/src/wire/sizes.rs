@@ -1,12 +1,15 @@
 //! How large packets are on the links: a scenario says how many bytes of headers the rate counts, Ethernet's or none.
 
+use crate::quic_packet::HEADERS;
 use afteryou_scenario::transport::Protocol;
 use afteryou_scenario::{Flow, Scenario, Traffic};
 
-/// Bytes of headers that a packet has by itself beside those of IP: TCP with timestamps, UDP, and UDP with uTP.
+/// Bytes of headers that a packet has by itself beside those of IP: TCP with timestamps, UDP, and UDP with uTP or QUIC.
 const TCP: u64 = 20 + 12;
 const UDP: u64 = 8;
 const UTP: u64 = 8 + 20;
+/// UDP and QUIC.
+const QUIC: u64 = 8 + HEADERS;
 /// Bytes of IPv4's and IPv6's header.
 const V4: u64 = 20;
 const V6: u64 = 40;
@@ -23,6 +26,8 @@ struct OfFlow {
     framing: i64,
     /// Payload of a full packet.
     full: u32,
+    /// Headers in the scenario.
+    overhead: u64,
 }
 
 impl Sizes {
@@ -41,6 +46,11 @@ impl Sizes {
         self.flows[flow].full
     }
 
+    /// Returns the payload of a packet that takes `bytes` on links: headers are taken to be as long as the scenario says.
+    pub fn payload(&self, flow: usize, bytes: u32) -> u64 {
+        u64::from(bytes).saturating_sub(self.flows[flow].overhead)
+    }
+
     /// Returns how many bytes a packet of a flow takes on links. Both families take the same: an experiment over IPv6 is
     /// the scenario's.
     pub fn on_link(&self, flow: usize, packet: &[u8]) -> u32 {
@@ -57,10 +67,11 @@ impl OfFlow {
             (Traffic::Cbr { .. }, _) => V4 + UDP,
             (_, Ok(Protocol::Tcp(_))) => V4 + TCP,
             (_, Ok(Protocol::Utp(_))) => V4 + UTP,
+            (_, Ok(Protocol::Quic(_))) => V4 + QUIC,
             // Of other protocols nothing is known: their packets count as they are.
             _ => format.overhead.bytes(),
         };
         let framing = format.overhead.bytes() as i64 - own as i64;
-        OfFlow { framing, full: format.payload.bytes() as u32 }
+        OfFlow { framing, full: format.payload.bytes() as u32, overhead: format.overhead.bytes() }
     }
 }

@@ -278,3 +278,14 @@ fn a_baseline_beside_a_run_that_a_size_ends_ends_with_the_foreground() {
     assert!((5.0..60.0).contains(&baseline.duration_s), "{} s", baseline.duration_s);
     assert!(outcome.transfers.iter().all(|transfer| transfer.identical()));
 }
+
+#[test]
+fn quic_needs_no_namespaces_for_a_transfer_of_a_given_size() {
+    let mut scenario = short(Traffic::Size(Size::from_bytes(1_000_000)));
+    scenario.baseline = false;
+    scenario.flow[2].transport = Transport::quic();
+    let outcome = run_beside_others(&scenario);
+    let [transfer] = &outcome.transfers[..] else { panic!("{:?}", outcome.transfers) };
+    assert_eq!((transfer.flow.as_str(), transfer.received_bytes), ("backup", 1_000_000));
+    assert_eq!(transfer.sent_blake3, transfer.received_blake3);
+}

@@ -16,7 +16,8 @@
 //! In slow start `s` stands still at zero, where `W = β·M`, and M grows; a loss event there makes M the window.
 //!
 //! # Not modelled
-//! Fast convergence, HyStart, α = 1 once the Reno window has passed M, the bound on growth of §4.2.
+//! Fast convergence, HyStart, α = 1 once the Reno window has passed M (so the friendly region is that of `friendly = linux`), the
+//! bound on growth of §4.2.
 
 use super::{Signal, State};
 

@@ -61,8 +61,8 @@ fn heeded(controller: &str) -> Option<&'static [&'static str]> {
         "fledbat" => Some(FLEDBAT),
         "ledbat++" => Some(LEDBATPP),
         "newreno" => Some(&["initial_window"]),
-        // Fast convergence is not modelled, on or off; the book says so.
-        "cubic" => Some(&["initial_window", "c", "beta", "fast_convergence"]),
+        // Fast convergence is not modelled, on or off, and the Reno-friendly region is Linux'; the book says so.
+        "cubic" => Some(&["initial_window", "c", "beta", "fast_convergence", "friendly"]),
         _ => None,
     }
 }
@@ -172,5 +172,23 @@ fn ledbatpp(settings: &Settings<'_>) -> LedbatPp {
         exit: settings.number("slow_start_exit"),
         slowdowns: if settings.flag("slowdowns") { Slowdowns::Events } else { Slowdowns::None },
         restart_rounds,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::{Duration, Role};
+
+    #[test]
+    fn cubic_has_the_friendly_region_of_linux_and_no_hystart() {
+        let keys = |name: &str, value: &str| -> Vec<String> {
+            let flow = Flow::new("a", Role::Foreground, "cubic", Duration::from_millis(40));
+            let controller = Some(Algorithm::named("cubic").with(name, value));
+            unsupported(&Flow { controller, ..flow }).into_iter().map(|reason| reason.key).collect()
+        };
+        assert_eq!(keys("friendly", "linux"), [""; 0]);
+        assert_eq!(keys("friendly", "rfc9438"), [""; 0]);
+        assert_eq!(keys("hystart", "linux"), ["flow.a.controller.hystart"]);
     }
 }

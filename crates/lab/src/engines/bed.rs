@@ -56,24 +56,46 @@ impl Engine for Bed {
 fn observed(
     scenario: &Scenario,
     watch: &mut dyn FnMut(Progress) -> bool,
+    looks: Looks<'_>,
+) -> Result<Outcome, Error> {
+    // The relay sees payloads of sockets and no packets.
+    if looks.tap.is_some() || run::supports(scenario).is_err() {
+        return in_testbed(scenario, watch, looks);
+    }
+    let options = Options { observers: looks.observers, ..Options::default() };
+    run::run(scenario, &options, &mut |at| watch(progress(scenario, at))).map_err(failed)
+}
+
+/// Runs `scenario` in network namespaces, whether it needs them or not.
+#[cfg(target_os = "linux")]
+pub(super) fn in_testbed(
+    scenario: &Scenario,
+    watch: &mut dyn FnMut(Progress) -> bool,
     Looks { tap, observers }: Looks<'_>,
 ) -> Result<Outcome, Error> {
-    let length_s = scenario.duration.as_secs_f64();
-    let passed_s = |at: &run::Progress| at.at_s.max(0.0) + if at.is_baseline { length_s } else { 0.0 };
-    let done = |at: &run::Progress| if at.total_s > 0.0 { at.elapsed_s / at.total_s } else { 0.0 };
-    let mut observe =
-        |at: &run::Progress| watch(Progress { done: done(at).clamp(0.0, 1.0), passed_s: passed_s(at) });
     let options = Options { observers, ..Options::default() };
-    // The relay sees payloads of sockets and no packets.
-    #[cfg(target_os = "linux")]
-    if tap.is_some() || run::supports(scenario).is_err() {
-        return afteryou_bed::testbed::tapped(scenario, &options, &mut observe, tap).map_err(failed);
-    }
-    #[cfg(not(target_os = "linux"))]
-    if tap.is_some() {
+    let mut observe = |at: &run::Progress| watch(progress(scenario, at));
+    afteryou_bed::testbed::tapped(scenario, &options, &mut observe, tap).map_err(failed)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn in_testbed(
+    scenario: &Scenario,
+    watch: &mut dyn FnMut(Progress) -> bool,
+    looks: Looks<'_>,
+) -> Result<Outcome, Error> {
+    if looks.tap.is_some() {
         return Err(Error::NoPackets { engine: Bed.name().to_owned() });
     }
-    run::run(scenario, &options, &mut observe).map_err(failed)
+    // Refuses what needs namespaces.
+    let options = Options { observers: looks.observers, ..Options::default() };
+    run::run(scenario, &options, &mut |at| watch(progress(scenario, at))).map_err(failed)
+}
+
+fn progress(scenario: &Scenario, at: &run::Progress) -> Progress {
+    let before_s = if at.is_baseline { scenario.duration.as_secs_f64() } else { 0.0 };
+    let done = if at.total_s > 0.0 { at.elapsed_s / at.total_s } else { 0.0 };
+    Progress { done: done.clamp(0.0, 1.0), passed_s: at.at_s.max(0.0) + before_s }
 }
 
 fn failed(error: afteryou_bed::Error) -> Error {

@@ -3,11 +3,13 @@
 //! A new engine is its own crate, a file here, and a line in [`ENGINES`]. Command line, lists, book and plans find it there.
 
 mod bed;
+mod beds;
 mod fluid;
 mod passes;
 mod sim;
 
 pub use bed::Bed;
+pub use beds::Beds;
 pub use fluid::Fluid;
 pub use sim::Simulator;
 

@@ -30,8 +30,12 @@ fn every_algorithm_is_known_by_the_simulator_and_those_with_equations_by_the_flu
 fn the_bed_knows_every_transport_and_tcp_where_it_has_namespaces() {
     let known =
         TRANSPORTS.iter().map(|entry| (entry.name, coverage::of_transport(entry.name).contains(&"bed")));
-    assert_eq!(known.collect::<Vec<_>>(), [("tcp", cfg!(target_os = "linux")), ("utp", true), ("udp", true)]);
-    for entry in TRANSPORTS {
+    assert_eq!(
+        known.collect::<Vec<_>>(),
+        [("tcp", cfg!(target_os = "linux")), ("utp", true), ("quic", true), ("udp", true)]
+    );
+    assert_eq!(coverage::of_transport("quic"), ["fluid", "bed"]);
+    for entry in TRANSPORTS.iter().filter(|entry| entry.name != "quic") {
         assert_eq!(coverage::of_transport(entry.name)[..2], ["sim", "fluid"], "{}", entry.name);
     }
 }

@@ -75,6 +75,11 @@ const GRANULARITY: Span = Span::from_millis(1);
 /// One clock for all connections of the process, so that controllers may be compared and may share a window.
 static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
 
+/// Returns the time now on the clock of all controllers.
+pub fn now() -> Time {
+    time_of(Instant::now())
+}
+
 fn time_of(instant: Instant) -> Time {
     Time(Span::from(instant.saturating_duration_since(*EPOCH)).0)
 }

@@ -1,37 +1,41 @@
-//! Short names of two results: the parts of their paths that differ.
+//! Short names of results: the parts of their paths that differ.
 
 use std::path::Path;
 
 /// A run's own file, which every folder of a run has.
 const RESULT: &str = "result.json";
 
-/// The parts of two paths that differ, such as "old" and "new" of `/data/old/sweep` and `/data/new/sweep`. A name is never empty, and
-/// the two are never the same.
-pub fn short_names(paths: [&Path; 2]) -> [String; 2] {
-    let parts = paths.map(|path| {
+/// The parts of the paths that differ, such as "old" and "new" of `/data/old/sweep` and `/data/new/sweep`. A name is never empty, and
+/// no two are the same.
+pub fn short_names(paths: &[&Path]) -> Vec<String> {
+    let parts_of = |path: &&Path| -> Vec<String> {
         let parts = path.iter().map(|part| part.to_string_lossy().into_owned());
-        parts.filter(|part| part != ".").collect::<Vec<String>>()
-    });
-    let mut parts = parts.each_ref().map(|parts| &parts[..]);
-    if let [[first @ .., one], [second @ .., other]] = parts {
-        let of_result = |folder: &[String], name: &str| !folder.is_empty() && name == RESULT;
-        parts = [
-            if of_result(first, one) { first } else { parts[0] },
-            if of_result(second, other) { second } else { parts[1] },
-        ];
-    }
-    let shortest = parts[0].len().min(parts[1].len());
-    let same = |(one, other): &(&String, &String)| one == other;
-    let after = parts[0].iter().rev().zip(parts[1].iter().rev()).take_while(same).count();
-    let before = parts[0].iter().zip(parts[1]).take_while(same).count();
-    // One path may be a part of the other: each keeps one part at least.
+        let mut parts: Vec<String> = parts.filter(|part| part != ".").collect();
+        if parts.len() > 1 && parts.last().is_some_and(|last| last == RESULT) {
+            parts.pop();
+        }
+        parts
+    };
+    let parts: Vec<Vec<String>> = paths.iter().map(parts_of).collect();
+    let shortest = parts.iter().map(Vec::len).min().unwrap_or(0);
+    let same = |place: &dyn Fn(&Vec<String>) -> Option<String>| {
+        parts.iter().all(|other| place(other) == parts.first().and_then(place))
+    };
+    let after = (0..shortest).take_while(|i| same(&|parts| parts.iter().rev().nth(*i).cloned())).count();
+    let before = (0..shortest).take_while(|i| same(&|parts| parts.get(*i).cloned())).count();
+    // One path may be a part of another: each keeps one part at least.
     let after = after.min(shortest.saturating_sub(1));
     let before = before.min(shortest.saturating_sub(after + 1));
-    let names = parts.map(|parts| parts[before..parts.len() - after].join("/"));
-    match names {
-        [one, other] if one == other => [one.clone(), format!("{other} (again)")],
-        names => names,
+    let mut names: Vec<String> = Vec::new();
+    for parts in &parts {
+        let name = parts[before..parts.len() - after].join("/");
+        let again = std::iter::once(name.clone()).chain((1..).map(|time| match time {
+            1 => format!("{name} (again)"),
+            _ => format!("{name} (again, {time})"),
+        }));
+        names.extend(again.filter(|name| !names.contains(name)).take(1).collect::<Vec<_>>());
     }
+    names
 }
 
 #[cfg(test)]
@@ -54,7 +58,11 @@ mod tests {
             (["result.json", "other/result.json"], ["result.json", "other"]),
         ];
         for (paths, names) in cases {
-            assert_eq!(short_names(paths.map(Path::new)), names, "{paths:?}");
+            assert_eq!(short_names(&paths.map(Path::new)), names, "{paths:?}");
         }
+        let three = |paths: [&str; 3]| short_names(&paths.map(Path::new));
+        assert_eq!(three(["out/fluid", "out/sim/result.json", "out/bed"]), ["fluid", "sim", "bed"]);
+        assert_eq!(three(["a", "a", "a"]), ["a", "a (again)", "a (again, 2)"]);
+        assert_eq!(three(["a/x", "a/x", "b/x"]), ["a", "a (again)", "b"]);
     }
 }

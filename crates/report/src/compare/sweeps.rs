@@ -35,7 +35,7 @@ const ERROR: f64 = 0.05;
 /// Two sweeps, each with a name.
 #[derive(Clone, Debug)]
 pub struct SweepPair {
-    names: [String; 2],
+    names: Vec<String>,
     /// The same table of both.
     tables: Vec<[Data; 2]>,
 }
@@ -87,7 +87,7 @@ impl SweepPair {
                 break;
             }
         }
-        let pair = SweepPair { names: short_names(paths), tables };
+        let pair = SweepPair { names: short_names(&paths), tables };
         match pair.figures().is_empty() {
             false => Ok(pair),
             true => Err(Error::Plot(format!(
@@ -122,7 +122,7 @@ impl SweepPair {
         let remarks = self.remarks().into_iter();
         let remarks: String = remarks.map(|remark| format!("<p>{}</p>\n", escape::html(&remark))).collect();
         let tables: String = self.tables.iter().map(|pair| markup(&self.table(pair))).collect();
-        Ok(document(&[&self.names[0], &self.names[1]], &format!("{remarks}{body}{tables}")))
+        Ok(document(&self.names.join(" and "), &format!("{remarks}{body}{tables}")))
     }
 
     /// Sentences about the whole comparison.
@@ -158,7 +158,7 @@ impl SweepPair {
             points[one].iter().filter(|point| !points[other].contains(point)).count()
         };
         let (first, second) = (alone(0, 1), alone(1, 0));
-        let [one, other] = &self.names;
+        let [one, other] = [&self.names[0], &self.names[1]];
         (first + second > 0).then(|| {
             format!("Points without a counterpart are left out: {first} of {one}, {second} of {other}.")
         })

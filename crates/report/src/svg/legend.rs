@@ -8,7 +8,7 @@ use crate::escape::plain;
 use crate::format::count;
 use crate::links;
 use crate::palette::{self, Colour, Style};
-use crate::plan::{Chart, Plan};
+use crate::plan::{Chart, MarkKind};
 use afteryou_scenario::outcome::Outcome;
 
 const SIZE: f64 = 12.0;
@@ -45,8 +45,8 @@ impl Sample {
 pub type Drawn<'a> = (&'a Outcome, Option<&'a Chart>);
 
 /// Draws the legend from `top` on and returns where it ends.
-pub fn draw(canvas: &Canvas<'_>, plan: &Plan, charts: [Drawn<'_>; 2], top: f64) -> Result<f64, Error> {
-    let entries = entries(plan, charts);
+pub fn draw(canvas: &Canvas<'_>, marks: &[MarkKind], charts: &[Drawn<'_>], top: f64) -> Result<f64, Error> {
+    let entries = entries(marks, charts);
     let (mut x, mut row) = (MARGIN, 0);
     let at = |row: usize| top + row as f64 * ROW;
     for (i, (sample, words)) in entries.iter().enumerate() {
@@ -70,11 +70,11 @@ pub fn draw(canvas: &Canvas<'_>, plan: &Plan, charts: [Drawn<'_>; 2], top: f64) 
     Ok(if entries.is_empty() { top - ROW } else { at(row) })
 }
 
-fn entries(plan: &Plan, charts: [Drawn<'_>; 2]) -> Vec<(Sample, String)> {
+fn entries(marks: &[MarkKind], charts: &[Drawn<'_>]) -> Vec<(Sample, String)> {
     let mut entries: Vec<(Sample, String)> = Vec::new();
     let curves = || {
-        charts.into_iter().flat_map(|(outcome, chart)| {
-            chart.into_iter().flat_map(|chart| &chart.curves).map(move |curve| (outcome, curve))
+        charts.iter().flat_map(|(outcome, chart)| {
+            chart.iter().flat_map(|chart| &chart.curves).map(move |curve| (*outcome, curve))
         })
     };
     for (outcome, curve) in curves() {
@@ -92,7 +92,7 @@ fn entries(plan: &Plan, charts: [Drawn<'_>; 2]) -> Vec<(Sample, String)> {
     if curves().any(|(_, curve)| curve.baseline) {
         entries.push((Sample::Dashes, "without background".to_owned()));
     }
-    let marks = plan.marks.iter().map(|kind| {
+    let marks = marks.iter().map(|kind| {
         let times = if kind.count > 1 { format!(" ({}×)", count(kind.count as u64)) } else { String::new() };
         (Sample::Tick(kind.style.colour), format!("{}{times}", plain(&kind.what)))
     });

@@ -1,7 +1,7 @@
 //! The page and the figure: complete, well-formed, the same every time, and deaf to what names say.
 
 use crate::common;
-use afteryou_report::{html, pair_svg, svg, Scale};
+use afteryou_report::{html, stacked_svg, svg, Scale};
 use afteryou_scenario::outcome::{Mark, Outcome, PhaseSpan};
 
 const HOSTILE: [&str; 5] = [
@@ -157,7 +157,7 @@ fn two_runs_are_drawn_on_one_time_axis_with_one_legend() {
     first.run.duration_s /= 2.0;
     first.run.series.retain(|series| series.of == "backup");
     let figure =
-        pair_svg("windows <of> a run", "cwnd", [("alone", &first), ("together", &second)], Scale::Own)
+        stacked_svg("windows <of> a run", "cwnd", &[("alone", &first), ("together", &second)], Scale::Own)
             .unwrap();
     let document = roxmltree::Document::parse(&figure).unwrap();
     let texts: Vec<_> = document
@@ -169,9 +169,13 @@ fn two_runs_are_drawn_on_one_time_axis_with_one_legend() {
     let times = |words: &str| texts.iter().filter(|text| **text == words).count();
     assert_eq!(["alone", "together", "time (s)", "backup", "slowdown"].map(times), [1; 5], "{texts:?}");
     for outcome in [common::empty(), common::named(HOSTILE[4])] {
-        let figure =
-            pair_svg(HOSTILE[0], HOSTILE[1], [(HOSTILE[2], &outcome), (HOSTILE[3], &outcome)], Scale::Common)
-                .unwrap();
+        let figure = stacked_svg(
+            HOSTILE[0],
+            HOSTILE[1],
+            &[(HOSTILE[2], &outcome), (HOSTILE[3], &outcome)],
+            Scale::Common,
+        )
+        .unwrap();
         roxmltree::Document::parse(&figure).unwrap();
     }
 }
@@ -186,7 +190,7 @@ fn runs_of_two_engines_are_drawn_to_one_scale_and_each_panel_names_its_own() {
         for series in second.run.series.iter_mut().filter(|series| series.quantity == "cwnd") {
             series.values.iter_mut().flatten().for_each(|value| *value *= 10.0);
         }
-        let figure = pair_svg("windows", "cwnd", [("one", &first), ("other", &second)], scale).unwrap();
+        let figure = stacked_svg("windows", "cwnd", &[("one", &first), ("other", &second)], scale).unwrap();
         let document = roxmltree::Document::parse(&figure).unwrap();
         let texts = document.descendants().filter(|node| node.is_text()).filter_map(|node| node.text());
         texts.map(|text| text.trim().to_owned()).collect()

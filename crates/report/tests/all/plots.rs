@@ -2,7 +2,7 @@
 
 use crate::common;
 use afteryou_report::plot::{Data, Figure, Kind};
-use afteryou_report::{png, redraw, write_files, write_folder, Pair};
+use afteryou_report::{png, redraw, write_files, write_folder, Comparison};
 use afteryou_scenario::outcome::{Completions, PhaseSpan, Quantiles, SizeClass, Totals};
 use afteryou_scenario::Outcome;
 use std::path::Path;
@@ -181,7 +181,7 @@ fn two_results_are_compared_figure_by_figure() {
     let first = common::full();
     let mut second = first.clone();
     second.run.windows[0].flows[0].goodput_bit_s *= 1.5;
-    let pair = Pair { names: ["old", "new"], outcomes: [&first, &second] };
+    let pair = Comparison { names: vec!["old", "new"], outcomes: vec![&first, &second], chosen: Vec::new() };
     let figures = pair.figures();
     let differing: Vec<_> =
         figures.iter().filter(|figure| figure.difference().is_some_and(|value| value != 0.0)).collect();
@@ -192,6 +192,32 @@ fn two_results_are_compared_figure_by_figure() {
     assert!(text.contains("+50.0 %") && text.contains("old") && text.contains("new"), "{text}");
     let page = pair.html().unwrap();
     assert!(page.matches("<svg").count() >= 2 && page.contains("+50.0 %"));
+}
+
+#[test]
+fn three_results_have_a_column_each_and_the_spread() {
+    let first = common::full();
+    let (mut second, mut third) = (first.clone(), first.clone());
+    let goodput = first.run.windows[0].flows[0].goodput_bit_s;
+    second.run.windows[0].flows[0].goodput_bit_s = goodput * 0.75;
+    third.run.windows[0].flows[0].goodput_bit_s = goodput * 0.5;
+    let chosen = vec!["goodput_bit_s".to_owned()];
+    let all = Comparison {
+        names: vec!["fluid", "sim", "bed"],
+        outcomes: vec![&first, &second, &third],
+        chosen: chosen.clone(),
+    };
+    let figures = all.figures();
+    assert!(figures.iter().all(|figure| figure.figure == "goodput_bit_s" && figure.values.len() == 3));
+    assert_eq!((figures[0].difference(), figures[0].relative()), (Some(goodput * 0.5), Some(0.5)));
+    assert!(all.names_of_figures().len() > 3, "{:?}", all.names_of_figures());
+    let text = all.text(160, false);
+    for word in ["fluid, sim and bed", "spread", "50.0 %"] {
+        assert!(text.contains(word), "{word} in {text}");
+    }
+    let page = all.html().unwrap();
+    let panels = |name: &str| page.matches(&format!(">\n{name}\n</text>")).count();
+    assert!(page.matches("<svg").count() >= 2 && panels("bed") >= 2, "{}", panels("bed"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Controllers, queues and transports: a word, or a table with parameters.
 
 use super::error::Problem;
-use super::keys::{NOT_YET_CONTROLLERS, NOT_YET_QUEUES, NOT_YET_TRANSPORTS};
+use super::keys::{NOT_YET_CONTROLLERS, NOT_YET_QUEUES};
 use super::read::{at, text, wanted, Result};
 use super::tree::{Node, Value};
 use crate::algorithm::Algorithm;
@@ -22,7 +22,7 @@ pub(crate) fn queue(node: &Node) -> Result<Algorithm> {
 /// A transport.
 pub(crate) fn transport(node: &Node) -> Result<Transport> {
     let check = |algorithm: &Algorithm| Transport(algorithm.clone()).protocol().map(drop);
-    choose(node, "transport", NOT_YET_TRANSPORTS, check).map(Transport)
+    choose(node, "transport", &[], check).map(Transport)
 }
 
 type Check = fn(&Algorithm) -> std::result::Result<(), Error>;
@@ -65,8 +65,7 @@ fn choose(node: &Node, what: &str, not_yet: &[&str], check: Check) -> Result<Alg
 fn planned(node: &Node, what: &str, kind: &str, not_yet: &[&str]) -> Result<()> {
     let known = match what {
         "controller" => catalogue::find(kind).is_some(),
-        "queue" => afteryou_aqm::list::find(kind).is_some(),
-        _ => crate::transport::find(kind).is_some(),
+        _ => afteryou_aqm::list::find(kind).is_some(),
     };
     match !known && not_yet.contains(&kind.to_lowercase().as_str()) {
         true => {

@@ -304,5 +304,3 @@ pub(crate) const NOT_YET_CONTROLLERS: &[&str] =
     &["bbr", "bbrv1", "bbrv2", "bbrv3", "proteus", "proteus-s", "rledbat"];
 /// Queue disciplines that are planned.
 pub(crate) const NOT_YET_QUEUES: &[&str] = &["cake"];
-/// Transports that are planned.
-pub(crate) const NOT_YET_TRANSPORTS: &[&str] = &["quic"];

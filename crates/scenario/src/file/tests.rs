@@ -162,8 +162,8 @@ fn every_kind_of_mistake_is_answered_where_it_was_made() {
         ("", "route = 3\n", "not built yet", 6),
         (
             "",
-            "\n[[flow]]\ncontroller = \"cubic\"\ntransport = \"quic\"\nrtt = \"1 ms\"\n",
-            "not built yet",
+            "\n[[flow]]\ncontroller = \"cubic\"\ntransport = \"quick\"\nrtt = \"1 ms\"\n",
+            "did you mean \"quic\"?",
             9,
         ),
         (

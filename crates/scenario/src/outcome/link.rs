@@ -53,7 +53,7 @@ fn is_zero(count: &u64) -> bool {
 pub struct Ledger {
     /// Bytes that came to it.
     pub arrived: u64,
-    /// Bytes that came out at its far end.
+    /// Bytes that reached the link's end.
     pub delivered: u64,
     /// Bytes that its queue dropped.
     pub dropped: u64,

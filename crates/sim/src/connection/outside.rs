@@ -1,6 +1,7 @@
 //! A connection that runs elsewhere: over real sockets, for an application of the simulator.
 
 use afteryou_base::Span;
+use afteryou_scenario::network::Route;
 use afteryou_scenario::outcome::Totals;
 use std::rc::Rc;
 
@@ -35,15 +36,17 @@ pub struct Id {
 
 /// A connection to be opened.
 #[derive(Clone, Copy, Debug)]
-pub struct Opening {
+pub struct Opening<'a> {
     /// Index of its flow.
     pub flow: usize,
     /// Its name.
     pub id: Id,
+    /// The route of its packets: its own between hosts, else that of its flow.
+    pub route: &'a Route,
 }
 
 /// Opens connections.
-pub type Dial = Rc<dyn Fn(Opening) -> Box<dyn Remote>>;
+pub type Dial = Rc<dyn Fn(Opening<'_>) -> Box<dyn Remote>>;
 
 /// The two ends, as the simulator sees them.
 pub(super) struct Ends {

@@ -45,7 +45,7 @@ impl Connections {
             None => self.add(number),
         };
         let place = &mut self.places[index];
-        place.ends = template.ends(index, self.generations[index], seed);
+        place.ends = template.ends((index, self.generations[index]), seed, route);
         place.owner = owner as u32;
         (place.is_shut, place.given, place.refill) = (false, 0, 0);
         (place.expected, place.awaits_flush) = (u64::MAX, false);

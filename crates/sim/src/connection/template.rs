@@ -6,6 +6,7 @@ use crate::record::Onlookers;
 use afteryou_aqm::Ecn;
 use afteryou_base::Span;
 use afteryou_cc::Setup;
+use afteryou_scenario::network::Route;
 use afteryou_scenario::transport::Protocol;
 use afteryou_scenario::{Error, Flow as Spec, Traffic};
 
@@ -63,6 +64,10 @@ impl Template {
             Protocol::Utp(options) => {
                 Which::Utp(utp::Options::new(options, format, controllers(format.payload, None)?))
             }
+            Protocol::Quic(_) => {
+                let reason = format!("flow {:?}: the simulator has no QUIC: use utp or tcp", spec.name);
+                return Err(Error::Scenario(reason));
+            }
             Protocol::Udp => {
                 let (rate, payload) = match spec.traffic {
                     Traffic::Cbr { rate, payload, .. } => (rate.bits_per_second(), payload.bytes()),
@@ -88,8 +93,8 @@ impl Template {
         Template { kind: Which::Outside { dial, flow, interval }, format }
     }
 
-    /// The ends of the connection with this index; `seed` is its controller's, `epoch` tells it from earlier ones there.
-    pub(super) fn ends(&self, index: usize, epoch: u16, seed: u64) -> Ends {
+    /// The ends of the connection with this index over `route`; `seed` is its controller's, `epoch` tells it from earlier ones there.
+    pub(super) fn ends(&self, (index, epoch): (usize, u16), seed: u64, route: &Route) -> Ends {
         let format = Format { flow: index as u32, ..self.format };
         match &self.kind {
             Which::Tcp(options) => Ends::Tcp(Box::new(tcp::Ends::new(options, format, epoch, seed))),
@@ -100,7 +105,7 @@ impl Template {
             Which::Outside { dial, flow, interval } => {
                 let id = Id { number: index, generation: epoch };
                 Ends::Outside(outside::Ends {
-                    remote: dial(Opening { flow: *flow, id }),
+                    remote: dial(Opening { flow: *flow, id, route }),
                     interval: *interval,
                 })
             }

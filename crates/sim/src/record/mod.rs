@@ -29,6 +29,7 @@ use afteryou_scenario::outcome::{
     round, Exact, FlowFigures, HostFigures, Mark, Run, Series, SetFigures, WindowFigures,
 };
 use afteryou_scenario::{Network, Role, Scenario};
+use queues::QueueTracks;
 use steps::SetSteps;
 use tracks::Tracks;
 
@@ -85,6 +86,15 @@ struct Seen {
 impl<'a> Recorder<'a> {
     /// A recorder of a run of `scenario`.
     pub fn new(scenario: &'a Scenario, network: &'a Network) -> Recorder<'a> {
+        Recorder::with(scenario, network, QueueTracks::new(scenario, network))
+    }
+
+    /// A recorder of flows whose packets pass elsewhere, and are measured there.
+    pub fn of_flows(scenario: &'a Scenario, network: &'a Network) -> Recorder<'a> {
+        Recorder::with(scenario, network, QueueTracks::none())
+    }
+
+    fn with(scenario: &'a Scenario, network: &'a Network, queues: QueueTracks) -> Recorder<'a> {
         let step = step_of(scenario);
         let mut edges = edges_of(scenario);
         edges.reverse(); // the next one is the last
@@ -97,7 +107,7 @@ impl<'a> Recorder<'a> {
             received: scenario.measure.iter().map(|_| Default::default()).collect(),
             hosts: scenario.measure.iter().map(|_| Default::default()).collect(),
             sets: scenario.sets.iter().filter_map(|set| SetSteps::new(scenario, network, set)).collect(),
-            tracks: Tracks::new(scenario, network, step),
+            tracks: Tracks::new(scenario, queues, step),
             marks: Vec::new(),
             seen: vec![Seen::default(); scenario.flow.len()],
         }

@@ -18,6 +18,11 @@ struct Track {
 }
 
 impl QueueTracks {
+    /// No curves, where no packet passes.
+    pub fn none() -> QueueTracks {
+        QueueTracks { tracks: Vec::new() }
+    }
+
     /// Curves without a point yet.
     pub fn new(scenario: &Scenario, network: &Network) -> QueueTracks {
         let has_curve = |link: &usize| *link == 0 || network.flows_with_data_on(*link).next().is_some();

@@ -7,7 +7,7 @@ use crate::connection::Connections;
 use crate::net::Net;
 use afteryou_base::Span;
 use afteryou_scenario::outcome::Series;
-use afteryou_scenario::{Network, Scenario};
+use afteryou_scenario::Scenario;
 
 /// More flows than this are drawn as groups.
 const MOST_TRACKS: usize = 24;
@@ -34,7 +34,7 @@ struct Track {
 }
 
 impl Tracks {
-    pub(super) fn new(scenario: &Scenario, network: &Network, step: Span) -> Tracks {
+    pub(super) fn new(scenario: &Scenario, queues: QueueTracks, step: Span) -> Tracks {
         let mut tracks: Vec<Track> = Vec::new();
         let by_flow = scenario.flow.len() <= MOST_TRACKS;
         for (i, flow) in scenario.flow.iter().enumerate() {
@@ -48,7 +48,7 @@ impl Tracks {
                 None => tracks.push(Track::new(name, i)),
             }
         }
-        Tracks { step, tracks, queues: QueueTracks::new(scenario, network), steps: 0 }
+        Tracks { step, tracks, queues, steps: 0 }
     }
 
     /// Does each flow have a track of its own?

@@ -157,7 +157,7 @@ impl Sender {
             in_flight: before.in_flight,
             next_number: self.board.next_number(),
             one_way_delay: Some(incoming.one_way_delay),
-            // The far end's clock, when it sent the ack, was the echoed time and the delay that it measured.
+            // The peer's clock, when it sent the ack, was the echoed time and the delay that it measured.
             reverse_delay: Some(
                 (now.as_micros() as u32).wrapping_sub(incoming.tsecr.wrapping_add(incoming.one_way_delay)),
             ),

@@ -80,7 +80,7 @@ fn simulated(scenario: &Scenario) -> (Run, BTreeSet<Time>) {
 fn live(scenario: &Scenario, sent: &BTreeSet<Time>, pause: Span) -> Measured {
     let network = scenario.network().unwrap();
     let mut live = Live::new(scenario, &network, None).unwrap();
-    let connection = live.open(0);
+    let connection = live.open(0, None);
     let payload: Vec<u8> = (0..100).collect();
     let mut looked = Time::ZERO;
     for (number, at) in (1..).zip(sent) {
@@ -130,7 +130,7 @@ fn a_mark_shows_in_the_byte_behind_the_network_and_not_in_the_packet() {
     let scenario = &scenario(&text);
     let network = scenario.network().unwrap();
     let mut live = Live::new(scenario, &network, None).unwrap();
-    let connection = live.open(0);
+    let connection = live.open(0, None);
     let mut bytes = BTreeMap::new();
     for number in 1..1000 {
         let at = Time::from_millis(u64::from(number) * 5);

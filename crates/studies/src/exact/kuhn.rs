@@ -23,6 +23,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
         inputs: 2,
         compute: |inputs| foreground_active(inputs[0], inputs[1]),
     },
+    Function {
+        name: "foreground_idle",
+        help: "from and to, s: the time between them in which none is, s",
+        inputs: 2,
+        compute: |inputs| inputs[1] - inputs[0] - foreground_active(inputs[0], inputs[1]),
+    },
 ];
 
 /// The union of the windows of the flows of groups "b" and "c" in `kuhn-k3.toml`, between two times. Not a number if the file is wrong.

@@ -36,6 +36,11 @@ pub(super) const JUDGEMENTS: &[Judgement] = &[
         help: "the number of points whose mean is from `from` to `to`",
         judge: count_within,
     },
+    Judgement {
+        name: "share_of_runs",
+        help: "the part of the single runs, of all points, whose reading is from `from` to `to`",
+        judge: share_of_runs,
+    },
 ];
 
 fn each(samples: &[&Sample], _: &Args) -> Result<Vec<Value>> {
@@ -123,6 +128,14 @@ fn count_within(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
     Ok(vec![Value::bare(within as f64, samples)])
 }
 
+fn share_of_runs(samples: &[&Sample], args: &Args) -> Result<Vec<Value>> {
+    let band = Band { min: args.number("from"), max: args.number("to") };
+    let readings: Vec<f64> =
+        samples.iter().map(|sample| sample.numbers()).collect::<Result<Vec<_>>>()?.concat();
+    let within = readings.iter().filter(|reading| band.holds(**reading)).count();
+    Ok(vec![Value::bare(within as f64 / readings.len() as f64, samples)])
+}
+
 /// The half width of the 95 % interval of numbers that are differences.
 pub(super) fn value_of_differences(at: String, differences: &[f64]) -> Value {
     let estimate = Estimate::of(differences);
@@ -146,6 +159,7 @@ mod tests {
         assert_eq!(share_below(&samples, &args("level = 3.0")).unwrap()[0].value, 0.5);
         assert_eq!(off_by(&samples, &args("from = 4.0")).unwrap()[1].value, 0.25);
         assert_eq!(count_within(&samples, &args("from = 2")).unwrap()[0].value, 2.0);
+        assert_eq!(share_of_runs(&samples, &args("from = 2")).unwrap()[0].value, 0.75);
         assert_eq!(deviation(&samples, &Args::default()).unwrap()[0].value, 2.0f64.sqrt());
     }
 }

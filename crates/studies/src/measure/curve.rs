@@ -22,6 +22,11 @@ pub(super) const MEASURES: &[Measure] = &[
         take: low,
     },
     Measure {
+        name: "curve_range",
+        help: "largest value of a curve between `from` and `to` less its smallest",
+        take: range,
+    },
+    Measure {
         name: "curve_rise",
         help: "mean of a curve `after` s later less its mean between `from` and `to`, in units of `unit`",
         take: rise,
@@ -45,6 +50,11 @@ pub(super) const MEASURES: &[Measure] = &[
         name: "curve",
         help: "the points of a curve between `from` and `to`, for figures; with `every` each so many alone",
         take: points,
+    },
+    Measure {
+        name: "curve_offset",
+        help: "`from_level` less a curve, at its points between `from` and `to`, for figures",
+        take: offset,
     },
     Measure {
         name: "progress",
@@ -98,6 +108,12 @@ fn progress_in(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(delivered(outcome, args)?.last().map_or(0.0, |[_, megabytes]| *megabytes).into())
 }
 
+fn offset(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let level = args.needed_number("from_level")?;
+    let points = within(outcome, args)?;
+    Ok(Reading::Curve(points.into_iter().map(|[at, y]| [at, level - y]).collect()))
+}
+
 fn largest(outcome: &Outcome, args: &Args) -> Result<Reading> {
     Ok(within(outcome, args)?.iter().map(|[_, y]| *y).fold(f64::NEG_INFINITY, f64::max).into())
 }
@@ -136,6 +152,12 @@ fn low(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let points = within(outcome, args)?;
     let values = || points.iter().map(|[_, y]| *y);
     Ok((values().fold(f64::INFINITY, f64::min) / values().fold(f64::NEG_INFINITY, f64::max)).into())
+}
+
+fn range(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let points = within(outcome, args)?;
+    let values = || points.iter().map(|[_, y]| *y);
+    Ok((values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min)).into())
 }
 
 fn above(outcome: &Outcome, args: &Args) -> Result<Reading> {
@@ -219,9 +241,13 @@ mod tests {
         };
         let thin = toml::from_str("of = \"a\"\nquantity = \"cwnd\"\nevery = 4").unwrap();
         assert_eq!(points(&outcome(), &thin).unwrap().list(), [1.0, 6.0, 10.0]);
+        let off =
+            toml::from_str("of = \"a\"\nquantity = \"cwnd\"\nfrom = 4\nto = 5\nfrom_level = 6").unwrap();
+        assert_eq!(offset(&outcome(), &off).unwrap(), Reading::Curve(vec![[4.0, 1.0], [5.0, 0.0]]));
         assert_eq!(read(mean, "to = 3"), 7.0 / 3.0);
         assert_eq!(read(above, "level = 7"), 3.0 / 9.0);
         assert_eq!(read(low, "from = 4"), 0.5);
+        assert_eq!(read(range, "from = 4"), 5.0);
         assert_eq!(read(below_after, "from = 0\nlevel = 1.5"), 0.0);
         assert_eq!(read(below_after, "from = 4\nto = 9\nlevel = 1.5"), 5.0, "never, so the whole time");
         assert_eq!(

@@ -1,6 +1,6 @@
 //! Measures of a link in a window. `link` names it; without it the bottleneck is meant.
 
-use super::{known, nothing, window, Measure};
+use super::{is, known, nothing, window, Measure};
 use crate::entry::Args;
 use crate::error::Result;
 use crate::reading::Reading;
@@ -14,6 +14,11 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure { name: "utilisation", help: "bytes out over capacity × time, 0 to 1", take: utilisation },
     Measure { name: "queue", help: "time-weighted mean of the queue, packets", take: queue },
+    Measure {
+        name: "queue_of",
+        help: "time-weighted mean of the packets of `flow` in the queue, packets",
+        take: queue_of,
+    },
     Measure {
         name: "queue_of_buffer",
         help: "mean queue over the buffer, E[Q]/Q_max, 0 to 1",
@@ -73,6 +78,15 @@ fn utilisation(outcome: &Outcome, args: &Args) -> Result<Reading> {
 fn queue(outcome: &Outcome, args: &Args) -> Result<Reading> {
     let packets = link(outcome, args)?.queue_packets;
     packets.map(Reading::One).ok_or_else(|| nothing("the queue's length was not recorded"))
+}
+
+fn queue_of(outcome: &Outcome, args: &Args) -> Result<Reading> {
+    let (link, name) = (link(outcome, args)?, args.needed_text("flow")?);
+    if link.queue_length.is_none() {
+        return Err(nothing("the queue's length was not recorded"));
+    }
+    let meant = link.flows.iter().filter(|flow| is(outcome, &flow.flow, name));
+    Ok(meant.map(|flow| flow.queue_packets).sum::<f64>().into())
 }
 
 fn queue_of_buffer(outcome: &Outcome, args: &Args) -> Result<Reading> {
@@ -140,8 +154,12 @@ fn dropped(outcome: &Outcome, args: &Args) -> Result<Reading> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use afteryou_scenario::outcome::{Quantiles, QueueLength, Run};
+    use afteryou_scenario::outcome::{FlowAtLink, Quantiles, QueueLength, Run};
     use afteryou_scenario::{Flow, Link, Role, Scenario};
+
+    fn of_queue((flow, queue_packets): (&str, f64)) -> FlowAtLink {
+        FlowAtLink { flow: flow.to_owned(), bytes: 0, share: 0.0, queue_packets, queued_at_end: 0 }
+    }
 
     /// A link of 20 Mbit/s with at most 10 packets of 1500 B in its queue, of 5 ms in the first window and 8 ms in the second one.
     fn outcome() -> Outcome {
@@ -151,6 +169,7 @@ mod tests {
                 capacity_bit_s: 20e6,
                 queuing_delay: Some(Quantiles { mean_ms, ..Quantiles::default() }),
                 queue_length: Some(QueueLength { max: 10, ..QueueLength::default() }),
+                flows: [("a", 4.0), ("b", 1.5)].map(of_queue).into(),
                 ..LinkFigures::default()
             }],
             ..WindowFigures::default()
@@ -168,6 +187,7 @@ mod tests {
             take(&outcome(), &toml::from_str(with).unwrap()).unwrap().number().unwrap()
         };
         assert_eq!(read(held, "flow = \"a\""), 15.0 + 50.0);
+        assert_eq!(read(queue_of, "flow = \"b\""), 1.5);
         assert_eq!(read(queuing_delay_growth, "window = \"last\"\nthan = \"first\""), 3.0);
         assert!(queuing_delay_growth(&outcome(), &toml::from_str("than = \"none\"").unwrap()).is_err());
     }

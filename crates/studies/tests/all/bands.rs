@@ -1,5 +1,6 @@
-//! Bands stand in two places: in the papers' data, and in a table that was made from the papers' protocols by itself. A band that is
-//! changed in one of them alone is noticed, and every limit and every override is in a file whose changes are visible.
+//! Bands stand in two places: in the papers' data, and in a table that was made from the papers' protocols by itself. Each band of the
+//! one has to be in the other: a band that is changed in one of them alone is noticed. Every limit and every override is in a file whose
+//! changes are visible.
 
 use afteryou_studies::{choice, papers, Band, Case, Chosen, Entry};
 use std::collections::BTreeSet;
@@ -21,6 +22,10 @@ const WITHOUT: [&str; 6] = [
 
 fn name(chosen: &Chosen) -> String {
     format!("{}/{}", chosen.paper.id, chosen.entry.id)
+}
+
+fn limit(text: &str) -> Option<f64> {
+    (!text.is_empty()).then(|| text.parse::<f64>().unwrap())
 }
 
 /// The limits of an entry's deciding checks and cases, each with its name.
@@ -50,7 +55,6 @@ fn every_band_of_the_table_is_a_band_of_the_data() {
         let [paper, id, what, min, max] = line.split(',').collect::<Vec<_>>()[..] else {
             panic!("line {}: {line}", number + 1);
         };
-        let limit = |text: &str| (!text.is_empty()).then(|| text.parse::<f64>().unwrap());
         let (min, max) = (limit(min), limit(max));
         let entry = all.iter().find(|chosen| chosen.paper.id == paper && chosen.entry.id == id);
         let entry = entry.unwrap_or_else(|| panic!("there is no {paper}/{id}")).entry;
@@ -61,6 +65,26 @@ fn every_band_of_the_table_is_a_band_of_the_data() {
         let stated = stated(entry);
         let found = stated.contains(&Band { min, max });
         assert!(found, "{paper}/{id}, {what}: {min:?} to {max:?} is not among {stated:?}");
+    }
+}
+
+/// The table's limits of an entry.
+fn of_table(chosen: &Chosen) -> Vec<Band> {
+    let fields = |line: &'static str| line.split(',').collect::<Vec<_>>();
+    let ours = TABLE.lines().map(fields).filter(|fields| {
+        let [paper, id] = [fields[0], fields[1]];
+        paper == chosen.paper.id && id == chosen.entry.id
+    });
+    ours.map(|fields| Band { min: limit(fields[3]), max: limit(fields[4]) }).collect()
+}
+
+#[test]
+fn every_band_of_the_data_is_in_the_table() {
+    for chosen in choice::named(&[]).unwrap() {
+        let table = of_table(&chosen);
+        for band in stated(chosen.entry).into_iter().filter(|band| band.judges()) {
+            assert!(table.contains(&band), "{}: {band:?} is not among {table:?}", name(&chosen));
+        }
     }
 }
 

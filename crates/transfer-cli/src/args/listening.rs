@@ -118,7 +118,7 @@ Examples:
   afteryou receive archive --address example.org:4747 behind a router that forwards the port
   afteryou receive archive --once                     ends when one job is complete
 
-Whoever has the ticket may send. It holds the addresses, the fingerprint of this machine's key, and a secret.";
+Anybody who has the ticket may send. It holds the addresses, the fingerprint of this machine's key, and a secret.";
 
 const SERVE_HELP: &str = "\
 Examples:
@@ -126,4 +126,4 @@ Examples:
   afteryou serve photos --max-rate 5Mbit/s
   afteryou serve photos --new-ticket                  void the tickets given out so far
 
-Whoever has the ticket may read. It holds the addresses, the fingerprint of this machine's key, and a secret.";
+Anybody who has the ticket may read. It holds the addresses, the fingerprint of this machine's key, and a secret.";

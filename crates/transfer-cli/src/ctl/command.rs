@@ -132,7 +132,7 @@ impl What {
             What::Rate { max_rate } => match after.max_rate {
                 Some(smaller) if smaller < max_rate => {
                     format!(
-                        "limited to {}, and by the far end to {}",
+                        "limited to {}, and by the peer to {}",
                         figures::rate(max_rate),
                         figures::rate(smaller)
                     )
@@ -140,7 +140,7 @@ impl What {
                 _ => format!("limited to {}", figures::rate(max_rate)),
             },
             What::Off if after.paused || after.max_rate.is_some() => {
-                "limits and pauses of this side lifted, not those of the far end".to_owned()
+                "limits and pauses of this side lifted, not those of the peer".to_owned()
             }
             What::Off => "all limits and pauses lifted".to_owned(),
             What::Stop => "ends now; what arrived stays, and the same command goes on from there".to_owned(),
@@ -282,14 +282,9 @@ mod tests {
             (What::Resume, &runs, &runs, "was not paused"),
             (What::Resume, &stands, &stands, "no longer paused by this side"),
             (rate, &runs, &paused(false, Some(625_000)), "limited to 5 Mbit/s"),
-            (
-                rate,
-                &runs,
-                &paused(false, Some(125_000)),
-                "limited to 5 Mbit/s, and by the far end to 1 Mbit/s",
-            ),
+            (rate, &runs, &paused(false, Some(125_000)), "limited to 5 Mbit/s, and by the peer to 1 Mbit/s"),
             (What::Off, &stands, &runs, "all limits and pauses lifted"),
-            (What::Off, &stands, &stands, "limits and pauses of this side lifted, not those of the far end"),
+            (What::Off, &stands, &stands, "limits and pauses of this side lifted, not those of the peer"),
         ] {
             assert_eq!(what.done(before, after).as_deref(), Some(expected), "{what:?}");
         }

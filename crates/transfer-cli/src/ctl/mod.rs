@@ -7,7 +7,7 @@
 //!
 //! # Whose word counts
 //! The last. `ctl rate` and `ctl off` replace what --max-rate said and what the timetable says now; the timetable speaks
-//! again at its next change. A limit of the far end stays the far end's.
+//! again at its next change. A limit of the peer stays the peer's.
 
 mod command;
 #[cfg(unix)]

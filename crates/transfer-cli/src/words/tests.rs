@@ -53,7 +53,7 @@ fn a_limit_is_named_with_its_owner_only_where_it_holds() {
     let hold = |owner| Situation { hold: Some(Hold { max_rate: 625_000, owner }), rate: 600_000, ..alone() };
     assert_eq!(words(&hold(Owner::User)), "held to 5 Mbit/s by --max-rate");
     assert_eq!(words(&hold(Owner::Control)), "held to 5 Mbit/s by ctl");
-    assert_eq!(words(&hold(Owner::FarEnd)), "held to 5 Mbit/s by the far end");
+    assert_eq!(words(&hold(Owner::FarEnd)), "held to 5 Mbit/s by the peer");
     let timetable = Situation { until: Some("18:00".to_owned()), ..hold(Owner::Timetable) };
     assert_eq!(words(&timetable), "held to 5 Mbit/s by the timetable until 18:00");
     let below = Situation { rate: 300_000, ..hold(Owner::User) };
@@ -66,14 +66,14 @@ fn a_limit_is_named_with_its_owner_only_where_it_holds() {
 fn pauses_name_who_made_them() {
     let paused = |owner| Situation { paused_by: Some(owner), rate: 0, ..alone() };
     assert_eq!(words(&paused(Owner::Control)), "paused by ctl: `afteryou ctl resume` goes on");
-    assert_eq!(words(&paused(Owner::FarEnd)), "paused by the far end");
+    assert_eq!(words(&paused(Owner::FarEnd)), "paused by the peer");
     let timetable = Situation { until: Some("18:00".to_owned()), ..paused(Owner::Timetable) };
     assert_eq!(words(&timetable), "paused by the timetable until 18:00");
 }
 
 #[test]
 fn a_sender_that_is_paused_over_there_is_seen_here() {
-    assert_eq!(words(&with("paused", Some(0), 100_000)), "paused by the far end");
+    assert_eq!(words(&with("paused", Some(0), 100_000)), "paused by the peer");
     assert_eq!(mood(&with("paused", Some(0), 100_000)), Mood::Paused);
 }
 

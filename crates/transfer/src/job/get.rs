@@ -11,7 +11,7 @@ use crate::wire::{Greeting, Why};
 use std::sync::Arc;
 use tracing::{info_span, Instrument};
 
-/// A name that the other side made up would otherwise replace whatever has it in the store's directory.
+/// A name that the peer made up would otherwise replace whatever has it in the store's directory.
 fn only_below(path: &[u8], store: Store) -> sink::Consider {
     let Some(name) = path.rsplit(|&byte| byte == b'/').next().filter(|name| !name.is_empty()) else {
         return Arc::new(move |entry| store.consider(entry));
@@ -23,7 +23,7 @@ fn only_below(path: &[u8], store: Store) -> sink::Consider {
     })
 }
 
-/// Gets what lies at `path` below the directory that the other side serves (empty: all of it), and returns when all is
+/// Gets what lies at `path` below the directory that the peer serves (empty: all of it), and returns when all is
 /// settled. Slashes at the path's end mean nothing; what arrives under another name than the path's last is refused. Dropping the future gives the job up; what arrived is kept.
 pub async fn get(
     dial: Arc<dyn Dial>,

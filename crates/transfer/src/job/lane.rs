@@ -70,7 +70,7 @@ impl Lane {
             let result = tokio::select! {
                 result = &mut running => result,
                 next = self.successor(&connection) => {
-                    info!("nothing came from the far end for a while; a new connection takes the old one's place");
+                    info!("nothing came from the peer for a while; a new connection takes the old one's place");
                     successor = Some(next);
                     connection.close(VarInt::from_u32(session::REPLACED), b"");
                     // It lets go of its files before the next begins.

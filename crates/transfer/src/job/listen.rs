@@ -3,7 +3,7 @@
 //! # Model
 //! Every connection that the [door's guard](crate::guard) lets in greets, and is answered by a session of its own. Sessions of one job
 //! share what it has done and, for a source, what it has to offer. A session that comes for a lane which already has one
-//! closes the older and waits until that has let go of its files: the other side knows that it is dead before we do.
+//! closes the older and waits until that has let go of its files: the peer knows that it is dead before we do.
 //!
 //! A job whose sessions are all gone without having finished is remembered for a while, so that the next goes on. One that
 //! has finished is remembered for [`FINISHED`]: connections of it that come late find that nothing is left to do, and end
@@ -87,7 +87,7 @@ pub struct ListenOptions {
     pub pace: Pace,
     /// Where events of all jobs go.
     pub listener: Listener,
-    /// State of the congestion controller, for events and the far end.
+    /// State of the congestion controller, for events and the peer.
     pub state_of: StateOf,
     /// How packets arrive, for `doctor`.
     pub arrival_of: ArrivalOf,

@@ -38,7 +38,7 @@ pub type StateOf = Arc<dyn Fn(&quinn::Connection) -> Option<State> + Send + Sync
 /// A connection that is being made.
 pub type Dialling<'a> = Pin<Box<dyn Future<Output = Result<quinn::Connection, DialError>> + Send + 'a>>;
 
-/// Makes connections to the other side. Several attempts may be under way at once; one that is dropped is given up.
+/// Makes connections to the peer. Several attempts may be under way at once; one that is dropped is given up.
 pub trait Dial: Send + Sync + 'static {
     /// Connects anew: the connection is encrypted, and both sides have proved who they are.
     fn dial(&self) -> Dialling<'_>;
@@ -71,7 +71,7 @@ pub enum DialError {
     /// Nobody answers; it may be better in a while.
     #[error("{0}")]
     Unreachable(String),
-    /// The other side answers and refuses, or is not who it should be. Trying again will not help.
+    /// The peer answers and refuses, or is not who it should be. Trying again will not help.
     #[error("{0}")]
     Refused(String),
 }
@@ -85,7 +85,7 @@ pub struct JobOptions {
     pub pace: Pace,
     /// Where its events go.
     pub listener: Listener,
-    /// State of the congestion controller, for events and the far end.
+    /// State of the congestion controller, for events and the peer.
     pub state_of: StateOf,
     /// How long to try without a connection. None: for ever.
     pub give_up_after: Option<Duration>,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tracing::{info_span, Instrument};
 
 /// Sends files and directories, and returns when all are settled. Dropping the future gives the job up; what arrived
-/// is kept by the other side.
+/// is kept by the peer.
 pub async fn send(dial: Arc<dyn Dial>, source: Source, options: JobOptions) -> Result<Summary, Error> {
     let tally = Arc::new(Tally::new(options.listener.clone(), options.groups_in_events));
     let work = Arc::new(Work::start(source, tally.clone())?);

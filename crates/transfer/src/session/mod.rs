@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// The source or the sink is done and goes.
 pub(crate) const DONE: u32 = 1;
-/// The other side broke the rules.
+/// The peer broke the rules.
 pub(crate) const VIOLATION: u32 = 2;
 /// The disk of the sink is full.
 pub(crate) const DISK_FULL: u32 = 3;
@@ -72,7 +72,7 @@ pub(crate) fn ping(connection: &quinn::Connection) {
     connection.set_receive_window(VarInt::from_u32(CONNECTION_WINDOW));
 }
 
-/// The other side's address as people write it: an IPv4 address that reached a socket for both kinds is one.
+/// The peer's address as people write it: an IPv4 address that reached a socket for both kinds is one.
 pub(crate) fn peer(connection: &quinn::Connection) -> String {
     let address = connection.remote_address();
     SocketAddr::new(address.ip().to_canonical(), address.port()).to_string()
@@ -104,9 +104,9 @@ impl From<ConnectionError> for End {
                     Ok(DISK_FULL) => End::Failed(Error::DiskFull),
                     Ok(TOO_MANY_FILES) => End::Failed(Error::TooManyFiles),
                     Ok(BROKEN) => End::Failed(Error::FarEnd(reason)),
-                    Ok(SHUTDOWN) => End::Lost("the other side was shut down".into()),
+                    Ok(SHUTDOWN) => End::Lost("the peer was shut down".into()),
                     Ok(REPLACED) => End::Lost("a newer connection took its place".into()),
-                    _ => End::Lost("the other side went away".into()),
+                    _ => End::Lost("the peer went away".into()),
                 }
             }
             ConnectionError::ConnectionClosed(close) if is_crypto(close.error_code) => {
@@ -117,7 +117,7 @@ impl From<ConnectionError> for End {
             }
             ConnectionError::TransportError(error) => End::Failed(Error::Protocol(error.to_string())),
             ConnectionError::VersionMismatch => End::violation("it speaks another version of QUIC"),
-            ConnectionError::TimedOut => End::Lost("nothing came from the other side".into()),
+            ConnectionError::TimedOut => End::Lost("nothing came from the peer".into()),
             error => End::Lost(error.to_string()),
         }
     }
@@ -185,7 +185,7 @@ pub(crate) async fn greet(
     };
     match tokio::time::timeout(GREETING_TIMEOUT, talk).await {
         Ok(result) => result,
-        Err(_) => Err(End::Lost("the other side did not answer the greeting".into())),
+        Err(_) => Err(End::Lost("the peer did not answer the greeting".into())),
     }
 }
 

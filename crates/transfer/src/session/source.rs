@@ -312,7 +312,7 @@ impl Session {
         }
     }
 
-    /// The controller's state, for the listener and the far end; one lane speaks for all.
+    /// The controller's state, for the listener and the peer; one lane speaks for all.
     fn state(&self, connection: &quinn::Connection) -> Option<FromSource> {
         if self.role.lane != 0 {
             return None;

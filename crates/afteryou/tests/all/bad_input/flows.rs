@@ -18,7 +18,7 @@ fn a_flow_has_a_controller_a_transport_and_a_round_trip_time_in_their_ranges() {
             (CONTROLLER, r#"controller = "cubic,beta=inf""#, r#""cubic,beta=inf""#, "write a number"),
             (CONTROLLER, r#"controller = { kind = "ledbat", gain = nan }"#, "nan", "write a number"),
             (FLOW, r#"transport = "sctp""#, r#""sctp""#, "use one of tcp, utp, udp"),
-            (FLOW, r#"transport = "udp""#, r#""udp""#, "use utp or tcp"),
+            (FLOW, r#"transport = "udp""#, r#""udp""#, "use utp, quic or tcp"),
             (FLOW, r#"transport = { kind = "tcp", rwnd = "0 B" }"#, r#""0 B""#, "use 1000 B to"),
             (FLOW, r#"transport = { kind = "utp", skew = 1e9 }"#, "1e9", "use -1000 to 1000"),
             (RTT, r#"rtt = "-1 ms""#, r#""-1 ms""#, TIME),

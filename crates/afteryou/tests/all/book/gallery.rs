@@ -72,7 +72,7 @@ impl Exhibit {
         let title = format!("{}: window in each round trip of {RTT}, packets", self.entry.name);
         let beside = format!("Beside {OTHER}{}", stay());
         let runs = [("Alone", &self.alone.outcome), (&*beside, &self.together.outcome)];
-        afteryou_report::pair_svg(&title, "cwnd", runs, Scale::Own)
+        afteryou_report::stacked_svg(&title, "cwnd", &runs, Scale::Own)
             .unwrap_or_else(|error| panic!("{title}: {error}"))
     }
 

@@ -51,11 +51,11 @@ fn a_receiver_that_is_paused_while_idle_says_so_and_so_does_whoever_comes() {
     assert_eq!(place.ctl(&receive, &["pause"]), format!("{name}was paused already; {waits}"));
     assert_eq!(place.ctl(&receive, &["status"]), format!("{name}{waits}"));
     let send = place.start(&["send", "a", &ticket]);
-    place.wait_for(&send, |status| status["words"] == "paused by the far end");
+    place.wait_for(&send, |status| status["words"] == "paused by the peer");
     assert!(place.ctl(&receive, &["resume"]).starts_with(&format!("{name}resumed; ")));
     let (code, _, said) = send.end();
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("\npaused by the far end\n") && said.contains("\nno longer paused\n"), "{said}");
+    assert!(said.contains("\npaused by the peer\n") && said.contains("\nno longer paused\n"), "{said}");
     assert!(place.ctl(&receive, &["resume"]).starts_with(&format!("{name}was not paused; ")));
     assert!(place.ctl(&receive, &["rate", "5Mbit/s"]).starts_with(&format!("{name}limited to 5 Mbit/s; ")));
     assert!(place.ctl(&receive, &["off"]).starts_with(&format!("{name}all limits and pauses lifted; ")));
@@ -74,7 +74,7 @@ fn a_server_that_is_paused_is_seen_at_the_far_end() {
     let (serve, ticket) = place.listen(&["serve", "photos"]);
     place.ctl(&serve, &["pause"]);
     let get = place.start(&["get", &ticket, "album"]);
-    place.wait_for(&get, |status| status["words"] == "paused by the far end");
+    place.wait_for(&get, |status| status["words"] == "paused by the peer");
     place.ctl(&serve, &["resume"]);
     let (code, _, said) = get.end();
     assert_eq!(code, Some(0), "{said}");

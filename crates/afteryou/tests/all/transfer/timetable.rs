@@ -52,7 +52,7 @@ fn at(hour: i8) -> Zoned {
     date(2026, 11, 18).at(hour, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap()
 }
 
-/// A job in this process, whose far end is the built command.
+/// A job in this process, whose peer is the built command.
 struct Job {
     clock: watch::Sender<Zoned>,
     pace: Pace,

@@ -1,5 +1,6 @@
 //! How far a connection is, seen by the director, the sender's task and the receiver's.
 
+use afteryou_scenario::network::Route;
 use afteryou_scenario::outcome::Totals;
 use afteryou_sim::director::{Id, Remote};
 use std::future::poll_fn;
@@ -22,6 +23,8 @@ static CONTENT: [u8; CHUNK] = [0x5a; CHUNK];
 /// How far a connection is.
 pub(super) struct Course {
     id: Id,
+    /// Its own, between hosts.
+    route: Option<Route>,
     sent: Mutex<Sent>,
     received: AtomicU64,
     /// Bytes written of which the peer has acknowledged everything.
@@ -41,9 +44,10 @@ struct Sent {
 }
 
 impl Course {
-    pub(super) fn new(id: Id, news: mpsc::Sender<Id>) -> Arc<Course> {
+    pub(super) fn new(id: Id, route: Option<Route>, news: mpsc::Sender<Id>) -> Arc<Course> {
         Arc::new(Course {
             id,
+            route,
             sent: Mutex::default(),
             received: AtomicU64::new(0),
             acknowledged: AtomicU64::new(0),
@@ -54,6 +58,10 @@ impl Course {
 
     pub(super) fn id(&self) -> Id {
         self.id
+    }
+
+    pub(super) fn route(&self) -> Option<&Route> {
+        self.route.as_ref()
     }
 
     fn sent(&self) -> MutexGuard<'_, Sent> {

@@ -4,7 +4,9 @@ use super::course::Course;
 use super::Shared;
 use crate::error::Error;
 use crate::net::{Side, Topology};
+use crate::run::ends::Server;
 use crate::run::log::Log;
+use crate::run::quic::Quic;
 use afteryou_utp::{Endpoint, EndpointConfig};
 use socket2::{Domain, Socket, Type};
 use std::collections::BTreeMap;
@@ -84,6 +86,28 @@ impl Listening {
             while let Ok(stream) = endpoint.accept().await {
                 let course = accepted.take(stream.peer_addr());
                 self.read(stream, course);
+            }
+        });
+        Ok(receiver)
+    }
+
+    pub(super) fn quic(self, topology: &Topology, quic: &Quic) -> Result<Receiver, Error> {
+        let address = SocketAddr::new(self.at, 0);
+        let endpoint = self.inside(topology, address, || quic.receiver(address))?;
+        let receiver = Receiver::new(self.address(address, endpoint.address())?);
+        let (accepted, runtime) = (receiver.clone(), self.shared.runtime.clone());
+        let listening = Arc::new(self);
+        runtime.spawn(async move {
+            while let Some(incoming) = endpoint.incoming().await {
+                let (listening, accepted) = (Arc::clone(&listening), accepted.clone());
+                // A handshake takes a round trip, and others begin meanwhile.
+                tokio::spawn(async move {
+                    let Ok(connection) = incoming.await else { return };
+                    let course = accepted.take(connection.remote_address());
+                    while let Ok(stream) = connection.accept_uni().await {
+                        listening.read(stream, course.clone());
+                    }
+                });
             }
         });
         Ok(receiver)

@@ -131,7 +131,7 @@ impl Tcp {
             Ok((port, socket.try_clone()?))
         };
         let (port, probe) = prepare().map_err(|source| Error::Socket { address: from, source })?;
-        flow.receiver.expect(port, course);
+        flow.expect(port, course);
         let begin = {
             let (course, shared) = (Arc::clone(course), flow.shared.clone());
             let (name, to, probe) = (flow.spec.name.clone(), flow.receiver.address, probe.try_clone());

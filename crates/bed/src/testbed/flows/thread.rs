@@ -1,10 +1,11 @@
 //! The director's thread.
 
-use super::Directable;
+use super::{Counted, Directable};
 use crate::error::Error;
 use crate::net::Namespace;
+use crate::run::log::Timing;
 use afteryou_base::{Span, Time};
-use afteryou_scenario::outcome::Totals;
+use afteryou_scenario::outcome::{Run, Totals};
 use afteryou_scenario::{Network, Scenario, Traffic};
 use afteryou_sim::director::{Dial, Director, Id, Opening};
 use nix::sys::prctl::set_timerslack;
@@ -19,7 +20,7 @@ const LOOK: Span = Span::from_millis(50);
 
 /// The director's thread at work.
 pub(in crate::testbed) struct Directed<'scope> {
-    thread: ScopedJoinHandle<'scope, Result<Vec<Ended>, Error>>,
+    thread: ScopedJoinHandle<'scope, Result<(Vec<Ended>, Run), Error>>,
     /// Every flow of a given size has been received.
     is_finished: Arc<AtomicBool>,
 }
@@ -37,8 +38,11 @@ pub(in crate::testbed) struct Direction<'a> {
     pub(in crate::testbed) scenario: &'a Scenario,
     pub(in crate::testbed) network: &'a Network,
     pub(in crate::testbed) senders: &'a Namespace,
+    pub(in crate::testbed) timing: Timing,
     /// By flow.
     pub(in crate::testbed) flows: Arc<BTreeMap<usize, Directable>>,
+    /// The flows that are measured alone.
+    pub(in crate::testbed) counted: BTreeMap<usize, Counted>,
     pub(in crate::testbed) news: mpsc::Receiver<Id>,
     pub(in crate::testbed) over: Arc<AtomicBool>,
 }
@@ -62,14 +66,14 @@ impl<'scope> Directed<'scope> {
         self.is_finished.load(Ordering::Relaxed)
     }
 
-    /// Waits for the thread and returns what the flows came to.
-    pub(in crate::testbed) fn join(self) -> Result<Vec<Ended>, Error> {
+    /// Waits for the thread and returns what the flows came to, and what was measured of them.
+    pub(in crate::testbed) fn join(self) -> Result<(Vec<Ended>, Run), Error> {
         self.thread.join().map_err(|_| Error::Crashed)?
     }
 }
 
-fn direct(direction: &Direction<'_>, is_finished: &AtomicBool) -> Result<Vec<Ended>, Error> {
-    let Direction { scenario, network, senders, flows, news, over } = direction;
+fn direct(direction: &Direction<'_>, is_finished: &AtomicBool) -> Result<(Vec<Ended>, Run), Error> {
+    let Direction { scenario, network, senders, timing, flows, counted, news, over } = direction;
     senders.enter()?;
     // Timers may otherwise be bundled with others that are 50 µs away.
     let _ = set_timerslack(1_000);
@@ -78,13 +82,12 @@ fn direct(direction: &Direction<'_>, is_finished: &AtomicBool) -> Result<Vec<End
         .filter(|(_, flow)| matches!(flow.spec.traffic, Traffic::Size(_)))
         .map(|(flow, _)| *flow)
         .collect();
-    let Some(timing) = flows.values().next().map(|flow| flow.shared.timing) else {
-        is_finished.store(true, Ordering::Relaxed);
-        return Ok(Vec::new());
-    };
-    let dialed = Arc::clone(flows);
-    let dial: Dial = Rc::new(move |opening: Opening| dialed[&opening.flow].dial(opening));
-    let mut director = Director::new(scenario, network, flows.keys().copied(), &dial)?;
+    let (dialed, counted) = (Arc::clone(flows), counted.clone());
+    let dial: Dial = Rc::new(move |opening: Opening<'_>| match dialed.get(&opening.flow) {
+        Some(flow) => flow.dial(opening),
+        None => Box::new(counted[&opening.flow].clone()),
+    });
+    let mut director = Director::new(scenario, network, &dial)?;
     while !over.load(Ordering::Relaxed) {
         director.advance(timing.clock.now());
         let is_done = sized.iter().all(|flow| director.stopped(*flow).is_some());
@@ -96,9 +99,12 @@ fn direct(direction: &Direction<'_>, is_finished: &AtomicBool) -> Result<Vec<End
             director.look(timing.clock.now(), id);
         }
     }
+    // The last window may end with the run.
+    director.advance(timing.clock.now().min(Time::ZERO + scenario.duration.0));
     let ended = |flow: &usize| {
         let (started, stopped) = (director.started(*flow), director.stopped(*flow));
         Some(Ended { flow: *flow, started, stopped, totals: director.totals(*flow)? })
     };
-    Ok(flows.keys().filter_map(ended).collect())
+    let ended = flows.keys().filter_map(ended).collect();
+    Ok((ended, director.finish()))
 }

@@ -35,7 +35,7 @@ async fn a_wrong_secret_is_refused_with_a_clear_sentence() {
     ticket.secret = Secret::new(bytes);
     let error = dialer(&ticket).dial().await.unwrap_err();
     assert!(matches!(error, DialError::Refused { .. }), "{error}");
-    assert!(error.to_string().contains("the far end refused this ticket: "), "{error}");
+    assert!(error.to_string().contains("the peer refused this ticket: "), "{error}");
     assert_eq!(listening.sessions(), 0);
 }
 

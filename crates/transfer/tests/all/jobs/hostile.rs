@@ -86,7 +86,7 @@ impl Raw {
         Some(stream)
     }
 
-    /// The reason with which the other side closes.
+    /// The reason with which the peer closes.
     async fn closed(&self) -> String {
         reason(timeout(SOON, self.connection.closed()).await.expect("closed"))
     }

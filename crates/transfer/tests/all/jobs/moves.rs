@@ -327,7 +327,7 @@ async fn whoever_gets_is_told_what_failed_and_what_was_left_out() {
     pace.set(afteryou_transfer::pace::Owner::User, limit(2_000_000));
     let job = tokio::spawn(get(far.dialer(), Vec::new(), pair.store(), options));
     events.until_moved(100_000).await;
-    // Either may be the first that the other side has looked for.
+    // Either may be the first that the peer has looked for.
     let gone = if events.has_moved_of("a") { "b" } else { "a" };
     std::fs::remove_file(pair.from().join(gone)).unwrap();
     pace.set(afteryou_transfer::pace::Owner::User, afteryou_transfer::pace::Limit::NONE);

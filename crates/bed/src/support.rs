@@ -1,15 +1,19 @@
 //! Settings that the bed does not support yet, each with its key.
 //!
-//! The bed has uTP and bare UDP over one link with two directions.
+//! The relay has uTP, QUIC and bare UDP over one link with two directions. The testbed has everything else, on Linux.
 
+#[cfg(target_os = "linux")]
+use crate::quic_packet::PAYLOADS;
 use afteryou_scenario::support::Unsupported;
+#[cfg(target_os = "linux")]
+use afteryou_scenario::{Algorithm, Record};
 use afteryou_scenario::{Elements, Flow, Gaps, Scenario, Traffic};
 
-/// Can a checked scenario be run on real sockets?
+/// Can a checked scenario be run over the relay?
 ///
 /// # Errors
 /// Everything in it that cannot, in the order of the file's sections.
-pub fn supports(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+pub fn by_relay(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
     let mut reasons = Vec::new();
     if scenario.has_named_links() {
         reasons.push(Unsupported::new("link", not_yet("an experiment of named links ([[link]])")));
@@ -32,14 +36,11 @@ pub fn supports(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
             reasons.push(Unsupported::new(format!("{key}.{element}"), not_yet(&format!("{key}.{element}"))));
         }
     }
-    reasons.extend(scenario.flow.iter().flat_map(of_flow));
-    match reasons.is_empty() {
-        true => Ok(()),
-        false => Err(reasons),
-    }
+    reasons.extend(scenario.flow.iter().flat_map(of_flow_by_relay));
+    answer(reasons)
 }
 
-fn of_flow(flow: &Flow) -> Vec<Unsupported> {
+fn of_flow_by_relay(flow: &Flow) -> Vec<Unsupported> {
     let transport = &flow.transport.0;
     let traffic = match flow.traffic {
         Traffic::Chunk(_) => Some("traffic in chunks"),
@@ -63,6 +64,63 @@ fn of_flow(flow: &Flow) -> Vec<Unsupported> {
         .collect()
 }
 
+/// Can a checked scenario be run in the testbed?
+///
+/// # Errors
+/// Everything in it that cannot, in the order of the file's sections.
+#[cfg(target_os = "linux")]
+pub fn by_testbed(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+    let of_senders = [Record::Senders, Record::Events].iter().any(|record| scenario.record.contains(record));
+    let record = of_senders.then(|| {
+        let reason = "senders and events are not recorded with real packets, whose kernel does not report them: record queues and \
+                      losses, or use afteryou sim";
+        Unsupported::new("record", reason)
+    });
+    let reasons: Vec<_> =
+        record.into_iter().chain(scenario.flow.iter().flat_map(of_flow_in_testbed)).collect();
+    answer(reasons)
+}
+
+#[cfg(target_os = "linux")]
+fn of_flow_in_testbed(flow: &Flow) -> Vec<Unsupported> {
+    let is_tcp = flow.transport.kind() == "tcp";
+    let skew = flow.transport.0.params.keys().filter(|name| *name == "skew");
+    let skew = skew.map(|name| (format!("transport.{name}"), "a clock that runs faster"));
+    let controller = flow.controller.iter().filter(|controller| is_tcp && !is_the_kernels(controller));
+    let controller =
+        controller.map(|_| ("controller".to_owned(), "parameters of the kernel's congestion control"));
+    let is_odd = flow.transport.kind() == "quic"
+        && flow.packet.is_some_and(|packet| !PAYLOADS.contains(&packet.payload.bytes()));
+    let packet = is_odd.then(|| {
+        let (least, most) = (PAYLOADS.start(), PAYLOADS.end());
+        let reason = format!(
+            "packets of QUIC carry {least} to {most} bytes here (flow {:?}): use such a payload, or leave it out",
+            flow.name
+        );
+        Unsupported::of_flow(flow, "packet", reason)
+    });
+    let all = skew.chain(controller);
+    all.map(|(key, what)| Unsupported::of_flow(flow, key, not_yet(&format!("{what} (flow {:?})", flow.name))))
+        .chain(packet)
+        .collect()
+}
+
+/// Does the kernel have this congestion control's parameters? Its CUBIC has a HyStart and a Reno-friendly region of its own.
+#[cfg(target_os = "linux")]
+fn is_the_kernels(controller: &Algorithm) -> bool {
+    let is_own = |(name, value): (&String, &String)| {
+        controller.kind == "cubic" && ["hystart", "friendly"].contains(&name.as_str()) && value == "linux"
+    };
+    controller.params.iter().all(is_own)
+}
+
+fn answer(reasons: Vec<Unsupported>) -> Result<(), Vec<Unsupported>> {
+    match reasons.is_empty() {
+        true => Ok(()),
+        false => Err(reasons),
+    }
+}
+
 fn not_yet(what: &str) -> String {
     format!("{what} is not done with real packets yet: use afteryou sim")
 }
@@ -75,7 +133,7 @@ mod tests {
     fn keys(text: &str) -> Vec<String> {
         let text = format!("duration = \"9 s\"\n[link]\nrate = \"1 Mbit/s\"\nbuffer = \"9 packets\"\n{text}");
         let experiment = Experiment::parse(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
-        let reasons = supports(&experiment.runs(None, None).unwrap()[0].scenario).err().unwrap_or_default();
+        let reasons = by_relay(&experiment.runs(None, None).unwrap()[0].scenario).err().unwrap_or_default();
         reasons.into_iter().map(|reason| reason.key).collect()
     }
 

@@ -1,0 +1,163 @@
+//! Runs the scenarios and prints the table.
+
+use afteryou_base::{Span, Time};
+use afteryou_bed::run::Options;
+use afteryou_bed::testbed;
+use afteryou_scenario::passage::{Fate, Passage};
+use afteryou_scenario::{Experiment, Scenario};
+use std::process::ExitCode;
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// A silence of the link that counts as a stall.
+const STALL: Span = Span::from_millis(100);
+/// Programs end this long before the run, s.
+const END: u64 = 2;
+
+/// A sender under test.
+#[derive(Clone, Copy)]
+enum Sender {
+    /// The real one.
+    Libutp,
+    /// Ours, with the recovery of libutp.
+    OursLikeLibutp,
+    /// Ours.
+    Ours,
+}
+
+const SENDERS: [Sender; 3] = [Sender::Libutp, Sender::OursLikeLibutp, Sender::Ours];
+
+impl Sender {
+    fn name(self) -> &'static str {
+        match self {
+            Sender::Libutp => "the real libutp",
+            Sender::OursLikeLibutp => "our uTP, libutp's recovery",
+            Sender::Ours => "our uTP",
+        }
+    }
+
+    /// The keys of its flow.
+    fn keys(self, peer: &str) -> String {
+        let ours = |transport: &str| format!("controller = \"libutp\"\ntransport = {transport}\n");
+        match self {
+            Sender::Libutp => format!(
+                "traffic = {{ command = [{peer:?}, \"send\", \"{{peer}}:4000\"], \
+                 server = [{peer:?}, \"receive\", \"{{own}}:4000\"] }}\n"
+            ),
+            Sender::OursLikeLibutp => {
+                ours("{ kind = \"utp\", recovery = \"libutp\", ack = \"every packet\" }")
+            }
+            Sender::Ours => ours("\"utp\""),
+        }
+    }
+}
+
+/// What is measured of the first flow.
+#[derive(Default)]
+struct Figures {
+    bytes: u64,
+    others: u64,
+    stalls: u32,
+    longest: Span,
+    last: Option<Time>,
+}
+
+impl Figures {
+    fn see(&mut self, passage: &Passage<'_>, window: [Time; 2]) {
+        let is_in = passage.at >= window[0] && passage.at < window[1];
+        if passage.is_reply || passage.fate != Fate::Sent || !is_in {
+            return;
+        }
+        if passage.flow > 0 {
+            self.others += u64::from(passage.size);
+            return;
+        }
+        self.bytes += u64::from(passage.size);
+        let silence = passage.at.since(self.last.unwrap_or(window[0]));
+        self.stalls += u32::from(silence > STALL);
+        self.longest = self.longest.max(silence);
+        self.last = Some(passage.at);
+    }
+}
+
+/// Measures as the command line says.
+pub fn main() -> ExitCode {
+    if let Err(error) = testbed::ready() {
+        println!("SKIPPED: {error}");
+        return ExitCode::SUCCESS;
+    }
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Failure> {
+    let (peer, seconds) = arguments()?;
+    println!("| sender | scenario | utilisation % | stalls a minute | longest s | part beside CUBIC % |");
+    println!("|---|---|--:|--:|--:|--:|");
+    for (rtt, rate) in [(2, 2), (6, 2), (6, 4), (20, 2)] {
+        for sender in SENDERS {
+            let link = format!("rate = \"{rate} Mbit/s\"\nbuffer = \"1000 packets\"\nqueue = \"fq_codel\"\n");
+            let words = format!("FQ-CoDel, {rate} Mbit/s, {rtt} ms");
+            row(&words, sender, &scenario(&link, &flow(sender, &peer, rtt, seconds), seconds)?, seconds)?;
+        }
+    }
+    for sender in SENDERS {
+        let link = "rate = \"10 Mbit/s\"\nbuffer = \"1000 packets\"\nqueue = { kind = \"pie\", preset = \"linux-3.17\" }\n";
+        let cubic = "[[flow]]\nname = \"cubic\"\ncontroller = \"cubic\"\nrtt = \"60 ms\"\n";
+        let flows = flow(sender, &peer, 60, seconds) + cubic;
+        row("PIE, 10 Mbit/s, 60 ms, CUBIC", sender, &scenario(link, &flows, seconds)?, seconds)?;
+    }
+    Ok(())
+}
+
+fn arguments() -> Result<(String, u64), Failure> {
+    let mut arguments = std::env::args().skip(1);
+    let peer = arguments.next().ok_or("name the program utp_peer: see the head of this file")?;
+    match (arguments.next().as_deref(), arguments.next()) {
+        (None, _) => Ok((peer, 60)),
+        (Some("--seconds"), Some(seconds)) => Ok((peer, seconds.parse()?)),
+        (Some(other), _) => Err(format!("unknown argument {other}: see the head of this file").into()),
+    }
+}
+
+fn flow(sender: Sender, peer: &str, rtt: u32, seconds: u64) -> String {
+    let packet = "packet = { payload = \"1382 B\", overhead = \"48 B\" }";
+    let keys = sender.keys(peer);
+    format!("[[flow]]\nname = \"utp\"\nrole = \"background\"\nrtt = \"{rtt} ms\"\nstop = \"{seconds} s\"\n{packet}\n{keys}")
+}
+
+fn scenario(link: &str, flows: &str, seconds: u64) -> Result<Scenario, Failure> {
+    let duration = seconds + END;
+    let text = format!("duration = \"{duration} s\"\n[link]\n{link}{flows}");
+    let experiment = Experiment::parse(&text, "libutp.toml", &[])?;
+    Ok(experiment.runs(None, Some(1))?.pop().ok_or("a file without a run")?.scenario)
+}
+
+/// Runs and prints a row.
+fn row(words: &str, sender: Sender, scenario: &Scenario, seconds: u64) -> Result<(), Failure> {
+    let mut figures = Figures::default();
+    let window = [END, seconds].map(|s| Time::ZERO + Span::from_secs(s));
+    let mut see = |passage: &Passage<'_>| figures.see(passage, window);
+    let outcome = testbed::tapped(scenario, &Options::default(), &mut |_| true, Some(&mut see))?;
+    let late =
+        if outcome.run.lateness.is_some_and(|late| late.spoiled()) { " (the host was too slow)" } else { "" };
+    let measured_s = (seconds - END) as f64;
+    let capacity = scenario.link.rate.bytes_per_second() as f64 * measured_s;
+    let share = match figures.others {
+        0 => "–".to_owned(),
+        others => format!("{:.1}", figures.bytes as f64 / (figures.bytes + others) as f64 * 100.0),
+    };
+    println!(
+        "| {}{late} | {words} | {:.1} | {:.1} | {:.2} | {share} |",
+        sender.name(),
+        (figures.bytes + figures.others) as f64 / capacity * 100.0,
+        f64::from(figures.stalls) / measured_s * 60.0,
+        figures.longest.as_secs_f64(),
+    );
+    Ok(())
+}

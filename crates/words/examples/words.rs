@@ -1,0 +1,29 @@
+//! Prints how the project's prose keeps its rules, one line for each group, and with the name of a group its sentences.
+//!
+//! ```sh
+//! cargo run -p afteryou-words --example words -- [README | book | help | error | doc]
+//! ```
+
+use afteryou_words::{check, Error, GROUPS};
+use std::path::Path;
+
+fn main() -> Result<(), Error> {
+    let shown = std::env::args().nth(1);
+    println!("{:<20} {:>9} {:>12} {:>8}", "group", "sentences", "long", "excluded");
+    for group in GROUPS {
+        let report = check(Path::new("."), *group)?;
+        let (long, excluded) = (report.long.len(), report.excluded.len());
+        let percent = report.long_percent();
+        println!("{:<20} {:>9} {long:>5} {percent:>4.1} % {excluded:>8}", group.name(), report.sentences);
+        if shown.as_ref().is_none_or(|shown| !group.name().contains(shown.as_str())) {
+            continue;
+        }
+        for finding in &report.long {
+            println!("  {} words, {}: {}", finding.words, finding.file, finding.sentence);
+        }
+        for finding in &report.excluded {
+            println!("  {:?}, {}: {}", finding.phrase.unwrap_or_default(), finding.file, finding.sentence);
+        }
+    }
+    Ok(())
+}

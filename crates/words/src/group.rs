@@ -1,0 +1,93 @@
+//! The project's texts by kind.
+
+use crate::error::Error;
+use crate::{markdown, rust};
+use std::path::{Path, PathBuf};
+
+/// A kind of texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// README.md.
+    Readme,
+    /// The pages of the book.
+    Book,
+    /// The manual pages, which are made from the help.
+    Help,
+    /// Error messages of the crates.
+    Errors,
+    /// Doc comments of the crates, public and private.
+    DocComments,
+}
+
+/// All of them.
+pub const GROUPS: &[Group] = &[Group::Readme, Group::Book, Group::Help, Group::Errors, Group::DocComments];
+
+/// A file's running text.
+pub struct Text {
+    /// Relative to the project's root.
+    pub file: String,
+    /// Paragraph by paragraph.
+    pub paragraphs: Vec<String>,
+}
+
+impl Group {
+    /// Returns the group's name for tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Group::Readme => "README",
+            Group::Book => "book",
+            Group::Help => "help and man pages",
+            Group::Errors => "error messages",
+            Group::DocComments => "doc comments",
+        }
+    }
+
+    /// Reads the group's files in the order of their names.
+    pub(crate) fn texts(self, root: &Path) -> Result<Vec<Text>, Error> {
+        let files = match self {
+            Group::Readme => vec![root.join("README.md")],
+            Group::Book => files(&root.join("docs/src"), "md")?,
+            Group::Help => files(&root.join("docs/man"), "1")?,
+            Group::Errors | Group::DocComments => files(&root.join("crates"), "rs")?,
+        };
+        files.iter().map(|path| self.text(root, path)).collect()
+    }
+
+    fn text(self, root: &Path, path: &Path) -> Result<Text, Error> {
+        let content =
+            std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+        let paragraphs = match self {
+            Group::Readme | Group::Book => markdown::paragraphs(&content),
+            Group::Help => manual(&content),
+            Group::DocComments => rust::doc_comments(&content),
+            Group::Errors => rust::error_messages(&content)
+                .map_err(|source| Error::Parse { path: path.to_owned(), source })?,
+        };
+        let file = path.strip_prefix(root).unwrap_or(path).display().to_string();
+        Ok(Text { file, paragraphs })
+    }
+}
+
+/// The lines of text of a manual page. Each option's help is a line.
+fn manual(content: &str) -> Vec<String> {
+    let text = content.lines().filter(|line| !line.starts_with(['.', '\'']));
+    text.map(|line| line.replace("\\fB", "").replace("\\fI", "").replace("\\fR", "").replace('\\', ""))
+        .collect()
+}
+
+/// The files below a folder whose names end in `.extension`. Programs and tests of crates are code, too; build output is not.
+fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Error> {
+    let unreadable = |source| Error::Read { path: folder.to_owned(), source };
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let is_other = path.file_name().is_some_and(|name| name == "tests" || name == "target");
+        if path.is_dir() && !is_other {
+            found.extend(files(&path, extension)?);
+        } else if path.extension().is_some_and(|found| found == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}

@@ -1,0 +1,78 @@
+//! Checks of the project's prose: sentences that are too long, and phrases that the rules of prose exclude.
+//!
+//! # Model
+//! A *group* is a set of files of one kind: README, book, help and man pages, error messages, doc comments. Each file is read as
+//! paragraphs: running text without code blocks, tables and headings. A paragraph is split into sentences. A sentence has a number
+//! of words; a piece of inline code counts as one word.
+//!
+//! # Rules
+//! CONTRIBUTING.md, "Prose". At most 2 % of a group's sentences have more than [`LONGEST`] words, and none has a phrase of the
+//! list in `rules.rs`.
+//!
+//! # Not implemented
+//! Tables are not read: a cell is rarely a sentence. A full stop ends a sentence only if a capital letter follows, so "1.5 s" and
+//! "e.g. this" end none.
+
+mod error;
+mod group;
+mod markdown;
+mod rules;
+mod rust;
+mod sentence;
+
+pub use error::Error;
+pub use group::{Group, GROUPS};
+pub use rules::{excluded, LONGEST};
+
+use std::path::Path;
+
+/// A sentence that breaks a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The file, relative to the project's root.
+    pub file: String,
+    /// The sentence, inline code as `code`.
+    pub sentence: String,
+    /// Its words.
+    pub words: usize,
+    /// The excluded phrase in it, if there is one.
+    pub phrase: Option<&'static str>,
+}
+
+/// What the check of a group found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Sentences read.
+    pub sentences: usize,
+    /// Those with more words than allowed.
+    pub long: Vec<Finding>,
+    /// Those with an excluded phrase.
+    pub excluded: Vec<Finding>,
+}
+
+impl Report {
+    /// Returns the part of sentences that are too long, %.
+    pub fn long_percent(&self) -> f64 {
+        100.0 * self.long.len() as f64 / self.sentences.max(1) as f64
+    }
+}
+
+/// Reads a group of the project at `root` and returns its sentences that break a rule.
+///
+/// # Errors
+/// A file that cannot be read, or Rust source that cannot be parsed.
+pub fn check(root: &Path, group: Group) -> Result<Report, Error> {
+    let mut report = Report::default();
+    for text in group.texts(root)? {
+        for sentence in text.paragraphs.iter().flat_map(|paragraph| sentence::split(paragraph)) {
+            report.sentences += 1;
+            let words = sentence::words(sentence);
+            let phrase = excluded(sentence);
+            let finding =
+                || Finding { file: text.file.clone(), sentence: sentence.to_owned(), words, phrase };
+            report.long.extend((words > LONGEST).then(finding));
+            report.excluded.extend(phrase.map(|_| finding()));
+        }
+    }
+    Ok(report)
+}

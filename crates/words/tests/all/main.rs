@@ -1,0 +1,3 @@
+//! The project's prose keeps its rules.
+
+mod prose;

@@ -1,0 +1,27 @@
+//! Each group of texts keeps the rules of prose.
+
+use afteryou_words::{check, Group};
+use std::path::Path;
+
+fn keeps_the_rules(group: Group) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let report = check(root, group).unwrap();
+    assert!(report.sentences > 20, "only {} sentences were found", report.sentences);
+    assert!(report.excluded.is_empty(), "{:#?}", report.excluded);
+    assert!(report.long_percent() <= 2.0, "{:.1} % are too long: {:#?}", report.long_percent(), report.long);
+}
+
+#[test]
+fn the_readme_keeps_the_rules_of_prose() {
+    keeps_the_rules(Group::Readme);
+}
+
+#[test]
+fn help_and_manual_pages_keep_the_rules_of_prose() {
+    keeps_the_rules(Group::Help);
+}
+
+#[test]
+fn error_messages_keep_the_rules_of_prose() {
+    keeps_the_rules(Group::Errors);
+}
