@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The peer: any connection that comes in, read to its end.
     let far = Endpoint::bind("127.0.0.1:0".parse()?, EndpointConfig::background())?;
-    let address = far.local_addr();
+    let address = far.local_addr()?;
     let receiver = tokio::spawn(async move {
         let mut received = Vec::new();
         far.accept().await?.read_to_end(&mut received).await?;

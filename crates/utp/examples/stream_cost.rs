@@ -100,7 +100,7 @@ mod measure {
     pub(super) fn run(workers: usize, bytes: u64, mbit: Option<u64>) -> Run {
         let [sending, receiving] = ["send", "recv"].map(|name| runtime(name, workers));
         let receiver = receiving.block_on(async { bind(mbit) });
-        let to = receiver.local_addr();
+        let to = receiver.local_addr().expect("open");
         let sender = sending.block_on(async { bind(mbit) });
         let reading = receiving.spawn(async move {
             let mut stream = receiver.accept().await.expect("an endpoint that is open accepts");

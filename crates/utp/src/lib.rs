@@ -16,7 +16,7 @@ pub mod rto;
 pub mod sack;
 
 pub use config::Config;
-pub use connection::{Connection, Outgoing, SocketShare, Statistics};
+pub use connection::{Connection, Event, Outgoing, SocketShare, Statistics};
 pub use endpoint::{Endpoint, EndpointConfig, EndpointStatistics, Monitor, Stream};
 pub use error::Error;
 pub use recovery::Recovery;

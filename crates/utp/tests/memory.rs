@@ -159,7 +159,7 @@ async fn vanish(config: EndpointConfig, peers: u16, most_s: u64) {
     let config = EndpointConfig { max_connections: 2 * usize::from(peers), ..config };
     let endpoint = Endpoint::bind((Ipv4Addr::LOCALHOST, 0).into(), config).unwrap();
     let before = HELD.get();
-    let to = endpoint.local_addr();
+    let to = endpoint.local_addr().unwrap();
     let application = tokio::spawn(async move {
         let mut readers = Vec::new();
         while readers.len() < usize::from(peers) {
@@ -214,7 +214,7 @@ async fn strangers_that_leave_gaps_hold_no_more_than_the_budget() {
         config.memory = BUDGET;
         let endpoint = Endpoint::bind((Ipv4Addr::LOCALHOST, 0).into(), config).unwrap();
         let before = HELD.get();
-        let strangers = Peer::new(endpoint.local_addr()).await;
+        let strangers = Peer::new(endpoint.local_addr().unwrap()).await;
         let (mut streams, payload) = (Vec::new(), vec![1; len]);
         for id in (0..600).step_by(2) {
             let connecting = timeout(Duration::from_secs(30), strangers.connect(id));

@@ -19,7 +19,7 @@ fn adapted(mut config: EndpointConfig) -> EndpointConfig {
 pub fn receive(config: EndpointConfig) -> anyhow::Result<(u64, Duration)> {
     work::run(async move {
         let endpoint = Endpoint::bind(work::here(), adapted(config))?;
-        work::announce(endpoint.local_addr());
+        work::announce(endpoint.local_addr()?);
         let mut stream = endpoint.accept().await?;
         let result = work::read(&mut stream).await?;
         drop(stream);

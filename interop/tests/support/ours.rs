@@ -63,7 +63,7 @@ pub fn families() -> Vec<IpAddr> {
 
 /// Connects the endpoint with a libutp that does `job`.
 pub async fn open(endpoint: &Endpoint, opens: Opens, mut job: Job) -> (Stream, Handle) {
-    job.options.bind = endpoint.local_addr().ip();
+    job.options.bind = endpoint.local_addr().unwrap().ip();
     let opened = async {
         match opens {
             Opens::Ours => {
@@ -71,7 +71,7 @@ pub async fn open(endpoint: &Endpoint, opens: Opens, mut job: Job) -> (Stream, H
                 (endpoint.connect(peer.local_addr()).await.unwrap(), peer)
             }
             Opens::Libutp => {
-                let peer = LibutpPeer::connect(endpoint.local_addr(), job).unwrap();
+                let peer = LibutpPeer::connect(endpoint.local_addr().unwrap(), job).unwrap();
                 (endpoint.accept().await.unwrap(), peer)
             }
         }

@@ -14,7 +14,7 @@ pub(crate) trait Client: Send + Sync + 'static {
     type Stream: AsyncWrite + Unpin + Send + Sync;
 
     /// Returns the address of its socket.
-    fn address(&self) -> SocketAddr;
+    fn address(&self) -> io::Result<SocketAddr>;
 
     /// Returns the time on its controller's clock.
     fn now(&self) -> Time;
@@ -32,7 +32,7 @@ pub(crate) trait Server: Send + Sync + 'static {
     type Stream: AsyncRead + Unpin + Send;
 
     /// Returns the address at which it listens.
-    fn address(&self) -> SocketAddr;
+    fn address(&self) -> io::Result<SocketAddr>;
 
     /// Accepts a connection.
     fn accept(&self) -> impl Future<Output = io::Result<(Self::Stream, Watched)>> + Send;

@@ -135,8 +135,8 @@ pub(crate) struct Receiver {
 impl Client for Sender {
     type Stream = Outgoing;
 
-    fn address(&self) -> SocketAddr {
-        self.address
+    fn address(&self) -> io::Result<SocketAddr> {
+        Ok(self.address)
     }
 
     fn now(&self) -> Time {
@@ -166,8 +166,8 @@ impl Receiver {
 impl Server for Receiver {
     type Stream = Incoming;
 
-    fn address(&self) -> SocketAddr {
-        self.address
+    fn address(&self) -> io::Result<SocketAddr> {
+        Ok(self.address)
     }
 
     async fn accept(&self) -> io::Result<(Incoming, Watched)> {

@@ -127,7 +127,7 @@ fn open_flows(
                 let observers = observers.map(|all| (i, all));
                 let places = [Place::on_loopback(), Place::on_loopback()];
                 let ends = transfer::Ends::open(flow, &source, part.scenario.seed, observers, places)?;
-                let server = ends.server_addr();
+                let server = ends.server_addr()?;
                 (Ends::Transfer(Box::new(ends)), server)
             }
         };

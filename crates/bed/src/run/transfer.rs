@@ -65,11 +65,12 @@ impl Ends {
     }
 
     /// Where the server listens.
-    pub(crate) fn server_addr(&self) -> SocketAddr {
-        match &self.pair {
+    pub(crate) fn server_addr(&self) -> Result<SocketAddr, Error> {
+        let address = match &self.pair {
             Pair::Utp(_, server) => Server::address(server),
             Pair::Quic(ends) => ends.1.address(),
-        }
+        };
+        address.map_err(|error| failed(&self.flow, error))
     }
 
     /// Runs the transfer through `front`; none if it was cut off, so that there is nothing to compare.

@@ -59,7 +59,7 @@ fn connection(flow: &Flow) -> Result<Config, Error> {
 impl Client for Endpoint {
     type Stream = Stream;
 
-    fn address(&self) -> SocketAddr {
+    fn address(&self) -> io::Result<SocketAddr> {
         self.local_addr()
     }
 
@@ -81,7 +81,7 @@ impl Client for Endpoint {
 impl Server for Endpoint {
     type Stream = Stream;
 
-    fn address(&self) -> SocketAddr {
+    fn address(&self) -> io::Result<SocketAddr> {
         self.local_addr()
     }
 

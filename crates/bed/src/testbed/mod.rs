@@ -274,7 +274,7 @@ impl Opening<'_> {
         let source = self.options.sources.get(&flow.name).cloned().unwrap_or(Source::Made);
         let observers = self.observers.map(|all| (index, all));
         let ends = transfer::Ends::open(flow, &source, self.seed, observers, places)?;
-        let server = ends.server_addr();
+        let server = ends.server_addr()?;
         Ok(Ends::Transfer(Box::new(ends), server))
     }
 

@@ -182,7 +182,8 @@ fn background_packets_are_marked_lower_effort_and_foreground_packets_are_not() {
                 let wide = Link::new(Rate::from_mbit(100), Buffer::Packets(1000));
                 let mut relay = Config::new(1);
                 let link = relay.add_link(afteryou_bed::relay::Link::of_scenario("l", &wide, 1).unwrap());
-                let flow = relay.add_flow(link, server.local_addr(), afteryou_base::Span::from_millis(2));
+                let flow =
+                    relay.add_flow(link, server.local_addr().unwrap(), afteryou_base::Span::from_millis(2));
                 let relay = Relay::start(relay, Clock::start()).unwrap();
                 let mut stream = client.connect(relay.front(flow)).await.unwrap();
                 stream.write_all(&[1; 50_000]).await.unwrap();

@@ -80,16 +80,22 @@ impl Connection {
         if resends == 0 {
             self.take_rtt(now.since(self.timers.started()));
         }
-        self.state = State::Connected;
         self.receiver = super::receiver_of(&self.config, packet.header.seq_nr.wrapping_sub(1));
         self.note_peer(stamp, packet);
         self.show_long_sack = false;
-        self.congestion.start(now);
+        self.open(now);
         // Tells the peer that its answer has arrived, so that it may speak first.
         self.receiver.acknowledge_now(now);
+        self.timers.confirm(now, self.rto.get());
+    }
+
+    /// The handshake is complete.
+    fn open(&mut self, now: Time) {
+        self.state = State::Connected;
+        self.congestion.start(now);
         self.timers.connected(now);
         self.watch_peer(now);
-        self.timers.confirm(now, self.rto.get());
+        self.reported.opened = true;
     }
 
     fn handle_established(&mut self, now: Time, stamp: Option<Time>, packet: &Packet<'_>, kind: Kind) {
@@ -97,10 +103,7 @@ impl Connection {
             return;
         }
         if self.state == State::SynReceived {
-            self.state = State::Connected;
-            self.congestion.start(now);
-            self.timers.connected(now);
-            self.watch_peer(now);
+            self.open(now);
         }
         self.timers.heard();
         self.liveness.heard(now);

@@ -7,7 +7,8 @@
 //! After every call that changes the connection ([`handle`](Connection::handle),
 //! [`handle_deadline`](Connection::handle_deadline), [`write`](Connection::write), [`read`](Connection::read),
 //! [`finish`](Connection::finish), …) call [`poll_transmit`](Connection::poll_transmit) until it returns `false`, then
-//! [`deadline`](Connection::deadline), and come back by then.
+//! [`deadline`](Connection::deadline), and come back by then. [`poll_event`](Connection::poll_event) says what the application may do
+//! next; the example `event_loop` is a program around it, with threads and with mio.
 //!
 //! # States
 //! ```text
@@ -19,6 +20,7 @@
 //! The two directions end independently (half-close).
 
 pub mod bit_ring;
+mod events;
 pub(crate) mod farewell;
 pub(crate) mod flight_limit;
 mod input;
@@ -30,6 +32,7 @@ pub mod scoreboard;
 pub mod send_buffer;
 mod timers;
 
+pub use events::Event;
 pub use flight_limit::SocketShare;
 pub use output::Outgoing;
 
@@ -99,6 +102,7 @@ pub struct Connection {
     rto: Rto,
     timers: timers::Timers,
     liveness: liveness::Liveness,
+    reported: events::Reported,
     statistics: Statistics,
 }
 
@@ -224,6 +228,7 @@ impl Connection {
             rto: Rto::new(config.min_rto),
             timers: timers::Timers::default(),
             liveness: liveness::Liveness::default(),
+            reported: events::Reported::default(),
             statistics: Statistics::default(),
             config,
         }
@@ -320,15 +325,17 @@ impl Connection {
     pub fn write(&mut self, data: &[u8]) -> Result<usize, Error> {
         let n = data.len().min(self.room()?);
         self.unsent.write(&data[..n]);
+        self.reported.wants_room |= n < data.len();
         Ok(n)
     }
 
     /// Takes up to `n` zeros to send and returns how many. They take no memory, however many they are: for simulations,
     /// whose packets have no content.
     pub fn write_zeros(&mut self, n: u64) -> Result<u64, Error> {
-        let n = n.min(self.room()? as u64);
-        self.unsent.write_zeros(n);
-        Ok(n)
+        let taken = n.min(self.room()? as u64);
+        self.unsent.write_zeros(taken);
+        self.reported.wants_room |= taken < n;
+        Ok(taken)
     }
 
     /// [`writable`](Connection::writable), or why nothing can be written any more.
@@ -383,6 +390,7 @@ impl Connection {
     /// [`is_at_end`](Connection::is_at_end).
     pub fn read(&mut self, now: Time, buf: &mut [u8]) -> Result<usize, Error> {
         let n = self.receiver.read(now, buf);
+        self.note_read();
         match self.error() {
             Some(error) if n == 0 && !self.is_at_end() => Err(error),
             _ => Ok(n),
@@ -397,6 +405,7 @@ impl Connection {
     /// Throws away what was received and not read: nobody is going to.
     pub fn discard_received(&mut self, now: Time) {
         self.receiver.discard(now);
+        self.note_read();
     }
 
     /// Drops the connection; the peer is told by a reset.

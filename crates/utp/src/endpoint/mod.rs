@@ -64,7 +64,7 @@ pub struct EndpointConfig {
     pub receive_buffer: usize,
 }
 
-/// How an endpoint is doing.
+/// How an endpoint is doing, and the limits that hold for it now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndpointStatistics {
     /// Connections, those that are being opened included, those that linger not.
@@ -78,6 +78,19 @@ pub struct EndpointStatistics {
     pub memory: u64,
     /// The limit of that, bytes.
     pub memory_limit: u64,
+    /// What each connection may hold in each direction now, bytes: out-of-order data and data to be sent up to that, all received
+    /// data up to twice that. A sixth of what is left for data, so it shrinks as others take more.
+    pub share: u64,
+    /// Connections that wait for [`Endpoint::accept`].
+    pub waiting: usize,
+    /// Most connections that one IPv4 address or IPv6 /64 may have among those that come in now: as many as are free.
+    pub places_per_address: usize,
+    /// Limit of [`connections`](EndpointStatistics::connections).
+    pub max_connections: usize,
+    /// Limit of [`half_open`](EndpointStatistics::half_open).
+    pub max_half_open: usize,
+    /// Limit of [`waiting`](EndpointStatistics::waiting).
+    pub backlog: usize,
 }
 
 impl EndpointConfig {
@@ -183,13 +196,19 @@ impl Endpoint {
     }
 
     /// Where it listens.
-    pub fn local_addr(&self) -> SocketAddr {
-        self.local_addr
+    ///
+    /// # Errors
+    /// [`Error::EndpointClosed`] once its socket has failed: the port may be another program's by now.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        match self.inner.table().dead {
+            true => Err(Error::EndpointClosed.into()),
+            false => Ok(self.local_addr),
+        }
     }
 
     /// How it is doing.
     pub fn statistics(&self) -> EndpointStatistics {
-        self.inner.table().statistics()
+        self.inner.table().statistics(&self.inner.config)
     }
 
     /// Did the system take the service class?

@@ -89,14 +89,20 @@ impl Table {
         self.entries.is_empty() && self.stray.is_empty() && self.farewells.is_empty()
     }
 
-    /// The counters of this table.
-    pub(super) fn statistics(&self) -> EndpointStatistics {
+    /// The counters of this table, with their limits.
+    pub(super) fn statistics(&self, config: &EndpointConfig) -> EndpointStatistics {
         EndpointStatistics {
             connections: self.entries.len(),
             lingering: self.farewells.len(),
             half_open: self.places.half_open(),
             memory: self.budget.taken(),
             memory_limit: self.budget.limit(),
+            share: self.budget.share(),
+            waiting: self.accepted.len(),
+            places_per_address: config.max_connections.saturating_sub(self.entries.len()),
+            max_connections: config.max_connections,
+            max_half_open: config.max_half_open,
+            backlog: config.backlog,
         }
     }
 

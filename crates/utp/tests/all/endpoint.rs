@@ -38,7 +38,7 @@ fn noise(len: usize, seed: u64) -> Vec<u8> {
 async fn both_directions_carry_data_at_once_over_both_ip_versions() {
     for addr in [v4(), v6()] {
         let (a, b) = pair(addr);
-        let to = b.local_addr();
+        let to = b.local_addr().unwrap();
         let (from_a, from_b) = (noise(3_000_000, 1), noise(2_000_000, 2));
         let (expected_a, expected_b) = (from_a.clone(), from_b.clone());
         let server = tokio::spawn(async move {
@@ -68,7 +68,7 @@ async fn both_directions_carry_data_at_once_over_both_ip_versions() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_socket_carries_many_connections() {
     let (a, b) = pair(v4());
-    let to = b.local_addr();
+    let to = b.local_addr().unwrap();
     let server = tokio::spawn(async move {
         let mut echoes = Vec::new();
         for _ in 0..100 {
@@ -106,7 +106,7 @@ async fn one_socket_carries_many_connections() {
 async fn an_endpoint_that_takes_no_connections_stays_silent() {
     let config = EndpointConfig { accepts: false, ..EndpointConfig::foreground() };
     let (a, b) = (Endpoint::bind(v4(), config.clone()).unwrap(), Endpoint::bind(v4(), config).unwrap());
-    let outcome = timeout(Duration::from_secs(1), a.connect(b.local_addr())).await;
+    let outcome = timeout(Duration::from_secs(1), a.connect(b.local_addr().unwrap())).await;
     assert!(outcome.is_err(), "it answered");
 }
 
@@ -168,7 +168,7 @@ async fn without_room_for_a_second_try_the_first_goes_on() {
 #[tokio::test]
 async fn a_stream_that_is_dropped_still_delivers_what_was_written() {
     let (a, b) = pair(v4());
-    let to = b.local_addr();
+    let to = b.local_addr().unwrap();
     let mut stream = a.connect(to).await.unwrap();
     stream.write_all(&noise(60_000, 3)).await.unwrap();
     drop(stream);
@@ -187,7 +187,7 @@ async fn an_endpoint_closes_although_a_peer_never_reads_what_a_dropped_stream_ha
     config.connection.patience = Span::from_secs(2);
     let b = Endpoint::bind(v4(), config.clone()).unwrap();
     let a = Endpoint::bind(v4(), config).unwrap();
-    let mut stream = a.connect(b.local_addr()).await.unwrap();
+    let mut stream = a.connect(b.local_addr().unwrap()).await.unwrap();
     stream.write_all(&noise(20_000, 6)).await.unwrap();
     let _never_read = timeout(PATIENCE, b.accept()).await.unwrap().unwrap();
     drop(stream);
@@ -202,7 +202,7 @@ async fn a_peer_that_never_ends_its_direction_does_not_keep_a_dropped_stream() {
     config.connection.patience = Span::from_secs(1);
     let b = Endpoint::bind(v4(), EndpointConfig::foreground()).unwrap();
     let a = Endpoint::bind(v4(), config).unwrap();
-    drop(a.connect(b.local_addr()).await.unwrap());
+    drop(a.connect(b.local_addr().unwrap()).await.unwrap());
     let _never_ended = timeout(PATIENCE, b.accept()).await.unwrap().unwrap();
     timeout(Duration::from_secs(5), a.close()).await.expect("nothing wakes the entry");
 }
@@ -210,7 +210,7 @@ async fn a_peer_that_never_ends_its_direction_does_not_keep_a_dropped_stream() {
 #[tokio::test]
 async fn a_dropped_endpoint_ends_the_connections_that_nobody_has_accepted() {
     let (a, b) = pair(v4());
-    let mut stream = a.connect(b.local_addr()).await.unwrap();
+    let mut stream = a.connect(b.local_addr().unwrap()).await.unwrap();
     tokio::time::sleep(Duration::from_millis(200)).await;
     drop(b);
     let mut got = Vec::new();
@@ -220,7 +220,7 @@ async fn a_dropped_endpoint_ends_the_connections_that_nobody_has_accepted() {
 #[tokio::test]
 async fn an_aborted_stream_is_reset_at_the_far_end() {
     let (a, b) = pair(v4());
-    let mut stream = a.connect(b.local_addr()).await.unwrap();
+    let mut stream = a.connect(b.local_addr().unwrap()).await.unwrap();
     stream.write_all(b"x").await.unwrap();
     let mut incoming = b.accept().await.unwrap();
     let mut byte = [0; 1];
@@ -237,7 +237,7 @@ async fn a_reader_that_stops_stops_the_writer() {
     config.connection.recv_buffer = 100_000;
     let b = Endpoint::bind(v4(), config).unwrap();
     let a = Endpoint::bind(v4(), EndpointConfig::foreground()).unwrap();
-    let mut stream = a.connect(b.local_addr()).await.unwrap();
+    let mut stream = a.connect(b.local_addr().unwrap()).await.unwrap();
     let data = noise(10_000_000, 4);
     let mut written = 0;
     while let Ok(result) = timeout(Duration::from_millis(500), stream.write(&data[written..])).await {
@@ -261,9 +261,9 @@ async fn the_limit_on_connections_holds_and_a_closed_endpoint_accepts_no_more() 
     config.max_connections = 2;
     let a = Endpoint::bind(v4(), config).unwrap();
     let b = Endpoint::bind(v4(), EndpointConfig::foreground()).unwrap();
-    let _one = a.connect(b.local_addr()).await.unwrap();
-    let _two = a.connect(b.local_addr()).await.unwrap();
-    assert_eq!(a.connect(b.local_addr()).await.err(), Some(Error::TooMany));
+    let _one = a.connect(b.local_addr().unwrap()).await.unwrap();
+    let _two = a.connect(b.local_addr().unwrap()).await.unwrap();
+    assert_eq!(a.connect(b.local_addr().unwrap()).await.err(), Some(Error::TooMany));
     drop(b.accept().await.unwrap());
     let closing = tokio::spawn(async move {
         b.close().await;
@@ -276,7 +276,7 @@ async fn the_limit_on_connections_holds_and_a_closed_endpoint_accepts_no_more() 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn unpaced_bursts_do_not_overflow_sockets_on_loopback() {
     let (a, b) = pair(v4());
-    let to = b.local_addr();
+    let to = b.local_addr().unwrap();
     let server = tokio::spawn(async move {
         let mut stream = b.accept().await.unwrap();
         let mut buf = vec![0; 1 << 16];

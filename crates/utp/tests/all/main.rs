@@ -7,6 +7,8 @@ mod arrivals;
 mod connection;
 mod corpus;
 mod endpoint;
+mod event_loops;
+mod events;
 mod group;
 mod hostile;
 mod libutp_recovery;

@@ -175,7 +175,7 @@ fn run(runtime: Runtime, transfer: Transfer) -> Account {
     let (reports, before, statistics) = runtime.block_on(async {
         let (server, client) =
             (bind(EndpointConfig::foreground()), bind(EndpointConfig::new(Arc::new(make), 0)));
-        let relay = Relay::new(server.local_addr(), transfer.manner);
+        let relay = Relay::new(server.local_addr().unwrap(), transfer.manner);
         if transfer.is_busy {
             tokio::spawn(async {
                 loop {

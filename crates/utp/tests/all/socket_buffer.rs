@@ -121,7 +121,7 @@ fn a_host_that_sleeps_again_and_again_loses_little_of_what_waits_in_its_socket()
     let receiving = Builder::new_current_thread().enable_all().build().unwrap();
     let sending = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let receiver = receiving.block_on(async { bind() });
-    let to = receiver.local_addr();
+    let to = receiver.local_addr().unwrap();
     let bytes = 60_000_000;
     let writing = sending.spawn(async move {
         let mut stream = bind().connect(to).await.unwrap();

@@ -37,7 +37,7 @@ fn waits(runtime: &Runtime) -> [u64; 2] {
 fn a_worker_with_nothing_to_do_is_not_woken_for_packets() {
     let [sending, receiving] = [(); 2].map(|()| two_workers());
     let receiver = receiving.block_on(async { bind() });
-    let to = receiver.local_addr();
+    let to = receiver.local_addr().unwrap();
     let reading = receiving.spawn(async move {
         let mut all = Vec::new();
         receiver.accept().await.unwrap().read_to_end(&mut all).await.unwrap();

@@ -22,7 +22,7 @@ pub(super) fn dial_utp(flow: &Directable, utp: &Utp, course: &Arc<Course>) -> Re
     let (mut config, zero) = utp.sender();
     config.connection.send_buffer = config.connection.send_buffer.min(flow.shared.unsent_bytes.into());
     let client = inside(flow, |address| Endpoint::bind(address, config))?;
-    Ok(dial(flow, course, client, &zero))
+    dial(flow, course, client, &zero)
 }
 
 /// Opens a connection of QUIC, which does not connect yet.
@@ -33,7 +33,7 @@ pub(super) fn dial_quic(
 ) -> Result<Box<dyn Remote>, Error> {
     let unsent = Some(flow.shared.unsent_bytes.into());
     let (client, zero) = inside(flow, |address| quic.sender(address, unsent))?;
-    Ok(dial(flow, course, client, &zero))
+    dial(flow, course, client, &zero)
 }
 
 /// Opens a socket at the flow's sender: the calling thread is in its namespace.
@@ -43,8 +43,15 @@ fn inside<S>(flow: &Directable, open: impl FnOnce(SocketAddr) -> io::Result<S>) 
     open(address).map_err(|source| Error::Socket { address, source })
 }
 
-fn dial<C: Client>(flow: &Directable, course: &Arc<Course>, client: C, zero: &Zero) -> Box<dyn Remote> {
-    flow.expect(client.address().port(), course);
+fn dial<C: Client>(
+    flow: &Directable,
+    course: &Arc<Course>,
+    client: C,
+    zero: &Zero,
+) -> Result<Box<dyn Remote>, Error> {
+    let asked = SocketAddr::new(flow.from, 0);
+    let address = client.address().map_err(|source| Error::Socket { address: asked, source })?;
+    flow.expect(address.port(), course);
     let sender = Arc::new(OnceLock::new());
     let (shared, log, place) = (flow.shared.clone(), Arc::clone(&flow.log), Arc::clone(&sender));
     let (name, to, on) = (flow.spec.name.clone(), flow.receiver.address, Arc::clone(course));
@@ -62,13 +69,13 @@ fn dial<C: Client>(flow: &Directable, course: &Arc<Course>, client: C, zero: &Ze
             }
         })
     };
-    Box::new(Line {
+    Ok(Box::new(Line {
         course: Arc::clone(course),
         begin: Some(Box::new(begin)),
         task: None,
         sender,
         totals: Totals::default(),
-    })
+    }))
 }
 
 /// The director's hold on a connection.

@@ -80,7 +80,7 @@ impl Listening {
     pub(super) fn utp(self, topology: &Topology, config: EndpointConfig) -> Result<Receiver, Error> {
         let address = SocketAddr::new(self.at, 0);
         let endpoint = self.inside(topology, address, || Endpoint::bind(address, config))?;
-        let receiver = Receiver::new(endpoint.local_addr());
+        let receiver = Receiver::new(self.address(address, endpoint.local_addr())?);
         let accepted = receiver.clone();
         self.shared.runtime.clone().spawn(async move {
             while let Ok(stream) = endpoint.accept().await {
@@ -94,7 +94,7 @@ impl Listening {
     pub(super) fn quic(self, topology: &Topology, quic: &Quic) -> Result<Receiver, Error> {
         let address = SocketAddr::new(self.at, 0);
         let endpoint = self.inside(topology, address, || quic.receiver(address))?;
-        let receiver = Receiver::new(endpoint.address());
+        let receiver = Receiver::new(self.address(address, endpoint.address())?);
         let (accepted, runtime) = (receiver.clone(), self.shared.runtime.clone());
         let listening = Arc::new(self);
         runtime.spawn(async move {

@@ -1,6 +1,7 @@
 //! The table in virtual time: the test is the clock, the network, the peers and the application.
 
 use super::*;
+use crate::config::Config;
 use afteryou_base::Span;
 use std::net::Ipv4Addr;
 
@@ -58,6 +59,10 @@ impl Host {
             reads: |_| true,
             read: 0,
         }
+    }
+
+    fn statistics(&self) -> EndpointStatistics {
+        self.table.statistics(&self.config)
     }
 
     /// Everything that the table has to send, after the application has had its turn.
@@ -251,7 +256,7 @@ fn send_data(table: &mut Host, i: u32, packets: u16, len: usize, ahead: fn(u16) 
         table.table.receive(&table.config, at(table.now), host(i), &datagram, || 1000);
     }
     table.transmit();
-    let EndpointStatistics { memory, memory_limit, .. } = table.table.statistics();
+    let EndpointStatistics { memory, memory_limit, .. } = table.statistics();
     assert!(memory <= memory_limit, "{memory} of {memory_limit} bytes after stranger {i}");
 }
 
@@ -306,14 +311,10 @@ fn three_hundred_strangers_stay_within_the_budget_and_an_honest_stream_completes
     for (packets, len, ahead) in out_of_order {
         let mut table = Host::new();
         for i in 0..300 {
-            assert!(
-                table.connect(host(i), 1),
-                "stranger {i}, {packets} of {len}: {:?}",
-                table.table.statistics()
-            );
+            assert!(table.connect(host(i), 1), "stranger {i}, {packets} of {len}: {:?}", table.statistics());
             send_data(&mut table, i, packets, len, ahead);
         }
-        assert!(table.table.statistics().memory > 30 << 20, "the budget is not used");
+        assert!(table.statistics().memory > 30 << 20, "the budget is not used");
         let took = transfer(&mut table, 3_000_000);
         println!("{packets} packets of {len} bytes out of order: {took:.1} s");
         assert!(took < 20.0, "{took} s beside {packets} packets of {len} bytes");
@@ -326,11 +327,7 @@ fn an_application_that_stops_reading_three_hundred_streams_stays_within_the_budg
         let mut table = Host::new();
         table.reads = |peer| peer == host(99_999);
         for i in 0..300 {
-            assert!(
-                table.connect(host(i), 1),
-                "stranger {i}, {packets} of {len}: {:?}",
-                table.table.statistics()
-            );
+            assert!(table.connect(host(i), 1), "stranger {i}, {packets} of {len}: {:?}", table.statistics());
             send_data(&mut table, i, packets, len, |n| n);
         }
         let took = transfer(&mut table, 3_000_000);
@@ -356,15 +353,15 @@ fn when_the_budget_is_used_up_gaps_that_stay_open_give_way_and_reset_their_peers
         assert!(table.connect(host(i), 1));
         send_data(&mut table, i, 2000, 1352, |n| n + 1);
     }
-    let before = table.table.statistics();
+    let before = table.statistics();
     assert!(before.memory > 48 << 20, "{before:?}");
     table.pass(Span::from_secs(9));
     assert!(table.answers(host(0), &packet(Kind::State, 2, 2, 999)).is_empty());
-    assert_eq!(table.table.statistics(), before, "ten seconds are not over");
+    assert_eq!(table.statistics(), before, "ten seconds are not over");
     table.pass(Span::from_secs(2));
     table.table.receive(&table.config, at(table.now), host(299), &packet(Kind::State, 2, 2, 999), || 0);
     let resets = table.transmit().iter().filter(|(_, datagram)| header(datagram).kind == Kind::Reset).count();
-    let after = table.table.statistics();
+    let after = table.statistics();
     assert!(after.memory < before.memory - (2 << 20), "{after:?}");
     assert_eq!(300 - after.connections, resets);
     assert!((1..20).contains(&resets), "{resets} resets for what a few hold");
@@ -385,18 +382,14 @@ fn short_connection(table: &mut Host, peer: SocketAddr, id: u16) -> bool {
 fn five_thousand_short_connections_a_second_from_one_address_all_succeed() {
     let mut table = Host::new();
     for i in 0..30_000 {
-        assert!(
-            short_connection(&mut table, host(1), 2 * i),
-            "connection {i}: {:?}",
-            table.table.statistics()
-        );
+        assert!(short_connection(&mut table, host(1), 2 * i), "connection {i}: {:?}", table.statistics());
         table.pass(Span::from_micros(200));
     }
-    let statistics = table.table.statistics();
+    let statistics = table.statistics();
     assert!(statistics.connections < 200, "{statistics:?}");
     assert!(statistics.memory < 8 << 20, "{statistics:?}");
     table.pass(Span::from_secs(4));
-    assert_eq!((table.table.statistics().memory, table.table.is_empty()), (0, true));
+    assert_eq!((table.statistics().memory, table.table.is_empty()), (0, true));
 }
 
 #[test]
@@ -439,7 +432,7 @@ fn an_id_of_ours_stays_taken_while_its_connection_lingers() {
     table.table.detach(table.now, handle);
     table.transmit();
     table.answers(host(1), &packet(Kind::Fin, 7, 500, 8));
-    assert_eq!(table.table.statistics().connections, 0);
+    assert_eq!(table.statistics().connections, 0);
     assert_eq!(table.table.open(&table.config, table.now, host(1), || 7).err(), Some(Error::TooMany));
     table.pass(Span::from_secs(4));
     assert!(table.table.open(&table.config, table.now, host(1), || 7).is_ok());
@@ -484,4 +477,111 @@ fn a_reset_under_the_id_of_an_acceptor_reaches_it_beside_a_connection_that_we_ha
     table.answers(host(1), &packet(Kind::Reset, 20, 0, 999));
     assert!(table.table.entry(accepted).is_none(), "the reset is lost");
     assert!(!table.table.entry(opened).unwrap().connection.is_closed());
+}
+
+#[test]
+fn the_statistics_show_the_limits_as_they_hold_now() {
+    let mut table = Host::new();
+    let (before, limit) = (table.statistics(), table.config.max_connections);
+    assert_eq!((before.max_connections, before.places_per_address, before.waiting), (limit, limit, 0));
+    assert_eq!((before.max_half_open, before.backlog), (1000, 128));
+    assert_eq!(before.share, before.memory_limit / 8, "a sixth of the three quarters for data");
+    for id in 0..1000 {
+        assert!(table.connect(host(1), 2 * id));
+    }
+    let after = table.statistics();
+    assert_eq!((after.connections, after.places_per_address), (1000, limit - 1000));
+    assert!(after.share < before.share - 1000 * CONNECTION / 7, "{after:?}");
+    let granted = (0..4000).filter(|id| table.connect(host(2), 2 * id)).count();
+    assert_eq!(granted, 1001, "one address gets no more than stay free");
+}
+
+/// A window that never limits, and a rate.
+#[derive(Debug)]
+struct AtRate(u64);
+
+impl afteryou_cc::Controller for AtRate {
+    fn on_ack(&mut self, _: &afteryou_cc::Ack) {}
+    fn on_loss(&mut self, _: &afteryou_cc::Loss) {}
+    fn on_timeout(&mut self, _: &afteryou_cc::Timeout) {}
+    fn on_mtu(&mut self, _: u32) {}
+    fn directive(&self) -> afteryou_cc::Directive {
+        let pacing = afteryou_cc::Pacing::Rate(self.0);
+        afteryou_cc::Directive { pacing, ..afteryou_cc::Directive::window(8 << 20) }
+    }
+    fn snapshot(&self) -> afteryou_cc::Snapshot {
+        afteryou_cc::Snapshot::default()
+    }
+}
+
+/// The largest piece that a sender of `rate` bytes a second hands to the system in its first 20 round trips, bytes.
+fn largest_train(rate: u64, rtt: Span) -> usize {
+    let controller: super::super::MakeController = std::sync::Arc::new(move |_| Box::new(AtRate(rate)));
+    let mut table = Host::with(EndpointConfig::new(controller, 0));
+    let config = &table.config;
+    let (mut ours, mut acks) = (VecDeque::new(), VecDeque::new());
+    let handle = table.table.open(config, table.now, host(1), || 6).expect("there is room");
+    let mut far: Option<Connection> = None;
+    let mut largest = 0;
+    while table.now < Time::ZERO + rtt * 20 {
+        if let Some(entry) = table.table.entry(handle) {
+            if entry.connection.is_connected() {
+                entry.connection.write_zeros(8 << 20).expect("open");
+                table.table.touch(handle.key);
+            }
+        }
+        while table.table.has_work() {
+            let mut out = Batch::default();
+            table.table.transmit(&table.config, table.now, &mut out);
+            for (train, bytes) in out.trains() {
+                largest = largest.max(bytes.len());
+                ours.extend(bytes.chunks(train.segment).map(|one| (table.now + rtt / 2, one.to_vec())));
+            }
+        }
+        let arrivals = [ours.front(), acks.front()].into_iter().flatten().map(|(at, _)| *at);
+        let deadlines = [far.as_ref().and_then(Connection::deadline), table.table.next_deadline()];
+        let next = arrivals.chain(deadlines.into_iter().flatten()).min().expect("nothing will ever happen");
+        // A busy host is late, and owes several milliseconds' worth then.
+        table.now = Time(next.max(table.now).0.next_multiple_of(Span::from_millis(4).0));
+        while ours.front().is_some_and(|(at, _)| *at <= table.now) {
+            let Some((_, datagram)) = ours.pop_front() else { break };
+            let packet = Packet::decode(&datagram).expect("what is sent is well-formed");
+            match &mut far {
+                Some(far) => far.handle(table.now, &packet),
+                None => {
+                    let config = Config { keep_received: false, ..Config::default() };
+                    far = Some(Connection::accept(config, Box::new(AtRate(rate)), table.now, &packet, 5000));
+                }
+            }
+        }
+        if let Some(far) = &mut far {
+            far.handle_deadline(table.now);
+            let mut datagram = Vec::new();
+            while far.poll_transmit(table.now, &mut datagram) {
+                acks.push_back((table.now + rtt / 2, std::mem::take(&mut datagram)));
+            }
+        }
+        while acks.front().is_some_and(|(at, _)| *at <= table.now) {
+            let Some((_, datagram)) = acks.pop_front() else { break };
+            table.table.receive(&table.config, at(table.now), host(1), &datagram, || 5000);
+        }
+        table.table.run_deadlines(table.now);
+    }
+    largest
+}
+
+/// A full packet, bytes.
+const DATAGRAM: usize = 1352 + 20;
+
+#[test]
+fn no_train_is_longer_than_a_millisecond_at_the_current_rate_but_for_a_single_datagram() {
+    for rtt_ms in [5, 50, 135, 250] {
+        for rate in [100_000, 2_500_000, 10_000_000, 125_000_000] {
+            // The kernel takes a train of 65 507 bytes at most.
+            let most = (rate as usize / 1000).min(65_507);
+            let whole = (most / DATAGRAM).max(1) * DATAGRAM;
+            let what = format!("{rate} bytes/s, {rtt_ms} ms");
+            assert_eq!(largest_train(rate, Span::from_millis(rtt_ms)), whole, "{what}");
+        }
+    }
 }
