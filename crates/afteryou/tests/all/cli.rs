@@ -193,10 +193,11 @@ fn examples(package: &std::path::Path) -> Vec<String> {
     let sections = manifest.split("[[example]]").skip(1);
     let named = sections.map(|section| section.split('"').nth(1).expect("a name").to_owned());
     let files = std::fs::read_dir(package.join("examples")).into_iter().flatten();
-    let stem = |file: std::io::Result<std::fs::DirEntry>| {
-        file.expect("readable").path().file_stem().expect("a name").to_string_lossy().into_owned()
-    };
-    named.chain(files.map(stem)).collect()
+    // Programs in other languages are beside them.
+    let is_ours = |path: &std::path::PathBuf| path.is_dir() || path.extension().is_some_and(|rs| rs == "rs");
+    let paths = files.map(|file| file.expect("readable").path()).filter(is_ours);
+    let stem = |path: std::path::PathBuf| path.file_stem().expect("a name").to_string_lossy().into_owned();
+    named.chain(paths.map(stem)).collect()
 }
 
 #[test]

@@ -6,9 +6,15 @@ use std::fs;
 use std::path::Path;
 use std::process::{self, Command};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
 
 /// The environment variable that marks every program of a run: the run's process, when that began, and a number of the namespace.
 pub const MARK: &str = "AFTERYOU_BED";
+
+/// How often, and how far apart, an empty environment is read again.
+const LOOKS: u32 = 5;
+const LOOK: Duration = Duration::from_millis(1);
 
 /// Marks of this process so far.
 static MARKS: AtomicU64 = AtomicU64::new(0);
@@ -55,12 +61,23 @@ pub fn clean() -> usize {
 fn kill_all(one_of: impl Fn(&[u8]) -> bool) -> usize {
     let Ok(processes) = fs::read_dir("/proc") else { return 0 };
     let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let is_one = |pid: &u32| {
-        let environment = fs::read(Path::new("/proc").join(pid.to_string()).join("environ"));
-        *pid != process::id() && environment.is_ok_and(|environment| one_of(&environment))
-    };
+    let is_one = |pid: &u32| *pid != process::id() && environment(*pid).is_some_and(|all| one_of(&all));
     let killed = pids.filter(is_one).filter(|pid| kill(Pid::from_raw(*pid as i32), Signal::SIGKILL).is_ok());
     killed.count()
+}
+
+/// The environment of a process. That of a program which has just been started is empty for a moment, although its parent goes on.
+fn environment(pid: u32) -> Option<Vec<u8>> {
+    let process = Path::new("/proc").join(pid.to_string());
+    for _ in 0..LOOKS {
+        let environment = fs::read(process.join("environ")).ok()?;
+        // A thread of the kernel has no program, and never an environment.
+        if !environment.is_empty() || fs::read_link(process.join("exe")).is_err() {
+            return Some(environment);
+        }
+        thread::sleep(LOOK);
+    }
+    None
 }
 
 fn variables(environment: &[u8]) -> impl Iterator<Item = &[u8]> {
