@@ -12,7 +12,7 @@
 //! one-way stream of its own, as a bao encoding of exactly the wanted ranges: nothing is written that was not verified
 //! against the root. Many offers and files are under way at a time, so small files cost no round trip each.
 //!
-//! # Who gets in
+//! # Access and trust
 //! A [ticket] names the listening side's addresses, its certificate and a secret; [tls] pins both sides with it, [dial] finds the
 //! address that answers, [guard] bounds what strangers cost, [identity] keeps tickets valid over restarts.
 //!
