@@ -16,9 +16,11 @@ const BINS: usize = SUB * (OCTAVES + 1);
 
 /// A histogram of times.
 #[derive(Clone, PartialEq, Eq)]
+// In this order, the sum lies beside the counters before it, which every packet changes, too.
+#[repr(C)]
 pub struct Sojourns {
-    bins: [u64; BINS],
     sum_ns: u64,
+    bins: [u64; BINS],
 }
 
 impl Sojourns {

@@ -38,8 +38,8 @@ pub struct Meter {
     undelayed_before_step: u64,
 }
 
-/// Times in the queue that windows take in together.
-const BATCH: usize = 64;
+/// Times in the queue that windows take in together. They fill 8 kB; so many fall into the same bins again and again.
+const BATCH: usize = 1024;
 
 /// A value for best effort and one for lower effort.
 type PerClass<T> = [T; 2];
