@@ -20,6 +20,13 @@ pub struct Held {
     since: Time,
 }
 
+impl Held {
+    /// The value, if there is one.
+    pub fn value(&self) -> Option<u64> {
+        self.value
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Window {
     from: Time,

@@ -15,6 +15,7 @@
 //! A flow may have many connections at the same time: each has a state of its own, and the flow's distributions count each one
 //! for as long as it is open.
 
+use super::delays::StepMean;
 use super::levels::{Held, Level};
 use super::Delays;
 use afteryou_base::{Span, Time};
@@ -57,6 +58,8 @@ struct Log {
     cwnd: Level,
     in_flight: Level,
     queuing_delay: Level,
+    /// Round-trip time in this step.
+    rtt: StepMean,
     windows: Vec<Window>,
     /// A pause longer than this is an event: as short as a window asks for.
     shortest_stall: Span,
@@ -121,6 +124,7 @@ impl SenderLog {
             cwnd: level(),
             in_flight: level(),
             queuing_delay: level(),
+            rtt: StepMean::default(),
             windows: windows.iter().map(|_| Window::default()).collect(),
             shortest_stall: settings.windows.iter().map(|(.., above)| *above).fold(STALL, Span::min),
             senders: BTreeMap::new(),
@@ -192,6 +196,16 @@ impl SenderLog {
             sender.outstanding = sent.in_flight;
             log.in_flight.set(&mut sender.in_flight, sent.now, Some(sent.in_flight));
         });
+    }
+
+    /// Returns the bytes in flight of all connections together; none of none.
+    pub fn in_flight(&self) -> Option<u64> {
+        self.log().senders.values().filter_map(|sender| sender.in_flight.value()).reduce(|a, b| a + b)
+    }
+
+    /// Returns the mean round-trip time since the last call, ms.
+    pub fn take_step_rtt_ms(&self) -> Option<f64> {
+        self.log().rtt.take_ms()
     }
 
     /// Returns the figures of a window; [`finish`](Self::finish) comes before.
@@ -303,6 +317,7 @@ impl Log {
 
     fn ack(&mut self, sender: &mut Sender, ack: &Ack) {
         let empty_rtt = self.settings.empty_rtt;
+        ack.rtt.into_iter().for_each(|rtt| self.rtt.record(rtt));
         for (_, window) in self.open(ack.now) {
             let Some(rtt) = ack.rtt else { break };
             window.rtt.record(rtt);

@@ -7,7 +7,7 @@ use crate::connection::Connections;
 use crate::net::Net;
 use afteryou_base::Span;
 use afteryou_scenario::outcome::Series;
-use afteryou_scenario::Scenario;
+use afteryou_scenario::{Record, Scenario};
 
 /// More flows than this are drawn as groups.
 const MOST_TRACKS: usize = 24;
@@ -19,6 +19,7 @@ pub(super) struct Tracks {
     step: Span,
     tracks: Vec<Track>,
     queues: QueueTracks,
+    records_senders: bool,
     steps: usize,
 }
 
@@ -31,6 +32,9 @@ struct Track {
     cwnd: Vec<Option<f64>>,
     base_delay: Vec<Option<f64>>,
     delay: Vec<Option<f64>>,
+    /// Payload in flight and round-trip time, where the scenario records senders.
+    in_flight: Vec<Option<f64>>,
+    rtt: Vec<Option<f64>>,
 }
 
 impl Tracks {
@@ -48,7 +52,7 @@ impl Tracks {
                 None => tracks.push(Track::new(name, i)),
             }
         }
-        Tracks { step, tracks, queues, steps: 0 }
+        Tracks { step, tracks, queues, records_senders: scenario.record.contains(&Record::Senders), steps: 0 }
     }
 
     /// Does each flow have a track of its own?
@@ -69,6 +73,9 @@ impl Tracks {
                 track.rate.push(Some(rate));
             }
             track.look(flows, connections);
+            if self.records_senders {
+                track.look_at_senders(flows);
+            }
         }
     }
 
@@ -85,6 +92,8 @@ impl Tracks {
             add("queuing_delay", "ms", step_s, track.delay);
             add("cwnd", "kB", step_s, track.cwnd);
             add("base_delay", "ms", step_s, track.base_delay);
+            add("flightsize", "kB", step_s, track.in_flight);
+            add("rtt", "ms", step_s, track.rtt);
         }
         series.extend(self.queues.series(self.step));
         series
@@ -101,6 +110,8 @@ impl Track {
             cwnd: Vec::new(),
             base_delay: Vec::new(),
             delay: Vec::new(),
+            in_flight: Vec::new(),
+            rtt: Vec::new(),
         }
     }
 
@@ -119,5 +130,13 @@ impl Track {
         self.delay.push(delay);
         self.cwnd.push((n > 0).then(|| windows as f64 / 1e3 / f64::from(n)));
         self.base_delay.push(base_delay.filter(|_| self.members.len() == 1).map(Span::as_millis_f64));
+    }
+
+    /// What the log of a flow's senders holds; a group has none.
+    fn look_at_senders(&mut self, flows: &[Application]) {
+        let [member] = self.members[..] else { return };
+        let Some(log) = flows[member].log() else { return };
+        self.in_flight.push(log.in_flight().map(|bytes| bytes as f64 / 1e3));
+        self.rtt.push(log.take_step_rtt_ms());
     }
 }

@@ -40,6 +40,9 @@ fn a_record_changes_nothing_else() {
     let (mut with, without) = (latecomer(ALL), latecomer(""));
     assert!(!with.events.is_empty() && !with.phases.is_empty());
     (with.events, with.phases) = Default::default();
+    let all = with.series.len();
+    with.series.retain(|curve| !["flightsize", "rtt"].contains(&curve.quantity.as_str()));
+    assert_eq!(all - with.series.len(), 4, "two of each flow");
     for window in &mut with.windows {
         for link in &mut window.links {
             assert!(link.queue_length.take().is_some());
@@ -50,6 +53,24 @@ fn a_record_changes_nothing_else() {
         }
     }
     assert_eq!(with, without);
+}
+
+#[test]
+fn flight_size_stays_within_the_window_and_makes_the_round_trip_as_long_as_the_queue() {
+    let run = latecomer(ALL);
+    let values = |of: &str, quantity: &str| {
+        let curve = run.series.iter().find(|curve| curve.of == of && curve.quantity == quantity);
+        curve.unwrap_or_else(|| panic!("no {quantity} of {of}")).values.clone()
+    };
+    let (windows, flights, trips) =
+        (values("second", "cwnd"), values("second", "flightsize"), values("second", "rtt"));
+    // In these ten seconds the second flow has the link nearly to itself and loses nothing: what is in flight takes a round trip.
+    for step in 300..400 {
+        let (window, flight, trip) = (windows[step].unwrap(), flights[step].unwrap(), trips[step].unwrap());
+        assert!(flight <= window, "step {step}: {flight} kB of {window} kB");
+        let expected = flight * 8.0 / 10.0 * 1500.0 / 1448.0;
+        assert!((trip / expected - 1.0).abs() < 0.05, "step {step}: {trip} ms for {flight} kB");
+    }
 }
 
 #[test]
