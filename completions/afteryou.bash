@@ -211,7 +211,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__bed)
-            opts="-h --trace --qlog --out --json --seed --repeat --jobs --no-series --parquet --shard --set --clean --help"
+            opts="-v -h --trace --qlog --out --json --verbose --seed --repeat --jobs --no-series --parquet --shard --set --clean --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -587,7 +587,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__demo)
-            opts="-h --controller --seconds --rate --rtt --buffer --queue --loss --file --real --out --json --check --seed --help"
+            opts="-v -h --controller --seconds --rate --rtt --buffer --queue --loss --file --real --out --json --verbose --check --seed --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -659,7 +659,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__fluid)
-            opts="-h --explain --trace --qlog --out --json --seed --repeat --jobs --no-series --parquet --shard --set --help"
+            opts="-v -h --explain --trace --qlog --out --json --verbose --seed --repeat --jobs --no-series --parquet --shard --set --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1202,7 +1202,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__merge)
-            opts="-h --out --parquet --help"
+            opts="-v -h --out --parquet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1536,7 +1536,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__sim)
-            opts="-h --trace --qlog --out --json --seed --repeat --jobs --no-series --parquet --shard --set --help"
+            opts="-v -h --trace --qlog --out --json --verbose --seed --repeat --jobs --no-series --parquet --shard --set --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

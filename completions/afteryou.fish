@@ -236,6 +236,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l out -d 'Folde
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l seed -d 'Seed of every random choice' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l real -d 'Let the upload be the kernel\'s own TCP, in network namespaces; on Linux, as root'
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l json -d 'Write the result to stdout as JSON; progress goes to stderr either way'
+complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -s v -l verbose -d 'Print every table, not the verdict alone'
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -l check -d 'Exit with 1 if the verdict is bad'
 complete -c afteryou -n "__fish_afteryou_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l trace -d 'Write every packet at every link into this file (pcapng, for Wireshark); the file must stand for one run' -r -F
@@ -247,6 +248,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l jobs -d 'Runs 
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l shard -d 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l set -d 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l json -d 'For programs: the result of each run as JSON, one in a line, on stdout'
+complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -s v -l verbose -d 'Print every table, not the headline alone'
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l no-series -d 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -l parquet -d 'Write tables and curves as Parquet, too'
 complete -c afteryou -n "__fish_afteryou_using_subcommand sim" -s h -l help -d 'Print help'
@@ -260,6 +262,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l shard -d 'Ru
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l set -d 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l explain -d 'Print the equilibrium, time constants and stability of the scenario, and the expected shares, without running it'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l json -d 'For programs: the result of each run as JSON, one in a line, on stdout'
+complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -s v -l verbose -d 'Print every table, not the headline alone'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l no-series -d 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -l parquet -d 'Write tables and curves as Parquet, too'
 complete -c afteryou -n "__fish_afteryou_using_subcommand fluid" -s h -l help -d 'Print help'
@@ -272,12 +275,14 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l jobs -d 'Runs 
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l shard -d 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l set -d 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l json -d 'For programs: the result of each run as JSON, one in a line, on stdout'
+complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -s v -l verbose -d 'Print every table, not the headline alone'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l no-series -d 'Write tables alone into --out, without curves and without a folder for each run of a sweep'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l parquet -d 'Write tables and curves as Parquet, too'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l clean -d 'End the programs that killed runs have left behind, as every run does before it begins; takes no file'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -l out -d 'Write the whole sweep into this folder' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -l parquet -d 'Write tables as Parquet, too'
+complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -s v -l verbose -d 'Print every table, not the first rows alone'
 complete -c afteryou -n "__fish_afteryou_using_subcommand merge" -s h -l help -d 'Print help'
 complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l x -d 'Column on the horizontal axis; the time if the rows are curves' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand plot" -l y -d 'Column that was measured, or a quantity of a run such as goodput, queuing_delay, fairness or completion' -r

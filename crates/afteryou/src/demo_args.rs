@@ -68,12 +68,16 @@ pub struct DemoArgs {
     #[arg(long)]
     pub json: bool,
 
+    /// Print every table, not the verdict alone
+    #[arg(long, short)]
+    pub verbose: bool,
+
     /// Exit with 1 if the verdict is bad
     #[arg(long)]
     pub check: bool,
 
     /// Seed of every random choice
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = values::seed)]
     pub seed: u64,
 }
 

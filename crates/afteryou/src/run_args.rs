@@ -1,6 +1,7 @@
 //! The command line of the engines: one subcommand for each engine of the lab's list.
 
 use crate::runs::traced::{sees_packets, Traces};
+use crate::values;
 use afteryou_lab::sweep::Shard;
 use afteryou_lab::{Bed, Choices, Engine, Fluid, Pool, ENGINES};
 use afteryou_terminal::Failure;
@@ -37,16 +38,20 @@ pub struct RunArgs {
     #[arg(long)]
     pub json: bool,
 
+    /// Print every table, not the headline alone
+    #[arg(long, short, conflicts_with = "json")]
+    pub verbose: bool,
+
     /// Seed of every random choice, instead of the file's
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::seed)]
     pub seed: Option<u64>,
 
     /// Run each combination this many times, with seeds N, N+1, …
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", value_parser = values::repeat)]
     pub repeat: Option<u32>,
 
     /// Runs at the same time; the number of cores by default
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = values::jobs)]
     pub jobs: Option<u16>,
 
     /// Write tables alone into --out, without curves and without a folder for each run of a sweep
@@ -81,6 +86,10 @@ pub struct MergeArgs {
     /// Write tables as Parquet, too
     #[arg(long)]
     pub parquet: bool,
+
+    /// Print every table, not the first rows alone
+    #[arg(long, short)]
+    pub verbose: bool,
 }
 
 const MERGE_HELP: &str = "\
@@ -162,7 +171,7 @@ fn subcommand(engine: &'static dyn Engine) -> Command {
                 .long(EXPLAIN)
                 .help(EXPLAIN_HELP)
                 .action(ArgAction::SetTrue)
-                .conflicts_with_all(["out", "json", "jobs", "no_series", "shard"]),
+                .conflicts_with_all(["out", "json", "verbose", "jobs", "no_series", "shard"]),
         ),
         false => command,
     };

@@ -21,6 +21,28 @@ pub fn queue(text: &str) -> Result<Algorithm, afteryou_scenario::Error> {
     Ok(algorithm)
 }
 
+/// The seed of random choices.
+pub fn seed(text: &str) -> Result<u64, String> {
+    whole(text, 0, u64::MAX)
+}
+
+/// Repetitions of a run.
+pub fn repeat(text: &str) -> Result<u32, String> {
+    whole(text, 1, 100_000).map(|number| number as u32)
+}
+
+/// Runs at the same time.
+pub fn jobs(text: &str) -> Result<u16, String> {
+    whole(text, 1, 1024).map(|number| number as u16)
+}
+
+/// A whole number within bounds.
+fn whole(text: &str, least: u64, most: u64) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+    let range = if most == u64::MAX { "such as 7".to_owned() } else { format!("from {least} to {most}") };
+    number.ok_or_else(|| format!("{text:?} is not a whole number {range}"))
+}
+
 /// Seconds that a demo may take.
 pub fn seconds(text: &str) -> Result<u64, String> {
     let bounds = format!("use {LEAST_SECONDS} to {MOST_SECONDS} seconds");
@@ -66,6 +88,17 @@ pub fn file(path: PathBuf) -> Result<PathBuf, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_numbers_are_refused_with_their_range() {
+        assert_eq!(
+            (seed("18446744073709551615"), repeat("100000"), jobs("1024")),
+            (Ok(u64::MAX), Ok(100_000), Ok(1024))
+        );
+        assert_eq!(seed("abc").unwrap_err(), "\"abc\" is not a whole number such as 7");
+        assert_eq!(repeat("0").unwrap_err(), "\"0\" is not a whole number from 1 to 100000");
+        assert_eq!(jobs("-1").unwrap_err(), "\"-1\" is not a whole number from 1 to 1024");
+    }
 
     #[test]
     fn seconds_have_bounds_and_no_unit() {

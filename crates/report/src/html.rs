@@ -10,7 +10,7 @@ use crate::palette::{Colour, Style};
 use crate::plan::{Plan, Surroundings, SURROUNDINGS};
 use crate::svg::svg;
 use crate::table::{Cell, Column, Table, Tone};
-use crate::{completions, groups, links, queues, scenario_tables, sets, tables, totals};
+use crate::{completions, groups, headline, links, queues, scenario_tables, sets, tables, totals};
 use afteryou_scenario::outcome::{Outcome, Verdict};
 use serde::Serialize;
 
@@ -49,6 +49,7 @@ pub(crate) fn page(outcome: &Outcome, back: Option<&str>) -> Result<String, Erro
                 .unwrap_or_default(),
         ),
         ("verdict", verdict(outcome.verdict.as_ref())),
+        ("headline", lead(outcome)),
         ("warning", warning(outcome)),
         ("checks", section(&[tables::checks(outcome)])),
         ("figure", svg(outcome)?),
@@ -110,6 +111,15 @@ fn verdict(verdict: Option<&Verdict>) -> String {
          role=\"img\" aria-label=\"{word}:\">{sign}</span> {}</p>\n{details}</section>\n",
         escape::html(&verdict.headline)
     )
+}
+
+/// What came out, where nobody judged it.
+fn lead(outcome: &Outcome) -> String {
+    let sentences = if outcome.verdict.is_none() { headline::headline(outcome) } else { Vec::new() };
+    match sentences.is_empty() {
+        true => String::new(),
+        false => format!("<p class=\"lead\">{}</p>\n", escape::html(&sentences.join(" "))),
+    }
 }
 
 fn warning(outcome: &Outcome) -> String {

@@ -14,7 +14,7 @@
 //! | words for a terminal | [`text()`] |
 //! | curves for other programs | [`series_csv`] |
 //! | many runs in a folder, with a page and tables of all | [`Folders`] |
-//! | many runs: words, page | [`batch_text`], [`index_html`] |
+//! | many runs: words, page | [`batch_text`], [`brief_batch_text`], [`index_html`] |
 //! | figures for other programs | [`rows`] |
 //! | every packet, for Wireshark | [`Capture`] |
 //! | every sender, for qvis | [`Qlogs`] |
@@ -36,6 +36,7 @@ mod folder;
 mod format;
 pub mod given;
 mod groups;
+mod headline;
 mod html;
 mod links;
 pub mod page;
@@ -62,6 +63,7 @@ pub use batch::{index_html, Brief, Estimate, Finished, Folders, Record, MOST_SHO
 pub use compare::{short_names, Compared, ComparedMeans, Comparison, SweepPair};
 pub use error::Error;
 pub use folder::{check_writable, read, write_files, write_folder, Written};
+pub use headline::headline;
 pub use html::html;
 pub use pcapng::{Capture, UTP_PORT};
 pub use png::png;
@@ -69,4 +71,4 @@ pub use qlog::{Qlogs, Vantage};
 pub use redraw::redraw;
 pub use series::{series_csv, series_parquet, write_series};
 pub use svg::{stacked_svg, svg, Scale};
-pub use text::{batch_text, table_text, text};
+pub use text::{batch_text, brief_batch_text, brief_text, table_text, text};

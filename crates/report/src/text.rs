@@ -1,10 +1,10 @@
-//! The outcome for a terminal: the verdict, the checks, the windows.
+//! The outcome for a terminal: the headline or the verdict alone, or everything.
 
 use crate::batch::{remarks, tables as batch_tables, Brief};
 use crate::escape::{cut, plain};
 use crate::scenario_tables::{engine_in_words, link_in_words, point, title};
 use crate::table::{Cell, Column, Table, Tone};
-use crate::{completions, links, queues, sets, tables, totals};
+use crate::{completions, headline, links, queues, sets, tables, totals};
 use afteryou_scenario::outcome::{Outcome, Verdict};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -12,6 +12,10 @@ use textwrap::{Options, WordSplitter};
 
 /// Columns never get narrower than this.
 const NARROWEST: usize = 6;
+/// Most rows of a table that stands below a headline.
+const FEW_ROWS: usize = 4;
+/// Most rows of the table of many runs in its brief form.
+const BATCH_ROWS: usize = 8;
 /// Longest line of prose, columns: longer lines are hard to read.
 const PROSE: usize = 110;
 const INDENT: &str = "  ";
@@ -20,6 +24,22 @@ const APART: &str = "  ";
 /// How a terminal is told.
 const RESET: &str = "\u{1b}[0m";
 const BOLD: &str = "\u{1b}[1m";
+
+/// Returns what came out of a run in a dozen lines: the verdict if there is one, else the headline with a short table.
+pub fn brief_text(outcome: &Outcome, width: usize, colour: bool) -> String {
+    let page = Page { width: width.max(40), colour };
+    let mut blocks = vec![page.head(outcome)];
+    blocks.extend(tables::warning(outcome).map(|(what, advice)| page.warning(what, advice)));
+    match &outcome.verdict {
+        Some(verdict) => blocks.push(page.verdict(verdict)),
+        None => {
+            blocks.extend(page.headline(outcome));
+            let table = tables::comparison(outcome).or_else(|| tables::flows(outcome));
+            blocks.extend(table.filter(|table| table.rows.len() <= FEW_ROWS).map(|table| page.table(&table)));
+        }
+    }
+    blocks.join("\n")
+}
 
 /// `outcome` in words for a terminal of `width` columns, with colours if `colour` says so.
 ///
@@ -30,6 +50,7 @@ pub fn text(outcome: &Outcome, width: usize, colour: bool) -> String {
     let page = Page { width: width.max(40), colour };
     let mut blocks = vec![page.head(outcome)];
     blocks.extend(outcome.verdict.as_ref().map(|verdict| page.verdict(verdict)));
+    blocks.extend(page.headline(outcome).filter(|_| outcome.verdict.is_none()));
     blocks.extend(tables::warning(outcome).map(|(what, advice)| page.warning(what, advice)));
     let shown = [
         tables::checks(outcome),
@@ -55,16 +76,31 @@ pub fn table_text(table: &Table, width: usize, colour: bool) -> String {
     Page { width: width.max(40), colour }.table(table)
 }
 
-/// Many runs of one experiment in a table for a terminal of `width` columns.
+/// Many runs of one experiment in tables for a terminal of `width` columns.
 pub fn batch_text(title: &str, briefs: &[Brief], all: usize, width: usize, colour: bool) -> String {
     let page = Page { width: width.max(40), colour };
-    let name: Vec<_> = page.wrapped(title, "").iter().map(|line| page.painted(line, BOLD)).collect();
-    let mut blocks = vec![format!("{}\n{} runs\n", name.join("\n"), all)];
-    let said: String =
-        remarks(briefs, all).iter().map(|said| page.wrapped(said, "").join("\n") + "\n").collect();
-    blocks[0].push_str(&said);
-    blocks.extend(batch_tables(briefs).iter().map(|table| page.table(table)));
-    blocks.join("\n")
+    let tables = batch_tables(briefs);
+    let shown = tables.iter().map(|table| page.table(table));
+    std::iter::once(page.batch_head(title, briefs, all)).chain(shown).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the first rows of the first of these tables, and how many rows it leaves out.
+pub fn brief_batch_text(
+    title: &str,
+    briefs: &[Brief],
+    all: usize,
+    width: usize,
+    colour: bool,
+) -> (String, usize) {
+    let page = Page { width: width.max(40), colour };
+    let (head, mut tables) = (page.batch_head(title, briefs, all), batch_tables(briefs));
+    let rows: usize = tables.iter().map(|table| table.rows.len()).sum();
+    if tables.is_empty() {
+        return (head, 0);
+    }
+    let mut first = tables.swap_remove(0);
+    first.rows.truncate(BATCH_ROWS);
+    (format!("{head}\n{}", page.table(&first)), rows - first.rows.len())
 }
 
 /// What text is fitted to.
@@ -87,6 +123,19 @@ impl Page {
         let setting = said.join(" · ");
         let painted: Vec<_> = name.iter().map(|line| self.painted(line, BOLD)).collect();
         format!("{}\n{}\n", painted.join("\n"), self.wrapped(&setting, "").join("\n"))
+    }
+
+    fn batch_head(&self, title: &str, briefs: &[Brief], all: usize) -> String {
+        let name: Vec<_> = self.wrapped(title, "").iter().map(|line| self.painted(line, BOLD)).collect();
+        let said = remarks(briefs, all).into_iter().map(|said| self.wrapped(&said, "").join("\n") + "\n");
+        format!("{}\n{all} runs\n{}", name.join("\n"), said.collect::<String>())
+    }
+
+    fn headline(&self, outcome: &Outcome) -> Option<String> {
+        let sentences = headline::headline(outcome);
+        let lines = sentences.iter().flat_map(|sentence| self.wrapped(sentence, ""));
+        let lines: String = lines.map(|line| self.painted(&line, BOLD) + "\n").collect();
+        (!lines.is_empty()).then_some(lines)
     }
 
     fn verdict(&self, verdict: &Verdict) -> String {

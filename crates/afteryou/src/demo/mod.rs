@@ -91,13 +91,15 @@ fn tell(
     no_color: bool,
 ) -> Result<(), Failure> {
     let colour = |is_terminal: bool| is_terminal && !no_color;
-    let files = format!("\nReport: {}\n", written.report.display());
+    let hint = if args.verbose { "" } else { " (every table here: --verbose)" };
+    let files = format!("\nReport: {}{hint}\n", written.report.display());
+    let write = if args.verbose { report::text } else { report::brief_text };
     if !args.json {
         let width = output::table_width();
-        let text = report::text(outcome, width, colour(std::io::stdout().is_terminal()));
+        let text = write(outcome, width, colour(std::io::stdout().is_terminal()));
         return output::print(&format!("{text}{files}"));
     }
-    let text = report::text(outcome, output::width(), colour(std::io::stderr().is_terminal()));
+    let text = write(outcome, output::width(), colour(std::io::stderr().is_terminal()));
     output::complain(&format!("{text}{files}"));
     let json = serde_json::to_string_pretty(outcome)?;
     output::print(&format!("{json}\n"))

@@ -21,9 +21,9 @@ use clap::Args;
 #[derive(Args, Clone, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct ListArgs {
-    /// Which list: controllers, queues or transports
-    #[arg(value_name = "controllers|queues|transports", value_parser = list)]
-    pub what: List,
+    /// Which list (controllers, queues or transports), or the name of one entry; without it, all names
+    #[arg(value_name = "LIST|NAME", value_parser = choice)]
+    pub what: Option<Choice>,
 
     /// For programs: a JSON array, described below
     #[arg(long)]
@@ -32,7 +32,9 @@ pub struct ListArgs {
 
 const AFTER_HELP: &str = "\
 Examples:
+  afteryou list
   afteryou list controllers
+  afteryou list ledbat++
   afteryou list queues --json
   afteryou list transports
 
@@ -56,6 +58,15 @@ pub enum List {
     Transports,
 }
 
+/// What to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// A whole list.
+    List(List),
+    /// Whatever has this name, in any list.
+    Name(&'static str),
+}
+
 /// An algorithm in a list.
 #[derive(Clone, Debug)]
 pub struct Listed {
@@ -68,16 +79,41 @@ pub struct Listed {
     engines: Vec<&'static str>,
 }
 
-fn list(word: &str) -> Result<List, afteryou_scenario::Error> {
-    match word {
-        "controllers" => Ok(List::Controllers),
-        "queues" => Ok(List::Queues),
-        "transports" => Ok(List::Transports),
-        _ => Err(unknown("list", word, &["controllers", "queues", "transports"])),
+fn choice(word: &str) -> Result<Choice, afteryou_scenario::Error> {
+    if let Some((_, list)) = LISTS.iter().find(|(name, _)| *name == word) {
+        return Ok(Choice::List(*list));
+    }
+    let names: Vec<&'static str> = LISTS.iter().flat_map(|(_, list)| list.names()).collect();
+    match names.iter().find(|name| **name == word) {
+        Some(name) => Ok(Choice::Name(name)),
+        None => {
+            let lists = LISTS.iter().map(|(name, _)| *name);
+            Err(unknown("list or entry", word, &lists.chain(names.iter().copied()).collect::<Vec<_>>()))
+        }
+    }
+}
+
+/// All lists by their names.
+const LISTS: [(&str, List); 3] =
+    [("controllers", List::Controllers), ("queues", List::Queues), ("transports", List::Transports)];
+
+impl Choice {
+    fn entries(self) -> Vec<Listed> {
+        match self {
+            Choice::List(list) => list.entries(),
+            Choice::Name(name) => {
+                let all = LISTS.iter().flat_map(|(_, list)| list.entries());
+                all.filter(|entry| entry.name == name).collect()
+            }
+        }
     }
 }
 
 impl List {
+    fn names(self) -> Vec<&'static str> {
+        self.entries().iter().map(|entry| entry.name).collect()
+    }
+
     /// Everything in it.
     pub fn entries(self) -> Vec<Listed> {
         match self {
@@ -133,12 +169,28 @@ impl Listed {
 
 /// Prints the list.
 pub fn run(args: &ListArgs) -> Result<(), Failure> {
-    let entries = args.what.entries();
-    let text = match args.json {
-        true => json::json(&entries)?,
-        false => table::text(&entries, output::width()),
+    let entries = match args.what {
+        Some(choice) => choice.entries(),
+        None => LISTS.iter().flat_map(|(_, list)| list.entries()).collect(),
+    };
+    let text = match (args.json, args.what) {
+        (true, _) => json::json(&entries)?,
+        (false, Some(_)) => table::text(&entries, output::width()),
+        (false, None) => names(output::width()),
     };
     output::print(&text)
+}
+
+/// The names in each list.
+fn names(width: usize) -> String {
+    let mut lines = Vec::new();
+    for (title, list) in LISTS {
+        lines.push(title.to_owned());
+        let names = list.names().join(", ");
+        lines.extend(wrap::wrap(&names, width.saturating_sub(2)).into_iter().map(|line| format!("  {line}")));
+    }
+    lines.push("\nOne of them with its parameters: afteryou list NAME".to_owned());
+    lines.join("\n") + "\n"
 }
 
 #[cfg(test)]

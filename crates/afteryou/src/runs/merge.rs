@@ -20,7 +20,13 @@ pub fn run(args: &MergeArgs) -> Result<(), Failure> {
     let folder = sweep::merge(&args.parts, &args.out, take).map_err(Ended::from)?;
     let title = folder.manifest().name.clone();
     let finished = finish(&folder, &title, args.parquet)?;
-    output::print(&words_of_all(&title, &finished.briefs, finished.runs, Some(&finished.page)))?;
+    output::print(&words_of_all(
+        &title,
+        &finished.briefs,
+        finished.runs,
+        Some(&finished.page),
+        args.verbose,
+    ))?;
     let missing = folder.pending();
     if missing.is_empty() {
         return Ok(());

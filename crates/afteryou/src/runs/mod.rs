@@ -225,10 +225,17 @@ fn run_job(
     match alone {
         _ if args.json => Ok(()),
         Some(outcome) => {
-            let text = report::text(&outcome, output::table_width(), in_colour());
-            output::print(&format!("{text}{}", where_it_is(page.as_deref())))
+            let write = if args.verbose { report::text } else { report::brief_text };
+            let text = write(&outcome, output::table_width(), in_colour());
+            output::print(&format!("{text}{}", where_it_is(page.as_deref(), args.verbose)))
         }
-        None => output::print(&words_of_all(&job.file.name, &briefs, indices.len(), page.as_deref())),
+        None => output::print(&words_of_all(
+            &job.file.name,
+            &briefs,
+            indices.len(),
+            page.as_deref(),
+            args.verbose,
+        )),
     }
 }
 
@@ -240,13 +247,26 @@ fn without_curves(mut outcome: Outcome) -> Outcome {
 }
 
 /// What a terminal shows of a sweep's runs: the first ones of so many.
-fn words_of_all(title: &str, briefs: &[Brief], runs: usize, page: Option<&Path>) -> String {
-    let text = report::batch_text(title, briefs, runs, output::table_width(), in_colour());
-    format!("{text}{}", where_it_is(page))
+fn words_of_all(title: &str, briefs: &[Brief], runs: usize, page: Option<&Path>, verbose: bool) -> String {
+    let (width, colour) = (output::table_width(), in_colour());
+    let text = match verbose {
+        true => report::batch_text(title, briefs, runs, width, colour),
+        false => match report::brief_batch_text(title, briefs, runs, width, colour) {
+            (text, 0) => text,
+            (text, left_out) => format!("{text}  … {left_out} more rows\n"),
+        },
+    };
+    format!("{text}{}", where_it_is(page, verbose))
 }
 
-fn where_it_is(page: Option<&Path>) -> String {
-    page.map(|path| format!("\nReport: {}\n", path.display())).unwrap_or_default()
+/// Where everything is that the terminal does not show.
+fn where_it_is(page: Option<&Path>, verbose: bool) -> String {
+    match (page, verbose) {
+        (Some(path), true) => format!("\nReport: {}\n", path.display()),
+        (Some(path), false) => format!("\nReport: {} (every table here: --verbose)\n", path.display()),
+        (None, true) => String::new(),
+        (None, false) => "\nEvery table: --verbose. A report with figures: --out DIR\n".to_owned(),
+    }
 }
 
 pub(crate) fn in_colour() -> bool {

@@ -77,6 +77,7 @@ pub(super) fn run(
             &finished.briefs,
             finished.runs,
             Some(&finished.page),
+            args.verbose,
         )),
     }
 }

@@ -70,7 +70,7 @@ pub struct StudyArgs {
     pub json: bool,
 
     /// Runs at the same time; the number of cores by default
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = crate::values::jobs)]
     pub jobs: Option<u16>,
 
     /// Keep the readings of runs in this folder, where an interrupted study goes on; the user's cache by default

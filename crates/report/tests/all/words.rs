@@ -2,7 +2,7 @@
 
 use crate::common;
 use afteryou_report::text;
-use afteryou_scenario::outcome::Quantiles;
+use afteryou_scenario::outcome::{Comparison, Quantiles};
 
 /// The lines of the table called `title`.
 fn table<'a>(page: &'a str, title: &str) -> Vec<&'a str> {
@@ -121,4 +121,48 @@ fn transfers_are_listed_by_size_with_late_segments() {
     for shown in ["Completion times by size", "late segments", "10.0\u{a0}kB to 100\u{a0}kB"] {
         assert!(text.contains(shown) && page.contains(shown), "{shown}: {text}");
     }
+}
+
+#[test]
+fn the_brief_text_is_a_dozen_lines_with_the_verdict_or_the_headline() {
+    let mut outcome = common::full();
+    let brief = afteryou_report::brief_text(&outcome, 100, false);
+    let verdict = outcome.verdict.take().unwrap();
+    assert!(brief.contains(&verdict.headline) && !brief.contains("Checks"), "{brief}");
+    let brief = afteryou_report::brief_text(&outcome, 100, false);
+    let headline = afteryou_report::headline(&outcome);
+    assert!(brief.lines().count() <= 12, "{brief}");
+    assert_eq!(headline.len(), 2, "{headline:?}");
+    let page = afteryou_report::html(&outcome).unwrap();
+    for sentence in &headline {
+        assert!(brief.contains(sentence.as_str()) && text(&outcome, 100, false).contains(sentence.as_str()));
+        assert!(page.contains("class=\"lead\"") && page.contains("and the backup took"), "{sentence}");
+    }
+}
+
+#[test]
+fn the_headline_names_the_flow_that_kept_least_and_the_longest_added_delay() {
+    let mut outcome = common::full();
+    let compared = |window: &str, flow: &str, kept, added| Comparison {
+        window: window.to_owned(),
+        flow: flow.to_owned(),
+        kept,
+        added_delay_mean_ms: added,
+        added_delay_p95_ms: None,
+    };
+    outcome.comparison = vec![
+        compared("alone", "video call", Some(1.0), Some(58.25)),
+        compared("shared", "video call", Some(0.99), Some(12.0)),
+        compared("shared", "photo upload", Some(0.9432), None),
+    ];
+    let [kept, delayed] = &afteryou_report::headline(&outcome)[..] else { panic!("two sentences") };
+    assert!(kept.starts_with("“photo upload” kept 94.3\u{a0}%, and the backup took "), "{kept}");
+    assert!(kept.ends_with(" of the link in the window “shared”."), "{kept}");
+    assert_eq!(delayed, "The backup added 58.2\u{a0}ms to “video call”'s mean delay in the window “alone”.");
+    outcome.comparison.clear();
+    outcome.link_comparison.clear();
+    let without = afteryou_report::headline(&outcome);
+    assert!(without[0].starts_with("The link carried "), "{without:?}");
+    outcome.run.windows.clear();
+    assert!(afteryou_report::headline(&outcome).is_empty());
 }

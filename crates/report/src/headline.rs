@@ -1,0 +1,153 @@
+//! The headline of a run: a sentence or two that say what came out.
+//!
+//! With a background and a run without it: the flow that kept least, and where the background made packets wait longest. Without
+//! the comparison: how much of the link was used, how long its queue was, and who got how much.
+
+use crate::format::{ms, percent};
+use crate::{groups, links};
+use afteryou_scenario::outcome::{Comparison, FlowFigures, Outcome, WindowFigures};
+use afteryou_scenario::{Role, Scenario};
+
+/// More flows than this are not named one by one.
+const MOST_NAMED: usize = 3;
+
+/// Returns the headline, one sentence in each place; nothing of a run without a window.
+pub fn headline(outcome: &Outcome) -> Vec<String> {
+    let cost: Vec<String> = [kept(outcome), delayed(outcome)].into_iter().flatten().collect();
+    if !cost.is_empty() {
+        return cost;
+    }
+    let Some(window) = longest_window(outcome) else { return Vec::new() };
+    [carried(outcome, window), shared(outcome, window)].into_iter().flatten().collect()
+}
+
+/// The flow that kept least of its goodput.
+fn kept(outcome: &Outcome) -> Option<String> {
+    let compared = groups::comparison(outcome);
+    let kept = compared.iter().filter_map(|one| Some((one, one.kept?)));
+    let (least, kept) = kept.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let window = outcome.run.windows.iter().find(|window| window.window == least.window)?;
+    let taken: f64 = background(window).map(|flow| flow.share_of_payload_capacity).sum();
+    let (flow, background) = (the(&least.flow), the_background(&outcome.scenario));
+    let sentence = format!(
+        "{flow} kept {}, and {background} took {} of the link{}.",
+        percent(kept),
+        percent(taken),
+        within(outcome, &least.window)
+    );
+    Some(capitalised(&sentence))
+}
+
+/// Where the background added most to a delay: that of a flow which measures it, or else that of a link's queue.
+fn delayed(outcome: &Outcome) -> Option<String> {
+    let compared = groups::comparison(outcome);
+    let of_flows = compared.iter().filter_map(|one: &Comparison| {
+        Some((one.added_delay_mean_ms?, one.window.as_str(), format!("{}'s mean delay", the(&one.flow))))
+    });
+    let of_links = outcome.link_comparison.iter().filter_map(|one| {
+        let queue = match has_one_link(outcome) {
+            true => "the mean time in the queue".to_owned(),
+            false => format!("the mean time in the queue of “{}”", one.link),
+        };
+        Some((one.added_delay_mean_ms?, one.window.as_str(), queue))
+    });
+    let longest = |a: &(f64, &str, String), b: &(f64, &str, String)| a.0.total_cmp(&b.0);
+    let (added, window, what) = of_flows.max_by(longest).or_else(|| of_links.max_by(longest))?;
+    let background = the_background(&outcome.scenario);
+    let sentence = match added > 0.0 {
+        true => format!("{background} added {} to {what}{}.", ms(added), within(outcome, window)),
+        false => format!("{background} added nothing to {what}."),
+    };
+    Some(capitalised(&sentence))
+}
+
+/// What the first link carried.
+fn carried(outcome: &Outcome, window: &WindowFigures) -> Option<String> {
+    let link = window.links.first()?;
+    let name = match has_one_link(outcome) {
+        true => "the link".to_owned(),
+        false => format!("“{}”", link.link),
+    };
+    let queue = match link.queuing_delay {
+        Some(delay) => format!(", and packets waited {} on average", ms(delay.mean_ms)),
+        None => String::new(),
+    };
+    let sentence = format!(
+        "{name} carried {} of its rate{queue}{}.",
+        percent(link.utilisation),
+        within(outcome, &window.window)
+    );
+    Some(capitalised(&sentence))
+}
+
+/// Who got how much of the only link.
+fn shared(outcome: &Outcome, window: &WindowFigures) -> Option<String> {
+    if !has_one_link(outcome) {
+        return None;
+    }
+    let shown = groups::figures(&outcome.scenario, &window.flows);
+    if (2..=MOST_NAMED).contains(&shown.len()) {
+        let part =
+            |flow: &FlowFigures| format!("{} {}", the(&flow.flow), percent(flow.share_of_payload_capacity));
+        let parts: Vec<String> = shown.iter().map(part).collect();
+        let (last, before) = parts.split_last()?;
+        return Some(capitalised(&format!("{} and {last} of the payload rate.", before.join(", "))));
+    }
+    let fairness = window.links.first()?.foreground_fairness.or(window.links.first()?.fairness)?;
+    Some(format!("Jain's index of the goodputs is {fairness:.2}."))
+}
+
+/// Do the data of all flows cross the same link, and no other?
+fn has_one_link(outcome: &Outcome) -> bool {
+    !links::are_several(outcome) && outcome.scenario.hosts.is_empty()
+}
+
+fn background(window: &WindowFigures) -> impl Iterator<Item = &FlowFigures> {
+    window.flows.iter().filter(|flow| flow.role == Role::Background)
+}
+
+fn the_background(scenario: &Scenario) -> String {
+    let mut flows = scenario.flow.iter().filter(|flow| flow.role == Role::Background);
+    match (flows.next(), flows.next()) {
+        (Some(one), None) => the(&one.name),
+        _ => "the background".to_owned(),
+    }
+}
+
+/// A flow in a sentence: a plain word with its article, any other name in quotation marks.
+fn the(name: &str) -> String {
+    match name.chars().all(|c| c.is_lowercase()) {
+        true => format!("the {name}"),
+        false => format!("“{name}”"),
+    }
+}
+
+/// The window in a sentence; nothing where the run has only one.
+fn within(outcome: &Outcome, window: &str) -> String {
+    match outcome.run.windows.len() {
+        0 | 1 => String::new(),
+        _ => format!(" in the window “{window}”"),
+    }
+}
+
+fn longest_window(outcome: &Outcome) -> Option<&WindowFigures> {
+    let length = |window: &WindowFigures| window.to_s - window.from_s;
+    // Of several as long as each other the first.
+    outcome.run.windows.iter().rev().max_by(|a, b| length(a).total_cmp(&length(b)))
+}
+
+fn capitalised(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_is_named_with_its_article_if_it_is_a_word() {
+        assert_eq!((the("backup"), the("b 12")), ("the backup".to_owned(), "“b 12”".to_owned()));
+        assert_eq!(capitalised("the link"), "The link");
+    }
+}
