@@ -178,19 +178,45 @@
 
   const reset = () => charts.length && charts[0].setScale("x", { min: 0, max: plan.end_s });
 
+  // Without a cursor there is no value to show, only the name.
   const valueOf = (chart, curve) => (u, value, _, index) => {
-    if (!stripsHeight(chart) || curve.baseline || index == null) return number(value);
+    if (index == null) return "";
+    if (!stripsHeight(chart) || curve.baseline) return number(value);
     const phase = phaseAt(outcome.run.series[curve.index].of, u.data[0][index]);
     return phase ? `${number(value)} · ${phase}` : number(value);
   };
 
-  const line = (chart) => (curve) => ({
+  const NEARLY = 0.01; // of a chart's range: no farther apart, two curves look like one
+  const OFTEN = 0.3; // part of the points
+
+  const rangeOf = (data) => {
+    const values = data.slice(1).flat().filter((value) => value != null);
+    return values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [0, 0]);
+  };
+
+  // Does a later curve cover this one, elsewhere than at zero? Dashes leave what is under them to see.
+  const isCovered = (data, curves, place) => {
+    const [low, high] = rangeOf(data);
+    const near = NEARLY * (high - low);
+    const covers = (other) => {
+      const both = data[place + 1].map((value, i) => [value, other[i]]);
+      const apart = both.filter(([a, b]) => a != null && b != null && Math.max(Math.abs(a), Math.abs(b)) > near);
+      return apart.length > 1 && apart.filter(([a, b]) => Math.abs(a - b) <= near).length > OFTEN * apart.length;
+    };
+    return data.slice(1).some((other, i) => i > place && !curves[i].baseline && covers(other));
+  };
+
+  // Does every curve keep one value? Such a chart needs no height.
+  const isConstant = (data) =>
+    data.slice(1).every((values) => new Set(values.filter((value) => value != null)).size <= 1);
+
+  const line = (data) => (curve, i, curves) => ({
     label: `${curve.glyph} ${curve.label}`.trim(),
     stroke: () => ink(curve.style.colour),
-    width: curve.baseline ? 1.25 : 1.75,
+    // A curve under another one stays visible on both sides of it.
+    width: curve.baseline ? 1.25 : isCovered(data, curves, i) ? 4 : 1.75,
     dash: curve.baseline ? [5, 4] : undefined,
     points: { show: false },
-    value: valueOf(chart, curve),
   });
 
   const axis = (more) => ({
@@ -201,9 +227,9 @@
     ...more,
   });
 
-  const options = (chart, tip, width) => ({
+  const options = (chart, data, tip, width) => ({
     width,
-    height: 190 + bandRows * BAND_ROW + 40 + stripsHeight(chart),
+    height: (isConstant(data) ? 50 : 190) + bandRows * BAND_ROW + 40 + stripsHeight(chart),
     padding: [bandRows * BAND_ROW + 6, 20, 0, 0],
     scales: {
       x: { time: false },
@@ -217,7 +243,10 @@
       axis({ size: 28 + stripsHeight(chart), gap: 5 + stripsHeight(chart), values: (_, ticks) => ticks.map((t, i) => (i === ticks.length - 1 ? `${t} s` : `${t}`)) }),
       axis({ size: 44, gap: 4, values: (_, ticks) => ticks.map((t) => (t == null ? "" : String(+t.toPrecision(6)))) }),
     ],
-    series: [{ label: "time", value: (_, at) => (at == null ? "–" : `${at.toFixed(2)} s`) }, ...chart.curves.map(line(chart))],
+    series: [
+      { label: "time", value: (_, at) => (at == null ? "" : `${at.toFixed(2)} s`) },
+      ...chart.curves.map(line(data)).map((series, i) => ({ ...series, value: valueOf(chart, chart.curves[i]) })),
+    ],
     legend: { markers: {
       width: 3,
       stroke: (u, i) => (i ? ink(chart.curves[i - 1].style.colour) : "transparent"),
@@ -242,7 +271,8 @@
     const tip = element("div", "tip");
     tip.hidden = true;
     tip.style.top = "14px";
-    const u = new uPlot(options(chart, tip, box.clientWidth), table(chart), box);
+    const data = table(chart);
+    const u = new uPlot(options(chart, data, tip, box.clientWidth), data, box);
     u.over.append(tip);
     for (const head of u.root.querySelectorAll(".u-legend .u-series:not(:first-child) th")) {
       head.tabIndex = 0;
