@@ -152,7 +152,10 @@ fn starts_programs(engine: &dyn Engine) -> bool {
 fn after_help(engine: &dyn Engine) -> String {
     let name = engine.name();
     let explain = match explains(engine) {
-        true => format!("  afteryou {name} --explain scenarios/two-fledbat.toml\n"),
+        true => format!(
+            "  afteryou {name} --explain scenarios/two-fledbat.toml\n  \
+             afteryou {name} --explain --json scenarios/two-fledbat.toml\n"
+        ),
         false => String::new(),
     };
     format!(
@@ -171,7 +174,7 @@ fn subcommand(engine: &'static dyn Engine) -> Command {
                 .long(EXPLAIN)
                 .help(EXPLAIN_HELP)
                 .action(ArgAction::SetTrue)
-                .conflicts_with_all(["out", "json", "verbose", "jobs", "no_series", "shard"]),
+                .conflicts_with_all(["out", "verbose", "jobs", "no_series", "shard"]),
         ),
         false => command,
     };
