@@ -8,6 +8,7 @@ mod connection;
 mod corpus;
 mod endpoint;
 mod event_loops;
+mod event_rules;
 mod events;
 mod group;
 mod hostile;
