@@ -1,7 +1,7 @@
 //! CHOKe: RED that compares each arriving packet with one drawn from the queue, and drops both if they are of the same flow.
 //!
 //! # Model
-//! A flow that does not back off fills the queue, so a packet drawn from the queue is most likely one of its own, and so is the
+//! A flow that does not back off fills the queue. A packet drawn from the queue is most likely one of its own, and so is the
 //! one that arrives. Comparing the two finds such flows without keeping any state about flows.
 //!
 //! ```text
@@ -21,10 +21,10 @@
 //! 2000, with one candidate; the order of the steps as in Linux' `sch_choke.c`. The RED part is that of ns-2 (`red.cc`).
 //!
 //! # Different here
-//! Linux leaves holes where it dropped, draws again up to three times when it meets one, and then takes the head; here every
-//! packet in the queue is as likely as any other. A flow is what the caller says it is, in Linux a hash of the addresses. A match
-//! leaves RED's count as it was, as in Linux. By RED's rule nothing is decided by the average while at most one packet waits.
-//! A forced drop is a drop even with `ecn` (Linux: unless `harddrop`, a mark).
+//! Linux leaves holes where it dropped, draws again up to three times when it meets one, and then takes the head. Here every
+//! packet in the queue is as likely as any other. A flow is what the caller says it is, in Linux a hash of the addresses. A
+//! match leaves RED's count as it was, as in Linux. By RED's rule nothing is decided by the average while at most one packet
+//! waits. A forced drop is a drop even with `ecn` (Linux: unless `harddrop`, a mark).
 //!
 //! # Not implemented
 //! More than one candidate (the paper's variant for many unresponsive flows), classes by filter (Linux).

@@ -1,9 +1,9 @@
 //! CoDel: drop from the head once packets have waited too long for too long.
 //!
 //! # Model
-//! A good queue absorbs a burst and empties within a round trip; a bad one stands. What tells them apart is the *smallest*
-//! time that packets spend in it over a round trip. Once that has stayed above TARGET for INTERVAL, the packet at the head
-//! is dropped, and the next ones ever sooner, until the smallest time is below TARGET again:
+//! A good queue absorbs a burst and empties within a round trip; a bad one stands. The difference shows in the
+//! *smallest* time that packets spend in it over a round trip. Once that has stayed above TARGET for INTERVAL, the packet at the head
+//! is dropped. The next ones follow ever sooner, until the smallest time is below TARGET again:
 //!
 //! ```text
 //!   next drop = last drop + INTERVAL / √count
@@ -17,7 +17,7 @@
 //!      ▲                                                                                       │
 //!      └──────────────────── sojourn < TARGET, or at most a packet left ───────────────────────┘
 //! ```
-//! Who comes back to dropping within sixteen intervals goes on from where the count stood, less what it began with.
+//! A queue that drops again within sixteen intervals goes on from its last count, less the count at its start.
 //!
 //! # Constants
 //! | name | default | why |
@@ -33,8 +33,9 @@
 //! Linux's `ce_threshold`. Linux drops strictly after the interval, the RFC at its end, as here.
 //!
 //! # Known bad cases
-//! Senders that do not react: the drop rate rises slowly. Rates at which a packet takes longer than TARGET: TARGET must be
-//! raised there, which `slow_link` does as CAKE does: to one and a half packets' time, INTERVAL by as much.
+//! Senders that do not react: the drop rate rises slowly. Rates at which a packet takes longer than TARGET are a bad case:
+//! TARGET must be raised there. `slow_link` does so as CAKE does, to one and a half packets' time, and INTERVAL by as
+//! much.
 
 use crate::backlog::Limit;
 use crate::dropped::{DropReason, Dropped};

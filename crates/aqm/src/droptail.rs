@@ -6,7 +6,7 @@
 //!
 //! # Limit
 //! Packets, bytes, or the time that the link needs to send what is waiting. A packet that would exceed the limit is
-//! dropped as it arrives; the packet in transmission is no longer in the queue and does not count.
+//! dropped as it arrives. The packet in transmission is no longer in the queue and does not count.
 //!
 //! # Known bad cases
 //! Bufferbloat when the limit is long; synchronised losses when it is short. Limits in packets let small packets wait

@@ -18,8 +18,8 @@
 //!
 //! # Source
 //! Linux' `sch_drr.c`; ns-2's `drr.cc` for the preset `ns2` (quantum 250 B, 10 classes, no limits of their own, the oldest
-//! packet of the fattest class goes). Linux leaves it to filters which packet goes into which class and has no limit for
-//! all classes together; both are those of the other fair queues here.
+//! packet of the fattest class goes). Linux leaves it to filters which packet goes into which class, and has no limit for
+//! all classes together. Both are those of the other fair queues here.
 //!
 //! # Not implemented
 //! Quanta that differ by class. ns-2's `mask_`, which hashes hosts instead of flows.

@@ -9,7 +9,7 @@
 //!   p_C   = p'²          drops, or marks of ECT(0), in the C queue
 //!   p_CL  = k·p'         marks in the L queue
 //! ```
-//! A classic sender's rate goes with 1/√p, a scalable one's with 1/p: the square makes both see the same p', and k = 2 makes
+//! A classic sender's rate goes with 1/√p, a scalable one's with 1/p. The square makes both see the same p', and k = 2 makes
 //! their rates alike at equal round trips. L packets that have waited for more than a step are marked in any case.
 //!
 //! The L queue goes first, but for a credit that leaves the C queue its `classic_weight` while both have packets. Decisions
@@ -46,7 +46,7 @@
 //! Decisions on arrival; classification by anything but ECN bits; the RFC's ramp; Linux's step in packets and its memory limit.
 //!
 //! # Known bad cases
-//! At low rates a single packet takes longer than the step, so that all L packets are marked: raise `step`, or let the step
+//! At low rates a single packet takes longer than the step, so that all L packets are marked. Raise `step`, or let the step
 //! begin with a longer queue (`step_packets`). Senders that set ECT(1) and do not answer marks hold the L queue until it is
 //! overloaded. Packets of one flow with different ECN bits overtake each other.
 

@@ -1,13 +1,13 @@
 //! FQ-CoDel: a CoDel for every flow, and turns among the flows in which those that send little go first.
 //!
 //! # Model
-//! A hash spreads the flows over many queues, each with a CoDel of its own, so that a flow's delay and losses are its
-//! own doing. The queues take turns of a quantum of bytes by the scheduler with [two lists](crate::two_lists): a queue
-//! that has just become active is served first. If there is no room, the queue that holds most bytes loses half of them
-//! from its head, where the news reaches the sender soonest, but at most a batch of packets.
+//! A hash spreads the flows over many queues, each with a CoDel of its own. A flow's delay and losses are then its own
+//! doing. The queues take turns of a quantum of bytes by the scheduler with [two lists](crate::two_lists): a queue that
+//! has just become active is served first. If there is no room, the queue that holds most bytes loses half of them, but
+//! at most a batch of packets. They go from its head, where the news reaches the sender soonest.
 //!
-//! To a low-priority sender such a queue is a problem: it sees its own delay only, finds no reason to yield, and gets
-//! the same share as everybody (§6.3); [`le_fq_codel`](crate::le_fq_codel) is a remedy.
+//! To a low-priority sender such a queue is a problem. It sees its own delay only, finds no reason to yield, and gets
+//! the same share as everybody (§6.3). [`le_fq_codel`](crate::le_fq_codel) is a remedy.
 //!
 //! # Constants
 //! | name | default | why |
@@ -19,8 +19,8 @@
 //!
 //! # Source
 //! RFC 8290 (January 2018) §4, §5, and Linux' `sch_fq_codel.c`. Presets: `linux` ends a turn when the credits are zero,
-//! lets an emptied new queue leave at once if no old one waits, and counts packets that it drops for want of room in that
-//! queue's CoDel. Its CoDel drops a queue's last packet if all queues together hold more than a frame, and an empty queue
+//! lets an emptied new queue leave at once if no old one waits, and counts packets that it drops because the buffer is full in that
+//! queue's CoDel. Its CoDel drops a queue's last packet if all queues together hold more than a frame. An empty queue
 //! does not end the time for which it has stood. `rfc8290` follows the document.
 //!
 //! # Not implemented

@@ -3,8 +3,8 @@
 //! # Model
 //! [FQ-CoDel](crate::fq_codel) gives every flow the same share, a background flow too: it sees no delay but its own, so
 //! it has no reason to yield. Here packets with the DSCP of lower effort (RFC 8622) go into queues of their own, with
-//! lists of their own, whose turn comes only when no best-effort queue has a packet, or as the [guard](crate::guard)
-//! says. Among themselves lower-effort flows share as in FQ-CoDel.
+//! lists of their own. Their turn comes only when no best-effort queue has a packet, or as the [guard](crate::guard)
+//! allows. Among themselves lower-effort flows share as in FQ-CoDel.
 //!
 //! ```text
 //!   best effort ──▶ FQ-CoDel, target 5 ms    ──▶ whenever it has a packet

@@ -11,7 +11,7 @@
 //!   p_LE = min(1, k·p)
 //! ```
 //! It is spared when best effort would be: in the burst allowance, with little delay while p < 20 %, with two packets waiting.
-//! Each such packet is decided on alone, without de-randomisation: that gathers best effort's probability only, and a sender
+//! Each such packet is decided on alone, without de-randomisation. That gathers best effort's probability only, and a sender
 //! that should yield need not be spared close drops. Marks replace drops up to the same p as with best effort, since it is p
 //! that says whether marks still work.
 //!
@@ -25,7 +25,7 @@
 //!
 //! # Known bad cases
 //! The 1/√k law: this is a ratio, not a priority. At k = 16 a loss-based LE flow still has a quarter of a best-effort flow's
-//! rate, and k = 64 leaves an eighth. Delay-based senders keep below the target and are told nothing at all, whatever k.
+//! rate, and k = 64 leaves an eighth. Delay-based senders keep below the target and get no signal at all, whatever k.
 //! Many LE flows raise p for everybody, since the controller sees one queue.
 
 use crate::dropped::Dropped;

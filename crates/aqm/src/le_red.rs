@@ -20,16 +20,16 @@
 //! Just below, `wait` lets every second one pass, since drops are then 1/p to 2/p packets apart.
 //!
 //! # Source
-//! Ours. RFC 8622 asks that lower effort is dropped before the rest and that ECN applies to it, too; weights on a drop
+//! Ours. RFC 8622 asks that lower effort is dropped before the rest and that ECN applies to it, too. Weights on a drop
 //! probability are known from PIE's drafts. The rest is RED's.
 //!
 //! # Known bad cases
-//! It is no strict priority. A sender of Reno's kind gets a rate that goes with 1/√p, so while p_LE is below 1 a lower-effort
-//! flow keeps 1/√k of what a best-effort flow gets: a quarter with k = 16, an eighth with k = 64. Two NewReno flows on
-//! 10 Mbit/s and 60 ms are at 0.8 with RED, and at 0.6, 0.4 and 0.2 with k = 4, 16 and 64. Best-effort packets still wait behind
-//! lower-effort ones, in one queue. A lower-effort flow alone holds a shorter queue than with RED, since its own packets
-//! make the average by which they are dropped k times. With `ecn` a lower-effort sender that ignores marks is not held back
-//! until drops are forced. Nobody is kept from marking itself as best effort.
+//! It is no strict priority. A sender of Reno's kind gets a rate that goes with 1/√p. While p_LE is below 1, a lower-effort
+//! flow keeps 1/√k of what a best-effort flow gets: a quarter with k = 16, an eighth with k = 64. Two NewReno flows on 10
+//! Mbit/s and 60 ms are at 0.8 with RED, and at 0.6, 0.4 and 0.2 with k = 4, 16 and 64. Best-effort packets still wait behind
+//! lower-effort ones, in one queue. A lower-effort flow alone holds a shorter queue than with RED, since its own packets make
+//! the average by which they are dropped k times. With `ecn` a lower-effort sender that ignores marks is not held back until
+//! drops are forced. Nobody is kept from marking itself as best effort.
 
 use crate::dropped::Dropped;
 use crate::error::Error;

@@ -2,8 +2,8 @@
 //!
 //! # Model
 //! The cheapest of the three ways to carry the LE class (RFC 8622 §2): no queue of its own, no scheduler, one comparison. A
-//! lower-effort packet that arrives while more than THRESHOLD of work is waiting is dropped, so lower effort fills what best
-//! effort leaves idle and backs off when best effort comes. Best effort meets the discipline it would meet anyway:
+//! lower-effort packet that arrives while more than THRESHOLD of work is waiting is dropped. So lower effort fills what best
+//! effort leaves idle, and backs off when best effort comes. Best effort meets the discipline it would meet anyway:
 //!
 //! ```text
 //!   lower effort ── more than THRESHOLD waiting, or held back? ── yes ──▶ dropped
@@ -14,7 +14,7 @@
 //! A best-effort packet that finds the buffer full pushes lower effort out, newest first.
 //!
 //! Held back: when a best-effort packet is dropped, no lower-effort packet is taken until the queue has been below THRESHOLD for
-//! HOLD. A drop tells best effort that the link is full; whoever it is full of, lower effort goes first.
+//! HOLD. A drop signals to best effort that the link is full. Lower effort is dropped first, whoever filled it.
 //!
 //! With no best effort about there is nobody to yield to, and a threshold of a few packets would waste the link. So the rule
 //! holds for PRESENCE after each best-effort packet; after that lower effort has the whole buffer, under the same discipline.
@@ -33,7 +33,7 @@
 //! Other disciplines below it. The time waiting is the backlog at the link's nominal rate: where the rate varies, it errs.
 //!
 //! # Known bad cases
-//! Best effort that trickles, such as a call, keeps the rule on: lower effort then has THRESHOLD of buffer, and many senders
+//! Best effort that trickles, such as a call, keeps the rule on. Lower effort then has THRESHOLD of buffer, and many senders
 //! cannot fill the link with so little. Best effort that comes less often than PRESENCE finds lower effort's queue: some 10 ms
 //! under CoDel, a whole buffer under DropTail ([two queues](crate::le_two_queues) have neither). A best-effort flow that is
 //! there all the time starves lower effort, whose timeouts grow to a minute: it comes back late.

@@ -2,17 +2,17 @@
 //!
 //! # Model
 //! A delay-based background flow yields because it sees the queue that it shares. An AQM keeps that queue short and a
-//! fair queue hides it, so that the flow takes a full share. What is left is to say openly what may wait: packets with
-//! the DSCP of lower effort (RFC 8622) go into a queue of their own, behind all others.
+//! fair queue hides it, so that the flow takes a full share. The remaining way is to declare openly which packets may wait.
+//! Packets with the DSCP of lower effort (RFC 8622) go into a queue of their own, behind all others.
 //!
 //! ```text
 //!   best effort ──▶ [ CoDel, target 5 ms    ] ──▶ whenever it has a packet
 //!   lower effort ─▶ [ CoDel, target 100 ms  ] ──▶ else; and one packet as the guard says
 //! ```
-//! Best effort is treated as if the other queue did not exist: it has the whole buffer, and an arriving packet pushes
-//! lower effort out, oldest first, if there is no room. Lower effort gets what is left of the buffer, up to a limit of
-//! its own. With the [guard](crate::guard) off best effort leaves at the very same times as without lower effort; with it,
-//! it gives away one packet in `guard_packets` and one per `guard_time`.
+//! Best effort is treated as if the other queue did not exist. It has the whole buffer, and an arriving packet pushes
+//! lower effort out, oldest first, if there is no room. Lower effort gets what is left of the buffer, up to a limit of its
+//! own. With the [guard](crate::guard) off best effort leaves at the very same times as without lower effort. With it,
+//! best effort gives away one packet in `guard_packets` and one per `guard_time`.
 //!
 //! # Constants
 //! | name | default | why |

@@ -6,16 +6,16 @@
 //! ```text
 //!   p += α·(delay − target) + β·(delay − delay at the last update)
 //! ```
-//! The step is divided by up to 2048 while p is small, since a sender's rate goes with 1/√p: the same step is a large change
+//! The step is divided by up to 2048 while p is small, since a sender's rate goes with 1/√p. The same step is a large change
 //! there. With no queue at all p decays by 2 % per update. The rest keeps the controller from doing harm: a burst may pass
 //! untouched after a quiet time, a short queue loses nothing, p rises by no more than 2 % at a time once it is large, and
 //! drops are spread (de-randomisation).
 //!
 //! # Time
 //! There is no timer. Updates lie on the grid 0, tupdate, 2·tupdate …; each arrival and departure first does those that were
-//! due, with what was known at the time. Once an update changes nothing, no further one can, so that the rest of a long
-//! silence costs nothing: it is some 350 updates from p = 1 down to 0 with the RFC's values. With values for which it would
-//! be more than 16 384, the steps beyond are estimated in ever longer strides.
+//! due, with what was known at the time. Once an update changes nothing, no further one can, so the rest of a long silence
+//! costs nothing. From p = 1 down to 0 it is some 350 updates with the RFC's values. With values for which it would be more
+//! than 16 384, the steps beyond are estimated in ever longer strides.
 //!
 //! # States
 //! ```text
@@ -51,7 +51,7 @@
 //! | delay of an empty queue | not said | 0, as Linux and FreeBSD |
 //! | delay from the departure rate | at each departure (App. B); at each update (§4.2) | at each update, where it is used |
 //!
-//! What differs in more than a number is chosen by `form`:
+//! A difference in more than a number is chosen by `form`:
 //!
 //! | | rfc8033 | freebsd | linux |
 //! |---|---|---|---|

@@ -20,8 +20,8 @@
 //! the size of the packet. The first packet that finds the average above `min_th`, and any that finds at most one packet in
 //! the queue, is let in.
 //!
-//! Adaptive RED moves max_p twice a second, up by at most 0.01 and down by a tenth, until the average stays in the middle
-//! fifth between the thresholds.
+//! Adaptive RED moves max_p twice a second, up by at most 0.01 and down by a tenth. It does so until the average stays in
+//! the middle fifth between the thresholds.
 //!
 //! # Presets
 //! | name | whose | min_th, max_th | weight | otherwise |
@@ -56,17 +56,17 @@
 //! - The gentle slope follows an adapted max_p; ns-2 leaves it where it was, with a jump at `max_th`.
 //! - Linux draws one number after each drop and drops once count · p_b exceeds it. That is not `wait`'s distribution but the
 //!   other one, so the preset says so. Linux counts from the second packet above `min_th`, here from the first.
-//! - Marks: by lot only. A forced drop is a drop, as with Linux' `harddrop`; Linux' default marks.
+//! - Marks: at random only. A forced drop is a drop, as with Linux' `harddrop`; Linux' default marks.
 //!
 //! # Not implemented
 //! Marking with another packet than the arriving one (`drop_rand_`, `drop_front_`), `cautious_`, `mark_p_`, Feng's adaptation,
 //! Linux' `nodrop`. Linux' adaptation, by a timer instead of by arrivals, has the same steps.
 //!
 //! # Known bad cases
-//! The best parameters depend on the rate and on how many flows there are: too small a max_p ends in forced drops, too large a
+//! The best parameters depend on the rate and on how many flows there are. Too small a max_p ends in forced drops, too large a
 //! one in an idle link. The queue's length, not its time, is held: at another rate than the parameters were made for, the
-//! delay is another. A short burst after a long quiet passes unseen, since the average is slow; a queue that has just
-//! drained is still punished for what it was. LEDBAT's target is never reached behind it, so LEDBAT competes like TCP.
+//! delay is another. A short burst after a long quiet passes unseen, since the average is slow. A queue that has just drained
+//! is still punished for what it was. LEDBAT's target is never reached behind it, so LEDBAT competes like TCP.
 
 pub(crate) mod law;
 pub(crate) mod setup;

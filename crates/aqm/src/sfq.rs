@@ -1,10 +1,10 @@
 //! SFQ: stochastic fair queueing, round robin over the buckets of a hash.
 //!
 //! # Model
-//! A hash spreads the flows over slots, each first in, first out, which take turns: a quantum of bytes each (Linux), or a
-//! packet each (McKenney, ns-2). If there is no room, the slot with most packets loses one, so that nobody gains by
-//! sending more. Two flows in one slot share its turns; from time to time the hash can be salted anew (`perturb`), so
-//! that the same two do not share for ever.
+//! A hash spreads the flows over slots, each first in, first out, which take turns. A turn is a quantum of bytes (Linux),
+//! or a packet (McKenney, ns-2). If there is no room, the slot with most packets loses one, so that nobody gains by
+//! sending more. Two flows in one slot share its turns. From time to time the hash can be salted anew (`perturb`), so
+//! that the same two do not share permanently.
 //!
 //! # Constants
 //! | name | default | why |

@@ -1,8 +1,8 @@
 //! fLEDBAT: LEDBAT with a decrease that multiplies, so that latecomers and elders meet.
 //!
 //! # Model
-//! Plain LEDBAT adds and subtracts: whatever two flows differ by when they begin, they keep. fLEDBAT always adds, and
-//! above the target subtracts in proportion to the window, as Reno's halving does, only gently:
+//! Plain LEDBAT adds and subtracts: whatever two flows differ by when they begin, they keep. fLEDBAT always adds.
+//! Above the target it subtracts in proportion to the window, as Reno's halving does, only gently:
 //!
 //! ```text
 //!   Δ = queuing delay − τ
@@ -11,8 +11,8 @@
 //!   loss:                       W /= 2, once per round trip
 //! ```
 //! In a round trip that is +α always, and −ζ · W · Δ/τ above the target. N flows on a link of C packets/s settle at
-//! C/N each and a queue of `C·τ + N·α·τ/(ζ·R)` packets: above the target, and the more so the more flows there are and
-//! the smaller ζ is.
+//! C/N each and a queue of `C·τ + N·α·τ/(ζ·R)` packets. That is above the target, the more so the more flows there are
+//! and the smaller ζ is.
 //!
 //! # States
 //! ```text

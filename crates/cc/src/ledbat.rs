@@ -1,8 +1,8 @@
 //! LEDBAT, RFC 6817: steer the queue to TARGET.
 //!
 //! # Model
-//! The difference between the delay now and the delay of the empty path is the queue. Below TARGET the window grows,
-//! in proportion to what is missing and never faster than Reno's one packet per round trip; above TARGET it shrinks
+//! The difference between the delay now and the base delay is the queue. Below TARGET the window grows
+//! in proportion to what is missing, and never faster than Reno's one packet per round trip. Above TARGET it shrinks
 //! by the same law:
 //!
 //! ```text

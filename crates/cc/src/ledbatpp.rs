@@ -1,9 +1,9 @@
-//! LEDBAT++: LEDBAT that is fair among its own kind and never loses sight of the empty path.
+//! LEDBAT++: LEDBAT that is fair among its own kind and never loses sight of the base delay.
 //!
 //! # Model
-//! Round-trip times replace one-way delays. Below TARGET the window grows by GAIN ≤ 1 packets per round trip, the
-//! less the shorter the path, so that it never outruns Reno where queues are short. Above TARGET it shrinks in
-//! proportion to itself, which makes two flows meet; at most by half in a round trip:
+//! Round-trip times replace one-way delays. Below TARGET the window grows by GAIN ≤ 1 packets per round trip. GAIN is
+//! the less the shorter the path, so that the window never outruns Reno where queues are short. Above TARGET it
+//! shrinks in proportion to itself, which makes two flows meet; at most by half in a round trip:
 //!
 //! ```text
 //!   q ≤ TARGET:  W += GAIN
@@ -11,12 +11,12 @@
 //!   GAIN = 1 / min(16, ⌈2 · TARGET / base⌉)
 //! ```
 //!
-//! From time to time it drops to 2 packets for two round trips and climbs back, so that the queue empties and
-//! everybody can measure the base delay anew; nine tenths of the time it works.
+//! From time to time it drops to 2 packets for two round trips and climbs back. The queue empties, and everybody can
+//! measure the base delay anew. Nine tenths of the time it works.
 //!
-//! The rule is per round trip; here each ack applies its share, `delta · acked / W`, with `W` frozen at the start of
-//! the round so that the shares add up to the rule. They never add up to more: a round counts W bytes at most, however many
-//! one ack covers, and after a loss the half window counts what was left of the rule.
+//! The rule is per round trip. Here each ack applies its share, `delta · acked / W`, with `W` frozen at the start of the
+//! round so that the shares add up to the rule. They never add up to more. A round counts W bytes at most, however many one
+//! ack covers, and after a loss the half window counts what was left of the rule.
 //!
 //! # States
 //! ```text
@@ -26,8 +26,8 @@
 //!        │                                               │   └──9 × the slowdown's duration later──▶ freeze
 //!        └──timeout, idle, or the restart rule───────────┘
 //! ```
-//! Slow start multiplies the window by (1 + GAIN) in a round trip. Only the initial one, one after idle, and one of
-//! the restart rule have the delay exit; ramps and the climb after a timeout end at ssthresh.
+//! Slow start multiplies the window by (1 + GAIN) in a round trip. Only three slow starts have the delay exit: the
+//! initial one, one after idle, and one of the restart rule. Ramps and the climb after a timeout end at ssthresh.
 //!
 //! # Constants
 //! | name | default | why |
@@ -54,10 +54,10 @@
 //!
 //! # Options of others
 //! Off by default, in a file of their own. Bagnulo and García-Martínez (2022, §5.1.3) propose `instant_restore` and
-//! `ignore_after_restore`. The restored window leaves as the transport sends any window. `restore_pacing` (ours) spreads it over a
-//! round trip. A slowdown without a ramp takes two round trips, so the next one follows 18 round trips later; `slowdown_gap` (ours)
-//! keeps slowdowns of any kind apart. Apple ships a target of 40 ms, `increase = packet`, `decrease_with_gain = false`, `step = round`,
-//! `ramp_exit` and `defer = 30 s`.
+//! `ignore_after_restore`. The restored window leaves as the transport sends any window. `restore_pacing` (ours) spreads it
+//! over a round trip. A slowdown without a ramp takes two round trips, so the next one follows 18 round trips later.
+//! `slowdown_gap` (ours) keeps slowdowns of any kind apart. Apple ships a target of 40 ms, `increase = packet`,
+//! `decrease_with_gain = false`, `step = round`, `ramp_exit` and `defer = 30 s`.
 //!
 //! # Known bad cases
 //! A queue held down by an AQM or a buffer shorter than TARGET: Reno-like, with growth scaled by GAIN. A loaded

@@ -15,8 +15,8 @@
 //!        ▲                                                   │
 //!        └──timeout, or a window below one packet for 1 s────┘
 //! ```
-//! "Slow start" adds the larger of `wf` packets and the law's step, which is a little more than two packets a round trip
-//! either way: it is linear from the first ack.
+//! "Slow start" adds the larger of `wf` packets and the law's step, a little more than two packets a round trip either
+//! way. It is linear from the first ack.
 //!
 //! # Constants
 //! | name | value | why, or what RFC 6817 says |

@@ -8,7 +8,7 @@
 //! | gain | 3000 B per RTT | 1382 B per RTT, one full uTP packet | RFC 6817 §2.5: GAIN ≤ 1 |
 //! | decay | half, at most once in 100 ms | half, at most once in a smoothed round trip | RFC 6817 §2.4.2 |
 //!
-//! The third change is the transport's: a lost retransmission is found by what was sent after it (the "maxTA" rule), not by
+//! The third change is the transport's. A lost retransmission is found by what was sent after it (the "maxTA" rule), not by
 //! a timeout of a second. It is uTP's recovery preset `libutp-mod`.
 //!
 //! # Source

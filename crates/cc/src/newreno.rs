@@ -10,8 +10,8 @@
 //!   timeout:          ssthresh likewise, cwnd = SMSS
 //! ```
 //!
-//! Which packet is lost, what to send again and how to spread the reduction over a round trip (SACK, RACK, PRR) is
-//! the transport's part; here is only the window.
+//! The transport decides which packet is lost, what to send again, and how to spread the reduction over a round trip
+//! (SACK, RACK, PRR). Here is only the window.
 //!
 //! # States
 //! ```text

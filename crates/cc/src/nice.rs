@@ -1,15 +1,16 @@
 //! TCP Nice: Vegas that halves when the queue is a tenth full, and may fall far below one packet.
 //!
 //! # Model
-//! The smallest and the largest round-trip time seen tell the empty and the full queue. A packet is late if it took more
+//! The smallest and the largest round-trip time seen stand for the empty and the full queue. A packet is late if it took more
 //! than a tenth of the way from one to the other:
 //!
 //! ```text
 //!   late:  RTT > min + t · (max − min)
 //!   once a round:  more than f of the packets late:  cwnd /= 2        else: Vegas
 //! ```
-//! Halving by delay goes on below one packet (losses halve down to two packets, timeouts down to one), so that many background flows together still take next to nothing. A window below
-//! two packets is a rate: two packets every 2/cwnd round trips, two so that delayed acks do not hold them up.
+//! Halving by delay goes on below one packet, while losses halve down to two packets and timeouts down to one. So many
+//! background flows together still take next to nothing. A window below two packets is a rate: two packets every 2/cwnd round
+//! trips, two so that delayed acks do not hold them up.
 //!
 //! # States
 //! ```text
@@ -37,9 +38,9 @@
 //! Nothing known.
 //!
 //! # Known bad cases
-//! It comes back late: at its floor the next two packets leave after 96 of the round trips that the queue made long, 14 s
-//! at 150 ms, whatever happens meanwhile. A path whose round-trip times are noisy without any queue (Wi-Fi) keeps it low: the noise is its range. A buffer that
-//! is always full before it starts hides the empty path from it.
+//! It comes back late. At its floor the next two packets leave after 96 of the round trips that the queue made long: 14 s at
+//! 150 ms, whatever happens meanwhile. A path whose round-trip times are noisy without any queue (Wi-Fi) keeps it low: the
+//! noise is its range. A buffer that is always full before it starts hides the base delay from it.
 
 use crate::ack_habit::AckHabit;
 use crate::base_delay::{difference, BaseDelay, MAX_BINS};

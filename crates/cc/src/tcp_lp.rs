@@ -1,9 +1,9 @@
 //! TCP-LP: NewReno that halves at the first sign of a queue, and leaves at the second.
 //!
 //! # Model
-//! Smallest and largest one-way delay tell the empty and the full queue. When the smoothed delay passes 15 % of the way,
+//! The smallest and the largest one-way delay stand for the empty and the full queue. When the smoothed delay passes 15 % of the way,
 //! that is an early congestion indication (ECI). The first one halves the window and starts an inference phase of three
-//! round trips in which it does not grow; a second one within it leaves one packet:
+//! round trips in which it does not grow. A second one within it leaves one packet:
 //!
 //! ```text
 //!   smoothed > min + 0.15 · (max − min):  ECI, at most once a round trip
@@ -29,17 +29,17 @@
 //! | largest delay | the second largest seen, until there are more | one freak sample shall not stretch the range |
 //!
 //! # Source
-//! Kuzmanovic and Knightly, "TCP-LP: low-priority service via end-point congestion control" (2003, 2006), by way of
-//! RFC 6297 §2.3; Linux `net/ipv4/tcp_lp.c` and ns-3 `tcp-lp.cc` (read for facts). Default is the paper's memory, a
+//! Kuzmanovic and Knightly, "TCP-LP: low-priority service via end-point congestion control" (2003, 2006), by way of RFC
+//! 6297 §2.3; Linux `net/ipv4/tcp_lp.c` and ns-3 `tcp-lp.cc` (read for facts). Default is the paper's memory, a
 //! connection's lifetime, with one reaction a round trip. `memory = linux` learns the range anew after each ECI, which
-//! then spans as much as the delay itself, and has no such gate: a second ECI may follow with the next ack. Linux doubles
+//! then spans as much as the delay itself. It has no such gate: a second ECI may follow with the next ack. Linux doubles
 //! the absolute delay, in which the clocks' offset is; here half the smallest round-trip time stands for the path's part.
 //!
-//! Four things are ours. The paper's flow has a range from its first loss on, Linux' from its first sample on; here it is
-//! used, too, once something else (a receive window, the application) has kept the window from growing for three round trips,
-//! since such a flow may never see a loss. The other three keep it from lying at one packet for minutes on lossy or short
-//! paths. Delays that may have a receiver's waiting in them may lower the smoothed delay and not raise it, nor are they an
-//! occasion to react (see [`crate::ack_habit`]). A newest delay below the threshold is none either: with few packets in a round trip the
+//! Four things are ours. The paper's flow has a range from its first loss on, Linux' from its first sample on; here it is used,
+//! too, once something else (a receive window, the application) has kept the window from growing for three round trips, since
+//! such a flow may never see a loss. The other three keep it from lying at one packet for minutes on lossy or short paths.
+//! Delays that may have a receiver's waiting in them may lower the smoothed delay and not raise it, nor are they an occasion to
+//! react (see [`crate::ack_habit`]). A newest delay below the threshold is none either. With few packets in a round trip the
 //! smoothed delay remembers a queue that has long gone. And a queue below `noise` is nobody's.
 //!
 //! # Not implemented
@@ -47,8 +47,8 @@
 //!
 //! # Known bad cases
 //! Its initial slow start fills the buffer, as NewReno's does, and a flow that is too short to fill it never learns to yield.
-//! It reacts to 15 % of the largest queue ever seen: where that was large, it is not so early, and an AQM that keeps the queue
-//! below that keeps it from yielding at all; `memory = linux` yields there. A longer route looks like a queue indefinitely.
+//! It reacts to 15 % of the largest queue ever seen, which is not so early where that was large. An AQM that keeps the queue
+//! below that keeps it from yielding at all. `memory = linux` yields there. A longer route looks like a queue indefinitely.
 
 use crate::ack_habit::AckHabit;
 use crate::base_delay::difference;

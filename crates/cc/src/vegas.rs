@@ -1,8 +1,8 @@
 //! Vegas: keep two to four packets of one's own in the queue.
 //!
 //! # Model
-//! With an empty queue a window of `cwnd` packets would take the base round-trip time to come round. What it takes longer
-//! is queue, and a part of that queue is one's own:
+//! With an empty queue a window of `cwnd` packets would take the base round-trip time to come round. The excess is
+//! queue, and a part of that queue is one's own:
 //!
 //! ```text
 //!   Diff = cwnd · (RTT − base) / RTT                 own packets in the queue; RTT: the smallest of the round
@@ -36,8 +36,8 @@
 //!
 //! # Known bad cases
 //! The classic Diff is less than cwnd whatever the delay: a window of α packets always grows, one of β never shrinks.
-//! Beside Reno or CUBIC in a deep buffer it starves: their queue looks like its own. A longer route looks like a queue for
-//! ever, since the base never rises.
+//! Beside Reno or CUBIC in a deep buffer it starves: their queue looks like its own. A longer route always looks like a
+//! queue, since the base never rises.
 
 use crate::controller::{Controller, Directive, Snapshot};
 use crate::event::{Ack, Idle, Loss, SpuriousLoss, Timeout};

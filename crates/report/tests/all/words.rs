@@ -156,9 +156,12 @@ fn the_headline_names_the_flow_that_kept_least_and_the_longest_added_delay() {
         compared("shared", "photo upload", Some(0.9432), None),
     ];
     let [kept, delayed] = &afteryou_report::headline(&outcome)[..] else { panic!("two sentences") };
-    assert!(kept.starts_with("“photo upload” kept 94.3\u{a0}%, and the backup took "), "{kept}");
+    assert!(kept.starts_with("The photo upload kept 94.3\u{a0}%, and the backup took "), "{kept}");
     assert!(kept.ends_with(" of the link in the window “shared”."), "{kept}");
-    assert_eq!(delayed, "The backup added 58.2\u{a0}ms to “video call”'s mean delay in the window “alone”.");
+    assert_eq!(
+        delayed,
+        "The backup added 58.2\u{a0}ms to the video call's mean delay in the window “alone”."
+    );
     outcome.comparison.clear();
     outcome.link_comparison.clear();
     let without = afteryou_report::headline(&outcome);

@@ -22,6 +22,11 @@ fn help_and_manual_pages_keep_the_rules_of_prose() {
 }
 
 #[test]
+fn the_book_keeps_the_rules_of_prose() {
+    keeps_the_rules(Group::Book);
+}
+
+#[test]
 fn error_messages_keep_the_rules_of_prose() {
     keeps_the_rules(Group::Errors);
 }

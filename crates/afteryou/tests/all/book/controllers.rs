@@ -1,7 +1,7 @@
 //! A controller's page and the overview: made from the list of controllers.
 
 use super::header;
-use super::page::{in_file, notes, parameters, parameters_follow, Chapter};
+use super::page::{in_file, lab_link, notes, parameters, parameters_follow, Chapter};
 use super::words::{cell, class, page, sentence, transport};
 use afteryou_cc::list::{Entry, CONTROLLERS};
 use afteryou_lab::coverage;
@@ -49,8 +49,9 @@ fn usage(entry: &Entry) -> String {
     });
     format!(
         "```sh\nafteryou demo --controller {name}\nafteryou sim backup.toml\n```\n\n\
-         with, for the second, a `backup.toml` such as\n\n```toml\n{}```\n\n{}",
+         with, for the second, a `backup.toml` such as\n\n```toml\n{}```\n\n{}{}",
         scenario(entry),
+        lab_link(&scenario(entry)),
         with_parameter.unwrap_or_default(),
     )
 }
@@ -65,7 +66,7 @@ pub fn scenario(entry: &Entry) -> String {
 /// The overview of all controllers.
 pub fn overview() -> String {
     let mut text = "# Controllers\n\n\
-                    A background controller steps aside for everybody else; a foreground controller takes its fair share, and is \
+                    A background controller yields to everybody else. A foreground controller takes its fair share, and is \
                     here because background traffic must be measured against it. The [gallery](gallery.md) shows how the window of \
                     each one moves, and [a table](goodput.md) what each one gets on lossy paths.\n\n\
                     | name | class | what it is | source |\n|---|---|---|---|\n"

@@ -202,7 +202,13 @@ const INTRODUCTION: &str = "# Gallery of networks and traffic\n\n\
     `UPDATE_BOOK=1 cargo test -p afteryou --test all book` makes this page and its pictures.\n";
 
 fn section(file: &str, title: &str, caption: &str, toml: &str) -> String {
-    format!("\n### {title}\n\n{caption}\n\n![{title}](gallery/{file}.svg)\n\n```toml\n{toml}```\n")
+    let runs = Experiment::read(&scenario(file), &[]).ok().and_then(|read| read.runs(None, None).ok());
+    let first = runs.and_then(|runs| runs.into_iter().next());
+    let lab = match first.is_some_and(|run| afteryou_page::takes(&run.scenario)) {
+        true => format!("\n[Open it in the lab page](lab/index.html#scenario=gallery/{file}).\n"),
+        false => String::new(),
+    };
+    format!("\n### {title}\n\n{caption}\n\n![{title}](gallery/{file}.svg)\n\n```toml\n{toml}```\n{lab}")
 }
 
 /// Title, caption and settings of a file.

@@ -129,9 +129,9 @@ pub fn keeps_priority(runs: &[Encounter], queue: &str) -> &'static str {
 /// What the word of a queue means.
 pub fn legend() -> String {
     format!(
-        "**Priority** says whether a background flow still steps aside there: *yes* if every background controller of the \
-         table below leaves the foreground at least {} % of all goodput, *marked* if that takes packets marked as lower \
-         effort, *no* if not even then.",
+        "**Priority** is whether a background flow still yields there. It is *yes* if every background controller of the \
+         table below leaves the foreground at least {} % of all goodput. It is *marked* if that takes packets marked as lower \
+         effort, and *no* otherwise.",
         KEPT_TENTHS / 10,
     )
 }
@@ -142,7 +142,7 @@ pub fn setting() -> String {
         "The link has {RATE}, a round trip of {RTT} and a buffer of {BUFFER}. A background flow runs from the start, over \
          the transport that its controller was made for. The foreground is one {FOREGROUND} over tcp that comes at {COMES}. \
          Measured in the simulator from {MEASURED_FROM} to {DURATION}, one run each, with seed 1. The background flow with \
-         {CONTROL} is the control: it steps aside for nobody by itself."
+         {CONTROL} is the control: it yields to nobody by itself."
     )
 }
 

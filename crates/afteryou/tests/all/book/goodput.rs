@@ -134,10 +134,10 @@ pub fn goodput_page(runs: &[Run]) -> String {
 
 /// How much a cell means, measured once.
 const SCATTER: &str = "\
-**How far one run scatters.** CUBIC over uTP at 5 ms and 5 % of loss has 6.68 Mbit/s in the mean of 100 seeds, with a standard \
-deviation of 0.35 Mbit/s: 1.8 % of the link. When uTP began to spread its reductions over the recovery (PRR, RFC 9937), the run with \
+**How far one run scatters.** CUBIC over uTP at 5 ms and 5 % of loss has a mean of 6.68 Mbit/s over 100 seeds. The standard \
+deviation is 0.35 Mbit/s, 1.8 % of the link. When uTP began to spread its reductions over the recovery (PRR, RFC 9937), the run with \
 seed 1 went from 6.82 to 6.46 Mbit/s. The same 100 seeds have 6.68 Mbit/s with PRR and 6.70 without, each with a standard error \
-of 0.04, so PRR changes nothing here. The rule for timeouts that came with it has no part either: with the former rule all 100 runs \
+of 0.04, so PRR changes nothing here. The rule for timeouts that came with it has no part either. With the former rule all 100 runs \
 end with the same packets and losses.";
 
 fn introduction() -> String {
@@ -150,10 +150,10 @@ fn introduction() -> String {
          - **Goodput** is payload that arrived for the first time, from {MEASURED_FROM} on, in per cent of what the link can carry \
          of it. Random loss is no congestion, but whoever reads loss as congestion loses goodput: the more, the longer the \
          path.\n\
-         - **At the floor** is the longest time on end, in the whole run, in which the window was at most {FLOOR_PACKETS} packets \
+         - **At the floor** is the longest continuous time in which the window was at most {FLOOR_PACKETS} packets \
          although there was more to send. A moment there is part of many rules. Seconds there mean a flow that is stuck.\n\n\
-         A test holds every controller to this: with at most {} of loss nobody is at the floor for longer than {} s on end, unless \
-         its own rule says so. One run stands behind each number, so small differences between cells mean nothing; a change \
+         A test holds every controller to a bound. With at most {} of loss nobody is at the floor for longer than {} s \
+         continuously, unless its own rule demands it. One run stands behind each number, so small differences between cells mean nothing; a change \
          between two versions means that something changed.\n\n\
          {SCATTER}\n",
         percent(RULE_LOSS),

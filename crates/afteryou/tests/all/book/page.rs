@@ -4,6 +4,7 @@ use super::header;
 use super::words::{cell, page};
 use afteryou::list::{default_in_words, range_in_words};
 use afteryou_base::param::{Kind, Param};
+use percent_encoding::{utf8_percent_encode, NON_ALPHANUMERIC};
 use std::fmt::Write;
 
 /// A parameter's default as scenarios write it.
@@ -27,6 +28,12 @@ pub fn in_option(name: &str, param: &Param) -> String {
 /// An algorithm with a parameter, as scenario files write it.
 pub fn in_file(name: &str, param: &Param) -> String {
     format!("{{ kind = \"{name}\", {} = \"{}\" }}", param.name, default_value(param))
+}
+
+/// A link that opens a scenario in the lab page.
+pub fn lab_link(toml: &str) -> String {
+    let text = utf8_percent_encode(toml, NON_ALPHANUMERIC);
+    format!("[Open this scenario in the lab page](../lab/index.html#toml={text}).\n\n")
 }
 
 /// A table of parameters.

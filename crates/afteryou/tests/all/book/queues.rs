@@ -2,7 +2,7 @@
 
 use super::encounters::{self, players, Encounter};
 use super::header;
-use super::page::{in_file, notes, parameters, parameters_follow, Chapter};
+use super::page::{in_file, lab_link, notes, parameters, parameters_follow, Chapter};
 use super::words::{cell, page, sentence, tenths};
 use afteryou::list::changes_in_words;
 use afteryou_aqm::list::{Entry, QUEUES};
@@ -47,8 +47,8 @@ pub fn queue_page(entry: &Entry, sources: &Path, by_hand: Option<&str>, runs: &[
 fn below_the_table() -> String {
     format!(
         "{}\n\n\
-         Share is the part of all goodput. Times are those that packets spend in the queue: of all packets, and of the \
-         foreground's where the queue can tell them apart by their mark. The [overview](README.md) has the shares in every \
+         Share is the part of all goodput. Times are those that packets spend in the queue. The second one is that of the \
+         foreground's packets, where the queue can distinguish them by their mark. The [overview](README.md) has the shares in every \
          queue and says what counts as kept.\n",
         encounters::setting()
     )
@@ -62,10 +62,11 @@ fn usage(entry: &Entry) -> String {
     });
     format!(
         "```sh\nafteryou demo --queue {name}\nafteryou sim backup.toml\n```\n\n\
-         with, for the second, a `backup.toml` such as\n\n```toml\n{}```\n\n{}\
+         with, for the second, a `backup.toml` such as\n\n```toml\n{}```\n\n{}{}\
          \nPackets of a background flow are marked as lower effort (LE, RFC 8622); with `dscp = \"default\"` on the flow they are \
          not.\n",
         scenarios(entry)[0],
+        lab_link(&scenarios(entry)[0]),
         with_parameter.unwrap_or_default(),
     )
 }
@@ -116,9 +117,9 @@ fn changes(entry: &Entry, preset: &Preset) -> String {
 pub fn overview(runs: &[Encounter]) -> String {
     format!(
         "# Queues\n\n\
-         A background controller steps aside because it sees a queue grow. A queue that is kept short, or that gives each flow \
-         its own turn, hides what it needs to see: then everybody gets an equal share, and the low priority is lost. Marks \
-         bring it back where a queue reads them.\n\n\
+         A background controller yields because it sees a queue grow. A queue that is kept short, or that gives each flow \
+         its own turn, hides the queue that the controller needs to see. Everybody then gets an equal share, and the low \
+         priority is lost. Marks bring it back where a queue reads them.\n\n\
          {}\n{}\n\n\
          ## What the foreground gets\n\n\
          Its part of all goodput, per cent. Half is an equal share. *le* is the same flow with its packets marked \

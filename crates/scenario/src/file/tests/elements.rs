@@ -121,6 +121,18 @@ fn impossible_delays_are_refused_where_they_are_written() {
     refused("delay = { steps = [] }", "write one at least", 6);
 }
 
+#[test]
+fn a_text_has_the_files_that_come_with_it_and_no_other() {
+    let text = "duration = \"1 s\"\n[link]\nrate = { trace = \"../a.trace\" }\nbuffer = \"9 packets\"\n\
+                [[flow]]\nname = \"a\"\ncontroller = \"cubic\"\nrtt = \"20 ms\"\n";
+    let files = |name: &str| [(name.to_owned(), "1\n2\n".to_owned())].into();
+    let there = Experiment::parse_beside(text, "f", &[], files("../a.trace")).unwrap();
+    let link = &there.runs(None, None).unwrap()[0].scenario.link;
+    assert_eq!(link.elements.rate, Some(RateLaw::Opportunities { at_ms: vec![1, 2].into(), repeat: false }));
+    let missing = Experiment::parse_beside(text, "f", &[], files("a.trace")).unwrap_err().to_string();
+    assert!(missing.contains("no such file beside the scenario"), "{missing}");
+}
+
 /// Writes files into a folder of its own and reads the scenario that is among them.
 fn read(files: &[(&str, &str)], link: &str) -> std::result::Result<Scenario, String> {
     let folder = tempfile::tempdir().unwrap();
