@@ -35,10 +35,12 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('fluid', 'fluid', [CompletionResultType]::ParameterValue, 'Solve scenario files as differential equations, within moments')
             [CompletionResult]::new('bed', 'bed', [CompletionResultType]::ParameterValue, 'Run scenario files with real packets, over sockets of this machine and an emulated link')
             [CompletionResult]::new('merge', 'merge', [CompletionResultType]::ParameterValue, 'Join parts of a sweep that other processes or machines ran')
+            [CompletionResult]::new('sweep', 'sweep', [CompletionResultType]::ParameterValue, 'Run a sweep on a Dask cluster, by the Python package')
             [CompletionResult]::new('plot', 'plot', [CompletionResultType]::ParameterValue, 'Draw a figure of what runs saved: curves, bars, distributions, maps')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Draw the pages of a saved result or sweep again')
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Print results side by side, with the differences')
             [CompletionResult]::new('study', 'study', [CompletionResultType]::ParameterValue, 'Run the experiments of five papers again, beside their published numbers')
+            [CompletionResult]::new('lab', 'lab', [CompletionResultType]::ParameterValue, 'Open the lab page: the simulator in a browser, with sliders')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List controllers, queues or transports with every parameter')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Check this machine and the path to a peer, and suggest remedies')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print or install completions for a shell')
@@ -391,6 +393,16 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
+        'afteryou;sweep' {
+            [CompletionResult]::new('--dask', '--dask', [CompletionResultType]::ParameterName, 'Address of the cluster''s Dask scheduler')
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Keep results in this folder, where an interrupted sweep goes on')
+            [CompletionResult]::new('--engine', '--engine', [CompletionResultType]::ParameterName, 'The engine: sim or fluid')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of the first repetition, instead of the file''s')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'Repetitions of each combination, instead of the file''s')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
         'afteryou;plot' {
             [CompletionResult]::new('--x', '--x', [CompletionResultType]::ParameterName, 'Column on the horizontal axis; the time if the rows are curves')
             [CompletionResult]::new('--y', '--y', [CompletionResultType]::ParameterName, 'Column that was measured, or a quantity of a run such as goodput, queuing_delay, fairness or completion')
@@ -432,6 +444,12 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'afteryou;lab' {
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Write the page into this file and do not open it')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
         'afteryou;list' {
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: a JSON array, described below')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
@@ -467,10 +485,12 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('fluid', 'fluid', [CompletionResultType]::ParameterValue, 'Solve scenario files as differential equations, within moments')
             [CompletionResult]::new('bed', 'bed', [CompletionResultType]::ParameterValue, 'Run scenario files with real packets, over sockets of this machine and an emulated link')
             [CompletionResult]::new('merge', 'merge', [CompletionResultType]::ParameterValue, 'Join parts of a sweep that other processes or machines ran')
+            [CompletionResult]::new('sweep', 'sweep', [CompletionResultType]::ParameterValue, 'Run a sweep on a Dask cluster, by the Python package')
             [CompletionResult]::new('plot', 'plot', [CompletionResultType]::ParameterValue, 'Draw a figure of what runs saved: curves, bars, distributions, maps')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Draw the pages of a saved result or sweep again')
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Print results side by side, with the differences')
             [CompletionResult]::new('study', 'study', [CompletionResultType]::ParameterValue, 'Run the experiments of five papers again, beside their published numbers')
+            [CompletionResult]::new('lab', 'lab', [CompletionResultType]::ParameterValue, 'Open the lab page: the simulator in a browser, with sliders')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List controllers, queues or transports with every parameter')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Check this machine and the path to a peer, and suggest remedies')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print or install completions for a shell')
@@ -532,6 +552,9 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
         'afteryou;help;merge' {
             break
         }
+        'afteryou;help;sweep' {
+            break
+        }
         'afteryou;help;plot' {
             break
         }
@@ -542,6 +565,9 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             break
         }
         'afteryou;help;study' {
+            break
+        }
+        'afteryou;help;lab' {
             break
         }
         'afteryou;help;list' {

@@ -43,6 +43,9 @@ _afteryou() {
             afteryou,help)
                 cmd="afteryou__subcmd__help"
                 ;;
+            afteryou,lab)
+                cmd="afteryou__subcmd__lab"
+                ;;
             afteryou,list)
                 cmd="afteryou__subcmd__list"
                 ;;
@@ -72,6 +75,9 @@ _afteryou() {
                 ;;
             afteryou,study)
                 cmd="afteryou__subcmd__study"
+                ;;
+            afteryou,sweep)
+                cmd="afteryou__subcmd__sweep"
                 ;;
             afteryou__subcmd__ctl,help)
                 cmd="afteryou__subcmd__ctl__subcmd__help"
@@ -142,6 +148,9 @@ _afteryou() {
             afteryou__subcmd__help,help)
                 cmd="afteryou__subcmd__help__subcmd__help"
                 ;;
+            afteryou__subcmd__help,lab)
+                cmd="afteryou__subcmd__help__subcmd__lab"
+                ;;
             afteryou__subcmd__help,list)
                 cmd="afteryou__subcmd__help__subcmd__list"
                 ;;
@@ -172,6 +181,9 @@ _afteryou() {
             afteryou__subcmd__help,study)
                 cmd="afteryou__subcmd__help__subcmd__study"
                 ;;
+            afteryou__subcmd__help,sweep)
+                cmd="afteryou__subcmd__help__subcmd__sweep"
+                ;;
             afteryou__subcmd__help__subcmd__ctl,off)
                 cmd="afteryou__subcmd__help__subcmd__ctl__subcmd__off"
                 ;;
@@ -197,7 +209,7 @@ _afteryou() {
 
     case "${cmd}" in
         afteryou)
-            opts="-h -V --help --version send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help"
+            opts="-h -V --help --version send receive serve get ctl demo sim fluid bed merge sweep plot report compare study lab list doctor completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -806,7 +818,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__help)
-            opts="send receive serve get ctl demo sim fluid bed merge plot report compare study list doctor completions man help"
+            opts="send receive serve get ctl demo sim fluid bed merge sweep plot report compare study lab list doctor completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1029,6 +1041,20 @@ _afteryou() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        afteryou__subcmd__help__subcmd__lab)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         afteryou__subcmd__help__subcmd__list)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1162,6 +1188,38 @@ _afteryou() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        afteryou__subcmd__help__subcmd__sweep)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        afteryou__subcmd__lab)
+            opts="-h --out --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1601,6 +1659,40 @@ _afteryou() {
                     return 0
                     ;;
                 --cache)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        afteryou__subcmd__sweep)
+            opts="-h --dask --out --engine --seed --repeat --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --dask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --engine)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeat)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

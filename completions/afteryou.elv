@@ -32,10 +32,12 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand fluid 'Solve scenario files as differential equations, within moments'
             cand bed 'Run scenario files with real packets, over sockets of this machine and an emulated link'
             cand merge 'Join parts of a sweep that other processes or machines ran'
+            cand sweep 'Run a sweep on a Dask cluster, by the Python package'
             cand plot 'Draw a figure of what runs saved: curves, bars, distributions, maps'
             cand report 'Draw the pages of a saved result or sweep again'
             cand compare 'Print results side by side, with the differences'
             cand study 'Run the experiments of five papers again, beside their published numbers'
+            cand lab 'Open the lab page: the simulator in a browser, with sliders'
             cand list 'List controllers, queues or transports with every parameter'
             cand doctor 'Check this machine and the path to a peer, and suggest remedies'
             cand completions 'Print or install completions for a shell'
@@ -363,6 +365,15 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'afteryou;sweep'= {
+            cand --dask 'Address of the cluster''s Dask scheduler'
+            cand --out 'Keep results in this folder, where an interrupted sweep goes on'
+            cand --engine 'The engine: sim or fluid'
+            cand --seed 'Seed of the first repetition, instead of the file''s'
+            cand --repeat 'Repetitions of each combination, instead of the file''s'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
         &'afteryou;plot'= {
             cand --x 'Column on the horizontal axis; the time if the rows are curves'
             cand --y 'Column that was measured, or a quantity of a run such as goodput, queuing_delay, fairness or completion'
@@ -400,6 +411,11 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'afteryou;lab'= {
+            cand --out 'Write the page into this file and do not open it'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
         &'afteryou;list'= {
             cand --json 'For programs: a JSON array, described below'
             cand -h 'Print help'
@@ -431,10 +447,12 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand fluid 'Solve scenario files as differential equations, within moments'
             cand bed 'Run scenario files with real packets, over sockets of this machine and an emulated link'
             cand merge 'Join parts of a sweep that other processes or machines ran'
+            cand sweep 'Run a sweep on a Dask cluster, by the Python package'
             cand plot 'Draw a figure of what runs saved: curves, bars, distributions, maps'
             cand report 'Draw the pages of a saved result or sweep again'
             cand compare 'Print results side by side, with the differences'
             cand study 'Run the experiments of five papers again, beside their published numbers'
+            cand lab 'Open the lab page: the simulator in a browser, with sliders'
             cand list 'List controllers, queues or transports with every parameter'
             cand doctor 'Check this machine and the path to a peer, and suggest remedies'
             cand completions 'Print or install completions for a shell'
@@ -479,6 +497,8 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         }
         &'afteryou;help;merge'= {
         }
+        &'afteryou;help;sweep'= {
+        }
         &'afteryou;help;plot'= {
         }
         &'afteryou;help;report'= {
@@ -486,6 +506,8 @@ set edit:completion:arg-completer[afteryou] = {|@words|
         &'afteryou;help;compare'= {
         }
         &'afteryou;help;study'= {
+        }
+        &'afteryou;help;lab'= {
         }
         &'afteryou;help;list'= {
         }

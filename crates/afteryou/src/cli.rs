@@ -1,8 +1,10 @@
 //! The command line: subcommands, and what is said about words that are refused.
 
+use crate::cluster::{self, SweepArgs};
 use crate::demo_args::DemoArgs;
 use crate::doctor::{self, DoctorArgs};
 use crate::figures::{CompareArgs, PlotArgs, ReportArgs};
+use crate::lab::{self, LabArgs};
 use crate::list::ListArgs;
 use crate::manual::{self, CompletionsArgs, ManArgs};
 use crate::run_args::{EngineCommand, MergeArgs};
@@ -20,6 +22,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use std::borrow::Cow;
 use std::error::Error;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Background transport that yields to everything else: file transfers, and experiments.
@@ -44,6 +47,8 @@ pub enum Command {
     Engine(EngineCommand),
     /// Join parts of a sweep that other processes or machines ran.
     Merge(MergeArgs),
+    /// Run a sweep on a Dask cluster, by the Python package.
+    Sweep(SweepArgs),
     /// Draw a figure of what runs saved: curves, bars, distributions, maps.
     Plot(PlotArgs),
     /// Draw the pages of a saved result or sweep again.
@@ -52,6 +57,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Run the experiments of five papers again, beside their published numbers.
     Study(StudyArgs),
+    /// Open the lab page: the simulator in a browser, with sliders.
+    Lab(LabArgs),
     /// List controllers, queues or transports with every parameter.
     List(ListArgs),
     /// Check this machine and the path to a peer, and suggest remedies.
@@ -98,10 +105,12 @@ impl Command {
             }
             Command::Engine(command) => runs::run(&command),
             Command::Merge(args) => runs::merge::run(&args),
+            Command::Sweep(args) => cluster::run(&args),
             Command::Plot(args) => args.run(),
             Command::Report(args) => args.run(),
             Command::Compare(args) => args.run(),
             Command::Study(args) => study::run(&args),
+            Command::Lab(args) => lab::run(&args),
             Command::List(args) => list::run(&args),
             Command::Doctor(args) => doctor::run(&args),
         }
@@ -130,6 +139,12 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// A controller that [cannot be registered](catalogue::register) is complained about before `words` are looked at.
 pub fn main_with(words: impl IntoIterator<Item = OsString>, controllers: &[&'static Entry]) -> ExitCode {
     ExitCode::from(code(words, controllers))
+}
+
+/// Names the library with the code of this program, where another language's interpreter is the running executable. Its hash is
+/// part of the keys of runs in sweeps and studies. The first call counts.
+pub fn is_within(library: PathBuf) {
+    runs::is_within(library);
 }
 
 /// The same as [`main_with`]; returns the exit code as a number, for a program that is started from another language.

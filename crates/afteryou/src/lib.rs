@@ -4,10 +4,12 @@
 //! from their own tables.
 
 pub mod cli;
+mod cluster;
 pub mod demo;
 pub mod demo_args;
 pub mod doctor;
 pub mod figures;
+pub mod lab;
 pub mod list;
 pub mod live;
 pub mod manual;

@@ -48,7 +48,9 @@ mod pool;
 pub mod sweep;
 
 pub use engine::{Engine, Looks, Progress};
-pub use engines::{find, Bed, Beds, Fluid, Simulator, ENGINES};
+pub use engines::{find, Fluid, Simulator, ENGINES};
+#[cfg(feature = "bed")]
+pub use engines::{Bed, Beds};
 pub use error::{Error, Source};
 pub use lineup::{Choices, Lineup};
 pub use ordered::each;

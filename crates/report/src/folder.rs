@@ -78,10 +78,18 @@ pub fn read(path: &Path) -> Result<Outcome, Error> {
 
 /// `outcome` for a file, sure to be readable again: JSON has no infinity, and would keep silent about one.
 fn json(outcome: &Outcome) -> Result<String, Error> {
-    let mut json = serde_json::to_string_pretty(outcome).map_err(Error::Json)?;
+    let json = result_json(outcome)?;
     serde_json::from_str::<Outcome>(&json).map_err(Error::Json)?;
-    json.push('\n');
     Ok(json)
+}
+
+/// Returns the content of `result.json`.
+///
+/// # Errors
+/// None for an outcome of an engine.
+pub fn result_json(outcome: &Outcome) -> Result<String, Error> {
+    let json = serde_json::to_string_pretty(outcome).map_err(Error::Json)?;
+    Ok(json + "\n")
 }
 
 fn stage(dir: &Path, content: &[u8]) -> io::Result<NamedTempFile> {

@@ -87,11 +87,12 @@ fn shared(outcome: &Outcome, window: &WindowFigures) -> Option<String> {
     }
     let shown = groups::figures(&outcome.scenario, &window.flows);
     if (2..=MOST_NAMED).contains(&shown.len()) {
-        let part =
-            |flow: &FlowFigures| format!("{} {}", the(&flow.flow), percent(flow.share_of_payload_capacity));
+        let part = |flow: &FlowFigures| {
+            format!("{} had {}", the(&flow.flow), percent(flow.share_of_payload_capacity))
+        };
         let parts: Vec<String> = shown.iter().map(part).collect();
         let (last, before) = parts.split_last()?;
-        return Some(capitalised(&format!("{} and {last} of the payload rate.", before.join(", "))));
+        return Some(capitalised(&format!("{}, and {last} of the payload rate.", before.join(", "))));
     }
     let fairness = window.links.first()?.foreground_fairness.or(window.links.first()?.fairness)?;
     Some(format!("Jain's index of the goodputs is {fairness:.2}."))
@@ -114,9 +115,9 @@ fn the_background(scenario: &Scenario) -> String {
     }
 }
 
-/// A flow in a sentence: a plain word with its article, any other name in quotation marks.
+/// A flow in a sentence: plain words with their article, any other name in quotation marks.
 fn the(name: &str) -> String {
-    match name.chars().all(|c| c.is_lowercase()) {
+    match name.chars().all(|c| c.is_lowercase() || c == ' ') {
         true => format!("the {name}"),
         false => format!("“{name}”"),
     }
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_flow_is_named_with_its_article_if_it_is_a_word() {
-        assert_eq!((the("backup"), the("b 12")), ("the backup".to_owned(), "“b 12”".to_owned()));
+        assert_eq!((the("first flow"), the("b 12")), ("the first flow".to_owned(), "“b 12”".to_owned()));
         assert_eq!(capitalised("the link"), "The link");
     }
 }

@@ -140,7 +140,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// What a flow did in the whole run.
+/// Totals of a flow over the whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Totals {
     /// The flow.

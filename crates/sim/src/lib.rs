@@ -36,7 +36,7 @@ mod world;
 
 pub use error::Error;
 pub use sample::Sample;
-pub use world::Progress;
+pub use world::{Progress, Steps};
 
 use afteryou_base::Span;
 use afteryou_scenario::outcome::Outcome;

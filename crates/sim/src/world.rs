@@ -1,5 +1,9 @@
 //! One run: the loop over what happens next.
 
+mod steps;
+
+pub use steps::Steps;
+
 use crate::application::{Application, Stage};
 use crate::calendar::{Kind, Slot};
 use crate::connection::Connections;
@@ -94,7 +98,13 @@ impl<'a> World<'a> {
                 break;
             }
             sampler.before(now, &self.applications, &self.connections);
-            self.handle(now, slot, recorder);
+            match slot.kind() {
+                Kind::Measure => {
+                    recorder.look(now, &self.applications, &mut self.connections, &mut self.net);
+                    self.net.calendar.finish(Some(recorder.next()));
+                }
+                kind => self.handle(now, kind, slot.index()),
+            }
             events += 1;
             if events == WATCH_EVERY {
                 events = 0;
@@ -114,10 +124,10 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    fn handle(&mut self, now: Time, slot: Slot, recorder: &mut Recorder<'_>) {
+    /// Does what is due, a measurement excepted.
+    fn handle(&mut self, now: Time, kind: Kind, index: usize) {
         let World { net, connections, applications, .. } = self;
-        let index = slot.index();
-        match slot.kind() {
+        match kind {
             Kind::Link => {
                 let again = net.link_free(now, index);
                 net.calendar.finish(again);
@@ -145,10 +155,7 @@ impl<'a> World<'a> {
                 net.calendar.finish(None);
                 applications[index].act(Stage { net, connections, now });
             }
-            Kind::Measure => {
-                recorder.look(now, applications, connections, net);
-                net.calendar.finish(Some(recorder.next()));
-            }
+            Kind::Measure => net.calendar.finish(None),
         }
     }
 

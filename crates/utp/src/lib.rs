@@ -8,6 +8,7 @@
 
 pub mod config;
 pub mod connection;
+#[cfg(feature = "net")]
 pub mod endpoint;
 pub mod error;
 pub mod packet;
@@ -17,6 +18,7 @@ pub mod sack;
 
 pub use config::Config;
 pub use connection::{Connection, Event, Outgoing, SocketShare, Statistics};
+#[cfg(feature = "net")]
 pub use endpoint::{Endpoint, EndpointConfig, EndpointStatistics, Monitor, Stream};
 pub use error::Error;
 pub use recovery::Recovery;

@@ -10,8 +10,8 @@ pub(crate) mod show;
 mod sweep;
 pub mod traced;
 
-pub(crate) use sweep::build;
 pub use sweep::redraw_tables;
+pub(crate) use sweep::{build, is_within};
 
 use crate::run_args::{EngineCommand, RunArgs};
 use afteryou_lab::sweep::Folder;

@@ -12,9 +12,10 @@ use afteryou_scenario::Outcome;
 use afteryou_terminal::{output, Failure};
 use anyhow::Context;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Runs what `out` does not have yet, and writes the tables and the page of everything that it has then.
 pub(super) fn run(
@@ -114,14 +115,29 @@ pub fn redraw_tables(dir: &Path, png: bool) -> Result<Option<PathBuf>, Failure> 
     Ok(Some(finished.page))
 }
 
+/// The file with the code of this program, where that is not the running executable.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// Names the library that this program is within. The first call counts.
+pub(crate) fn is_within(library: PathBuf) {
+    PROGRAM.get_or_init(|| library);
+}
+
 /// The hash of this program.
 pub(crate) fn build() -> Result<ContentHash, Failure> {
-    // On Linux this opens the running program even where another one has taken its place.
-    let running = Path::new("/proc/self/exe");
-    let path = if cfg!(target_os = "linux") { running.to_owned() } else { std::env::current_exe()? };
-    let opened = File::open(&path).or_else(|_| File::open(std::env::current_exe()?));
+    let opened = match PROGRAM.get() {
+        Some(library) => File::open(library),
+        None => executable(),
+    };
     let hash = opened
         .and_then(sweep::build)
         .context("cannot read this program, whose hash is part of the key of a run")?;
     Ok(hash)
+}
+
+fn executable() -> io::Result<File> {
+    // On Linux this opens the running program even where another one has taken its place.
+    let running = Path::new("/proc/self/exe");
+    let path = if cfg!(target_os = "linux") { running.to_owned() } else { std::env::current_exe()? };
+    File::open(&path).or_else(|_| File::open(std::env::current_exe()?))
 }

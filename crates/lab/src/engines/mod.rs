@@ -2,13 +2,17 @@
 //!
 //! A new engine is its own crate, a file here, and a line in [`ENGINES`]. Command line, lists, book and plans find it there.
 
+#[cfg(feature = "bed")]
 mod bed;
+#[cfg(feature = "bed")]
 mod beds;
 mod fluid;
 mod passes;
 mod sim;
 
+#[cfg(feature = "bed")]
 pub use bed::Bed;
+#[cfg(feature = "bed")]
 pub use beds::Beds;
 pub use fluid::Fluid;
 pub use sim::Simulator;
@@ -18,7 +22,12 @@ use crate::error::Error;
 use afteryou_scenario::words::unknown;
 
 /// Every engine, in the order of lists.
-pub static ENGINES: &[&dyn Engine] = &[&Simulator, &Fluid, &Bed];
+pub static ENGINES: &[&dyn Engine] = &[
+    &Simulator,
+    &Fluid,
+    #[cfg(feature = "bed")]
+    &Bed,
+];
 
 /// The engine with this name.
 ///

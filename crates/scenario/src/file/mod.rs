@@ -117,9 +117,22 @@ impl Experiment {
     ///
     /// # Errors
     /// Whatever is wrong with it, with the place: every run of the sweep is made and checked once. A text that names other
-    /// files is refused: only [`read`](Self::read) can find them.
+    /// files is refused: [`read`](Self::read) finds them, and [`parse_beside`](Self::parse_beside) gets them.
     pub fn parse(source: &str, file: &str, sets: &[String]) -> std::result::Result<Experiment, FileError> {
         Experiment::of_text(source, file, sets, Outside::default())
+    }
+
+    /// Reads the text of a file that names others: `files` has their contents by these names.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse), and a name that `files` does not have.
+    pub fn parse_beside(
+        source: &str,
+        file: &str,
+        sets: &[String],
+        files: BTreeMap<String, String>,
+    ) -> std::result::Result<Experiment, FileError> {
+        Experiment::of_text(source, file, sets, Outside::given(files))
     }
 
     fn of_text(

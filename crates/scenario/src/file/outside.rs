@@ -1,7 +1,7 @@
 //! Files that a scenario names: samples and traces, relative to the scenario's own file.
 //!
 //! Each file is read once and shared by all runs. A text that is no file (`Experiment::parse`) may name none, so nothing
-//! outside is read for it.
+//! outside is read for it. `Experiment::parse_beside` gets the contents with the text.
 
 use super::error::Problem;
 use super::read::{text, Result};
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::units::{Duration, Rate};
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Largest file that is read, bytes.
@@ -23,8 +23,18 @@ const MOST_LINES: usize = 1_000_000;
 /// The files beside a scenario.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outside {
-    folder: Option<PathBuf>,
+    place: Place,
     read: Arc<Mutex<BTreeMap<(String, Kind), Content>>>,
+}
+
+/// Where the files are.
+#[derive(Clone, Debug, Default)]
+enum Place {
+    #[default]
+    Nowhere,
+    Folder(PathBuf),
+    /// Contents by name.
+    Given(Arc<BTreeMap<String, String>>),
 }
 
 /// How a file is to be understood.
@@ -54,7 +64,12 @@ pub(crate) struct Line<'a> {
 impl Outside {
     /// Files of this folder.
     pub(crate) fn of_folder(folder: PathBuf) -> Outside {
-        Outside { folder: Some(folder), read: Arc::default() }
+        Outside { place: Place::Folder(folder), read: Arc::default() }
+    }
+
+    /// These contents, by the names that the scenario has for them.
+    pub(crate) fn given(files: BTreeMap<String, String>) -> Outside {
+        Outside { place: Place::Given(Arc::new(files)), read: Arc::default() }
     }
 
     /// Samples of the file that `node` names.
@@ -88,19 +103,28 @@ impl Outside {
     }
 
     fn text(&self, name: &str) -> std::result::Result<String, String> {
-        let folder = self.folder.as_ref().ok_or("only a scenario that is a file itself can name another")?;
-        let opened = std::fs::File::open(folder.join(name)).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => "there is no such file beside the scenario: look at its name".to_owned(),
-            _ => error.to_string(),
-        })?;
-        let metadata = opened.metadata().map_err(|error| error.to_string())?;
-        if !metadata.is_file() || metadata.len() > LARGEST {
-            return Err(format!("this is no file of {} MiB at most", LARGEST >> 20));
+        match &self.place {
+            Place::Nowhere => Err("only a scenario that is a file itself can name another".to_owned()),
+            Place::Folder(folder) => read(&folder.join(name)),
+            Place::Given(files) => files.get(name).cloned().ok_or_else(|| MISSING.to_owned()),
         }
-        let mut text = String::new();
-        opened.take(LARGEST).read_to_string(&mut text).map_err(|error| error.to_string())?;
-        Ok(text)
     }
+}
+
+const MISSING: &str = "there is no such file beside the scenario: look at its name";
+
+fn read(file: &Path) -> std::result::Result<String, String> {
+    let opened = std::fs::File::open(file).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => MISSING.to_owned(),
+        _ => error.to_string(),
+    })?;
+    let metadata = opened.metadata().map_err(|error| error.to_string())?;
+    if !metadata.is_file() || metadata.len() > LARGEST {
+        return Err(format!("this is no file of {} MiB at most", LARGEST >> 20));
+    }
+    let mut text = String::new();
+    opened.take(LARGEST).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    Ok(text)
 }
 
 fn understood(kind: Kind, text: &str) -> std::result::Result<Content, String> {

@@ -76,7 +76,7 @@ impl Ledger {
     }
 }
 
-/// What a queue did with the packets of a class: `arrived = dequeued + dropped_full + dropped_early + dropped_head +
+/// A queue's treatment of the packets of a class: `arrived = dequeued + dropped_full + dropped_early + dropped_head +
 /// backlog_packets`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClassCounts {

@@ -107,7 +107,7 @@ pub struct SetTransfers {
     pub classes: Vec<SizeClass>,
 }
 
-/// What follows a lost data packet, in the order in which its connection sent packets.
+/// The consequences of a lost data packet, in the order in which its connection sent packets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AfterLoss {
     /// Data packets lost in the window: dropped by a queue, or lost on a link.

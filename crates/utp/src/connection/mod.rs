@@ -21,6 +21,7 @@
 
 pub mod bit_ring;
 mod events;
+#[cfg(feature = "net")]
 pub(crate) mod farewell;
 pub(crate) mod flight_limit;
 mod input;
@@ -30,6 +31,8 @@ pub mod receiver;
 pub mod reorder;
 pub mod scoreboard;
 pub mod send_buffer;
+#[cfg(feature = "net")]
+mod shared;
 mod timers;
 
 pub use events::Event;
@@ -239,11 +242,6 @@ impl Connection {
         self.recv_id
     }
 
-    /// May a reset under `id` be for this connection? Either direction's id will do.
-    pub(crate) fn may_be_reset_by(&self, id: u16) -> bool {
-        (id == self.recv_id || id == self.send_id) && !self.is_closed()
-    }
-
     /// Length of a full packet without extensions, bytes.
     pub fn max_datagram(&self) -> usize {
         crate::packet::HEADER_LEN + self.config.payload as usize
@@ -288,37 +286,6 @@ impl Connection {
     pub(crate) fn has_room_worth_waking(&self) -> bool {
         let worth = WORTH_WAKING.min(self.send_limit() / 2);
         self.is_connected() && self.writable() as u64 >= worth.max(1)
-    }
-
-    /// Memory of buffers and what is kept about each packet, bytes.
-    pub(crate) fn memory(&self) -> u64 {
-        self.receiver.memory() + self.unsent.memory() + self.board.memory()
-    }
-
-    /// Memory of out-of-order data whose gap has been open for `age` or longer, bytes.
-    pub(crate) fn stale_memory(&self, now: Time, age: Span) -> Option<u64> {
-        self.receiver.stale_memory(now, age).filter(|_| !self.is_closed())
-    }
-
-    /// Drops the connection for the sake of others, with what was not received in order.
-    pub(crate) fn give_up_memory(&mut self) {
-        self.abort();
-        self.state = State::Closed(Some(Error::OutOfMemory));
-        self.receiver.forget_waiting();
-        self.unsent = SendBuffer::new(self.config.payload);
-    }
-
-    /// Most bytes to hand to the system in one piece: what leaves in a millisecond at the current rate. A longer train would
-    /// be the queue that it measures.
-    pub(crate) fn burst(&mut self) -> u64 {
-        let rate = self.congestion.pacing_rate().unwrap_or(0);
-        rate.saturating_mul(BURST.as_micros()) / 1_000_000
-    }
-
-    /// From here on each direction may hold so many bytes, packets that keep it going always excepted.
-    pub(crate) fn set_share(&mut self, share: u64) {
-        self.share = share;
-        self.receiver.set_share(share);
     }
 
     /// Takes bytes to send and returns how many.
@@ -369,16 +336,6 @@ impl Connection {
     /// The peer has acknowledged everything up to the end of our direction.
     pub fn is_finish_acknowledged(&self) -> bool {
         self.fin == Fin::Acknowledged
-    }
-
-    /// Both directions have ended (or all is over): what remains ends by itself.
-    pub(crate) fn is_ending(&self) -> bool {
-        matches!(self.state, State::Lingering { .. } | State::Closed(_))
-    }
-
-    /// When the peer last acknowledged anything new, at first never.
-    pub(crate) fn last_acknowledged(&self) -> Time {
-        self.timers.last_acknowledged()
     }
 
     /// Can [`read`](Connection::read) return bytes, or is the peer's direction at its end?
@@ -514,9 +471,6 @@ fn receiver_of(config: &Config, ack_nr: u16) -> Receiver {
         false => receiver.only_counting(),
     }
 }
-
-/// The longest burst in one piece, see [`Connection::burst`].
-const BURST: Span = Span::from_millis(1);
 
 /// Free send buffer worth waking a writer for, bytes.
 const WORTH_WAKING: u64 = 16 << 10;

@@ -1,0 +1,3 @@
+//! The engine of the lab page, natively.
+
+mod answers;

@@ -1,0 +1,73 @@
+//! A run that its caller carries on piece by piece, for programs that take turns with a controller.
+
+use super::{Looks, World};
+use crate::error::Error;
+use crate::supports;
+use afteryou_base::Time;
+use afteryou_scenario::Scenario;
+
+/// A run of a scenario without measurements: what a controller experiences is all that there is to see. Packets and times are
+/// those of [`run`](crate::run).
+pub struct Steps {
+    world: World<'static>,
+}
+
+impl Steps {
+    /// The beginning of a run.
+    ///
+    /// # Errors
+    /// A scenario that contradicts itself, or that asks for a feature that the simulator does not have.
+    pub fn new(scenario: &Scenario) -> Result<Steps, Error> {
+        scenario.check()?;
+        if let Some(reason) = supports(scenario).err().into_iter().flatten().next() {
+            return Err(reason.into());
+        }
+        Ok(Steps { world: World::new(scenario, &scenario.network()?, Looks::default())? })
+    }
+
+    /// Goes on until `is_enough` returns true, which is asked after each event. Returns the time; none at the end of the scenario.
+    pub fn go_on(&mut self, is_enough: &mut dyn FnMut() -> bool) -> Option<Time> {
+        while let Some((now, slot)) = self.world.net.calendar.next() {
+            if now > self.world.end {
+                return None;
+            }
+            self.world.handle(now, slot.kind(), slot.index());
+            if is_enough() {
+                return Some(now);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afteryou_scenario::{Duration, Flow, Link, Role};
+
+    fn scenario() -> Scenario {
+        let link = Link::new("10 Mbit/s".parse().unwrap(), "50 packets".parse().unwrap());
+        let flow = Flow::new("a", Role::Foreground, "cubic", Duration::from_millis(50));
+        Scenario { flow: vec![flow], ..Scenario::new("", Duration::from_millis(5000), link) }
+    }
+
+    #[test]
+    fn pieces_make_the_same_run_as_a_whole() {
+        let whole = crate::run(&scenario(), &mut |_| true).unwrap();
+        let (mut steps, mut before, mut pieces) = (Steps::new(&scenario()).unwrap(), Time::ZERO, 0);
+        while let Some(now) = steps.go_on(&mut || true) {
+            assert!(now >= before);
+            (before, pieces) = (now, pieces + 1);
+        }
+        assert!(pieces > 10_000, "{pieces}");
+        assert_eq!(steps.world.net.totals(0), whole.run.links[0]);
+        assert!(steps.go_on(&mut || true).is_none(), "the end stays the end");
+    }
+
+    #[test]
+    fn a_scenario_that_contradicts_itself_is_refused() {
+        let mut scenario = scenario();
+        scenario.flow[0].controller = None;
+        assert!(Steps::new(&scenario).is_err());
+    }
+}

@@ -1,0 +1,57 @@
+//! The part of a connection that only an endpoint with many of them uses: memory, places and bursts.
+
+use super::send_buffer::SendBuffer;
+use super::{Connection, State};
+use crate::error::Error;
+use afteryou_base::{Span, Time};
+
+/// The longest burst in one piece, see [`Connection::burst`].
+const BURST: Span = Span::from_millis(1);
+
+impl Connection {
+    /// May a reset under `id` be for this connection? Either direction's id will do.
+    pub(crate) fn may_be_reset_by(&self, id: u16) -> bool {
+        (id == self.recv_id || id == self.send_id) && !self.is_closed()
+    }
+
+    /// Memory of buffers and what is kept about each packet, bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        self.receiver.memory() + self.unsent.memory() + self.board.memory()
+    }
+
+    /// Memory of out-of-order data whose gap has been open for `age` or longer, bytes.
+    pub(crate) fn stale_memory(&self, now: Time, age: Span) -> Option<u64> {
+        self.receiver.stale_memory(now, age).filter(|_| !self.is_closed())
+    }
+
+    /// Drops the connection for the sake of others, with what was not received in order.
+    pub(crate) fn give_up_memory(&mut self) {
+        self.abort();
+        self.state = State::Closed(Some(Error::OutOfMemory));
+        self.receiver.forget_waiting();
+        self.unsent = SendBuffer::new(self.config.payload);
+    }
+
+    /// From here on each direction may hold so many bytes, packets that keep it going always excepted.
+    pub(crate) fn set_share(&mut self, share: u64) {
+        self.share = share;
+        self.receiver.set_share(share);
+    }
+
+    /// Both directions have ended (or all is over): what remains ends by itself.
+    pub(crate) fn is_ending(&self) -> bool {
+        matches!(self.state, State::Lingering { .. } | State::Closed(_))
+    }
+
+    /// When the peer last acknowledged anything new, at first never.
+    pub(crate) fn last_acknowledged(&self) -> Time {
+        self.timers.last_acknowledged()
+    }
+
+    /// Most bytes to hand to the system in one piece: what leaves in a millisecond at the current rate. A longer train would
+    /// be the queue that it measures.
+    pub(crate) fn burst(&mut self) -> u64 {
+        let rate = self.congestion.pacing_rate().unwrap_or(0);
+        rate.saturating_mul(BURST.as_micros()) / 1_000_000
+    }
+}
