@@ -6,7 +6,41 @@
 >>> result.flows.to_pandas()[["flow", "goodput_bit_s"]]
 """
 
-from afteryou._afteryou import Result, Scenario, Table, __version__, explain, run
-from afteryou.errors import Error, ScenarioError
+from afteryou._afteryou import (
+    Ack,
+    Idle,
+    Loss,
+    Result,
+    Scenario,
+    SpuriousLoss,
+    Table,
+    Timeout,
+    __version__,
+    explain,
+    run,
+    study,
+)
+from afteryou.errors import Error, RuleError, ScenarioError
+from afteryou.rules import rule
+from afteryou.sweeps import Swept, sweep
 
-__all__ = ["Error", "Result", "Scenario", "ScenarioError", "Table", "__version__", "explain", "run"]
+__all__ = [
+    "Ack",
+    "Error",
+    "Idle",
+    "Loss",
+    "Result",
+    "RuleError",
+    "Scenario",
+    "ScenarioError",
+    "SpuriousLoss",
+    "Swept",
+    "Table",
+    "Timeout",
+    "__version__",
+    "explain",
+    "rule",
+    "run",
+    "study",
+    "sweep",
+]

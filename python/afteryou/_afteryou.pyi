@@ -1,13 +1,35 @@
 """The native half of the package."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, final, overload
 
 import pandas
 
 __version__: str
-__all__ = ["Result", "Scenario", "Table", "__version__", "command", "explain", "run"]
+__all__ = [
+    "Ack",
+    "Idle",
+    "Loss",
+    "Result",
+    "Round",
+    "Scenario",
+    "SpuriousLoss",
+    "Steering",
+    "Sweep",
+    "Table",
+    "Timeout",
+    "__version__",
+    "build",
+    "command",
+    "explain",
+    "register",
+    "register_steered",
+    "run",
+    "run_part",
+    "study",
+]
 
 @final
 class Scenario:
@@ -122,6 +144,138 @@ class Result:
 
     def _repr_html_(self) -> str: ...
 
+@final
+class Ack:
+    """An acknowledgement that reports something new. Sizes are bytes of payload."""
+
+    @property
+    def now_s(self) -> float:
+        """When it arrived, s of simulated time."""
+
+    @property
+    def delivered(self) -> int:
+        """Bytes that it reports as delivered for the first time, by SACK or in order."""
+
+    @property
+    def newly_acked(self) -> int:
+        """The part of `delivered` that was acknowledged in order."""
+
+    @property
+    def flightsize(self) -> int:
+        """Bytes sent and not yet acknowledged in order, before this ack (RFC 5681 §2)."""
+
+    @property
+    def in_flight(self) -> int:
+        """Bytes believed to be in the network before this ack (the pipe of RFC 6675)."""
+
+    @property
+    def sent_at_s(self) -> float:
+        """When the newest acknowledged packet was sent, s."""
+
+    @property
+    def packet_number(self) -> int:
+        """Number of the newest acknowledged packet; retransmissions have numbers of their own."""
+
+    @property
+    def rtt_s(self) -> float | None:
+        """Round-trip time of the newest acknowledged packet, s; None if it is ambiguous."""
+
+    @property
+    def smoothed_rtt_s(self) -> float:
+        """The transport's smoothed round-trip time, s; 0 before the first sample."""
+
+    @property
+    def one_way_delay_us(self) -> int | None:
+        """One-way delay in µs as the peer measured it, modulo 2³² and with an unknown constant offset; None without a sample."""
+
+    @property
+    def may_have_waited(self) -> bool:
+        """The delays may contain a delayed ack's waiting."""
+
+    @property
+    def delivery_rate_bit_s(self) -> float | None:
+        """Delivery rate while the newest acknowledged packet was in flight, bit/s; None without a sample."""
+
+    @property
+    def marks(self) -> int:
+        """Packets marked Congestion Experienced that it reports; an echo counts as one."""
+
+    @property
+    def round_start(self) -> bool:
+        """A round trip has passed since the last ack with this flag."""
+
+    @property
+    def app_limited(self) -> bool:
+        """The application limits the sender, not the window."""
+
+@final
+class Loss:
+    """A packet was found lost. A rule that responds once per round trip compares `sent_at_s` with its last response."""
+
+    @property
+    def now_s(self) -> float:
+        """When it was found, s."""
+
+    @property
+    def sent_at_s(self) -> float:
+        """When the lost packet was sent, s."""
+
+    @property
+    def packet_number(self) -> int:
+        """Number of the lost packet."""
+
+    @property
+    def lost(self) -> int:
+        """Payload of the lost packet, bytes."""
+
+    @property
+    def flightsize(self) -> int:
+        """Bytes sent and not yet acknowledged in order."""
+
+@final
+class SpuriousLoss:
+    """A packet that was reported lost has arrived after all."""
+
+    @property
+    def now_s(self) -> float:
+        """When that was found, s."""
+
+    @property
+    def undo(self) -> bool:
+        """Every loss of this recovery was spurious: the reduction may be undone."""
+
+@final
+class Timeout:
+    """The retransmission timer expired."""
+
+    @property
+    def now_s(self) -> float:
+        """When, s."""
+
+    @property
+    def flightsize(self) -> int:
+        """Bytes sent and not yet acknowledged in order."""
+
+    @property
+    def consecutive(self) -> int:
+        """1 for the first expiry since an ack made progress, 2 for the next, and so on."""
+
+@final
+class Idle:
+    """Sending starts again after a time with nothing in flight."""
+
+    @property
+    def now_s(self) -> float:
+        """When it starts again, s."""
+
+    @property
+    def idle_for_s(self) -> float:
+        """How long nothing was in flight, s."""
+
+    @property
+    def rto_s(self) -> float:
+        """The retransmission timeout, s."""
+
 def run(scenario: Scenario, engine: str = "sim", seed: int | None = None) -> Result:
     """Runs a scenario and returns its result.
 
@@ -137,5 +291,88 @@ def explain(scenario: Scenario) -> tuple[Table, list[str]]:
     varies settings), and a list of sentences that follow from the numbers.
     """
 
+def study(ids: list[str], quick: bool = False) -> Table:
+    """Runs experiments of the papers and returns their findings, a value in a row beside the published one.
+
+    ids: papers ("gong2012") or entries ("gong2012/fig2").
+    quick: thinner grids and fewer seeds, never shorter runs.
+    """
+
+def register(name: str, class_: type[Any], parameters: list[tuple[str, float]], background: bool) -> None:
+    """Registers a class as a controller: use ``afteryou.rule``."""
+
 def command(words: list[str]) -> int:
     """Runs the command ``afteryou`` with these words, the program's name among them, and returns its exit code."""
+
+@final
+class Sweep:
+    """A sweep and its folder: use ``afteryou.sweep``."""
+
+    def __new__(
+        cls, scenario: Scenario, out: str | PathLike[str], engine: str, seed: int | None, repeat: int | None
+    ) -> Sweep:
+        """Begins a sweep in a folder, or continues the one that is there."""
+
+    @property
+    def runs(self) -> int:
+        """The number of runs."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences about settings that are valid and seldom meant."""
+
+    def pending(self) -> list[int]:
+        """The runs that the folder does not have, as indices from 0."""
+
+    def keep(self, lines: list[tuple[int, str, str]]) -> None:
+        """Keeps finished runs, each an index, a key and a line of the journal."""
+
+    def run_here(self, threads: int | None, progress: Callable[[int], None]) -> None:
+        """Runs everything that is pending on the cores of this machine."""
+
+    def finish(self) -> Path:
+        """Writes the tables and the page of all runs, and returns the page."""
+
+def build() -> str:
+    """The hash of this extension module, part of the key of each run in a sweep."""
+
+def run_part(
+    scenario: Scenario, engine: str, seed: int | None, repeat: int | None, indices: list[int]
+) -> list[tuple[int, str, str]]:
+    """Computes runs in this thread and returns their lines."""
+
+@final
+class Round:
+    """The last round trip of the steered flow."""
+
+    now_s: float
+    """The time, s."""
+    elapsed_s: float
+    """Time since the round before, s."""
+    delivered: int
+    """Bytes delivered."""
+    lost: int
+    """Packets found lost."""
+    timeouts: int
+    """Timeouts."""
+    rtt_s: float
+    """Mean of the round-trip times, s; 0 without a sample."""
+    least_rtt_s: float
+    """The smallest round-trip time of the connection so far, s; 0 before the first sample."""
+    cwnd: int
+    """Window, bytes."""
+    mss: int
+    """Payload of a packet, bytes."""
+
+@final
+class Steering:
+    """A simulation whose flow with the controller "steered" awaits a window at each round trip."""
+
+    def __new__(cls, scenario: Scenario, seed: int) -> Steering:
+        """Begins a run; exactly one flow has the controller "steered"."""
+
+    def step(self, cwnd: int | None = None) -> Round | None:
+        """Sets the window, bytes, and returns the round trip that follows; None at the end of the scenario."""
+
+def register_steered() -> None:
+    """Makes the controller "steered" known."""

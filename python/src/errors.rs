@@ -42,6 +42,16 @@ pub fn other(py: Python<'_>, error: &dyn std::error::Error) -> PyErr {
     raised(py, "Error", (error.to_string(),))
 }
 
+/// An exception in a method of a rule: `RuleError` with the simulated time, caused by the exception.
+pub fn of_rule(py: Python<'_>, rule: &str, method: &str, time_s: Option<f64>, cause: PyErr) -> PyErr {
+    let name = cause.get_type(py).name().map_or_else(|_| "an exception".to_owned(), |name| name.to_string());
+    let when = time_s.map_or(String::new(), |time_s| format!(" at {time_s:.6} s of simulated time"));
+    let text = format!("the rule {rule:?} raised {name} in {method}{when}: {}", cause.value(py));
+    let failure = raised(py, "RuleError", (text, rule, method, time_s));
+    failure.set_cause(py, Some(cause));
+    failure
+}
+
 /// The word that the message proposes, if it does.
 fn suggestion(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("did you mean \"")?;

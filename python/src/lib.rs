@@ -1,15 +1,23 @@
 //! afteryou for Python: the native half of the package `afteryou`.
 //!
 //! Everything is a thin cover of a room of the project: [`scenario`] of `afteryou-scenario`, [`run`] of `afteryou-lab`,
-//! [`result`] and [`table`] of `afteryou-report`, [`analysis`] of `afteryou-fluid`, [`command`] of the command line. Errors become
-//! exceptions of `afteryou.errors` ([`errors`]). The interpreter is released while an engine runs.
+//! [`result`] and [`table`] of `afteryou-report`, [`analysis`] of `afteryou-fluid`, [`study`] of `afteryou-studies`, [`command`] of the
+//! command line, [`sweep`] the folders of sweeps,
+//! [`steering`] a flow for the Gymnasium environment. Errors become exceptions of `afteryou.errors` ([`errors`]). The interpreter is released while an engine runs,
+//! unless a rule in Python does ([`rules`], [`events`]).
 
 mod analysis;
 mod command;
 mod errors;
+mod events;
 mod result;
+mod rules;
 mod run;
 mod scenario;
+mod signals;
+mod steering;
+mod study;
+mod sweep;
 mod table;
 
 use pyo3::prelude::*;
@@ -22,11 +30,21 @@ mod _afteryou {
     #[pymodule_export]
     use super::command::command;
     #[pymodule_export]
+    use super::events::{AckView, IdleView, LossView, SpuriousLossView, TimeoutView};
+    #[pymodule_export]
     use super::result::Result;
+    #[pymodule_export]
+    use super::rules::register;
     #[pymodule_export]
     use super::run::run;
     #[pymodule_export]
     use super::scenario::Scenario;
+    #[pymodule_export]
+    use super::steering::{register_steered, Round, Steering};
+    #[pymodule_export]
+    use super::study::study;
+    #[pymodule_export]
+    use super::sweep::{build, run_part, Sweep};
     #[pymodule_export]
     use super::table::Table;
     use pyo3::prelude::*;

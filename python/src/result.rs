@@ -12,7 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Columns of a terminal, for text.
 const WIDTH: usize = 100;
@@ -21,11 +21,13 @@ const WIDTH: usize = 100;
 #[pyclass(frozen, module = "afteryou")]
 pub struct Result {
     outcome: Arc<Outcome>,
+    /// The curves as a table, once somebody has asked for it: there may be millions of points.
+    series: OnceLock<RecordBatch>,
 }
 
 impl Result {
     pub fn new(outcome: Outcome) -> Result {
-        Result { outcome: Arc::new(outcome) }
+        Result { outcome: Arc::new(outcome), series: OnceLock::new() }
     }
 
     fn rows(&self) -> Rows {
@@ -87,7 +89,11 @@ impl Result {
     /// The curves, a point in a row: `run`, `time_s`, `of`, `quantity`, `unit`, `value`. Words are dictionary-encoded.
     #[getter]
     fn series(&self, py: Python<'_>) -> PyResult<Table> {
-        py.detach(|| series(&self.outcome)).map(Table::of_batch).map_err(|error| errors::other(py, &error))
+        if let Some(series) = self.series.get() {
+            return Ok(Table::of_batch(series.clone()));
+        }
+        let made = py.detach(|| series(&self.outcome)).map_err(|error| errors::other(py, &error))?;
+        Ok(Table::of_batch(self.series.get_or_init(|| made).clone()))
     }
 
     /// The name of the run: the same wherever the same program runs the same scenario with the same seed.

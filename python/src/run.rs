@@ -2,14 +2,12 @@
 
 use crate::errors;
 use crate::result::Result;
+use crate::rules;
 use crate::scenario::Scenario;
-use afteryou_lab::{find, Choices, Error, Lineup};
+use crate::signals::Signals;
+use afteryou_lab::{find, Choices, Engine as _, Error, Lineup, Simulator};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use std::time::{Duration, Instant};
-
-/// How often a run looks for Ctrl-C.
-const SIGNALS: Duration = Duration::from_millis(50);
 
 /// Runs a scenario and returns its result.
 ///
@@ -27,29 +25,25 @@ pub fn run(py: Python<'_>, scenario: &Scenario, engine: &str, seed: Option<u64>)
         return Err(PyValueError::new_err(format!("the scenario asks for {runs} runs: use afteryou.sweep")));
     }
     let point = lineup.point(0).map_err(failed)?;
-    let mut signals = Signals { next: Instant::now() + SIGNALS, raised: None };
-    let outcome = py.detach(|| point.run_with(engine, &mut |_| signals.go_on()));
-    match (outcome, signals.raised) {
+    let outcome;
+    let mut signals = Signals::default();
+    match rules::used(&point.scenario) {
+        None => outcome = py.detach(|| point.run_with(engine, &mut |_| signals.go_on())),
+        Some((flow, rule)) if engine.name() != Simulator.name() => {
+            let engine = engine.name();
+            return Err(PyValueError::new_err(format!(
+                "flow {flow:?} has the rule {rule:?} in Python, which runs in \"sim\", not in {engine:?}"
+            )));
+        }
+        // The rule is called for each ack, so the interpreter is not released.
+        Some(_) => {
+            drop(rules::take_failure());
+            outcome = point.run_with(engine, &mut |_| !rules::have_failed() && signals.go_on());
+        }
+    }
+    match (outcome, rules::take_failure().or(signals.take())) {
         (_, Some(raised)) => Err(raised),
         (Ok(outcome), None) => Ok(Result::new(outcome)),
         (Err(error), None) => Err(failed(error)),
-    }
-}
-
-/// Lets Python's signal handlers run while an engine does.
-struct Signals {
-    next: Instant,
-    raised: Option<PyErr>,
-}
-
-impl Signals {
-    /// Returns whether the run goes on.
-    fn go_on(&mut self) -> bool {
-        if Instant::now() < self.next {
-            return true;
-        }
-        self.next = Instant::now() + SIGNALS;
-        self.raised = Python::attach(|py| py.check_signals()).err();
-        self.raised.is_none()
     }
 }

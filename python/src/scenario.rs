@@ -10,6 +10,9 @@ use std::path::PathBuf;
 /// Stands for the file in messages about a text.
 const OF_TEXT: &str = "scenario";
 
+/// A scenario in a pickle: text, file, settings.
+type Saved = (String, Option<PathBuf>, Vec<String>);
+
 /// A scenario file that was read and checked. It never changes: `set` returns another one.
 #[pyclass(frozen, module = "afteryou")]
 #[derive(Clone)]
@@ -120,10 +123,7 @@ impl Scenario {
         hasher.finish()
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (String, Option<PathBuf>, Vec<String>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Saved)> {
         let restore = py.get_type::<Scenario>().getattr("_restore")?;
         Ok((restore, (self.text.clone(), self.path.clone(), self.sets.clone())))
     }

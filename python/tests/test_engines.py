@@ -122,7 +122,7 @@ def test_an_unknown_engine_and_an_unknown_format_are_named(result: Result) -> No
     with pytest.raises(ScenarioError, match="sim"):
         afteryou.run(Scenario(ONE_FLOW), engine="simulator")
     with pytest.raises(ValueError, match="gif"):
-        result.figure("gif")
+        result.figure("gif")  # type: ignore[call-overload]
 
 
 def test_every_reader_takes_the_same_numbers(result: Result) -> None:
@@ -132,8 +132,8 @@ def test_every_reader_takes_the_same_numbers(result: Result) -> None:
         assert arrow.column_names == frame.columns == table.column_names
         assert arrow.to_pylist() == table.to_dicts()
     series = result.series  # noqa: F841, DuckDB reads the variable
-    (points,) = duckdb.sql("select count(*) from series").fetchall()
-    assert points == (len(result.series),)
+    counted = duckdb.sql("select count(*) from series")
+    assert counted is not None and counted.fetchall() == [(len(result.series),)]
 
 
 def test_readers_share_the_buffers() -> None:
@@ -191,3 +191,11 @@ def test_the_command_returns_its_exit_codes(tmp_path: Path) -> None:
     assert version.stdout == f"afteryou {afteryou.__version__}\n"
     nowhere = subprocess.run([*command, "sim", str(tmp_path / "none.toml")], capture_output=True, text=True)
     assert nowhere.returncode == 2 and "none.toml" in nowhere.stderr
+
+
+def test_a_study_is_a_table_of_findings() -> None:
+    findings = afteryou.study(["bagnulo2022/fig3"], quick=True).to_dicts()
+    assert findings and {finding["entry"] for finding in findings} == {"bagnulo2022/fig3"}
+    assert {"value", "unit", "band_min", "band_max", "published", "verdict"} <= set(findings[0])
+    with pytest.raises(afteryou.Error, match="nowhere"):
+        afteryou.study(["nowhere"])

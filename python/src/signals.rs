@@ -1,0 +1,43 @@
+//! Ctrl-C while the engines run.
+
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Time between two looks.
+const EVERY: Duration = Duration::from_millis(50);
+
+/// Lets Python's signal handlers run now and then; they run in the main thread alone.
+pub struct Signals {
+    next: Instant,
+    raised: Option<PyErr>,
+}
+
+impl Default for Signals {
+    fn default() -> Signals {
+        Signals { next: Instant::now() + EVERY, raised: None }
+    }
+}
+
+impl Signals {
+    /// Returns whether the run goes on.
+    pub fn go_on(&mut self) -> bool {
+        if self.raised.is_none() && Instant::now() >= self.next {
+            self.next = Instant::now() + EVERY;
+            self.raised = Python::attach(|py| py.check_signals()).err();
+        }
+        self.raised.is_none()
+    }
+
+    /// Sets `stop` if the runs shall end.
+    pub fn stop(&mut self, stop: &AtomicBool) {
+        if !self.go_on() {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The exception that ends the runs.
+    pub fn take(self) -> Option<PyErr> {
+        self.raised
+    }
+}
