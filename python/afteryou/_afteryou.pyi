@@ -309,9 +309,16 @@ class Sweep:
     """A sweep and its folder: use ``afteryou.sweep``."""
 
     def __new__(
-        cls, scenario: Scenario, out: str | PathLike[str], engine: str, seed: int | None, repeat: int | None
+        cls,
+        scenario: Scenario,
+        out: str | PathLike[str],
+        dataset: tuple[str | PathLike[str], str],
+        engine: str,
+        seed: int | None,
+        repeat: int | None,
     ) -> Sweep:
-        """Begins a sweep in a folder, or continues the one that is there."""
+        """Begins a sweep in a folder, or continues the one that is there. Finished runs are in ``dataset``, too:
+        a folder, and the name of the scenario there."""
 
     @property
     def runs(self) -> int:

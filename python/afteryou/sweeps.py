@@ -4,6 +4,9 @@ The folder is that of ``afteryou sim FILE --out DIR --no-series --parquet``: ``j
 key made of the build, the scenario and the seed. A sweep that was interrupted continues in its folder, wherever it ran before,
 and no run that is there is computed again. The tables ``runs``, ``flows`` and, where a scenario has several, ``links`` and
 ``sets`` appear as CSV and as Parquet when the last run has ended.
+
+``out/dataset`` has the same rows while the sweep goes on, partitioned by scenario file: each run is there 30 s after its end.
+``polars.read_parquet("out/dataset/runs")`` reads the runs of all files, with a column ``scenario``.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from afteryou._afteryou import Scenario, __version__, build, run_part
 from afteryou._afteryou import Sweep as _Folder
@@ -47,6 +51,8 @@ class Swept:
     """Runs of this call; the others were there."""
     page: Path
     """The page of all runs."""
+    dataset: Path
+    """A folder for each table, partitioned by scenario file; several files share it."""
 
     @property
     def tables(self) -> dict[str, Path]:
@@ -77,9 +83,9 @@ def sweep(
     """
     if client is not None:
         _check_workers(client)
-    swept = []
-    for scenario, folder in _folders(file, Path(out)):
-        sweep_ = _Folder(scenario, folder, engine, seed, repeat)
+    swept, dataset = [], Path(out) / "dataset"
+    for name, scenario, folder in _folders(file, Path(out)):
+        sweep_ = _Folder(scenario, folder, (dataset, quote(name, safe="")), engine, seed, repeat)
         pending = sweep_.pending()
         there = sweep_.runs - len(pending)
         report = _report(progress, folder.name, sweep_.runs, there)
@@ -88,24 +94,25 @@ def sweep(
         else:
             _run_there(client, sweep_, (scenario, engine, seed, repeat), pending, report)
         report(len(pending))
-        swept.append(Swept(folder, sweep_.runs, len(pending), sweep_.finish()))
+        swept.append(Swept(folder, sweep_.runs, len(pending), sweep_.finish(), dataset))
     return swept
 
 
 def _folders(
     file: str | os.PathLike[str] | Scenario | Sequence[str | os.PathLike[str]], out: Path
-) -> Iterator[tuple[Scenario, Path]]:
+) -> Iterator[tuple[str, Scenario, Path]]:
+    """Yields the name of each scenario, the scenario and its folder."""
     if isinstance(file, Scenario):
-        return iter([(file, out)])
+        return iter([(file.name, file, out)])
     if isinstance(file, (str, os.PathLike)):
-        return iter([(Scenario.load(file), out)])
+        return iter([(Path(file).stem, Scenario.load(file), out)])
     paths = [Path(path) for path in file]
     stems = [path.stem for path in paths]
     twice = sorted({stem for stem in stems if stems.count(stem) > 1})
     if twice:
         raise Error(f"two files are named {twice[0]!r}, and each has a folder by its name: rename one")
     # Everything is read before anything runs.
-    return iter([(Scenario.load(path), out / path.stem) for path in paths])
+    return iter([(path.stem, Scenario.load(path), out / path.stem) for path in paths])
 
 
 def _report(progress: bool | Progress, name: str, runs: int, there: int) -> Callable[[int], None]:

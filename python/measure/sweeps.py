@@ -65,7 +65,7 @@ def overhead() -> None:
         seconds: list[float] = []
         client.submit = counted
         began = time.monotonic()
-        folder = Sweep(what, out, "sim", None, None)
+        folder = Sweep(what, out, (Path(out) / "dataset", "overhead"), "sim", None, None)
         sweeps._run_there(client, folder, (what, "sim", None, None), folder.pending(), lambda done: None)
         took, spent = time.monotonic() - began, sum(seconds)
     print(f"{took:.1f} s, of which {spent:.1f} s computing in {len(seconds)} tasks: {100 * (took / spent - 1):.1f} % overhead")

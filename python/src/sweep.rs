@@ -6,13 +6,13 @@ use crate::scenario::Scenario;
 use crate::signals::Signals;
 use afteryou_lab::sweep::{self, Finished, Folder, Manifest};
 use afteryou_lab::{find, Choices, Engine, Error, Event, Jobs, Lineup, Point, Pool};
-use afteryou_report::{Folders, Record};
+use afteryou_report::{Folders, Parts, Record};
 use afteryou_scenario::content::ContentHash;
 use afteryou_scenario::{Experiment, Outcome};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -79,8 +79,7 @@ fn line(index: usize, runs: usize, outcome: &Outcome, build: &ContentHash) -> Re
     let key = sweep::key(build, &outcome.content_hash, outcome.scenario.seed);
     // Without files of its own a run writes nothing, so the folder does not matter.
     let record = Folders::new("", runs, false).write(index, outcome, key);
-    let record = record.map_err(|error| Error::Failed(error.into()))?;
-    let text = serde_json::to_string(&record).map_err(|error| Error::Failed(error.into()))?;
+    let text = serde_json::to_string(&record.map_err(failed)?).map_err(failed)?;
     Ok((index, key.to_string(), text))
 }
 
@@ -91,29 +90,63 @@ pub struct Sweep {
     engine: &'static dyn Engine,
     choices: Choices,
     build: ContentHash,
-    folder: Mutex<Folder>,
+    kept: Mutex<Kept>,
     warnings: Vec<String>,
 }
 
-impl Sweep {
-    fn folder(&self) -> MutexGuard<'_, Folder> {
-        self.folder.lock().unwrap_or_else(PoisonError::into_inner)
+/// Where finished runs go: the journal, which is what a later call continues, and the dataset, which is made from it.
+struct Kept {
+    folder: Folder,
+    parts: Parts,
+    opened: Instant,
+}
+
+impl Kept {
+    /// Opens both; runs that the journal has are in the dataset again.
+    fn open(out: &Path, manifest: Manifest, dataset: &Path, name: &str) -> Result<Kept, Error> {
+        let folder = Folder::open(out, manifest)?;
+        let parts = Parts::begin(dataset, name).map_err(failed)?;
+        let mut kept = Kept { folder, parts, opened: Instant::now() };
+        for run in kept.folder.finished() {
+            kept.parts.add(record(&run?.content)?, Duration::ZERO).map_err(failed)?;
+        }
+        Ok(kept)
     }
 
-    fn keep_line(&self, (index, key, text): &Line) -> Result<(), Error> {
-        let key = ContentHash::from_str(key).map_err(|error| Error::Failed(error.into()))?;
-        self.folder().keep(*index, &key, text)
+    fn keep(&mut self, (index, key, text): &Line) -> Result<(), Error> {
+        let key = ContentHash::from_str(key).map_err(failed)?;
+        if self.folder.has(*index) {
+            return Ok(());
+        }
+        self.folder.keep(*index, &key, text)?;
+        self.parts.add(record(text)?, self.opened.elapsed()).map_err(failed)
+    }
+}
+
+fn record(text: &str) -> Result<Record, Error> {
+    serde_json::from_str(text).map_err(failed)
+}
+
+fn failed(error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::Failed(error.into())
+}
+
+impl Sweep {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[pymethods]
 impl Sweep {
-    /// Begins a sweep in a folder, or continues the one that is there.
+    /// Begins a sweep in a folder, or continues the one that is there. Finished runs are in `dataset`, too: a
+    /// folder, and the name of the scenario there.
     #[new]
     fn new(
         py: Python<'_>,
         scenario: &Scenario,
         out: PathBuf,
+        dataset: (PathBuf, String),
         engine: &str,
         seed: Option<u64>,
         repeat: Option<u32>,
@@ -126,26 +159,26 @@ impl Sweep {
             let rule = rules::used(&lineup.point(0)?.scenario);
             let manifest = Manifest::new(&lineup, experiment.name(), build, None, false);
             let warnings = lineup.warnings();
-            let folder = match rule {
-                None => Some(Folder::open(&out, manifest)?),
+            let kept = match rule {
+                None => Some(Kept::open(&out, manifest, &dataset.0, &dataset.1)?),
                 Some(_) => None,
             };
-            Ok((engine, choices, folder, warnings))
+            Ok((engine, choices, kept, warnings))
         };
-        let (engine, choices, folder, warnings) =
+        let (engine, choices, kept, warnings) =
             py.detach(opened).map_err(|error| errors::of_run(py, &error))?;
-        let Some(folder) = folder else {
+        let Some(kept) = kept else {
             let reason =
                 "a sweep cannot have rules written in Python: their code is not in the keys of its runs";
             return Err(PyValueError::new_err(reason));
         };
-        Ok(Sweep { experiment, engine, choices, build, folder: Mutex::new(folder), warnings })
+        Ok(Sweep { experiment, engine, choices, build, kept: Mutex::new(kept), warnings })
     }
 
     /// The number of runs.
     #[getter]
     fn runs(&self) -> usize {
-        self.folder().manifest().runs
+        self.kept().folder.manifest().runs
     }
 
     /// Sentences about settings that are valid and seldom meant.
@@ -156,13 +189,16 @@ impl Sweep {
 
     /// The runs that the folder does not have, as indices from 0.
     fn pending(&self) -> Vec<usize> {
-        self.folder().pending()
+        self.kept().folder.pending()
     }
 
     /// Keeps finished runs. They are on the disk when this returns; a run that is there already stays as it is.
     fn keep(&self, py: Python<'_>, lines: Vec<Line>) -> PyResult<()> {
-        let kept = py.detach(|| lines.iter().try_for_each(|line| self.keep_line(line)));
-        kept.map_err(|error| errors::of_run(py, &error))
+        let outcome = py.detach(|| {
+            let mut kept = self.kept();
+            lines.iter().try_for_each(|line| kept.keep(line))
+        });
+        outcome.map_err(|error| errors::of_run(py, &error))
     }
 
     /// Runs everything that is pending on the cores of this machine. `progress` gets the number of runs that have ended.
@@ -177,7 +213,7 @@ impl Sweep {
             let jobs = Jobs { engine: self.engine, indices: &pending, point: &point, ahead: usize::MAX };
             let keep = |index: usize, outcome: Outcome| {
                 let line = line(index, lineup.number(), &outcome, &self.build)?;
-                self.keep_line(&line)
+                self.kept().keep(&line)
             };
             let pool = threads.map_or_else(Pool::default, Pool::of);
             pool.each(&jobs, &keep, &stop, &mut |event| {
@@ -204,12 +240,13 @@ impl Sweep {
     /// Puts the journal in order and writes the tables, as CSV and as Parquet, and the page of all runs.
     fn finish(&self, py: Python<'_>) -> PyResult<PathBuf> {
         let finished = py.detach(|| {
-            let mut folder = self.folder();
+            let mut kept = self.kept();
+            kept.parts.flush()?;
+            let folder = &mut kept.folder;
             folder.sort()?;
             let folders = Folders::new(folder.dir(), folder.manifest().runs, false).with_parquet(true);
-            let record = |run: Result<Finished, Error>| -> Result<Record, Failed> {
-                serde_json::from_str(&run?.content).map_err(|error| Failed(Error::Failed(error.into())))
-            };
+            let record =
+                |run: Result<Finished, Error>| -> Result<Record, Failed> { Ok(record(&run?.content)?) };
             folders.finish(&folder.manifest().name, || folder.finished().map(record))
         });
         finished.map(|finished| finished.page).map_err(|Failed(error)| errors::of_run(py, &error))
@@ -227,6 +264,6 @@ impl From<Error> for Failed {
 
 impl From<afteryou_report::Error> for Failed {
     fn from(error: afteryou_report::Error) -> Failed {
-        Failed(Error::Failed(error.into()))
+        Failed(failed(error))
     }
 }

@@ -47,9 +47,52 @@ class PythonLedbat:
         self.cwnd, self.closed_s = float(self.mss), timeout.now_s
 
 
-def with_controller(controller: Any, duration: str = "60 s", **flow: Any) -> Scenario:
+def mul_div(a: int, b: int, c: int) -> int:
+    """Returns ``a * b / c`` as 64 bits have room for it: a product that is too large loses its last bits."""
+    over = max((a * b).bit_length() - 64, 0)
+    if over == 0:
+        return a * b // c
+    shift = a.bit_length() + b.bit_length() - 64
+    return (max(a, b) >> shift) * min(a, b) // (c >> shift)
+
+
+@afteryou.rule("integer-ledbat")
+class IntegerLedbat(PythonLedbat):
+    """The same in the integers of ``ledbat``: windows and steps in 1/65536 of a byte, delays in microseconds."""
+
+    def __init__(self, mss: int) -> None:
+        super().__init__(mss)
+        self.set(2 * mss << 16)
+
+    def set(self, cwnd_16: int) -> None:
+        self.cwnd_16 = cwnd_16
+        self.cwnd = cwnd_16 >> 16  # bytes
+
+    def on_ack(self, ack: Ack) -> None:
+        queuing_us, target_us, cwnd_16 = self.queuing_us(ack), int(TARGET_S * 1e6), self.cwnd_16
+        if queuing_us is not None:
+            above = queuing_us > target_us
+            acked = ack.delivered if above else min(ack.delivered, cwnd_16 >> 16)
+            reno_step = mul_div(acked << 16, self.mss << 16, cwnd_16)
+            step = mul_div(reno_step, abs(target_us - queuing_us), target_us)
+            cwnd_16 = max(cwnd_16 - step, 0) if above else cwnd_16 + step
+        self.set(max(cwnd_16, 2 * self.mss << 16))
+
+    def on_loss(self, loss: Loss) -> None:
+        if loss.sent_at_s > self.closed_s:
+            self.set(min(self.cwnd_16, max(self.cwnd_16 // 2, 2 * self.mss << 16)))
+            self.closed_s = loss.now_s
+
+    def on_timeout(self, timeout: Timeout) -> None:
+        self.set(self.mss << 16)
+        self.closed_s = timeout.now_s
+
+
+LINK = {"rate": "10 Mbit/s", "buffer": "300 ms"}
+
+
+def with_controller(controller: Any, duration: str = "60 s", link: Any = LINK, **flow: Any) -> Scenario:
     flows = [{"name": "a", "controller": controller, "rtt": "40 ms", "role": "background", **flow}]
-    link = {"rate": "10 Mbit/s", "buffer": "300 ms"}
     return Scenario({"duration": duration, "link": link, "flow": flows})
 
 
@@ -64,6 +107,15 @@ def test_ledbat_in_thirty_lines_has_the_windows_of_the_built_in_one() -> None:
     assert len(ours) == len(theirs) > 500 and max(theirs) > 100
     # Curves have three decimals.
     assert max((abs(a - b) - 1e-3) / b for a, b in zip(ours, theirs)) < 1e-4
+
+
+@pytest.mark.parametrize("buffer", ["300 ms", "40 ms"])
+def test_ledbat_in_the_same_integers_has_the_same_windows(buffer: str) -> None:
+    link = {"rate": "10 Mbit/s", "buffer": buffer}
+    ours = windows(with_controller("integer-ledbat", link=link))
+    theirs = windows(with_controller({"kind": "ledbat", "signal": "rtt"}, link=link))
+    assert len(ours) > 500
+    assert ours == theirs
 
 
 def test_a_run_with_a_rule_repeats_to_the_last_bit() -> None:

@@ -85,6 +85,16 @@ def test_nothing_is_computed_twice(file: Path, tmp_path: Path, client: Any) -> N
     assert (out / "journal").read_text() == "".join(journal)
 
 
+def test_the_dataset_has_each_run_once_wherever_the_sweep_was_interrupted(file: Path, tmp_path: Path, client: Any) -> None:
+    out = by_the_command(file, tmp_path / "out")
+    journal = (out / "journal").read_text().splitlines(keepends=True)
+    (out / "journal").write_text("".join(journal[:30]))
+    (swept,) = afteryou.sweep(file, out, client, progress=False)
+    for table in ("runs", "flows"):
+        parts = polars.read_parquet(swept.dataset / table).drop("scenario").sort("run")
+        assert parts.equals(polars.read_parquet(swept.tables[table]))
+
+
 def test_another_sweep_is_refused_in_a_folder(file: Path, tmp_path: Path) -> None:
     afteryou.sweep(file, tmp_path / "out", progress=False)
     with pytest.raises(afteryou.ScenarioError, match="another sweep"):
@@ -96,7 +106,9 @@ def test_several_files_have_a_folder_each(file: Path, tmp_path: Path) -> None:
     other.write_text(FILE.replace("cubic", "newreno"))
     swept = afteryou.sweep([file, other], tmp_path / "out", progress=False)
     assert [part.folder.name for part in swept] == ["rates", "other"]
-    assert len(polars.read_parquet(tmp_path / "out" / "*" / "runs.parquet")) == 80
+    runs = polars.read_parquet(swept[0].dataset / "runs")
+    assert dict(runs["scenario"].value_counts().iter_rows()) == {"rates": 40, "other": 40}
+    assert sorted(set(runs.filter(scenario="other")["run"])) == list(range(1, 41))
     with pytest.raises(afteryou.Error, match="rates"):
         afteryou.sweep([file, file], tmp_path / "out", progress=False)
 

@@ -14,6 +14,7 @@
 //! | words for a terminal | [`text()`] |
 //! | curves for other programs | [`series_csv`] |
 //! | many runs in a folder, with a page and tables of all | [`Folders`] |
+//! | runs as a partitioned dataset while a sweep goes on | [`Parts`] |
 //! | many runs: words, page | [`batch_text`], [`brief_batch_text`], [`index_html`] |
 //! | figures for other programs | [`rows`] |
 //! | every packet, for Wireshark | [`Capture`] |
@@ -59,7 +60,7 @@ mod tables;
 mod text;
 mod totals;
 
-pub use batch::{index_html, Brief, Estimate, Finished, Folders, Record, MOST_SHOWN};
+pub use batch::{index_html, Brief, Estimate, Finished, Folders, Parts, Record, MOST_SHOWN};
 pub use compare::{short_names, Compared, ComparedMeans, Comparison, SweepPair};
 pub use error::Error;
 pub use folder::{check_writable, read, result_json, write_files, write_folder, Written};

@@ -35,7 +35,7 @@ pub struct Paper {
 pub struct Grid {
     /// Its name in the paper's checks.
     pub id: String,
-    /// The file in `scenarios/papers` or `scenarios/questions`.
+    /// The file in `scenarios/papers` or `scenarios/questions` of this crate.
     pub scenario: String,
     /// Assignments that hold at every point: `link.queue="codel"`.
     #[serde(default)]

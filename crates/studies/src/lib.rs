@@ -27,8 +27,8 @@
 //! | `figures`, `book` | the papers' figures drawn again, and pages of everything |
 //!
 //! `papers/<paper>/entries.toml` holds grids and entries, `known.toml` the misses that are explained and the verdicts that
-//! hang on the seeds. The scenario files are those of `scenarios/papers`, one for the common settings of each paper's section; a grid
-//! adds what the entry's text names.
+//! hang on the seeds. The scenario files are in `scenarios/papers`, one for the common settings of each paper's section; a grid adds
+//! what the entry's text names.
 
 mod args;
 pub mod bed;

@@ -2,7 +2,7 @@
 
 macro_rules! scenarios {
     ($($folder:literal: [$($name:literal),+ $(,)?]),+ $(,)?) => {
-        &[$($(($name, include_str!(concat!("../../../scenarios/", $folder, "/", $name)))),+),+]
+        &[$($(($name, include_str!(concat!("../scenarios/", $folder, "/", $name)))),+),+]
     };
 }
 

@@ -152,7 +152,17 @@ impl Tables {
     }
 }
 
-type Output = BufWriter<NamedTempFile>;
+pub(super) type Output = BufWriter<NamedTempFile>;
+
+/// Gives a complete file its name.
+pub(super) fn keep(output: io::Result<Output>, path: &Path) -> Result<(), Error> {
+    let whole = || {
+        let file = output?.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)
+    };
+    whole().map(drop).map_err(|reason| unwritten(path, reason))
+}
 
 /// A table that appears under its names when it is complete: as CSV, and as Parquet if that is wanted.
 struct TableFile<'a> {
@@ -180,14 +190,6 @@ impl<'a> TableFile<'a> {
     }
 
     fn finish(self) -> Result<(), Error> {
-        let keep = |output: io::Result<Output>, path: &Path| {
-            let whole = || {
-                let file = output?.into_inner().map_err(io::IntoInnerError::into_error)?;
-                file.as_file().sync_all()?;
-                file.persist(path).map_err(|error| error.error)
-            };
-            whole().map(drop).map_err(|reason| unwritten(path, reason))
-        };
         if let Some(parquet) = self.parquet {
             keep(parquet.finish(), &self.path.with_extension(PARQUET))?;
         }

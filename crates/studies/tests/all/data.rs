@@ -106,7 +106,7 @@ fn every_label_that_a_check_or_a_thinner_axis_names_is_on_the_axis() {
 
 #[test]
 fn every_file_of_the_scenarios_of_papers_and_questions_is_built_in() {
-    let folder = |name: &str| format!("{}/../../scenarios/{name}", env!("CARGO_MANIFEST_DIR"));
+    let folder = |name: &str| format!("{}/scenarios/{name}", env!("CARGO_MANIFEST_DIR"));
     let entries =
         ["papers", "questions"].into_iter().flat_map(|name| std::fs::read_dir(folder(name)).unwrap());
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());

@@ -45,7 +45,7 @@ fn words(cell: &str) -> Vec<String> {
 }
 
 fn folder() -> PathBuf {
-    root().join("scenarios/papers")
+    root().join("crates/studies/scenarios/papers")
 }
 
 /// The file that an entry names.
