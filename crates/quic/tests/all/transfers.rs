@@ -28,8 +28,9 @@ async fn transfer(entry: &'static list::Entry, path: usize) -> Result<(), Failur
     send_pattern(&connection, BYTES).await?;
     receiver.await??;
     let status = Monitor::of(&connection).ok_or("no monitor")?.status();
-    let min_rtt = status.min_rtt.ok_or("no sample")?;
-    assert!(min_rtt >= Span::from_millis(rtt), "{}: {min_rtt:?} on a path of {rtt} ms", entry.name);
+    // Not the smallest sample: quinn reads the clock before the socket, so one that the scheduler separates from it is too small.
+    let smoothed = status.smoothed_rtt.ok_or("no sample")?;
+    assert!(smoothed >= Span::from_millis(rtt), "{}: {status:?} on a path of {rtt} ms", entry.name);
     assert!(status.acked_bytes >= BYTES as u64, "{}: {status:?}", entry.name);
     Ok(())
 }
