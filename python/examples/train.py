@@ -1,22 +1,24 @@
-"""Trains a small policy by the cross-entropy method and shows it beside LEDBAT++. Ten seconds on one core.
+"""Trains a small policy with the evolution strategy of ``cma`` and shows it beside LEDBAT++. Half a minute on one core.
 
+    pip install 'afteryou[gym]' cma
     python examples/train.py
 
-The policy is linear in the observation, seven numbers. In each generation 32 policies play one episode each, and the best
-quarter gives mean and spread of the next ones. The last lines compare it with LEDBAT++ on seeds and a link that it has not seen.
+The policy is linear in the observation, seven numbers. In each generation 16 policies play one episode on each of three links. The last
+lines compare the result with LEDBAT++, with a seed and on a link that it has not seen.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import cma
 import numpy as np
 from numpy.typing import NDArray
 
 import afteryou
 from afteryou.gym import BESIDE_CUBIC, BackgroundFlow
 
-GENERATIONS, POPULATION, ELITE = 30, 32, 8
+GENERATIONS, POPULATION = 40, 16
 WINDOWS = [{"name": "alone", "from": "4 s", "to": "10 s"}, {"name": "beside CUBIC", "from": "12 s", "to": "20 s"}]
 Weights = NDArray[np.float64]
 
@@ -35,17 +37,15 @@ def play(env: BackgroundFlow, weights: Weights, seed: int) -> float:
     return float(np.mean(rewards))
 
 
-def train(env: BackgroundFlow) -> Weights:
-    random = np.random.default_rng(1)
-    mean, spread = np.zeros(7), np.ones(7)
+def train(links: list[BackgroundFlow]) -> Weights:
+    strategy = cma.CMAEvolutionStrategy(np.zeros(7), 1.0, {"popsize": POPULATION, "seed": 1, "verbose": -9})
     for generation in range(GENERATIONS):
-        tried = mean + spread * random.standard_normal((POPULATION, 7))
-        rewards = np.array([play(env, weights, generation) for weights in tried])
-        best = tried[np.argsort(rewards)[-ELITE:]]
-        mean, spread = best.mean(axis=0), best.std(axis=0) + 0.02
+        tried = strategy.ask()
+        rewards = [np.mean([play(env, weights, generation) for env in links]) for weights in tried]
+        strategy.tell(tried, [-reward for reward in rewards])
         if generation % 10 == 9:
-            print(f"generation {generation + 1}: reward {np.sort(rewards)[-ELITE:].mean():.3f} per round trip")
-    return mean
+            print(f"generation {generation + 1}: reward {max(rewards):.3f} per round trip")
+    return np.array(strategy.result.xfavorite)
 
 
 def policy(weights: Weights) -> None:
@@ -86,12 +86,15 @@ def policy(weights: Weights) -> None:
             self.cwnd = min(max(self.cwnd * factor, self.mss), 10_000 * self.mss)
 
 
+def beside_cubic(rate: str) -> dict[str, Any]:
+    return BESIDE_CUBIC | {"link": BESIDE_CUBIC["link"] | {"rate": rate}}
+
+
 def compare(rate: str, seed: int) -> None:
     for controller in ("trained", "ledbat++"):
         flows: list[dict[str, Any]] = [flow | {} for flow in BESIDE_CUBIC["flow"]]
         flows[0]["controller"] = controller
-        link = BESIDE_CUBIC["link"] | {"rate": rate}
-        scenario = afteryou.Scenario(BESIDE_CUBIC | {"flow": flows, "link": link, "measure": WINDOWS})
+        scenario = afteryou.Scenario(beside_cubic(rate) | {"flow": flows, "measure": WINDOWS})
         result = afteryou.run(scenario, seed=seed)
         goodput = {(row["flow"], row["window"]): row["goodput_bit_s"] / 1e6 for row in result.flows.to_dicts()}
         delay = {row["window"]: row["queuing_delay_mean_ms"] for row in result.windows.to_dicts()}
@@ -102,6 +105,6 @@ def compare(rate: str, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    policy(train(BackgroundFlow()))
+    policy(train([BackgroundFlow([beside_cubic(f"{rate} Mbit/s")], rate_scale=rate * 1e6) for rate in (5, 10, 20)]))
     for rate in ("10 Mbit/s", "30 Mbit/s"):
         compare(rate, seed=1000)
