@@ -31,8 +31,9 @@ pub struct Data {
     pub weight: Option<&'static str>,
 }
 
-/// The files of a folder that may hold the wanted columns, in the order in which they are tried.
-const TABLES: [&str; 4] = ["flows.csv", "runs.csv", "links.csv", "sets.csv"];
+/// The files of a folder that may hold the wanted columns, in the order in which they are tried: rows for whole runs first, in which
+/// `controller` is that of the background.
+const TABLES: [&str; 4] = ["runs.csv", "flows.csv", "links.csv", "sets.csv"];
 const CURVES: &str = "series.csv";
 /// A run's own file.
 const RESULT: &str = "result.json";

@@ -177,6 +177,23 @@ fn a_figure_of_a_result_has_its_title_and_its_flows() {
 }
 
 #[test]
+fn a_sweeps_folder_is_drawn_from_whole_runs_where_they_have_the_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = "controller,kept,link.buffer_s\nledbat,0.9,0.1\n";
+    let flows = "controller,kept,link.buffer_s,window\ncubic,0.9,0.1,shared\n";
+    std::fs::write(folder.path().join("runs.csv"), runs).unwrap();
+    std::fs::write(folder.path().join("flows.csv"), flows).unwrap();
+    let by = |columns: &[&str]| {
+        let by = columns.iter().map(|name| (*name).to_owned()).collect();
+        let figure =
+            Figure { x: Some("link.buffer_s".to_owned()), y: "kept".to_owned(), by, ..Figure::default() };
+        words(&figure.draw(folder.path()).unwrap()).concat()
+    };
+    assert!(by(&["controller"]).contains("ledbat"));
+    assert!(by(&["controller", "window"]).contains("cubic"));
+}
+
+#[test]
 fn two_results_are_compared_figure_by_figure() {
     let first = common::full();
     let mut second = first.clone();

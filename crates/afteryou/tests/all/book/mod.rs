@@ -9,6 +9,7 @@ mod controllers;
 mod drawn;
 mod elements;
 mod encounters;
+mod first_experiment;
 mod gallery;
 mod goodput;
 mod header;
@@ -17,6 +18,7 @@ mod page;
 mod papers;
 mod queues;
 mod words;
+mod your_network;
 
 use afteryou_aqm::list::QUEUES;
 use afteryou_cc::list::CONTROLLERS;
@@ -59,6 +61,8 @@ fn book() -> BTreeMap<String, String> {
     about_controllers(&mut files);
     about_queues(&mut files);
     files.extend(elements::pages());
+    files.extend(first_experiment::figures());
+    files.insert("figures/your-network.md".to_owned(), your_network::table());
     let summary = text(&docs().join("src/SUMMARY.md")).expect("docs/src/SUMMARY.md is there");
     let summary = queues::chapter().listed_in(&controllers::chapter().listed_in(&summary));
     files.insert("SUMMARY.md".to_owned(), summary);
