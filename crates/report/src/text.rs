@@ -1,6 +1,6 @@
 //! The outcome for a terminal: the headline or the verdict alone, or everything.
 
-use crate::batch::{remarks, tables as batch_tables, Brief};
+use crate::batch::{headline as batch_headline, remarks, tables as batch_tables, Brief};
 use crate::escape::{cut, plain};
 use crate::scenario_tables::{engine_in_words, link_in_words, point, title};
 use crate::table::{Cell, Column, Table, Tone};
@@ -128,14 +128,19 @@ impl Page {
     fn batch_head(&self, title: &str, briefs: &[Brief], all: usize) -> String {
         let name: Vec<_> = self.wrapped(title, "").iter().map(|line| self.painted(line, BOLD)).collect();
         let said = remarks(briefs, all).into_iter().map(|said| self.wrapped(&said, "").join("\n") + "\n");
-        format!("{}\n{all} runs\n{}", name.join("\n"), said.collect::<String>())
+        let headline = batch_headline(briefs).map(|said| self.bold(&said) + "\n").unwrap_or_default();
+        format!("{}\n{all} runs\n{headline}{}", name.join("\n"), said.collect::<String>())
     }
 
     fn headline(&self, outcome: &Outcome) -> Option<String> {
         let sentences = headline::headline(outcome);
-        let lines = sentences.iter().flat_map(|sentence| self.wrapped(sentence, ""));
-        let lines: String = lines.map(|line| self.painted(&line, BOLD) + "\n").collect();
+        let lines: String = sentences.iter().map(|sentence| self.bold(sentence)).collect();
         (!lines.is_empty()).then_some(lines)
+    }
+
+    /// A sentence on lines of its own.
+    fn bold(&self, sentence: &str) -> String {
+        self.wrapped(sentence, "").iter().map(|line| self.painted(line, BOLD) + "\n").collect()
     }
 
     fn verdict(&self, verdict: &Verdict) -> String {

@@ -1,11 +1,12 @@
 //! Many runs of one experiment: repetitions and the points of a sweep, as tables, a page and a file for other programs.
 //!
-//! `pictures` are those of the page, `brief` is what is kept of each run, `runs` the table of the whole link, `flows` those of each flow,
+//! `headline` says in a sentence what came out, `pictures` are those of the page, `brief` is what is kept of each run, `runs` the table of the whole link, `flows` those of each flow,
 //! `folders` what lies on the disk, `parts` what is there before the last run has ended.
 
 mod brief;
 mod flows;
 mod folders;
+mod headline;
 mod page;
 mod parts;
 mod pictures;
@@ -14,6 +15,7 @@ mod statistics;
 
 pub use brief::Brief;
 pub use folders::{Finished, Folders, Record};
+pub(crate) use headline::headline;
 pub use page::index_html;
 pub use parts::Parts;
 

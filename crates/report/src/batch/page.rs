@@ -1,7 +1,7 @@
 //! The page of many runs: the table of all, and a link to each.
 
 use super::pictures::pictures;
-use super::{remarks, tables, Brief};
+use super::{headline, remarks, tables, Brief};
 use crate::escape;
 use crate::html::{markup, CSS};
 use std::fmt::Write;
@@ -28,6 +28,8 @@ pub fn index_html(title: &str, briefs: &[Brief], all: usize) -> String {
         briefs.first().map(|brief| format!(" · {}", escape::html(&brief.engine))).unwrap_or_default();
     let remarks: String =
         remarks(briefs, all).iter().map(|said| format!("<p>{}</p>\n", escape::html(said))).collect();
+    let headline = headline(briefs).map(|said| format!("<p class=\"lead\">{}</p>\n", escape::html(&said)));
+    let headline = headline.unwrap_or_default();
     let pictures: String = pictures(briefs).iter().map(|svg| format!("<figure>{svg}</figure>\n")).collect();
     let tables: String = tables(briefs).iter().map(markup).collect();
     let version = env!("CARGO_PKG_VERSION");
@@ -37,7 +39,7 @@ pub fn index_html(title: &str, briefs: &[Brief], all: usize) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <title>{title}</title>\n<style>\n{CSS}\n</style>\n</head>\n<body>\n<main>\n<header>\n<h1>{title}</h1>\n\
-         <p class=\"subtitle\">{} runs{engine} · afteryou {version}</p>\n{remarks}</header>\n{pictures}{tables}{links}\
+         <p class=\"subtitle\">{} runs{engine} · afteryou {version}</p>\n{headline}{remarks}</header>\n{pictures}{tables}{links}\
          <footer><p><span>Figures of each run are in runs.csv, of each flow in flows.csv.</span></p></footer>\n</main>\n</body>\n</html>\n",
         all,
     )

@@ -16,7 +16,7 @@ const MEASURES: [(&str, Measure); 4] = [
     ("kept_by_the_foreground_ratio", kept),
     ("foreground_goodput_bit_s", |brief| goodput(brief, Role::Foreground)),
     ("background_goodput_bit_s", |brief| goodput(brief, Role::Background)),
-    ("queuing_delay_mean_ms", |brief| Some(first_link(brief)?.queuing_delay?.mean_ms)),
+    ("queuing_delay_mean_ms", queue_ms),
 ];
 
 /// A picture of each figure that was measured, if the sweep varies a setting and few curves show the others.
@@ -60,11 +60,16 @@ fn data(briefs: &[Brief], settings: &[String]) -> Data {
 }
 
 /// The mean over the foreground flows, as a part of 1.
-fn kept(brief: &Brief) -> Option<f64> {
+pub(super) fn kept(brief: &Brief) -> Option<f64> {
     let window = &brief.windows.first()?.window;
     let flows = brief.flows.iter().filter(|flow| flow.window == *window);
     let kept: Vec<f64> = flows.filter_map(|flow| flow.kept).collect();
     (!kept.is_empty()).then(|| kept.iter().sum::<f64>() / kept.len() as f64)
+}
+
+/// The mean time in the first link's queue.
+pub(super) fn queue_ms(brief: &Brief) -> Option<f64> {
+    Some(first_link(brief)?.queuing_delay?.mean_ms)
 }
 
 fn goodput(brief: &Brief, role: Role) -> Option<f64> {

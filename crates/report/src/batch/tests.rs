@@ -232,3 +232,22 @@ fn a_page_that_shows_a_part_says_so() {
     );
     assert!(index_html("", &briefs, 3000).contains("3000 runs"));
 }
+
+#[test]
+fn a_sweep_begins_with_the_points_where_the_foreground_kept_least_and_most() {
+    let (backup, upload) = (flow("backup", Role::Background), flow("upload", Role::Foreground));
+    let of = |buffer: &str, mbit: f64| {
+        let with = run(&[(&backup, 1.0, None), (&upload, mbit, None)]);
+        let without = run(&[(&upload, 9.0, None)]);
+        at(&[("link.buffer", buffer)], scenario(vec![backup.clone(), upload.clone()]), with, Some(without))
+    };
+    let briefs = [of("20 ms", 4.5), of("50 ms", 6.0), of("300 ms", 8.1)];
+    let expected = "The foreground kept least of its goodput, 50.0 %, with buffer 20 ms, and most, 90.0 %, with buffer 300 ms.";
+    assert_eq!(headline(&briefs).unwrap().replace('\u{a0}', " "), expected);
+    assert!(index_html("a", &briefs, 3).replace('\u{a0}', " ").contains(expected));
+    assert_eq!(
+        headline(&briefs[..1]).unwrap().replace('\u{a0}', " "),
+        "The foreground kept 50.0 % of its goodput."
+    );
+    assert_eq!(headline(&[brief(&[], 0.5)]), None);
+}
