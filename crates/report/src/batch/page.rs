@@ -1,10 +1,12 @@
-//! The page of many runs: the table of all, and a link to each.
+//! The page of many runs: pictures, tables that sort and filter (`assets/sweep.js`), and a link to each run.
 
 use super::pictures::pictures;
 use super::{headline, remarks, tables, Brief};
 use crate::escape;
 use crate::html::{markup, CSS};
 use std::fmt::Write;
+
+const JS: &str = include_str!("../../assets/sweep.js");
 
 /// A page with the means of all points and links to the runs; `all` runs were made, of which `briefs` are shown.
 pub fn index_html(title: &str, briefs: &[Brief], all: usize) -> String {
@@ -37,10 +39,10 @@ pub fn index_html(title: &str, briefs: &[Brief], all: usize) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src blob:\">\n\
          <title>{title}</title>\n<style>\n{CSS}\n</style>\n</head>\n<body>\n<main>\n<header>\n<h1>{title}</h1>\n\
          <p class=\"subtitle\">{} runs{engine} · afteryou {version}</p>\n{headline}{remarks}</header>\n{pictures}{tables}{links}\
-         <footer><p><span>Figures of each run are in runs.csv, of each flow in flows.csv.</span></p></footer>\n</main>\n</body>\n</html>\n",
+         <footer><p><span>Figures of each run are in runs.csv, of each flow in flows.csv.</span></p></footer>\n</main>\n<script>\n{JS}</script>\n</body>\n</html>\n",
         all,
     )
 }
