@@ -42,9 +42,11 @@ pub enum Urgency {
 
 /// Puts the calling thread among the real-time threads (SCHED_FIFO).
 pub fn become_real_time(urgency: Urgency) -> io::Result<()> {
-    let param = libc::sched_param { sched_priority: urgency as i32 };
-    // SAFETY: the parameter outlives the call; 0 is the calling thread.
-    let done = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &param) };
+    // The kernel's sched_param is this number alone. The call goes around the C library, since musl's always fails.
+    let priority = urgency as libc::c_int;
+    // SAFETY: the number outlives the call; 0 is the calling thread.
+    let done =
+        unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_FIFO, &raw const priority) };
     Errno::result(done).map(drop).map_err(io::Error::from)
 }
 

@@ -1,4 +1,5 @@
 //! Rules of the source's structure.
 
+mod packages;
 mod rules;
 mod workspace;

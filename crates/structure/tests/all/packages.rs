@@ -1,0 +1,88 @@
+//! What registries and packages take from the manifests.
+
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+fn crates() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+fn manifest(folder: &Path) -> Table {
+    let path = folder.join("Cargo.toml");
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The folders of the crates that are published.
+fn published() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(crates()).unwrap().map(|entry| entry.unwrap().path());
+    let is_published = |folder: &PathBuf| {
+        folder.join("Cargo.toml").is_file()
+            && manifest(folder)["package"].get("publish") != Some(&Value::Boolean(false))
+    };
+    entries.filter(is_published).collect()
+}
+
+#[test]
+fn a_published_crate_has_a_page_words_to_find_it_and_the_one_address() {
+    let published = published();
+    assert!(published.len() >= 20, "the crates were not found: {published:?}");
+    for folder in published {
+        let package = &manifest(&folder)["package"];
+        let name = folder.display();
+        for key in ["description", "keywords", "categories"] {
+            assert!(package.get(key).is_some(), "{name} has no {key}");
+        }
+        for key in ["license", "repository", "rust-version", "version"] {
+            let shared = package.get(key).and_then(|value| value.get("workspace"));
+            assert_eq!(shared, Some(&Value::Boolean(true)), "{name} has {key} of its own");
+        }
+        assert!(folder.join("README.md").is_file(), "{name} has no README.md");
+    }
+}
+
+#[test]
+fn a_published_crate_reads_no_file_outside_of_itself() {
+    let mut outside = Vec::new();
+    for folder in published() {
+        for file in sources(&folder.join("src")) {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let depth = file.strip_prefix(&folder).unwrap().components().count() - 1;
+            let leaves = format!("(\"{}", "../".repeat(depth + 1));
+            // The doc tests of the book's pages are compiled in the repository alone.
+            let lines = text.lines().filter(|line| line.contains("include_") && !line.contains("#[doc"));
+            outside.extend(
+                lines.filter(|line| line.contains(&leaves)).map(|line| format!("{}: {line}", file.display())),
+            );
+        }
+    }
+    assert_eq!(outside, Vec::<String>::new(), "a packed crate lacks these files");
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn every_file_of_the_debian_package_is_there() {
+    let home = crates().join("afteryou");
+    let deb = &manifest(&home)["package"]["metadata"]["deb"];
+    let assets = deb["assets"].as_array().unwrap();
+    assert!(assets.len() >= 8);
+    for asset in assets {
+        let path = asset[0].as_str().unwrap();
+        // The program is built beforehand.
+        if path.starts_with("target/") {
+            continue;
+        }
+        let (folder, name) = path.rsplit_once('/').unwrap();
+        let end = name.trim_start_matches('*');
+        let files = std::fs::read_dir(home.join(folder)).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let mut names = files.map(|file| file.unwrap().file_name().to_string_lossy().into_owned());
+        assert!(
+            names.any(|file| file == name || name.starts_with('*') && file.ends_with(end)),
+            "no file {path}"
+        );
+    }
+}

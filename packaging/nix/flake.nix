@@ -1,0 +1,32 @@
+# Not run: no Nix was at hand. `nix build ./packaging/nix`
+{
+  description = "afteryou: background transport that yields to everything else";
+  inputs.nixpkgs.url = "github:NixOS/nixpkgs/nixos-unstable";
+  outputs = { self, nixpkgs }:
+    let
+      systems = [ "x86_64-linux" "aarch64-linux" "x86_64-darwin" "aarch64-darwin" ];
+      each = make: nixpkgs.lib.genAttrs systems (system: make nixpkgs.legacyPackages.${system});
+    in {
+      packages = each (pkgs: {
+        default = pkgs.rustPlatform.buildRustPackage {
+          pname = "afteryou";
+          version = "0.1.0";
+          src = ../..;
+          cargoLock.lockFile = ../../Cargo.lock;
+          cargoBuildFlags = [ "--package" "afteryou" ];
+          # Tests need sockets, namespaces and an ssh server.
+          doCheck = false;
+          nativeBuildInputs = [ pkgs.installShellFiles ];
+          postInstall = ''
+            installManPage docs/man/*.1
+            installShellCompletion --bash completions/afteryou.bash --zsh completions/_afteryou --fish completions/afteryou.fish
+          '';
+          meta = {
+            description = "Background transport that yields to everything else: files, and experiments";
+            license = with pkgs.lib.licenses; [ mit asl20 ];
+            mainProgram = "afteryou";
+          };
+        };
+      });
+    };
+}
