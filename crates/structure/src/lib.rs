@@ -19,12 +19,14 @@
 
 mod cycles;
 mod error;
+mod house;
 mod names;
 mod source;
 mod uses;
 
 pub use cycles::Cycle;
 pub use error::Error;
+pub use house::house;
 
 use names::Names;
 use std::path::Path;

@@ -17,6 +17,13 @@ fn libraries() -> Vec<PathBuf> {
 }
 
 #[test]
+fn the_picture_of_the_house_is_what_would_be_drawn_today() {
+    let committed = std::fs::read_to_string(crates().join("../docs/house.svg")).unwrap_or_default();
+    let drawn = afteryou_structure::house(crates()).unwrap();
+    assert_eq!(committed, drawn, "run cargo run -p afteryou-structure --example house > docs/house.svg");
+}
+
+#[test]
 fn no_modules_of_a_crate_use_each_other_in_a_cycle() {
     let libraries = libraries();
     assert!(libraries.len() >= 12, "the crates were not found: {libraries:?}");
