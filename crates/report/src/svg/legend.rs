@@ -71,19 +71,28 @@ pub fn draw(canvas: &Canvas<'_>, marks: &[MarkKind], charts: &[Drawn<'_>], top: 
 }
 
 fn entries(marks: &[MarkKind], charts: &[Drawn<'_>]) -> Vec<(Sample, String)> {
-    let mut entries: Vec<(Sample, String)> = Vec::new();
     let curves = || {
         charts.iter().flat_map(|(outcome, chart)| {
             chart.iter().flat_map(|chart| &chart.curves).map(move |curve| (*outcome, curve))
         })
     };
+    let mut shown: Vec<(Style, String, &str)> = Vec::new();
     for (outcome, curve) in curves() {
-        let name = curve.series(outcome).map_or("", |series| series.of.as_str());
-        let name = plain(links::shown_name(outcome, name)).into_owned();
-        if !entries.iter().any(|(_, other)| *other == name) {
-            entries.push((Sample::Curve(curve.style), name));
+        let of = curve.series(outcome).map_or("", |series| series.of.as_str());
+        let name = plain(links::shown_name(outcome, of)).into_owned();
+        if !shown.iter().any(|(style, other, _)| (*style, other) == (curve.style, &name)) {
+            shown.push((curve.style, name, controller(outcome, of)));
         }
     }
+    // A flow with another controller in another run has another colour there.
+    let differ = |name: &String| shown.iter().filter(|(_, other, _)| other == name).count() > 1;
+    let words = |name: &String, controller: &str| match differ(name) && !controller.is_empty() {
+        true => format!("{name} ({controller})"),
+        false => name.clone(),
+    };
+    let entry =
+        |(style, name, controller): &(Style, String, &str)| (Sample::Curve(*style), words(name, controller));
+    let mut entries: Vec<(Sample, String)> = shown.iter().map(entry).collect();
     let missing = entries.len().saturating_sub(MOST_CURVES);
     entries.truncate(MOST_CURVES);
     if missing > 0 {
@@ -98,6 +107,12 @@ fn entries(marks: &[MarkKind], charts: &[Drawn<'_>]) -> Vec<(Sample, String)> {
     });
     entries.extend(marks);
     entries
+}
+
+/// The controller of a flow; nothing for what is no flow.
+fn controller<'a>(outcome: &'a Outcome, flow: &str) -> &'a str {
+    let flow = outcome.scenario.flow.iter().find(|known| known.name == flow);
+    flow.and_then(|flow| flow.controller.as_ref()).map_or("", |controller| &controller.kind)
 }
 
 fn draw_sample(canvas: &Canvas<'_>, sample: &Sample, (x, y): (f64, f64)) -> Result<(), Error> {

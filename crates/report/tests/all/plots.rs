@@ -2,7 +2,7 @@
 
 use crate::common;
 use afteryou_report::plot::{Data, Figure, Kind};
-use afteryou_report::{png, redraw, write_files, write_folder, Comparison};
+use afteryou_report::{png, redraw, stacked_svg, write_files, write_folder, Comparison, Scale};
 use afteryou_scenario::outcome::{Completions, PhaseSpan, Quantiles, SizeClass, Totals};
 use afteryou_scenario::Outcome;
 use std::path::Path;
@@ -254,4 +254,19 @@ fn pages_are_drawn_again_and_a_run_of_a_sweep_leads_back_to_the_page_of_all() {
     assert!(!read(&alone).contains("All runs"));
     let empty = tempfile::tempdir().unwrap();
     assert!(redraw(empty.path(), false).unwrap_err().to_string().contains("result.json"));
+}
+
+#[test]
+fn a_flow_with_another_controller_in_another_run_is_named_with_both() {
+    let first = common::full();
+    let mut second = first.clone();
+    let backup = second.scenario.flow.iter_mut().find(|flow| flow.name == "backup").unwrap();
+    let other = if backup.controller.as_ref().unwrap().kind == "cubic" { "ledbat" } else { "cubic" };
+    backup.controller = Some(afteryou_scenario::Algorithm::named(other));
+    let runs = [("one", &first), ("other", &second)];
+    let legend = words(&stacked_svg("both", "goodput", &runs, Scale::Common).unwrap());
+    assert!(legend.iter().any(|word| *word == format!("backup ({other})")), "{legend:?}");
+    let same =
+        words(&stacked_svg("both", "goodput", &[("one", &first), ("other", &first)], Scale::Common).unwrap());
+    assert!(same.iter().any(|word| word == "backup"), "{same:?}");
 }
