@@ -33,6 +33,17 @@ for (const [name, file] of [["run", run], ["sweep", sweep]]) {
   }
 }
 
+const single = await open(run, 1600, false);
+const switches = single.getByRole("button", { name: "log axis" });
+const charts = await single.locator(".uplot").count();
+await switches.first().focus();
+for (const pressed of ["true", "false"]) {
+  await single.keyboard.press("Enter");
+  assert.equal(await switches.first().getAttribute("aria-pressed"), pressed);
+  assert.equal(await single.locator(".uplot").count(), charts);
+}
+console.log("ok      a chart has a logarithmic axis, and its own again");
+
 const page = await open(sweep, 1600, false);
 const column = (place) => page.$eval(".table tbody", (body, place) =>
   [...body.rows].filter((row) => !row.hidden).map((row) => parseFloat(row.cells[place].textContent)), place);

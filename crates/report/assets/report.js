@@ -227,17 +227,24 @@
     ...more,
   });
 
-  const options = (chart, data, tip, width) => ({
+  // A logarithmic axis has no place for zero.
+  const positive = (data) => data.map((values, i) => (i ? values.map((value) => (value > 0 ? value : null)) : values));
+
+  const linear = { range: (_, low, high) => {
+    const [from, to] = [Math.min(0, low ?? 0), Math.max(0, high ?? 0)];
+    if (to - from < 1e-9) return [from, from + 1];
+    return [from < 0 ? from - (to - from) * 0.05 : 0, to + (to - from) * 0.1];
+  } };
+
+  const logarithmic = { distr: 3, range: (_, low, high) => uPlot.rangeLog(low ?? 1, high ?? 10, 10, false) };
+
+  const options = (chart, data, tip, width, scale) => ({
     width,
     height: (isConstant(data) ? 50 : 190) + bandRows * BAND_ROW + 40 + stripsHeight(chart),
     padding: [bandRows * BAND_ROW + 6, 20, 0, 0],
     scales: {
       x: { time: false },
-      y: { range: (_, low, high) => {
-        const [from, to] = [Math.min(0, low ?? 0), Math.max(0, high ?? 0)];
-        if (to - from < 1e-9) return [from, from + 1];
-        return [from < 0 ? from - (to - from) * 0.05 : 0, to + (to - from) * 0.1];
-      } },
+      y: scale,
     },
     axes: [
       axis({ size: 28 + stripsHeight(chart), gap: 5 + stripsHeight(chart), values: (_, ticks) => ticks.map((t, i) => (i === ticks.length - 1 ? `${t} s` : `${t}`)) }),
@@ -272,15 +279,33 @@
     tip.hidden = true;
     tip.style.top = "14px";
     const data = table(chart);
-    const u = new uPlot(options(chart, data, tip, box.clientWidth), data, box);
-    u.over.append(tip);
-    for (const head of u.root.querySelectorAll(".u-legend .u-series:not(:first-child) th")) {
-      head.tabIndex = 0;
-      head.title = "click to hide or show";
-      head.addEventListener("keydown", (event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), head.click()));
-    }
-    new ResizeObserver(() => box.clientWidth !== u.width && !printing && u.setSize({ width: box.clientWidth, height: u.height })).observe(box);
+    const make = (scale, data) => {
+      const made = new uPlot(options(chart, data, tip, box.clientWidth, scale), data, box);
+      made.over.append(tip);
+      for (const head of made.root.querySelectorAll(".u-legend .u-series:not(:first-child) th")) {
+        head.tabIndex = 0;
+        head.title = "click to hide or show";
+        head.addEventListener("keydown", (event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), head.click()));
+      }
+      return made;
+    };
+    let u = make(linear, data);
     charts.push(u);
+    new ResizeObserver(() => box.clientWidth !== u.width && !printing && u.setSize({ width: box.clientWidth, height: u.height })).observe(box);
+    if (isConstant(data) || rangeOf(data)[0] < 0) return;
+    const log = element("button", "log", "log axis");
+    log.setAttribute("aria-pressed", "false");
+    log.onclick = () => {
+      const on = log.getAttribute("aria-pressed") === "false";
+      const { min, max } = u.scales.x;
+      u.destroy();
+      const made = on ? make(logarithmic, positive(data)) : make(linear, data);
+      charts.splice(charts.indexOf(u), 1, made);
+      u = made;
+      u.setScale("x", { min, max });
+      log.setAttribute("aria-pressed", String(on));
+    };
+    title.append(" ", log);
   };
 
   const redraw = () => charts.forEach((u) => {
