@@ -4,16 +4,25 @@ use std::path::{Path, PathBuf};
 
 /// "page: target" for each relative link in the pages below `folder` that leads to no file.
 pub fn broken(folder: &Path) -> Vec<String> {
+    broken_of(&pages(folder), Path::is_file)
+}
+
+/// The same for pages that are read where they lie: a link may lead to a folder.
+pub fn broken_outside(pages: &[PathBuf]) -> Vec<String> {
+    broken_of(pages, Path::exists)
+}
+
+fn broken_of(pages: &[PathBuf], leads: fn(&Path) -> bool) -> Vec<String> {
     let mut broken = Vec::new();
-    for page in pages(folder) {
+    for page in pages {
         let text =
-            std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
-        let home = page.parent().unwrap_or(folder);
+            std::fs::read_to_string(page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+        let home = page.parent().unwrap_or(Path::new(""));
         for target in targets(&text) {
             let file = target.split('#').next().unwrap_or_default();
             // Built beside the book, and no file of the repository.
             let is_lab = home.join(file).ends_with("lab/index.html");
-            let is_there = file.is_empty() || is_lab || home.join(file).is_file();
+            let is_there = file.is_empty() || is_lab || leads(&home.join(file));
             if !is_there {
                 broken.push(format!("{}: {target}", page.display()));
             }

@@ -153,6 +153,20 @@ fn the_book_is_what_would_be_made_today() {
 }
 
 #[test]
+fn every_link_of_the_pages_outside_the_book_leads_to_a_file() {
+    let pages = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "packaging/README.md",
+        "python/README.md",
+    ];
+    assert_eq!(links::broken_outside(&pages.map(|page| root().join(page))), Vec::<String>::new());
+    assert_eq!(links::broken(&docs().join("decisions")), Vec::<String>::new());
+}
+
+#[test]
 fn nobody_lies_at_the_floor_unless_its_rule_says_so() {
     let runs = goodput::runs();
     assert_eq!(goodput::stuck(runs), Vec::<String>::new());
