@@ -4,6 +4,20 @@
 //! argument, so one CoDel serves the simulator and a real socket alike. What the caller hangs on a packet (bytes, a
 //! slot number) is its own affair: [`Packet`] is generic over it, and dropped packets are handed back.
 //!
+//! ```
+//! use afteryou_aqm::{list, Limit, Packet, Site};
+//! use afteryou_base::{Span, Time};
+//! use rand_pcg::Pcg64;
+//!
+//! let site = Site { limit: Limit::Packets(100), bits_per_second: 10_000_000, random: Pcg64::new(1, 2) };
+//! let mut codel = list::find("codel").unwrap().build(&[], site)?;
+//! let mut dropped = Vec::new();
+//! codel.enqueue(Time::ZERO, Packet::from_tos(1500, 0, 0, "its bytes"), &mut dropped);
+//! let (packet, sojourn) = codel.dequeue(Time::from_millis(3), &mut dropped).unwrap();
+//! assert_eq!((packet.body, sojourn), ("its bytes", Span::from_millis(3)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! One file per discipline; [`list`] has them all and finds one by name. [`script`] drives a queue by a list of events.
 
 mod backlog;

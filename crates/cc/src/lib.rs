@@ -4,6 +4,24 @@
 //! serves a real socket, a simulator and a test, because it knows nothing of them: time is an argument, and there
 //! is no clock, no thread, no allocation and no random source in here.
 //!
+//! ```
+//! use afteryou_cc::{list, Ack, Setup, Span, Time};
+//!
+//! let mut ledbat = list::find("ledbat").unwrap().build(&[], Setup::of(1500))?;
+//! let before = ledbat.directive().cwnd;
+//! // Two packets were acknowledged, and no queue delayed them.
+//! ledbat.on_ack(&Ack {
+//!     now: Time::from_millis(50),
+//!     newly_acked: 3000,
+//!     flightsize: 3000,
+//!     smoothed_rtt: Span::from_millis(50),
+//!     one_way_delay: Some(25_000),
+//!     ..Ack::default()
+//! });
+//! assert!(ledbat.directive().cwnd > before);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! - [`Controller`] is the interface; [`event`] holds what a controller is told.
 //! - One file per algorithm: [`ledbatpp`], [`ledbat`], [`fledbat`], [`libutp`], [`libutp_mod`], [`tcp_lp`], [`nice`],
 //!   [`vegas`], [`cubic`], [`newreno`].

@@ -3,6 +3,23 @@
 //! A [`Scenario`] says what happens: a link, its queue, some flows, a time table, what to measure. Every engine takes
 //! the same scenario and answers with the same [`Outcome`], which carries the whole scenario and is enough to draw
 //! every figure again. Quantities have their unit in the type; as text they are written with it ("20 Mbit/s").
+//!
+//! ```
+//! use afteryou_scenario::Experiment;
+//!
+//! let text = r#"
+//! duration = "60 s"
+//! link = { rate = "10 Mbit/s", buffer = "300 ms" }
+//! flow = { name = "backup", controller = "ledbat++", rtt = "50 ms", role = "background" }
+//! sweep."link.buffer" = ["50 ms", "300 ms"]
+//! "#;
+//! let runs = Experiment::parse(text, "backup.toml", &[])?.runs(Some(1), None)?;
+//! assert_eq!(runs.len(), 2);
+//! assert_eq!(runs[1].scenario.flow[0].name, "backup");
+//! let wrong = Experiment::parse(&text.replace("rtt", "rrt"), "backup.toml", &[]).unwrap_err();
+//! assert!(wrong.to_string().contains("rtt"), "the error names the word that was meant");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod algorithm;
 pub mod catalogue;
