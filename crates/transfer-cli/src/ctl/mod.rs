@@ -3,13 +3,16 @@
 //! # How
 //! Each job listens on a Unix socket `PID.sock` in a directory that only its user can enter (`place`). One connection
 //! carries one question and one answer, a JSON object in a line each (`protocol`). A socket whose job was killed is
-//! removed by the next `ctl` of the same user; nothing that is no such socket is touched.
+//! removed by the next `ctl` of the same user; nothing that is no such socket is touched. An HTTP request gets the
+//! job's state as Prometheus metrics (`metrics`) and changes nothing.
 //!
 //! # Whose word counts
 //! The last. `ctl rate` and `ctl off` replace what --max-rate said and what the timetable says now; the timetable speaks
 //! again at its next change. A limit of the peer stays the peer's.
 
 mod command;
+#[cfg(unix)]
+mod metrics;
 #[cfg(unix)]
 mod place;
 mod protocol;

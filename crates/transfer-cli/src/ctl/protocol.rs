@@ -71,6 +71,9 @@ pub struct Status {
     pub max_rate: Option<u64>,
     /// It stands still because somebody said so.
     pub paused: bool,
+    /// Share of the observed time in which the job yielded, in per cent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub yielded_percent: Option<u64>,
 }
 
 /// What is known of a job beside its tally.
@@ -103,6 +106,7 @@ impl Status {
             rate: tally.rate,
             max_rate: limit.max_rate,
             paused: limit.paused,
+            yielded_percent: tally.yielded_percent(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The job's side: answers questions while it runs.
 
-use super::place;
 use super::protocol::{obey, Answer, Job, Question, Status, LONGEST};
+use super::{metrics, place};
 use crate::tally::Tally;
 use afteryou_transfer::pace::Pace;
 use std::path::{Path, PathBuf};
@@ -72,6 +72,16 @@ async fn answer(stream: UnixStream, answerer: Answerer) {
     let mut line = String::new();
     let mut read = BufReader::new(read.take(LONGEST));
     let Ok(Ok(_)) = tokio::time::timeout(PATIENCE, read.read_line(&mut line)).await else { return };
+    if line.starts_with(metrics::GET) {
+        // Unread bytes of the request would reset the connection on close.
+        while line.trim_end() != "" {
+            line.clear();
+            let Ok(Ok(1..)) = tokio::time::timeout(PATIENCE, read.read_line(&mut line)).await else { break };
+        }
+        let text = metrics::answer(&answerer.status());
+        let _ = tokio::time::timeout(PATIENCE, write.write_all(text.as_bytes())).await;
+        return;
+    }
     let question = serde_json::from_str(&line);
     let answer = match &question {
         Ok(question) => answerer.obey(*question),
@@ -94,7 +104,11 @@ impl Answerer {
             _ => tracing::info!(?question, "ctl"),
         }
         obey(question, &self.pace);
+        Answer::Status(self.status())
+    }
+
+    fn status(&self) -> Status {
         let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-        Answer::Status(Status::of(&self.job, &tally, &self.pace, Instant::now()))
+        Status::of(&self.job, &tally, &self.pace, Instant::now())
     }
 }

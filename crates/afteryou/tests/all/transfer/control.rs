@@ -81,6 +81,31 @@ fn a_server_that_is_paused_is_seen_at_the_far_end() {
 }
 
 #[test]
+fn a_job_answers_prometheus_at_its_socket() {
+    use std::io::{Read, Write};
+    let place = Place::new();
+    place.file("large", 8_000_000);
+    let (_receive, ticket) = place.listen(&["receive", "archive"]);
+    let send = place.start(&["send", "large", &ticket, "--max-rate", "8Mbit/s"]);
+    place.wait_for(&send, |status| status["bytes"] == 8_000_000);
+    let socket = place.path(&format!("control/{}.sock", send.child.id()));
+    let mut stream = std::os::unix::net::UnixStream::connect(socket).unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: job\r\nAccept: */*\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.0 200 OK\r\nContent-Type: text/plain; version=0.0.4"), "{answer}");
+    for line in [
+        r#"afteryou_bytes{command="send",what="large"} 8000000"#,
+        r#"afteryou_max_rate_bytes_per_second{command="send",what="large"} 1000000"#,
+        r#"afteryou_paused{command="send",what="large"} 0"#,
+    ] {
+        assert!(answer.lines().any(|known| known == line), "{line} in {answer}");
+    }
+    place.ctl(&send, &["stop"]);
+    assert_eq!(send.end().0, Some(130));
+}
+
+#[test]
 fn a_socket_whose_job_was_killed_is_cleaned_away() {
     let place = Place::new();
     let (receive, _) = place.listen(&["receive", "archive"]);
