@@ -33,7 +33,7 @@ use afteryou_base::param::Param;
 use afteryou_cc::list::{self, Entry};
 use std::sync::{PoisonError, RwLock};
 
-/// What was registered, in that order. Entries are only ever added.
+/// The registered entries, in that order. Entries are only ever added.
 static REGISTERED: RwLock<Vec<&'static Entry>> = RwLock::new(Vec::new());
 
 /// In a sweep or an assignment this value takes a setting, or a whole flow, away: no controller can have the name.
@@ -46,8 +46,8 @@ const KIND: &str = "kind";
 /// entry once more changes nothing, so tests that share a process need no order.
 ///
 /// # Errors
-/// A name that another controller has, a name or a parameter that could not be written in a scenario file, a parameter
-/// whose default is not in its own range. Nothing is registered then.
+/// A name that another controller has, or a name or a parameter that could not be written in a scenario file. A
+/// parameter whose default is not in its own range. Nothing is registered then.
 pub fn register(entry: &'static Entry) -> Result<(), Error> {
     let refused = |reason: String| Error::Controller { name: entry.name.to_owned(), reason };
     check_name(entry.name).map_err(refused)?;

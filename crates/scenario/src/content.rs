@@ -1,12 +1,13 @@
 //! Content hashes: a name for a value that is the same on every machine.
 //!
-//! The hash is BLAKE3 of the value's canonical JSON: object keys in the order of their UTF-8 bytes, no white space, strings with
-//! the escapes that JSON requires and no others, numbers as the shortest decimal that reads back as the same number, without
-//! an exponent. This is RFC 8785 with two differences: whole numbers keep all their digits, since a seed may lie beyond 2⁵³,
-//! where RFC 8785 rounds, and very large and very small numbers have no exponent either.
+//! The hash is BLAKE3 of the value's canonical JSON: object keys in the order of their UTF-8 bytes, no white space.
+//! Strings have the escapes that JSON requires and no others. Numbers are the shortest decimal that reads back as the
+//! same number, without an exponent. This is RFC 8785 with two differences. Whole numbers keep all their digits, since
+//! a seed may lie beyond 2⁵³, where RFC 8785 rounds. Very large and very small numbers have no exponent either.
 //!
-//! A number that is infinite or no number is `null`, as in the JSON of a file. Fields that are left out of the JSON when they have their default (`skip_serializing_if`) are left out here, so a new
-//! optional field changes no hash of values that do not use it.
+//! A number that is infinite or no number is `null`, as in the JSON of a file. Fields that are left out of the JSON
+//! when they have their default (`skip_serializing_if`) are left out here. So a new optional field changes no hash of
+//! values that do not use it.
 //!
 //! ```
 //! use afteryou_scenario::content::ContentHash;

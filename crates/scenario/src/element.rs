@@ -27,7 +27,7 @@ use crate::units::Probability;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a link does to packets beside its queue, its rate and independent losses.
+/// The effects of a link on packets beside its queue, its rate and independent losses.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Elements {
     /// Losses that are not independent; they replace the link's probability.

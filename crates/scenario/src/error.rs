@@ -1,4 +1,4 @@
-//! What can be wrong with words.
+//! Errors of words.
 
 use thiserror::Error;
 
@@ -9,9 +9,9 @@ pub enum Error {
     /// A quantity that is not a number with one of the units.
     #[error("{text:?} is not a {what}: write {example}")]
     Quantity {
-        /// What was expected: "rate", "time" …
+        /// The expected kind: "rate", "time" …
         what: &'static str,
-        /// What was given.
+        /// The given text.
         text: String,
         /// How to write it.
         example: &'static str,
@@ -19,9 +19,9 @@ pub enum Error {
     /// A quantity with one of the units and a number that is not taken.
     #[error("{text:?} is outside its range: use a {what} of {valid}")]
     Range {
-        /// What was expected: "rate", "time" …
+        /// The expected kind: "rate", "time" …
         what: &'static str,
-        /// What was given.
+        /// The given text.
         text: String,
         /// The valid range.
         valid: &'static str,
@@ -29,7 +29,7 @@ pub enum Error {
     /// A name that is not in a list.
     #[error("there is no {what} {name:?}: {advice}")]
     Unknown {
-        /// What was looked for: "controller", "queue", "parameter of cubic" …
+        /// The kind of name that was looked up: "controller", "queue", "parameter of cubic" …
         what: String,
         /// The name given.
         name: String,
@@ -41,7 +41,7 @@ pub enum Error {
     Parameter {
         /// The algorithm.
         of: String,
-        /// What the table says.
+        /// The table's statement.
         reason: String,
     },
     /// A controller that cannot be registered.
@@ -49,7 +49,7 @@ pub enum Error {
     Controller {
         /// Its name.
         name: String,
-        /// What is wrong with its entry.
+        /// The error in its entry.
         reason: String,
     },
     /// A scenario that contradicts itself or asks for what this engine has not.

@@ -38,8 +38,8 @@ pub enum Among {
     /// All active connections of the set.
     #[default]
     Connections,
-    /// The upload slots of a host; the index of a step is the mean over the hosts. A connection takes the slot of the one that
-    /// the host closed before, so a host that goes on with another peer has one rate and not two.
+    /// The upload slots of a host; the index of a step is the mean over the hosts. A connection takes the slot of the
+    /// one that the host closed before. So a host that continues with another peer has one rate and not two.
     HostSlots,
 }
 

@@ -10,13 +10,13 @@ pub const FLOORS: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
 /// Section `[fluid]` of a scenario; other engines have no use for it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fluid {
-    /// What a round trip takes.
+    /// The components of a round trip.
     pub rtt: RoundTrip,
     /// When a sender learns of the queue.
     pub feedback: Feedback,
-    /// What a sender takes for the empty path.
+    /// The sender's source of the base delay.
     pub base: Base,
-    /// What LEDBAT++'s slowdowns are.
+    /// The treatment of LEDBAT++'s slowdowns.
     pub slowdowns: Slowdowns,
     /// Which flows spread their windows over the round trip.
     #[serde(skip_serializing_if = "Pacing::is_default", default)]
@@ -30,18 +30,18 @@ pub struct Fluid {
     /// The window that each flow starts with, packets; by its controller if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub windows: Vec<f64>,
-    /// What the queue holds at the beginning, packets.
+    /// The queue at the beginning, packets.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub queue: Option<f64>,
 }
 
-/// What a round trip takes.
+/// The components of a round trip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoundTrip {
-    /// The empty path's time, whatever the queue: as in the papers, where the closed forms are exact.
+    /// The propagation delay, whatever the queue: as in the papers, where the closed forms are exact.
     Constant,
-    /// The empty path's time and the queue's.
+    /// The propagation delay and the queue's delay.
     #[default]
     WithQueue,
 }
@@ -57,18 +57,18 @@ pub enum Feedback {
     Delayed,
 }
 
-/// What a sender takes for the empty path.
+/// The sender's source of the base delay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Base {
-    /// The empty path: as in the papers.
+    /// The propagation delay: as in the papers.
     Known,
     /// The shortest delay that it has seen since it started: a latecomer takes the standing queue for the path.
     #[default]
     Measured,
 }
 
-/// What LEDBAT++'s slowdowns are.
+/// The treatment of LEDBAT++'s slowdowns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Slowdowns {

@@ -68,7 +68,7 @@ pub struct Pareto<Q> {
     pub cap: Option<Q>,
 }
 
-/// What a law can be of.
+/// The quantities of a law.
 pub trait Quantity: Copy {
     /// In its smallest unit.
     fn amount(self) -> f64;

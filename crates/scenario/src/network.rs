@@ -49,7 +49,7 @@ pub struct OneWay {
     /// Names of its random streams: each link has its own, so that another link changes no other's losses.
     queue_stream: String,
     loss_stream: String,
-    /// What its elements' streams end with.
+    /// The ending of its elements' streams' names.
     of_way: String,
 }
 
@@ -117,7 +117,8 @@ impl Network {
         rates.min().unwrap_or_default()
     }
 
-    /// Returns how long a data packet of `bytes` takes over the flow's empty path: sending on each link, then propagation.
+    /// Returns the time that a data packet of `bytes` takes over the flow's path without queues: sending on each link,
+    /// then propagation.
     fn empty_path(&self, flow: usize, bytes: u32) -> Span {
         self.empty_route(&self.routes[flow], bytes)
     }
@@ -150,7 +151,8 @@ impl Network {
         links.iter().fold(delay, |sum, link| sum + sending(link) + own(link).unwrap_or_default().0)
     }
 
-    /// Returns the round-trip time of the flow's empty path: a full data packet there, an acknowledgement back.
+    /// Returns the round-trip time of the flow's path without queues: a full data packet one way, an acknowledgement
+    /// the other.
     pub fn empty_round_trip(&self, flow: usize, packet: PacketFormat) -> Span {
         let (payload, overhead) = (packet.payload.bytes(), packet.overhead.bytes());
         let bytes = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);

@@ -95,7 +95,7 @@ pub struct Outcome {
     pub checks: Vec<Check>,
     /// The outcome in plain words, if somebody judged it.
     pub verdict: Option<Verdict>,
-    /// What makes the figures doubtful: flows of which no data arrived, windows that ran away.
+    /// Reasons to doubt the figures: flows of which no data arrived, windows that ran away.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<String>,
 }
@@ -181,7 +181,7 @@ pub struct Totals {
 /// # Ok::<(), afteryou_scenario::Error>(())
 /// ```
 pub fn content_hash(engine: &str, version: &str, scenario: &Scenario) -> ContentHash {
-    /// What is hashed, under the names that it has in an outcome.
+    /// The hashed fields, under their names in an outcome.
     #[derive(Serialize)]
     struct Run<'a> {
         afteryou_version: &'a str,
@@ -194,7 +194,7 @@ pub fn content_hash(engine: &str, version: &str, scenario: &Scenario) -> Content
 }
 
 impl Outcome {
-    /// What `engine` of version `version` made of `scenario`; the comparisons follow from the two runs.
+    /// The outcome of `scenario` from `engine` of version `version`; the comparisons follow from the two runs.
     pub fn new(engine: &str, version: &str, scenario: Scenario, run: Run, baseline: Option<Run>) -> Outcome {
         let (mut comparison, mut link_comparison) = (Vec::new(), Vec::new());
         if let Some(baseline) = &baseline {

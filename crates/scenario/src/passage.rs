@@ -15,7 +15,7 @@ pub struct Passage<'a> {
     pub link: usize,
     /// Index of the flow in the scenario.
     pub flow: usize,
-    /// A number that tells the flow's connections apart.
+    /// A number that identifies the flow's connection.
     pub connection: u32,
     /// It goes from the receiver of the flow to its sender.
     pub is_reply: bool,
@@ -25,13 +25,13 @@ pub struct Passage<'a> {
     pub dscp: u8,
     /// Its ECN field, after the queue of this link.
     pub ecn: Ecn,
-    /// What became of it here.
+    /// The packet's outcome here.
     pub fate: Fate,
-    /// What it carries.
+    /// Its contents.
     pub content: Content<'a>,
 }
 
-/// What became of a packet at a link.
+/// A packet's outcome at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// The link begins to send it.
@@ -42,7 +42,7 @@ pub enum Fate {
     Lost,
 }
 
-/// What a packet carries. TCP's sequence numbers count segments; they are the low 32 bits of the real ones.
+/// A packet's contents. TCP's sequence numbers count segments; they are the low 32 bits of the real ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Content<'a> {
     /// Opens a TCP connection.

@@ -1,5 +1,5 @@
-//! Random numbers by name: a part of an experiment draws from its own stream, so that one more draw somewhere does not
-//! change the luck of everybody else.
+//! Random numbers by name: each part of an experiment draws from its own stream. So one more draw somewhere does not
+//! change the draws of any other part.
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;

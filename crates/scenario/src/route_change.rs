@@ -16,7 +16,7 @@ pub struct RouteChange {
     /// The new path over named links; as before by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path: Option<Path>,
-    /// The new round-trip time of the empty path; as before by default.
+    /// The new base round-trip time; as before by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rtt: Option<Duration>,
 }

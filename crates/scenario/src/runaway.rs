@@ -1,8 +1,9 @@
 //! Windows that run away: nothing on the path ever stops their growth.
 //!
-//! Before a run this is known of a buffer that cannot fill. Each acknowledgement lets at most two packets out for one that
-//! left, so the queue of a sender under acknowledgement clocking grows by at most the link's rate. A buffer that is at least as
-//! long as the sender's life therefore never overflows, and a controller that reacts to losses alone never reacts.
+//! Before a run this is known of a buffer that cannot fill. Each acknowledgement lets at most two packets out for one
+//! that left. So the queue of a sender under acknowledgement clocking grows by at most the link's rate. A buffer that
+//! is at least as long as the sender's life therefore never overflows, and a controller that reacts to losses alone
+//! never reacts.
 //!
 //! After a run the windows themselves are known.
 

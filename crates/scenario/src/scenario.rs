@@ -1,7 +1,7 @@
-//! What happens in an experiment.
+//! The events of an experiment.
 //!
-//! A [`Scenario`] is concrete: every flow is there with the times and the path that it has. What a file leaves to chance
-//! or to a sweep has been decided when one of these is made, so that a result carries exactly what was run.
+//! A [`Scenario`] is concrete: every flow is there with the times and the path that it has. All random draws and sweep
+//! settings of a file have been made when one of these exists. So a result carries exactly the scenario that was run.
 
 use crate::algorithm::Algorithm;
 use crate::dscp::Dscp;
@@ -26,7 +26,7 @@ use std::collections::HashSet;
 /// One experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scenario {
-    /// What it shows, one line.
+    /// Its claim, one line.
     pub name: String,
     /// How long it runs.
     pub duration: Duration,
@@ -83,7 +83,7 @@ pub struct Link {
     pub queue: Algorithm,
     /// Probability that a packet is lost at random, in each direction.
     pub loss: Probability,
-    /// What else it does to packets, in each direction.
+    /// Its other effects on packets, in each direction.
     #[serde(skip_serializing_if = "Elements::is_plain", default)]
     pub elements: Elements,
     /// The reverse direction, where it differs; short form only.
@@ -106,7 +106,7 @@ pub struct Reverse {
     /// Probability that a packet is lost at random.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub loss: Option<Probability>,
-    /// What else it does to packets: all of its elements, if they differ from those of the forward direction.
+    /// Its other effects on packets: all of its elements, if they differ from those of the forward direction.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub elements: Option<Elements>,
 }
@@ -119,14 +119,14 @@ pub struct Flow {
     /// The name under which it was written together with others (`count`), if it was.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub group: Option<String>,
-    /// Who must not notice whom.
+    /// The foreground and the background.
     pub role: Role,
     /// Congestion controller; none for traffic at a constant rate.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub controller: Option<Algorithm>,
     /// Protocol.
     pub transport: Transport,
-    /// Round-trip time of the empty path.
+    /// Base round-trip time.
     pub rtt: Duration,
     /// Which direction of the short form's link its data cross.
     #[serde(skip_serializing_if = "Direction::is_up", default)]
@@ -148,7 +148,7 @@ pub struct Flow {
     /// Each time of activity has a connection of its own.
     #[serde(skip_serializing_if = "is_false", default)]
     pub reconnect: bool,
-    /// What it sends.
+    /// Its traffic.
     pub traffic: Traffic,
     /// Sizes of its packets; the transport's own by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -156,7 +156,7 @@ pub struct Flow {
     /// The class that its packets claim; from its role by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub dscp: Option<Dscp>,
-    /// What its data meet before the first link of their path.
+    /// The elements that its data meet before the first link of their path.
     #[serde(skip_serializing_if = "Elements::is_plain", default)]
     pub elements: Elements,
 }
@@ -174,7 +174,7 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// Who must not notice whom.
+/// The foreground and the background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -383,8 +383,8 @@ impl Link {
 /// Most flows and links times windows: each has figures of its own.
 const MOST_FIGURES: usize = 200_000;
 
-/// What a full packet holds of payload and headers if nothing is said, bytes: headers of IPv4 and TCP with timestamps, of
-/// IPv4, UDP and uTP, of IPv4 and UDP.
+/// The default payload and headers of a full packet, bytes: headers of IPv4 and TCP with timestamps, of IPv4, UDP and
+/// uTP, of IPv4 and UDP.
 const TCP_PACKET: (u64, u64) = (1448, 52);
 const UTP_PACKET: (u64, u64) = (1352, 48);
 /// With IPv4 and UDP, and QUIC's headers of a packet with one stream: 33 bytes with the tag of its encryption.
@@ -532,6 +532,6 @@ fn wrong(key: &'static str, why: impl Into<String>) -> Result<(), WrongSetting> 
     Err(WrongSetting { key, error: Error::Scenario(why.into()) })
 }
 
-/// What an IP packet can hold.
+/// The largest IP packet, bytes.
 const LARGEST_PAYLOAD: u64 = 65_000;
 const LARGEST_OVERHEAD: u64 = 500;

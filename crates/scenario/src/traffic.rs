@@ -1,4 +1,4 @@
-//! What a flow sends, and how that is written.
+//! A flow's traffic, and its notation.
 
 use crate::error::Error;
 use crate::law::Law;
@@ -19,10 +19,10 @@ const CBR_PAYLOADS: std::ops::RangeInclusive<u64> = 16..=1400;
 /// Most users, objects of a page, connections of a user.
 const MOST_USERS: u32 = 10_000;
 
-/// What a flow sends. In files: `"bulk"`, `{ size = "260 kB" }`, `{ chunk = "250 kB" }`, `{ on = "30 s", off = "30 s" }`,
-/// `{ cbr = "64 kbit/s", payload = "160 B" }`, `{ arrivals = { poisson = "50 per s" }, size = "20 kB" }`,
-/// `{ chunk = "250 kB", pause = "1 rtt", persist = 0.9 }`, `{ web = { users = 20, … } }`, `{ every = "4 s", size = "1.5 MB" }`,
-/// `{ command = ["iperf3", "-c", "{peer}"] }`.
+/// A flow's traffic. In files: `"bulk"`, `{ size = "260 kB" }`, `{ chunk = "250 kB" }`,
+/// `{ on = "30 s", off = "30 s" }`, `{ cbr = "64 kbit/s", payload = "160 B" }`,
+/// `{ arrivals = { poisson = "50 per s" }, size = "20 kB" }`, `{ chunk = "250 kB", pause = "1 rtt", persist = 0.9 }`,
+/// `{ web = { users = 20, … } }`, `{ every = "4 s", size = "1.5 MB" }`, `{ command = ["iperf3", "-c", "{peer}"] }`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "Written", try_from = "Written")]
 #[schemars(with = "Written")]
@@ -56,8 +56,8 @@ pub enum Traffic {
         /// Of each.
         size: Law<Size>,
     },
-    /// Pieces of this size, as a peer sends them: once one is acknowledged, the next one goes to the same peer after a pause, or
-    /// to another one over a new connection.
+    /// Pieces of this size, as a peer sends them. Once one is acknowledged, the next one goes to the same peer after a
+    /// pause, or to another one over a new connection.
     Peers {
         /// Of a piece.
         chunk: Size,
@@ -120,7 +120,7 @@ pub struct Swarm {
     pub neighbours: u32,
     /// That a slot's next chunk goes to the same neighbour; without meaning with tit-for-tat.
     pub persist: Probability,
-    /// Round trips of the empty path that a slot waits before it, after the last acknowledgement of a chunk.
+    /// Base round-trip times that a slot waits before it, after the last acknowledgement of a chunk.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub idle_rtts: f64,
     /// How many of the hosts upload, the first ones; all by default.

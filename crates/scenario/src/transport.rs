@@ -211,7 +211,7 @@ pub struct QuicOptions {
 /// A setting and its value.
 type Setting = (&'static str, Value);
 
-/// What the preset `classic` sets that the table does not: values where none was written.
+/// The settings of the preset `classic`, which hold where the table has no value.
 const CLASSIC_DEFAULTS: &[Setting] = &[
     ("iw", Value::Count(2)),
     ("ack", Value::Choice(EVERY_PACKET)),
@@ -223,7 +223,7 @@ const CLASSIC_DEFAULTS: &[Setting] = &[
 /// The same for uTP's ways of recovery.
 const LIBUTP_DEFAULTS: &[Setting] = &[("min_rto", Value::Time(Span::from_secs(1)))];
 const LIBUTP_200MS_DEFAULTS: &[Setting] = &[("min_rto", Value::Time(Span::from_millis(200)))];
-/// What sets values where none was written, and which.
+/// The source of values that were not written, and the values.
 const PRESETS: &[(Setting, &[Setting])] = &[
     (("preset", Value::Choice(CLASSIC)), CLASSIC_DEFAULTS),
     (("recovery", Value::Choice(LIBUTP)), LIBUTP_DEFAULTS),

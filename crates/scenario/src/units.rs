@@ -48,7 +48,7 @@ pub enum Buffer {
     Packets(u64),
     /// Bytes.
     Size(Size),
-    /// What the link sends in this time.
+    /// The link's capacity in this time.
     Time(Duration),
 }
 

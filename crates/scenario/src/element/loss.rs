@@ -32,9 +32,9 @@ pub struct GilbertElliott {
 }
 
 impl GilbertElliott {
-    /// Everything is lost in the bad state and nothing in the good one (Gilbert's simple model), with this mean loss rate and
-    /// this mean number of consecutive losses. None if no chain has them: such bursts need a rate of change from good to
-    /// bad above one.
+    /// Everything is lost in the bad state and nothing in the good one (Gilbert's simple model). The law has this mean
+    /// loss rate and this mean number of consecutive losses. None if no chain has them: such bursts need a rate of
+    /// change from good to bad above one.
     pub fn of_mean(mean: Probability, burst: f64) -> Option<GilbertElliott> {
         let r = 1.0 / burst;
         let p = r * mean.ratio() / (1.0 - mean.ratio());

@@ -1,17 +1,17 @@
 //! A radio channel as a chain of states, each with a rate and an error rate, with repeat requests of the link layer.
 //!
-//! Model: the channel stays in a state for an exponential time and goes on to another by fixed probabilities. In a state it
-//! has a rate, and each transmission of a packet fails with the state's error rate. The link layer sends a packet that failed again, one
-//! round later, until it has been sent so many times; then the packet is lost (RFC 3366 §2: persistence). Packets are
-//! delivered in order, so those behind wait.
+//! Model: the channel stays in a state for an exponential time and goes on to another by fixed probabilities. In a
+//! state it has a rate, and each transmission of a packet fails with the state's error rate. The link layer sends a
+//! packet that failed again, one round later, up to this many times. Then the packet is lost (RFC 3366 §2:
+//! persistence). Packets are delivered in order, so those behind wait.
 //!
 //! Source: the three states of a land mobile satellite channel are those of Fontán et al., "Statistical modeling of the LMS
 //! channel", IEEE Trans. Veh. Technol. 50(6), 2001: line of sight, shadowed, blocked. The preset stands in for the private
 //! 4G satellite trace of Kuhn et al. 2014 (S-band, suburban, 60 km/h, mean 2.3 Mbit/s). Its dwell times and error rates are our
 //! choice, not fitted to that trace.
 //!
-//! What is decided when a scenario is made: the chain is drawn then, and the scenario carries rate and error rate by steps. A result
-//! is therefore a trace that can be replayed.
+//! The draws at a scenario's making: the chain is drawn then, and the scenario carries rate and error rate by steps. A
+//! result is therefore a trace that can be replayed.
 //!
 //! Closed form: with mean dwell times dᵢ and visits vᵢ (the stationary law of the jumps), state i holds vᵢdᵢ/Σvd of the time.
 

@@ -1,4 +1,4 @@
-//! What only the whole shows, and where in the file that is.
+//! Checks of the file as a whole, each with its place in the file.
 
 use super::error::{Place, Problem};
 use super::read::{table, tables, Result};

@@ -61,7 +61,7 @@ fn choose(node: &Node, what: &str, not_yet: &[&str], check: Check) -> Result<Alg
     Ok(algorithm)
 }
 
-/// What is planned is refused with "not yet".
+/// Planned words are refused with "not yet".
 fn planned(node: &Node, what: &str, kind: &str, not_yet: &[&str]) -> Result<()> {
     let known = match what {
         "controller" => catalogue::find(kind).is_some(),

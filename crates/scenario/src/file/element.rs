@@ -94,7 +94,7 @@ fn json(node: &Node) -> Result<serde_json::Value> {
     })
 }
 
-/// What a link's settings depend on beside its own table.
+/// The context of a link's settings beside its own table.
 pub(crate) struct Context<'a> {
     /// The files that it names.
     pub(crate) files: &'a Outside,

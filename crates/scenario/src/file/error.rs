@@ -14,7 +14,7 @@ pub enum Place {
     Set(String),
 }
 
-/// What is wrong, and where.
+/// The errors and their places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub(crate) place: Place,
@@ -47,7 +47,7 @@ pub enum FileError {
 /// Something in a file is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// What, in one sentence.
+    /// The error, in one sentence.
     pub message: String,
     /// The file, or the assignment on the command line.
     pub file: String,

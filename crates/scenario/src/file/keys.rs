@@ -15,13 +15,13 @@ use crate::record::Record;
 pub struct Key {
     /// Its name.
     pub name: &'static str,
-    /// What it takes.
+    /// Its values.
     pub takes: Takes,
-    /// What it does, one sentence.
+    /// Its effect, in one sentence.
     pub help: &'static str,
 }
 
-/// What a key takes.
+/// The values of a key.
 #[derive(Clone, Copy, Debug)]
 pub enum Takes {
     /// Any text.

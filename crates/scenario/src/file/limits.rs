@@ -1,5 +1,5 @@
-//! Bounds that no file of good will meets. Without them a short file could ask for all memory and all time: what is
-//! written once is copied for each flow, and each flow for each run.
+//! Bounds that no file of good will meets. Without them a short file could ask for all memory and all time. Each table
+//! is copied for each flow, and each flow for each run.
 
 use crate::scenario::Scenario;
 

@@ -26,7 +26,7 @@ pub(crate) struct Times {
     pub(crate) end: Duration,
 }
 
-/// What is measured if nothing is said: from ten seconds after the last start, but at least a fifth of the run is left out
+/// The default measuring interval: from ten seconds after the last start, but at least a fifth of the run is left out
 /// and half of it measured.
 pub(crate) fn default_window(times: &Times) -> Window {
     let end = times.end.0;

@@ -71,14 +71,14 @@ pub struct Experiment {
     axes: Vec<sweep::Axis>,
     seed: u64,
     repeat: u32,
-    /// What all points of the sweep hold together.
+    /// The settings that all points of the sweep share.
     parts: u64,
 }
 
 /// One run of an experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planned {
-    /// What to run.
+    /// The runs.
     pub scenario: Scenario,
     /// Where in the sweep it is: the varied settings and their values.
     pub point: BTreeMap<String, String>,
@@ -156,7 +156,7 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// What the file says it shows.
+    /// The file's own statement of its claim.
     pub fn name(&self) -> String {
         self.root.get("name").map(Node::shown).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! What flows are called. Draws, sweeps and assignments go by these names, so each table has one of its own.
+//! The names of flows. Draws, sweeps and assignments go by these names, so each table has one of its own.
 
 use super::error::Problem;
 use super::limits::MOST_FLOWS;
@@ -6,8 +6,8 @@ use super::read::{count, Result};
 use super::tree::{Node, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The name of each table of flows: the one that is written, else the first of "cubic", "cubic 2", "cubic 3" … that no
-/// other flow has.
+/// The name of each table of flows: the written one, else the first of "cubic", "cubic 2", "cubic 3" … that no other
+/// flow has.
 pub(crate) fn names(tables: &[Node]) -> Vec<String> {
     let written: Vec<Option<String>> = tables.iter().map(written).collect();
     let mut taken = BTreeSet::new();
@@ -35,7 +35,7 @@ pub(crate) fn names(tables: &[Node]) -> Vec<String> {
     tables.iter().zip(written).map(named).collect()
 }
 
-/// Two tables of one name would share their luck, and nobody could tell them apart.
+/// Two tables of one name would share their random draws and be indistinguishable.
 pub(crate) fn check(tables: &[Node], names: &[String]) -> Result<()> {
     let mut seen = BTreeSet::new();
     match tables.iter().zip(names).find(|(_, name)| !seen.insert(name.as_str())) {

@@ -1,8 +1,8 @@
-//! A little noise in one word. Identical flows lock phases in short queues: every seed then gives the same numbers, and the
-//! order of flows in the file decides who gets more.
+//! A little noise in one word. Identical flows lock phases in short queues. Every seed then gives the same numbers, and
+//! the order of flows in the file decides who gets more.
 //!
-//! The words are those of the published experiments: a testbed has starts that differ by up to a round trip and 0.1 ms of
-//! jitter in its hosts; scripts of ns-2 give each packet up to 1 ms (its `overhead_`).
+//! The words are those of the published experiments. A testbed has starts that differ by up to a round trip and 0.1 ms
+//! of jitter in its hosts. Scripts of ns-2 give each packet up to 1 ms (its `overhead_`).
 
 use super::read::{at, text, Result};
 use super::tree::Node;
@@ -16,7 +16,7 @@ use rand_pcg::Pcg64;
 /// The words.
 pub(crate) const WORDS: &[&str] = &["none", "testbed", "ns2"];
 
-/// What flows get that say nothing themselves.
+/// The settings of flows that have none themselves.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Noise {
     /// Starts are anywhere in the first round trip.

@@ -48,7 +48,7 @@ pub(crate) enum Kind {
     Trace,
 }
 
-/// What a file says.
+/// The contents of a file.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     Samples(Samples),

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 pub(crate) struct Axis {
     pub(crate) path: Key,
     pub(crate) values: Vec<Node>,
-    /// What each value is called in results; no two are alike.
+    /// The name of each value in results; no two are alike.
     pub(crate) labels: Vec<String>,
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn apply(root: &mut Table, axes: &[Axis], point: &[usize]) -> Result<
     })
 }
 
-/// What a point of the sweep takes away although `path` leads into it.
+/// The settings that a point of the sweep removes although `path` leads into them.
 fn taken_away<'a>(chosen: &[(&'a Axis, &usize)], path: &str) -> Option<&'a str> {
     let holds = |outer: &str| path.strip_prefix(outer).is_some_and(|rest| rest.starts_with('.'));
     let taken =

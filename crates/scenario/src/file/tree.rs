@@ -12,7 +12,7 @@ pub(crate) struct Node {
     pub(crate) value: Value,
 }
 
-/// What a value is.
+/// A value's kind.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Text(String),
@@ -172,7 +172,7 @@ impl Node {
         }
     }
 
-    /// What it is, in a word, for messages.
+    /// Its kind, in a word, for messages.
     pub(crate) fn is_a(&self) -> &'static str {
         match self.value {
             Value::Text(_) => "text",

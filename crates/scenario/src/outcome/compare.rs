@@ -15,8 +15,9 @@ pub struct Comparison {
     pub window: String,
     /// The flow.
     pub flow: String,
-    /// Its goodput with the background over its goodput without. None if it sent nothing without, if it is absent from the
-    /// window, or if it had sent all it had before the window's end: completion times then say what the background cost.
+    /// Its goodput with the background over its goodput without. None if it sent nothing without, or if it is absent
+    /// from the window. Also none if it had sent all it had before the window's end: completion times then give the
+    /// cost of the background.
     pub kept: Option<f64>,
     /// Its p95 delay with the background minus without, ms, for flows that measure delay.
     pub added_delay_p95_ms: Option<f64>,
@@ -31,8 +32,8 @@ pub struct LinkComparison {
     pub window: String,
     /// The link.
     pub link: String,
-    /// Goodput with the background over goodput without, of all foreground flows together whose data cross the link and that
-    /// have a `kept` of their own in this window. None if there is no such flow.
+    /// Goodput with the background over goodput without, of all foreground flows together. A flow counts if its data
+    /// cross the link and it has a `kept` of its own in this window. None if there is no such flow.
     pub kept: Option<f64>,
     /// The p95 of the time in the link's queue with the background minus without, ms.
     pub added_delay_p95_ms: Option<f64>,
@@ -150,7 +151,8 @@ impl<'a> Known<'a> {
         foreground.filter_map(compared).collect()
     }
 
-    /// Does the flow have no part in `window`? What the queue still holds after a flow's end is none.
+    /// Does the flow have no part in `window`? The bytes that the queue still holds after a flow's end count for
+    /// nobody.
     fn is_absent(&self, flow: &str, window: &Window) -> bool {
         let is_there =
             |flow: &&Flow| flow.start < window.to && flow.stop.is_none_or(|stop| stop > window.from);

@@ -19,8 +19,8 @@ struct Course {
 }
 
 impl Run {
-    /// Measures the sets of `scenario` by this run's windows and curves. What an engine measures beyond that is left out, and so is
-    /// everything over time if a flow has no goodput curve of its own.
+    /// Measures the sets of `scenario` by this run's windows and curves. Measures of an engine beyond that are left
+    /// out. So is everything over time if a flow has no goodput curve of its own.
     pub fn measure_sets(&mut self, scenario: &Scenario) {
         let sets = scenario.sets.iter().filter_map(|set| {
             let window = self.windows.iter().find(|window| window.window == set.window)?;

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Series {
     /// Whose it is: a flow, "link" for the short form's link, or a link by its name.
     pub of: String,
-    /// The quantity: "goodput", "queuing_delay", "cwnd", "base_delay" …; "flightsize" and "rtt" where the scenario records senders.
+    /// The quantity: "goodput", "queuing_delay", "cwnd", "base_delay" … Where the scenario records senders also
+    /// "flightsize", "rtt", "losses" and "marks".
     pub quantity: String,
     /// Unit of the values: "Mbit/s", "ms", "kB".
     pub unit: String,

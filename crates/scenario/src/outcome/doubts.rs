@@ -1,4 +1,4 @@
-//! What makes the figures of a run doubtful.
+//! Reasons to doubt the figures of a run.
 
 use super::{Run, Series, Totals};
 use crate::runaway;

@@ -1,5 +1,5 @@
-//! Format 1 of an outcome, read only. It has figures of one link, the bottleneck, and counts of its reverse path, which it calls "way
-//! back".
+//! Format 1 of an outcome, read only. It has figures of one link, the bottleneck, and counts of its reverse path, under
+//! the key `way_back`.
 
 use super::schema2::FromZero;
 use super::{

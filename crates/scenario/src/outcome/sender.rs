@@ -17,12 +17,13 @@ pub struct SenderFigures {
     /// Round-trip times, one of each ack with a sample.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rtt: Option<Quantiles>,
-    /// Mean over the acks of its own estimate of the queuing delay less the excess of the RTT over the empty path's, ms. A
-    /// latecomer that takes a standing queue for the empty path has a negative one. Queues on the reverse path count as excess.
+    /// Mean over the acks of its own estimate of the queuing delay less the excess of the RTT over the base RTT, ms. A
+    /// latecomer that takes a standing queue for propagation delay has a negative one. Queues on the reverse path count
+    /// as excess.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub delay_error_ms: Option<f64>,
-    /// Mean over the acks of its own base delay less the round-trip time of the empty path, ms; of controllers that report a base
-    /// delay, which are those that measure round trips.
+    /// Mean over the acks of its own base delay less the path's base RTT, ms. Only controllers that measure round trips
+    /// report a base delay.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub base_delay_error_ms: Option<f64>,
     /// Longest time without progress of the cumulative ack while data were outstanding, s.

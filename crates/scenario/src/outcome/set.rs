@@ -45,7 +45,7 @@ pub struct SetFigures {
     /// Transfers that ended in the window, where a flow of the set has any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub transfers: Option<SetTransfers>,
-    /// What follows a lost packet, where the scenario records losses.
+    /// The events after a lost packet, where the scenario records losses.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after_loss: Option<AfterLoss>,
 }

@@ -48,8 +48,8 @@ impl Steps {
         }
     }
 
-    /// Takes in the step that ends at `end_s`: each flow of the set in order, and the bytes of each active member of each group
-    /// among which the step's index is made. It is the mean over the groups that have one.
+    /// Takes in the step that ends at `end_s`: each flow of the set in order. Then the bytes of each active member of
+    /// each group among which the step's index is made. It is the mean over the groups that have one.
     pub fn take(&mut self, end_s: f64, flows: &[Member], groups: &[Vec<f64>]) {
         let with_index =
             groups.iter().filter(|active| active.len() > 1 && active.iter().any(|bytes| *bytes > 0.0));

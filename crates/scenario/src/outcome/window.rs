@@ -147,7 +147,7 @@ pub struct FlowFigures {
     pub goodput_bit_s: f64,
     /// Goodput over what the slowest link of its path could carry of this flow's payload, headers taken off.
     pub share_of_payload_capacity: f64,
-    /// Delay of this flow's packets beyond the empty path, for flows that measure it (cbr).
+    /// Delay of this flow's packets beyond the propagation delay, for flows that measure it (cbr).
     pub queuing_delay: Option<Quantiles>,
     /// Its sender over time, where the scenario records senders.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -1,5 +1,6 @@
 //! The book's tables of the keys of a scenario file, made from the tables that the checker reads.
 
+use crate::key_examples::Examples;
 use afteryou_scenario::file::keys::{Key, Takes, ROOT, TRAFFIC};
 use std::fmt::Write;
 
@@ -8,27 +9,32 @@ const MARK: &str =
     "<!-- Made from the checker's tables: UPDATE_SCHEMA=1 cargo test -p afteryou-scenario --test all schema -->\n";
 
 /// Returns `page` with a table for each section of a file after its text.
-pub fn filled(page: &str) -> String {
+pub fn filled(page: &str, examples: &Examples) -> String {
     let (text, _) = page.split_once(MARK).expect("the page says where the keys begin");
     let mut tables = String::new();
-    section("The file", ROOT, &mut tables);
+    section("The file", ROOT, examples, &mut tables);
     format!("{text}{MARK}{tables}")
 }
 
 /// The table of one section, then those of the sections within it.
-fn section(title: &str, keys: &[Key], text: &mut String) {
-    let _ = write!(text, "\n### {title}\n\n| key | value | meaning |\n|---|---|---|\n");
+fn section(title: &str, keys: &[Key], examples: &Examples, text: &mut String) {
+    let _ = write!(text, "\n### {title}\n\n| key | example | value | meaning |\n|---|---|---|---|\n");
     for Key { name, takes, help } in keys {
-        let _ = writeln!(text, "| `{name}` | {} | {} |", value(*takes), help.replace('|', "\\|"));
+        let example = match takes {
+            Takes::Table(_) | Takes::Tables(_) | Takes::TableOrList(..) => "see below".to_owned(),
+            _ => examples.of(title, name),
+        };
+        let _ = writeln!(text, "| `{name}` | {example} | {} | {} |", value(*takes), help.replace('|', "\\|"));
     }
     for Key { name, takes, .. } in keys {
         let inner = match title {
             "The file" => name.to_string(),
             _ => format!("{}.{name}", title.trim_matches(['[', ']', '`'])),
         };
+        let mut inside = |title: String, keys: &[Key]| section(&title, keys, examples, text);
         match takes {
-            Takes::Table(keys) if title == "The file" => section(&format!("`[{inner}]`"), keys, text),
-            Takes::Table(keys) | Takes::Markov(keys) => section(&format!("`{inner}`"), keys, text),
+            Takes::Table(keys) if title == "The file" => inside(format!("`[{inner}]`"), keys),
+            Takes::Table(keys) | Takes::Markov(keys) => inside(format!("`{inner}`"), keys),
             Takes::ChangingRate(keys)
             | Takes::OrNone(keys)
             | Takes::Loss(keys)
@@ -36,14 +42,14 @@ fn section(title: &str, keys: &[Key], text: &mut String) {
             | Takes::Jitter(keys)
                 if title == "`[link]`" =>
             {
-                section(&format!("`{inner}`"), keys, text)
+                inside(format!("`{inner}`"), keys)
             }
-            Takes::Tables(keys) => section(&format!("`[[{inner}]]`"), keys, text),
+            Takes::Tables(keys) => inside(format!("`[[{inner}]]`"), keys),
             Takes::TableOrList(one, several) => {
-                section(&format!("`[{inner}]`"), one, text);
-                section(&format!("`[[{inner}]]`"), several, text);
+                inside(format!("`[{inner}]`"), one);
+                inside(format!("`[[{inner}]]`"), several);
             }
-            Takes::Traffic => section(&format!("`{inner}`"), TRAFFIC, text),
+            Takes::Traffic => inside(format!("`{inner}`"), TRAFFIC),
             _ => {}
         }
     }

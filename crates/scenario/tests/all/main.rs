@@ -3,6 +3,7 @@
 mod corpus;
 mod fields;
 mod hostile;
+mod key_examples;
 mod keys;
 mod results;
 mod round_trip;

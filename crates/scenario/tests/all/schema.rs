@@ -12,7 +12,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn examples() -> Vec<PathBuf> {
-    let folders = ["../../scenarios", "../../scenarios/testbed"];
+    let folders = ["", "/keys", "/bad-cases", "/testbed"].map(|inner| format!("../../scenarios{inner}"));
     let files =
         folders.iter().flat_map(|name| std::fs::read_dir(folder(name)).expect("the examples are there"));
     let mut paths: Vec<PathBuf> = files.map(|file| file.expect("readable").path()).collect();
@@ -79,16 +79,18 @@ fn the_book_has_every_field_of_a_result() {
 
 #[test]
 fn the_book_has_every_key_of_a_scenario_file() {
-    let path = folder("../../docs/src/scenarios.md");
+    let path = folder("../../docs/src/scenario-file.md");
     let page = std::fs::read_to_string(&path).expect("the page is there");
-    let filled = crate::keys::filled(&page);
+    let examples =
+        crate::key_examples::Examples::read(&folder("../../scenarios"), &["keys", "gallery", "testbed"]);
+    let filled = crate::keys::filled(&page, &examples);
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
         std::fs::write(&path, &filled).expect("writable");
     }
     let page = std::fs::read_to_string(&path).expect("the page is there");
     assert!(
         page == filled,
-        "scenarios.md is not current: run UPDATE_SCHEMA=1 cargo test -p afteryou-scenario --test all schema"
+        "scenario-file.md is not current: run UPDATE_SCHEMA=1 cargo test -p afteryou-scenario --test all schema"
     );
 }
 
@@ -206,6 +208,7 @@ fn every_example_in_which_something_is_random_is_repeated_five_times() {
             || first.link != second.link
             || first.link.loss.ratio() > 0.0
             || traffic
+            || first.flow.iter().any(|flow| flow.elements.is_random())
             || first.links().any(|link| link.elements.is_random());
         let runs = experiment.runs(None, None).unwrap();
         let repetitions = runs.iter().map(|run| run.repetition).max();

@@ -1,5 +1,6 @@
 //! A controller's page and the overview: made from the list of controllers.
 
+use super::bad_cases::BadCase;
 use super::header;
 use super::page::{in_file, lab_link, notes, parameters, parameters_follow, Chapter};
 use super::words::{cell, class, page, sentence, transport};
@@ -19,12 +20,18 @@ pub fn chapter() -> Chapter {
 }
 
 /// A controller's page. `by_hand` is what somebody wrote about it; `line` says what its picture shows.
-pub fn controller_page(entry: &Entry, sources: &Path, by_hand: Option<&str>, line: &str) -> String {
+pub fn controller_page(
+    entry: &Entry,
+    sources: &Path,
+    by_hand: Option<&str>,
+    bad_case: &BadCase,
+    line: &str,
+) -> String {
     let (name, page) = (entry.name, page(entry.name));
     format!(
         "# {name}\n\n{}\n\n\
          | class | over | engines | source |\n|---|---|---|---|\n| {} | {} | {} | {} |\n\n\
-         ## How to use it\n\n{}\n## Parameters\n\n{}\n## The algorithm\n\n{}\n{}\
+         ## How to use it\n\n{}\n## Parameters\n\n{}\n## The algorithm\n\n{}\n{}{}\
          \n## Window per round trip\n\n\
          ![Windows of {name}](gallery/{page}.svg)\n\n{line}\n\n\
          The same [as numbers](gallery/{page}.txt). The path is that of the [gallery](gallery.md); there is a table of \
@@ -37,6 +44,7 @@ pub fn controller_page(entry: &Entry, sources: &Path, by_hand: Option<&str>, lin
         usage(entry),
         parameters(entry.params),
         header::of_controller(sources, name).trim_end(),
+        bad_case.section(),
         notes(by_hand),
     )
 }

@@ -5,6 +5,7 @@
 //! controller goes into `docs/notes/<page>.md`, about a queue into `docs/notes/queues/<page>.md`, and becomes a section of
 //! its page.
 
+mod bad_cases;
 mod controllers;
 mod drawn;
 mod elements;
@@ -24,6 +25,7 @@ use afteryou_aqm::list::QUEUES;
 use afteryou_cc::list::CONTROLLERS;
 use afteryou_lab::each;
 use afteryou_scenario::{Algorithm, Experiment};
+use bad_cases::BadCase;
 use gallery::Exhibit;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -72,14 +74,17 @@ fn book() -> BTreeMap<String, String> {
 fn about_controllers(files: &mut BTreeMap<String, String>) {
     let entries: Vec<_> = CONTROLLERS.iter().collect();
     let exhibits = each(&entries, THREADS, |entry| Exhibit::new(entry));
-    for (entry, exhibit) in CONTROLLERS.iter().zip(&exhibits) {
+    let bad_cases = each(&entries, THREADS, |entry| BadCase::new(&words::page(entry.name)));
+    for ((entry, exhibit), bad_case) in CONTROLLERS.iter().zip(&exhibits).zip(&bad_cases) {
         let page = words::page(entry.name);
         let notes = notes(&format!("{page}.md"));
         let sources = root().join("crates/cc/src");
-        let written = controllers::controller_page(entry, &sources, notes.as_deref(), &exhibit.line());
+        let written =
+            controllers::controller_page(entry, &sources, notes.as_deref(), bad_case, &exhibit.line());
         files.insert(format!("controllers/{page}.md"), written);
         files.insert(format!("controllers/gallery/{page}.txt"), exhibit.text());
         files.insert(format!("controllers/gallery/{page}.svg"), exhibit.picture());
+        files.insert(format!("controllers/gallery/{page}-bad-case.svg"), bad_case.picture());
     }
     files.insert("controllers/README.md".to_owned(), controllers::overview());
     files.insert("controllers/gallery.md".to_owned(), gallery::gallery_page(&exhibits));
