@@ -17,8 +17,9 @@
 //! `classic` is 5 and 15 packets with weight 0.002.
 //!
 //! # Source
-//! Pan, Prabhakar and Psounis, CHOKe, a stateless active queue management scheme for approximating fair bandwidth allocation,
-//! 2000, with one candidate; the order of the steps as in Linux' `sch_choke.c`. The RED part is that of ns-2 (`red.cc`).
+//! Pan, Prabhakar and Psounis, CHOKe, a stateless active queue management scheme for approximating fair bandwidth
+//! allocation, 2000, with one candidate. The order of the steps is that of Linux' `sch_choke.c`. The RED part is that
+//! of ns-2 (`red.cc`).
 //!
 //! # Different here
 //! Linux leaves holes where it dropped, draws again up to three times when it meets one, and then takes the head. Here every

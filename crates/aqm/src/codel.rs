@@ -115,7 +115,7 @@ impl Law {
         Law { keeps_time_when_empty: true, ..self }
     }
 
-    /// So many packets were dropped for want of room: dropping goes on from a higher count when it is next due.
+    /// Packets dropped because the buffer was full: when dropping is next due, it continues from a higher count.
     pub fn count_drops(&mut self, packets: u64) {
         self.count += packets;
     }
@@ -197,8 +197,8 @@ impl Law {
     }
 }
 
-/// Target and interval for a link on which a packet of `mtu` bytes may take longer than `target` (CAKE's rule, for the rate of
-/// each of its tins): a queue of one packet must not count as one that stands.
+/// Target and interval for a link on which a packet of `mtu` bytes may take longer than `target`: a queue of one packet
+/// must not count as a standing queue. CAKE's rule, for the rate of each of its tins.
 pub fn on_slow_link(target: Span, interval: Span, mtu: u64, bits_per_second: u64) -> (Span, Span) {
     let packet = Span::of_bytes(8 * mtu, bits_per_second).min(Span::from_secs(3600));
     let raised = target.max(packet + packet / 2);

@@ -1,10 +1,10 @@
 //! DRR: classes take turns of a quantum of bytes, and what they do not use they keep for the next turn.
 //!
 //! # Model
-//! A hash spreads the flows over classes, each first in, first out. In its turn a class sends packets as long as they fit
-//! into its *deficit*, which grows by the quantum each time the turn passes on; a class that runs empty loses what is left
-//! of it. So backlogged classes get the same number of bytes whatever the size of their packets, to within a quantum and
-//! a packet.
+//! A hash spreads the flows over classes, each first in, first out. In its turn a class sends packets as long as they
+//! fit into its *deficit*. The deficit grows by the quantum at each turn; a class that runs empty loses the rest of it.
+//! So backlogged classes get the same number of bytes whatever the size of their packets, to within a quantum and a
+//! packet.
 //!
 //! If there is no room in the buffer, the class that holds most bytes loses a packet: its newest one, or its oldest. A
 //! class may also have a limit of its own, at which what arrives is dropped.
@@ -17,9 +17,9 @@
 //! | depth | 1000 packets | Linux: the limit of the class's own queue, which is the interface's queue length |
 //!
 //! # Source
-//! Linux' `sch_drr.c`; ns-2's `drr.cc` for the preset `ns2` (quantum 250 B, 10 classes, no limits of their own, the oldest
-//! packet of the fattest class goes). Linux leaves it to filters which packet goes into which class, and has no limit for
-//! all classes together. Both are those of the other fair queues here.
+//! Linux' `sch_drr.c`. For the preset `ns2`, ns-2's `drr.cc`: quantum 250 B, 10 classes without limits of their own,
+//! and the oldest packet of the fattest class is dropped. Linux leaves it to filters which packet goes into which
+//! class, and has no limit for all classes together. Both are those of the other fair queues here.
 //!
 //! # Not implemented
 //! Quanta that differ by class. ns-2's `mask_`, which hashes hosts instead of flows.
@@ -80,7 +80,7 @@ pub struct Drr<T> {
     store: Store<T>,
     /// Classes with packets, in order of their turns.
     active: VecDeque<u32>,
-    /// What each active class may send in its turn, bytes.
+    /// The quantum of each active class, bytes.
     deficits: Vec<u64>,
     statistics: Statistics,
 }

@@ -38,9 +38,10 @@
 //! | spared | 2 packets of 1514 B in all | Linux: less is not a queue |
 //!
 //! # Source
-//! RFC 9332 (January 2023) App. A as its draft 13 has it, and Linux `sch_dualpi2.c` (6.17), which is followed where they
-//! differ: the longer delay steers (the RFC: the C queue's), a step rather than a ramp, random decisions rather than a
-//! running sum, a credit rather than a time-shifted scheduler. The classes of RFC 8622 play no part.
+//! RFC 9332 (January 2023) App. A as its draft 13 has it, and Linux `sch_dualpi2.c` (6.17), which is followed where
+//! they differ. The longer delay steers the controller (in the RFC, the C queue's). Linux has a step in place of a
+//! ramp, random decisions in place of a running sum, and a credit in place of a time-shifted scheduler. The classes of
+//! RFC 8622 play no part.
 //!
 //! # Not implemented
 //! Decisions on arrival; classification by anything but ECN bits; the RFC's ramp; Linux's step in packets and its memory limit.
@@ -143,7 +144,7 @@ impl Controller {
     }
 }
 
-/// What is decided about a leaving packet.
+/// The decision on a leaving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Pass,
@@ -246,7 +247,7 @@ impl<T> DualPi2<T> {
         self.hits(p) && self.hits(p)
     }
 
-    /// What becomes of a packet by chance. Two packets' worth is no queue.
+    /// The random decision on a packet. Two packets' worth is no queue.
     fn classic_verdict(&mut self, ecn: Ecn) -> Verdict {
         let is_overloaded = self.coupling * self.controller.p > 1.0;
         match self.waits() && self.hits_twice() {

@@ -54,7 +54,7 @@ impl<T> Fifo<T> {
         self.packets.front().map(|(arrived, _)| *arrived)
     }
 
-    /// What it holds.
+    /// The packets in the queue.
     pub fn backlog(&self) -> Backlog {
         Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
     }
@@ -65,7 +65,7 @@ pub trait Source<T> {
     /// Takes the oldest packet and the time it has spent here.
     fn pop(&mut self, now: Time) -> Option<(Packet<T>, Span)>;
 
-    /// What is left.
+    /// The space that is left.
     fn backlog(&self) -> Backlog;
 }
 

@@ -18,10 +18,10 @@
 //! | drop batch | 64 packets | Linux: spreads the cost of finding the fattest queue |
 //!
 //! # Source
-//! RFC 8290 (January 2018) §4, §5, and Linux' `sch_fq_codel.c`. Presets: `linux` ends a turn when the credits are zero,
-//! lets an emptied new queue leave at once if no old one waits, and counts packets that it drops because the buffer is full in that
-//! queue's CoDel. Its CoDel drops a queue's last packet if all queues together hold more than a frame. An empty queue
-//! does not end the time for which it has stood. `rfc8290` follows the document.
+//! RFC 8290 (January 2018) §4, §5, and Linux' `sch_fq_codel.c`. Presets: `linux` ends a turn when the credits are zero.
+//! It lets an emptied new queue leave at once if no old one waits. It counts packets that it drops because the buffer
+//! is full in that queue's CoDel. Its CoDel drops a queue's last packet if all queues together hold more than a frame.
+//! An empty queue does not end the time for which it has stood. `rfc8290` follows the document.
 //!
 //! # Not implemented
 //! Linux' limit of 32 MiB of memory and its `ce_threshold`. Half of the fattest queue: Linux'
@@ -130,7 +130,7 @@ impl<T> Flows<T> {
         }
     }
 
-    /// What all queues hold.
+    /// The contents of all queues.
     pub fn backlog(&self) -> Backlog {
         self.store.backlog()
     }

@@ -123,7 +123,8 @@ impl<T> FqPie<T> {
         })
     }
 
-    /// Is the arriving packet to be dropped for want of room? Where the fattest flow pays, only one that never fits.
+    /// Returns whether the arriving packet is to be dropped because the buffer is full. Where the fattest flow pays,
+    /// only one that never fits.
     fn is_full_for(&self, packet: &Packet<T>) -> bool {
         let backlog = if self.drops_fattest { Backlog::default() } else { self.store.backlog() };
         !self.limit.admits(backlog, packet.size)

@@ -1,12 +1,12 @@
-//! What keeps lower effort from starving for ever.
+//! Keeps lower effort from starving indefinitely.
 //!
 //! Strict priority may hold back lower effort as long as others have something to send. RFC 8622 §3 allows that, and a
 //! transport must survive it; but a packet now and then keeps its timers and its estimates alive. The guard lets one
 //! packet pass after so many packets of best effort, or after so much time, whichever comes first. Either can be off.
 //!
-//! So lower effort takes at most one packet in `guard_packets`, and one per `guard_time`. The latter would be a share of its own
-//! on slow links (with packets of 1500 B and 100 ms, 120 kbit/s), so that at least [`BETWEEN`] packets of best effort go in
-//! between, whatever the time: 5 % at most.
+//! So lower effort takes at most one packet in `guard_packets`, and one per `guard_time`. On slow links the latter
+//! would be a share of its own: with packets of 1500 B and 100 ms, 120 kbit/s. So at least [`BETWEEN`] packets of best
+//! effort go in between, whatever the time: 5 % at most.
 
 use afteryou_base::param::{Param, Settings};
 use afteryou_base::{Span, Time};

@@ -15,8 +15,9 @@
 //! A flow with packets of both classes is two flows here, so it keeps its order within each class.
 //!
 //! # Constants
-//! Those of FQ-CoDel for best effort, with RFC 8289's rule of a queue's last packet and a quantum of 1514 B; for lower effort's target and interval and for the guard see
-//! [`le_two_queues`](crate::le_two_queues). Each class has `flows` queues.
+//! Those of FQ-CoDel for best effort, with RFC 8289's rule of a queue's last packet and a quantum of 1514 B. For lower
+//! effort's target and interval and for the guard see [`le_two_queues`](crate::le_two_queues). Each class has `flows`
+//! queues.
 //!
 //! # Source
 //! Own proposal: RFC 8290 within each class, the strict priority that RFC 8622 §3 calls ideal between them.

@@ -4,8 +4,9 @@
 //! flow divided by the flow's weight.
 //!
 //! # Model
-//! One queue, one controller, one probability p: best effort meets [`pie`](crate::pie) as it is, packet by packet and random number by
-//! random number, as long as no lower effort arrives. A packet of [`Class::LowerEffort`] is dropped or marked with
+//! One queue, one controller, one probability p. As long as no lower effort arrives, best effort meets
+//! [`pie`](crate::pie) as it is, packet by packet and random number by random number. A packet of
+//! [`Class::LowerEffort`] is dropped or marked with
 //!
 //! ```text
 //!   p_LE = min(1, k·p)
@@ -103,7 +104,7 @@ mod tests {
 
     const LE: u8 = 0x04;
 
-    /// What is dropped, by class, with one packet too many per millisecond for `ms`; every `le_every`-th is LE.
+    /// Returns the drops by class, with one packet too many per millisecond for `ms`; every `le_every`-th is LE.
     fn drops(name: &str, rows: &[(&'static str, Value)], ms: u64, le_every: u64) -> (Vec<u64>, Vec<u64>) {
         let entry = list::find(name).unwrap();
         let mut queue = entry.build(rows, Site::test(Limit::Packets(100_000))).unwrap();

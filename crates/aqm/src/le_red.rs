@@ -24,12 +24,12 @@
 //! probability are known from PIE's drafts. The rest is RED's.
 //!
 //! # Known bad cases
-//! It is no strict priority. A sender of Reno's kind gets a rate that goes with 1/√p. While p_LE is below 1, a lower-effort
-//! flow keeps 1/√k of what a best-effort flow gets: a quarter with k = 16, an eighth with k = 64. Two NewReno flows on 10
-//! Mbit/s and 60 ms are at 0.8 with RED, and at 0.6, 0.4 and 0.2 with k = 4, 16 and 64. Best-effort packets still wait behind
-//! lower-effort ones, in one queue. A lower-effort flow alone holds a shorter queue than with RED, since its own packets make
-//! the average by which they are dropped k times. With `ecn` a lower-effort sender that ignores marks is not held back until
-//! drops are forced. Nobody is kept from marking itself as best effort.
+//! It is no strict priority. A sender of Reno's kind gets a rate that goes with 1/√p. While p_LE is below 1, a
+//! lower-effort flow keeps 1/√k of a best-effort flow's share: a quarter with k = 16, an eighth with k = 64. Two
+//! NewReno flows on 10 Mbit/s and 60 ms reach 0.8 with RED, and 0.6, 0.4 and 0.2 with k = 4, 16 and 64. Best-effort
+//! packets still wait behind lower-effort ones, in one queue. A lower-effort flow alone holds a shorter queue than with
+//! RED, since its own packets make the average by which they are dropped k times. With `ecn` a lower-effort sender that
+//! ignores marks is not held back until drops are forced. Nobody is kept from marking itself as best effort.
 
 use crate::dropped::Dropped;
 use crate::error::Error;
@@ -107,8 +107,8 @@ mod tests {
     const LE: u8 = 0x04;
     const LE_ECT0: u8 = 0x06;
 
-    /// A queue that always holds ten packets, between thresholds of 5 and `max_th`, and of which every second arriving packet
-    /// is of lower effort, after 200 000 of them.
+    /// A queue that always holds ten packets, between thresholds of 5 and `max_th`, after 200 000 arrivals. Every
+    /// second arriving packet is of lower effort.
     fn shares(max_th: f64, weight: u64, overrides: &[(&'static str, Value)], tos: u8) -> LeRed<()> {
         let own = [
             ("preset", Value::Choice("classic")),

@@ -33,10 +33,11 @@
 //! Other disciplines below it. The time waiting is the backlog at the link's nominal rate: where the rate varies, it errs.
 //!
 //! # Known bad cases
-//! Best effort that trickles, such as a call, keeps the rule on. Lower effort then has THRESHOLD of buffer, and many senders
-//! cannot fill the link with so little. Best effort that comes less often than PRESENCE finds lower effort's queue: some 10 ms
-//! under CoDel, a whole buffer under DropTail ([two queues](crate::le_two_queues) have neither). A best-effort flow that is
-//! there all the time starves lower effort, whose timeouts grow to a minute: it comes back late.
+//! Best effort that trickles, such as a call, keeps the rule on. Lower effort then has THRESHOLD of buffer, and many
+//! senders cannot fill the link with so little. Best effort that arrives less often than PRESENCE finds lower effort's
+//! queue: some 10 ms under CoDel, a whole buffer under DropTail. [Two queues](crate::le_two_queues) have neither. A
+//! best-effort flow that is there all the time starves lower effort, whose timeouts grow to a minute: it comes back
+//! late.
 
 use crate::backlog::Limit;
 use crate::codel::{check_times, Law};
@@ -78,7 +79,7 @@ pub const PRESETS: &[Preset] = &[];
 /// Between one and so many thresholds lower effort is marked, if it may be.
 const MARKS_UP_TO: u64 = 2;
 
-/// What becomes of a lower-effort packet.
+/// The outcome for a lower-effort packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Pass,

@@ -1,8 +1,8 @@
 //! Queue disciplines.
 //!
 //! A queue holds what has arrived until the link can take it, and decides what to drop or mark. It takes `now` as an
-//! argument, so one CoDel serves the simulator and a real socket alike. What the caller hangs on a packet (bytes, a
-//! slot number) is its own affair: [`Packet`] is generic over it, and dropped packets are handed back.
+//! argument, so one CoDel serves the simulator and a real socket alike. The caller's payload of a packet (bytes, a slot
+//! number) is opaque here: [`Packet`] is generic over it, and dropped packets are handed back.
 //!
 //! ```
 //! use afteryou_aqm::{list, Limit, Packet, Site};

@@ -1,4 +1,4 @@
-//! What a queue sees of a packet.
+//! The fields of a packet that a queue sees.
 
 use afteryou_base::dscp;
 

@@ -6,10 +6,10 @@
 //! ```text
 //!   p += α·(delay − target) + β·(delay − delay at the last update)
 //! ```
-//! The step is divided by up to 2048 while p is small, since a sender's rate goes with 1/√p. The same step is a large change
-//! there. With no queue at all p decays by 2 % per update. The rest keeps the controller from doing harm: a burst may pass
-//! untouched after a quiet time, a short queue loses nothing, p rises by no more than 2 % at a time once it is large, and
-//! drops are spread (de-randomisation).
+//! The step is divided by up to 2048 while p is small, since a sender's rate goes with 1/√p. The same step is a large
+//! change there. With no queue at all p decays by 2 % per update. The rest keeps the controller from doing harm. A
+//! burst may pass untouched after a quiet time, and a short queue loses nothing. Once p is large it rises by at most 2
+//! % at a time, and drops are spread (de-randomisation).
 //!
 //! # Time
 //! There is no timer. Updates lie on the grid 0, tupdate, 2·tupdate …; each arrival and departure first does those that were
@@ -119,7 +119,7 @@ impl<T> Pie<T> {
         })
     }
 
-    /// `packet` arrives; `signals` says whether its sender should be told.
+    /// Handles the arrival of `packet`; `signals` is true if its sender should get a congestion signal.
     #[inline]
     pub(crate) fn enqueue_unless(
         &mut self,

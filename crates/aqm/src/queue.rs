@@ -8,8 +8,8 @@ use afteryou_base::{Span, Time};
 
 /// A queue discipline.
 ///
-/// `now` never goes backwards between calls. Nothing is dropped silently: whatever a call drops, the arriving packet
-/// or others, is appended to `dropped`, which the caller empties (and reuses, so that nothing is allocated).
+/// `now` never goes backwards between calls. Nothing is dropped silently: every packet that a call drops, the arriving
+/// one or others, is appended to `dropped`. The caller empties and reuses that vector, so nothing is allocated.
 pub trait Queue<T>: Send {
     /// `packet` arrives.
     fn enqueue(&mut self, now: Time, packet: Packet<T>, dropped: &mut Vec<Dropped<T>>);
@@ -17,17 +17,17 @@ pub trait Queue<T>: Send {
     /// The link is free: the next packet to send, with the time it spent in the queue.
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Dropped<T>>) -> Option<(Packet<T>, Span)>;
 
-    /// A packet of `size` bytes arrives while the link is free. True if it goes straight onto the link, counted as if it had
-    /// been put in and taken out at once; false if nothing has happened and it must be put in. A discipline that never passes
-    /// a packet is correct, only slower.
+    /// A packet of `size` bytes arrives while the link is free. Returns true if the packet goes straight onto the link,
+    /// counted as if it had been put in and taken out at once. False means that nothing has happened and that the
+    /// caller must put it in. A discipline that never passes a packet is correct, only slower.
     fn pass(&mut self, _size: u32, _class: Class) -> bool {
         false
     }
 
-    /// What it has done so far, and what it holds.
+    /// Its counters and its contents.
     fn statistics(&self) -> &Statistics;
 
-    /// What it holds.
+    /// Its contents.
     fn backlog(&self) -> Backlog {
         self.statistics().backlog()
     }

@@ -1,7 +1,8 @@
 //! A queue driven by a script: arrivals and departures in, the fate of each packet out.
 //!
-//! A check vector of a discipline is a list of times at which packets arrive and the link is free. The [`Driver`] passes these on
-//! and returns, in their order, the packets that left with their sojourn times and those that were dropped with the reason.
+//! A check vector of a discipline is a list of times at which packets arrive and the link is free. The [`Driver`]
+//! passes these on. It returns, in order, the packets that left with their sojourn times and those that were dropped
+//! with the reason.
 //!
 //! ```
 //! use afteryou_aqm::script::{Driver, Event, Fate};

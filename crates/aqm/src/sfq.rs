@@ -16,9 +16,10 @@
 //! | perturb | 0 (off) | Linux: a new hash may reorder packets |
 //!
 //! # Source
-//! Linux' `sch_sfq.c`; ns-2's `sfq.cc` for the preset `ns2`: 16 slots, a packet a turn, and instead of the longest slot
-//! the arriving packet is dropped: if its slot holds half as much as there is room left, or more than its share when less
-//! than a packet for each slot is left. With 10 flows in 16 slots two of them nearly always (97 %) share one.
+//! Linux' `sch_sfq.c`. For the preset `ns2`, ns-2's `sfq.cc`: 16 slots, a packet a turn, and the arriving packet is
+//! dropped rather than one of the longest slot. It is dropped if its slot holds half as much as there is room left. It
+//! is also dropped if its slot holds more than its share when less than a packet for each slot is left. With 10 flows
+//! in 16 slots two of them nearly always (97 %) share one.
 //!
 //! # Not implemented
 //! The RED of each slot that Linux offers. Of several longest slots Linux takes the one that grew last, here it is the
@@ -44,7 +45,7 @@ use std::collections::VecDeque;
 
 /// Linux counts a turn in units of so many bytes, rounded up.
 const UNIT_BYTES: u64 = 8;
-/// What ns-2 calls a packet where the buffer is in bytes.
+/// ns-2's size of a packet where the buffer is in bytes.
 const PACKET_BYTES: u64 = 1500;
 
 /// Parameters.
@@ -94,7 +95,7 @@ pub struct Sfq<T> {
     store: Store<T>,
     /// Slots with packets, in order of their turns.
     active: VecDeque<u32>,
-    /// What each active slot may still send in its turn, bytes; negative if it has sent too much.
+    /// The bytes that each active slot may still send in its turn; negative if it has sent too much.
     allots: Vec<i64>,
     random: Pcg64,
     /// When the hash changes.

@@ -4,7 +4,7 @@ use crate::backlog::Limit;
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 
-/// Where a queue stands: what a discipline must be told besides its parameters.
+/// A queue's surroundings: the values that a discipline needs besides its parameters.
 #[derive(Clone, Debug)]
 pub struct Site {
     /// How much it may hold.

@@ -1,7 +1,7 @@
 //! A histogram of times in the queue that costs a few instructions a packet and never allocates.
 //!
-//! Bins are 1.024 µs wide below 16 of them; above, sixteen to each doubling, so that a bin is at most 1/16 of its value wide.
-//! The last one takes everything from half an hour on.
+//! Bins are 1.024 µs wide below 16 of them. Above, each doubling has sixteen, so a bin is at most 1/16 of its value
+//! wide. The last one takes everything from half an hour on.
 
 use afteryou_base::Span;
 

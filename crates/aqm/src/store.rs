@@ -1,8 +1,8 @@
 //! Packets of many flows in one place.
 //!
 //! A fair queue has hundreds of flows, most of them empty, and which ones hold the packets changes all the time. A
-//! deque for each would allocate whenever a flow first grows. Here all packets live in one vector of nodes, linked
-//! per flow and taken from a common free list: once the vector has reached the queue's limit nothing is allocated,
+//! deque for each would allocate whenever a flow first grows. Here all packets live in one vector of nodes, linked per
+//! flow and taken from a common free list. Once the vector has reached the queue's limit, nothing is allocated,
 //! whatever the flows do.
 
 use crate::backlog::Backlog;
@@ -119,12 +119,12 @@ impl<T> Store<T> {
         self.nodes[node as usize].packet.as_ref()
     }
 
-    /// What a flow holds.
+    /// A flow's contents.
     pub fn backlog_of(&self, flow: usize) -> Backlog {
         self.flows[flow].backlog
     }
 
-    /// What all flows hold.
+    /// The contents of all flows.
     pub fn backlog(&self) -> Backlog {
         self.backlog
     }

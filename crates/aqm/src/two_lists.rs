@@ -2,9 +2,9 @@
 //!
 //! # Model
 //! Flows with packets take turns of a quantum of bytes each (a deficit round robin that lets a flow overdraw). A flow
-//! that has just become active goes into a list of *new* flows, which is served before that of the *old* ones until its
-//! first quantum is used up. So flows that send less than a quantum per round, such as calls, name look-ups and first
-//! packets of connections, never wait behind bulk.
+//! that has just become active goes into a list of *new* flows. That list is served before that of the *old* ones until
+//! the flow's first quantum is used up. So flows that send less than a quantum per round, such as calls, name look-ups
+//! and first packets of connections, never wait behind bulk.
 //!
 //! ```text
 //!             a packet comes                  credits used up: + quantum, to the tail
@@ -13,8 +13,8 @@
 //!      │       quantum                                                                    │
 //!      └──────────────────────────────────── empty ───────────────────────────────────────┘
 //! ```
-//! That an emptied new flow has to pass through the old list keeps a flow that sends a packet at a time from being new
-//! for ever, which would starve the others.
+//! An emptied new flow has to pass through the old list. Otherwise a flow that sends a packet at a time would be new
+//! indefinitely and starve the others.
 //!
 //! # Source
 //! RFC 8290 §4.1, §4.2; where Linux differs ([`Rules`]).

@@ -1,4 +1,4 @@
-//! Parameter tables: what an algorithm can be told, declared beside the algorithm.
+//! Parameter tables: the parameters of an algorithm, declared beside the algorithm.
 //!
 //! One table serves everybody who must know it: the constructor (defaults), the scenario checker (names, units,
 //! ranges), `afteryou list`, the JSON schema and the book.
@@ -6,7 +6,7 @@
 use crate::units::Span;
 use core::fmt;
 
-/// What kind of quantity a parameter is.
+/// The kind of quantity of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// A span of time, written with a unit.
@@ -55,7 +55,7 @@ pub struct Param {
     pub min: Value,
     /// Largest valid value.
     pub max: Value,
-    /// What it does, one sentence.
+    /// Its effect, in one sentence.
     pub help: &'static str,
     /// Where it comes from: document and section.
     pub source: &'static str,
@@ -63,7 +63,7 @@ pub struct Param {
     pub advice: Option<Advice>,
 }
 
-/// A bound that the source of a parameter states and the range goes beyond, for experiments.
+/// A bound that the source of a parameter states and that the range exceeds, for experiments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Advice {
     /// Largest value that the source allows.
@@ -298,8 +298,8 @@ pub struct Preset {
 
 /// A parameter table with some values overridden.
 ///
-/// Lookups are by the names of the table; asking for a name or a kind that the table has not is a bug in the
-/// algorithm and panics, which the list's own test finds for every entry.
+/// Lookups are by the names of the table. Asking for a name or a kind that the table lacks is a bug in the algorithm
+/// and panics; the list's own test finds it for every entry.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
     table: &'static [Param],

@@ -3,7 +3,7 @@
 use afteryou_base::{Span, Time};
 use std::time::{Duration, Instant};
 
-/// Tells the time of a run. Copies of one clock agree, so times recorded by different threads can be compared.
+/// The clock of a run. Copies of one clock agree, so times recorded by different threads can be compared.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     epoch: Instant,

@@ -1,4 +1,4 @@
-//! What can go wrong with an experiment on real sockets.
+//! Errors of an experiment on real sockets.
 
 use crate::relay::Way;
 use afteryou_scenario::support::Unsupported;
@@ -41,7 +41,7 @@ pub enum Error {
     Queue {
         /// The link's name.
         link: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// The operating system gave no socket on loopback.
@@ -49,9 +49,9 @@ pub enum Error {
         "no udp socket on {address}: {source}; check that loopback is up and allows this address family"
     )]
     Socket {
-        /// The address wanted; port 0 is any port.
+        /// The requested address; port 0 is any port.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The operating system gave no thread.
@@ -65,7 +65,7 @@ pub enum Error {
     File {
         /// The file.
         path: std::path::PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A flow broke down.
@@ -73,7 +73,7 @@ pub enum Error {
     Flow {
         /// The flow's name.
         flow: String,
-        /// What happened.
+        /// The event.
         reason: String,
     },
     /// A transfer did not end within the scenario's duration.
@@ -99,7 +99,7 @@ pub enum Error {
     /// An interface of a namespace could not be prepared.
     #[error("the interfaces of the testbed cannot be prepared: {reason}; run as root")]
     Interface {
-        /// What the system said.
+        /// The system's error.
         reason: String,
     },
     /// A setting of a namespace could not be written.
@@ -107,7 +107,7 @@ pub enum Error {
     Sysctl {
         /// The setting.
         name: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The kernel has no such congestion control, or this user may not use it.
@@ -119,7 +119,7 @@ pub enum Error {
         name: String,
         /// Those that the kernel has.
         present: String,
-        /// What the system said.
+        /// The system's error.
         reason: io::Error,
     },
     /// The wire needs real-time priority and does not get it.

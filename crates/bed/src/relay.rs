@@ -2,20 +2,20 @@
 //!
 //! # Model
 //! A [`Relay`] holds any number of links. A link has two directions, each with a rate, a queue discipline of
-//! [`afteryou_aqm`] and random loss on arrival. A flow goes through one link between a client and a server: the client
-//! sends to the flow's [`front`](Relay::front) as if that were the server, the server sees a socket of the relay as its
+//! [`afteryou_aqm`] and random loss on arrival. A flow goes through one link between a client and a server. The client
+//! sends to the flow's [`front`](Relay::front) as if that were the server. The server sees a socket of the relay as its
 //! client. Behind the queue every packet travels half of its flow's round-trip time. Sizes count as IP packets.
 //!
 //! # Time
 //! One thread serves all links. Departures are computed from arrival times and the rate alone, never from when the
-//! thread woke: a late wake-up delays a packet but does not slow the link down. On Linux the kernel tells when a
-//! datagram arrived, so that a wake-up late by less than the propagation delay is made up for entirely. How late
-//! packets were in the end is measured ([`Relay::take_lateness`]): a run whose 99th percentile exceeds
-//! [`LATENESS_BOUND_MS`] says more about the machine than about the network.
+//! thread woke. A late wake-up delays a packet but does not slow the link down. On Linux the kernel reports when a
+//! datagram arrived, so a wake-up late by less than the propagation delay is compensated entirely. The relay measures
+//! how late packets were in the end ([`Relay::take_lateness`]). A run whose 99th percentile exceeds
+//! [`LATENESS_BOUND_MS`] measures the machine rather than the network.
 //!
 //! # Headers
 //! On Linux a datagram leaves with the TOS or traffic-class byte it came with, DSCP and ECN, unless the queue marks it.
-//! Elsewhere the byte cannot be had without privileges or unsafe code: [`TOS_IS_KEPT`] tells.
+//! Elsewhere the byte cannot be had without privileges or unsafe code; see [`TOS_IS_KEPT`].
 //!
 //! # Example
 //! ```
@@ -109,9 +109,8 @@ impl Relay {
         self.backs[flow.0 as usize]
     }
 
-    /// What became of packets since the last call. They come in the order in
-    /// which that was decided: a packet lost on arrival before those that still wait; [`Record::number`] tells the order
-    /// of arrival.
+    /// Returns the outcome of each packet since the last call. They come in the order of the decisions: a packet lost
+    /// on arrival before those that still wait. [`Record::number`] has the order of arrival.
     pub fn drain_records(&self) -> Vec<Record> {
         self.shared.take_records()
     }

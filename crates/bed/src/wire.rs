@@ -1,9 +1,9 @@
 //! The wire between the two TUN devices: the scenario's network, run by the simulator's own links in real time.
 //!
 //! # Model
-//! A packet that the kernel sends in one namespace goes through the links of its flow's route and comes out in the other.
-//! Rates, queues, losses, delays, scripted faults and changes of routes are [`afteryou_sim::live`]'s, so one implementation
-//! serves both engines, and so do the measures at the links.
+//! A packet that the kernel sends in one namespace goes through the links of its flow's route and comes out in the
+//! other. Rates, queues, losses, delays, scripted faults and changes of routes are those of [`afteryou_sim::live`]. One
+//! implementation serves both engines, and so do the measures at the links.
 //!
 //! # Time
 //! Time zero is the clock's, which may lie ahead when the wire starts. One thread forwards, real-time (SCHED_FIFO) where
@@ -81,14 +81,14 @@ pub struct Wire {
     thread: Option<JoinHandle<Result<Report, Error>>>,
 }
 
-/// What a wire has done.
+/// Counters of a wire.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// What happened at the links.
+    /// Events at the links.
     pub measured: Measured,
     /// How late packets were delivered; none if there was no packet.
     pub lateness: Option<Lateness>,
-    /// What is no measure of the network.
+    /// Values that do not measure the network.
     pub counts: Counts,
     /// Connections that crossed the wire.
     pub connections: usize,

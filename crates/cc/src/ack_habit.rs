@@ -1,11 +1,11 @@
 //! Which delays have a receiver's waiting in them.
 //!
-//! A receiver that delays its acks (RFC 5681 §4.2) answers every second packet at once and a single one only after a timer,
-//! 40 ms and more. Over TCP that time is part of the round-trip time and of the one-way delay that timestamps show, and a
-//! rule that compares single delays takes it for a queue. So an ack of one packet is an upper bound only, unless the
-//! receiver acknowledges every packet, which a run of such acks with more in flight tells (paced packets that are further apart
-//! than the timer look the same, so the ack of a lone packet is trusted in no case), or reports what came out of
-//! order, which it does at once.
+//! A receiver that delays its acks (RFC 5681 §4.2) answers every second packet at once. It answers a single one only
+//! after a timer, 40 ms and more. Over TCP that time is part of the round-trip time and of the one-way delay that
+//! timestamps show. A rule that compares single delays takes it for a queue. So an ack of one packet is an upper bound
+//! only, with two exceptions. A run of such acks with more in flight shows that the receiver acknowledges every packet.
+//! The ack of a lone packet is trusted in no case, since paced packets further apart than the timer look the same. And
+//! the receiver reports packets out of order at once.
 //!
 //! Source: none; ours. LEDBAT and its kin need no such rule: their filter is a minimum of several samples.
 

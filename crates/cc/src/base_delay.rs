@@ -1,11 +1,11 @@
-//! The delay of the empty path: the smallest sample of the last minutes.
+//! The base delay: the smallest sample of the last minutes.
 //!
 //! One bin per minute of the clock holds that minute's minimum; the base delay is the minimum of the bins. A lower
 //! base is believed at once, a higher one (a new route) after the old bins have gone. Bins also bound the harm of a
 //! clock that runs fast or slow: 100 ppm are 6 ms a minute.
 //!
-//! Samples are µs modulo 2^32: one-way delays carry the unknown offset of two clocks and wrap, so they are compared
-//! by their difference, as sequence numbers are. Round-trip times fit the same arithmetic.
+//! Samples are µs modulo 2^32. One-way delays carry the unknown offset of two clocks and wrap, so they are compared by
+//! their difference, as sequence numbers are. Round-trip times fit the same arithmetic.
 //!
 //! Source: RFC 6817 §2.4.2 (`update_base_delay`), §2.5 (BASE_HISTORY). LEDBAT++ takes the same bins over round-trip
 //! times (draft-irtf-iccrg-ledbat-plus-plus-01 §3.3).

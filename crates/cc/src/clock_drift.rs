@@ -10,10 +10,10 @@
 //!   window ──min──▶ point        skew = −slope between a point and the one two windows later
 //!   believed: the mean of the slopes within 20 ppm of their median, if these are ¾ of all and 300 ppm at most
 //! ```
-//! Forward samples are corrected by `skew · elapsed`, in both directions of time: what the base history remembers is
-//! carried forward by what the clock has gained since. The forward delay itself is no input, so a sender's own queue,
-//! which slowly raises its base (LEDBAT's latency drift), is never taken for a skew. A reverse queue that comes or goes
-//! spoils two slopes. Where slopes disagree the latest believed skew stays: clocks keep their rate, queues do not.
+//! Forward samples are corrected by `skew · elapsed`, in both directions of time: the delays in the base history are
+//! carried forward by the clock's gain since then. The forward delay itself is no input. A sender's own queue, which
+//! slowly raises its base (LEDBAT's latency drift), is therefore never taken for a skew. A reverse queue that comes or
+//! goes spoils two slopes. Where slopes disagree the latest believed skew stays: clocks keep their rate, queues do not.
 //!
 //! # Constants
 //! | name | value | why |
@@ -28,10 +28,10 @@
 //! Towsley, "Estimation and removal of clock skew from network delay measurements" (1999).
 //!
 //! # Known bad cases
-//! Before the first answer, after 6 s at the earliest, a skew acts as it would without this. Two senders on one path, one in
-//! each direction, that both hold their measured delay constant from the start: the clocks' drift moves queue from one
-//! direction to the other, no clock shows it, and nothing is corrected. A reverse queue whose floor rises by less than
-//! 300 ppm for minutes looks like a slow clock.
+//! Before the first answer, after 6 s at the earliest, a skew acts as it would without this. Two senders on one path,
+//! one in each direction, that both hold their measured delay constant from the start. The clocks' drift moves queue
+//! from one direction to the other, no clock shows it, and nothing is corrected. A reverse queue whose floor rises by
+//! less than 300 ppm for minutes looks like a slow clock.
 
 use crate::base_delay::difference;
 use crate::delay_signal::one_way_us;
@@ -124,8 +124,8 @@ impl Default for ClockDrift {
 }
 
 impl ClockDrift {
-    /// Takes in an ack. Returns its one-way delay without what the receiver's clock has gained, and by how much the
-    /// estimate has changed, if it has: the caller raises the delays that it remembers by what their age has gained.
+    /// Takes in an ack. Returns its one-way delay without the gain of the receiver's clock, and the change of the
+    /// estimate, if it has changed. The caller raises the delays in its history by their age's gain.
     pub fn correct(&mut self, ack: &Ack) -> (Option<u32>, Option<Gain>) {
         let change = ack.reverse_delay.and_then(|reverse_us| self.update(ack.now, reverse_us));
         (one_way_us(ack).map(|delay_us| delay_us.wrapping_sub(self.gained(ack.now))), change)

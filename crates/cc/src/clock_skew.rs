@@ -1,8 +1,8 @@
 //! Two clocks that do not run alike, and what can be done about it.
 //!
 //! One-way delays are differences of two clocks. A constant offset cancels in "now less base"; a difference in speed
-//! does not. If the far clock runs 100 ppm fast, the delays that it measures rise by 6 ms a minute, which looks like a
-//! queue that nobody can drain; if it runs slow they fall, and the base follows by itself.
+//! does not. If the peer's clock runs 100 ppm fast, the measured delays rise by 6 ms a minute, which looks like a queue
+//! that nobody can drain. If it runs slow they fall, and the base follows by itself.
 //!
 //! # By the slope of the reverse path's delays (ours, the default)
 //! See [`crate::clock_drift`]: an estimate over minutes, for clocks that run fast and for such that run slow.
@@ -11,8 +11,8 @@
 //! delay. It is none: with a reverse queue in the base RTT that has gone since, the bound is too small by that queue.
 //!
 //! # By the reverse direction (libutp)
-//! The two directions drift in opposite ways. When the smallest delay of the *reverse* direction falls, the far clock
-//! gains on ours by as much, so the forward base is raised by the same amount:
+//! The two directions drift in opposite ways. When the smallest delay of the *reverse* direction falls, the peer's
+//! clock gains on ours by as much. So the forward base is raised by the same amount:
 //!
 //! ```text
 //!   reverse base falls by d ≤ 10 ms:  base += d          more than 10 ms at once is a new route, not a drift
@@ -20,8 +20,8 @@
 //!
 //! # Penalty
 //! A receiver that pretends to see less and less delay would make its sender ever more aggressive. The mean of the
-//! samples is taken every 5 s; where it falls faster than 200 ms in 5 s (40 000 ppm, which no real clock does), the excess
-//! is added to the queuing delay:
+//! samples is taken every 5 s. Where it falls faster than 200 ms in 5 s (40 000 ppm, which no real clock does), the
+//! excess is added to the queuing delay:
 //!
 //! ```text
 //!   drift += (mean now − mean before − drift) / 8
@@ -30,9 +30,9 @@
 //!
 //! Source: libutp 2b364cb, `utp_internal.cpp` (read for facts). RFC 6817 §A.2 names the problem and leaves the cure open.
 //!
-//! Known bad cases of libutp's. It does not help against a far clock that runs slow under a queue that never empties: delays
-//! fall, the base follows, and the queue grows by what the clock loses (12 ms a minute at 200 ppm) until it empties once. A
-//! reverse queue that drains slowly looks like a drift, and all of it is added to the base.
+//! Known bad cases of libutp's. It does not help against a peer's clock that runs slow under a queue that never
+//! empties. Delays fall, the base follows, and the queue grows by the clock's loss (12 ms a minute at 200 ppm) until it
+//! empties once. A reverse queue that drains slowly looks like a drift, and all of it is added to the base.
 
 use crate::base_delay::{difference, BaseDelay};
 use crate::event::Ack;
@@ -119,7 +119,7 @@ impl DriftPenalty {
         self.slot_ends = now + SLOT;
     }
 
-    /// What is to be added to the queuing delay, µs.
+    /// The correction to add to the queuing delay, µs.
     pub fn us(&self) -> u32 {
         (-self.drift_us.max(-i32::MAX)).saturating_sub(TOLERATED_US).max(0) as u32 / PENALTY_DIVISOR as u32
     }
@@ -129,7 +129,7 @@ impl DriftPenalty {
 mod tests {
     use super::*;
 
-    /// Queuing delays, µs, seen by a flow on an empty path whose far clock runs `ppm` fast, once a second.
+    /// Queuing delays, µs, once a second, of a flow alone on its path whose peer's clock runs `ppm` fast.
     fn errors(ppm: i64, seconds: u64, corrected: bool) -> Vec<i32> {
         let mut base = BaseDelay::new(10);
         let mut skew = ClockSkew::new(BaseDelay::new(10));

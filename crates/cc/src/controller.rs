@@ -1,4 +1,4 @@
-//! What a controller is: events in, a directive out.
+//! The interface of a controller: events in, a directive out.
 
 use crate::event::{Ack, Delivered, Idle, Loss, Sent, SpuriousLoss, Timeout};
 use afteryou_base::units::{Span, Time};
@@ -21,7 +21,7 @@ use core::fmt::Debug;
 /// - For one ack the order is: spurious losses, deliveries, the ack, losses.
 /// - It calls [`on_wake`](Controller::on_wake) once `wake_at` has passed; late is allowed, never is not.
 pub trait Controller: Debug + Send {
-    /// What this controller needs beyond acks and losses. It never changes.
+    /// The needs of this controller beyond acks and losses. It never changes.
     fn needs(&self) -> Needs {
         Needs::NONE
     }
@@ -53,14 +53,14 @@ pub trait Controller: Debug + Send {
     /// [`Directive::wake_at`] has passed.
     fn on_wake(&mut self, _now: Time) {}
 
-    /// What the transport shall do until the next event.
+    /// Instructions for the transport until the next event.
     fn directive(&self) -> Directive;
 
     /// The state in named quantities, for figures, logs and the live view.
     fn snapshot(&self) -> Snapshot;
 }
 
-/// What a new controller is given beside its parameters.
+/// Inputs of a new controller beside its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
     /// Largest payload of a packet, bytes.
@@ -78,7 +78,7 @@ impl Setup {
     }
 }
 
-/// What a controller needs from its transport beyond acks, losses and timers. A transport that cannot provide it says so in its
+/// Needs of a controller beyond acks, losses and timers. A transport that cannot provide it says so in its
 /// documentation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
@@ -98,7 +98,7 @@ impl Needs {
     }
 }
 
-/// What the transport shall do until the next event.
+/// Instructions for the transport until the next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Directive {
     /// The window: how many bytes may be in flight.
@@ -176,8 +176,8 @@ pub struct Snapshot {
     pub cwnd: u64,
     /// Slow-start threshold, bytes.
     pub ssthresh: Option<u64>,
-    /// Delay of the empty path as the controller believes it. For one-way delays the unknown clock offset is
-    /// in it, so only a controller fed with round-trip times reports it.
+    /// The controller's estimate of the base delay. For one-way delays the unknown clock offset is in it, so only a
+    /// controller fed with round-trip times reports it.
     pub base_delay: Option<Span>,
     /// Delay that queues add now.
     pub queuing_delay: Option<Span>,

@@ -48,8 +48,8 @@
 //!
 //! # Source
 //! RFC 9438 (August 2023), sections at each rule. Where it is silent: growth of one ack is scaled by the bytes it
-//! acknowledges, as deployed stacks do; W_est only raises the window; FlightSize counts at most as the window; a
-//! timeout inside recovery leaves ssthresh alone; a new packet size begins a new epoch; a path dead for several
+//! acknowledges, as deployed stacks do. W_est only raises the window, and FlightSize counts at most as the window. A
+//! timeout inside recovery leaves ssthresh alone. A new packet size begins a new epoch. A path dead for several
 //! timeouts leaves the floor (RFC 9002 §7.6.2).
 //!
 //! # Not implemented
@@ -72,7 +72,7 @@ use afteryou_base::units::{Span, Time};
 #[cfg(feature = "alloc")]
 use afteryou_base::About;
 
-/// The window may not be told to grow beyond this many times itself in a round trip (§4.2).
+/// The window's growth in a round trip is limited to this many times itself (§4.2).
 const TARGET_CLAMP: f64 = 1.5;
 /// Floor after a mark, packets (§4.6).
 const ECE_FLOOR_PACKETS: f64 = 1.0;
@@ -119,11 +119,11 @@ struct Epoch {
     t: Span,
     /// Until when `t` is counted.
     counted_to: Time,
-    /// What a Reno with the same average window would have, bytes.
+    /// The window of a Reno flow with the same average window, bytes.
     w_est: f64,
 }
 
-/// What the cubic function is made of; windows in bytes.
+/// Parameters of the cubic function; windows in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Curve {
     /// None if there was no loss to remember: the next epoch takes its first window.

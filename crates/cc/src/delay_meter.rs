@@ -38,7 +38,7 @@ pub fn kept(settings: &Settings<'_>) -> Kept {
 #[derive(Clone, Debug)]
 pub struct DelayMeter {
     signal: DelaySignal,
-    /// What is done about clocks that do not run alike: at most one of these two.
+    /// The correction for clocks of different rates: at most one of these two.
     skew: Option<ClockSkew>,
     drift: Option<(ClockDrift, Minutes)>,
     route: Option<RouteChange>,

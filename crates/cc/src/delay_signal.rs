@@ -1,6 +1,6 @@
 //! Which of an ack's delays a controller steers by.
 //!
-//! Round-trip and one-way delays must never share a history: one-way delays carry the unknown offset of two clocks, so
+//! Round-trip and one-way delays must never share a history. One-way delays carry the unknown offset of two clocks, so
 //! beside a single round-trip time they look like a huge queue, or like none. The rule for "one-way":
 //!
 //! ```text
@@ -9,9 +9,10 @@
 //!
 //! After that an ack without a one-way sample adds nothing.
 //!
-//! Over TCP the one-way sample may be older than its ack: the ack of several paced packets echoes the first one's timestamp,
-//! which waited for the last one, and that of a packet out of order echoes the last one in order (RFC 7323 §4.3). The age of the
-//! echo less the newest packet's round-trip time is that waiting, whatever clocks and the reverse path do, and is taken off.
+//! Over TCP the one-way sample may be older than its ack. The ack of several paced packets echoes the first one's
+//! timestamp, which waited for the last one. The ack of a packet out of order echoes the last one in order (RFC 7323
+//! §4.3). The age of the echo less the newest packet's round-trip time is that waiting, whatever clocks and the reverse
+//! path do, and is taken off.
 //!
 //! Source: RFC 6817 §2.3 and draft-irtf-iccrg-ledbat-plus-plus-01 §4.5 name the signals; neither says what to do where
 //! one-way samples are missing, so the fallback is ours.
@@ -39,8 +40,8 @@ impl DelaySignal {
         }
     }
 
-    /// The ack's sample, if it has the one wanted; `one_way_us` is its one-way delay, corrected or not. The flag says that
-    /// the samples so far were of another kind and must be forgotten.
+    /// Returns the ack's sample of the kind in use, if it has one; `one_way_us` is its one-way delay, corrected or not.
+    /// The flag says that the samples so far were of another kind and must be forgotten.
     pub fn sample(&mut self, ack: &Ack, one_way_us: Option<u32>) -> (Option<u32>, bool) {
         let forget = *self == DelaySignal::OneWayAwaited && one_way_us.is_some();
         if forget {

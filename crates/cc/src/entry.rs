@@ -15,7 +15,8 @@ pub enum Class {
     Background,
 }
 
-/// A controller in the list. What every list has of its entries is in `about`, and read as if it were the entry's own.
+/// A controller in the list. The common part of every list's entries is in `about`, and is read as if it were the
+/// entry's own.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Name, parameters and source.

@@ -1,4 +1,4 @@
-//! What a controller is told: one plain struct for each thing that can happen on a path.
+//! Events of a controller: one plain struct for each thing that can happen on a path.
 //!
 //! All sizes are payload bytes. Packet numbers count transmissions (a retransmission gets a new one), so
 //! that "sent later" and "has a larger packet number" mean the same.
@@ -25,7 +25,7 @@ pub struct Sent {
     pub totals: Totals,
 }
 
-/// What a sender has counted when a packet leaves (draft-cheng-iccrg-delivery-rate-estimation-02 §3.2).
+/// The sender's counters when a packet leaves (draft-cheng-iccrg-delivery-rate-estimation-02 §3.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Totals {
     /// Bytes delivered so far on this connection (P.delivered).
@@ -111,8 +111,8 @@ pub struct Ack {
     pub newly_acked: u64,
     /// Bytes that it reports by SACK for the first time.
     pub newly_sacked: u64,
-    /// Bytes sent and not yet acknowledged in order, before this ack: the FlightSize of RFC 5681 §2. What SACK has
-    /// reported and what is lost counts until the cumulative ack passes it.
+    /// Bytes sent and not yet acknowledged in order, before this ack: the FlightSize of RFC 5681 §2. Packets that SACK
+    /// has reported and lost packets count until the cumulative ack passes them.
     pub flightsize: u64,
     /// Bytes believed to be in the network before this ack (lost ones excluded): the pipe of RFC 6675.
     pub in_flight: u64,
@@ -169,8 +169,9 @@ pub struct Loss {
     pub sent: Sent,
     /// FlightSize as in [`Ack::flightsize`], when it was found.
     pub flightsize: u64,
-    /// The queue that the packet met: round-trip time of the newest packet that arrived in order, which is the one ahead of the
-    /// gap, less the connection's smallest round-trip time. None without such samples.
+    /// The queue that the packet met: the round-trip time of the newest packet that arrived in order, less the
+    /// connection's smallest round-trip time. The newest such packet is the one ahead of the gap. None without such
+    /// samples.
     pub queuing_delay: Option<Span>,
     /// The path was dead for several timeouts (RFC 9002 §7.6); transports without the notion say `false`.
     pub persistent: bool,
@@ -183,8 +184,8 @@ pub struct SpuriousLoss {
     pub now: Time,
     /// The transmission that had been reported lost.
     pub sent: Sent,
-    /// With this packet every one that was reported lost in this recovery has arrived, and the recovery is still under way: the
-    /// reduction was for nothing.
+    /// With this packet, every packet that was reported lost in this recovery has arrived, and the recovery is still
+    /// under way: the reduction was spurious.
     pub undo: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Bytes with 16 fractional bits: the arithmetic of the LEDBAT family.
 //!
-//! Integers give the same bits on every machine, and a kernel without floating point can run the same rule
-//! line by line, so only what `u64` offers is used: no 128-bit product, no signed division.
+//! Integers give the same bits on every machine, and a kernel without floating point can run the same rule line by
+//! line. So the code uses `u64` operations only: no 128-bit product, no signed division.
 
 /// A window or an increment in bytes with 16 fractional bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,9 +54,9 @@ pub fn to_16(ratio: f64) -> u64 {
 
 /// `a × b / c`, rounded down, in `u64` only.
 ///
-/// Exact while the product fits. Otherwise the larger factor and `c` both lose the bits that are too many; with
-/// windows, packets and microseconds (`c` ≥ 2^30 whenever that happens) the relative error stays below 2^-12.
-/// `c = 0` gives the largest value.
+/// Exact while the product fits. Otherwise the larger factor and `c` both lose the excess bits. With windows, packets
+/// and microseconds (`c` ≥ 2^30 whenever that happens) the relative error stays below 2^-12. `c = 0` gives the largest
+/// value.
 pub fn mul_div(a: u64, b: u64, c: u64) -> u64 {
     if c == 0 {
         return u64::MAX;

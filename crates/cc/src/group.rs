@@ -16,23 +16,23 @@
 //! - **The level makes shares equal.** A member above the level may not replace its acknowledged bytes, which leaves room
 //!   for members below it. Shares become equal within a few round trips, whatever they were before.
 //! - **The room keeps the sum within W.** The levels are rounded up so that no fraction of a packet stays unused.
-//! - **An application-limited member lends its share.** A member wants more unless its transport reports that the application
-//!   limits it, or it has had nothing in flight for two round trips. Its bytes in flight are taken off W first; the others
-//!   share the rest.
+//! - **An application-limited member lends its share.** A member has demand unless its transport reports that the
+//!   application limits it, or it has had nothing in flight for two round trips. Its bytes in flight are taken off W
+//!   first; the others share the rest.
 //! - **Newcomers prove themselves.** Anybody can begin handshakes with a host that serves, and never answer. A hundred such
 //!   members would take the window from the one that transfers data. So a member that never had an ack has one packet beside
 //!   members that had one. That packet is not taken off their level and room; the bytes beyond it are. A real newcomer counts
 //!   a round trip later. While no member has had an ack, all are alike.
-//! - **The floor is one packet.** A transport learns of room from acks only: a member without a packet in flight would never
-//!   learn that there is room again. So each may have one although the others have filled W. The bytes in flight exceed
-//!   the window that they were sent under by at most one packet per member. Where not even one packet for each fits into
-//!   W, windows below one packet keep the *rate* of all together at W per round trip.
+//! - **The floor is one packet.** A transport learns of room from acks only. A member without a packet in flight would
+//!   never learn that there is room again. So each may have one although the others have filled W. The bytes in flight
+//!   exceed the window that they were sent under by at most one packet per member. Where not even one packet for each
+//!   fits into W, windows below one packet keep the *rate* of all together at W per round trip.
 //!
 //! A group of one is its inner controller, number for number but for packet numbers. `group/events.rs` has the translation of
 //! the members' events.
 //!
 //! A member that leaves is forgotten at once with its bytes in flight. A closed connection that its owner keeps reports
-//! nothing more: after a second and four round trips of silence none of its packets can be in the network.
+//! nothing more. After a second and four round trips of silence none of its packets can be in the network.
 //!
 //! # Constants
 //! | name | value | why |
@@ -42,19 +42,20 @@
 //! | newcomer's idle threshold | 1 s | RFC 6298 §2.1: the timeout of a sender without a sample |
 //!
 //! # Source
-//! The idea of one window for all connections of a host pair is RFC 3124 (Congestion Manager, §2), the equal shares with
-//! lending are RFC 8699 (§5.2, priorities all 1, the whole rate by the window of one), the state that newcomers inherit is
-//! RFC 9040 (§4). The arithmetic is ours: RFC 3124 hands out grants and RFC 8699 couples one controller per flow.
+//! One window for all connections of a host pair is the idea of RFC 3124 (Congestion Manager, §2). Equal shares with
+//! lending are RFC 8699 (§5.2, priorities all 1, the whole rate by the window of one). The state that newcomers inherit
+//! is RFC 9040 (§4). The arithmetic is ours: RFC 3124 hands out grants and RFC 8699 couples one controller per flow.
 //!
 //! # Not implemented
 //! Priorities. Sharing across paths: losses and delays of two bottlenecks would be mixed up.
 //!
 //! # Known bad cases
 //! One-way delays of members whose clocks differ (two programs on one host, each with an epoch of its own) look like
-//! queue: take a controller that measures round trips. A member that is limited by something its transport does not
+//! queue. Take a controller that measures round trips. A member that is limited by something its transport does not
 //! report keeps its share unused while it has anything in flight. Where the window is smaller than a packet for each
-//! member, part of the link stays unused: each packet waits alone for an ack that is delayed, and spacings lag behind a window
-//! that grows. Sixteen LEDBAT++ on 1 Mbit/s use three quarters of it (their queue is 71 ms, without a group it is 307 ms).
+//! member, part of the link stays unused. Each packet waits alone for an ack that is delayed, and spacings lag behind a
+//! window that grows. Sixteen LEDBAT++ on 1 Mbit/s use three quarters of it (their queue is 71 ms, without a group it
+//! is 307 ms).
 
 use crate::controller::{Controller, Directive, Needs, Pacing, Snapshot};
 use crate::fixed::mul_div;
@@ -101,11 +102,11 @@ pub struct Group {
     sums: Sums,
     /// Over those that had an ack.
     proven: Sums,
-    /// What newcomers have in flight beyond a packet of each.
+    /// The bytes that newcomers have in flight beyond a packet of each.
     excess: u64,
     smoothed_rtt: Span,
     round_began: Option<Time>,
-    /// When anybody last sent something or heard an ack.
+    /// The last time any member sent something or received an ack.
     last_activity: Option<Time>,
     /// The only one with losses since the latest reduction.
     reduced_by: Option<MemberId>,
@@ -113,7 +114,7 @@ pub struct Group {
     timed_out: Option<(Time, MemberId)>,
     /// Timeouts reported since an ack made progress.
     timeouts: u32,
-    /// What the job had delivered when its packets left, if the inner controller needs that.
+    /// The job's delivered bytes when its packets left, if the inner controller needs that.
     log: Option<Log>,
     /// Bytes of the deliveries reported since the latest ack.
     delivered_since_ack: u64,
@@ -253,7 +254,7 @@ impl Group {
         self.others(state).members > 0 && self.level(state) < u64::from(state.mss)
     }
 
-    /// Once a round trip: wants lapse, and a member that has been silent for long has nothing in the network.
+    /// Once a round trip, demands expire, and a member that has been silent for long has nothing in the network.
     fn forget_the_silent(&mut self, now: Time) {
         let silence = SILENCE + self.smoothed_rtt * SILENT_ROUNDS;
         let even_share = (self.inner.directive().cwnd / self.counted().members.max(1)).max(1);

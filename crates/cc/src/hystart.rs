@@ -1,9 +1,9 @@
 //! HyStart++: leave slow start when the round-trip time begins to rise, before a whole window is lost.
 //!
 //! # Model
-//! Slow start doubles the window until the queue overflows, and then loses about as much as it has in flight. A
-//! queue shows first in the delay: when the smallest round-trip time of a round exceeds that of the round before by
-//! an eighth, the path is probably full. Probably is not surely, so growth first only slows down (conservative slow
+//! Slow start doubles the window until the queue overflows, and then loses about as much as it has in flight. A queue
+//! shows first in the delay. When the smallest round-trip time of a round exceeds that of the round before by an
+//! eighth, the path is probably full. Probably is not surely, so growth first only slows down (conservative slow
 //! start); if the delay falls again, it was noise.
 //!
 //! ```text
@@ -57,7 +57,7 @@ pub const CSS_GROWTH_DIVISOR: f64 = 4.0;
 /// Rounds of conservative slow start (§4.3).
 pub const CSS_ROUNDS: u32 = 5;
 
-/// What slow start is to do with an ack.
+/// The action of slow start on an ack.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Advice {
     /// Add the acknowledged bytes, divided by this.

@@ -129,7 +129,7 @@ pub struct Ledbat {
     eighths: Option<Eighths>,
 }
 
-/// What Apple's first LEDBAT does above the target: an eighth of the window, once per round trip.
+/// The decrease of Apple's first LEDBAT above the target: an eighth of the window, once per round trip.
 #[derive(Clone, Copy, Debug, Default)]
 struct Eighths(LossGate);
 

@@ -14,9 +14,9 @@
 //! From time to time it drops to 2 packets for two round trips and climbs back. The queue empties, and everybody can
 //! measure the base delay anew. Nine tenths of the time it works.
 //!
-//! The rule is per round trip. Here each ack applies its share, `delta · acked / W`, with `W` frozen at the start of the
-//! round so that the shares add up to the rule. They never add up to more. A round counts W bytes at most, however many one
-//! ack covers, and after a loss the half window counts what was left of the rule.
+//! The rule is per round trip. Here each ack applies its share, `delta · acked / W`, with `W` frozen at the start of
+//! the round so that the shares add up to the rule. They never add up to more. A round counts W bytes at most, however
+//! many one ack covers. After a loss the half window counts the remainder of the rule.
 //!
 //! # States
 //! ```text
@@ -45,9 +45,9 @@
 //! | restart | off | ours, see [`crate::restart`]; the draft has nothing of the kind |
 //!
 //! # Source
-//! draft-irtf-iccrg-ledbat-plus-plus-01; the rule itself, with the sections, is in [`crate::ledbat_core::ledbatpp`]. Where the
-//! draft is silent: the freeze lasts two *smoothed* round trips as of its entry; a loss in the ramp ends the slowdown; the climb after a timeout is followed by the
-//! same two-round-trip wait as the initial slow start.
+//! draft-irtf-iccrg-ledbat-plus-plus-01; the rule itself, with the sections, is in [`crate::ledbat_core::ledbatpp`].
+//! Where the draft is silent: the freeze lasts two *smoothed* round trips as of its entry. A loss in the ramp ends the
+//! slowdown. The climb after a timeout is followed by the same two-round-trip wait as the initial slow start.
 //!
 //! # Not implemented
 //! Proxies that break the delay measurement (§5) are not noticed.

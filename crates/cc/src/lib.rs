@@ -1,8 +1,8 @@
 //! Congestion controllers, written once.
 //!
 //! A controller is a small pure rule: what just happened on the path → how much may be in flight. The same object
-//! serves a real socket, a simulator and a test, because it knows nothing of them: time is an argument, and there
-//! is no clock, no thread, no allocation and no random source in here.
+//! serves a real socket, a simulator and a test, because it knows nothing of them. Time is an argument, and there is no
+//! clock, no thread, no allocation and no random source in here.
 //!
 //! ```
 //! use afteryou_cc::{list, Ack, Setup, Span, Time};
@@ -22,7 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [`Controller`] is the interface; [`event`] holds what a controller is told.
+//! - [`Controller`] is the interface; [`event`] has its inputs.
 //! - One file per algorithm: [`ledbatpp`], [`ledbat`], [`fledbat`], [`libutp`], [`libutp_mod`], [`tcp_lp`], [`nice`],
 //!   [`vegas`], [`cubic`], [`newreno`].
 //! - Orthogonal parts are files of their own and shared: [`delay_meter`] puts together [`delay_signal`], [`base_delay`],

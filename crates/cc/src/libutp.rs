@@ -216,7 +216,7 @@ impl Libutp {
         self.stalled_since = (cwnd < self.mss).then(|| self.stalled_since.unwrap_or(now));
     }
 
-    /// What libutp's retransmission timer leaves: one packet, in slow start.
+    /// The state after libutp's retransmission timer: one packet, in slow start.
     fn reset(&mut self, now: Time, cwnd: u64) {
         self.in_slow_start = true;
         self.stalled_since = None;

@@ -1,7 +1,7 @@
 //! One reduction per round trip: losses of packets that left before the latest reduction say nothing new.
 //!
-//! The gate compares send times (RFC 9002 §7.3.1 uses the same test), not a timer: a timer of one round trip would
-//! let the second half of a large burst of losses count again when the round trip just grew.
+//! The gate compares send times (RFC 9002 §7.3.1 uses the same test) rather than running a timer. A timer of one round
+//! trip would let the second half of a large burst of losses count again when the round trip just grew.
 
 use afteryou_base::units::Time;
 

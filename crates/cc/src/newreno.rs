@@ -132,7 +132,7 @@ impl NewReno {
         self.recovering && self.gate.is_before_reduction(ack.sent_at)
     }
 
-    /// What an ack adds in slow start or congestion avoidance.
+    /// The window's growth on an ack in slow start or congestion avoidance.
     pub(crate) fn grow(&mut self, ack: &Ack) {
         let mut acked = ack.delivered() as f64;
         if self.window.in_slow_start() {
@@ -143,7 +143,7 @@ impl NewReno {
         }
     }
 
-    /// A delay-based rule on top wants `cwnd` bytes, and no slow start beyond.
+    /// A delay-based rule on top requests `cwnd` bytes, and no slow start beyond.
     pub(crate) fn shrink_to(&mut self, cwnd: f64) {
         self.window.cwnd = cwnd;
         self.window.ssthresh = self.window.ssthresh.min(cwnd);

@@ -38,9 +38,9 @@
 //! Nothing known.
 //!
 //! # Known bad cases
-//! It comes back late. At its floor the next two packets leave after 96 of the round trips that the queue made long: 14 s at
-//! 150 ms, whatever happens meanwhile. A path whose round-trip times are noisy without any queue (Wi-Fi) keeps it low: the
-//! noise is its range. A buffer that is always full before it starts hides the base delay from it.
+//! It comes back late. At its floor the next two packets leave after 96 of the round trips that the queue lengthened:
+//! 14 s at 150 ms, whatever happens meanwhile. A path whose round-trip times are noisy without any queue (Wi-Fi) keeps
+//! it low: the noise is its range. A buffer that is always full before it starts hides the base delay from it.
 
 use crate::ack_habit::AckHabit;
 use crate::base_delay::{difference, BaseDelay, MAX_BINS};

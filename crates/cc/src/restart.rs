@@ -1,8 +1,8 @@
 //! The restart rule (ours): a flow that yielded down to its floor comes back quickly once the others have left.
 //!
-//! Multiplicative decrease drives a yielding LEDBAT++ to its floor, and the next slowdown notes that floor as
-//! ssthresh. From then on the draft's flow grows by GAIN packets per round trip, however empty the path is: 9.5 s to
-//! 90 % of 20 Mbit/s at 40 ms, and 15 % after 5 s at 100 ms. The rule sees the path empty and starts again as a new
+//! Multiplicative decrease drives a yielding LEDBAT++ to its floor, and the next slowdown notes that floor as ssthresh.
+//! From then on the draft's flow grows by GAIN packets per round trip, even on an idle path. It takes 9.5 s to 90 % of
+//! 20 Mbit/s at 40 ms, and reaches 15 % after 5 s at 100 ms. The rule sees the path empty and starts again as a new
 //! connection would, by slow start with the delay exit:
 //!
 //! ```text
@@ -13,15 +13,15 @@
 //!    └──the window has grown past 4 floors by itself──┘
 //! ```
 //!
-//! A window that has grown past four times its floor in congestion avoidance has recovered by itself: whatever drove it
-//! down is over, and a quiet path long after that says nothing about it. Only a count that began below may still end, a
-//! few rounds later: on long paths, where GAIN is 1, five rounds are enough to get there.
+//! A window that has grown past four times its floor in congestion avoidance has recovered by itself. The cause of its
+//! fall is over, and a quiet path long after that is no evidence about it. Only a count that began below may still end,
+//! a few rounds later. On long paths, where GAIN is 1, five rounds are enough to get there.
 //!
-//! The quiet rounds and the slow start after them are a slowdown in all but name: the window was at its floor, the queue
-//! empty, the base delay there to be seen. So the next real one comes after nine times that long, not at once.
+//! The quiet rounds and the slow start after them are a slowdown in all but name: the window was at its floor, the
+//! queue empty, the base delay visible. So the next real one comes after nine times that long, not at once.
 //!
 //! A round counts only if *every* filtered sample in it was below the threshold, and the rounds must span at least
-//! [`MIN_QUIET`]: on short paths four round trips are over within a few milliseconds, less than the gap a foreground
+//! [`MIN_QUIET`]. On short paths four round trips are over within a few milliseconds, less than the gap a foreground
 //! flow leaves between two bursts. Windows that losses drove down do not arm the rule, since there slow start would
 //! only meet the same short buffer again.
 //!

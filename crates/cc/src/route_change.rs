@@ -1,18 +1,18 @@
 //! A longer route (ours, off by default): a delay that has risen and does not move is believed sooner than the history
 //! would.
 //!
-//! After a change to a longer route the base delay is wrong for as long as the history lasts, ten minutes: the sender
-//! takes the difference for a queue, and if it is more than the target, it sits at its floor for no reason. RFC 6817
-//! accepts that. Queues that others keep move all the time; the length of a route does not. So:
+//! After a change to a longer route the base delay is wrong for as long as the history lasts, ten minutes. The sender
+//! takes the difference for a queue; if it is more than the target, the sender sits at its floor for no reason. RFC
+//! 6817 accepts that. Queues that others keep move all the time; the length of a route does not. So:
 //!
 //! ```text
 //!   the window has stood at its floor for 10 s, and all samples of that time lie within 2 ms
 //!       ──▶ the smallest of them becomes the base
 //! ```
 //!
-//! Source: none; our own option. Known bad case: a queue that stands still is taken for a route: a buffer kept full by
-//! constant traffic, or another LEDBAT at its target, over which this flow then puts a target of its own, as a latecomer
-//! does.
+//! Source: none; our own option. Known bad case: a standing queue is taken for a route. Such a queue is a buffer kept
+//! full by constant traffic, or another LEDBAT at its target. This flow then puts a target of its own on top, as a
+//! latecomer does.
 
 use crate::base_delay::difference;
 use afteryou_base::param::Param;

@@ -1,8 +1,9 @@
 //! A controller driven by a script: events in, states out.
 //!
-//! A test of one rule, a table of a paper or another implementation's check vector needs no path: a list of events with times
-//! is enough. The [`Driver`] passes them on in their order and returns the state after each. It also keeps the transport's
-//! promise about time: before an event it makes every wake-up that is due, at the very time that the controller asked for.
+//! A test of one rule, a table of a paper or another implementation's check vector needs no path: a list of timed
+//! events is enough. The [`Driver`] passes them on in their order and returns the state after each. It also keeps the
+//! transport's promise about time. Before an event it makes every wake-up that is due, at the very time that the
+//! controller asked for.
 //!
 //! ```
 //! use afteryou_cc::script::{Driver, Event};
@@ -31,7 +32,7 @@ use crate::event::{Ack, Delivered, Idle, Loss, Sent, SpuriousLoss, Timeout};
 use afteryou_base::Time;
 use core::fmt;
 
-/// Wake-ups before one event, at most. A rule that is due again at once, for ever, must not hold up the script.
+/// Wake-ups before one event, at most. A rule that is due again at once, indefinitely, must not hold up the script.
 const MOST_WAKE_UPS: u32 = 100_000;
 
 /// One line of a script.
@@ -84,7 +85,7 @@ impl Event {
 pub struct State {
     /// Time of the event.
     pub now: Time,
-    /// What the transport shall do until the next one.
+    /// Instructions for the transport until the next one.
     pub directive: Directive,
     /// The state in named quantities.
     pub snapshot: Snapshot,

@@ -3,8 +3,8 @@
 //! NewReno and CUBIC differ in what they do above ssthresh; below it they are the same, and that part is here.
 //! Windows are bytes with a fraction, since CUBIC's share of one ack is less than a byte at large windows.
 //!
-//! Source: RFC 5681 §3.1, RFC 6928 §2, RFC 9406 §4.2. Growth counts bytes, not acks, and one ack may add any number
-//! of packets: the limits of RFC 5681 (one packet) and RFC 3465 (two) tame bursts, and our transports pace.
+//! Source: RFC 5681 §3.1, RFC 6928 §2, RFC 9406 §4.2. Growth counts bytes, not acks, and one ack may add any number of
+//! packets. The limits of RFC 5681 (one packet) and RFC 3465 (two) tame bursts, and our transports pace.
 
 use crate::event::Ack;
 use crate::hystart::linux::LinuxHyStart;
@@ -34,7 +34,7 @@ pub const fn rfc5681_initial_window(smss: u32) -> u64 {
     packets * smss as u64
 }
 
-/// What ends slow start before a loss does.
+/// The condition that ends slow start before a loss does.
 #[derive(Clone, Copy, Debug)]
 pub enum EarlyExit {
     /// HyStart++: for the initial slow start, and anew after idle (RFC 9406 §4.3).
@@ -56,7 +56,7 @@ impl EarlyExit {
         }
     }
 
-    /// What is left of it once slow start is over.
+    /// Its remains once slow start is over.
     fn after_slow_start(self) -> Option<EarlyExit> {
         matches!(self, EarlyExit::Linux(_)).then_some(self)
     }

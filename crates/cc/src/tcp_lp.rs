@@ -35,12 +35,12 @@
 //! then spans as much as the delay itself. It has no such gate: a second ECI may follow with the next ack. Linux doubles
 //! the absolute delay, in which the clocks' offset is; here half the smallest round-trip time stands for the path's part.
 //!
-//! Four things are ours. The paper's flow has a range from its first loss on, Linux' from its first sample on; here it is used,
-//! too, once something else (a receive window, the application) has kept the window from growing for three round trips, since
-//! such a flow may never see a loss. The other three keep it from lying at one packet for minutes on lossy or short paths.
-//! Delays that may have a receiver's waiting in them may lower the smoothed delay and not raise it, nor are they an occasion to
-//! react (see [`crate::ack_habit`]). A newest delay below the threshold is none either. With few packets in a round trip the
-//! smoothed delay remembers a queue that has long gone. And a queue below `noise` is nobody's.
+//! Four things are ours. The paper's flow has a range from its first loss on, Linux' from its first sample on. Here it
+//! is also used once something else (a receive window, the application) has kept the window from growing for three
+//! round trips: such a flow may never see a loss. The other three keep it from lying at one packet for minutes on lossy
+//! or short paths. Delays that may include a receiver's waiting may lower the smoothed delay and not raise it. They are
+//! no occasion to react (see [`crate::ack_habit`]). A newest delay below the threshold is none either. With few packets
+//! in a round trip the smoothed delay remembers a queue that has long gone. And a queue below `noise` is nobody's.
 //!
 //! # Not implemented
 //! The estimate of the far clock's unit: the signal comes in µs. Its skew is corrected, see [`crate::clock_drift`].

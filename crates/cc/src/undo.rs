@@ -1,7 +1,7 @@
 //! The state before a reduction, for as long as the losses behind it may turn out to be none.
 //!
-//! A transport finds out within the recovery: the acks of what was in flight come one round trip after the loss was found, those of
-//! the first retransmissions with them. Later the state belongs to a path of long ago.
+//! A transport finds out within the recovery: the acks of the packets in flight come one round trip after the loss was
+//! found. Those of the first retransmissions come with them. Later the state belongs to a path of long ago.
 //!
 //! Source: RFC 9438 §4.9.2 keeps the state of the latest reduction; RFC 4015 restores it. A mark is no loss and is not
 //! taken back (RFC 3168 §6.1.2).
@@ -31,7 +31,7 @@ impl<S> Undo<S> {
         *self = Undo { before: Some(before), rounds: 0 };
     }
 
-    /// The state of before is no longer wanted.
+    /// The saved state is obsolete.
     pub fn forget(&mut self) {
         self.before = None;
     }

@@ -1,9 +1,9 @@
 //! Whether a sender uses its window, judged over round trips.
 //!
-//! A sender whose application gives it less than the window allows is application-limited: its acks must not widen a window
-//! that nothing has tried. The flight that an ack meets does not show this. An ack of a batch meets a flight that the acks
-//! before it have taken from and that nothing could refill, and at the end of a chunk of data every ack does. So the most that
-//! was in flight counts, in this round trip or the one before.
+//! A sender whose application gives it less than the window allows is application-limited: its acks must not widen a
+//! window that nothing has tried. The flight that an ack meets does not show this. An ack of a batch meets a flight
+//! that the acks before it have taken from and that nothing could refill. At the end of a chunk of data every ack does.
+//! So the most that was in flight counts, in this round trip or the one before.
 //!
 //! Source: RFC 6817 §2.4.2 and §2.5, which limit the window "based on flightsize in the previous RTT"; Linux'
 //! `tcp_cwnd_validate` keeps the most of a round trip for the same reason.

@@ -1,4 +1,4 @@
-//! What can be said of a scenario without running it: every closed form that applies to it, by name.
+//! Statements about a scenario without running it: every closed form that applies to it, by name.
 //!
 //! Flows of one rule, one round trip and one packet size are a group. The closed forms take a group to be alone on the link; a
 //! note says so where it is not.
@@ -20,9 +20,9 @@ use groups::Group;
 /// A number that follows from a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantity {
-    /// What it is about: "link", or flows of one kind as "fledbat × 2, 50 ms".
+    /// Its subject: "link", or flows of one kind as "fledbat × 2, 50 ms".
     pub of: String,
-    /// What it is, in a few words.
+    /// The quantity, in a few words.
     pub what: &'static str,
     /// Its value.
     pub value: f64,
@@ -32,7 +32,7 @@ pub struct Quantity {
     pub formula: &'static str,
 }
 
-/// What can be said of a scenario without running it.
+/// Statements about a scenario without running it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Analysis {
     /// Numbers, in the order in which they should be read.

@@ -1,13 +1,13 @@
 //! The statements of Carofiglio 2013 that equations alone decide, as functions from parameters to numbers.
 //!
 //! # Model
-//! Each function integrates the paper's equations, eq. 3-4 or eq. 8-9 ([`Options::PAPERS`], or with the queue inside the round
-//! trip), from a start, and measures the [orbit](crate::orbit). What the [closed forms](crate::closed) say of the same
-//! parameters stands beside it, so that a reader compares two independent computations.
+//! Each function integrates the paper's equations, eq. 3-4 or eq. 8-9 ([`Options::PAPERS`], or with the queue inside
+//! the round trip), from a start, and measures the [orbit](crate::orbit). The [closed forms](crate::closed) for the
+//! same parameters stand beside it, so a reader compares two independent computations.
 //!
 //! # Constants
-//! Windows may shrink to a thousandth of a packet: the paper's equations have no floor. Steps are the network's own, a tenth of
-//! a round trip or less, and 1 ms where a period is measured, 0.1 ms where a derivative is.
+//! Windows may shrink to a thousandth of a packet: the paper's equations have no floor. Steps are the network's own, a
+//! tenth of a round trip or less. They are 1 ms where a period is measured, and 0.1 ms where a derivative is.
 //!
 //! # Source
 //! Carofiglio, Muscariello, Rossi, Testa and Valenti, "Rethinking the low extra delay background transport (LEDBAT) protocol",
@@ -182,8 +182,8 @@ pub struct Swing {
     pub difference_rate: f64,
 }
 
-/// Prop. 5.5 and 5.7: disturbs the equilibrium by `off` (a part of the windows), once all flows alike and once the first against
-/// the last, and measures. None for a single flow, or where nothing oscillates.
+/// Prop. 5.5 and 5.7: disturbs the equilibrium by `off` (a part of the windows), once all flows alike and once the
+/// first against the last. Then it measures. None for a single flow, or where nothing oscillates.
 pub fn swing(closed: &fledbat::Closed, off: f64) -> Option<Swing> {
     let (settled, flows) = (closed.equilibrium(), closed.at.flows);
     let network = closed.network(Options::PAPERS);

@@ -1,9 +1,10 @@
 //! Measures of a curve: period, swing, envelope, derivative.
 //!
 //! # Model
-//! A curve has values at equal steps. It passes a level where a straight line between two values does. A peak lies at the top
-//! of the parabola through the highest value of a swing and its neighbours, so that its height is exact to the third order of
-//! the step. Rates are slopes of straight lines through logarithms, by least squares: `ln |value| = c − rate·t`.
+//! A curve has values at equal steps. It passes a level where a straight line between two values does. A peak lies at
+//! the top of the parabola through the highest value of a swing and its neighbours. So its height is exact to the third
+//! order of the step. Rates are slopes of straight lines through logarithms, by least squares:
+//! `ln |value| = c − rate·t`.
 //!
 //! # Known bad cases
 //! Noise passes a level more than once in a swing: smooth a curve first. A rate needs values that do not change their sign.

@@ -1,4 +1,4 @@
-//! What can go wrong with a fluid run.
+//! Errors of a fluid run.
 
 use afteryou_scenario::support::Unsupported;
 use thiserror::Error;

@@ -1,8 +1,9 @@
-//! What the state was: the last steps of a run, and values between their edges.
+//! The state's past: the last steps of a run, and values between their edges.
 //!
-//! Delayed feedback asks for the state at times that lie between steps. Each step keeps the state and its derivative at both
-//! of its ends; between them the cubic through these four (Hermite) is exact to the fourth order, as the steps are. Both
-//! ends are kept because events lie on edges: what a step ends with need not be what the next one begins with.
+//! Delayed feedback asks for the state at times that lie between steps. Each step keeps the state and its derivative at
+//! both of its ends. Between them the cubic through these four (Hermite) is exact to the fourth order, as the steps
+//! are. Both ends are kept because events lie on edges: what a step ends with need not be what the next one begins
+//! with.
 //!
 //! Before the beginning the past is a function, constant as a rule.
 
@@ -78,7 +79,8 @@ impl History {
         self.steps += 1;
     }
 
-    /// The spot at time `at_s`. What lies after the last step or before what is remembered is taken at the nearest step.
+    /// The spot at time `at_s`. A time after the last step or before the oldest one takes the value of the nearest
+    /// step.
     pub fn at(&self, at_s: f64) -> Spot {
         let (mut offset, mut theta) = (None, 0.0);
         if at_s >= 0.0 && self.steps > 0 {

@@ -1,15 +1,15 @@
 //! The classical Runge-Kutta method of the fourth order, in fixed steps, with delays.
 //!
-//! Steps are fixed so that a run is the same everywhere and events lie on edges. Delays must be as long as a step or longer:
-//! then every stage reads what is past. Delayed values are read from the [history](crate::history) by cubics, so a smooth
-//! delayed system is solved to the fourth order, too. Where a right-hand side has a kink inside a step the order across it
-//! is two, and where it jumps one; the network's tests measure both.
+//! Steps are fixed so that a run is the same everywhere and events lie on edges. Delays must be as long as a step or
+//! longer: then every stage reads what is past. Delayed values are read from the [history](crate::history) by cubics,
+//! so a smooth delayed system is solved to the fourth order, too. Where a right-hand side has a kink inside a step, the
+//! order across it is two; where it jumps, one. The network's tests measure both.
 
 use crate::history::{Edge, History, Past};
 
 /// A right-hand side.
 pub trait System {
-    /// What it reads from the past at one time.
+    /// Its values of the past at one time.
     type Echo: Default;
 
     /// Reads it. Two stages of a step are at one time, and what is past depends on nothing else.
@@ -22,7 +22,7 @@ pub trait System {
     fn restrain(&self, _y: &mut [f64]) {}
 }
 
-/// A system's state on its way through time.
+/// A system's state as time passes.
 pub struct Integrator<S: System> {
     step_s: f64,
     y: Vec<f64>,
@@ -85,7 +85,7 @@ impl<S: System> Integrator<S> {
         self.loss
     }
 
-    /// What comes from the past now.
+    /// Returns the values of the past that count now.
     pub fn echo(&self) -> &S::Echo {
         &self.echo
     }
@@ -190,8 +190,8 @@ mod tests {
         Box::new(|_, _| 0.0)
     }
 
-    /// How the error falls when the step is halved, as a power of two; the mean over many starts, because where in a step a
-    /// kink falls is chance.
+    /// The error's fall when the step is halved, as a power of two. It is the mean over many starts, because the place
+    /// of a kink within a step is chance.
     fn order(system: &impl System, h: f64) -> f64 {
         let error = |h: f64| {
             let of = |i: u32| {

@@ -1,39 +1,5 @@
 //! Scenarios as differential equations.
 //!
-//! A [`Scenario`](afteryou_scenario::Scenario) goes in, an [`Outcome`](afteryou_scenario::Outcome) comes out, as from the
-//! simulator, but windows and queues are smooth quantities and the answer is there at once: [`run`]. [`explain`] says what
-//! follows from a scenario without running it, from the [closed forms](closed). [`Network`] and [`Trajectory`] are the
-//! equations themselves, for those who want to look at a single curve. [`orbit`] samples them, [`curve`] measures the samples, and
-//! [`carofiglio`] has a paper's statements as functions.
-//!
-//! ```text
-//!   scenario ──plan──▶ network ──integrator──▶ trajectory ──record──▶ outcome
-//!      └──────────────▶ closed forms ───────────────────────────────▶ analysis
-//! ```
-//! Rules are in [`model`], one file each. The floating-point operations are + − × ÷ √, the rest comes from `libm`, in one order:
-//! a run is the same to the last bit on every machine.
-//!
-//! # What it is good for
-//! Equilibria, shares, what a parameter does, whether a loop is stable. Beside the simulator: LEDBAT++ alone on 20 Mbit/s
-//! within a hundredth of its utilisation up to round trips of 200 ms; the mean delay of two flows of LEDBAT or fLEDBAT on
-//! 10 Mbit/s within a hundredth; what LEDBAT++, LEDBAT or fLEDBAT takes beside CUBIC or NewReno in a buffer of 30 ms within
-//! a tenth of the link.
-//!
-//! # Known bad cases
-//! Loss-based flows in their mean do not swing. One or two of them keep the queue fuller than in truth, by a tenth with 500 ms
-//! of buffer and by four tenths with 30 ms, and a latecomer never sees it emptier: LEDBAT and LEDBAT++ beside them can have a
-//! share of a buffer of two or three targets that packets do not give them. The other way round, the saw of a real NewReno leaves
-//! room in a buffer of little more than a target: with 1.4 targets and a path of 50 ms LEDBAT has 1.4 % of 10 Mbit/s here and 11 %
-//! in the simulator with a target of 100 ms, 3 % and 55 % of 20 Mbit/s with one of 25 ms.
-//!
-//! What is in flight on the wire is the window; here the queue follows the rate, and that the window. A flow whose slow start
-//! overshoots falls deeper than in truth, to nothing instead of 41 ms of queue in `scenarios/home-uplink.toml`.
-//!
-//! Senders that do not pace have the [bursts of their trains](Sender::paced); those that pace are spread evenly, which real
-//! ones are not in slow start: on paths beyond 350 ms, and in short buffers from 100 ms on, LEDBAT++ uses less in truth.
-//! Everything else that single packets decide is missing: recovery, timeouts, delayed acks.
-//!
-//! # Example
 //! ```
 //! use afteryou_fluid::{explain, run, Options};
 //! use afteryou_scenario::{Duration, Flow, Link, Role, Scenario, Window};
@@ -55,6 +21,41 @@
 //! assert!((measured / expected - 1.0).abs() < 0.001);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! A [`Scenario`](afteryou_scenario::Scenario) goes in, an [`Outcome`](afteryou_scenario::Outcome) comes out, as from
+//! the simulator. Windows and queues are smooth quantities, and the answer is there at once: [`run`]. [`explain`] says
+//! what follows from a scenario without running it, from the [closed forms](closed). [`Network`] and [`Trajectory`] are
+//! the equations themselves, for the study of a single curve. [`orbit`] samples them, [`curve`] measures the samples,
+//! and [`carofiglio`] has a paper's statements as functions.
+//!
+//! ```text
+//!   scenario ──plan──▶ network ──integrator──▶ trajectory ──record──▶ outcome
+//!      └──────────────▶ closed forms ───────────────────────────────▶ analysis
+//! ```
+//! Rules are in [`model`], one file each. The floating-point operations are + − × ÷ √, the rest comes from `libm`, in one order:
+//! a run is the same to the last bit on every machine.
+//!
+//! # What it is good for
+//! Equilibria, shares, what a parameter does, whether a loop is stable. Beside the simulator: LEDBAT++ alone on 20
+//! Mbit/s is within a hundredth of its utilisation up to round trips of 200 ms. The mean delay of two flows of LEDBAT
+//! or fLEDBAT on 10 Mbit/s is within a hundredth. The share of LEDBAT++, LEDBAT or fLEDBAT beside CUBIC or NewReno in a
+//! buffer of 30 ms is within a tenth of the link.
+//!
+//! # Known bad cases
+//! Loss-based flows in their mean do not swing. One or two of them keep the queue fuller than in truth, by a tenth with
+//! 500 ms of buffer and by four tenths with 30 ms. A latecomer never sees it emptier. LEDBAT and LEDBAT++ beside them
+//! can have a share of a buffer of two or three targets that packets do not give them. The other way round, the saw of
+//! a real NewReno leaves room in a buffer of little more than a target. With 1.4 targets and a path of 50 ms LEDBAT has
+//! 1.4 % of 10 Mbit/s here and 11 % in the simulator with a target of 100 ms. With a target of 25 ms it has 3 % of 20
+//! Mbit/s here and 55 % there.
+//!
+//! The window is the data in flight; here the queue follows the rate, and the rate follows the window. A flow whose
+//! slow start overshoots falls deeper than in truth, to nothing instead of 41 ms of queue in
+//! `scenarios/home-uplink.toml`.
+//!
+//! Senders that do not pace have the [bursts of their trains](Sender::paced). Those that pace are spread evenly, which
+//! real ones are not in slow start. On paths beyond 350 ms, and in short buffers from 100 ms on, LEDBAT++ uses less in
+//! truth. Everything else that single packets decide is missing: recovery, timeouts, delayed acks.
 
 mod analysis;
 pub mod carofiglio;
@@ -90,7 +91,7 @@ pub use trajectory::Trajectory;
 pub struct Entry {
     /// Its name in scenarios.
     pub name: &'static str,
-    /// What the model takes in, one sentence.
+    /// The model's scope, in one sentence.
     pub summary: &'static str,
     /// Where the model comes from.
     pub source: &'static str,

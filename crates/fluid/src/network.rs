@@ -12,16 +12,16 @@
 //! packets, as in the papers.
 //!
 //! # Constants
-//! A step is a tenth of the shortest round trip, a fifth of a radian of the fastest rule, or 10 ms, whichever is shortest:
-//! delays must be longer than a step, and halving it changes none of the figures that are tested in the fourth digit.
+//! A step is a tenth of the shortest round trip, a fifth of a radian of the fastest rule, or 10 ms, whichever is
+//! shortest. Delays must be longer than a step. Halving it changes none of the tested figures in the fourth digit.
 //!
 //! # Not modelled
 //! Single packets, but for the trains of senders that do not pace (`train.rs`). That a change of the window goes on the wire only as acknowledgements come: here the rate follows at once.
 //! The queue of the reverse path.
 //!
 //! # Known bad cases
-//! The right-hand side has a kink where a queue crosses a target (order two across it) and jumps where the queue becomes
-//! empty or full (order one).
+//! The right-hand side has a kink where a queue crosses a target (order two across it). It jumps where the queue
+//! becomes empty or full (order one).
 
 use crate::entry::entered_s;
 use crate::history::{History, Spot};
@@ -35,9 +35,9 @@ use crate::phase::{FlowState, Phase};
 pub struct Sender {
     /// Its rule.
     pub model: Model,
-    /// Round trip of the empty path, s.
+    /// Base round-trip time, s.
     pub rtt_s: f64,
-    /// What a packet takes of the link.
+    /// The share of the link that one packet takes.
     pub size: f64,
     /// Smallest window, packets.
     pub least: f64,
@@ -58,21 +58,21 @@ impl Sender {
 /// A bottleneck and its flows.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// What the link carries in a second.
+    /// The link's capacity in a second.
     pub capacity: f64,
-    /// What its queue may hold.
+    /// Its queue's limit.
     pub buffer: f64,
     /// Probability that a packet is lost at random.
     pub loss: f64,
-    /// What is taken in.
+    /// The inflow.
     pub options: Options,
     /// The flows.
     pub senders: Vec<Sender>,
-    /// What each flow is doing.
+    /// The phase of each flow.
     pub(crate) flows: Vec<FlowState>,
 }
 
-/// What an acknowledgement that arrives now tells of the moment when its packet came to the queue.
+/// The signal of an acknowledgement that arrives now, about the moment when its packet reached the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard {
     queuing_s: f64,
@@ -187,7 +187,7 @@ impl Network {
         self.senders.iter().enumerate().fold(0.0, |sum, flow| sum + of(flow))
     }
 
-    /// What a full queue loses of `arrival`.
+    /// The part of `arrival` that a full queue loses.
     fn overflow(&self, queue: f64, arrival: f64) -> f64 {
         match queue >= self.buffer && arrival > self.capacity {
             true => 1.0 - self.capacity / arrival,
@@ -195,7 +195,7 @@ impl Network {
         }
     }
 
-    /// What a sender sees now, in a state with this loss at the queue. `heard` is empty if feedback is at once.
+    /// A sender's inputs now, in a state with this loss at the queue. `heard` is empty if feedback is at once.
     pub(crate) fn signal(&self, flow: usize, y: &[f64], loss: f64, heard: &[Heard]) -> Signal {
         let (window, queuing_s) = (self.window(y, flow), self.queuing_s(y[0]));
         let heard = heard.get(flow).copied().unwrap_or(Heard { queuing_s, loss, window });
@@ -265,7 +265,7 @@ impl Network {
 }
 
 impl System for Network {
-    /// What each flow hears; nothing if feedback is at once.
+    /// The delayed signal of each flow; nothing if feedback is at once.
     type Echo = Vec<Heard>;
 
     fn look_back(&self, t_s: f64, history: &History, heard: &mut Vec<Heard>) {

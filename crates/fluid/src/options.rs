@@ -8,11 +8,11 @@ use afteryou_scenario::Scenario;
 /// speak of.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Options {
-    /// What a round trip takes.
+    /// The components of a round trip.
     pub round_trip: RoundTrip,
     /// When a sender learns of the queue.
     pub feedback: Feedback,
-    /// What a sender takes for the empty path.
+    /// The sender's source of the base delay.
     pub base: Base,
     /// LEDBAT++'s slowdowns are a factor on its rate instead of events.
     pub mean_slowdowns: bool,
@@ -25,7 +25,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The assumptions of the papers: constant round trips, feedback at once, the empty path known.
+    /// The assumptions of the papers: constant round trips, feedback at once, the base delay known.
     pub const PAPERS: Options = Options {
         round_trip: RoundTrip::Constant,
         feedback: Feedback::AtOnce,
@@ -36,7 +36,7 @@ impl Options {
         step_s: None,
     };
 
-    /// What the scenario's section `[fluid]` says.
+    /// The scenario's section `[fluid]`.
     pub fn of(scenario: &Scenario) -> Options {
         let Some(fluid) = &scenario.fluid else { return Options::default() };
         Options {

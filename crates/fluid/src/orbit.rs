@@ -1,4 +1,4 @@
-//! What a network does from one state on, sampled, and the phase planes that such orbits make.
+//! The path of a network from one state on, sampled, and the phase planes that such orbits make.
 //!
 //! # Example
 //! ```
@@ -50,8 +50,8 @@ impl Point {
     }
 }
 
-/// Starts all over the phase plane, drawn at random: windows from a tenth to ten times the equilibrium's, on a logarithmic
-/// scale, and queues from nothing to three times the equilibrium's.
+/// Starts all over the phase plane, drawn at random. Windows are from a tenth to ten times the equilibrium's, on a
+/// logarithmic scale, and queues from nothing to three times the equilibrium's.
 pub fn spread(settled: &Equilibrium, flows: u32, starts: u32, seed: u64) -> Vec<Point> {
     let mut random = stream(seed, "fluid starts");
     let mut one = || {
@@ -62,7 +62,7 @@ pub fn spread(settled: &Equilibrium, flows: u32, starts: u32, seed: u64) -> Vec<
     (0..starts).map(|_| one()).collect()
 }
 
-/// What a network did, at equal steps.
+/// A network's path, at equal steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Orbit {
     /// Queue.
@@ -73,7 +73,7 @@ pub struct Orbit {
     pub rates: Vec<Curve>,
 }
 
-/// What an axis of a phase plane shows.
+/// The quantity on an axis of a phase plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
     /// Queue.

@@ -1,4 +1,4 @@
-//! What flows do beside drifting: start, leave slow start, slow down, stop. All of it on the edges of steps.
+//! Phases of flows beside the drift: start, end of slow start, slowdown, stop. All of it on the edges of steps.
 //!
 //! # States
 //! ```text
@@ -16,7 +16,7 @@ use crate::model::ledbatpp::{LedbatPp, Slowdowns, FLOOR, FREEZE_ROUNDS, WAIT};
 use crate::model::{Model, Signal, SlowStart};
 use crate::train::Train;
 
-/// What a flow is doing.
+/// A flow's phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Phase {
     /// Nothing.
@@ -40,7 +40,7 @@ pub enum Phase {
 /// A flow's memory beside its window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowState {
-    /// What it is doing.
+    /// Its phase.
     pub phase: Phase,
     /// Smallest queuing delay seen, s.
     pub base_s: f64,
@@ -50,7 +50,7 @@ pub struct FlowState {
     slowdown_from_s: f64,
     /// When the next one begins, s.
     next_slowdown_s: f64,
-    /// What the ramp climbs back to, packets.
+    /// The window at which the ramp ends, packets.
     threshold: f64,
     /// Delay drove the window to its floor.
     yielded: bool,
@@ -62,7 +62,7 @@ pub struct FlowState {
     deaf_until_s: f64,
 }
 
-/// What became of a flow at an edge.
+/// The outcome for a flow at an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// Nothing that changes its window or its phase.
@@ -106,7 +106,7 @@ impl FlowState {
         }
     }
 
-    /// Just started. What it knows of the path it keeps.
+    /// Just started. Its memory of the path.
     pub fn started(&self, model: &Model) -> FlowState {
         let phase = match model.slow_start() {
             SlowStart::None => Phase::Avoidance,

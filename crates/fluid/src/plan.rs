@@ -1,4 +1,4 @@
-//! What a scenario asks of the equations: a network, a step, a time table. Refuses what has no model.
+//! A scenario as inputs of the equations: a network, a step, a time table. Refuses what has no model.
 
 use crate::error::Error;
 use crate::history::History;
@@ -19,7 +19,7 @@ pub struct Plan {
     pub step_s: f64,
     /// Steps.
     pub steps: u64,
-    /// Who starts and who stops at which step, in the order in which it happens.
+    /// The starts and stops with their steps, in order.
     pub changes: Vec<Change>,
 }
 

@@ -1,7 +1,7 @@
 //! Measuring a run: the figures and curves of the simulator, over time instead of over packets.
 //!
-//! The equations know how much is in the queue, not whose it is. For goodput the recorder keeps every flow's part of what
-//! waits and serves all in proportion, so that what a flow has sent it has received, dropped or queued, to the byte. Its
+//! The equations know how much is in the queue, not whose it is. For goodput the recorder keeps every flow's part of
+//! the queue and serves all in proportion. So a flow's sent bytes are received, dropped or queued, to the byte. Its
 //! delays are samples at equal times, where the simulator's are those of packets.
 
 use crate::plan::{step_of, GRID_S};
@@ -26,7 +26,7 @@ pub struct Recorder<'a> {
     step_s: f64,
     flows: Vec<FlowRecord>,
     windows: Vec<Window>,
-    /// What waited at the beginning, from nobody here: bytes, and bytes of a packet.
+    /// The queue at the beginning, from no flow of the network: bytes, and bytes of a packet.
     nobodys: f64,
     nobodys_size: f64,
     /// Bytes that have left the link.
@@ -38,7 +38,7 @@ pub struct Recorder<'a> {
     marks: Vec<Mark>,
 }
 
-/// What a flow has done.
+/// A flow's totals.
 #[derive(Clone, Default)]
 struct FlowRecord {
     /// Bytes of a packet, of its payload.

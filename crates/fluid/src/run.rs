@@ -8,7 +8,7 @@ use crate::trajectory::Trajectory;
 use afteryou_scenario::outcome::{Outcome, Run};
 use afteryou_scenario::Scenario;
 
-/// What has happened in a run so far.
+/// The events of a run so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     /// Time in the run, s.
@@ -96,7 +96,7 @@ fn integrate(
     Ok(recorder.finish())
 }
 
-/// What a packet is in the buffer, bytes: as where the buffer counts packets.
+/// The size of a packet in the buffer, bytes: as where the buffer counts packets.
 fn largest_packet(trajectory: &Trajectory) -> f64 {
     trajectory.network().senders.iter().map(|sender| sender.size).fold(1.0, f64::max)
 }

@@ -21,7 +21,7 @@ struct Track {
     members: Vec<usize>,
     /// Payload of a packet, bytes, of each member.
     payloads: Vec<f64>,
-    /// Round trip of the empty path, ms, of a single member.
+    /// Base round-trip time, ms, of a single member.
     rtt_ms: Option<f64>,
     received: f64,
     rate: Vec<Option<f64>>,
@@ -119,7 +119,7 @@ impl Track {
         (n > 0).then(|| sum / f64::from(n))
     }
 
-    /// What a single flow that measures delays takes for the round trip of the empty path, ms.
+    /// The base round-trip time, ms, that a single delay-based flow assumes.
     fn base_ms(&self, trajectory: &Trajectory) -> Option<f64> {
         let (rtt_ms, flow) = (self.rtt_ms?, self.members[0]);
         let measures = matches!(

@@ -1,25 +1,26 @@
 //! The trains of a sender that does not pace, and the queue that their growth makes.
 //!
 //! # Model
-//! Acknowledgements come as far apart as the link lets packets through. A sender that answers each at once sends what it has
-//! in flight as one train per round trip, and the silence between two trains does not end as long as the path has room. In
-//! slow start an acknowledgement releases more than one packet: a train arrives at `(1 + gain)` times the link's rate, and
-//! what it has grown by since its first packet is queued, however much room the path has. For a packet sent at u, in the round
-//! trip that began at u₀:
+//! Acknowledgements come as far apart as the link lets packets through. A sender that answers each at once sends its
+//! window as one train per round trip. The silence between two trains does not end as long as the path has room. In
+//! slow start an acknowledgement releases more than one packet, so a train arrives at `(1 + gain)` times the link's
+//! rate. Its growth since its first packet is queued, however much room the path has. For a packet sent at u, in the
+//! round trip that began at u₀:
 //!
 //! ```text
 //!   burst = (W(u) − W(u₀)) · size / C          at least 0, at most what the buffer has room for
 //! ```
-//! Its sender measures the longer of this and of the queue of the equations: once the path is full, growth beyond it is in
-//! both. The next train is spaced by the link, so the burst is gone a round trip later. What the buffer has no room for is
-//! lost, and ends slow start as any loss does.
+//! Its sender measures the longer of this and of the queue of the equations: once the path is full, growth beyond it is
+//! in both. The next train is spaced by the link, so the burst is gone a round trip later. The excess over the buffer
+//! is lost, and ends slow start as any loss does.
 //!
 //! A paced sender spreads its window over the round trip. It queues only what is beyond the path, which is what the
 //! equations say.
 //!
 //! # Source
-//! Ours, from the packet train of slow start (Jacobson, "Congestion avoidance and control", SIGCOMM 1988; Bagnulo and
-//! García-Martínez 2022, appendix A.2, whose `d = (s − 2^k)·packet/C` is the burst of the last round of a ramp to s).
+//! Ours, from the packet train of slow start (Jacobson, "Congestion avoidance and control", SIGCOMM 1988). Also Bagnulo
+//! and García-Martínez 2022, appendix A.2, whose `d = (s − 2^k)·packet/C` is the burst of the last round of a ramp to
+//! s.
 //!
 //! # Not modelled
 //! Other flows in the burst's queue, and the burst in theirs: the recorded queue is that of the equations. Losses of later
@@ -49,8 +50,8 @@ impl Train {
         Train { from_s: t_s, windows: [window, window], seen: (t_s, window) }
     }
 
-    /// At the edge of a step: begins another round trip if one is over. It was over between the edges, as a rule: the window
-    /// there is read on a straight line, so that rounding to steps does not add up.
+    /// At the edge of a step: begins another round trip if one is over. It was over between the edges, as a rule. The
+    /// window there is read on a straight line, so rounding to steps does not add up.
     pub fn at_edge(&mut self, window: f64, rtt_s: f64, t_s: f64) {
         let (seen_s, seen) = self.seen;
         self.seen = (t_s, window);
@@ -64,8 +65,8 @@ impl Train {
         self.from_s = over_s.max(seen_s);
     }
 
-    /// What the train had grown by at the packet that is heard of now, packets: the window was `then`, in the last round trip,
-    /// or in this one if feedback is at once.
+    /// The train's growth at the packet whose signal arrives now, packets. The window was `then`, in the last round
+    /// trip, or in this one if feedback is at once.
     pub fn growth(&self, then: f64, feedback: Feedback) -> f64 {
         let [this, last] = self.windows;
         let began_with = match feedback {

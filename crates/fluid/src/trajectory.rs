@@ -1,4 +1,4 @@
-//! A network on its way through time.
+//! A network's state as time passes.
 
 use crate::integrator::Integrator;
 use crate::model::Model;
@@ -7,7 +7,7 @@ use crate::options::Base;
 use crate::phase::{FlowState, News, Phase, Reset};
 use crate::train::Train;
 
-/// A network on its way through time.
+/// A network's state as time passes.
 pub struct Trajectory {
     network: Network,
     integrator: Integrator<Network>,
@@ -32,8 +32,8 @@ impl Trajectory {
         Trajectory::continuing(network, step_s, move |_| queue, move |_, flow| windows[flow])
     }
 
-    /// A network all of whose flows are in congestion avoidance, and were before time zero: with this queue at a time up to
-    /// zero, and this window at a time of a flow, packets.
+    /// A network whose flows are all in congestion avoidance, and were before time zero. It has this queue at a time up
+    /// to zero, and this window at a time of a flow, packets.
     pub fn continuing(
         mut network: Network,
         step_s: f64,
@@ -111,7 +111,7 @@ impl Trajectory {
         self.network.rate(self.integrator.y(), flow)
     }
 
-    /// What a flow takes for the queue of the empty path, s; none if it has seen nothing yet.
+    /// A flow's estimate of the empty queue, s; none if it has no sample yet.
     pub fn base_error_s(&self, flow: usize) -> Option<f64> {
         let base_s = self.network.flows[flow].base_s;
         match self.network.options.base {
@@ -171,7 +171,7 @@ impl Trajectory {
         self.integrator.settle(&self.network);
     }
 
-    /// A flow stops, if it has not. What it has in the queue is served as the others' is.
+    /// A flow stops, if it has not. Its bytes in the queue are served as the others' are.
     pub fn stop(&mut self, flow: usize) {
         let Trajectory { network, integrator, .. } = self;
         network.flows[flow].phase = Phase::Off;

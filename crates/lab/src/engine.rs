@@ -14,7 +14,8 @@ pub struct Progress {
     pub passed_s: f64,
 }
 
-/// Those who look at single packets and at senders while a run goes on. What it measures is the same with them and without.
+/// Those who look at single packets and at senders while a run goes on. Its measures are the same with them and
+/// without.
 #[derive(Default)]
 pub struct Looks<'a> {
     /// Sees every packet at every link.
@@ -25,8 +26,8 @@ pub struct Looks<'a> {
 
 /// Runs scenarios. An engine holds no state of a run: one object serves all threads of a pool.
 ///
-/// An engine of your own works with [plans](crate::Plan) and [pools](crate::Pool) like those of the [list](crate::ENGINES);
-/// to be found there by name as well it needs a line in `engines/mod.rs`.
+/// An engine of your own works with [plans](crate::Plan) and [pools](crate::Pool) like those of the
+/// [list](crate::ENGINES). To be found there by name as well, it needs a line in `engines/mod.rs`.
 pub trait Engine: Sync {
     /// Its name in outcomes, in points of plans and on the command line: "sim".
     fn name(&self) -> &str;

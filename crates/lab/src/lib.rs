@@ -1,21 +1,5 @@
 //! Runs experiments: engines behind one trait, plans of runs that can be stored and sent, and a pool that carries them out.
 //!
-//! Nothing here prints or reads a terminal, and files are written by [`sweep`] alone. Progress and outcomes are handed to a callback, a flag ends
-//! everything, and errors are returned; so the command line, a notebook and a cluster use the same code.
-//!
-//! | task | call |
-//! |---|---|
-//! | an engine by name, all engines | [`find`], [`ENGINES`] |
-//! | can this engine run that scenario? | [`Engine::supports`] |
-//! | every run of an experiment | [`Plan::new`] |
-//! | a name for a run that is the same on every machine | [`Point::hash`] |
-//! | one run | [`Point::run`] |
-//! | all runs on all cores | [`Pool::run`], [`Pool::outcomes`] |
-//! | runs without having all of them in memory | [`Lineup`], [`Pool::each`] |
-//! | a sweep on the disk that survives a kill; parts of one | [`sweep`] |
-//! | which engines know a controller, a queue, a transport | [`coverage`] |
-//!
-//! # A plan in ten lines
 //! ```
 //! use afteryou_lab::{find, Choices, Plan, Pool};
 //! use afteryou_scenario::Experiment;
@@ -35,6 +19,22 @@
 //! # assert!(outcomes.len() == 2 && outcomes.iter().all(|outcome| outcome.run.windows[0].flows[0].goodput_bit_s > 1.5e6));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Nothing here prints or reads a terminal, and files are written by [`sweep`] alone. A callback receives progress and
+//! outcomes, a flag ends everything, and errors are returned. So the command line, a notebook and a cluster use the
+//! same code.
+//!
+//! | task | call |
+//! |---|---|
+//! | an engine by name, all engines | [`find`], [`ENGINES`] |
+//! | can this engine run that scenario? | [`Engine::supports`] |
+//! | every run of an experiment | [`Plan::new`] |
+//! | a name for a run that is the same on every machine | [`Point::hash`] |
+//! | one run | [`Point::run`] |
+//! | all runs on all cores | [`Pool::run`], [`Pool::outcomes`] |
+//! | runs without having all of them in memory | [`Lineup`], [`Pool::each`] |
+//! | a sweep on the disk that survives a kill; parts of one | [`sweep`] |
+//! | which engines know a controller, a queue, a transport | [`coverage`] |
 
 pub mod coverage;
 mod engine;

@@ -41,9 +41,10 @@ impl Point {
         Point { engine: name, version, scenario, settings: BTreeMap::new(), repetition: first_repetition() }
     }
 
-    /// The name of the result, known before anything runs: the [`Outcome::content_hash`] of what comes out, made of the engine,
-    /// its version and the scenario, seed included. Two points of different sweeps that ask for the same run have the same
-    /// hash. Parameters of controllers, queues and transports count as they were written, so "40ms" and "40 ms" differ.
+    /// The name of the result, known before anything runs: the [`Outcome::content_hash`] of the outcome. It is made of
+    /// the engine, its version and the scenario, seed included. Two points of different sweeps that ask for the same
+    /// run have the same hash. Parameters of controllers, queues and transports count as they were written, so "40ms"
+    /// and "40 ms" differ.
     pub fn hash(&self) -> ContentHash {
         content_hash(&self.engine, &self.version, &self.scenario)
     }

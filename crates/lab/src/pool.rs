@@ -27,8 +27,8 @@ pub struct Jobs<'a> {
     pub indices: &'a [usize],
     /// Makes the point with an index.
     pub point: &'a (dyn Fn(usize) -> Result<Point, Error> + Sync),
-    /// Runs, for each thread, that may have begun while the first of them has not ended; the results of those that have ended
-    /// wait in memory. Where results are small there need be no bound.
+    /// Runs, for each thread, that may have begun while the first of them has not ended. The results of those that have
+    /// ended wait in memory. Where results are small there need be no bound.
     pub ahead: usize,
 }
 
@@ -87,8 +87,8 @@ impl Pool {
         self.each(&job, &|_, outcome| Ok::<_, Error>(Box::new(outcome)), stop, report)
     }
 
-    /// Runs the points of `jobs`. Each outcome goes to `finish` in the thread that made it, as soon as it is there; what `finish`
-    /// makes of it is reported in this thread, in the order of the jobs.
+    /// Runs the points of `jobs`. Each outcome goes to `finish` in the thread that made it, as soon as it is there. The
+    /// result of `finish` is reported in this thread, in the order of the jobs.
     ///
     /// # Errors
     /// As [`run`](Self::run), and every error of `finish`, which ends everything as the error of a run does.

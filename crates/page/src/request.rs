@@ -1,4 +1,4 @@
-//! What the page asks for.
+//! The page's requests.
 
 use crate::controls;
 use crate::edit::{self, Edit};
@@ -6,7 +6,7 @@ use crate::error::{Error, Shown};
 use crate::run::{self, Form, Written};
 use serde::Deserialize;
 
-/// What the page asks for.
+/// The page's requests.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "ask", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Request {
@@ -40,7 +40,7 @@ pub enum Request {
         /// The form of the file.
         form: Form,
     },
-    /// What follows from the text without a run.
+    /// Consequences of the text without a run.
     Explain {
         /// The scenario.
         scenario: Written,

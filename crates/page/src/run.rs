@@ -60,7 +60,7 @@ pub fn outcome(
     Ok((outcome, notes))
 }
 
-/// What the page says beside a result.
+/// The page's text beside a result.
 pub struct Notes {
     runs: usize,
     warnings: Vec<String>,

@@ -51,7 +51,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// What one transfer took.
+/// The cost of one transfer.
 struct Run {
     cpu_s_per_gb: f64,
     mbit: f64,

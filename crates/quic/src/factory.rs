@@ -52,11 +52,11 @@ impl Factory {
         }))
     }
 
-    /// Makes what `make` makes. It is called once for each path of each connection; a
-    /// connection that moves to another path begins anew there, since a new path has a new base delay.
+    /// Makes what `make` makes. It is called once for each path of each connection. A connection that moves to another
+    /// path begins anew there, since a new path has a new base delay.
     ///
-    /// The window is asked for each time that quinn wants to know it, so it may also change because of what other
-    /// connections experience.
+    /// quinn asks for the window each time that it needs it, so it may also change with the experience of other
+    /// connections.
     pub fn of(make: impl Fn(Setup) -> Box<dyn Controller> + Send + Sync + 'static) -> Arc<Factory> {
         Arc::new(Factory { make: Box::new(make) })
     }

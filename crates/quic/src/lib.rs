@@ -1,5 +1,5 @@
-//! Background transfers for any program on [quinn]: a congestion controller that steps aside, and a UDP socket
-//! that says so to the network.
+//! Background transfers for any program on [quinn]: a congestion controller that yields, and a UDP socket that marks
+//! its packets for the network.
 //!
 //! One line makes the connections of a transport configuration background:
 //!
@@ -8,9 +8,9 @@
 //! transport.congestion_controller_factory(afteryou_quic::background());
 //! ```
 //!
-//! [`background_transport`] is a whole configuration with that line in it, [`Factory`] takes any controller of
-//! [`afteryou_cc`], and [`Monitor`] shows what the controller of a connection sees. [`Socket`] marks every packet for
-//! the lower-effort class of RFC 8622, which quinn's own socket cannot:
+//! [`background_transport`] is a whole configuration with that line in it, and [`Factory`] takes any controller of
+//! [`afteryou_cc`]. [`Monitor`] shows the inputs of a connection's controller. [`Socket`] marks every packet for the
+//! lower-effort class of RFC 8622, which quinn's own socket cannot:
 //!
 //! ```
 //! # async fn example() -> std::io::Result<()> {
@@ -22,7 +22,7 @@
 //! # }
 //! ```
 //!
-//! What quinn's interface does not tell a controller, and what is done about it: [`adapter`].
+//! See [`adapter`] for the limits of quinn's interface and how this crate handles them.
 
 pub mod adapter;
 mod factory;

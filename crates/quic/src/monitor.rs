@@ -1,4 +1,4 @@
-//! What the controller of a connection sees, for programs to look at while it runs.
+//! The inputs of a connection's controller, for programs to read while it runs.
 
 use afteryou_base::Span;
 use afteryou_cc::Snapshot;

@@ -15,7 +15,7 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// What the system says of the file.
+/// The system's error about the file.
 pub fn write_to(transport: &mut TransportConfig, path: &Path, title: &str) -> io::Result<()> {
     let mut config = QlogConfig::default();
     config.writer(Box::new(BufWriter::new(File::create_new(path)?))).title(Some(title.to_owned()));

@@ -1,4 +1,4 @@
-//! What is wrong with a text: the faulty word, and what was expected in its place.
+//! The error in a text: the faulty word, and the word that was expected in its place.
 
 use std::error::Error;
 use std::fmt;

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A grant may be smaller than what was asked for, never larger than the burst. Asked for more than half a burst, the
-//! limiter answers once half a burst is there: a writer that comes up to half a burst late loses nothing, and none is woken
-//! for a handful of bytes.
+//! limiter answers once half a burst is there. A writer that comes up to half a burst late loses nothing, and none is
+//! woken for a handful of bytes.
 //!
 //! While it is paused or unlimited no tokens come in, so nothing is caught up with afterwards. A new rate counts from the
 //! moment at which it is set.
@@ -92,7 +92,7 @@ impl Limiter {
         self.pace
     }
 
-    /// Changes the pace from now on. Who waits is to ask again.
+    /// Changes the pace from now on. A writer that waits must ask again.
     pub fn set_pace(&mut self, pace: Pace, now: Instant) {
         self.settle(now);
         self.pace = pace;
@@ -159,7 +159,7 @@ mod tests {
         Rate::from_bytes_per_second(bytes_per_second).map_or(Pace::Paused, Pace::At)
     }
 
-    /// Bytes granted until the limiter wants somebody to wait.
+    /// Bytes granted until the limiter makes somebody wait.
     fn drain(limiter: &mut Limiter, now: Instant) -> u64 {
         let mut sum = 0;
         while let Grant::Bytes(bytes) = limiter.take(1 << 20, now) {

@@ -1,7 +1,7 @@
 //! Bytes per second, read from text.
 //!
-//! Two ways of writing are understood. rclone's has a letter or nothing behind the number: `512` is KiB/s, and `B`, `K`,
-//! `M`, `G`, `T`, `P` are powers of 1024 bytes per second (`Mi` and `MiB` say the same). Ours has a unit that ends in
+//! Two notations are accepted. rclone's has a letter or nothing behind the number: `512` is KiB/s, and `B`, `K`, `M`,
+//! `G`, `T`, `P` are powers of 1024 bytes per second. `Mi` and `MiB` mean the same as `M`. Ours has a unit that ends in
 //! `/s`: `5 Mbit/s`, `2 MB/s`, `1 MiB/s`, with decimal prefixes unless there is an `i`. `Mb/s` is refused: half of the
 //! world means bits by it.
 //!
@@ -81,7 +81,7 @@ impl Rate {
     }
 }
 
-/// What a unit is in bits per second.
+/// The size of a unit in bits per second.
 fn bits(unit: &str) -> Result<u128, &'static str> {
     let find = |units: &[(&str, u128)], name: &str| {
         units.iter().find(|(known, _)| *known == name).map(|(_, factor)| *factor)

@@ -14,9 +14,9 @@
 //! exception. Days are written in full or by three letters, times from 00:00 to 23:59 with two digits each.
 //!
 //! # Source
-//! rclone's documentation of `--bwlimit`, and `fs/bwtimetable.go` where that is silent. One difference: before the first
-//! entry of the week, which begins on Sunday there, rclone's code takes whatever stands last in the text. Here it is the
-//! latest entry of the week before: with the last example 10M holds on a Sunday morning and not `off`, as its
+//! rclone's documentation of `--bwlimit`, and `fs/bwtimetable.go` where that is silent. One difference: before the
+//! first entry of the week, which begins on Sunday there, rclone's code takes whatever stands last in the text. Here it
+//! is the latest entry of the week before. With the last example 10M holds on a Sunday morning and not `off`, as its
 //! documentation says it should.
 //!
 //! # Not implemented
@@ -107,9 +107,9 @@ impl WeekTime {
 /// The limits of both directions; none: no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// What is sent.
+    /// The limit of sending.
     pub up: Option<Rate>,
-    /// What is received.
+    /// The limit of receiving.
     pub down: Option<Rate>,
 }
 

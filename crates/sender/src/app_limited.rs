@@ -1,10 +1,10 @@
 //! Application-limited periods: while the application gives too little, acks say nothing about the window, and delivery rates
 //! nothing about the path.
 //!
-//! Two rules end a period. The window is in full use again as soon as everything that was in flight when it had room has been
-//! delivered: acks of later packets may widen it (RFC 9002 §7.8). A rate needs an ack from beyond the bubble: the mark holds
-//! until **more** has been delivered (draft-cheng-iccrg-delivery-rate-estimation-02 §3.3 and §3.4), so the first flight after a
-//! pause gives no rate of the path.
+//! Two rules end a period. The window is in full use again as soon as everything that was in flight when it had room
+//! has been delivered. Acks of later packets may widen it (RFC 9002 §7.8). A rate needs an ack from beyond the bubble:
+//! the mark holds until **more** has been delivered (draft-cheng-iccrg-delivery-rate-estimation-02 §3.3 and §3.4). So
+//! the first flight after a pause gives no rate of the path.
 
 /// Until when the sender counts as application-limited.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,5 +1,5 @@
-//! The congestion controller of a connection: this is the only place that calls it, and all that follows from its answers is
-//! decided here: window, pacing, idle times, application limits, rounds, and the undoing of a recovery.
+//! The congestion controller of a connection. This is the only place that calls it, and all consequences of its
+//! directives are decided here: window, pacing, idle times, application limits, rounds, and the undoing of a recovery.
 //!
 //! ```text
 //!   may leave:  in flight + length ≤ window, or nothing is in flight (a window below one packet: one at a time)
@@ -23,8 +23,8 @@ use afteryou_cc::{
     Timeout, Totals,
 };
 
-/// The shortest round-trip time that is accepted. An ack that was sent ahead of the packet can arrive at the very instant at
-/// which the packet left; spans counted in round trips (a slowdown of LEDBAT++) must not be empty.
+/// The shortest round-trip time that is accepted. An ack that was sent ahead of the packet can arrive at the very
+/// instant at which the packet left. Spans counted in round trips (a slowdown of LEDBAT++) must not be empty.
 const MIN_RTT: Span = Span::from_micros(1);
 
 /// A controller and the limits that follow from it.

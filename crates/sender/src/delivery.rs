@@ -6,9 +6,9 @@
 //!   sample:     rate = (C.delivered − P.delivered) / max(send elapsed, ack elapsed)
 //!               send elapsed = P.sent_time − P.first_sent_time,  ack elapsed = C.delivered_time − P.delivered_time
 //! ```
-//! Acks that arrive compressed would show a rate that no link has: the packets behind them did not leave that fast, and the
-//! longer of both intervals counts. An interval below the smallest round-trip time is due to a retransmission whose original
-//! arrived, and is discarded.
+//! Acks that arrive compressed would show a rate that no link has. The packets behind them did not leave that fast, so
+//! the longer of both intervals counts. An interval below the smallest round-trip time is due to a retransmission whose
+//! original arrived, and is discarded.
 //!
 //! Source: draft-cheng-iccrg-delivery-rate-estimation-02 §3.2 to §3.4.
 

@@ -1,9 +1,9 @@
 //! Doubts about a recovery: the losses it was begun for, by name, until they turn out to be real.
 //!
-//! A recovery is undone once **every** packet that was taken for lost has arrived after all: real congestion behind one of them
-//! was congestion. Evidence is the late packet itself (RFC 3522: the ack echoes a time before the retransmission), or a
-//! retransmission of each of them that the receiver reports as a duplicate (RFC 3708; Linux' `undo_retrans`). A recovery that
-//! a timeout began is not undone.
+//! A recovery is undone once **every** packet that was taken for lost has arrived after all: real congestion behind one
+//! of them was congestion. Evidence is the late packet itself (RFC 3522: the ack echoes a time before the
+//! retransmission). A retransmission of each of them that the receiver reports as a duplicate is evidence, too (RFC
+//! 3708; Linux' `undo_retrans`). A recovery that a timeout began is not undone.
 
 use crate::board::Flight;
 

@@ -1,5 +1,19 @@
 //! A sender without a wire: the rules that every transport needs between its packets and its congestion controller.
 //!
+//! ```
+//! use afteryou_base::{Span, Time};
+//! use afteryou_cc::{list, Setup};
+//! use afteryou_sender::Congestion;
+//!
+//! let controller = list::find("ledbat++").unwrap().build(&[], Setup::of(1448))?;
+//! let mut congestion = Congestion::new(controller, 1448);
+//! congestion.start(Time::from_millis(0));
+//! congestion.take_rtt(Span::from_millis(40));
+//! assert!(congestion.has_room(1448, 0, false), "the first packet may leave");
+//! assert!(!congestion.has_room(1448, congestion.window(), true), "and none beyond the window");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! A transport composes the parts; it keeps its packet format, its acknowledgements and its handshake. TCP in the simulator and
 //! uTP are built this way. Nothing here does I/O or reads a clock: time is an argument.
 //!

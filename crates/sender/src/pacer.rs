@@ -9,7 +9,7 @@ use afteryou_base::{Span, Time};
 pub const STEADY_GAIN: f64 = 1.25;
 /// The same in slow start, where the window doubles within the round trip.
 pub const SLOW_START_GAIN: f64 = 2.0;
-/// Time by which sending may run ahead: real timers wake up late by a millisecond or two, and what was missed must be
+/// Time by which sending may run ahead. Real timers wake up late by a millisecond or two, and missed sending must be
 /// made good or the rate would fall short.
 const BURST: Span = Span::from_millis(2);
 /// Packets that may always go back to back.

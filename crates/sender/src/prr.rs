@@ -1,4 +1,4 @@
-//! Proportional rate reduction, RFC 9937: how much may be sent on each ack of a recovery, so that the window comes down
+//! Proportional rate reduction, RFC 9937: the bytes that may be sent on each ack of a recovery. The window comes down
 //! to ssthresh evenly over the round trip instead of in one silent half.
 //!
 //! ```text
@@ -20,7 +20,7 @@ pub struct Prr {
     window: u64,
 }
 
-/// What an ack of the recovery says.
+/// The fields of an ack of the recovery.
 #[derive(Clone, Copy, Debug)]
 pub struct AckInRecovery {
     /// Bytes that it delivered.

@@ -42,7 +42,7 @@ impl Ranges {
         (seq < end).then_some((start, end))
     }
 
-    /// Adds `start..end` and tells `new` the parts that were not in it.
+    /// Adds `start..end` and passes `new` the parts that were not in it.
     pub fn insert(&mut self, start: u64, end: u64, new: &mut dyn FnMut(u64, u64)) {
         if start >= end {
             return;

@@ -26,10 +26,10 @@
 //! ```
 //!
 //! # Why not quinn-udp alone
-//! quinn-udp 0.5 writes the TOS byte of each datagram with nothing but ECN in it, which overrides the socket's DSCP, and
-//! reports the two ECN bits of a received byte only. It reports no arrival times. On Linux this crate therefore uses
-//! `sendmsg` and `recvmsg` by way of nix, without unsafe code of its own. Elsewhere quinn-udp serves: batches and ECN work
-//! where it can, a datagram's own DSCP does not ([`TOS_IS_CARRIED`]).
+//! quinn-udp 0.5 writes the TOS byte of each datagram with nothing but ECN in it, which overrides the socket's DSCP. Of
+//! a received byte it reports the two ECN bits only. It reports no arrival times. On Linux this crate therefore uses
+//! `sendmsg` and `recvmsg` by way of nix, without unsafe code of its own. Elsewhere quinn-udp serves: batches and ECN
+//! work where it can, a datagram's own DSCP does not ([`TOS_IS_CARRIED`]).
 //!
 //! # Fallback
 //! Every option but the address's own is a request: the kernel may refuse one, which [`Control`] reports. Where

@@ -226,7 +226,7 @@ fn has_offload(socket: BorrowedFd<'_>) -> bool {
     setsockopt(&socket, sockopt::UdpGsoSegment, &0).is_ok()
 }
 
-/// Has the kernel refuse datagrams larger than the interface, whatever it believes of the path (IP_PMTUDISC_PROBE).
+/// Makes the kernel refuse datagrams larger than the interface, whatever path MTU it has cached (IP_PMTUDISC_PROBE).
 fn forbid_fragments(socket: BorrowedFd<'_>, is_v4: bool) -> io::Result<()> {
     // Also of IPv6 sockets, for IPv4 peers.
     set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::PROBE)?;

@@ -1,7 +1,8 @@
 //! A picture of the workspace: each crate is a room, above all rooms that it uses.
 //!
-//! A room's floor is the longest way down to a crate that uses no other. A line leads from a room to each one that it uses directly
-//! and not through another: the rest follows. What only tests use is left out, and so are crates that stand alone.
+//! A room's floor is the longest way down to a crate that uses no other. A line leads from a room to each one that it
+//! uses directly and not through another: the rest follows. Crates that only tests use are left out, and so are crates
+//! that stand alone.
 
 use crate::error::Error;
 use std::collections::{BTreeMap, BTreeSet};

@@ -18,7 +18,7 @@ const DIGITS: usize = 16;
 /// How the names of the files end.
 const EXTENSION: &str = "readings";
 
-/// What is kept of a run: of each measure its reading, or the reason that there is none.
+/// The kept part of a run: of each measure its reading, or the reason that there is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
     /// By the measure as it was called.

@@ -132,10 +132,10 @@ pub struct Entry {
     pub stand_in: Option<String>,
     /// Anything that a reader of the verdict must know.
     pub note: Option<String>,
-    /// What must hold of runs.
+    /// Conditions on runs.
     #[serde(rename = "check", default)]
     pub checks: Vec<Check>,
-    /// What must hold of functions.
+    /// Conditions on functions.
     #[serde(rename = "exact", default)]
     pub exact: Vec<Exact>,
     /// The paper's figures, drawn again.
@@ -296,13 +296,13 @@ impl From<Called> for Call {
 #[serde(transparent)]
 pub struct Args(pub BTreeMap<String, toml::Value>);
 
-/// What must hold of the runs of a grid.
+/// Conditions on the runs of a grid.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
     /// Its name within the entry.
     pub id: String,
-    /// What is measured, for people: "mean queue".
+    /// The quantity, for people: "mean queue".
     pub what: String,
     /// The unit of the value: "packets"; empty for ratios.
     #[serde(default)]
@@ -369,13 +369,13 @@ impl Labels {
     }
 }
 
-/// What must hold of a function.
+/// Conditions on a function.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exact {
     /// Its name within the entry.
     pub id: String,
-    /// What is computed, for people.
+    /// The quantity, for people.
     pub what: String,
     /// The unit of the value; empty for ratios.
     #[serde(default)]

@@ -9,7 +9,7 @@ use afteryou_report::given::{Line, Spot};
 
 /// zeta of the paper's figure of both engines.
 const ZETA: f64 = 0.1;
-/// Long enough for every track to come to rest, and fine enough for a smooth line, s.
+/// Long enough for every track to settle, and fine enough for a smooth line, s.
 const UNTIL_S: f64 = 20.0;
 const EVERY_S: f64 = 0.01;
 /// Starts: windows of both flows and the queue, as parts of the equilibrium's.

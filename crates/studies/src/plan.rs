@@ -54,7 +54,7 @@ pub struct Wanted {
     pub first: usize,
 }
 
-/// The points that `chosen` needs, also for its figures if they are wanted, in the order of grids and axes.
+/// The points that `chosen` needs, in the order of grids and axes; also those for its figures on request.
 ///
 /// # Errors
 /// A check that names a grid that is not there.
@@ -84,7 +84,7 @@ pub fn wanted(chosen: &[Chosen], extent: Extent, figures: bool) -> Result<Vec<Wa
 /// Points while they are collected.
 struct All {
     extent: Extent,
-    /// By grid, its place among the grids and, of its points that are wanted, the place in `wanted`.
+    /// By grid: its place among the grids and, for each selected point, its place in `wanted`.
     places: HashMap<*const Grid, (usize, HashMap<usize, usize>)>,
     /// Each with the place of its grid and its own within the grid.
     wanted: Vec<((usize, usize), Wanted)>,

@@ -1,4 +1,4 @@
-//! What a measure reads from a run.
+//! The readings of a measure.
 
 use serde::{Deserialize, Serialize};
 

@@ -34,7 +34,7 @@ pub struct Setting<'a> {
 /// One run: a point of a grid with a seed.
 #[derive(Clone, Copy)]
 struct Job {
-    /// Index among the wanted points.
+    /// Index among the selected points.
     wanted: usize,
     /// From 1.
     repetition: u32,
@@ -96,10 +96,10 @@ fn make(
     Ok(runs::make(&needed, &making, cache, progress)?.0)
 }
 
-/// Of each wanted point and measure, the readings in the order of the seeds.
+/// For each selected point and measure, the readings in the order of the seeds.
 struct Samples<'a> {
     wanted: &'a [Wanted],
-    /// By wanted point.
+    /// By selected point.
     kept: Vec<Vec<&'a Kept>>,
 }
 

@@ -30,7 +30,7 @@ pub fn findings(verdict: &EntryVerdict) -> Table {
     Table { title, note: if is_real { WIDENED } else { "" }, grouped: 1, columns, rows }
 }
 
-/// What comes out over the range of settings that the paper does not state, in one row.
+/// The outcomes over the range of settings that the paper does not state, in one row.
 fn range(findings: &[&Finding]) -> Option<Vec<Cell>> {
     let first = findings.first()?;
     let values = || findings.iter().filter_map(|finding| finding.value);
@@ -126,7 +126,8 @@ fn tone(finding: &Finding) -> Tone {
     }
 }
 
-/// What a table does not hold, a paragraph each: causes of misses, private data, a note, checks that a quick run leaves out.
+/// The notes below a table, a paragraph each: causes of misses, private data, a note, checks that a quick run leaves
+/// out.
 pub fn remarks(verdict: &EntryVerdict) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (cause, why) in verdict.findings.iter().filter_map(|finding| finding.explained.as_ref()) {

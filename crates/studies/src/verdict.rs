@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Finding {
     /// The check.
     pub check: String,
-    /// What is measured.
+    /// The quantity.
     pub what: String,
     /// Its unit.
     pub unit: String,
@@ -27,7 +27,7 @@ pub struct Finding {
     pub band: Band,
     /// The paper's own statement.
     pub published: Option<String>,
-    /// Does the paper's own number hold? None where it is not told apart from the band.
+    /// Does the paper's own number hold? None where it is the same as the band.
     pub published_met: Option<bool>,
     /// The verdict.
     pub verdict: Verdict,

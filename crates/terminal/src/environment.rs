@@ -5,7 +5,7 @@ pub fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// Returns true if the environment asks for no colours (<https://no-color.org>: set and not empty.)
+/// Returns true if `NO_COLOR` asks for no colours, which it does if it is set and not empty.
 pub fn no_color() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }

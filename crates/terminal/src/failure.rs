@@ -9,7 +9,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Why the command did not succeed.
 #[derive(Debug)]
 pub enum Failure {
-    /// What was asked for makes no sense: exit code 2.
+    /// The request makes no sense: exit code 2.
     Usage(String),
     /// It made sense and went wrong: exit code 1.
     Failed(anyhow::Error),

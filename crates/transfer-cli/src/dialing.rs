@@ -90,7 +90,7 @@ pub async fn get(args: &GetArgs) -> Result<(), Failure> {
     output.map_or(Ok(()), |output| pipes::pour(&output, std::io::stdout().lock()))
 }
 
-/// Finds the peer, runs what `begin` makes until it is done or told to end, and says what came of it.
+/// Finds the peer, runs the job of `begin` until it is done or stopped, and reports the outcome.
 async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
     stage: Stage,
     target: Target,

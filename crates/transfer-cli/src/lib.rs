@@ -1,8 +1,23 @@
 //! `afteryou send`, `receive`, `serve`, `get` and `ctl`: files from machine to machine, in the background.
 //!
-//! The protocol, the disk and the keys are `afteryou-transfer`'s. Here is the part that a person sees: the command line
-//! (`args`), the live display (`live`, from `tally` and `words`), control from outside (`ctl`, `signals`,
-//! `timetable`), the log (`log`), and readiness for a service manager (`ready`).
+//! ```
+//! use afteryou_transfer_cli::args::SendArgs;
+//! use clap::Parser;
+//!
+//! #[derive(Parser)]
+//! struct Command {
+//!     #[command(flatten)]
+//!     send: SendArgs,
+//! }
+//!
+//! let command = Command::try_parse_from(["send", "photos", "@ticket", "--max-rate", "10M"])?;
+//! assert_eq!(command.send.words, ["photos", "@ticket"]);
+//! # Ok::<(), clap::Error>(())
+//! ```
+//!
+//! The protocol, the disk and the keys are `afteryou-transfer`'s. This crate is the part that a person sees: the
+//! command line (`args`) and the live display (`live`, from `tally` and `words`). Control from outside is in `ctl`,
+//! `signals` and `timetable`. The log is `log`, readiness for a service manager `ready`.
 
 mod afterwards;
 pub mod args;

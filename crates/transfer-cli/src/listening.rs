@@ -179,7 +179,7 @@ fn socket(
     Ok(socket)
 }
 
-/// What the user says, and what this machine knows of itself, as far as `local` is reached through it.
+/// The user's settings, and this machine's own addresses, as far as `local` is reached through them.
 fn in_ticket(named: &[String], local: SocketAddr) -> Result<Vec<Address>, Failure> {
     let parse = |text: &String| Address::parse(text, local.port());
     let named: Vec<Address> = named.iter().map(parse).collect::<Result<_, _>>().map_err(Failure::usage)?;
@@ -224,7 +224,7 @@ fn write_private(path: &Path, ticket: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Becomes true when somebody wants the end; for a process that ssh started, that is also the end of ssh.
+/// Becomes true when somebody requests the end; for a process that ssh started, that is also the end of ssh.
 fn shutdown(stage: &Stage, is_from_ssh: bool) -> watch::Receiver<bool> {
     if is_from_ssh {
         let stop = stage.stopper();

@@ -1,7 +1,7 @@
-//! What is shown while a job runs: a bar on a terminal, a line now and then elsewhere, events for programs, or nothing.
+//! The display while a job runs: a bar on a terminal, a line now and then elsewhere, events for programs, or nothing.
 //!
 //! All but the events go to stderr, so that stdout stays free for the ticket and for programs. Events reach a view from
-//! one thread, in order; it is also asked to look again a few times a second, since countdowns run without events, too.
+//! one thread, in order. It is also asked to look again a few times a second, since countdowns run without events, too.
 
 mod bar;
 mod json;
@@ -29,7 +29,7 @@ pub trait View: Send {
     fn log(&mut self, line: &str) {
         complain(&format!("{line}\n"));
     }
-    /// So many files were settled without being told of, since the reader was too slow.
+    /// The number of files that were settled without an event, since the reader was too slow.
     fn missed(&mut self, files: u64) {
         self.say(&format!("{} more: too many to tell of each", count(files, "file")));
     }
@@ -50,7 +50,8 @@ pub fn view(common: &Common, at_once: bool) -> Box<dyn View> {
     }
 }
 
-/// What is printed of an event at once, for people: what needs their attention, and with `list` every file.
+/// Returns the text of an event that is printed at once, for people: events that need attention, and with `list` every
+/// file.
 fn remark(event: &Event, list: bool) -> Option<String> {
     match event {
         Event::File { path, outcome: Outcome::Stored } if list => Some(format!("done: {path}")),
@@ -71,7 +72,7 @@ fn remark(event: &Event, list: bool) -> Option<String> {
     }
 }
 
-/// What a dry run says of an entry.
+/// Returns the text of a dry run about an entry.
 fn would(change: Change) -> &'static str {
     match change {
         Change::Create => "would store",
@@ -81,7 +82,7 @@ fn would(change: Change) -> &'static str {
     }
 }
 
-/// What is printed when a job is paused or goes on, once each; while it is paused, `again` if that is to be repeated.
+/// Returns the text for a job that is paused or continues, once each. While it is paused, `again` repeats it.
 fn pause(said: &mut bool, again: bool, tally: &Tally, now: Instant) -> Option<String> {
     let paused = tally.pause(now);
     let before = std::mem::replace(said, paused.is_some());

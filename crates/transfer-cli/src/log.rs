@@ -42,7 +42,7 @@ pub struct LogArgs {
 }
 
 impl LogArgs {
-    /// What is logged; a `quiet` command prints errors only.
+    /// The log's levels; a `quiet` command prints errors only.
     fn targets(&self, quiet: bool) -> Targets {
         let ours = match self.verbose {
             0 if quiet => LevelFilter::ERROR,
@@ -79,7 +79,7 @@ fn filter(text: &str) -> Result<Targets, String> {
 /// Where a running job shows lines; None before there is one.
 static VIEW: Mutex<Option<Sender>> = Mutex::new(None);
 
-/// Begins to log. What another call in this process began goes on.
+/// Begins to log. A log that another call in this process began continues.
 pub fn start(args: &LogArgs, quiet: bool) {
     let lines = fmt::layer().with_writer(Lines).with_ansi(false);
     let subscriber = tracing_subscriber::registry().with(lines).with(args.targets(quiet));

@@ -22,7 +22,7 @@ use std::time::Duration;
 /// Hosts that are remembered. Strangers can fill this, and it costs them a handshake each.
 const MOST_HOSTS: usize = 1_024;
 
-/// The peer is told that we leave; a packet or two, and who does not hear it will find out.
+/// The peer receives a close in a packet or two; a peer that misses it finds out by its timeout.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A UDP socket with the class that was asked for. Where IPv6 is turned off, `[::]` is taken as all of IPv4.
@@ -54,14 +54,14 @@ pub fn endpoint(
     Ok(endpoint.context("cannot use the network")?)
 }
 
-/// Closes `endpoint`, and waits until the peers have been told.
+/// Closes `endpoint`, and waits until the peers have been informed.
 pub async fn leave(endpoint: &quinn::Endpoint) {
     endpoint.close(0_u32.into(), b"");
     let _ = tokio::time::timeout(FAREWELL, endpoint.wait_idle()).await;
 }
 
-/// What connections are like: the controller that was asked for, and what the protocol needs. Connections that use the
-/// same one at the same time and are `many` take no more than one. Each has a log of its own in `logs`.
+/// Parameters of connections: the requested controller, and the protocol's needs. Connections that use the same one at
+/// the same time and are `many` take no more than one. Each has a log of its own in `logs`.
 pub fn transport(common: &Common, many: bool, logs: &Logs) -> Result<Arc<TransportConfig>, Failure> {
     let (entry, overrides) = common.controller().controller()?;
     let alone =

@@ -1,8 +1,9 @@
-//! What waits to be shown.
+//! Messages that wait to be shown.
 //!
-//! Whoever reads may stand still: a terminal after Ctrl-S, a pipe that nobody empties. The job goes on meanwhile, so what
-//! waits is bounded: above [`LONGEST`] messages, what the next one says again (progress, state) is left out, and so is the
-//! log; files are counted instead of told. The rest is rare and waits up to twice as long a queue; the end always finds room.
+//! A reader may stand still: a terminal after Ctrl-S, a pipe that nobody empties. The job goes on meanwhile, so the
+//! queue is bounded. Above [`LONGEST`] messages, those that the next one repeats (progress, state) are left out, and so
+//! is the log. Files are then counted without a message each. The rest is rare and waits up to twice as long a queue;
+//! the end always finds room.
 
 use afteryou_transfer::event::Event;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -86,7 +87,7 @@ impl Receiver {
         Ok(message)
     }
 
-    /// Files that were left out, once nothing waits; each is told of once.
+    /// Files that were left out, once nothing waits; each is reported once.
     pub fn missed(&self) -> Option<u64> {
         let is_idle = self.counts.waiting.load(Relaxed) == 0;
         let missed = if is_idle { self.counts.missed.swap(0, Relaxed) } else { 0 };

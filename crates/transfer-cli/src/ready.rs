@@ -1,4 +1,4 @@
-//! Tells systemd that a service is ready, and what it does: `systemctl status` shows it.
+//! Reports to systemd that a service is ready, and its state: `systemctl status` shows it.
 //!
 //! The protocol of sd_notify(3): lines of NAME=value in one datagram to the socket that NOTIFY_SOCKET names.
 
@@ -7,7 +7,7 @@ pub fn ready(status: &str) {
     notify(&format!("READY=1\nSTATUS={}", one_line(status)));
 }
 
-/// What the service does now.
+/// The service's present state.
 pub fn status(status: &str) {
     notify(&format!("STATUS={}", one_line(status)));
 }

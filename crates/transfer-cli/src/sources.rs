@@ -7,7 +7,7 @@ use afteryou_transfer::source::{self, SourceOptions};
 use afteryou_transfer::ticket::Role;
 use std::path::{Path, PathBuf};
 
-/// What is there must be a directory; what is not there will be one.
+/// An existing target must be a directory; a missing one becomes a directory.
 pub fn check_directory(directory: &Path) -> Result<(), Failure> {
     refuse_ticket(directory)?;
     match directory.exists() && !directory.is_dir() {
@@ -16,7 +16,7 @@ pub fn check_directory(directory: &Path) -> Result<(), Failure> {
     }
 }
 
-/// A ticket is for the side that connects. What is there is a directory, whatever its name.
+/// A ticket is for the side that connects. The existing target is a directory, whatever its name.
 pub fn refuse_ticket(directory: &Path) -> Result<(), Failure> {
     let word = directory.as_os_str();
     if !looks_like_ticket(word) || directory.is_dir() {

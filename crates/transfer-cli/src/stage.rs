@@ -1,5 +1,4 @@
-//! What surrounds a job while it runs, whichever it is: its tally, what is shown of it, control from outside, signals,
-//! and the timetable.
+//! A job's surroundings while it runs: its tally, its display, control from outside, signals, and the timetable.
 
 use super::args::Common;
 use super::ctl::Job;
@@ -25,13 +24,13 @@ use tokio::sync::watch;
 /// How often a view looks again if nothing happens.
 const TICK: Duration = Duration::from_millis(200);
 
-/// What the service manager is told anew now and then.
+/// The service manager's status, renewed now and then.
 const STATUS_APART: Duration = Duration::from_secs(10);
 
 /// A view that has not ended by then waits for a reader that stands still.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// What surrounds a job.
+/// A job's surroundings.
 pub struct Stage {
     /// How fast it may go.
     pub pace: Pace,
@@ -129,7 +128,7 @@ impl Stage {
         self.is_finished.load(Relaxed)
     }
 
-    /// Becomes true when somebody wants the job to end.
+    /// Becomes true when somebody requests the job's end.
     pub fn shutdown(&self) -> watch::Receiver<bool> {
         self.stop.subscribe()
     }
@@ -139,7 +138,7 @@ impl Stage {
         self.stop.clone()
     }
 
-    /// Returns when somebody wants the job to end.
+    /// Returns when somebody requests the job's end.
     pub async fn stopped(&self) {
         // The sender lives in `self`.
         let _ = self.stop.subscribe().wait_for(|stop| *stop).await;
@@ -222,13 +221,13 @@ fn added(tally: &Mutex<Tally>, event: &Event, done: &str, has_stats: bool) -> Ve
         .collect()
 }
 
-/// What a panicking thread left behind is whole: nobody panics between two writes to it.
+/// The state after a panic is whole: no thread panics between two writes to it.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Chunk groups are for who counts what a killed process has received: they are told by the thread that received them, and
-/// before the group is written.
+/// Chunk groups are for tests that count the bytes received by a killed process. The thread that received a group
+/// reports it, before the group is written.
 fn at_once(event: &Event) {
     if let Ok(line) = serde_json::to_string(event) {
         // A reader that has seen enough is no reason to stop the job.

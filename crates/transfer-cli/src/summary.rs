@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// The rate of less says nothing.
 const SHORT: Duration = Duration::from_millis(500);
 
-/// What was done, in one sentence: "sent 12 files, 3.1 GB in 4 min 12 s (98.4 Mbit/s); 1.2 GB were there already; yielded
+/// The outcome, in one sentence: "sent 12 files, 3.1 GB in 4 min 12 s (98.4 Mbit/s); 1.2 GB were there already; yielded
 /// 34 % of the time".
 pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
     let took = now.saturating_duration_since(tally.began);
@@ -88,8 +88,8 @@ fn entries(count: u64) -> String {
     }
 }
 
-/// What a job that is over means for the exit code; `again` says how what failed is tried once more. If it is `strict`, what was left out
-/// is a failure.
+/// The exit code of a job that is over; `again` is the command that retries the failed files. If it is `strict`, what
+/// was left out is a failure.
 pub fn verdict(summary: &Summary, again: &str, strict: bool) -> Result<(), Failure> {
     if summary.failed > 0 {
         let failed = count(summary.failed, "file");
@@ -112,7 +112,7 @@ fn shortfall(skipped: u64, incomplete: u64) -> Option<String> {
     (!both.is_empty()).then(|| both.join(" and "))
 }
 
-/// What is said when somebody ended it before its end.
+/// The message when somebody ended the job early.
 pub fn stopped(tally: &Tally) -> String {
     match tally.bytes {
         0 => "stopped: run the same command again to go on".to_owned(),

@@ -11,8 +11,9 @@ const OWNERS: [Owner; 4] = [Owner::User, Owner::Timetable, Owner::Control, Owner
 /// A state that is older than this says nothing about now. They come five times a second.
 const STATE_LASTS: Duration = Duration::from_secs(3);
 
-/// The rate must have been above nothing for so long before it says how long the rest takes: longer than the two seconds it
-/// is measured over, in which the first packets of a slow start, or a small file before a large one, count for little.
+/// The rate must have been above nothing for so long before the remaining time is shown. That is longer than the two
+/// seconds it is measured over, in which the first packets of a slow start, or a small file before a large one, count
+/// for little.
 const STEADY_AFTER: Duration = Duration::from_secs(3);
 
 /// The rate that the time left is computed from follows the present one with this time constant.
@@ -69,7 +70,7 @@ pub struct End {
     pub failed: u64,
     /// Entries that were removed.
     pub removed: u64,
-    /// What a dry run would change: entries to store, entries to remove, and bytes of files to store.
+    /// The changes of a dry run: entries to store, entries to remove, and bytes of files to store.
     pub would: Option<(u64, u64, u64)>,
 }
 
@@ -211,7 +212,7 @@ impl Tally {
         self.until = until;
     }
 
-    /// What words depend on.
+    /// The inputs of the words.
     pub fn situation(&self, now: Instant) -> Situation {
         let fresh = |since: &Instant| now.saturating_duration_since(*since) < STATE_LASTS;
         Situation {
@@ -226,7 +227,7 @@ impl Tally {
         }
     }
 
-    /// What it does, in plain words.
+    /// Its state, in plain words.
     pub fn words(&self, now: Instant) -> String {
         words::words(&self.situation(now))
     }

@@ -1,9 +1,9 @@
 //! The threads that a job runs on.
 //!
 //! # Model
-//! tokio panics when it cannot start its workers, and work for its blocking threads waits indefinitely when there is none. So
-//! the threads are tried before the runtime starts, and those for blocking work are started at once and never end. What
-//! needs more later and gets none waits for these.
+//! tokio panics when it cannot start its workers, and work for its blocking threads waits indefinitely when there is
+//! none. So the threads are tried before the runtime starts, and those for blocking work are started at once and never
+//! end. Threads that need more later and get none wait for these.
 
 use afteryou_terminal::Failure;
 use anyhow::Context;

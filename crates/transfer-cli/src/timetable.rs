@@ -23,7 +23,7 @@ pub enum Direction {
     Down,
 }
 
-/// Tells the local time, and lets it pass.
+/// A source of the local time, and of its passing.
 pub trait Clock {
     /// The time now.
     fn now(&self) -> Zoned;
@@ -70,7 +70,7 @@ pub async fn follow(
     }
 }
 
-/// What holds at this time, and for how long.
+/// Returns the limit at this time, and how long it holds.
 fn at(timetable: &Timetable, now: &Zoned) -> (Limits, Option<Duration>) {
     let week = WeekTime::of_unix(now.timestamp().as_second(), now.offset().seconds());
     (timetable.limits_at(week), timetable.next_change_after(week))

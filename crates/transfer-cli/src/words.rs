@@ -1,4 +1,4 @@
-//! What a job does, in plain words, from what its congestion controller says of itself.
+//! A job's state in plain words, from its congestion controller's snapshot.
 //!
 //! # The rule
 //! The first that holds is said:
@@ -20,8 +20,8 @@
 //!
 //! # Known bad cases
 //! The controller cannot see who fills a queue, and no more can these words. Where the bottleneck keeps its queue short
-//! (CoDel, a small buffer) no delay shows that others want the path: "full speed" is then what the controller tries, and
-//! losses give it a fair share.
+//! (CoDel, a small buffer), no delay shows other demand for the path. "full speed" is then the controller's attempt,
+//! and losses give it a fair share.
 
 use super::figures::{delay, rate, time};
 use afteryou_transfer::pace::Owner;
@@ -58,7 +58,7 @@ pub enum Link {
 pub struct Hold {
     /// Bytes a second.
     pub max_rate: u64,
-    /// Who set it.
+    /// The owner of the limit.
     pub owner: Owner,
 }
 
@@ -69,7 +69,7 @@ pub struct Situation {
     pub link: Link,
     /// The smallest limit.
     pub hold: Option<Hold>,
-    /// Who paused it.
+    /// The owner of the pause.
     pub paused_by: Option<Owner>,
     /// When the timetable says something else, as a time of day.
     pub until: Option<String>,
@@ -83,7 +83,7 @@ pub struct Situation {
     pub busy: Option<String>,
 }
 
-/// What a job does, in one word.
+/// A job's state, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mood {
     /// No connection.
@@ -138,7 +138,7 @@ pub fn mood(situation: &Situation) -> Mood {
     }
 }
 
-/// What the job does, in a sentence without a full stop.
+/// The job's state, in a sentence without a full stop.
 pub fn words(situation: &Situation) -> String {
     let state = situation.state.clone().unwrap_or_default();
     match mood(situation) {
@@ -199,7 +199,7 @@ fn away(link: &Link) -> String {
     }
 }
 
-/// Who paused it. Without an owner here it was the sender at the peer.
+/// The owner of the pause. Without an owner here it was the sender at the peer.
 pub fn paused(situation: &Situation) -> String {
     match situation.paused_by {
         None | Some(Owner::FarEnd) => "paused by the peer".to_owned(),

@@ -1,9 +1,9 @@
-//! What changed files cost on the wire, beside rsync: `cargo run --release --example delta -- [DIR] [MB]`.
+//! The cost of changed files on the wire, beside rsync: `cargo run --release --example delta -- [DIR] [MB]`.
 //!
-//! Each case is a file of 300 MB (or MB) and a newer version: appended, inserted, scattered changes, renamed. Ours is sent over a real QUIC
-//! connection on the loopback; its bytes are those of all datagrams in both directions with 28 bytes of headers each. rsync's are the
-//! bytes that `rsync -a --no-whole-file` writes to and reads from its remote shell, without ssh and without headers, so rsync is
-//! favoured. rsync must be installed.
+//! Each case is a file of 300 MB (or MB) and a newer version: appended, inserted, scattered changes, renamed. Ours is
+//! sent over a real QUIC connection on the loopback. Its bytes are those of all datagrams in both directions with 28
+//! bytes of headers each. rsync's are the bytes that `rsync -a --no-whole-file` writes to and reads from its remote
+//! shell. They are without ssh and without headers, so rsync is favoured. The comparison requires an installed rsync.
 
 use afteryou_transfer::dial::Dialer;
 use afteryou_transfer::guard::{Guard, Limits};

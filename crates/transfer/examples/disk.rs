@@ -36,7 +36,7 @@ fn fill(path: &Path, bytes: u64, seed: u64) -> std::io::Result<()> {
     Ok(())
 }
 
-/// CPU time of this process; zero where the system does not tell.
+/// CPU time of this process; zero where the system reports none.
 fn cpu() -> Duration {
     let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let own: u64 = text.split(' ').next().and_then(|field| field.parse().ok()).unwrap_or_default();

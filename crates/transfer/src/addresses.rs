@@ -1,14 +1,14 @@
 //! Under which addresses this machine may be reached: what goes into a ticket.
 //!
 //! Global IPv6 first, then IPv4, then local IPv6; within a kind as the system lists them. Loopback only when there is
-//! nothing else. Left out: link-local addresses, which mean nothing without naming an interface of the other machine, and the bridges of
-//! containers and virtual machines, which nobody outside can reach and each of which would cost the peer a quarter of a second.
-//! If only such are there, they are taken.
+//! nothing else. Left out: link-local addresses, which mean nothing without naming an interface of the other machine.
+//! So are the bridges of containers and virtual machines: nobody outside can reach them, and each would cost the peer a
+//! quarter of a second. If only such are there, they are taken.
 //!
 //! # Not implemented
-//! The address that a router shows to the world is not found out: that takes somebody outside to ask. `--address` names it.
-//! Temporary IPv6 addresses (RFC 8981) cannot be told from lasting ones through the system's list; a ticket that shall last for weeks
-//! should name its address, too.
+//! The address that a router shows to the world is not found out: that takes somebody outside to ask. `--address` names
+//! it. The system's list does not distinguish temporary IPv6 addresses (RFC 8981) from lasting ones. A ticket that
+//! shall last for weeks should name its address, too.
 
 use crate::ticket::{Address, Host, MAX_ADDRESSES};
 use std::io;

@@ -1,9 +1,9 @@
 //! Control messages as bytes: each is its length (u32, big endian) and its postcard encoding.
 //!
 //! # Model
-//! What is to be sent is collected in an [`Outgoing`] buffer, what arrives in an [`Incoming`] one. Neither loses anything
-//! when a caller stops waiting half-way, so both can stand in a `select!`. Whatever arrives is from a stranger: a length
-//! is looked at before anything is kept, a message must be encoded to its last byte, and no input makes it panic.
+//! Outgoing messages are collected in an [`Outgoing`] buffer, incoming ones in an [`Incoming`] one. Neither loses
+//! anything when a caller stops waiting half-way, so both can stand in a `select!`. All input is from a stranger. A
+//! length is checked before anything is kept, a message must be encoded to its last byte, and no input makes it panic.
 //!
 //! # Source
 //! The encoding is postcard 1 (<https://postcard.jamesmunns.com/wire-format>): variable-length integers, no field names.
@@ -26,7 +26,7 @@ const PREFIX: usize = 4;
 /// Bytes of the buffer before the first read.
 const READ_AHEAD: usize = 4 * 1024;
 
-/// What is wrong with a control message.
+/// Errors of a control message.
 #[derive(Debug, thiserror::Error)]
 pub enum CodecError {
     /// Longer than allowed.
@@ -118,8 +118,8 @@ impl Outgoing {
 
 /// Cuts messages off the buffer of a stream.
 ///
-/// The inner codec takes a length without its body for a clean end. Here a length stays in the buffer until all of its body is
-/// there, so that whatever is left at the end of the stream is a message cut short.
+/// The inner codec takes a length without its body for a clean end. Here a length stays in the buffer until all of its
+/// body is there. So any remainder at the end of the stream is a truncated message.
 struct Bodies(LengthDelimitedCodec);
 
 impl Bodies {

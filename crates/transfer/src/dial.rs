@@ -6,7 +6,7 @@
 //! peer's HANDSHAKE_DONE has arrived (RFC 9001 §4.1.2), so it has accepted our key. It costs a round trip before the first
 //! request and saves every caller from learning of a refusal in the middle of its work.
 //!
-//! What failed is kept for each address. One answer ends the search: a peer that has proven to be the right one and refuses the
+//! Each address keeps its error. One answer ends the search: a peer that has proven to be the right one and refuses the
 //! ticket will do so at its other addresses, too. A stranger at one of the addresses (private addresses mean another
 //! machine in another network) does not.
 //!
@@ -37,7 +37,7 @@ pub const TIMEOUT: Duration = Duration::from_secs(10);
 
 const MAX_PER_NAME: usize = 4;
 
-/// How often to look whether HANDSHAKE_DONE has come: quinn tells of it in its statistics only.
+/// The interval of checks whether HANDSHAKE_DONE has come: quinn reports it in its statistics only.
 const CONFIRMATION_POLL: Duration = Duration::from_millis(1);
 
 /// Why an address did not do.
@@ -143,7 +143,7 @@ impl Dialer {
         Ok(Dialer { endpoint, config, addresses, fingerprint, role })
     }
 
-    /// What the listening side does.
+    /// The listening side's role.
     pub fn role(&self) -> Role {
         self.role
     }

@@ -1,4 +1,4 @@
-//! What travels: files, directories and symbolic links, with what is kept of them.
+//! The entries of a transfer: files, directories and symbolic links, with the kept attributes.
 
 use bao_tree::BlockSize;
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ pub struct Mtime {
     pub nanos: u32,
 }
 
-/// What an entry is.
+/// An entry's kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// A file.
@@ -80,7 +80,7 @@ pub enum Kind {
 pub struct Entry {
     /// Where it goes.
     pub path: EntryPath,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Permission bits (the lowest nine; set-id and sticky bits do not travel). None where the source has none.
     pub mode: Option<u32>,
@@ -88,8 +88,8 @@ pub struct Entry {
     pub mtime: Mtime,
 }
 
-/// Ranges of bytes that a sink still wants: ascending, disjoint, beginning at multiples of [`GROUP_BYTES`] and ending
-/// there or at the file's end. A file of no bytes is wanted as the one range 0..0.
+/// Ranges of bytes that a sink requests: ascending, disjoint, beginning at multiples of [`GROUP_BYTES`] and ending
+/// there or at the file's end. A file of no bytes is requested as the one range 0..0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted(pub Vec<(u64, u64)>);
 

@@ -1,8 +1,8 @@
-//! What can go wrong.
+//! Errors of a transfer.
 
 use thiserror::Error;
 
-/// What can go wrong. Messages are lower-case and say what to do next.
+/// Errors of a transfer. Messages are lower-case and say what to do next.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -11,20 +11,20 @@ pub enum Error {
     Path {
         /// As received, made printable.
         path: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// A local file or directory.
     #[error("cannot {doing} {path}: {source}")]
     File {
-        /// What was attempted.
+        /// The operation.
         doing: &'static str,
         /// Which, made printable.
         path: String,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// What is to be sent cannot be sent like this.
+    /// The source cannot be sent like this.
     #[error("{0}")]
     Paths(String),
     /// A ticket that cannot be read or made.
@@ -72,9 +72,9 @@ pub enum Error {
     /// This machine's fault.
     #[error("cannot {doing}: {source}")]
     Io {
-        /// What was attempted.
+        /// The operation.
         doing: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! What a job tells about itself while it runs: for progress bars, `--json` and tests.
+//! A job's reports about itself while it runs: for progress bars, `--json` and tests.
 
 use crate::entry::EntryPath;
 use crate::wire::{Change, State};
@@ -20,7 +20,7 @@ pub enum Event {
         /// When it tries again.
         retry_in_ms: u64,
     },
-    /// What there is to do, as far as it is known.
+    /// The job's size, as far as it is known.
     Plan {
         /// Entries.
         files: u64,
@@ -49,7 +49,7 @@ pub enum Event {
         /// How.
         outcome: Outcome,
     },
-    /// Another job is storing this file; it is looked at again when that is over. Told once by each connection.
+    /// Another job is storing this file; it is looked at again when that is over. Reported once by each connection.
     Busy {
         /// Which.
         path: String,
@@ -95,7 +95,7 @@ pub enum Event {
     },
 }
 
-/// What became of an entry.
+/// An entry's outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -109,7 +109,7 @@ pub enum Outcome {
     Skipped(String),
     /// It could not be moved.
     Failed(String),
-    /// What lies there is newer and stays.
+    /// The existing file is newer and stays.
     Newer,
     /// It was removed, since it was not sent.
     Removed,

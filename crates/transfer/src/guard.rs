@@ -1,11 +1,11 @@
-//! What keeps strangers from filling the listening side's memory with handshakes that they never end.
+//! Keeps strangers from filling the listening side's memory with handshakes that they never end.
 //!
 //! # Model
 //! Between a client's first packet and the end of its handshake the listening side holds state for somebody who has proven nothing. The
 //! guard counts such **half-open** handshakes and bounds them three ways:
 //!
-//! - From [`Limits::unvalidated`] on, first packets are answered with a Retry (RFC 9000 §8.1.2): no state is held, and only who receives
-//!   packets at the address it claims comes back with the token.
+//! - From [`Limits::unvalidated`] on, first packets are answered with a Retry (RFC 9000 §8.1.2). No state is held, and
+//!   only a client that receives packets at its claimed address returns the token.
 //! - At most [`Limits::half_open`] in all, and each for [`Limits::timeout`]. When all places are taken, a newcomer gets that of the oldest
 //!   handshake, provided that it has had [`Limits::crowded_timeout`].
 //! - One validated address (for IPv6 one /64) may hold as many as a sixteenth ([`Limits::share`]) of the places that are still free. The
@@ -18,9 +18,9 @@
 //! A handshake that failed leaves a connection that quinn keeps for three probe timeouts to answer late packets (RFC 9000 §10.2). These
 //! **lingering** ones are counted for `LINGER` and have places of their own, shared by the same rule.
 //!
-//! What is too many is ignored rather than refused: the client of a right ticket sends its first packet again after a second and gets in
-//! when there is room, while a refusal would end it. Packets of handshakes that were not taken yet wait in quinn's own
-//! queue, which is bounded here, too ([`Limits::apply`]).
+//! Excess packets are ignored rather than refused. The client of a right ticket sends its first packet again after a
+//! second and gets in when there is room, while a refusal would end it. Packets of handshakes that were not taken yet
+//! wait in quinn's own queue, which is bounded here, too ([`Limits::apply`]).
 //!
 //! # Constants
 //! 256 half-open handshakes of some 30 kB each are 8 MB. 32 before Retry: a job of a few connections does not pay its extra round trip.
@@ -28,9 +28,9 @@
 //! packet.
 //!
 //! # Known bad cases
-//! Who has more than two hundred real addresses and begins more than 85 handshakes a second from them holds all places, and a right
-//! client then gets in only now and then.
-//! Sessions that have proven to know the secret are not counted here.
+//! An attacker with more than two hundred real addresses who begins more than 85 handshakes a second from them holds
+//! all places. A right client then gets in only now and then. Sessions that have proven to know the secret are not
+//! counted here.
 
 use quinn::{Connection, Endpoint, Incoming, ServerConfig};
 use std::collections::{HashMap, VecDeque};
@@ -92,12 +92,12 @@ impl Limits {
     }
 }
 
-/// What became of those who knocked.
+/// The outcomes of connection attempts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Got in.
     pub admitted: u64,
-    /// Were told to prove their address.
+    /// Attempts that had to prove their address.
     pub retried: u64,
     /// Ignored: too many in all.
     pub crowded: u64,
@@ -185,7 +185,7 @@ impl Guard {
         }
     }
 
-    /// Tells `listener` when somebody was turned away.
+    /// Reports to `listener` when a client was turned away.
     pub fn on_refusals(mut self, listener: OnRefusals) -> Guard {
         self.on_refusals = listener;
         self
@@ -338,7 +338,7 @@ impl Guard {
     }
 }
 
-/// What one subscriber has: an IPv4 address, or a /64.
+/// The address block of one subscriber: an IPv4 address, or a /64.
 fn subscriber(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V4(ip) => ip.into(),

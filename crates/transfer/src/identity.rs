@@ -1,4 +1,4 @@
-//! Who the listening side is, for as long as its state directory lives.
+//! The listening side's identity, which lasts as long as its state directory.
 //!
 //! # Model
 //! One file, `identity`, holds a TLS key (Ed25519) with its self-signed certificate, a random seed, and for every service (a role
@@ -9,10 +9,10 @@
 //! Generations lie in the same file as the seed on purpose: a generation that was lost alone would bring revoked tickets back.
 //!
 //! # The file
-//! A line of text with the version, BLAKE3 of what follows, then a postcard encoding. It is written under another name with mode 0600
-//! and renamed, so it is always whole; a process that changes it holds a lock on `identity.lock` and reads it anew first (on systems
-//! without `flock` two processes that start at the same moment may overwrite each other's ports). A file that others may read is
-//! refused, as ssh does with its keys.
+//! A line of text with the version, BLAKE3 of what follows, then a postcard encoding. It is written under another name
+//! with mode 0600 and renamed, so it is always whole. A process that changes it holds a lock on `identity.lock` and
+//! reads it anew first. On systems without `flock` two processes that start at the same moment may overwrite each
+//! other's ports. A file that others may read is refused, as ssh does with its keys.
 //!
 //! # Not implemented
 //! Certificates do not expire and are not rotated: the fingerprint in a ticket is trusted for as long as the ticket is. Services whose
@@ -33,7 +33,7 @@ const SECRET_CONTEXT: &str = "afteryou 2026-11 secret of a ticket from an identi
 
 const HASH_BYTES: usize = 32;
 
-/// What can be wrong with the state directory.
+/// Errors of the state directory.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum IdentityError {
@@ -110,7 +110,7 @@ impl std::fmt::Debug for Identity {
     }
 }
 
-/// Where the identity lies unless told otherwise: `$STATE_DIRECTORY` (systemd), `$XDG_STATE_HOME/afteryou`,
+/// The identity's default directory: `$STATE_DIRECTORY` (systemd), `$XDG_STATE_HOME/afteryou`,
 /// `%LOCALAPPDATA%\afteryou` on Windows, `~/.local/state/afteryou`.
 pub fn default_directory() -> Result<PathBuf, IdentityError> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -168,8 +168,8 @@ impl Identity {
         &self.kept.key
     }
 
-    /// What a client must know to use this service. `directory` must exist: links in its path are followed, so that two
-    /// names of one directory are one service.
+    /// A client's knowledge of this service. `directory` must exist: links in its path are followed, so that two names
+    /// of one directory are one service.
     pub fn secret(&self, role: Role, directory: &Path) -> Result<Secret, IdentityError> {
         let directory = canonical(directory)?;
         let generation = self.find(role, &directory).map_or(0, |service| service.generation);

@@ -1,25 +1,43 @@
 //! Files and directories from one machine to another in the background: encrypted, verified, resumable.
 //!
+//! ```
+//! use afteryou_transfer::source::{Item, Source};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path();
+//! std::fs::write(folder.join("photo"), b"all of it")?;
+//! let source = Source::open(folder)?;
+//! assert_eq!(source.scan().bytes, 9);
+//! for item in source.entries() {
+//!     if let Item::Entry(entry) = item {
+//!         println!("{:?}", entry.entry());
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Roles
 //! The **source** has files, the **sink** stores them. Either may be the one that listens: `receive` is a sink that
 //! listens, `serve` a source that listens, `send` and `get` are the sides that connect. After the greeting the protocol
 //! is the same in both directions.
 //!
 //! # Protocol
-//! One QUIC connection is one session (ALPN [`wire::ALPN`]). The side that connects opens a two-way stream for
-//! [control messages](wire) and greets; what is said there is small and never waits behind data. The source offers entries
-//! (path, kind, size, BLAKE3 root); the sink answers each with what it still wants. Every file that is wanted travels on a
-//! one-way stream of its own, as a bao encoding of exactly the wanted ranges: nothing is written that was not verified
-//! against the root. Many offers and files are under way at a time, so small files cost no round trip each.
+//! One QUIC connection is one session (ALPN [`wire::ALPN`]). The side that connects opens a two-way stream for [control
+//! messages](wire) and greets; what is said there is small and never waits behind data. The source offers entries
+//! (path, kind, size, BLAKE3 root); the sink answers each with the ranges that it requests. Every requested file
+//! travels on a one-way stream of its own, as a bao encoding of exactly the requested ranges: nothing is written that
+//! was not verified against the root. Many offers and files are under way at a time, so small files cost no round trip
+//! each.
 //!
 //! # Access and trust
-//! A [ticket] names the listening side's addresses, its certificate and a secret; [tls] pins both sides with it, [dial] finds the
-//! address that answers, [guard] bounds what strangers cost, [identity] keeps tickets valid over restarts.
+//! A [ticket] names the listening side's addresses, its certificate and a secret, and [tls] pins both sides with it.
+//! [dial] finds the address that answers, [guard] bounds the cost of strangers, and [identity] keeps tickets valid over
+//! restarts.
 //!
 //! # Resume
-//! Nothing is remembered in a journal. What the sink has of a file is found out by hashing what lies in its partial file
-//! against the tree beside it, so a kill or a power cut at any moment costs at most the chunk group that was being written.
-//! A file gets its final name when it is whole, verified and on the disk, and not before.
+//! Nothing is remembered in a journal. On resume the sink hashes its partial file against the tree beside it. So a kill
+//! or a power cut at any moment costs at most the chunk group that was being written. A file gets its final name when
+//! it is whole, verified and on the disk, and not before.
 
 pub mod addresses;
 mod chunks;

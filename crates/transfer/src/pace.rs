@@ -1,4 +1,4 @@
-//! How fast a job may go: shared by everybody who limits it (the command line, a timetable, `ctl`, the peer) and
+//! The limit of a job's speed: shared by everybody who limits it (the command line, a timetable, `ctl`, the peer) and
 //! everybody who sends for it.
 //!
 //! # Model
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// Who set a limit. Each owner has one; they do not replace each other's.
+/// The owner of a limit. Each owner has one; they do not replace each other's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// The command line.
@@ -25,7 +25,7 @@ pub enum Owner {
     FarEnd,
 }
 
-/// What an owner allows.
+/// The limit of an owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limit {
     /// Bytes of content a second; None: no limit.
@@ -38,7 +38,7 @@ impl Limit {
     /// No limit.
     pub const NONE: Limit = Limit { max_rate: None, paused: false };
 
-    /// What both allow.
+    /// The stricter of both limits.
     fn and(self, other: Limit) -> Limit {
         let max_rate = match (self.max_rate, other.max_rate) {
             (Some(one), Some(two)) => Some(one.min(two)),
@@ -100,24 +100,24 @@ impl Pace {
         self.0.current.send_replace(all);
     }
 
-    /// What all owners together allow.
+    /// The limit of all owners together.
     pub fn current(&self) -> Limit {
         *self.0.current.borrow()
     }
 
-    /// What `owner` allows.
+    /// Returns the limit of `owner`.
     pub fn of(&self, owner: Owner) -> Limit {
         locked(&self.0.limits)[owner as usize]
     }
 
-    /// What all owners except `owner` allow.
+    /// Returns the limit of all owners except `owner`.
     pub fn without(&self, owner: Owner) -> Limit {
         let limits = locked(&self.0.limits);
         let others = limits.iter().enumerate().filter(|(index, _)| *index != owner as usize);
         others.fold(Limit::NONE, |all, (_, one)| all.and(*one))
     }
 
-    /// Tells of changes of what all owners together allow.
+    /// Reports changes of the limit of all owners together.
     pub fn changed(&self) -> watch::Receiver<Limit> {
         self.0.current.subscribe()
     }

@@ -1,8 +1,8 @@
-//! What a path to the peer of a ticket is like: for `afteryou doctor`.
+//! Properties of a path to the peer of a ticket: for `afteryou doctor`.
 //!
-//! Each address is tried by itself, without a race, and asked how our packets arrive there ([`Greeting::Probe`]). Before it is asked,
-//! quinn gets time to find the largest packet that passes ([`MTU_SEARCH`]; RFC 8899), whose probes are at the same time the packets
-//! that the peer looks at.
+//! Each address is tried by itself, without a race, and asked how our packets arrive there ([`Greeting::Probe`]).
+//! Before the question, quinn gets time to find the largest packet that passes ([`MTU_SEARCH`]; RFC 8899). Its probes
+//! are at the same time the packets that the peer inspects.
 
 use crate::codec;
 use crate::dial::{Dialer, Failure};
@@ -13,7 +13,7 @@ use quinn::Connection;
 use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout};
 
-/// Longest wait for the search of the MTU. A path of 200 ms is not done by then, and what has been found is told.
+/// Longest wait for the search of the MTU. A path of 200 ms is not done by then, and the result so far is reported.
 pub const MTU_SEARCH: Duration = Duration::from_millis(1500);
 
 /// The search is over when nothing has changed for so many round trips, and at least [`MTU_QUIET`].
@@ -26,7 +26,7 @@ const HANDSHAKE: Duration = Duration::from_secs(4);
 /// For the question about our packets.
 const ANSWER: Duration = Duration::from_secs(2);
 
-/// What was found at one address.
+/// The findings at one address.
 #[derive(Clone, Debug)]
 pub struct Path {
     /// Until the peer had accepted the ticket.

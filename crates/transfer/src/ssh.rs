@@ -1,9 +1,9 @@
 //! Starting the peer over the system's ssh: `--via ssh HOST[:DIR]`.
 //!
 //! # Model
-//! We run `ssh -- HOST afteryou receive --once --ticket-only -- DIR` (or `serve`). The peer makes an identity in memory and prints a
-//! ticket; we read it from ssh's output and dial its addresses, after the host name that ssh itself uses (`ssh -G HOST`), which is
-//! the one address known to work for something. The data never passes through ssh.
+//! We run `ssh -- HOST afteryou receive --once --ticket-only -- DIR` (or `serve`). The peer makes an identity in memory
+//! and prints a ticket. We read it from ssh's output and dial its addresses, after the host name that ssh itself uses
+//! (`ssh -G HOST`), which is the one address known to work for something. The data never passes through ssh.
 //!
 //! The peer lives as long as its standard input is open: it ends when the job is done, when we end, or when the ssh connection dies
 //! ([`parent_gone`] is its side of that).
@@ -43,7 +43,7 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
 /// For the peer to end by itself.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// What can go wrong before there is a ticket.
+/// Errors before there is a ticket.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SshError {
@@ -53,7 +53,7 @@ pub enum SshError {
     /// No such program.
     #[error("cannot run {program}: {source}; install an ssh client, or name one with --ssh-command")]
     NoSsh {
-        /// What was run.
+        /// The command.
         program: String,
         /// Why not.
         source: std::io::Error,
@@ -141,7 +141,7 @@ impl Via {
         })
     }
 
-    /// What the far side's shell is told.
+    /// The command line for the remote shell.
     pub fn remote_command(&self, role: Role) -> String {
         let directory = quoted(&self.directory);
         let options: String = self.far_options.iter().map(|option| format!(" {}", quoted(option))).collect();

@@ -44,7 +44,7 @@ const MAX_NAME_BYTES: usize = 253;
 /// Far beyond the longest ticket: what is longer was not meant to be one.
 const MAX_LINE_BYTES: usize = 16 * 1024;
 
-/// What the side that listens does.
+/// The listening side's role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Role {
     /// It stores what is sent to it.
@@ -106,7 +106,7 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// What only the owner of a ticket knows. Prints as dots.
+/// The secret that only the owner of a ticket has. Prints as dots.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret([u8; Secret::BYTES]);
 
@@ -190,7 +190,7 @@ fn is_name(text: &str) -> bool {
     (1..=MAX_NAME_BYTES).contains(&text.len()) && !text.starts_with(['-', '.']) && text.chars().all(allowed)
 }
 
-/// What is wrong with a line that should be a ticket.
+/// Errors of a line that should be a ticket.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TicketError {
@@ -227,7 +227,7 @@ pub enum TicketError {
 /// Where a service is, which certificate it has, and the secret it asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ticket {
-    /// What the listening side does.
+    /// The listening side's role.
     pub role: Role,
     /// Of its certificate.
     pub fingerprint: Fingerprint,

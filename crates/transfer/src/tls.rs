@@ -1,15 +1,16 @@
-//! Who is let in and who is talked to: TLS 1.3 with both certificates pinned.
+//! Authentication of both sides: TLS 1.3 with both certificates pinned.
 //!
 //! # Model
 //! The listening side shows the certificate of its identity; the client compares its SHA-256 with the ticket and checks the
 //! signature that proves possession of the key. Nothing else about the certificate matters: no authority, name or date.
 //!
-//! The client shows a certificate whose Ed25519 key is **derived from the ticket's secret and role**. The listening side derives
-//! the same public key and accepts only that, again with the signature checked. So the secret never travels, not even
-//! encrypted; a wrong one ends in a failed handshake before a byte of application data; and an entry of the ticket that was changed
-//! (a receiver's ticket made into a server's) is a wrong secret. In TLS 1.3 the client speaks second: it shows its
-//! certificate only after the listening side has proven to be the right one, so a stranger at the address learns nothing to try secrets
-//! against. What the handshake signs covers both sides' fresh random numbers: a recorded one is worth nothing.
+//! The client shows a certificate whose Ed25519 key is **derived from the ticket's secret and role**. The listening
+//! side derives the same public key and accepts only that, again with the signature checked. So the secret never
+//! travels, not even encrypted, and a wrong one ends in a failed handshake before a byte of application data. A changed
+//! entry of the ticket (a receiver's ticket made into a server's) is a wrong secret, too. In TLS 1.3 the client speaks
+//! second: it shows its certificate only after the listening side has proven to be the right one, so a stranger at the
+//! address learns nothing to try secrets against. The handshake's signature covers both sides' fresh random numbers: a
+//! recorded one is worth nothing.
 //!
 //! # Constants
 //! TLS 1.3 only, the cipher suites and groups of `ring`. No 0-RTT (it could be replayed) and no resumption: a job makes few
@@ -50,7 +51,7 @@ const ED25519_PKCS8: [u8; 16] =
 /// TLS alert `access_denied`: what a refusal of a certificate becomes on the wire, RFC 8446 §6.
 pub(crate) const ACCESS_DENIED: u8 = 49;
 
-/// The name that QUIC libraries want. It is not sent.
+/// The server name that QUIC libraries require. It is not sent.
 pub(crate) const SERVER_NAME: &str = "afteryou";
 
 /// Only reachable through a key or certificate that is not one.
@@ -68,12 +69,12 @@ pub enum TlsError {
     Cipher(#[from] NoInitialCipherSuite),
 }
 
-/// What one identity lets clients in for. Several on one port are told apart by their clients' keys.
+/// The role for which an identity lets clients in. Several on one port are distinguished by their clients' keys.
 #[derive(Clone, Debug)]
 pub struct Admission {
-    /// What the listening side does for them.
+    /// The listening side's role for them.
     pub role: Role,
-    /// What they must know.
+    /// Their knowledge.
     pub secret: Secret,
 }
 

@@ -1,9 +1,9 @@
 //! The control messages of a session, and how they lie on the stream.
 //!
-//! Each message is its length (u32, big endian, at most [`MAX_MESSAGE`]) and a postcard encoding. The side that connects
-//! says [`Greeting`] first, the other answers with [`Answer`]; then the source says [`FromSource`] and the sink [`FromSink`].
-//! A data stream is the entry's id (u64, big endian) and the bao encoding of the wanted ranges (parents and leaves in
-//! order, without a size), or the description that the sink asked for.
+//! Each message is its length (u32, big endian, at most [`MAX_MESSAGE`]) and a postcard encoding. The side that
+//! connects says [`Greeting`] first, the other answers with [`Answer`]; then the source says [`FromSource`] and the
+//! sink [`FromSink`]. A data stream is the entry's id (u64, big endian) and the bao encoding of the requested ranges
+//! (parents and leaves in order, without a size). Or it is the description that the sink requested.
 
 use crate::entry::{Entry, EntryPath, Wanted};
 use serde::{Deserialize, Serialize};
@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 /// Application protocol of the TLS handshake. Changes with every change that an older side would not understand.
 pub const ALPN: &[u8] = b"afteryou/3";
 
-/// Longest control message, bytes. A sink that wants more ranges than fit asks for them merged.
+/// Longest control message, bytes. A sink that requests more ranges than fit merges them.
 pub const MAX_MESSAGE: usize = 64 * 1024;
 
-/// Offers that may be waiting for [`FromSink::Want`], `Have` or `Failed`, and files that may be wanted and not
-/// yet settled. A source that exceeds it is at fault.
+/// Offers that may be waiting for [`FromSink::Want`], `Have` or `Failed`, and files that may be requested and not yet
+/// settled. A source that exceeds it is at fault.
 pub const MAX_UNSETTLED: usize = 1024;
 
 /// Data streams that a sink lets a source have open. With files of 1 kB and a round trip of 100 ms that is 40 Mbit/s.
@@ -24,7 +24,7 @@ pub const MAX_DATA_STREAMS: u32 = 512;
 /// Longest path, and longest target of a link, that a sink takes, bytes: what Linux takes.
 pub const MAX_PATH: usize = 4096;
 
-/// Most ranges that a sink may want of one file. They fit a message, and [`MAX_UNSETTLED`] of them fit the memory.
+/// Most ranges that a sink may request of one file. They fit a message, and [`MAX_UNSETTLED`] of them fit the memory.
 pub const MAX_RANGES: usize = 2048;
 
 /// Bytes of the paths and reasons of a [`LeftOut`]: two of them fit a message.
@@ -33,10 +33,10 @@ pub const MAX_LEFT_OUT: usize = 24 * 1024;
 /// Entries that a [`LeftOut`] names: nobody reads more.
 const MAX_NAMED: usize = 256;
 
-/// What the side that connects came for.
+/// The purpose of the side that connects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Greeting {
-    /// It is the source and wants to send.
+    /// It is the source and asks to send.
     Push {
         /// The same for all connections and attempts of one job.
         job: [u8; 16],
@@ -45,7 +45,7 @@ pub enum Greeting {
         /// Requests to the sink, which refuses the session if it does not allow them.
         wishes: Wishes,
     },
-    /// It is the sink and wants what lies at this path below the served directory (empty: everything).
+    /// It is the sink and asks for the entries at this path below the served directory (empty: everything).
     Pull {
         /// The same for all connections and attempts of one job.
         job: [u8; 16],
@@ -60,7 +60,7 @@ pub enum Greeting {
         /// The sink needs an [`Extent`] at the end.
         extent: bool,
     },
-    /// `doctor`: it wants to know how its packets arrive.
+    /// `doctor`: it asks how its packets arrive.
     Probe,
 }
 
@@ -117,7 +117,7 @@ pub struct Extent {
     pub patterns: Vec<Vec<String>>,
 }
 
-/// What the side that listens says to a greeting.
+/// The listening side's answer to a greeting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
     /// Begin.
@@ -149,7 +149,7 @@ pub enum Why {
     Refused(String),
     /// The file system said no.
     Io(String),
-    /// What arrived does not hash to the root. The source's copy changed, or it lies.
+    /// The received content does not hash to the root. The source's copy changed, or it lies.
     Mismatch,
     /// The source withdrew it. Also a withdrawn offer is settled by exactly one answer.
     Withdrawn,
@@ -157,7 +157,7 @@ pub enum Why {
     TooManyFiles,
 }
 
-/// What a source says.
+/// A source's messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FromSource {
     /// This entry exists. Ids are given in ascending order and never used twice in a session.
@@ -167,7 +167,7 @@ pub enum FromSource {
         /// The entry.
         entry: Entry,
     },
-    /// What the source knows of the whole job so far. `complete` when it has looked at everything.
+    /// The source's knowledge of the whole job so far. `complete` when it has looked at everything.
     Plan {
         /// Entries.
         files: u64,
@@ -183,13 +183,13 @@ pub enum FromSource {
         /// One sentence.
         reason: String,
     },
-    /// What the congestion controller is doing, for the peer's live view.
+    /// The congestion controller's state, for the peer's live view.
     State(State),
     /// Everything was offered; when all of it is settled the job is done.
     EndOfOffers {
-        /// What could not be offered, or not be sent, for a reason of the source's own, in the whole job.
+        /// Entries that could not be offered, or not be sent, for a reason of the source's own, in the whole job.
         failed: LeftOut,
-        /// What the source left out.
+        /// Entries that the source left out.
         skipped: LeftOut,
         /// Everything that was offered, if all of it was stored.
         extent: Option<Extent>,
@@ -218,7 +218,7 @@ impl LeftOut {
     }
 }
 
-/// What a sink says.
+/// A sink's messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FromSink {
     /// Send these ranges.
@@ -245,11 +245,11 @@ pub enum FromSink {
         /// Why.
         why: Why,
     },
-    /// The sink's user wants at most so many bytes a second (None: no limit), or a pause.
+    /// The sink's user limits the rate to so many bytes a second (None: no limit), or pauses.
     Pace {
         /// Bytes a second.
         max_rate: Option<u64>,
-        /// Send no data until told otherwise.
+        /// Send no data until further notice.
         paused: bool,
     },
     /// All offers are settled; the source may close.
@@ -270,7 +270,7 @@ pub enum FromSink {
         /// Which bytes.
         ranges: Wanted,
     },
-    /// What lies there is newer and stays.
+    /// The existing file is newer and stays.
     Newer {
         /// Number of the offer.
         id: u64,
@@ -286,7 +286,7 @@ pub enum FromSink {
     Removed {
         /// Where it was.
         path: EntryPath,
-        /// What became of it.
+        /// The entry's outcome.
         removal: Removal,
     },
 }
@@ -300,7 +300,7 @@ pub enum How {
     Chunks,
 }
 
-/// What became of an entry that was not sent.
+/// The outcome for an entry that was not sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Removal {
     /// It is gone.
@@ -317,7 +317,7 @@ pub const PAUSED: &str = "paused";
 /// A congestion controller's state in few numbers, in microseconds and bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
-    /// Delay of the empty path.
+    /// Base delay.
     pub base_us: Option<u64>,
     /// Delay that queues add now.
     pub queue_us: Option<u64>,

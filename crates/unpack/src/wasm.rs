@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 thread_local! {
-    /// What is packed, and then the content.
+    /// The content's description, and then the content.
     static BYTES: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 

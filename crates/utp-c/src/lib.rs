@@ -22,7 +22,7 @@ use std::slice;
 #[allow(non_camel_case_types)]
 pub struct ay_utp_connection(Connection);
 
-/// What ay_utp_poll_event reports.
+/// Reports of ay_utp_poll_event.
 #[allow(non_camel_case_types)]
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +109,8 @@ pub unsafe extern "C" fn ay_utp_accept(
     owned(Connection::accept(Config::default(), controller, Time::from_micros(now_us), &packet, seq_nr))
 }
 
-/// Frees a connection. The peer is not told: call ay_utp_abort and ay_utp_transmit before, or wait for AY_UTP_CLOSED. Null is fine.
+/// Frees a connection. The peer is not informed: call ay_utp_abort and ay_utp_transmit before, or wait for
+/// AY_UTP_CLOSED. Null is fine.
 ///
 /// # Safety
 /// `connection` comes from ay_utp_connect or ay_utp_accept and is not used any more.
@@ -316,7 +317,7 @@ pub unsafe extern "C" fn ay_utp_finish(connection: *mut ay_utp_connection) -> Co
     unsafe { change(connection, Connection::finish) }
 }
 
-/// Drops the connection at once. The next ay_utp_transmit gives the reset that tells the peer.
+/// Drops the connection at once. The next ay_utp_transmit returns the reset that informs the peer.
 ///
 /// # Safety
 /// `connection` is null or a connection.

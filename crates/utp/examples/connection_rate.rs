@@ -38,7 +38,7 @@ struct Counters {
     slowest_us: AtomicU64,
 }
 
-/// What went wrong with a connection.
+/// Reasons for a connection's failure.
 type Failure = Box<dyn Error + Send + Sync>;
 
 impl Counters {

@@ -18,7 +18,7 @@ const DELAY: Span = Span::from_millis(10);
 /// Data packets to measure, and before that.
 const PACKETS: u64 = 1_000_000;
 const WARM_UP: u64 = 100_000;
-/// What payloads are read from.
+/// The source of payloads.
 static NOTHING: [u8; 1 << 16] = [0; 1 << 16];
 
 fn main() {
@@ -58,7 +58,7 @@ impl Controller for Fixed {
     }
 }
 
-/// A datagram on its way: head and length of the payload, or all of it.
+/// A datagram in flight: head and length of the payload, or all of it.
 struct Flying {
     at: Time,
     bytes: Vec<u8>,

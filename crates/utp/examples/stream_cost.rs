@@ -4,9 +4,9 @@
 //! cargo run --release -p afteryou-utp --example stream_cost -- [bytes, 5e8] [runs of each, 3] [--check]
 //! ```
 //!
-//! Each end has a runtime of its own with one worker, then with two. A stream keeps one worker busy at most, so the idler of
-//! two has nothing to do: with `--check` the exit code is 1 if it wakes up 0.1 times a packet or more often, or if
-//! two workers cost more than 1.25 times what one does.
+//! Each end has a runtime of its own with one worker, then with two. A stream keeps one worker busy at most, so the
+//! idler of two has nothing to do. With `--check` the exit code is 1 if it wakes up 0.1 times a packet or more often,
+//! or if two workers cost more than 1.25 times as much as one.
 
 #[cfg(target_os = "linux")]
 #[path = "../tests/all/support/fixed.rs"]

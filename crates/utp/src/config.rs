@@ -1,4 +1,4 @@
-//! What can be set on a connection, with defaults for the open internet.
+//! The settings of a connection, with defaults for the open internet.
 
 use crate::recovery::Recovery;
 use afteryou_base::Span;
@@ -90,7 +90,7 @@ impl Config {
     }
 }
 
-/// What fits in a UDP datagram beside the header and the longest bitmap, bytes.
+/// Capacity of a UDP datagram beside the header and the longest bitmap, bytes.
 const LARGEST_PAYLOAD: u32 = 65_507 - 20 - 2 - 252;
 
 /// Shortest retransmission timeout.

@@ -1,4 +1,4 @@
-//! What can go wrong, one enum for the crate.
+//! Errors of the crate.
 
 use std::io;
 use thiserror::Error;

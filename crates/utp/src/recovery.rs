@@ -56,7 +56,7 @@ impl Recovery {
         matches!(self, Recovery::Modern)
     }
 
-    /// Is a tail of which nothing is heard probed before the timer expires?
+    /// Returns whether a tail without acknowledgements is probed before the timer expires.
     pub(crate) const fn probes_tails(self) -> bool {
         matches!(self, Recovery::Modern)
     }

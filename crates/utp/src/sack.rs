@@ -56,7 +56,7 @@ impl<'a> Sack<'a> {
 
     /// How many packets from `ack_nr + 1` on this bitmap speaks of: whatever lies beyond is unknown.
     ///
-    /// A short bitmap tells of 31 packets, because libutp leaves the last two of 32 bits unused; if it is all zeros, as
+    /// A short bitmap covers 31 packets, because libutp leaves the last two of 32 bits unused. If it is all zeros, as
     /// after a long burst of losses, all 31 are missing. A long one, which only we write, is cut off at [`MAX_LEN`]
     /// alone.
     pub fn covers(&self) -> usize {
@@ -70,8 +70,8 @@ impl<'a> Sack<'a> {
 
 /// Writes the bitmap of a receiver into `mask` and returns its length.
 ///
-/// `arrived(offset)` tells whether packet `ack_nr + 1 + offset` is there, for offsets up to `beyond` exclusive.
-/// A `long` bitmap has at least 8 bytes, so that its length alone tells it from a short one.
+/// `arrived(offset)` returns whether packet `ack_nr + 1 + offset` is there, for offsets up to `beyond` exclusive. A
+/// `long` bitmap has at least 8 bytes, so its length alone distinguishes it from a short one.
 pub fn write(mask: &mut [u8; MAX_LEN], beyond: usize, long: bool, arrived: impl Fn(usize) -> bool) -> usize {
     let bit = |k: usize| u64::from(k + 1 < beyond && arrived(k + 1));
     let word = |from: usize| (0..64).fold(0, |word, bit_at| word | bit(from + bit_at) << bit_at);

@@ -1,4 +1,4 @@
-//! Checks of the project's prose: sentences that are too long, and phrases that the rules of prose exclude.
+//! Checks of the project's prose: sentences that are too long, phrases that the rules of prose exclude, and spelling.
 //!
 //! # Model
 //! A *group* is a set of files of one kind: README, book, help and man pages, error messages, doc comments. Each file is read as
@@ -7,7 +7,7 @@
 //!
 //! # Rules
 //! CONTRIBUTING.md, "Prose". At most 2 % of a group's sentences have more than [`LONGEST`] words, and none has a phrase of the
-//! list in `rules.rs`.
+//! list in `rules.rs`. The spelling is British (`spelling.rs`).
 //!
 //! # Not implemented
 //! Tables are not read: a cell is rarely a sentence. A full stop ends a sentence only if a capital letter follows, so "1.5 s" and
@@ -19,12 +19,24 @@ mod markdown;
 mod rules;
 mod rust;
 mod sentence;
+mod spelling;
 
 pub use error::Error;
 pub use group::{Group, GROUPS};
 pub use rules::{excluded, LONGEST};
 
 use std::path::Path;
+
+/// A misspelt word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misspelling {
+    /// The file, relative to the project's root.
+    pub file: String,
+    /// The word.
+    pub word: String,
+    /// The right spelling.
+    pub correction: &'static str,
+}
 
 /// A sentence that breaks a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +51,7 @@ pub struct Finding {
     pub phrase: Option<&'static str>,
 }
 
-/// What the check of a group found.
+/// The findings of a group's check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Sentences read.
@@ -48,6 +60,8 @@ pub struct Report {
     pub long: Vec<Finding>,
     /// Those with an excluded phrase.
     pub excluded: Vec<Finding>,
+    /// Misspelt words.
+    pub misspelt: Vec<Misspelling>,
 }
 
 impl Report {
@@ -72,6 +86,8 @@ pub fn check(root: &Path, group: Group) -> Result<Report, Error> {
                 || Finding { file: text.file.clone(), sentence: sentence.to_owned(), words, phrase };
             report.long.extend((words > LONGEST).then(finding));
             report.excluded.extend(phrase.map(|_| finding()));
+            let misspelling = |(word, correction)| Misspelling { file: text.file.clone(), word, correction };
+            report.misspelt.extend(spelling::misspelt(sentence).into_iter().map(misspelling));
         }
     }
     Ok(report)

@@ -12,7 +12,7 @@
 use super::form::Form;
 use afteryou_base::{Span, Time};
 
-/// What an estimator is told.
+/// Input of an estimator.
 #[derive(Clone, Copy, Debug)]
 pub struct Cycle {
     /// Whose rules.

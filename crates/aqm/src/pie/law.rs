@@ -1,4 +1,5 @@
-//! PIE's control law without a queue: what is known of the delay, the probability that follows, and who is told.
+//! PIE's control law without a queue: the delay estimate, the probability that follows from it, and the decision on
+//! each packet.
 
 use super::departures::{Cycle, Departures};
 use super::form::Form;
@@ -21,8 +22,8 @@ const RFC_TUNING: [(f64, f64); 6] =
 /// The same of Linux 3.14 to 3.17.
 const OLD_LINUX_TUNING: [(f64, f64); 2] = [(0.01, 8.0), (0.1, 2.0)];
 
-/// So many updates in a row are done one by one: longer than any burst allowance (10 s of 1 ms each), and 40 times what an
-/// idle queue takes to forget with the sources' values.
+/// As many consecutive updates are computed one by one. This is longer than any burst allowance (10 s of 1 ms each),
+/// and 40 times as long as an idle queue takes to forget with the sources' values.
 const ONE_BY_ONE: u32 = 1 << 14;
 
 /// Accumulated probability counts in units of 2⁻⁵³.
@@ -59,7 +60,7 @@ pub struct Law {
     departures: Option<Cycle>,
 }
 
-/// What a law knows of one queue.
+/// A law's state for one queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
     /// Drop probability.
@@ -71,7 +72,7 @@ pub struct State {
     /// The delay now, and at the last update.
     delay: Span,
     old_delay: Span,
-    /// What is left of the burst allowance.
+    /// The rest of the burst allowance.
     burst: Span,
     is_awake: bool,
     departures: Departures,
@@ -162,9 +163,9 @@ impl Law {
         }
     }
 
-    /// An update depends on nothing but the state and the backlog. Once it changes nothing, no further one does. At the ends of
-    /// the ranges that can be a million updates away, so after many the change of each counts for ever more that follow: it
-    /// has one sign only, towards 0 or 1. Answers how many were computed.
+    /// An update depends on nothing but the state and the backlog. Once it changes nothing, no further one does. At the
+    /// ends of the ranges that can be a million updates away. After many updates the change of each therefore counts
+    /// for longer and longer stretches: it has one sign only, towards 0 or 1. Answers how many were computed.
     #[cold]
     fn catch_up_late(&self, state: &mut State, now: Time, backlog: Backlog) -> u32 {
         let mut computed = 0;
@@ -247,7 +248,8 @@ impl Law {
         state.last_departure = None;
     }
 
-    /// A packet arrives and finds `backlog`: should its sender be told? Answers no as long as the queue is fine.
+    /// Handles an arriving packet that finds `backlog`; returns whether its sender should get a congestion signal.
+    /// Answers no as long as the queue is fine.
     #[inline]
     pub fn signals(&self, state: &mut State, now: Time, backlog: Backlog, random: &mut Pcg64) -> bool {
         self.listens(state, now, backlog) && self.draws(state, random)
@@ -349,7 +351,7 @@ impl State {
         *self = State { next_update: self.next_update, ..law.start() };
     }
 
-    /// A packet was dropped for want of room: that is a drop, too (§5.4).
+    /// Records a packet dropped because the buffer was full, which counts as a drop, too (§5.4).
     pub fn dropped_full(&mut self) {
         self.accumulated = 0;
     }

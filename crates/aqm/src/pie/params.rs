@@ -1,4 +1,4 @@
-//! What PIE can be told, and whose values there are.
+//! PIE's parameters and the presets of its sources.
 
 use afteryou_base::param::{Param, Preset, Value};
 use afteryou_base::Span;

@@ -18,11 +18,12 @@ const LARGEST_RISE: f64 = 0.25;
 const MARGIN: f64 = 0.4;
 /// ns-2 `top_`; max_p rises no more from here on.
 const TOP: f64 = 0.5;
-/// ns-2 `bottom_`: max_p falls no more below one loss in a window of 100 ms in packets of 1000 B, or this if it is less.
+/// ns-2 `bottom_`: the lower bound of max_p is one loss in a window of 100 ms in packets of 1000 B, or this if it is
+/// less.
 const BOTTOM: f64 = 0.01;
 const BOTTOM_BITS_PER_SECOND: f64 = 8.0 * 1000.0 / 0.1;
 
-/// What a law is made from; thresholds in packets of mean size.
+/// Parameters of a law; thresholds in packets of mean size.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// Where drops begin.
@@ -49,12 +50,12 @@ pub struct Shape {
     pub bits_per_second: u64,
 }
 
-/// What becomes of an arriving packet.
+/// The outcome for an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Into the queue.
     Accept,
-    /// Dropped by lot; a mark will do.
+    /// Early drop (random); may be replaced by an ECN mark.
     Early,
     /// Dropped since the average is too long.
     Forced,
@@ -204,8 +205,8 @@ impl Law {
         (self.average - self.min_th).max(0.0) * self.slope
     }
 
-    /// What becomes of an arriving packet of `size` bytes that finds `backlog`, after [`Law::arrive`]; p_b counts `weight`
-    /// times (ns-2 `enque`).
+    /// Returns the outcome for an arriving packet of `size` bytes that finds `backlog`, after [`Law::arrive`]; p_b
+    /// counts `weight` times (ns-2 `enque`).
     pub fn decide(
         &mut self,
         spacing: &mut Spacing,

@@ -1,4 +1,4 @@
-//! What RED computes from the link's rate, and the parameters that all of its relatives share.
+//! The values that RED computes from the link's rate, and the parameters that all of its relatives share.
 
 use super::law::Shape;
 use crate::error::Error;

@@ -38,7 +38,7 @@ struct Settings {
     check: bool,
 }
 
-/// What one run has shown.
+/// The measures of one run.
 struct Point {
     rate_mbit: f64,
     trip_ms: f64,

@@ -25,7 +25,7 @@ struct Settings {
     check: bool,
 }
 
-/// What is compared.
+/// The measures to compare.
 #[derive(Clone, Copy, Default)]
 struct Figures {
     utilisation: f64,

@@ -6,7 +6,7 @@ pub struct Row {
     /// The flows' names.
     pub flows: &'static [&'static str],
     pub mbit: u32,
-    /// What the queue may hold.
+    /// The queue's limit.
     pub buffer: &'static str,
     pub queue: &'static str,
     pub rtt_ms: u32,
@@ -55,7 +55,7 @@ pub const ROWS: &[Row] = &[
 ];
 
 impl Row {
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> String {
         let queue = self.queue.split(',').next().unwrap_or_default();
         let Row { flows, mbit, buffer, rtt_ms, .. } = self;

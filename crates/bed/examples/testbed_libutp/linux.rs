@@ -29,7 +29,7 @@ enum Sender {
 
 const SENDERS: [Sender; 4] = [Sender::Libutp, Sender::OursLikeLibutp, Sender::Ours, Sender::OursByDefault];
 
-/// What the command line says.
+/// Arguments of the command line.
 struct Settings {
     peer: String,
     seconds: u64,
@@ -69,7 +69,7 @@ transport = {transport}
     }
 }
 
-/// What is measured of the first flow.
+/// The measures of the first flow.
 #[derive(Default)]
 struct Figures {
     bytes: u64,

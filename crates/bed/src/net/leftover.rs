@@ -1,4 +1,4 @@
-//! What a killed run may leave behind: programs that its own programs had started.
+//! Processes that a killed run may leave behind: programs that its own programs had started.
 
 use nix::sys::signal::{kill, Signal};
 use nix::unistd::Pid;

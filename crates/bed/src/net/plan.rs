@@ -1,4 +1,4 @@
-//! What the namespaces have to be prepared for.
+//! The features that the namespaces have to be prepared for.
 
 use super::address::MOST_FLOWS;
 use crate::error::Error;

@@ -1,4 +1,4 @@
-//! What a user without root can do: be root of a namespace of their own.
+//! Privileges without root: any user can be root of a namespace of their own.
 
 use crate::error::Error;
 use nix::sched::{unshare, CloneFlags};

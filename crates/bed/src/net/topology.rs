@@ -23,7 +23,7 @@ impl Topology {
     /// Builds it, and kills the programs that earlier runs have left behind.
     ///
     /// # Errors
-    /// What the user may not do, with what is missing.
+    /// The privilege that the user lacks, with what is missing.
     pub fn build(plan: &Plan) -> Result<Topology, Error> {
         leftover::clean();
         let (senders, receivers) = (Namespace::new()?, Namespace::new()?);

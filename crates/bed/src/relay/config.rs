@@ -1,4 +1,4 @@
-//! What a relay shall emulate.
+//! The link that a relay emulates.
 
 use super::datagram::Datagram;
 use super::record::{FlowId, LinkId, Way};
@@ -36,13 +36,13 @@ pub struct Flow {
     pub link: LinkId,
     /// Where the server listens, on loopback.
     pub server: SocketAddr,
-    /// Round-trip time of the empty path without serialisation; half of it passes each way, behind the queue.
+    /// Round-trip propagation time without serialisation; half of it passes each way, behind the queue.
     pub rtt: Span,
     /// Which direction of the link packets from the client cross: up the forward one, down the reverse one.
     pub direction: scenario::Direction,
 }
 
-/// What a relay shall emulate.
+/// The link that a relay emulates.
 pub struct Config {
     /// Seed of the random losses.
     pub seed: u64,
@@ -108,7 +108,7 @@ impl Config {
         LinkId(self.links.len() as u32 - 1)
     }
 
-    /// Adds a flow up `link` to the server at `server`, with `rtt` on the empty path.
+    /// Adds a flow up `link` to the server at `server`, with the propagation delay `rtt`.
     ///
     /// # Panics
     /// If `link` is not of this configuration.

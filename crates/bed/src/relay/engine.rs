@@ -16,7 +16,7 @@ use std::time::SystemTime;
 
 /// Sleeping ends this much before a delivery is due; the rest is spent watching the clock, since no sleep is precise.
 const SPIN: Span = Span::from_micros(50);
-/// No sleep is longer, so that a relay stops soon when it is told to.
+/// No sleep is longer, so that a relay stops soon after the request.
 const LONGEST_SLEEP: Span = Span::from_millis(20);
 /// Datagrams read from one socket before deliveries have their turn again.
 const BATCH: usize = 64;
@@ -56,7 +56,7 @@ impl Engine {
         }
     }
 
-    /// Works until it is told to stop; returns what each link has done and how many datagrams came from strangers.
+    /// Works until the request to stop; returns each link's counters and how many datagrams came from strangers.
     pub(super) fn run(mut self, ports: &Ports, shared: &Shared) -> (Vec<LinkStatistics>, u64) {
         let mut poller = Poller::new(ports.sockets());
         let mut inbox = Inbox::new();
@@ -177,7 +177,7 @@ impl Engine {
     }
 }
 
-/// What UDP and IP add to a payload on the link.
+/// The overhead of UDP and IP per payload on the link.
 fn header_bytes(address: SocketAddr) -> u32 {
     match address {
         SocketAddr::V4(_) => HEADERS_V4_BYTES,

@@ -1,4 +1,4 @@
-//! What the timing thread hands to others without ever waiting for them.
+//! Output of the timing thread, which never waits for its readers.
 
 use super::record::Record;
 use crate::lateness::Distribution;
@@ -7,14 +7,14 @@ use afteryou_scenario::outcome::Lateness;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What the timing thread has to tell and has not told yet.
+/// Output that the timing thread has not handed over yet.
 pub(super) struct Fresh {
     keep_records: bool,
     records: Vec<Record>,
     late: Vec<Span>,
 }
 
-/// What both sides see.
+/// The state that both sides see.
 pub(super) struct Shared {
     stop: AtomicBool,
     told: Mutex<Told>,
@@ -67,14 +67,14 @@ impl Shared {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Tells what is fresh, unless somebody is reading: then the next time.
+    /// Hands over fresh output, unless somebody is reading: then the next time.
     pub(super) fn publish(&self, fresh: &mut Fresh) {
         if let Ok(mut told) = self.told.try_lock() {
             fresh.tell(&mut told);
         }
     }
 
-    /// Tells what is fresh, for the last time.
+    /// Hands over fresh output for the last time.
     pub(super) fn publish_all(&self, fresh: &mut Fresh) {
         fresh.tell(&mut self.lock());
     }

@@ -1,4 +1,4 @@
-//! What differs between operating systems: precise waiting. Both modules have the same [`Poller`].
+//! Differences between operating systems: precise waiting. Both modules have the same [`Poller`].
 
 #[cfg(target_os = "linux")]
 mod linux;

@@ -1,4 +1,4 @@
-//! What a relay tells about its packets.
+//! Records of a relay's packets.
 
 use afteryou_aqm::DropReason;
 use afteryou_base::{Span, Time};
@@ -61,11 +61,11 @@ pub struct Record {
     pub tos: u8,
     /// When it arrived at the link.
     pub arrived_at: Time,
-    /// What became of it.
+    /// The packet's outcome.
     pub fate: Fate,
 }
 
-/// What became of a packet. All times are those of the schedule, not of the machine.
+/// The outcome for a packet. All times are those of the schedule, not of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It left the queue and was sent.
@@ -88,19 +88,19 @@ pub enum Fate {
     Lost,
 }
 
-/// What a relay has done, from start to stop.
+/// A relay's counters from start to stop.
 #[derive(Clone, Debug)]
 pub struct Statistics {
     /// Each link, in the order in which they were added.
     pub links: Vec<LinkStatistics>,
     /// How late packets were delivered; none if there was no packet. Includes the time that a datagram lay in the
-    /// relay's socket, where the platform tells ([`TOS_IS_KEPT`](super::TOS_IS_KEPT) says where).
+    /// relay's socket, where the platform reports it ([`TOS_IS_KEPT`](super::TOS_IS_KEPT) has the platforms).
     pub lateness: Option<Lateness>,
     /// Datagrams ignored because they came from neither the flow's client nor its server.
     pub strangers: u64,
 }
 
-/// What one link has done.
+/// Counters of one link.
 #[derive(Clone, Debug)]
 pub struct LinkStatistics {
     /// Its name.
@@ -111,7 +111,7 @@ pub struct LinkStatistics {
     pub reverse: DirectionStatistics,
 }
 
-/// What one direction of a link has done.
+/// Counters of one direction of a link.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DirectionStatistics {
     /// Its packets. Every one that arrived is in exactly one of the other counters.
@@ -119,8 +119,8 @@ pub struct DirectionStatistics {
     /// Of the delivered: those that the machine then refused to send (no buffer space, nobody listening).
     pub unsent: u64,
     /// Datagrams that the machine dropped before the relay could read them; they are not in `packets`. Zero where the
-    /// platform does not tell. Anything else means that the sender outran this machine, not the emulated link.
+    /// platform does not report it. Anything else means that the sender outran this machine, not the emulated link.
     pub missed: u64,
-    /// What its queue did, per class.
+    /// Its queue's counters, per class.
     pub queue: afteryou_aqm::Statistics,
 }

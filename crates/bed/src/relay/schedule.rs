@@ -19,7 +19,7 @@ pub(super) struct Delivery {
     pub(super) way: Way,
     pub(super) tos: u8,
     pub(super) payload: Vec<u8>,
-    /// Tells packets apart that are due at the same time: first out of the queue, first there.
+    /// Orders packets that are due at the same time: first out of the queue, first delivered.
     number: u64,
     line: usize,
 }
@@ -129,7 +129,7 @@ impl Schedule {
         self.lines[line].statistics.missed += count;
     }
 
-    /// What was done so far; what waits or travels is unfinished.
+    /// The counters so far; a packet that waits or travels is unfinished.
     pub(super) fn statistics(&self) -> Vec<LinkStatistics> {
         let direction = |line: usize| {
             let Line { wire, statistics, .. } = &self.lines[line];

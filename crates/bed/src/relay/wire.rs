@@ -1,6 +1,6 @@
 //! One direction of a link in virtual time: arrivals go in, departures come out. No socket, no clock.
 //!
-//! The link sends one packet after the other. It is free at a time that follows from what it has sent, and takes the
+//! The link sends one packet after the other. It is free at a time that follows from its past packets. It takes the
 //! next packet at that time or when one arrives, whichever is later. When the caller looks has no influence.
 
 use super::config::Direction;
@@ -87,7 +87,7 @@ impl Wire {
         self.queue.backlog().packets
     }
 
-    /// What the queue did.
+    /// The queue's counters.
     pub(super) fn queue_statistics(&self) -> &Statistics {
         self.queue.statistics()
     }

@@ -1,4 +1,4 @@
-//! Bytes to send, and the hash that tells whether the same ones arrived.
+//! Bytes to send, and the hash that shows whether the same bytes arrived.
 
 use crate::error::Error;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! What the flows of a run write down while they work, on the run's own clock.
+//! Logs of a run's flows, on the run's own clock.
 
 use super::watched::{State, Watched};
 use crate::clock::Clock;
@@ -45,7 +45,7 @@ impl Timing {
     }
 }
 
-/// What a flow leaves behind, written by its tasks and read by the sampler.
+/// A flow's log, written by its tasks and read by the sampler.
 #[derive(Default)]
 pub(crate) struct Log {
     inner: Mutex<LogInner>,
@@ -55,7 +55,7 @@ pub(crate) struct Log {
 pub(crate) struct LogInner {
     /// (scenario time, bytes received).
     pub(crate) received: Vec<(Span, u64)>,
-    /// (scenario time, delay beyond the empty path).
+    /// (scenario time, delay beyond the propagation delay).
     pub(crate) delays: Vec<(Span, Span)>,
     pub(crate) samples: Vec<Sample>,
     /// The newest counters of the sender.
@@ -117,7 +117,7 @@ impl Log {
         self.lock().receiver = Some(receiver);
     }
 
-    /// What the receiver had in the end.
+    /// The receiver's total at the end.
     pub(crate) fn arrived_in_all(&self, at: Span, bytes: u64) {
         let mut log = self.lock();
         log.count(at, bytes);
@@ -182,8 +182,8 @@ impl LogInner {
         })
     }
 
-    /// Bytes count when they arrive for the first time, in order or not: what a gap holds back from the application for
-    /// a round trip has used the link all the same.
+    /// Bytes count when they arrive for the first time, in order or not. Bytes that wait behind a gap for a round trip
+    /// have used the link all the same.
     fn count(&mut self, at: Span, bytes: u64) {
         self.received.push((at, bytes.saturating_sub(self.counted)));
         self.counted = self.counted.max(bytes);

@@ -59,7 +59,7 @@ pub(crate) fn measure(raw: &Raw<'_>) -> Run {
     run
 }
 
-/// What a direction of the link did, taken in packet by packet: a long run has more packets than memory.
+/// Measures of a direction of the link, computed packet by packet: a long run has more packets than memory.
 pub(crate) struct LinkLog {
     windows: Vec<(Interval, Passed)>,
     /// Flows of both classes meet here.
@@ -73,7 +73,7 @@ pub(crate) struct LinkLog {
     pub(crate) latest_ms: Option<f64>,
 }
 
-/// What passed in one window.
+/// The traffic of one window.
 #[derive(Default)]
 struct Passed {
     bytes: u64,
@@ -262,8 +262,8 @@ impl Raw<'_> {
     }
 }
 
-/// Bytes received as a function of time: the receiver's counter was read now and then, and between two readings it is
-/// taken to have grown evenly. Counting each reading at its own time would make rates jump with the reader's clock.
+/// Bytes received as a function of time. The receiver's counter is read now and then, and assumed to have grown evenly
+/// between two readings. Counting each reading at its own time would make rates jump with the reader's clock.
 pub(crate) struct Received {
     /// (time in s, bytes until then), ascending.
     readings: Vec<(f64, f64)>,

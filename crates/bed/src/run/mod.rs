@@ -1,14 +1,14 @@
 //! Runs a scenario on real sockets and says what came out.
 //!
-//! Every flow is a pair of programs in miniature: a client and a server with sockets of their own, talking through a
+//! Every flow is a pair of programs in miniature: a client and a server with sockets of their own. They talk through a
 //! [`relay`](crate::relay) that plays the scenario's link. Times are those of the wall clock, so a run takes as long as
 //! the scenario says.
 //!
 //! # The baseline
-//! A scenario may ask for the same run without its background flows. With more than two cores both runs go side by side,
-//! over two emulated links of one relay; with fewer they would disturb each other and go one after the other. The second
-//! one then begins two seconds before the first foreground transfer: earlier there is nothing in it but traffic at a
-//! constant rate, and windows from that time are measured over those two seconds.
+//! A scenario may ask for the same run without its background flows. With more than two cores both runs go side by
+//! side, over two emulated links of one relay. With fewer they would disturb each other and go one after the other. The
+//! second one then begins two seconds before the first foreground transfer: earlier it has nothing but traffic at a
+//! constant rate. Windows from that time are measured over those two seconds.
 
 pub(crate) mod cbr;
 pub(crate) mod controllers;
@@ -38,7 +38,7 @@ use std::collections::BTreeMap;
 /// Time before the first foreground transfer at which a baseline run of its own begins.
 const BASELINE_LEAD: Span = Span::from_secs(2);
 
-/// What a scenario leaves open.
+/// Settings that a scenario leaves open.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The source of a flow's bytes; generated ones by default.
@@ -97,7 +97,8 @@ pub struct FlowProgress {
 /// everything by returning false.
 ///
 /// # Errors
-/// A scenario that contradicts itself or that the bed does not [support](supports), an interruption, a machine without loopback sockets, a flow that breaks down or does not finish.
+/// A scenario that contradicts itself or that the bed does not [support](supports), an interruption, a machine without
+/// loopback sockets. Also a flow that breaks down or does not finish.
 pub fn run(
     scenario: &Scenario,
     options: &Options,
@@ -151,8 +152,8 @@ fn run_one(
     Ok(runs.into_iter().next().unwrap_or_default())
 }
 
-/// The baseline of a run beside it. Where the background's sizes end the run, its duration is a limit only, and nothing but the
-/// last foreground transfer's end is left to end the baseline.
+/// The baseline of a run beside it. Where the background's sizes end the run, its duration is a limit only. Nothing but
+/// the last foreground transfer's end is left to end the baseline.
 fn baseline_beside(scenario: &Scenario) -> Scenario {
     let mut baseline = scenario.without_background();
     let is_sized =

@@ -9,8 +9,8 @@
 //! outage of the scenario may last for minutes.
 //!
 //! # Not implemented
-//! 0-RTT and migration. quinn sends the data of a lost packet again in others, so its losses count as retransmissions; it does
-//! not report probe timeouts.
+//! 0-RTT and migration. quinn sends the data of a lost packet again in others, so its losses count as retransmissions.
+//! It does not report probe timeouts.
 
 mod end;
 mod outgoing;

@@ -24,14 +24,14 @@ const OBSERVE_EVERY: u32 = 5;
 const SET_UP: Span = Span::from_millis(100);
 /// Data in flight when the run ends get this long to arrive.
 const DRAIN: Span = Span::from_secs(60);
-/// What to run: the scenario from the time `from` on.
+/// The scenario to run, from the time `from` on.
 pub(super) struct Part {
     pub(super) scenario: Scenario,
     pub(super) from: Span,
     pub(super) is_baseline: bool,
 }
 
-/// What a part came to.
+/// The outcome of a part.
 #[derive(Default)]
 pub(super) struct Ended {
     pub(super) run: Run,
@@ -61,7 +61,7 @@ enum Ends {
     Cbr(Box<cbr::Ends>),
 }
 
-/// Tells the threads of calls that the run is over, however it ends.
+/// Signals the threads of calls that the run is over, however it ends.
 struct CallsEnd(Arc<AtomicBool>);
 
 impl Drop for CallsEnd {

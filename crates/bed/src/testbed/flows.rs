@@ -34,7 +34,7 @@ use std::net::IpAddr;
 use std::sync::{mpsc, Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
 
-/// What all flows share.
+/// State that all flows share.
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) runtime: Handle,

@@ -17,7 +17,7 @@ pub(super) struct Raw<'a> {
     pub(super) logs: &'a [Arc<Log>],
     /// By flow, samples of the kernel's TCP.
     pub(super) samples: &'a [Vec<Sample>],
-    /// What the director has measured of all flows.
+    /// The director's measures of all flows.
     pub(super) flows: Run,
     /// Flows that the director had.
     pub(super) ended: Vec<Ended>,
@@ -63,7 +63,7 @@ fn since_zero(at: Time) -> Span {
 }
 
 impl Raw<'_> {
-    /// What each flow did in all, programs excepted: the wire does not see their connections' ends.
+    /// Each flow's totals, except for programs: the wire does not see their connections' ends.
     fn totals(&self) -> Vec<Totals> {
         let of_flow = |(index, (flow, log)): (usize, (&Flow, &Arc<Log>))| {
             let ended = self.ended.iter().find(|ended| ended.flow == index);
@@ -72,8 +72,8 @@ impl Raw<'_> {
         self.read_flows().map(of_flow).collect()
     }
 
-    /// The windows of flows. A connection that waits for a lost packet gives nothing, and then all at once, perhaps behind a window's
-    /// edge: its bytes are spread evenly over the time between.
+    /// The windows of flows. A connection that waits for a lost packet delivers nothing, and then all at once, perhaps
+    /// behind a window's edge. Its bytes are spread evenly over the time between.
     fn windows(&self) -> Vec<WindowFigures> {
         let mut windows = self.flows.windows.clone();
         for (window, links) in windows.iter_mut().zip(&self.report.measured.windows) {

@@ -66,8 +66,9 @@ const UNSENT_BYTES: Range<u32> = 8 << 10..256 << 10;
 /// Runs `scenario` and returns what came out, without checks and verdict. `observe` ends everything by returning false.
 ///
 /// # Errors
-/// A scenario that contradicts itself or that the testbed does not [support](supports), a user who may not make namespaces, a
-/// congestion control that the kernel does not give, an interruption, a flow that breaks down or does not finish.
+/// A scenario that contradicts itself or that the testbed does not [support](supports), or a user who may not make
+/// namespaces. Also a congestion control that the kernel lacks, an interruption, a flow that breaks down or does not
+/// finish.
 pub fn run(
     scenario: &Scenario,
     options: &Options,
@@ -223,8 +224,9 @@ fn run_one(
     Ok((measure::measure(raw), transferred))
 }
 
-/// The threads of the applications. One that waits for a core reads late, so that the kernel acknowledges late and several packets at
-/// once: the sender's bursts lengthen the queue, and the wire's lateness does not show it. So they have real-time priority where allowed.
+/// The threads of the applications. A receiver that waits for a core reads late, so the kernel acknowledges late and
+/// several packets at once. The sender's bursts then lengthen the queue, and the wire's lateness does not show it. So
+/// they have real-time priority where allowed.
 fn runtime() -> io::Result<Runtime> {
     let urgent = || drop(system::become_real_time(Urgency::Ends));
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().on_thread_start(urgent).build()
@@ -238,7 +240,7 @@ fn allow_sockets() {
     }
 }
 
-/// What the kernel may hold of a connection without having sent it: what a turned-off flow still sends.
+/// Bytes that the kernel may hold of a connection without having sent them: a turned-off flow still sends these.
 fn unsent_bytes(network: &Network) -> u32 {
     let slowest = network.links.iter().map(|way| way.link.rate.bytes_per_second()).min().unwrap_or(0);
     let held = slowest as f64 * UNSENT.as_secs_f64();

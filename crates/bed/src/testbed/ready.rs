@@ -1,11 +1,11 @@
-//! What this machine has of what the testbed needs.
+//! The testbed's requirements that this machine meets.
 
 use crate::error::Error;
 use crate::net::{Plan, Topology};
 use crate::system::{self, Urgency};
 use std::thread;
 
-/// What is there beside namespaces and devices, which are needed.
+/// Optional features, beside namespaces and devices, which are needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ready {
     /// The wire gets real-time priority, which round-trip times of 10 ms or less need.

@@ -1,8 +1,8 @@
 //! Keeps idle cores from sleeping deeply while a wire runs.
 //!
-//! An idle core takes some 50 µs to wake up for a packet or a timer, and each way over the wire pays for it several times. The
-//! kernel keeps its cores awake as long as a program holds `/dev/cpu_dma_latency` open with the longest wake-up that it bears
-//! (Linux, power management quality of service). Cores draw more power for the time of a run.
+//! An idle core takes some 50 µs to wake up for a packet or a timer. Each way over the wire pays for it several times.
+//! The kernel keeps its cores awake as long as a program holds `/dev/cpu_dma_latency` open with the longest tolerable
+//! wake-up. See Linux, power management quality of service. Cores draw more power for the time of a run.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

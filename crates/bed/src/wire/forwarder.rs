@@ -1,8 +1,8 @@
 //! The thread between the two devices.
 //!
-//! It sleeps in `ppoll` until a packet comes or one is due, and never spins: a real-time thread that does is stopped for a
-//! twentieth of each second. Departures follow from arrivals and the rate alone, so a late wake-up delays packets and does not
-//! slow the link down.
+//! It sleeps in `ppoll` until a packet comes or one is due, and never spins. The kernel stops a real-time thread that
+//! spins for a twentieth of each second. Departures follow from arrivals and the rate alone, so a late wake-up delays
+//! packets and does not slow the link down.
 //!
 //! A sleeping thread wakes some tens of µs after it should, four times in a round trip. The thread measures by how much
 //! ([`WakeUp`]) and sleeps for that much less; the packet that wakes it came that much earlier. So the usual lateness is in no
@@ -31,7 +31,7 @@ const BATCH: usize = 64;
 /// Longest sleep.
 const NAP: Span = Span::from_millis(100);
 
-/// What the thread works with.
+/// The thread's inputs.
 pub struct Forwarder<'a> {
     pub tuns: &'a [Tun; 2],
     pub live: Live<'a>,
@@ -52,7 +52,7 @@ pub struct Forwarder<'a> {
     pub marked: Vec<u8>,
 }
 
-/// What is no measure of the network.
+/// Values that do not measure the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Packets of nobody: neighbour discovery and the like.

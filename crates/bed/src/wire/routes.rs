@@ -1,4 +1,5 @@
-//! Routes of connections between hosts, which are all at the addresses of one flow: their senders' ports tell them apart.
+//! Routes of connections between hosts. All connections are at the addresses of one flow, and their senders' ports
+//! distinguish them.
 
 use afteryou_scenario::network::Route;
 use std::collections::BTreeMap;
@@ -28,8 +29,8 @@ impl Routes {
         Routes { laid, ahead: BTreeMap::new() }
     }
 
-    /// Takes the route of a connection whose first packet has come from this port; none if it has none of its own or has sent
-    /// before. A port that is used again has a new route.
+    /// Takes the route of a connection whose first packet has come from this port. Returns none if the connection has
+    /// no route of its own or has sent before. A port that is used again has a new route.
     pub fn take(&mut self, flow: usize, port: u16) -> Option<Route> {
         let laid = self.laid.as_ref()?;
         for Laid { flow, port, route } in laid.try_iter() {

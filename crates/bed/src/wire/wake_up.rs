@@ -1,7 +1,7 @@
 //! How long after its time a sleeping thread usually wakes.
 //!
-//! A moving mean of the last dozen or so of timer wake-ups, each counted up to [`MOST`]: what is beyond that is the machine's
-//! fault and stays visible in the run's lateness.
+//! A moving mean of the last dozen or so of timer wake-ups, each counted up to [`MOST`]. A longer wake-up is the
+//! machine's fault and stays visible in the run's lateness.
 
 use afteryou_base::Span;
 

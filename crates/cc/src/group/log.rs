@@ -1,7 +1,7 @@
 //! The bytes that a group had delivered when a packet left. A member's sender counts only its own part of them.
 //!
-//! A ring of the latest moments of sending. While it reaches back for four round trips each packet has a place of its own; after
-//! that packets that leave within a 32nd of a round trip share one, so that rates stay exact to about 3 %.
+//! A ring of the latest moments of sending. While it reaches back for four round trips each packet has a place of its
+//! own. After that, packets that leave within a 32nd of a round trip share one, so rates stay exact to about 3 %.
 
 use crate::event::Totals;
 use afteryou_base::units::{Span, Time};

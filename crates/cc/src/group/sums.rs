@@ -27,7 +27,7 @@ pub(super) struct Sums {
     pub members: u64,
     pub in_flight: u64,
     pub flightsize: u64,
-    /// Members that want more.
+    /// Members that have demand.
     pub wanting: u64,
     /// Bytes in flight of the others.
     pub held: u64,

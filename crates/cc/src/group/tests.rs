@@ -7,7 +7,7 @@ mod properties;
 
 const MSS: u64 = 1000;
 
-/// What an inner controller was told.
+/// The events of an inner controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Told {
     Sent(Sent),

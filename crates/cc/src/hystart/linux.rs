@@ -1,10 +1,11 @@
-//! HyStart as Linux has it in CUBIC: slow start ends at once, by the length of a train of acks or by a rise of the delay.
+//! HyStart as in Linux' CUBIC: slow start ends at once, by the length of a train of acks or by a rise of the delay.
 //!
 //! # Model
-//! The packets of a round leave as a burst, so their acks come back as a train. Once the train is as long as the path's round-trip
-//! time, the window fills the path; half of it is taken as the sign, since the window doubles meanwhile. A sender that paces spreads
-//! its packets over half a round trip itself, so there the whole time counts. Besides, the smallest round-trip time of a round shows
-//! a queue. Either sign ends slow start: ssthresh becomes the window. There is no second look as in RFC 9406.
+//! The packets of a round leave as a burst, so their acks come back as a train. Once the train is as long as the path's
+//! round-trip time, the window fills the path. Half of it is taken as the sign, since the window doubles meanwhile. A
+//! sender that paces spreads its packets over half a round trip itself, so there the whole time counts. Besides, the
+//! smallest round-trip time of a round shows a queue. Either sign ends slow start: ssthresh becomes the window. There
+//! is no second look as in RFC 9406.
 //!
 //! ```text
 //!   train:  acks at most 2 ms apart from the round's first one on, for longer than (min RTT + cushion) / 2; paced: not halved
@@ -27,9 +28,10 @@
 //! | cushion | 1 ms at most | hystart_ack_delay: aggregation in the sender's host |
 //!
 //! # Source
-//! Linux 6.14 `net/ipv4/tcp_cubic.c`, in which rounds are counted from the first ack on; before, they began late in a train. Functions: `hystart_update`, `hystart_ack_delay`, `cubictcp_acked`. Ha and Rhee, "Taming the elephants: new TCP
-//! slow start", Computer Networks 55(9), 2011, for the idea. The smallest round-trip time is that of slow start alone: Linux also
-//! takes samples from one second after a recovery on, which matters after an idle time only.
+//! Linux 6.14 `net/ipv4/tcp_cubic.c`, in which rounds are counted from the first ack on; before, they began late in a
+//! train. Functions: `hystart_update`, `hystart_ack_delay`, `cubictcp_acked`. Ha and Rhee, "Taming the elephants: new
+//! TCP slow start", Computer Networks 55(9), 2011, for the idea. The smallest round-trip time is that of slow start
+//! alone. Linux also takes samples from one second after a recovery on, which matters after an idle time only.
 //!
 //! # Not implemented
 //! Choice of one of the two signs (the module's parameter `hystart_detect`). A GSO size other than 64 KiB.

@@ -6,10 +6,10 @@
 //!        ▼
 //!   ledbat::State, fledbat::State, ledbatpp::State          this module
 //! ```
-//! A state has `u64`, `u32` and `u16` in the layout of C, no pointer and no `Option`; parameters are apart. With ten minutes of
-//! base delay and four samples of present delay the states of RFC 6817 and fLEDBAT have at most 104 bytes, as much as Linux
-//! keeps for the congestion control of a socket, and LEDBAT++ has 144. Nothing divides signed numbers, and nothing needs more
-//! than 64 bits.
+//! A state has `u64`, `u32` and `u16` in the layout of C, no pointer and no `Option`; parameters are apart. With ten
+//! minutes of base delay and four samples of present delay, the states of RFC 6817 and fLEDBAT have at most 104 bytes.
+//! Linux keeps as much for the congestion control of a socket. LEDBAT++ has 144 bytes. Nothing divides signed numbers,
+//! and nothing needs more than 64 bits.
 //!
 //! Times are ns, delays µs modulo 2^32, windows bytes with 16 fractional bits ([`crate::fixed`]).
 //!

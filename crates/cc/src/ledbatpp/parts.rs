@@ -1,5 +1,5 @@
 //! Options of LEDBAT++ beyond the draft: two proposals of Bagnulo and García-Martínez, five differences of Apple's, the
-//! restart rule, and a base round-trip time of its own beside one-way delays. All are off by default.
+//! restart rule. Also a base round-trip time of its own beside one-way delays. All are off by default.
 
 use crate::base_delay::BaseDelay;
 use crate::delay_signal::rtt_us;

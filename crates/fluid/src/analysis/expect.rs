@@ -1,4 +1,4 @@
-//! What to expect of a scenario, in plain words.
+//! The expected behaviour of a scenario, in plain words.
 
 use super::groups::{Group, Rest};
 use crate::closed::Link;

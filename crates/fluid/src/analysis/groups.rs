@@ -22,7 +22,7 @@ pub struct Group {
     together: bool,
     /// The flow or `count` of flows that it began with.
     first: String,
-    /// Another group has the same kind, number and round trip: its first flow tells it apart.
+    /// Another group has the same kind, number and round trip: its first flow distinguishes it.
     pub has_namesake: bool,
     /// Bytes that its flows have to send, if all of them have an end.
     transfers: Option<Transfers>,
@@ -125,13 +125,13 @@ impl Group {
         }
     }
 
-    /// What of the link a group without a rule takes.
+    /// The share of the link that a group without a rule takes.
     pub fn constant_rate(&self) -> Option<f64> {
         let Model::Constant(rate) = self.sender.model else { return None };
         Some(f64::from(self.flows) * rate * self.sender.size)
     }
 
-    /// As one that comes to rest beside others; none if it rests on losses.
+    /// The group as a party that settles beside others; none if losses hold it.
     pub fn party(&self) -> Option<Party> {
         let Sender { model, rtt_s, size, least, most, .. } = self.sender.clone();
         let law = match &model {
@@ -168,8 +168,8 @@ impl Group {
         }
     }
 
-    /// The part of the link that a lone flow uses, where that is less than all and the closed form holds: the queue is part of
-    /// the round trip, and the path not too long.
+    /// The part of the link that a lone flow uses, where that is less than all and the closed form holds. It holds if
+    /// the queue is part of the round trip and the path not too long.
     pub fn utilisation_alone(&self, link: &Link) -> Option<f64> {
         let Model::LedbatPp(rule) = &self.sender.model else { return None };
         if self.has_constant_round_trips() || self.path_is_too_long(link) {
@@ -185,7 +185,7 @@ impl Group {
         self.flows == 1 && long_path(rule, link).is_some_and(|root| link.rtt_s > root.threshold_s)
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> String {
         let name = format!("{} × {}, {}", self.kind, self.flows, self.rtt);
         if self.has_namesake {
@@ -224,7 +224,7 @@ impl Group {
         self.settles(&fledbat::Closed::of(self.at(link), rule), link, says);
     }
 
-    /// What fLEDBAT's law does, with whatever α and ζ.
+    /// The behaviour of fLEDBAT's law, with any α and ζ.
     fn settles(&self, closed: &fledbat::Closed, link: &Link, says: &mut Says<'_>) {
         says.at_rest(&closed.equilibrium(), &closed.equilibrium_with_queue());
         says.number("damping of differences, a", closed.a(), "1/s", "N·α/(C·R²)");
@@ -339,7 +339,7 @@ impl Group {
         }
     }
 
-    /// What slowdowns do to several that hold a queue together.
+    /// The effect of slowdowns on several flows that hold a queue together.
     fn slowdowns(&self, gain: f64, settled: &Equilibrium, says: &mut Says<'_>) {
         let queued_s = if self.has_constant_round_trips() { 0.0 } else { settled.queuing_s };
         let slowdown =

@@ -7,7 +7,7 @@ use std::fmt::Display;
 
 /// Where numbers and sentences about a group go.
 pub struct Says<'a> {
-    /// What they are about.
+    /// Their subject.
     pub of: String,
     /// Where they go.
     pub analysis: &'a mut Analysis,
@@ -26,7 +26,7 @@ impl Says<'_> {
         self.analysis.notes.push(format!("{}: {sentence}", self.of));
     }
 
-    /// Where it comes to rest.
+    /// Its equilibrium.
     pub fn at_rest(&mut self, constant: &Equilibrium, with_queue: &Equilibrium) {
         self.number("rate of a flow", constant.rate, "packets/s", "C/N");
         let formula = "Q*, as in the paper";

@@ -6,7 +6,7 @@ use crate::closed::together::{Law, Party, Share, Together};
 use crate::network::Network;
 use crate::options::{Base, RoundTrip};
 
-/// Where several groups come to rest together.
+/// The equilibrium of several groups together.
 pub fn explain(groups: &[Group], network: &Network, analysis: &mut Analysis) {
     // The rest of several is a matter of what the queue adds to their round trips.
     if network.options.round_trip == RoundTrip::Constant {
@@ -38,7 +38,7 @@ pub fn constant_load(groups: &[Group], network: &Network) -> f64 {
     groups.iter().filter_map(Group::constant_rate).sum::<f64>() / network.capacity
 }
 
-/// What constant rates that are all that the link carries, or more, do to it.
+/// The effect of constant rates that fill the link or exceed it.
 pub fn nothing_left(groups: &[Group], load: f64, network: &Network, analysis: &mut Analysis) {
     let percent = load * 100.0;
     let others = groups.iter().any(|group| group.constant_rate().is_none());
@@ -106,7 +106,7 @@ fn shares(groups: &[Group], parties: &[Party], rest: &Together, network: &Networ
     }
 }
 
-/// What these statements leave out.
+/// The limits of these statements.
 fn doubts(groups: &[Group], parties: &[Party], rest: &Together, network: &Network, analysis: &mut Analysis) {
     let mut doubt = |sentence: &str| analysis.notes.push(format!("together: {sentence}"));
     let yields = |group: &&Group| group.constant_rate().is_none();

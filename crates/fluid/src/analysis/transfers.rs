@@ -34,9 +34,9 @@ impl Transfers {
         }
     }
 
-    /// Their load while they start, as a part of the link; none if they fill it for a time. The last round trip of a slow start
-    /// carries half of a transfer: if the path and the buffer hold that, and on average more leaves than arrives, each is over
-    /// before it fills anything.
+    /// Their load while they start, as a part of the link; none if they fill it for a time. The last round trip of a
+    /// slow start carries half of a transfer. If the path and the buffer hold that, and on average more leaves than
+    /// arrives, each is over before it fills anything.
     pub fn passing_load(&self, link: &Link) -> Option<f64> {
         let room = (link.bdp() + link.buffer) * link.packet_bytes;
         let sent = link.bytes_in(self.last.as_secs_f64() - self.first.as_secs_f64());

@@ -1,4 +1,4 @@
-//! What a delay in the feedback does to a stable loop.
+//! The effect of a delay in the feedback on a stable loop.
 //!
 //! # Model
 //! Around an equilibrium queue and total rate form a loop whose open form is
@@ -6,12 +6,13 @@
 //! ```text
 //!   L(s) = gain · e^(−s·delay) / ((s + own)·(s + a))
 //! ```
-//! `a` is the windows' own damping, `own` the queue's: 0 with constant round trips, 1/(R + q) with the queue inside, since a
-//! longer queue then thins out the rate by itself. Feedback at once leaves a margin of phase; the delay takes `ω_c·delay` of it.
-//! If nothing is left the equilibrium is unstable, and the loop goes round it on a limit cycle.
+//! `a` is the windows' own damping, `own` the queue's: 0 with constant round trips. It is 1/(R + q) with the queue
+//! inside, since a longer queue then thins out the rate by itself. Feedback at once leaves a margin of phase; the delay
+//! takes `ω_c·delay` of it. If nothing is left the equilibrium is unstable, and the loop goes round it on a limit
+//! cycle.
 //!
-//! The acknowledgements that carry the delay also carry the growth, and their rate is as old; in the equilibrium both effects
-//! of an old rate, more growth and more decrease, cancel, so the delay is in the queue's path alone.
+//! The acknowledgements that carry the delay also carry the growth, and their rate is as old. In the equilibrium both
+//! effects of an old rate, more growth and more decrease, cancel. So the delay is in the queue's path alone.
 //!
 //! # Source
 //! Linearisation of the equations in [`Network`](crate::Network); Nyquist's criterion. The paper has no delays.

@@ -12,8 +12,8 @@
 //! ```text
 //!   (λ + a)^(N−1) · (λ² + a·λ + ω₀²)          a = N·α/(C·R²)          ω₀² = N·b = ζ/(R·τ)
 //! ```
-//! Differences between flows die away by a, queue and total rate by the pair: all real parts are negative, so the
-//! equilibrium is stable for every α and ζ, as long as feedback is at once ([`DelayLoop`] says what a delay does to it).
+//! Differences between flows die away by a, queue and total rate by the pair. All real parts are negative, so the
+//! equilibrium is stable for every α and ζ as long as feedback is at once ([`DelayLoop`] has the effect of a delay).
 //!
 //! With the queue inside the round trip, `R + q` takes the place of R and the queue damps itself: the pair becomes
 //! `λ² + (a' + 1/(R + q))·λ + a'/(R + q) + ζ/(τ·(R + q))`, `a' = ζ·(q/τ − 1)/(R + q)`.
@@ -21,9 +21,9 @@
 //! # Source
 //! Carofiglio, Muscariello, Rossi, Testa and Valenti, "Rethinking the low extra delay background transport (LEDBAT)
 //! protocol", Computer Networks 57(8), 2013, §5. Slips in its printed forms, which are corrected here:
-//! - Prop. 5.5: the matrix lacks N on its diagonal and has C in place of N·R in the last column, so the printed polynomial
-//!   `λ² + α/(C·R²)·λ + N·ζ/(C·τ·R)` has terms of different units. In the reference case (N = 2, C = 10 Mbit/s,
-//!   R = 50 ms, τ = 25 ms, ζ = 0.1) it says 17 s for a period of 0.70 s.
+//! - Prop. 5.5: the matrix lacks N on its diagonal and has C in place of N·R in the last column. So the printed
+//!   polynomial `λ² + α/(C·R²)·λ + N·ζ/(C·τ·R)` has terms of different units. In the reference case (N = 2, C = 10
+//!   Mbit/s, R = 50 ms, τ = 25 ms, ζ = 0.1) it gives 17 s for a period of 0.70 s.
 //! - Prop. 5.7: ζ* = α²·τ/(4·N·C·R³) follows from that matrix; it is `N²·α²·τ/(4·C²·R³)`. The sign within Θ must be minus:
 //!   the slowest root decides, not the fastest.
 //! - Eq. 13: see [`lyapunov`](super::lyapunov). Eq. 9: the indicator must say Q > 0.
@@ -69,8 +69,8 @@ impl Closed {
         Equilibrium { rate, window: rate * rtt_s, queue, queuing_s: queue / capacity }
     }
 
-    /// The queue at which a flow of this rate neither grows nor shrinks, with constant round trips: the curve of a phase plane on
-    /// which rates stand still.
+    /// The queue at which a flow of this rate neither grows nor shrinks, with constant round trips. In a phase plane it
+    /// is the curve on which rates stand still.
     pub fn nullcline(&self, rate: f64) -> f64 {
         let Symmetric { capacity, rtt_s, .. } = self.at;
         capacity * self.target_s * (1.0 + self.alpha / (self.zeta * rtt_s * rate))

@@ -9,29 +9,29 @@
 //! ```
 //! It tends to 0.9 from above. By the draft the wait is nine times the slowdown with its two round trips ([`Wait`]).
 //!
-//! **With the gain and the queue's cover** (ours). With GAIN < 1 the ramp takes longer, but until the queue has drained, and
-//! again as soon as the window has reached `C·R`, the link is busy. With `g = ln(1 + GAIN)`, windows in packets:
+//! **With the gain and the queue's cover** (ours). With GAIN < 1 the ramp takes longer. Until the queue has drained,
+//! and again as soon as the window has reached `C·R`, the link is busy. With `g = ln(1 + GAIN)`, windows in packets:
 //!
 //! ```text
 //!   lost   = C·(2·R + q) − 4 + (C·R·ln(C·R/2) − (C·R − 2))/g
 //!   length = 2·(R + q) + R·ln(C·R/2)/g + q/g                          utilisation = 1 − lost/(10·length·C)
 //! ```
 //!
-//! **Long paths** (eq. 10-14, GAIN = 1). The last round of a ramp doubles a window that fits to one that does not: what is
-//! beyond the largest power of two below s queues, `d = (s − 2^⌊log₂ s⌋)·packet/C`, and congestion avoidance takes it for
-//! congestion: `1 − β` of the window is lost, `β = (2·TARGET − d)/TARGET`. In the steady state that is what nine ramps of
-//! growth bring back:
+//! **Long paths** (eq. 10-14, GAIN = 1). The last round of a ramp doubles a window that fits to one that does not. The
+//! excess over the largest power of two below s queues, `d = (s − 2^⌊log₂ s⌋)·packet/C`, and congestion avoidance takes
+//! it for congestion. So `1 − β` of the window is lost, `β = (2·TARGET − d)/TARGET`. In the steady state that is what
+//! nine ramps of growth bring back:
 //!
 //! ```text
 //!   s·(1 − β) = 9·log₂ s
 //! ```
-//! The left side starts anew with each power of two, so there is a root in every octave; which one a flow settles at depends
-//! on the window it had before. The link is not filled where `β·s·packet < C·R`.
+//! The left side starts anew with each power of two, so there is a root in every octave. The window before decides at
+//! which one a flow settles. The link is not filled where `β·s·packet < C·R`.
 //!
-//! A flow that grows from below stays in the lowest octave that it cannot cross (ours). Up to `w = 2^k + C·TARGET` it loses
-//! nothing, so one wait takes it to `w + 9·log₂ w` at most; below `2^(k+1)` that octave is a trap, whatever the round trip.
-//! The simulator without pacing at 20 Mbit/s: some 345 packets on all paths of 300 ms to 1 s, where k = 8 and s = 374. With
-//! pacing, and at rates where the initial slow start goes further, a flow rests in a higher octave.
+//! A flow that grows from below stays in the lowest octave that it cannot cross (ours). Up to `w = 2^k + C·TARGET` it
+//! loses nothing, so one wait takes it to `w + 9·log₂ w` at most. Below `2^(k+1)` that octave is a trap, whatever the
+//! round trip. The simulator without pacing at 20 Mbit/s: some 345 packets on all paths of 300 ms to 1 s, where k = 8
+//! and s = 374. With pacing, and at rates where the initial slow start goes further, a flow rests in a higher octave.
 //!
 //! # Source
 //! Bagnulo and García-Martínez, "An experimental evaluation of LEDBAT++", 2022, appendix. Its A.1 counts the ramp from two
@@ -41,7 +41,7 @@
 use crate::model::ledbatpp::{FLOOR, FREEZE_ROUNDS, WAIT};
 use crate::model::LedbatPp;
 
-/// What the wait between slowdowns is nine times of.
+/// The wait between slowdowns is nine times this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// The ramp: the paper.
@@ -62,9 +62,9 @@ pub enum Ramp {
 /// Alone on a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alone {
-    /// What the link carries, packets/s.
+    /// The link's capacity, packets/s.
     pub capacity: f64,
-    /// Round trip of the empty path, s.
+    /// Base round-trip time, s.
     pub rtt_s: f64,
     /// Queue that is kept between slowdowns, s: TARGET, or the buffer if that is shorter.
     pub queuing_s: f64,
@@ -120,7 +120,7 @@ impl Slowdown {
         (WAIT + 1.0) * self.length_s()
     }
 
-    /// What it takes out of the queue, packets: all in flight beyond the path is queued.
+    /// The packets that it takes out of the queue: all in flight beyond the path is queued.
     pub fn taken(&self) -> f64 {
         (self.window - FLOOR).max(0.0)
     }
@@ -129,7 +129,7 @@ impl Slowdown {
 /// Long paths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LongPath {
-    /// What the link carries, packets/s.
+    /// The link's capacity, packets/s.
     pub capacity: f64,
     /// TARGET, s.
     pub target_s: f64,
@@ -142,7 +142,7 @@ pub struct LongPath {
 pub struct Root {
     /// s, packets: before a slowdown, and after its ramp.
     pub window: f64,
-    /// What the overshoot leaves of it.
+    /// The share of the window that remains after the overshoot.
     pub beta: f64,
     /// Round trip up to which it fills the link, s.
     pub threshold_s: f64,
@@ -154,8 +154,8 @@ impl Root {
         self.beta >= 0.5
     }
 
-    /// Part of a link with this bandwidth-delay product that it uses, if it does not fill it: its window swings between β·s and
-    /// s, and slowdowns take a tenth.
+    /// Part of a link with this bandwidth-delay product that it uses, if it does not fill it. Its window swings between
+    /// β·s and s, and slowdowns take a tenth.
     pub fn utilisation(&self, bdp: f64) -> f64 {
         0.9 * (1.0 + self.beta) / 2.0 * self.window / bdp
     }
@@ -222,8 +222,8 @@ pub fn share_at_equal_loss(gain: f64) -> f64 {
     libm::sqrt(gain)
 }
 
-/// Share of the first of two flows that hold a queue of one target together: rates as `GAIN/(R + q)`, since windows settle in
-/// proportion to gains (draft-01 §4.2-4.3).
+/// Share of the first of two flows that hold a queue of one target together. Rates are as `GAIN/(R + q)`, since windows
+/// settle in proportion to gains (draft-01 §4.2-4.3).
 pub fn share_of_two(rule: &LedbatPp, rtt_s: f64, other_rtt_s: f64) -> f64 {
     let rate = |rtt_s: f64| rule.gain(rtt_s) / (rtt_s + rule.target_s);
     rate(rtt_s) / (rate(rtt_s) + rate(other_rtt_s))

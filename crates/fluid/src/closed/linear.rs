@@ -82,7 +82,7 @@ impl Pair {
         (omega > 0.0).then(|| 2.0 * std::f64::consts::PI / omega)
     }
 
-    /// Damping ratio: below 1 it oscillates, at 0 for ever.
+    /// Damping ratio: below 1 it oscillates, at 0 indefinitely.
     pub fn damping(&self) -> f64 {
         self.b / (2.0 * libm::sqrt(self.c))
     }

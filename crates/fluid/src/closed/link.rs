@@ -1,4 +1,4 @@
-//! What follows from a link, a path and a buffer alone.
+//! Consequences of a link, a path and a buffer alone.
 
 /// A link and a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,12 +9,12 @@ pub struct Link {
     pub packet_bytes: f64,
     /// Buffer, packets.
     pub buffer: f64,
-    /// Round trip of the empty path, s.
+    /// Base round-trip time, s.
     pub rtt_s: f64,
 }
 
 impl Link {
-    /// What it carries, packets/s.
+    /// Its capacity, packets/s.
     pub fn capacity(&self) -> f64 {
         self.bits_per_second / (8.0 * self.packet_bytes)
     }
@@ -24,7 +24,7 @@ impl Link {
         self.capacity() * self.rtt_s
     }
 
-    /// What the link carries in a time, bytes.
+    /// The link's capacity over a time, bytes.
     pub fn bytes_in(&self, time_s: f64) -> f64 {
         self.bits_per_second / 8.0 * time_s
     }

@@ -5,12 +5,12 @@
 //!   V = Σ [(X − X*) − X*·ln(X/X*)] + ζ·(Q − Q*)²/(2·R·C·τ)
 //!   dV/dt = −(α/R²)·Σ (X − X*)²/(X·X*)                                       where Q ≥ C·τ
 //! ```
-//! V is zero at the equilibrium and positive elsewhere; where the queue is at the target or above it never rises, and it
-//! stands still only on X = X*, so that LaSalle's argument is needed for the rest: on that set the queue moves unless it is Q*.
+//! V is zero at the equilibrium and positive elsewhere. Where the queue is at the target or above, V never rises, and
+//! it stands still only on X = X*. The rest requires LaSalle's argument: on that set the queue moves unless it is Q*.
 //!
 //! # Why V may rise below the target
-//! The two terms of V are made so that the exchange between rates and queue cancels. Below the target the decrease is switched
-//! off, but the queue's term goes on as if it were there. What is missing does not cancel any more:
+//! The two terms of V are made so that the exchange between rates and queue cancels. Below the target the decrease is
+//! switched off, but the queue's term goes on as if it were there. The missing terms do not cancel any more:
 //!
 //! ```text
 //!   dV/dt = −(α/R²)·Σ (X − X*)²/(X·X*) − (ζ/(R·τ))·(τ − Q/C)·(Σ X − C)         where 0 < Q < C·τ
@@ -28,7 +28,7 @@ use super::fledbat::Closed;
 /// V, and its derivative along trajectories.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lyapunov {
-    /// What it is a function for.
+    /// The parameters of the function.
     pub of: Closed,
 }
 

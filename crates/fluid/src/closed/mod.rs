@@ -22,9 +22,9 @@ pub use together::Together;
 pub struct Symmetric {
     /// How many flows.
     pub flows: u32,
-    /// What the link carries, packets/s.
+    /// The link's capacity, packets/s.
     pub capacity: f64,
-    /// Round trip of the empty path, s.
+    /// Base round-trip time, s.
     pub rtt_s: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What Carofiglio 2013 prints where it is wrong: for a comparison with what holds, and for nothing else.
+//! Erroneous formulas as Carofiglio 2013 prints them: for a comparison with the correct ones, and for nothing else.
 //!
 //! # Source
 //! Prop. 5.5 has the Jacobian with `−α/(C·R²)` on its diagonal and `−ζ/(C·τ·R)` in the queue's column, and so the polynomial

@@ -1,4 +1,4 @@
-//! Flows of several rules at one bottleneck: where they come to rest together.
+//! Flows of several rules at one bottleneck: their common equilibrium.
 //!
 //! # Model
 //! All see the same queuing delay q, and each rule has one window at rest for it:
@@ -9,30 +9,31 @@
 //!   LEDBAT++        the same with GAIN and Constant for α and ζ, between slowdowns
 //!   constant rate   W/(R + q) is given
 //! ```
-//! kept between the floor and the largest window. The longer the queue, the smaller the windows and the longer the round trips:
-//! `Σ W/(R + q)` falls in q, so there is one q at which it is what the link carries. If that is the target of a LEDBAT, the sum
-//! jumps there, and LEDBAT takes what the others leave: several LEDBATs divide it by how they began.
+//! kept between the floor and the largest window. The longer the queue, the smaller the windows and the longer the
+//! round trips: `Σ W/(R + q)` falls in q. So there is one q at which it is the link's capacity. If that is the target
+//! of a LEDBAT, the sum jumps there, and LEDBAT takes the rest. Several LEDBATs divide it by how they began.
 //!
-//! So the highest target decides. Who wants less has the window of its rule at that delay, the floor as a rule. A LEDBAT
-//! beside a fLEDBAT or LEDBAT++ of the same target sinks to its floor, since those always add and keep the queue a little
-//! above the target. Two LEDBAT++ of one target have rates as `GAIN/(R + q)`
+//! So the highest target decides. A flow with less demand has the window of its rule at that delay, the floor as a
+//! rule. A LEDBAT beside a fLEDBAT or LEDBAT++ of the same target sinks to its floor. Those always add and keep the
+//! queue a little above the target. Two LEDBAT++ of one target have rates as `GAIN/(R + q)`
 //! ([`share_of_two`](super::ledbatpp::share_of_two)).
 //!
 //! # Source
 //! Ours, from the rules in [`model`](crate::model).
 //!
 //! # Not modelled
-//! Slowdowns. What a flow that starts late takes for the path. Whether the rest is stable ([`DelayLoop`](super::DelayLoop)).
+//! Slowdowns. The base delay that a flow assumes if it starts late. Whether the rest is stable
+//! ([`DelayLoop`](super::DelayLoop)).
 //!
 //! # Known bad cases
 //! - A rest beyond the buffer is never reached: losses rule.
-//! - LEDBAT++ holds the queue above its target by less than a packet, so single packets decide. Shares of different paths: on
-//!   10 Mbit/s the simulator gives a path of 100 ms 52 % beside one of 200 ms and 54 % beside one of 20 ms; this says 45 and 60.
-//!   LEDBAT beside it with the same target should sink to 2 % and stays at 19 %. fLEDBAT with ζ = 0.1 is some packets above:
-//!   this and the simulator agree.
+//! - LEDBAT++ holds the queue above its target by less than a packet, so single packets decide. Shares of different
+//!   paths: on 10 Mbit/s the simulator gives a path of 100 ms 52 % beside one of 200 ms and 54 % beside one of 20 ms.
+//!   The closed form gives 45 and 60. LEDBAT beside it with the same target should sink to 2 % and stays at 19 %.
+//!   fLEDBAT with ζ = 0.1 is some packets above; the closed form and the simulator agree there.
 //! - In slowdowns the queue is below the target, and a LEDBAT of the same target wins back some: 24 %.
 
-/// What a flow's window is at a queuing delay.
+/// A flow's window at a queuing delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
     /// LEDBAT: it stands still at this delay only, s.
@@ -55,9 +56,9 @@ pub enum Law {
 pub struct Party {
     /// How many.
     pub flows: u32,
-    /// Round trip of the empty path, s.
+    /// Base round-trip time, s.
     pub rtt_s: f64,
-    /// What a packet takes of the link.
+    /// The share of the link that one packet takes.
     pub size: f64,
     /// Smallest window, packets.
     pub floor: f64,
@@ -89,7 +90,7 @@ impl Party {
         steered.max(self.floor).min(self.most)
     }
 
-    /// What of the link its flows take at this queuing delay.
+    /// The share of the link that its flows take at this queuing delay.
     fn demand(&self, queuing_s: f64) -> f64 {
         let rate = match self.law {
             Law::Constant(rate) => rate,
@@ -99,7 +100,7 @@ impl Party {
     }
 }
 
-/// What a party has at rest.
+/// A party's share at the equilibrium.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Share {
     /// Each flow has this window, packets.
@@ -110,7 +111,7 @@ pub enum Share {
     Rest,
 }
 
-/// Where parties come to rest.
+/// The parties' equilibrium.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Together {
     /// Queuing delay, s; nothing if they do not fill the link.
@@ -127,7 +128,8 @@ const LONGEST_S: f64 = 1e9;
 const ROUNDS: u32 = 200;
 
 impl Together {
-    /// Where parties that fill a link of this capacity come to rest; none if their constant rates alone are as much.
+    /// Returns the equilibrium of parties that fill a link of this capacity; none if their constant rates alone fill
+    /// it.
     pub fn of(parties: &[Party], capacity: f64) -> Option<Together> {
         let demand = |queuing_s: f64| parties.iter().fold(0.0, |sum, party| sum + party.demand(queuing_s));
         let constant = parties.iter().filter(|party| matches!(party.law, Law::Constant(_)));

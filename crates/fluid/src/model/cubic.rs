@@ -1,23 +1,24 @@
 //! CUBIC, averaged over its epochs.
 //!
 //! # Model
-//! An epoch is the time between loss events. The state is the window at the last one, `M`, and the time since then, `s`; the
-//! window follows from both (RFC 9438 §4.2), and loss events, a rate, renew both in the mean (Vardoyan, Hollot and Towsley,
-//! "Towards stability analysis of data transport mechanisms: a fluid model and an application", INFOCOM 2018):
+//! An epoch is the time between loss events. The state is the window at the last one, `M`, and the time since then,
+//! `s`. The window follows from both (RFC 9438 §4.2), and loss events, a rate, renew both in the mean (Vardoyan, Hollot
+//! and Towsley, "Towards stability analysis of data transport mechanisms: a fluid model and an application", INFOCOM
+//! 2018):
 //!
 //! ```text
 //!   W     = max(C·(s − K)³ + M, β·M + α·s/T)       K = ∛((1 − β)·M/C)
 //!   dM/dt = (W − M) · loss events
 //!   ds/dt = 1 − s · loss events
 //! ```
-//! The second window is what a Reno of the same mean would have (§4.3), with the round trip of now, queue included, for all of
-//! the epoch.
+//! The second window is that of a Reno flow of the same mean (§4.3). It takes the present round trip, queue included,
+//! for all of the epoch.
 //!
 //! In slow start `s` stands still at zero, where `W = β·M`, and M grows; a loss event there makes M the window.
 //!
 //! # Not modelled
-//! Fast convergence, HyStart, α = 1 once the Reno window has passed M (so the friendly region is that of `friendly = linux`), the
-//! bound on growth of §4.2.
+//! Fast convergence and HyStart. α = 1 once the Reno window has passed M, so the friendly region is that of
+//! `friendly = linux`. The bound on growth of §4.2.
 
 use super::{Signal, State};
 

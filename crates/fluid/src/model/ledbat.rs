@@ -15,7 +15,7 @@
 
 use super::{Signal, SlowStart};
 
-/// What happens above the target.
+/// The behaviour above the target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decrease {
     /// The law below the target, with this gain.

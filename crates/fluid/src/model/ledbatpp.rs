@@ -12,10 +12,10 @@
 //! A loss event halves. In slow start and in the ramp after a slowdown the window grows by `ln(1 + GAIN)/R · W`, which is the
 //! factor 1 + GAIN in a round trip.
 //!
-//! Slowdowns ([`Slowdowns`]) are events, on the edges of steps: two packets for two round trips, the ramp, then nine times as
-//! long until the next. What they cost is then the outcome of the run: the queue covers a part of it, others take another,
-//! the rest is lost to the link. Averaged away they become a factor on the rate, which is right among flows that keep the
-//! queue up, and wrong for a flow alone, whose queue a mean never empties.
+//! Slowdowns ([`Slowdowns`]) are events, on the edges of steps: two packets for two round trips, the ramp, then nine
+//! times as long until the next. Their cost is then the outcome of the run: the queue covers a part of it, others take
+//! another, the rest is lost to the link. Averaged away they become a factor on the rate. That is right among flows
+//! that keep the queue up, and wrong for a flow alone, whose queue a mean never empties.
 //!
 //! # Not modelled
 //! The filter of the delay, the expiry of the base history, Apple's variants.
@@ -29,7 +29,7 @@ pub const WAIT: f64 = 9.0;
 /// Round trips at the floor in a slowdown, and between slow start and the first slowdown.
 pub const FREEZE_ROUNDS: f64 = 2.0;
 
-/// What is made of slowdowns.
+/// The treatment of slowdowns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slowdowns {
     /// They happen.
@@ -94,8 +94,8 @@ impl LedbatPp {
         worked * self.per_round(signal) * signal.ack_rate / signal.counted_window() + signal.halving()
     }
 
-    /// Part of `window / rtt` that is sent in the mean, if slowdowns are averaged: packets of a freeze, of a ramp and of the
-    /// wait over what they would have been without, with the queue as others keep it.
+    /// Part of `window / rtt` that is sent in the mean, if slowdowns are averaged. It is the packets of a freeze, of a
+    /// ramp and of the wait over the packets without slowdowns, with the queue as others keep it.
     pub fn duty(&self, window: f64, base_rtt_s: f64) -> f64 {
         if self.slowdowns != Slowdowns::Mean || window <= FLOOR {
             return 1.0;

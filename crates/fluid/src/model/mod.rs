@@ -1,7 +1,8 @@
 //! Controllers as equations, one file each.
 //!
-//! A model says how the window drifts in congestion avoidance, given what the sender sees. What all have in common is
-//! elsewhere: the network makes the [`Signal`], `phase.rs` has slow start and slowdowns. Windows are packets, times seconds.
+//! A model says how the window drifts in congestion avoidance, given what the sender sees. The common parts are
+//! elsewhere: the network makes the [`Signal`], `phase.rs` has slow start and slowdowns. Windows are packets, times
+//! seconds.
 
 pub mod cubic;
 pub mod fledbat;
@@ -20,7 +21,7 @@ pub(crate) use read::unsupported;
 /// State of a flow: the window; for CUBIC the last maximum and the time since the last loss event.
 pub type State = [f64; 2];
 
-/// What a sender sees.
+/// A sender's inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Signal {
     /// Its window, packets.
@@ -31,11 +32,11 @@ pub struct Signal {
     pub ack_rate: f64,
     /// Queuing delay that it measures, s.
     pub queuing_s: f64,
-    /// What of the queue it takes for the path, s: already taken off the queuing delay.
+    /// The part of the queue that the sender takes for the path, s: already taken off the queuing delay.
     pub base_s: f64,
-    /// What it takes for the round trip of the empty path, s.
+    /// The sender's base round-trip time, s.
     pub base_rtt_s: f64,
-    /// Packets lost per second, as far as it has heard.
+    /// Packets lost per second, as far as the sender has learned of them.
     pub losses: f64,
     /// Loss events per second, at most one in a round trip.
     pub loss_events: f64,
@@ -44,7 +45,7 @@ pub struct Signal {
 }
 
 impl Signal {
-    /// The window by which growth is counted: below one packet an acknowledgement ends a round trip at least, so that it
+    /// The window by which growth is counted. Below one packet an acknowledgement ends a round trip at least, so it
     /// counts for one at most, however many are still to come of a larger window before.
     fn counted_window(&self) -> f64 {
         match self.window < 1.0 {
@@ -158,7 +159,7 @@ impl Model {
         }
     }
 
-    /// What slow start multiplies the window by in a round trip, less one.
+    /// The window's growth factor in a round trip of slow start, less one.
     pub fn slow_start_gain(&self, base_rtt_s: f64) -> f64 {
         match self {
             Model::LedbatPp(ledbatpp) => ledbatpp.gain(base_rtt_s),

@@ -7,8 +7,8 @@
 //! ```text
 //!   dW/dt = r/W − W/2 · loss events
 //! ```
-//! At a constant probability p of loss that is `W = √(2/p)` for small p. At a full queue that drops its tail the fluid stays at
-//! the limit, where many flows out of step keep it; few flows move in saws, whose mean is lower.
+//! At a constant probability p of loss that is `W = √(2/p)` for small p. At a full queue that drops its tail the fluid
+//! stays at the limit, where many flows out of step keep it. Few flows move in saws, whose mean is lower.
 //!
 //! # Not modelled
 //! The saw itself, recovery, timeouts.

@@ -6,8 +6,8 @@ use afteryou_bed::run::{self, Options};
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Outcome, Scenario};
 
-/// Real packets, [`afteryou_bed`], with its [default options](Options): over its relay where that does the scenario, which
-/// needs no privileges, and else, on Linux, in the network namespaces of its testbed.
+/// Real packets, [`afteryou_bed`], with its [default options](Options). It runs over its relay where that supports the
+/// scenario, which needs no privileges. Otherwise, on Linux, it runs in the network namespaces of its testbed.
 #[derive(Clone, Copy, Debug)]
 pub struct Bed;
 

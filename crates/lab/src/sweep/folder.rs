@@ -23,7 +23,7 @@ pub struct Finished {
     pub index: usize,
     /// Its [key](super::key).
     pub key: String,
-    /// What was kept of it.
+    /// The part of it that was kept.
     pub content: String,
 }
 

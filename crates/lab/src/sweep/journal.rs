@@ -1,9 +1,9 @@
 //! The journal: a line for each finished run, in the order in which they end.
 //!
-//! A line is `checksum run key content`: 16 hexadecimal digits of BLAKE3 over the rest, the number of the run from 1, its key,
-//! and what the caller keeps of it, JSON in one line. Lines are appended by one write each. What a kill leaves of the last
-//! one has no line end or a wrong checksum and is cut off when the journal is opened; a line that was damaged later is passed
-//! over, and its run is made again.
+//! A line is `checksum run key content`: 16 hexadecimal digits of BLAKE3 over the rest, the number of the run from 1,
+//! its key, and the caller's content, JSON in one line. Lines are appended by one write each. After a kill the last
+//! line has no line end or a wrong checksum, and is cut off when the journal is opened. A line that was damaged later
+//! is skipped, and its run is made again.
 
 use crate::error::Error;
 use afteryou_scenario::content::ContentHash;

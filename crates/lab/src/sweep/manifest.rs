@@ -1,4 +1,4 @@
-//! What a folder says of its sweep.
+//! A folder's description of its sweep.
 
 use crate::error::Error;
 use crate::lineup::Lineup;

@@ -1,9 +1,9 @@
 //! Sweeps that survive: every run of an experiment on all cores, each on the disk as soon as it has ended.
 //!
-//! A [`Lineup`](crate::Lineup) makes each run when its turn comes, so memory does not grow with their number. A [`Folder`] holds
-//! what has ended: `sweep.json` says which sweep it is, `journal` has a line for each finished run. A kill
-//! at any moment loses the runs under way and nothing else; the same sweep continues in the same folder, and a run that the
-//! journal has is not repeated. Another sweep, or the same one by another build of the program, is refused.
+//! A [`Lineup`](crate::Lineup) makes each run when its turn comes, so memory does not grow with their number. A
+//! [`Folder`] holds what has ended: `sweep.json` says which sweep it is, `journal` has a line for each finished run. A
+//! kill at any moment loses the runs under way and nothing else. The same sweep continues in the same folder, and a run
+//! that the journal has is not repeated. Another sweep, or the same one by another build of the program, is refused.
 //!
 //! The key of a run is made of the build, the scenario and the seed. Between releases a version stands still while
 //! controllers change; the build's hash does not.
@@ -43,8 +43,8 @@ pub fn build(mut executable: impl Read) -> io::Result<ContentHash> {
     }
 }
 
-/// The name of a run among those of all programs: of the program's [`build`], of the run's [hash](crate::Point::hash), which its engine
-/// and its scenario make, and of its seed.
+/// The name of a run among those of all programs. It is made of the program's [`build`], of the run's
+/// [hash](crate::Point::hash) of engine and scenario, and of its seed.
 pub fn key(build: &ContentHash, run: &ContentHash, seed: u64) -> ContentHash {
     ContentHash::of_text(&format!("{build}\n{run}\n{seed}"))
 }

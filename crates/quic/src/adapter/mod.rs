@@ -12,8 +12,8 @@
 //! | `window` before each packet | the controller is asked each time |
 //!
 //! The sample includes the peer's ack delay, which quinn does not pass on. The newest packet of a frame waited least,
-//! and the controllers' filters over several frames take the minimum again; see
-//! [`background_transport`](crate::background_transport) for what the peer can be asked.
+//! and the controllers' filters over several frames take the minimum again. See
+//! [`background_transport`](crate::background_transport) for requests to the peer.
 //!
 //! # Sizes
 //! quinn counts UDP payload bytes, QUIC headers and authentication tags included, and its MTU is the largest UDP
@@ -29,8 +29,8 @@
 //!
 //! # Migration
 //! quinn copies the controller when only the peer's port changes and makes a new one otherwise. Here both begin anew: a
-//! new path has a new base delay. What was sent before, on the old path, says nothing and is ignored. A copy makes its
-//! controller when it is first used, so that looking at a connection does not.
+//! new path has a new base delay. Packets sent before, on the old path, are no evidence and are ignored. A copy makes
+//! its controller when it is first used, so that looking at a connection does not.
 //!
 //! # Delivery rates
 //! As in draft-cheng-iccrg-delivery-rate-estimation, over the flight of the newest packet of each frame. Of packets that left at
@@ -38,13 +38,13 @@
 //! include the peer's ack delay and are marked as such.
 //!
 //! # Not implemented
-//! Pacing rates (quinn paces by window and round-trip time alone), undoing a reduction (quinn 0.11 does not report that a loss
-//! was none), windows below one packet.
+//! Pacing rates (quinn paces by window and round-trip time alone) and windows below one packet. Undoing a reduction:
+//! quinn 0.11 does not report that a loss was spurious.
 //!
 //! # Known bad cases
 //! A controller is called at events only: a slowdown that should end while nothing arrives ends with the next ACK
 //! frame. Nice's windows below two packets are sent as two packets a round trip. quinn does not report its probe
-//! timeouts: during an outage a controller learns nothing until the first acknowledgement after it. Acknowledgements
+//! timeouts. During an outage a controller learns nothing until the first acknowledgement after it. Acknowledgements
 //! alone of more than 100 bytes (many gaps) are taken for data and end an idle time.
 
 mod sent_log;
@@ -94,11 +94,11 @@ pub struct Adapter {
     path: Path,
 }
 
-/// What is known of the path itself.
+/// Knowledge of the path itself.
 #[derive(Debug, Default)]
 struct Path {
     sent: SentLog,
-    /// When the first packet left. What left before was sent on another path.
+    /// When the first packet left. Earlier packets were sent on another path.
     since: Option<Time>,
     rtt: RttEstimator,
     in_flight: u64,
@@ -109,7 +109,7 @@ struct Path {
     quiet_since: Option<Time>,
 }
 
-/// What the ACK frame being read has acknowledged so far.
+/// The packets that the current ACK frame has acknowledged so far.
 #[derive(Debug, Default)]
 struct Frame {
     bytes: u64,
@@ -138,7 +138,7 @@ impl Adapter {
         Adapter { factory, monitor, mtu, controller: Mutex::default(), path: Path::default() }
     }
 
-    /// What this connection's controller sees.
+    /// Inputs of this connection's controller.
     pub fn monitor(&self) -> &Monitor {
         &self.monitor
     }
@@ -206,7 +206,7 @@ impl Adapter {
         });
     }
 
-    /// Tells the controller of the frame that was read. `in_flight` is what it left.
+    /// Reports the ACK frame to the controller. `in_flight` is what it left.
     fn take_frame(&mut self, now: Time, in_flight: u64, app_limited: bool) {
         let frame = std::mem::take(&mut self.path.frame);
         let (Some(sent_at), Some(rtt)) = (frame.newest_sent, frame.min_rtt) else { return };

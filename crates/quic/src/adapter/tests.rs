@@ -6,7 +6,7 @@ use std::time::Duration;
 
 const MTU: u64 = 1200;
 
-/// What a controller was told.
+/// The events that a controller received.
 #[derive(Clone, Debug, PartialEq)]
 enum Told {
     Made(u32),
@@ -28,7 +28,7 @@ struct Shared {
     needs: Needs,
 }
 
-/// A controller that writes down what it is told, and has the window that the test wants.
+/// A controller that records its events, and has the window that the test requires.
 #[derive(Clone, Debug)]
 struct Scribe(Arc<Mutex<Shared>>);
 
@@ -117,7 +117,7 @@ impl Bench {
         self.adapter.on_congestion_event(self.at(ms), self.at(sent_ms), persistent, bytes);
     }
 
-    /// What the controller was told since the last call.
+    /// Returns the controller's events since the last call.
     fn told(&self) -> Vec<Told> {
         std::mem::take(&mut self.scribe.0.lock().unwrap().told)
     }

@@ -1,8 +1,8 @@
 //! A UDP socket for quinn that marks its packets.
 //!
-//! quinn's own socket writes the whole TOS or traffic-class byte of every datagram, with nothing but ECN in it: a DSCP set
-//! on the socket is lost. This one puts both into the byte, and remembers the byte that came last from each remote
-//! address, so that a program can tell whether the network keeps the mark.
+//! quinn's own socket writes the whole TOS or traffic-class byte of every datagram, with nothing but ECN in it. A DSCP
+//! set on the socket is lost. This one puts both into the byte, and remembers the last byte from each remote address,
+//! so a program can find out whether the network keeps the mark.
 //!
 //! Control messages, batches and their fallbacks are those of `afteryou-sockets`. Where datagrams cannot carry a byte of
 //! their own, no DSCP is sent: [`DSCP_IS_SENT`].
@@ -51,7 +51,7 @@ struct Inbox {
 /// [`quinn::Endpoint::rebind_abstract`].
 ///
 /// # Errors
-/// What the system says of the socket.
+/// The system's error about the socket.
 pub fn endpoint(
     socket: Arc<Socket>,
     config: EndpointConfig,
@@ -64,7 +64,7 @@ impl Socket {
     /// Binds a UDP socket on the current tokio runtime. One bound to `[::]` takes IPv4, too, where the system can.
     ///
     /// # Errors
-    /// What the system says of the socket.
+    /// The system's error about the socket.
     pub fn bind(addr: SocketAddr, dscp: u8) -> io::Result<Arc<Socket>> {
         Socket::from_std(afteryou_sockets::bind(addr, Families::Both)?, dscp)
     }
@@ -72,7 +72,7 @@ impl Socket {
     /// Takes a socket that is bound already.
     ///
     /// # Errors
-    /// What the system says of the socket.
+    /// The system's error about the socket.
     pub fn from_std(socket: std::net::UdpSocket, dscp: u8) -> io::Result<Arc<Socket>> {
         socket.set_nonblocking(true)?;
         afteryou_sockets::set_buffers(SockRef::from(&socket));
@@ -96,8 +96,8 @@ impl Socket {
         self.dscp.load(Ordering::Relaxed)
     }
 
-    /// The TOS or traffic-class byte, DSCP and ECN, of the newest packet from `remote`. None where the platform does not
-    /// tell, or if too many others have sent since.
+    /// The TOS or traffic-class byte, DSCP and ECN, of the newest packet from `remote`. None where the platform does
+    /// not report it, or if too many others have sent since.
     pub fn tos_from(&self, remote: SocketAddr) -> Option<u8> {
         self.inbox().seen.get(remote)
     }

@@ -10,7 +10,7 @@ fn at(day: Weekday, clock: &str) -> WeekTime {
     WeekTime::new(day, u32::from(minute_of_day(clock).expect("a time")) * 60)
 }
 
-/// What holds then, as text.
+/// Returns the limit at that time, as text.
 fn says(text: &str, day: Weekday, clock: &str) -> String {
     table(text).limits_at(at(day, clock)).to_string()
 }

@@ -46,7 +46,7 @@ enum Step {
     },
     SetAside(usize),
     Lose(usize),
-    /// What was sent within so many milliseconds may still arrive, if that is said.
+    /// Packets sent within so many milliseconds may still arrive, if set.
     Timeout(Option<u64>),
 }
 

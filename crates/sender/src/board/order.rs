@@ -1,10 +1,10 @@
-//! Losses by the order of transmissions (RFC 9002 §6.1): a packet is lost once one sent `packets` transmissions later has
-//! arrived (§6.1.1), or one sent later at all and `patience` after its sending (§6.1.2).
+//! Losses by the order of transmissions (RFC 9002 §6.1). A packet is lost once one sent `packets` transmissions later
+//! has arrived (§6.1.1), or one sent later at all and `patience` after its sending (§6.1.2).
 //!
-//! The receiver's report may end before the packet (uTP's short bitmaps). A packet that the report does not reach is not judged.
-//! Overtaken by enough others it has left the network all the same, by arriving or by getting lost, and is set aside: else a
-//! burst of losses before many such packets would be repaired by one packet in each round trip. Once the report reaches it, a
-//! packet that was set aside and is still missing is lost.
+//! The receiver's report may end before the packet (uTP's short bitmaps). A packet that the report does not reach is
+//! not judged. Overtaken by enough others it has left the network all the same, by arriving or by getting lost, and is
+//! set aside. Otherwise a burst of losses before many such packets would be repaired by one packet in each round trip.
+//! Once the report reaches it, a packet that was set aside and is still missing is lost.
 
 use super::segment::OVERTAKEN;
 use super::{Board, Flight};

@@ -1,8 +1,8 @@
 //! The bed set: those points of the papers' experiments that are run on real packets, in minutes instead of days.
 //!
-//! `papers/bed.toml` names checks of entries and thins out their points. A point is run once in the testbed, and with several
-//! seeds in the simulator. One run is no mean, so each value is held against the entry's band, widened on either side by two
-//! standard deviations of the simulator's seeds at the same points.
+//! `papers/bed.toml` names checks of entries and thins out their points. A point is run once in the testbed, and with
+//! several seeds in the simulator. One run is no mean, so each value is compared with the entry's band, widened on
+//! either side by two standard deviations. Those are of the simulator's seeds at the same points.
 
 mod cost;
 mod judged;

@@ -94,7 +94,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 const MSS: u32 = 1382;
 /// Smoothed round-trip time of the script.
 const RTT: Span = Span::from_millis(40);
-/// One-way delay of the empty path, us.
+/// One-way base delay, us.
 const BASE_US: u32 = 20_000;
 /// Acks that fill the filter of the current delay.
 const FILTER: u64 = 4;
@@ -153,7 +153,8 @@ fn loss(now_ms: u64, cwnd: u64) -> Event {
     Event::Loss(Loss { now, sent, flightsize: cwnd, ..Loss::default() })
 }
 
-/// The minutes from the last sample of the empty path, ten minutes into the connection, until 30 ms more pass for an empty path.
+/// The minutes from the last sample of the base delay, ten minutes into the connection, until the delay of an idle path
+/// is taken as 30 ms more.
 fn base_history(name: &str) -> f64 {
     let measured = || {
         let mut controller = afteryou_cc::list::find(name)?.build(&[], Setup::of(MSS)).ok()?;

@@ -67,7 +67,7 @@ impl Choice {
     }
 }
 
-/// What is done with files that are there already.
+/// The treatment of existing files.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Mirroring {
     /// Change nothing; print what would be stored, replaced and removed
@@ -112,7 +112,7 @@ impl Mirroring {
     }
 }
 
-/// What a sender may ask of this receiver.
+/// The requests that this receiver allows a sender.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Allowing {
     /// Let senders remove files below DIR that they do not have (`send --delete`), and learn their names

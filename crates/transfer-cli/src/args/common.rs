@@ -1,4 +1,4 @@
-//! What every job can be told.
+//! Options of every job.
 
 use crate::log::LogArgs;
 use afteryou_rate::Timetable;

@@ -38,7 +38,7 @@ pub struct SendArgs {
     #[command(flatten)]
     pub choice: Choice,
 
-    /// What is done with files that are there already.
+    /// The treatment of existing files.
     #[command(flatten)]
     pub mirroring: Mirroring,
 
@@ -68,7 +68,7 @@ pub struct GetArgs {
     #[command(flatten)]
     pub choice: Choice,
 
-    /// What is done with files that are there already.
+    /// The treatment of existing files.
     #[command(flatten)]
     pub mirroring: Mirroring,
 
@@ -211,7 +211,7 @@ impl SendArgs {
         Ok(target.with_far_options(self.mirroring.far_options().into_iter().chain(links).collect()))
     }
 
-    /// What the receiver is asked for beyond storing.
+    /// Requests to the receiver beyond storing.
     pub fn wishes(&self) -> Wishes {
         Wishes { links_as_is: self.symlinks == Symlinks::CopyAsIs, ..self.mirroring.wishes() }
     }
@@ -250,7 +250,7 @@ impl SendArgs {
 }
 
 impl GetArgs {
-    /// What to get from where, and the directory it goes to.
+    /// The files to get, their source, and the directory for them.
     pub fn target_and_directory(&self) -> Result<(Target, PathBuf), Failure> {
         let mut words = self.words.iter().peekable();
         let target = match self.dialing.ssh()? {
@@ -313,7 +313,7 @@ impl GetArgs {
 }
 
 impl Dialing {
-    /// What --via says behind its way.
+    /// The rest of the value of --via after its kind.
     fn ssh(&self) -> Result<Option<&str>, Failure> {
         match self.via.as_deref() {
             None => Ok(None),

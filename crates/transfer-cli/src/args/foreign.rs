@@ -77,7 +77,7 @@ const FOREIGN: &[Foreign] = &[
     foreign(&["--itemize-changes", "-i"], "use --list, or --dry-run to see what would change"),
 ];
 
-/// What `option`, without its value, is called here.
+/// This command's name for `option`, without its value.
 pub fn answer(option: &str) -> Option<&'static str> {
     let known = FOREIGN.iter().find(|foreign| foreign.options.contains(&option));
     known.map(|foreign| foreign.answer)

@@ -22,7 +22,7 @@ pub struct ReceiveArgs {
     )]
     pub directory: PathBuf,
 
-    /// What senders may ask for.
+    /// The requests that senders may make.
     #[command(flatten)]
     pub allowing: Allowing,
 

@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 
-/// What tickets begin with.
+/// The prefix of tickets.
 const PREFIX: &str = "afteryou1";
 
 /// Longest file that is read for a ticket, bytes. A ticket has some hundred.
@@ -17,18 +17,18 @@ const LONGEST: u64 = 64 * 1024;
 /// The peer of a job.
 #[derive(Clone, Debug)]
 pub enum Target {
-    /// What a ticket says.
+    /// A ticket's contents.
     Ticket {
         /// The ticket.
         ticket: Ticket,
-        /// What stood behind a slash: the path below the served directory.
+        /// The text after a slash: the path below the served directory.
         path: String,
     },
     /// A host that ssh knows.
     Ssh {
         /// The host and its directory.
         via: Via,
-        /// What to get from there; empty is all of it.
+        /// The path to get from there; empty is all of it.
         path: String,
     },
 }
@@ -117,7 +117,7 @@ impl Target {
         Ok(Target::Ssh { via: via(place)?, path: String::new() })
     }
 
-    /// What HOST:PATH names, from the directory that it lies in, so that it arrives under its own name as with scp.
+    /// The path of HOST:PATH, from the directory that it lies in, so that it arrives under its own name as with scp.
     pub fn ssh_path(place: &str) -> Result<Target, Failure> {
         // An address of IPv6 has colons, too, in brackets.
         let after_brackets = place.find(']').map_or(0, |at| at + 1);

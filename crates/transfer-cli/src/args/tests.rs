@@ -1,4 +1,4 @@
-//! What is understood, and what is said about what is not.
+//! Accepted arguments, and the messages about rejected ones.
 
 use super::*;
 use crate::TransferCommand as Command;

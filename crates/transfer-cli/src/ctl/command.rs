@@ -8,11 +8,11 @@ use afteryou_terminal::Failure;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// What `afteryou ctl` can be told.
+/// Arguments of `afteryou ctl`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = AFTER_HELP, subcommand_value_name = "WHAT", subcommand_help_heading = "What to do")]
 pub struct CtlArgs {
-    /// What to do; without it, all running jobs are listed.
+    /// The action; without it, all running jobs are listed.
     #[command(subcommand)]
     pub what: Option<What>,
 
@@ -33,7 +33,7 @@ pub struct CtlArgs {
     pub control_dir: Option<PathBuf>,
 }
 
-/// What to do with a job.
+/// The action on a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
 pub enum What {
     /// Show the status of running jobs.
@@ -120,7 +120,7 @@ impl std::fmt::Display for Answered {
 }
 
 impl What {
-    /// What a job did that was `before` like this and is `after` like that; None if it was only asked.
+    /// Describes the change of a job from `before` to `after`; None for a question.
     fn done(self, before: &Status, after: &Status) -> Option<String> {
         let did = match self {
             What::Status => return None,

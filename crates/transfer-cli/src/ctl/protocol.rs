@@ -1,4 +1,4 @@
-//! What `afteryou ctl` and a job say to each other, and what a job does about it.
+//! The protocol between `afteryou ctl` and a job, and the job's actions.
 
 use crate::figures::{count, percent, size};
 use crate::tally::Tally;
@@ -10,7 +10,7 @@ use std::time::Instant;
 /// Longest question or answer, bytes.
 pub const LONGEST: u64 = 64 * 1024;
 
-/// What a job can be told.
+/// Requests to a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub enum Question {
@@ -31,11 +31,11 @@ pub enum Question {
     Stop,
 }
 
-/// What a job answers.
+/// A job's answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Answer {
-    /// How it goes, after what it was told.
+    /// Its state after the request.
     Status(Status),
     /// It did not understand.
     Refused {
@@ -51,11 +51,11 @@ pub struct Status {
     pub pid: u32,
     /// "send", "get", "receive" or "serve".
     pub command: String,
-    /// What it moves: directories, paths.
+    /// Its files: directories, paths.
     pub what: String,
     /// Seconds since it began.
     pub seconds: u64,
-    /// What it does, in plain words.
+    /// Its state, in plain words.
     pub words: String,
     /// Entries that are settled.
     pub files_done: u64,
@@ -76,7 +76,7 @@ pub struct Status {
     pub yielded_percent: Option<u64>,
 }
 
-/// What is known of a job beside its tally.
+/// A job's properties beside its tally.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// "send", "get", "receive" or "serve".
@@ -85,7 +85,7 @@ pub struct Job {
     pub done: &'static str,
     /// Where to.
     pub direction: Direction,
-    /// What it moves.
+    /// Its files.
     pub what: String,
 }
 
@@ -128,7 +128,7 @@ impl Status {
     }
 }
 
-/// Does to `pace` what it was told, as far as it is about that.
+/// Applies the request to `pace`, as far as it concerns the pace.
 pub fn obey(question: Question, pace: &Pace) {
     let set = |max_rate, paused| pace.set(Owner::Control, Limit { max_rate, paused });
     let (rate, paused) = (pace.of(Owner::Control).max_rate, pace.of(Owner::Control).paused);

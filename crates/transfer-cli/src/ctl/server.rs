@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 
-/// Who asks has the question ready.
+/// A client has its question ready.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A socket that is answered; it is gone with this.
@@ -22,7 +22,7 @@ pub struct Server {
     task: tokio::task::JoinHandle<()>,
 }
 
-/// What questions are about.
+/// The subject of questions.
 #[derive(Clone)]
 struct Answerer {
     job: Arc<Job>,

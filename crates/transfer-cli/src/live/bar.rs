@@ -21,7 +21,7 @@ const LONGEST: usize = 40;
 /// A bar of fewer columns says less than the per cent beside it.
 const SHORTEST: usize = 8;
 
-/// Columns of a terminal that does not tell.
+/// Columns of a terminal that reports no size.
 const USUAL: u16 = 80;
 
 /// Where a bar is drawn, and how wide that is now.

@@ -1,7 +1,7 @@
 //! For programs: one JSON object in a line for each event.
 //!
-//! Each has `at_ms`, the time since the job began, and `event`; a `state` also has `words`, what a person would read.
-//! A reader that is too slow is told with `missed` how many files it did not hear of.
+//! Each has `at_ms`, the time since the job began, and `event`; a `state` also has `words`, what a person would read. A
+//! `missed` event gives a slow reader the number of files whose events were left out.
 
 use super::View;
 use crate::tally::Tally;

@@ -1,4 +1,4 @@
-//! What people and programs see, read back from a terminal in memory.
+//! The output for people and for programs, read back from a terminal in memory.
 
 use super::bar::Bar;
 use super::json::Json;

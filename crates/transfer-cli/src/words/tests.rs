@@ -130,7 +130,7 @@ fn every_phase_has_its_words_whatever_is_known_beside_it() {
     }
 }
 
-/// A phase that somebody adds to a controller is found here, and wants a line above.
+/// A new phase of a controller is found here, and requires a line above.
 #[test]
 fn the_phases_above_are_those_of_the_controllers() {
     let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../cc/src");

@@ -49,14 +49,14 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long a probed side may take to go.
 const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What the listening side is there for.
+/// The listening side's role.
 #[derive(Clone, Debug)]
 pub enum Service {
     /// It is a sink.
     Receive(Store),
     /// It is a source.
     Serve {
-        /// What is served.
+        /// The served files.
         dir: Served,
         /// How.
         options: SourceOptions,
@@ -83,7 +83,7 @@ pub type Shutdown = watch::Receiver<bool>;
 /// How the listening side runs.
 #[derive(Clone)]
 pub struct ListenOptions {
-    /// How fast it may go. As a source, all jobs share it; as a sink, every source is told.
+    /// How fast it may go. As a source, all jobs share it; as a sink, every source receives it.
     pub pace: Pace,
     /// Where events of all jobs go.
     pub listener: Listener,
@@ -91,7 +91,7 @@ pub struct ListenOptions {
     pub state_of: StateOf,
     /// How packets arrive, for `doctor`.
     pub arrival_of: ArrivalOf,
-    /// Tell of every chunk group ([`crate::event::Event::Group`]).
+    /// Report every chunk group ([`crate::event::Event::Group`]).
     pub groups_in_events: bool,
     /// End after one job is finished.
     pub once: bool,
@@ -181,7 +181,7 @@ struct Entry {
     job: Arc<Job>,
     lanes: HashMap<u16, Running>,
     finished: bool,
-    /// When it was told that it has finished.
+    /// The time of its report that it has finished.
     told: Option<Instant>,
     /// When its last session ended, as a count of such events.
     left: u64,
@@ -203,9 +203,9 @@ struct Running {
 /// A session that may begin.
 struct Entered {
     serial: u64,
-    /// Who had its lane before.
+    /// The session that had its lane before.
     older: Option<Running>,
-    /// The end of its job was told: nothing is told of it any more.
+    /// The end of its job was reported: nothing more is reported of it.
     late: bool,
 }
 

@@ -81,15 +81,16 @@ pub enum DialError {
 pub struct JobOptions {
     /// Connections that share the files.
     pub connections: usize,
-    /// How fast it may go. As a sink, the limits of all owners but [`crate::pace::Owner::FarEnd`] are told to the source.
+    /// How fast it may go. As a sink, the limits of all owners but [`crate::pace::Owner::FarEnd`] are sent to the
+    /// source.
     pub pace: Pace,
     /// Where its events go.
     pub listener: Listener,
     /// State of the congestion controller, for events and the peer.
     pub state_of: StateOf,
-    /// How long to try without a connection. None: for ever.
+    /// How long to try without a connection. None: indefinitely.
     pub give_up_after: Option<Duration>,
-    /// Tell of every chunk group ([`crate::event::Event::Group`]).
+    /// Report every chunk group ([`crate::event::Event::Group`]).
     pub groups_in_events: bool,
     /// Requests beyond storing what is sent.
     pub wishes: Wishes,
@@ -118,7 +119,7 @@ impl JobOptions {
     }
 }
 
-/// What came of a job.
+/// A job's outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Entries stored in this run.
@@ -194,7 +195,7 @@ impl Lanes {
         self.0.spawn(lane);
     }
 
-    /// Runs them until all of the job is settled, and tells where it stands meanwhile.
+    /// Runs them until all of the job is settled, and reports its progress meanwhile.
     async fn settle(mut self, tally: &Tally, pace: &Pace) -> Result<Summary, Error> {
         tokio::select! {
             result = self.finish() => result?,
@@ -204,8 +205,8 @@ impl Lanes {
         Ok(tally.finish())
     }
 
-    /// Waits for the first that ends. If it ends well, all of the job is settled: the others get [`GRACE`] to hear of it
-    /// themselves. Those without a connection would look for one for ever.
+    /// Waits for the first that ends. If it ends well, all of the job is settled: the others get [`GRACE`] to learn of
+    /// it themselves. Those without a connection would look for one indefinitely.
     async fn finish(&mut self) -> Result<(), Error> {
         let failed =
             |error| Error::Io { doing: "run a connection's task", source: std::io::Error::other(error) };
@@ -216,7 +217,7 @@ impl Lanes {
     }
 }
 
-/// Tells of each change of the pace, for ever.
+/// Reports each change of the pace, without end.
 async fn tell_pace(pace: &Pace, tell: impl Fn(Event)) {
     let mut changed = pace.changed();
     loop {

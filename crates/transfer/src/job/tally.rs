@@ -1,12 +1,12 @@
-//! What a job has done so far, and how it is told.
+//! A job's totals so far, and their reports.
 //!
 //! # Model
 //! Bytes count as done while they need not be sent any more: what the sink had, and what moved. A lost connection takes
 //! back what it had credited for unsettled files; the next one credits what the sink really has. The rate is that of
 //! the bytes moved over the last two seconds.
 //!
-//! A sink may be offered the same entries again after a reconnect. It counts each path once. What the source leaves out
-//! it learns at the end, from each connection the same; it counts that once, too.
+//! A sink may be offered the same entries again after a reconnect. It counts each path once. The source reports omitted
+//! entries at the end, over each connection the same; the tally counts them once, too.
 
 use super::Summary;
 use crate::entry::EntryPath;
@@ -19,7 +19,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior};
 
-/// How often progress is told.
+/// The interval of progress reports.
 const TICK: Duration = Duration::from_millis(200);
 /// Ticks that the rate is measured over.
 const TICKS: usize = 10;
@@ -52,7 +52,7 @@ impl Tally {
         self.counts.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Tells the listener.
+    /// Reports to the listener.
     pub(crate) fn tell(&self, event: Event) {
         (self.listener)(event);
     }
@@ -121,7 +121,7 @@ impl Tally {
         true
     }
 
-    /// What the source leaves out, for reasons of its own. The same for all connections of the job.
+    /// Entries that the source leaves out, for reasons of its own. The same for all connections of the job.
     pub(crate) fn left_out(&self, failed: LeftOut, skipped: LeftOut) {
         {
             let mut counts = self.counts();
@@ -143,7 +143,7 @@ impl Tally {
         self.counts().summary
     }
 
-    /// Tells the progress, for ever.
+    /// Reports the progress, without end.
     pub(crate) async fn report(&self) {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -173,7 +173,7 @@ impl Tally {
         self.tell(Event::Progress { files_done, bytes_done, bytes_moved, rate });
     }
 
-    /// Tells the last progress and the end.
+    /// Reports the last progress and the end.
     pub(crate) fn finish(&self) -> Summary {
         self.progress(&mut VecDeque::new());
         let summary = self.summary();

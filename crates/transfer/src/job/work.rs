@@ -1,4 +1,4 @@
-//! What a source has to offer: prepared ahead by a thread, shared by all sessions of the job.
+//! A source's offers: prepared ahead by a thread, shared by all sessions of the job.
 //!
 //! # Model
 //! A thread walks and hashes, and stops when [`PREPARED`] entries wait. A session takes an entry, and either settles it or
@@ -31,7 +31,7 @@ const PREPARED: usize = 256;
 const AGAIN: u32 = 3;
 const HELD_POLL: Duration = Duration::from_millis(10);
 
-/// Characters of a reason that a sink is told.
+/// Characters of a reason that a sink receives.
 const REASON: usize = 500;
 
 /// An entry in a session's hands. Goes back to the job by [`Work::settle`], [`Work::fail`], [`Work::give_back`] or
@@ -48,7 +48,7 @@ impl Offer {
     }
 }
 
-/// What there is to do, as far as it is known.
+/// The job's size, as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) files: u64,
@@ -85,7 +85,7 @@ struct State {
     abandoned: bool,
     /// Entries that the sink has by its own answers.
     stored: u64,
-    /// What only this side knows of, for the sink.
+    /// Facts that only this side has, for the sink.
     failed: LeftOut,
     skipped: LeftOut,
 }
@@ -143,7 +143,7 @@ impl Work {
         }
     }
 
-    /// What a sink gets to know only when everything is settled: what failed here, and what was left out.
+    /// The facts that a sink learns only when everything is settled: failures here, and omitted entries.
     pub(crate) fn left_out(&self) -> (LeftOut, LeftOut) {
         let state = self.shared.state();
         (state.failed.clone(), state.skipped.clone())
@@ -216,7 +216,7 @@ impl Shared {
         }
     }
 
-    /// False if nobody wants more.
+    /// False if nobody requests more.
     fn wait_for_room(&self) -> bool {
         let full = |state: &mut State| state.ready.len() >= PREPARED && !state.abandoned;
         let state = self.room.wait_while(self.state(), full).unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -265,7 +265,7 @@ impl Shared {
         self.wake.notify_waiters();
     }
 
-    /// Counts what the sink does not hear of by itself.
+    /// Counts the outcomes that the sink does not learn by itself.
     fn leave_out(&self, path: &EntryPath, outcome: Outcome) {
         match &outcome {
             Outcome::Failed(reason) => self.state().failed.add(path, &printable(reason, REASON)),

@@ -1,9 +1,9 @@
 //! From the source's disk to the data streams: a thread that reads, checks and encodes, and a task that writes.
 //!
 //! # Model
-//! Wanted files are encoded in the order in which they were wanted, one after the other, into pieces of 128 KiB. A few
-//! pieces wait between the thread and the task: enough that the disk never makes the network wait, few enough that a
-//! pause is felt. The task opens a stream for each file, writes its pieces at the job's pace, and finishes it.
+//! Requested files are encoded in the order of the requests, one after the other, into pieces of 128 KiB. A few pieces
+//! wait between the thread and the task: enough that the disk never makes the network wait, few enough that a pause is
+//! felt. The task opens a stream for each file, writes its pieces at the job's pace, and finishes it.
 //!
 //! A pause holds what the pace has granted already, too. Only what quinn has taken still leaves: twice the congestion
 //! window, which is set as the window moves ([`ADAPT`]).
@@ -34,7 +34,7 @@ const PIECE: usize = 128 * 1024;
 const PIECES: usize = 8;
 /// How often what quinn may hold follows the congestion window while data flows: less than a round trip of most paths.
 const ADAPT: Duration = Duration::from_millis(5);
-/// What quinn may hold at least. On a slow path with many connections even this delays a pause.
+/// The lower bound of quinn's buffer. On a slow path with many connections even this delays a pause.
 const SEND_WINDOW_MIN: u64 = 16 * 1024;
 const SEND_WINDOW_MAX: u64 = 16 * 1024 * 1024;
 /// No file is given up.
@@ -50,7 +50,7 @@ pub(super) struct Order {
     pub(super) describe: Option<How>,
 }
 
-/// What the writing task tells the session.
+/// Reports of the writing task to the session.
 pub(super) enum Note {
     /// So many encoded bytes were handed to the network.
     Moved(u64, u64),
@@ -60,7 +60,7 @@ pub(super) enum Note {
     Unsendable(u64, EncodeError),
 }
 
-/// What the thread hands to the task.
+/// Messages of the thread to the task.
 enum Piece {
     Data(u64, Bytes),
     End(u64, Result<(), EncodeError>),
@@ -151,10 +151,10 @@ impl Write for Pieces<'_> {
 struct Writer<'a> {
     connection: &'a quinn::Connection,
     stream: Option<quinn::SendStream>,
-    /// The sink wants no more of the file under way.
+    /// The sink requests no more of the file under way.
     stopped: bool,
     paces: Vec<Pace>,
-    /// What the paces allow, for pauses.
+    /// The limits of both paces, for pauses.
     limits: Vec<watch::Receiver<Limit>>,
     /// When the send window was set.
     adapted: Instant,

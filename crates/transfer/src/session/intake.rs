@@ -1,15 +1,15 @@
 //! From a data stream to the sink's disk.
 //!
 //! # Model
-//! A file of one chunk group is collected and then verified, written and given its name on a blocking thread: nothing waits
-//! for the network there. A larger one has a thread of its own, which takes from the stream what it needs next and no more.
-//! So whatever has left the stream is on the disk, but for the group that is being received. Few large files are decoded
-//! at a time; a source that keeps the order of the wants sends few.
+//! A file of one chunk group is collected and then verified, written and given its name on a blocking thread: nothing
+//! waits for the network there. A larger one has a thread of its own, which takes from the stream what it needs next
+//! and no more. So whatever has left the stream is on the disk, but for the group that is being received. Few large
+//! files are decoded at a time; a source that keeps the order of the requests sends few.
 //!
 //! # Bounds
-//! Files have places in the process's [room](super::room), so those that are collected are few. Each file, small or large,
-//! holds a chunk group and some parents: that is what a kill costs. What is beyond waits in quinn's receive window, and then
-//! at the source.
+//! Files have places in the process's [room](super::room), so those that are collected are few. Each file, small or
+//! large, holds a chunk group and some parents: that is what a kill costs. Further data wait in quinn's receive window,
+//! and then at the source.
 
 use crate::entry::{Wanted, GROUP_BYTES};
 use crate::job::on_thread;
@@ -26,14 +26,14 @@ const DECODERS: usize = 16;
 /// Small files that are stored at a time. Most of their time they wait for the disk.
 const STORERS: usize = 16;
 
-/// What the files of a session share.
+/// The state that a session's files share.
 #[derive(Clone)]
 pub(super) struct Intake {
     decoders: Arc<Semaphore>,
     storers: Arc<Semaphore>,
 }
 
-/// What became of a data stream.
+/// The outcome of a data stream.
 pub(super) enum Received {
     /// The file has its name.
     Stored(Kept),
@@ -47,7 +47,7 @@ pub(super) enum Received {
     Violation(&'static str),
 }
 
-/// What became of a description.
+/// The outcome of a description.
 pub(super) enum Compared {
     /// It was taken, and this comes next.
     Next(Next),
@@ -169,7 +169,7 @@ fn longest_encoding(wanted: &Wanted) -> usize {
     wanted.0.iter().map(of_range).fold(0, u64::saturating_add).min(usize::MAX as u64) as usize
 }
 
-/// What arrives, for a thread to read.
+/// Arriving data, for a thread to read.
 struct Encoded {
     stream: RecvStream,
     runtime: Handle,

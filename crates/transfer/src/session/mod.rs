@@ -38,14 +38,14 @@ const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
 /// A path on which nothing arrives for so long is dead: five missed keep-alives. A peer that was killed holds
 /// what it was receiving or sending for so long, and the job that goes on in its place waits.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Each side is heard from so often: silence beyond this means something.
+/// The longest silence of a live side: a longer one means that the connection is lost.
 const KEEP_ALIVE: Duration = Duration::from_secs(2);
 /// 1 Gbit/s over 60 ms.
 const STREAM_WINDOW: u32 = 8 * 1024 * 1024;
-/// What quinn may hold of a peer's data. Larger than one stream's, so that a blocked file does not block the others.
+/// The limit of a peer's data in quinn. Larger than one stream's, so that a blocked file does not block the others.
 const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
 
-/// What quinn may hold of the sink's answers; a source sets its own.
+/// The limit of the sink's answers in quinn; a source sets its own.
 const SEND_WINDOW: u64 = 512 * 1024;
 
 /// Settings of a connection that carries a session, for either side. The congestion controller is left to the caller.
@@ -230,7 +230,7 @@ pub(crate) fn close(connection: &quinn::Connection, result: &Result<(), End>) {
     connection.close(VarInt::from_u32(code), reason.as_bytes());
 }
 
-/// What a sink gives as the reason, as a sentence.
+/// A sink's reason, as a sentence.
 pub(crate) fn say(why: &Why) -> String {
     match why {
         Why::DiskFull => "no space left on the disk of the receiving side".into(),

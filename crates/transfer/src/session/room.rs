@@ -1,9 +1,9 @@
 //! How many files the sinks of this process may hold open at a time.
 //!
 //! # Model
-//! A file that is considered or wanted holds a place. A session may take another while it holds fewer than [`SHARE`]
-//! times what is free: one alone gets most of the room, several share it evenly, and what a stalled one holds never is all.
-//! Wanted files are sent in the order of the wants, so every session that holds places can go on with what it has.
+//! A file that is considered or requested holds a place. A session may take another while it holds fewer than [`SHARE`]
+//! times the free ones. One alone gets most of the room, several share it evenly, and a stalled one never holds all.
+//! Files are sent in the order of the requests, so every session that holds places can continue with those.
 //!
 //! # Constants
 //! A file is its content, its tree and, while it takes over parts, the file that has them: three descriptors. [`RESERVED`] are left for sockets, for directories while files are
@@ -22,7 +22,7 @@ const RESERVED: u64 = 96;
 const FILE: u64 = 3;
 /// More are of no use to any disk.
 const MOST: u64 = 384;
-/// However low the limit is; what then fails for want of a descriptor is tried again.
+/// The least number, however low the limit is; an operation that then fails for lack of a descriptor is tried again.
 const LEAST: u64 = 4;
 const SHARE: usize = 4;
 

@@ -1,16 +1,17 @@
 //! The sink's half of a session.
 //!
 //! # Model
-//! Each offer goes through: queued, considered (a blocking thread looks at the disk), then settled or wanted; a wanted one
-//! is received on its data stream and then settled. Several are considered and stored at a time. A file that another
-//! session is receiving is asked about again each second, beside all others; so is one for which the system has no descriptor,
-//! until the session is [starved](STARVED). Every offer gets exactly one answer that
-//! settles it, also one that is withdrawn.
+//! Each offer goes through: queued, considered (a blocking thread looks at the disk), then settled or requested. A
+//! requested one is received on its data stream and then settled. Several are considered and stored at a time. A file
+//! that another session is receiving is checked again each second, beside all others. So is one for which the system
+//! has no descriptor, until the session is [starved](STARVED). Every offer gets exactly one answer that settles it,
+//! also one that is withdrawn.
 //!
 //! # Bounds
-//! At most [`MAX_UNSETTLED`](crate::wire::MAX_UNSETTLED) offers are open; how many files are, the [room](super::room) of the process says. Nothing more is read from the control stream while answers wait that the
-//! source does not take. Ids ascend, a data stream belongs to a wanted file and comes once; a source that does otherwise
-//! loses the connection.
+//! At most [`MAX_UNSETTLED`](crate::wire::MAX_UNSETTLED) offers are open; how many files are, the [room](super::room)
+//! of the process says. Nothing more is read from the control stream while answers wait that the source does not take.
+//! Ids ascend, a data stream belongs to a requested file and comes once; a source that does otherwise loses the
+//! connection.
 
 mod answers;
 mod offers;
@@ -55,13 +56,13 @@ const STARVED: Duration = Duration::from_secs(3);
 /// Looks at the disk: what is to be done about an entry. The [store](crate::store::Store), or a stand-in of a test.
 pub(crate) type Consider = Arc<dyn Fn(&Entry) -> Result<Verdict, Why> + Send + Sync>;
 
-/// What a sink's session needs beside its connection.
+/// The inputs of a sink's session beside its connection.
 pub(crate) struct Role {
     pub(crate) consider: Consider,
     /// Removes what was not sent, if the job asks for it.
     pub(crate) mirror: Option<Arc<Mirror>>,
     pub(crate) tally: Arc<Tally>,
-    /// Told to the source.
+    /// Sent to the source.
     pub(crate) pace: Pace,
     /// Lane 0 shows the source's state and plan.
     pub(crate) lane: u16,
@@ -72,7 +73,7 @@ enum Stage {
     Considering,
     Busy(Instant),
     Wanted(Reception, Place),
-    /// A description of it is wanted.
+    /// A description of it was requested.
     Described(Box<Delta>, Place),
     Receiving,
     /// Its data stream was reset; the source says why.
@@ -85,14 +86,14 @@ struct Open {
     withdrawn: bool,
     /// The listener knows that another session is receiving it.
     told_busy: bool,
-    /// Bytes that count as done: had when it was wanted, and those that arrived.
+    /// Bytes that count as done: those that existed at the request, and those that arrived.
     credited: Arc<AtomicU64>,
 }
 
 /// An offer, what is to be done about it, and its place.
 type Considered = (u64, Result<Verdict, Why>, Place);
 
-/// What a task of the session came to.
+/// The outcome of a task of the session.
 enum Done {
     Considered(Vec<Considered>),
     Opened(Option<(u64, RecvStream)>),
@@ -134,7 +135,7 @@ struct Session {
     considering: usize,
     last_id: Option<u64>,
     ended: bool,
-    /// What was not sent is being removed.
+    /// Files that were not sent are being removed.
     removing: bool,
     tasks: JoinSet<Done>,
     intake: Intake,

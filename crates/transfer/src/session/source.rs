@@ -1,15 +1,15 @@
 //! The source's half of a session.
 //!
 //! # Model
-//! Offers run ahead of the data: as many as the protocol allows and as keep [`AHEAD`] bytes in sight, so that the sink
-//! can look at its disk while earlier files travel. An answer either settles an offer or orders data, which the
-//! [encoder](super::encoder) sends in the order of the answers. What a lost connection leaves unsettled goes back to
-//! the job, and is offered again on the next one.
+//! Offers run ahead of the data: as many as the protocol allows and as keep [`AHEAD`] bytes in sight. So the sink can
+//! look at its disk while earlier files travel. An answer either settles an offer or orders data, which the
+//! [encoder](super::encoder) sends in the order of the answers. Entries that a lost connection leaves unsettled go back
+//! to the job, and are offered again on the next one.
 //!
-//! What quinn may hold is kept at twice the congestion window: more would make a pause come late.
+//! The limit of quinn's buffer is kept at twice the congestion window: more would make a pause come late.
 //!
 //! # A file that changes
-//! The sink is told that the offer is withdrawn, its answer settles it, and the file is prepared and offered again.
+//! The source withdraws the offer, the sink's answer settles it, and the file is prepared and offered again.
 
 use super::encoder::{self, Note, Order};
 use super::{printable, say, Control, End};
@@ -31,10 +31,10 @@ use tokio::time::MissedTickBehavior;
 const AHEAD: u64 = 16 * 1024 * 1024;
 /// Control messages that may wait, bytes, before more offers are made.
 const OUTGOING: usize = 128 * 1024;
-/// How often the state is told and the send window set.
+/// The interval at which the state is sent and the send window set.
 const TICK: Duration = Duration::from_millis(200);
 
-/// What a source's session needs beside its connection.
+/// The inputs of a source's session beside its connection.
 pub(crate) struct Role {
     pub(crate) work: Arc<Work>,
     /// All of these limit it.
@@ -217,7 +217,7 @@ impl Session {
         Ok(())
     }
 
-    /// A file whose content was not yet wanted.
+    /// A file whose content was not requested yet.
     fn offered(&mut self, id: u64, ranges: &Wanted) -> Result<(&mut Open, u64), End> {
         let unknown = || End::violation("the sink wants what was not offered");
         let open = self.open.get_mut(&id).ok_or_else(unknown)?;
@@ -276,7 +276,7 @@ impl Session {
         Ok(())
     }
 
-    /// What the writer did; gives the message for the sink, if any.
+    /// Handles the writer's report; returns the message for the sink, if any.
     fn noted(&mut self, note: Note) -> Option<FromSource> {
         match note {
             Note::Moved(id, bytes) => {
@@ -326,7 +326,7 @@ impl Session {
         Some(FromSource::State(state))
     }
 
-    /// What is not settled is the job's again, in the order in which it came.
+    /// Unsettled entries are the job's again, in their old order.
     fn give_back(&mut self) {
         while let Some((_, open)) = self.open.pop_last() {
             self.role.work.tally().uncredit(open.credited);

@@ -1,17 +1,17 @@
 //! Directories below an open one, reached through directories only.
 //!
 //! # Model
-//! On Linux the kernel resolves the whole path in one call and refuses links (`openat2`, since 5.6). Elsewhere, and where
-//! a sandbox forbids that call, each component is opened by itself and must be a directory: what was opened stays what it
-//! was, so a link that takes its place in between changes nothing. No path has `..` in it. So a directory that is
-//! exchanged for a link, or renamed away, is not found, and nothing outside is.
+//! On Linux the kernel resolves the whole path in one call and refuses links (`openat2`, since 5.6). Elsewhere, and
+//! where a sandbox forbids that call, each component is opened by itself and must be a directory. An open directory
+//! stays the same, so a link that takes its place in between changes nothing. No path has `..` in it. So a directory
+//! that is exchanged for a link, or renamed away, is not found, and nothing outside is.
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 use std::io;
 use std::path::{Component, Path};
 
-/// Opens the directory at `path` below `top`; the empty path is `top` itself.
+/// Opens the directory at `path` below `top`; the path of no components is `top` itself.
 pub(super) fn open(top: &Dir, path: &Path) -> io::Result<Dir> {
     #[cfg(target_os = "linux")]
     if let Ok(dir) = at_once(top, path) {

@@ -11,10 +11,10 @@
 //! nobody has locked: their process was killed. Outside Unix nothing is locked, and they stay for 30 days.
 //!
 //! # Known bad cases
-//! A change that leaves size and times as they were goes unseen: a sink that has the old content says so, and keeps it; for
-//! any other sink, sending fails and the file is hashed anew. It takes a system without ctime (Windows) and a program that
-//! sets mtime back, a clock that jumps back to the very nanosecond, or a write through a memory map that the kernel has not
-//! noticed yet. A change of mode or of the number of hard links costs hashing anew.
+//! A change that leaves size and times as they were goes unseen. A sink that has the old content reports so, and keeps
+//! it; for any other sink, sending fails and the file is hashed anew. It takes a system without ctime (Windows) and a
+//! program that sets mtime back, a clock that jumps back to the very nanosecond, or a write through a memory map that
+//! the kernel has not noticed yet. A change of mode or of the number of hard links costs hashing anew.
 
 use super::hashes::{Hashes, Region};
 use super::place::Facts;
@@ -32,7 +32,7 @@ const MAGIC: &[u8; 16] = b"afteryou tree 2\n";
 /// Magic, root, hash of the rest.
 const HEADER_BYTES: u64 = 16 + 32 + 32;
 
-/// What nobody used for so long is removed.
+/// Entries that were unused for so long are removed.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// End of the files' names.

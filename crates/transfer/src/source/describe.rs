@@ -1,4 +1,4 @@
-//! What a file holds, in hashes, for a sink that has an older version.
+//! A file's content, in hashes, for a sink that has an older version.
 
 use super::prepare::{EncodeError, Prepared};
 use crate::chunks;
@@ -44,7 +44,7 @@ struct Groups<'a, W> {
 }
 
 impl<W: Write> Groups<'_, W> {
-    /// Writes the hashes of the wanted groups in `range`, whose topmost parent has the number `parent` in pre-order.
+    /// Writes the hashes of the requested groups in `range`, whose topmost parent has the number `parent` in pre-order.
     fn subtree(&mut self, range: Range<u64>, parent: u64, hash: Option<[u8; 32]>) -> io::Result<()> {
         if !self.is_wanted(&range) {
             return Ok(());

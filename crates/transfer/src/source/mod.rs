@@ -13,9 +13,9 @@
 //! Sorted by name, a directory after its content, so that a sink can set its time when nothing will change it any more.
 //!
 //! # Changes
-//! A file may change at any moment. What is sent is checked against the hashes that were offered, so a sink never gets
-//! a mixture: [`Prepared::encode`] says [`EncodeError::Changed`], and [`Prepared::again`] hashes anew when the file holds
-//! still, so that no half-written file is taken for the whole one.
+//! A file may change at any moment. Sent data are checked against the hashes that were offered, so a sink never gets a
+//! mixture: [`Prepared::encode`] returns [`EncodeError::Changed`]. [`Prepared::again`] hashes anew when the file holds
+//! still, so no half-written file is taken for the whole one.
 //!
 //! # Known bad cases
 //! A file that pauses for long in the middle of being written is sent as it is then. One that only grows after its sending
@@ -50,7 +50,7 @@ use trees::Trees;
 pub use turns::Stopper;
 use walk::{Found, Walk};
 
-/// What becomes of symbolic links.
+/// The treatment of symbolic links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Symlinks {
     /// They travel as links, if they lead to something that is sent, too.
@@ -58,7 +58,7 @@ pub enum Symlinks {
     Keep,
     /// They are left out.
     Skip,
-    /// What they lead to travels in their place.
+    /// Their targets travel in their place.
     Follow,
     /// They travel as links, wherever they lead. The sink must allow it.
     AsIs,
@@ -68,15 +68,15 @@ pub enum Symlinks {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SourceOptions {
-    /// What becomes of symbolic links.
+    /// The treatment of symbolic links.
     pub symlinks: Symlinks,
     /// Directory in which the trees of large files are kept, so that a restart need not hash them again.
     pub cache: Option<PathBuf>,
-    /// What is left out and not mentioned.
+    /// Entries that are left out without a report.
     pub exclude: Vec<Filter>,
 }
 
-/// What there is to send, as far as names and sizes tell.
+/// The entries to send, as far as names and sizes show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Files, directories and links.
@@ -92,21 +92,21 @@ pub enum Item {
     Entry(Prepared),
     /// Left out.
     Skipped {
-        /// What.
+        /// The entries.
         path: EntryPath,
         /// One sentence.
         reason: String,
     },
     /// To be sent, and it cannot be: it cannot be read, or changes all the time.
     Failed {
-        /// What.
+        /// The entries.
         path: EntryPath,
         /// One sentence.
         reason: String,
     },
 }
 
-/// What is to be sent. Cheap to clone; each look at the disk begins anew.
+/// The entries to send. Cheap to clone; each look at the disk begins anew.
 #[derive(Clone, Debug)]
 pub struct Source {
     tops: Vec<Top>,
@@ -179,8 +179,8 @@ impl Source {
         Ok(Self::new(tops, Some(names), options, filters))
     }
 
-    /// What lies at a peer's `path` below a served directory; for the empty path all that lies in it. Never anything
-    /// outside the directory, whatever path and links say.
+    /// Returns the entries at a peer's `path` below a served directory; for the path of no components, all of its
+    /// contents. Never anything outside the directory, whatever path and links say.
     pub fn within(served: &Served, path: &[u8], options: SourceOptions) -> Result<Self, Error> {
         let dir = served.0.clone();
         let shown = EntryPath(path.to_vec());
@@ -222,7 +222,7 @@ impl Source {
         Self { tops, names, options, filters, stopper: Stopper::default() }
     }
 
-    /// What a sink that removes everything else needs to know, when `entries` were stored.
+    /// Returns the list that a sink needs to remove everything else, when `entries` were stored.
     pub(crate) fn extent(&self, entries: u64) -> Extent {
         let (below, patterns) = (self.filters.below.clone(), self.filters.patterns());
         Extent { entries, whole: self.names.is_none(), below, patterns }
@@ -233,8 +233,8 @@ impl Source {
         Self::within(&Served::open(served)?, path, options)
     }
 
-    /// The same, and what stops it: looks at the disk that were begun with it or its clones end soon, in the middle of a
-    /// file, too. Nothing is said about what they did not come to.
+    /// The same, with a switch that stops it: looks at the disk that were begun with it or its clones end soon, in the
+    /// middle of a file, too. Nothing is said about what they did not come to.
     pub fn stoppable(&self) -> (Self, Stopper) {
         let stopper = Stopper::default();
         (Self { stopper: stopper.clone(), ..self.clone() }, stopper)

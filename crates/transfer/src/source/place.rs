@@ -29,7 +29,7 @@ pub(super) struct Place {
     path: PathBuf,
 }
 
-/// Which symbolic links are followed on the way there. Directories are opened when a job begins and stay open.
+/// The symbolic links that are followed below the root. Directories are opened when a job begins and stay open.
 #[derive(Clone, Debug)]
 enum Reach {
     /// None: directories below this one.
@@ -43,7 +43,7 @@ enum Reach {
 /// Directories that are open, by their paths without links.
 pub(super) type Opened = HashMap<PathBuf, Arc<Dir>>;
 
-/// What kind of thing it is.
+/// Its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
     File,
@@ -53,7 +53,7 @@ pub(super) enum Sort {
     Other(&'static str),
 }
 
-/// What the file system says about it.
+/// The file system's attributes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Facts {
     pub(super) sort: Sort,
@@ -97,7 +97,7 @@ impl Facts {
 }
 
 impl Place {
-    /// Named by the user, who may read what they may read. What a link leads to is meant. `opened` has the directories
+    /// Named by the user, who may read what they may read. The target of a link counts. `opened` has the directories
     /// that are open already: thousands of names may lie in one.
     pub(super) fn named(path: &Path, symlinks: Symlinks, opened: &mut Opened) -> io::Result<Self> {
         if symlinks == Symlinks::Follow {
@@ -127,7 +127,7 @@ impl Place {
         })
     }
 
-    /// What lies in this directory under a name.
+    /// Returns the entry of this directory under a name.
     pub(super) fn join(&self, name: &OsStr) -> Self {
         Self { reach: self.reach.clone(), path: self.path.join(name) }
     }
@@ -165,7 +165,7 @@ impl Place {
         Ok(names)
     }
 
-    /// What is written in a link.
+    /// Returns a link's text.
     pub(super) fn link(&self) -> io::Result<Vec<u8>> {
         let target = match &self.reach {
             Reach::Directories(top) => self.parent(top)?.read_link_contents(self.name())?,
@@ -241,7 +241,7 @@ fn from_cap(metadata: &cap_std::fs::Metadata) -> Facts {
     facts(plain, metadata.len(), metadata.modified().map(|time| time.into_std()), unix)
 }
 
-/// What only Unix tells.
+/// Attributes that only Unix has.
 #[derive(Clone, Copy)]
 struct Unix {
     /// With the file type in it.

@@ -24,7 +24,7 @@ const HELD_STILL: Duration = Duration::from_millis(500);
 /// Times that are waited for that. A file that never holds still is looked at as it is then.
 const WAITS: usize = 4;
 
-/// An entry that can be offered, and sent if the other end wants it.
+/// An entry that can be offered, and sent on request.
 #[derive(Debug)]
 pub struct Prepared {
     entry: Entry,
@@ -100,12 +100,12 @@ fn file(path: &EntryPath, place: &Place, trees: &Trees) -> Result<(Kind, Facts, 
 }
 
 impl Prepared {
-    /// What to offer.
+    /// The offer.
     pub fn entry(&self) -> &Entry {
         &self.entry
     }
 
-    /// Writes the encoding of the wanted ranges. Nothing that does not hash to the offered root is written.
+    /// Writes the encoding of the requested ranges. Nothing that does not hash to the offered root is written.
     pub fn encode(&self, wanted: &Wanted, out: impl Write) -> Result<(), EncodeError> {
         let Kind::File { size, root } = self.entry.kind else { return Err(EncodeError::Ranges) };
         let ranges = to_chunks(wanted, size).ok_or(EncodeError::Ranges)?;
@@ -173,7 +173,7 @@ impl Prepared {
     }
 }
 
-/// The writer may be in the middle of it. What is there by then looks like a whole file, and would be sent as one.
+/// The writer may be in the middle of it. A file that exists by then looks whole, and would be sent as such.
 fn wait_until_still(place: &Place) {
     let mut before = place.facts(true).ok();
     for _ in 0..WAITS {

@@ -1,10 +1,10 @@
-//! Reading whole files to hash them: few at a time, and only as long as somebody wants it.
+//! Reading whole files to hash them: few at a time, and only as long as somebody needs it.
 //!
 //! # Model
-//! A process that serves may have many jobs, each with a thread that hashes ahead. At most [`AT_ONCE`] of them read at a
-//! time. Who wants to read queues up, has the turn for [`TURN_BYTES`], and goes to the end of the queue: a small file waits
-//! for a few turns, however large the files are that others hash. A holder of a [`Stopper`] can end all of this: the next
-//! read of the file fails.
+//! A process that serves may have many jobs, each with a thread that hashes ahead. At most [`AT_ONCE`] of them read at
+//! a time. Each reader queues up, has the turn for [`TURN_BYTES`], and goes to the end of the queue. A small file waits
+//! for a few turns, however large the files are that others hash. A holder of a [`Stopper`] can end all of this: the
+//! next read of the file fails.
 //!
 //! # Constants
 //! Four readers keep a disk and two or four cores busy; more would only compete. A turn of 16 MiB takes about 10 ms from
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// Files that are hashed at the same time.
 const AT_ONCE: usize = 4;
-/// What is read in one turn.
+/// The bytes read in one turn.
 const TURN_BYTES: u64 = 16 * 1024 * 1024;
 /// How often who waits looks whether it was stopped.
 const STOP_POLL: Duration = Duration::from_millis(100);
@@ -38,7 +38,7 @@ impl Stopper {
     }
 }
 
-/// Who reads and who waits.
+/// The readers and the queue.
 #[derive(Debug)]
 pub(super) struct Turns {
     queue: Mutex<Queue>,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Longest path that a sink takes, bytes.
 const MAX_PATH: usize = 4096;
 
-/// What a walk comes upon.
+/// The findings of a walk.
 #[derive(Debug)]
 pub(super) enum Found {
     Entry { path: EntryPath, place: Place, facts: Facts },
@@ -54,7 +54,7 @@ impl Walk {
         Self { tops: tops.into_iter(), sent, symlinks, filters, stopper, levels: Vec::new() }
     }
 
-    /// What lies at a place. None: nothing is said about it yet, its content comes first.
+    /// The entry at a place. None: nothing is said about it yet, its content comes first.
     fn look(&mut self, path: EntryPath, place: Place, follow: bool) -> Option<Found> {
         let skipped = |path, reason: String| Some(Found::Skipped { path, reason });
         let facts = place.facts(follow);

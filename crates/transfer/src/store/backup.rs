@@ -1,9 +1,9 @@
 //! Copies of what is replaced or removed, below a directory that the job names.
 //!
 //! # Model
-//! What lies at a place gets a second name below the backup directory, under its own path, before the new file takes the
-//! place. So a kill at any moment leaves the old file or the new one there, and never nothing. An older backup of the same path is
-//! replaced.
+//! The file at a place gets a second name below the backup directory, under its own path, before the new file takes the
+//! place. So a kill at any moment leaves the old file or the new one there, and never nothing. An older backup of the
+//! same path is replaced.
 
 use super::place::{self, writable};
 use super::{components, Store};

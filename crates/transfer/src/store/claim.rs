@@ -1,4 +1,4 @@
-//! What is under way in a store, and what waits for it.
+//! Receptions under way in a store, and those that wait for them.
 
 use super::partial;
 use super::path::STATE;
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::Arc;
 
-/// What is under way.
+/// Receptions under way.
 #[derive(Default)]
 pub(super) struct Active {
     /// Paths that are being considered or received, and how often.

@@ -1,9 +1,10 @@
-//! What a file has in common with its older version, which lies at the same place.
+//! The common content of a file and its older version, which lies at the same place.
 //!
 //! # Model
-//! The source describes the ranges that are missing (see [`crate::chunks`]). What the older version has of them is copied to the partial file,
-//! and the rest is wanted. Copied bytes are not verified one by one: the whole file is hashed before it gets its name. They
-//! have no parents in the tree file either, so a run that was cut short copies them again.
+//! The source describes the ranges that are missing (see [`crate::chunks`]). Groups that the older version has are
+//! copied to the partial file, and the rest is requested. Copied bytes are not verified one by one: the whole file is
+//! hashed before it gets its name. They have no parents in the tree file either, so a run that was cut short copies
+//! them again.
 
 use super::place;
 use super::reception::Reception;
@@ -25,19 +26,20 @@ pub struct Delta {
     ranges: Wanted,
 }
 
-/// What follows a description.
+/// The step after a description.
 #[derive(Debug)]
 pub enum Next {
     /// Another.
     Describe(Delta),
-    /// These ranges are wanted.
+    /// These ranges are requested.
     Want(Reception),
     /// Nothing: the file has its name.
     Stored(Kept),
 }
 
 impl Delta {
-    /// The ranges are wanted at once if there is no older version, or too little of the file is missing to make use of it.
+    /// The ranges are requested at once if there is no older version, or too little of the file is missing to make use
+    /// of it.
     pub(super) fn of(reception: Reception) -> Verdict {
         let (size, missing) = (reception.content().size, reception.wanted().bytes());
         if size.min(missing) < LEAST || reception.older_version().is_none() {
@@ -47,7 +49,7 @@ impl Delta {
         Verdict::Describe(Delta { reception, how: How::Groups, ranges })
     }
 
-    /// What the source should describe.
+    /// The ranges that the source should describe.
     pub fn asks_for(&self) -> (How, &Wanted) {
         (self.how, &self.ranges)
     }
@@ -151,7 +153,7 @@ fn add(ranges: &mut Vec<Range<u64>>, range: Range<u64>) {
     }
 }
 
-/// What is wanted of a file of `size` bytes, except for groups that were copied whole. Both ascend.
+/// Returns the ranges to request of a file of `size` bytes, except for groups that were copied whole. Both ascend.
 fn without(wanted: &Wanted, copied: &[Range<u64>], size: u64) -> Wanted {
     let whole = copied.iter().filter_map(|range| {
         let start = range.start.next_multiple_of(GROUP_BYTES);

@@ -9,7 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::PathBuf;
 
-/// Makes the link unless it is there. What is not a directory gives way to it.
+/// Makes the link unless it is there. An entry that is no directory gives way to it.
 pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<Kept, Why> {
     let as_is = store.wishes.links_as_is;
     if !as_is {

@@ -25,7 +25,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-/// What is told of each entry that goes, would go, or cannot go.
+/// The report about each entry that goes, would go, or cannot go.
 pub(crate) type Tell<'a> = dyn FnMut(&EntryPath, Outcome) + 'a;
 
 /// The entries of one job.
@@ -100,7 +100,7 @@ struct Sweep<'a, 'b> {
 }
 
 impl Sweep<'_, '_> {
-    /// What lies in a directory that was sent.
+    /// The contents of a directory that was sent.
     fn directory(&mut self, path: &EntryPath) {
         let root = &self.store.inner.root;
         let steps = if path.0.is_empty() { Ok(Vec::new()) } else { components(path) };

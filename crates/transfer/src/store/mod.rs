@@ -2,14 +2,14 @@
 //!
 //! # Rules
 //! - A final name only ever holds a complete, verified file that was on the disk before it got the name.
-//! - What was verified and written is not asked for again, whatever happened in between (see `partial`).
-//! - Nothing is read, written or changed outside the directory, or through a symbolic link inside it (see `place`);
-//!   what a peer may name at all, `path` says.
+//! - Content that was verified and written is not requested again, whatever happened in between (see `partial`).
+//! - Nothing is read, written or changed outside the directory, or through a symbolic link inside it (see `place`).
+//!   `path` has the names that a peer may use at all.
 //! - An entry whose mode or time cannot be set is stored all the same, and its answer reports it ([`Kept`]).
 //!
 //! # Older versions
-//! What an older version of a file, or a file with the same root under another name, has in common is copied (see `delta`, `renamed`),
-//! and the whole file is hashed again before it gets its name.
+//! Common content of an older version of a file, or of a file with the same root under another name, is copied (see
+//! `delta`, `renamed`). The whole file is hashed again before it gets its name.
 //!
 //! # Directories
 //! A directory's mode and time are set when its entry comes. Entries below it may still be under way then: their arrival
@@ -60,11 +60,12 @@ use sync::Directories;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct StoreOptions {
-    /// What jobs may ask of it.
+    /// The permissions of jobs.
     pub allow: Allow,
 }
 
-/// What a job may do beyond storing files and replacing those of the same name. Nothing, unless the sink's user says so.
+/// The permissions of a job beyond storing files and replacing those of the same name. Nothing, unless the sink's user
+/// says so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Allow {
@@ -92,18 +93,18 @@ pub struct Store {
     by_size: Arc<OnceLock<BySize>>,
 }
 
-/// What the sink says to an entry.
+/// The sink's answer to an entry.
 #[derive(Debug)]
 pub enum Verdict {
     /// It is there.
     Have(Kept),
     /// Another session is receiving the same file here: ask again in a second.
     Busy,
-    /// These ranges are wanted.
+    /// These ranges are requested.
     Want(Reception),
-    /// An older version lies there, of which parts may do: a description is wanted first.
+    /// An older version exists, parts of which may do: a description is requested first.
     Describe(Delta),
-    /// What is there is newer, and the job leaves such files alone.
+    /// The existing file is newer, and the job leaves such files alone.
     Newer,
     /// The job only looks: this is what it would do.
     Would(Change),
@@ -186,7 +187,7 @@ impl Store {
     /// The same store, as a job asks for it.
     ///
     /// # Errors
-    /// What the store does not allow.
+    /// Requests that the store does not allow.
     pub fn for_job(&self, wishes: Wishes) -> Result<Self, String> {
         let Allow { delete, backup, links } = self.inner.allow;
         let refused = |what, option| {
@@ -207,7 +208,7 @@ impl Store {
         Ok(Self { inner: self.inner.clone(), wishes: Arc::new(wishes), by_size: Arc::default() })
     }
 
-    /// What is to be done about an entry. Directories and links are made at once. Blocks: hashes what is there.
+    /// The decision on an entry. Directories and links are made at once. Blocks: hashes what is there.
     pub fn consider(&self, entry: &Entry) -> Result<Verdict, Why> {
         let target = Target::of(entry)?;
         if self.wishes.update && self.is_newer(entry, &target)? {
@@ -303,7 +304,8 @@ fn probe(root: &Dir) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts mode and time right if the file that lies there is the one that is offered. What cannot be read is not there.
+/// Puts mode and time right if the file that lies there is the one that is offered. An unreadable file counts as
+/// missing.
 fn has(parent: &Dir, target: &Target, content: Content) -> Result<Option<Kept>, Why> {
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No).nonblock(true);

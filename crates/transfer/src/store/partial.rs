@@ -1,9 +1,9 @@
 //! A file that is being received: what lies on the disk of it, and who may write to it.
 //!
 //! # Model
-//! `DIR/.afteryou/P-R.part` holds the content, `P-R.tree` the hashes above it in pre-order (none for a file of one group),
-//! where P is the hash of the path and R the root, both cut to 16 bytes. What is there is believed only as far as it
-//! hashes to the root. Neither file has a header: where a byte lies says what it is.
+//! `DIR/.afteryou/P-R.part` holds the content, `P-R.tree` the hashes above it in pre-order (none for a file of one
+//! group). P is the hash of the path and R the root, both cut to 16 bytes. Existing content is trusted only as far as
+//! it hashes to the root. Neither file has a header: where a byte lies says what it is.
 //!
 //! The part file's lock (`flock`) says who may write to both. A file can be renamed or removed between being opened and
 //! being locked, so the holder of the lock looks once more whether the name still means that file.
@@ -42,7 +42,7 @@ pub(crate) const LINK: &str = ".link";
 /// Times that a file may slip away between being opened and being locked before we call it busy.
 const ATTEMPTS: usize = 16;
 
-/// What identifies the content.
+/// The content's identity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Content {
     pub(crate) size: u64,
@@ -91,7 +91,7 @@ pub(crate) struct Partial {
     unsaved: (u64, Vec<u8>),
 }
 
-/// What all partial files of a path begin with.
+/// The common prefix of all partial files of a path.
 pub(crate) fn prefix(path: &EntryPath) -> String {
     format!("{}-", &blake3::hash(&path.0).to_hex()[..32])
 }
@@ -189,7 +189,7 @@ impl Partial {
         Ok(self.file.metadata()?.len() == 0)
     }
 
-    /// What is not there yet, found by hashing what is there.
+    /// The missing ranges, found by hashing the existing content.
     pub(crate) fn wanted(&self) -> io::Result<Wanted> {
         let (size, length) = (self.content.size, self.length);
         if length == 0 {
@@ -381,9 +381,9 @@ fn open(dir: &Dir, name: &str, private: bool) -> io::Result<File> {
     Ok(file.into_std())
 }
 
-/// True if there is no such file (any more). One that gets its final name while it is being opened has left the directory
-/// of partial files by the time the kernel checks that it lies in there: the sandbox then says, in an error of its own,
-/// that the path led outside.
+/// True if there is no such file (any more). A file that gets its final name while it is being opened has left the
+/// directory of partial files by the time the kernel checks that it lies in there. The sandbox then reports, in an
+/// error of its own, that the path led outside.
 fn is_gone(error: &io::Error) -> bool {
     match error.kind() {
         io::ErrorKind::NotFound => true,

@@ -95,7 +95,7 @@ fn native(component: &[u8]) -> Result<OsString, &'static str> {
     }
 }
 
-/// What Windows would misunderstand in a file name.
+/// File names that Windows would misunderstand.
 #[cfg(any(not(unix), test))]
 fn windows_refuses(component: &str) -> Option<&'static str> {
     let reserved = |c: char| c < ' ' || "<>:\"\\|?*".contains(c);

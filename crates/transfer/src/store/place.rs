@@ -4,9 +4,9 @@
 //! looks changes nothing: what was opened stays what it was.
 //!
 //! # Known bad case
-//! A directory whose mode forbids its owner to write is opened for a moment when something is to be stored in it, and gets
-//! its mode back. A run that was cut short leaves such directories, and nothing on the disk tells them from one that the
-//! user protected himself: that one is written to as well.
+//! A directory whose mode forbids its owner to write is opened for a moment when something is to be stored in it, and
+//! gets its mode back. An interrupted run leaves such directories, and nothing on the disk distinguishes them from one
+//! that the user protected: that one is written to as well.
 
 use super::Kept;
 use crate::entry::{EntryPath, Mtime};
@@ -21,7 +21,7 @@ use std::time::{Duration, SystemTime};
 /// The bits of a mode that travel: set-id and sticky bits do not.
 pub(crate) const MODE_BITS: u32 = 0o777;
 
-/// What went wrong, for the source.
+/// The failure, for the source.
 pub(crate) fn why(doing: &str, error: io::Error) -> Why {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Why::DiskFull,
@@ -138,7 +138,7 @@ fn in_the_way(dir: &Dir, name: &OsString, error: io::Error) -> Why {
     }
 }
 
-/// What lies under a name. A link is a link, wherever it leads.
+/// The entry under a name. A link is a link, wherever it leads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct There {
     pub(crate) is_file: bool,
@@ -184,7 +184,7 @@ impl There {
     }
 }
 
-/// What tells one file from another under the same name; None where the system has no such number.
+/// The number that distinguishes files under the same name; None where the system has no such number.
 pub(crate) fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {

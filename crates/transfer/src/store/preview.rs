@@ -1,4 +1,4 @@
-//! What a job would do with an entry, without doing it.
+//! The effect of a job on an entry, without the job.
 
 use super::partial::{self, Content};
 use super::place::Attributes;

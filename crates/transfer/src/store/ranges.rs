@@ -39,7 +39,7 @@ pub(crate) fn to_chunks(wanted: &Wanted, size: u64) -> Option<ChunkRanges> {
     ChunkRanges::new(boundaries.into_iter().map(ChunkNum).collect())
 }
 
-/// What lacks between `have`, which is ascending and disjoint, and the whole.
+/// Returns the missing ranges between `have`, which is ascending and disjoint, and the whole.
 pub(crate) fn missing(have: &[Range<u64>], size: u64) -> Wanted {
     if size == 0 {
         return Wanted(vec![(0, 0)]);

@@ -13,7 +13,7 @@ use cap_std::fs::OpenOptions;
 use std::fs::File;
 use std::io::Read;
 
-/// A file that the sink wants. Holds the partial file's lock until it is dropped.
+/// A file that the sink requests. Holds the partial file's lock until it is dropped.
 #[derive(Debug)]
 pub struct Reception {
     // In this order: the files are closed before the claim lets others tidy up.
@@ -40,7 +40,7 @@ impl Reception {
         }
     }
 
-    /// What is still missing: ask for exactly this.
+    /// The missing ranges: request exactly these.
     pub fn wanted(&self) -> &Wanted {
         &self.wanted
     }
@@ -53,7 +53,7 @@ impl Reception {
         &mut self.partial.file
     }
 
-    /// What lies at the file's place, unless it is a link or worse.
+    /// The file at the target's place, unless it is a link or worse.
     pub(super) fn older_version(&self) -> Option<File> {
         let parent = place::find(self.claim.root(), &self.target.parents).ok()??;
         let mut options = OpenOptions::new();
@@ -64,15 +64,15 @@ impl Reception {
             .then(|| file.into_std())
     }
 
-    /// Less is wanted, since bytes were copied from the older version.
+    /// Reduces the request, since bytes were copied from the older version.
     pub(super) fn copied(&mut self, wanted: Wanted, any: bool) {
         self.wanted = wanted;
         self.has_copies |= any;
     }
 
-    /// Takes the encoding of the wanted ranges, writes what verifies and gives the file its final name. `on_group` is
-    /// called with offset and length of each group that came in and verified, before it is written. What was written
-    /// stays for the next time if something goes wrong.
+    /// Takes the encoding of the requested ranges, writes the verified content and gives the file its final name.
+    /// `on_group` is called with offset and length of each group that came in and verified, before it is written.
+    /// Written content stays for the next time if something goes wrong.
     pub fn receive(mut self, encoded: impl Read, on_group: &mut dyn FnMut(u64, u64)) -> Result<Kept, Why> {
         let content = self.partial.content;
         let Some(chunks) = ranges::to_chunks(&self.wanted, content.size) else {

@@ -1,4 +1,4 @@
-//! What needs the derived keys themselves: certificates without their keys.
+//! Tests that need the derived keys themselves: certificates without their keys.
 
 use super::*;
 use quinn::{Connection, ConnectionError, Endpoint};

@@ -1,4 +1,4 @@
-//! What a program without callbacks and futures has to do next.
+//! The next actions of a program without callbacks and futures.
 //!
 //! [`Connection::poll_event`] returns each change once, as edge-triggered pollers do: after [`Event::Readable`] read until
 //! [`read`](Connection::read) returns 0, after [`Event::Writable`] write until [`write`](Connection::write) takes less than
@@ -24,7 +24,7 @@ pub enum Event {
     Closed(Option<Error>),
 }
 
-/// What has been reported, and what the application waits for.
+/// The events reported so far, and those that the application waits for.
 #[derive(Debug, Default)]
 pub(super) struct Reported {
     /// The handshake is complete, which is still to be reported.

@@ -8,13 +8,12 @@
 //!   share of the buffer + GROWTH · what the path holds
 //! ```
 //!
-//! so that the buffer takes whatever the path cannot hold, for as long as nobody reads, and a sender can multiply its rate
-//! within a round trip. What the path holds follows from
-//! Little's law: the bytes of each packet times its time on the path, summed over a round trip and divided by its length.
-//! That time is the sum of the two one-way delays in uTP's timestamps, whose clock offsets cancel, less the time for which
-//! the packet may have lain in the buffer: since the buffer was last seen empty. A busy host lets packets lie at the
-//! peer's side, too, which looks like a queue on the path, so [`HOST`] is taken off as well. The shortest round trip counts in
-//! any case.
+//! so that the buffer takes whatever the path cannot hold, for as long as nobody reads, and a sender can multiply its
+//! rate within a round trip. The path's content follows from Little's law: the bytes of each packet times its time on
+//! the path, summed over a round trip and divided by its length. That time is the sum of the two one-way delays in
+//! uTP's timestamps, whose clock offsets cancel, less the time for which the packet may have lain in the buffer: since
+//! the buffer was last seen empty. A busy host lets packets lie at the peer's side, too, which looks like a queue on
+//! the path, so [`HOST`] is taken off as well. The shortest round trip counts in any case.
 //!
 //! # Known bad cases
 //! - A fast path whose standing queue is shorter than [`HOST`], larger than the buffer and many times longer than the path

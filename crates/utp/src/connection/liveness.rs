@@ -1,9 +1,9 @@
 //! Is the peer still there?
 //!
-//! A side that only reads has nothing unacknowledged, so no retransmission timer runs. Peers of our kind and libutp send
-//! something every 29 s, but not every implementation does, and libutp stops after its FIN. A silent peer is therefore
-//! asked: an empty data packet with a number that the peer has acknowledged long ago, which every implementation answers
-//! with an acknowledgement (the keep-alive of RFC 9293 §3.8.4; libutp 2b364cb, `utp_process_incoming`).
+//! A side that only reads has nothing unacknowledged, so no retransmission timer runs. Peers of our kind and libutp
+//! send something every 29 s, but not every implementation does, and libutp stops after its FIN. A silent peer is
+//! therefore probed with an empty data packet whose number the peer has acknowledged long ago. Every implementation
+//! answers it with an acknowledgement (the keep-alive of RFC 9293 §3.8.4; libutp 2b364cb, `utp_process_incoming`).
 //!
 //! ```text
 //!   last packet ── keepalive + patience/6 ──▶ question 1 ── patience/6 ──▶ … question 5 ── patience/6 ──▶ given up
@@ -20,7 +20,7 @@ const QUESTIONS: u32 = 5;
 /// Between two questions, with no patience at all.
 const SHORTEST_INTERVAL: Span = Span::from_millis(1);
 
-/// When the peer was last heard, and what was done about its silence.
+/// The time of the peer's last packet, and the measures against its silence.
 #[derive(Debug, Default)]
 pub(super) struct Liveness {
     heard_at: Time,

@@ -64,7 +64,7 @@ pub struct Arrival {
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// A SYN is on its way; how often it was resent.
+    /// A SYN is in flight; how often it was resent.
     SynSent { resends: u32 },
     /// A SYN came and was answered.
     SynReceived,
@@ -365,7 +365,7 @@ impl Connection {
         self.note_read();
     }
 
-    /// Drops the connection; the peer is told by a reset.
+    /// Drops the connection and sends the peer a reset.
     pub fn abort(&mut self) {
         if !self.is_closed() {
             self.reset_due = true;
@@ -419,8 +419,8 @@ impl Connection {
         timestamp(now, self.config.clock_skew_ppm, self.config.clock_offset_us)
     }
 
-    /// What every packet of the peer tells: its clock, its window, what it reads.
-    /// `stamp` is the time of arrival, none if it was another packet's.
+    /// Fields of every packet of the peer: its clock, its window, its acknowledgement. `stamp` is the time of arrival,
+    /// none if it was another packet's.
     fn note_peer(&mut self, stamp: Option<Time>, packet: &Packet<'_>) {
         if let Some(stamp) = stamp {
             self.timestamp_difference_us = self.timestamp(stamp).wrapping_sub(packet.header.timestamp_us);

@@ -217,8 +217,8 @@ impl Connection {
         seq_nr
     }
 
-    /// RFC 8985 §7.3: new data if there is some, else the newest packet again. A short bitmap may not reach that far and
-    /// would show nothing new: then the oldest packet, which always tells something.
+    /// RFC 8985 §7.3: new data if there is some, else the newest packet again. A short bitmap may not reach that far
+    /// and would show nothing new. Then it is the oldest packet, which always gives information.
     fn send_probe(&mut self, now: Time) -> Option<u16> {
         self.statistics.probes += 1;
         self.timers.sent_probe(now, self.rto.get());

@@ -25,7 +25,7 @@ const SPARE_PIECES: usize = 64;
 #[derive(Debug)]
 pub struct Receiver {
     ack_nr: u16,
-    /// What arrived beyond the first gap; its slot 0 is `ack_nr + 1`.
+    /// Packets that arrived beyond the first gap; slot 0 is `ack_nr + 1`.
     waiting: Reorder,
     readable: VecDeque<Piece>,
     buffered: u64,
@@ -211,8 +211,8 @@ impl Receiver {
         fits || (ahead == 0 && (self.buffered < self.capacity || self.readable.is_empty()))
     }
 
-    /// Is there memory for it? Out-of-order data is the first to be refused: its sender keeps it, and repeats it when the gap is
-    /// filled. What was reported by a SACK is never dropped, since libutp forgets it at once.
+    /// Is there memory for it? Out-of-order data is the first to be refused: its sender keeps it, and repeats it when
+    /// the gap is filled. Packets that a SACK reported are never dropped, since libutp forgets them at once.
     fn has_memory(&self, ahead: usize, len: usize) -> bool {
         let memory = self.memory();
         match ahead {
@@ -264,7 +264,7 @@ impl Receiver {
         }
     }
 
-    /// A packet came again. The sender recognizes that by an acknowledgement without any news, so it is not joined with
+    /// A packet came again. The sender recognises that by an acknowledgement without any news, so it is not joined with
     /// one that has some.
     fn acknowledge_again(&mut self, now: Time) {
         self.duplicates += 1;
@@ -276,7 +276,7 @@ impl Receiver {
         self.ack_at = Some(self.ack_at.map_or(by, |at| at.min(by)));
     }
 
-    /// An acknowledgement is wanted at once.
+    /// An acknowledgement is required at once.
     pub fn acknowledge_now(&mut self, now: Time) {
         self.acknowledge_by(now);
     }
@@ -286,7 +286,7 @@ impl Receiver {
         self.ack_at
     }
 
-    /// A packet that acknowledges everything is on its way.
+    /// A packet that acknowledges everything is in flight.
     pub fn acknowledged(&mut self) {
         self.ack_at = std::mem::take(&mut self.repeated).then_some(Time::ZERO);
         self.unacknowledged = 0;

@@ -1,4 +1,4 @@
-//! What has arrived beyond a gap and waits for it to be filled.
+//! Packets that have arrived beyond a gap and wait for it to be filled.
 
 use super::bit_ring::{BitRing, SPAN};
 use crate::sack::{self, MAX_LEN};

@@ -1,11 +1,11 @@
 //! uTP's scoreboard: the sender's [`Board`] with payloads, sequence numbers of 16 bits and bitmaps.
 //!
-//! Losses are found in the order of *transmissions*, not of sequence numbers: each transmission has a packet number
-//! of its own, and a packet is lost once one sent [`PACKET_THRESHOLD`] transmissions later has arrived, or one sent
-//! later at all and enough time has passed. A retransmission that is lost is found the same way one round trip
-//! later, so a window with 1 500 losses needs no timeout (RFC 9002 §6.1, RFC 8985; seed of the idea for uTP: the
-//! "maxTA" rule of libutp-mod). A packet is judged only if the bitmap reaches it: what lies beyond a short bitmap
-//! may well have arrived.
+//! Losses are found in the order of *transmissions*, not of sequence numbers: each transmission has a packet number of
+//! its own. A packet is lost once one sent [`PACKET_THRESHOLD`] transmissions later has arrived, or one sent later at
+//! all and enough time has passed. A retransmission that is lost is found the same way one round trip later, so a
+//! window with 1 500 losses needs no timeout (RFC 9002 §6.1, RFC 8985; seed of the idea for uTP: the "maxTA" rule of
+//! libutp-mod). A packet is judged only if the bitmap reaches it: what lies beyond a short bitmap may well have
+//! arrived.
 //!
 //! That is [`Recovery::Modern`]. The other ways of recovery find losses by a scan of each bitmap, see `libutp_scan.rs`.
 
@@ -32,7 +32,7 @@ const SPARE_BODIES: usize = 64;
 /// Overhead of a payload in memory, bytes.
 const OVERHEAD: usize = 64;
 
-/// What a packet carries.
+/// A packet's content.
 #[derive(Debug)]
 pub enum Body {
     /// Payload.
@@ -57,11 +57,11 @@ pub struct LostPacket {
 pub struct NextLost {
     /// Payload, bytes.
     pub bytes: u64,
-    /// What it waits for.
+    /// The condition that it waits for.
     pub release: Release,
 }
 
-/// What a packet waits for before it is sent again.
+/// The condition for sending a packet again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Release {
     /// Room in the window, and its turn.
@@ -155,7 +155,7 @@ impl Scoreboard {
         self.board.outstanding() + (bodies + self.board.memory()) as u64
     }
 
-    /// What the outstanding packet with this number carries.
+    /// Returns the content of the outstanding packet with this number.
     pub fn body(&self, seq_nr: u16) -> Option<&Body> {
         self.bodies.get(usize::from(seq_nr.wrapping_sub(self.first_seq)))
     }

@@ -1,4 +1,4 @@
-//! What the application has written and no packet carries yet, cut into packets' payloads as it comes.
+//! Written data that no packet carries yet, cut into packets' payloads as they come.
 //!
 //! A payload is an allocation of its own: it lives until its packet is acknowledged, and would otherwise keep alive
 //! whatever larger buffer it was cut from. Zeros are only counted.

@@ -22,7 +22,7 @@ const MAX_DATAGRAM: usize = 65_536;
 /// How long a socket that fails is left alone.
 const AFTER_ERROR: Duration = Duration::from_millis(10);
 
-/// What a turn of reading has come to.
+/// The outcome of a turn of reading.
 #[derive(Debug, PartialEq, Eq)]
 enum Reading {
     /// Nothing is left.
@@ -127,7 +127,7 @@ fn receive(
     Reading::More
 }
 
-/// Sends everything in `out`. What the system refuses is lost, as it might be anywhere on the way.
+/// Sends everything in `out`. A packet that the system refuses is lost, as it might be anywhere on the path.
 async fn send(socket: &Socket, out: &Batch) {
     for (train, bytes) in out.trains() {
         let _ = socket.send_to(bytes, train.segment, train.peer).await;

@@ -19,7 +19,7 @@ pub(super) const FAREWELL: u64 = 2 * (size_of::<(Key, Farewell)>() + size_of::<(
 #[derive(Debug, Default)]
 pub(super) struct Farewells {
     by_key: HashMap<Key, Farewell>,
-    /// Roughly in the order of their ends. What was taken over by a new connection is still in here.
+    /// Roughly in the order of their ends. Addresses that a new connection took over are still in here.
     queue: VecDeque<(Time, Key)>,
 }
 

@@ -59,8 +59,8 @@ pub struct EndpointConfig {
     /// Memory for all connections together, bytes; see [`EndpointStatistics::memory`]. As it is used up, advertised windows and send buffers
     /// shrink, and data that arrives out of order is refused first.
     pub memory: u64,
-    /// Receive buffer to ask of the system for the socket, bytes. Linux grants `net.core.rmem_max` at most. What a connection's peer may have
-    /// in flight follows the buffer that was granted.
+    /// Receive buffer to ask of the system for the socket, bytes. Linux grants `net.core.rmem_max` at most. The limit
+    /// of a peer's data in flight follows the buffer that the connection was granted.
     pub receive_buffer: usize,
 }
 
@@ -78,7 +78,7 @@ pub struct EndpointStatistics {
     pub memory: u64,
     /// The limit of that, bytes.
     pub memory_limit: u64,
-    /// What each connection may hold in each direction now, bytes: out-of-order data and data to be sent up to that, all received
+    /// Bytes that each connection may hold in each direction now: out-of-order data and data to be sent up to that, all received
     /// data up to twice that. A sixth of what is left for data, so it shrinks as others take more.
     pub share: u64,
     /// Connections that wait for [`Endpoint::accept`].
@@ -172,7 +172,7 @@ impl Endpoint {
     /// Binds a UDP socket at `addr` (an IPv6 one takes IPv6 only) and runs it on the current tokio runtime.
     ///
     /// # Errors
-    /// What the system says of the socket.
+    /// The system's error about the socket.
     pub fn bind(addr: SocketAddr, config: EndpointConfig) -> io::Result<Endpoint> {
         let socket = socket::bind(addr, config.receive_buffer)?;
         let buffer = SocketBuffer::new(socket::receive_buffer(&socket));

@@ -12,7 +12,7 @@ const REMEMBERED: usize = 1000;
 /// How long a stranger is remembered.
 const MEMORY: Span = Span::from_secs(10);
 
-/// Who got a reset lately.
+/// The addresses that got a reset lately.
 #[derive(Debug, Default)]
 pub(super) struct Resets {
     lately: VecDeque<(Time, SocketAddr, u16)>,

@@ -101,7 +101,7 @@ impl Monitor {
         table.entry(self.handle).map(|entry| entry.connection.statistics())
     }
 
-    /// Drops the connection at once; the peer is told by a reset.
+    /// Drops the connection at once and sends the peer a reset.
     pub fn abort(&self) {
         let mut table = self.inner.table();
         if let Some(entry) = table.entry(self.handle) {

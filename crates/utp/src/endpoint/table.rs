@@ -1,4 +1,4 @@
-//! All connections of an endpoint: who they are, when they want attention, who waits for them.
+//! All connections of an endpoint: their identities, deadlines and waiting tasks.
 
 use super::batch::Batch;
 use super::budget::{Budget, STALE};
@@ -73,7 +73,7 @@ pub(super) struct Table {
     pub dead: bool,
 }
 
-/// What a controller is given, with a seed from `random`.
+/// Inputs of a controller, with a seed from `random`.
 fn setup(config: &EndpointConfig, random: &mut impl FnMut() -> u16) -> Setup {
     let seed = (0..4).fold(0, |seed, _| seed << 16 | u64::from(random()));
     Setup { seed, ..Setup::of(config.connection.payload) }
@@ -462,7 +462,8 @@ impl Entry {
         }
     }
 
-    /// When a stream that nobody holds is given up: a peer may keep a reader's pause up for ever, but not without one.
+    /// The time at which a stream that nobody holds is given up: a peer may keep a reader's pause up indefinitely, but
+    /// not without one.
     fn given_up_at(&self, config: &EndpointConfig) -> Option<Time> {
         let since = self.detached.filter(|_| !self.connection.is_ending())?;
         Some(since.max(self.connection.last_acknowledged()) + config.connection.patience)

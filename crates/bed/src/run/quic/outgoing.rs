@@ -3,8 +3,8 @@
 //! QUIC reports to a program that a whole stream is acknowledged, and not how far. So each flush ends a stream, and what is
 //! written next begins another. A transfer never flushes: all of it is one stream.
 //!
-//! quinn's buffer holds the bytes in flight, too. It is kept as large as the window and a few bytes more, or a flow that is turned
-//! off would go on with what is buffered.
+//! quinn's buffer holds the bytes in flight, too. It is kept as large as the window and a few bytes more. With a larger
+//! one, a flow that is turned off would go on sending from the buffer.
 
 use afteryou_quic::Monitor;
 use quinn::{Connection, ConnectionError, SendStream, StoppedError, VarInt};

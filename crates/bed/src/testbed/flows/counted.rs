@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(in crate::testbed) enum Counted {
     /// A transfer's log.
     Transfer(Arc<Log>),
-    /// What the wire has seen of the flow with this index.
+    /// The wire's view of the flow with this index.
     Passed(Arc<[AtomicU64]>, usize),
 }
 

@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 const CHUNK: usize = 64 << 10;
 /// How often a sender without data looks whether everything is acknowledged.
 const LOOK: Duration = Duration::from_millis(1);
-/// What is sent.
+/// The bytes to send.
 static CONTENT: [u8; CHUNK] = [0x5a; CHUNK];
 
 /// How far a connection is.

@@ -25,7 +25,7 @@ pub(in crate::testbed) struct Directed<'scope> {
     is_finished: Arc<AtomicBool>,
 }
 
-/// What a flow came to.
+/// The outcome of a flow.
 pub(in crate::testbed) struct Ended {
     pub(in crate::testbed) flow: usize,
     pub(in crate::testbed) started: Option<Time>,
@@ -33,7 +33,7 @@ pub(in crate::testbed) struct Ended {
     pub(in crate::testbed) totals: Totals,
 }
 
-/// What the thread works with.
+/// The thread's inputs.
 pub(in crate::testbed) struct Direction<'a> {
     pub(in crate::testbed) scenario: &'a Scenario,
     pub(in crate::testbed) network: &'a Network,

@@ -5,7 +5,7 @@ use afteryou_cc::list;
 use afteryou_cc::script::{Driver, Event};
 use afteryou_cc::{Ack, Controller, Loss, Sent, Setup, Span, Time};
 
-/// Bytes of a packet: many, so that a window in whole bytes tells small parts of a packet apart.
+/// Bytes of a packet: many, so that a window in whole bytes resolves small parts of a packet.
 const MSS: u64 = 1 << 20;
 /// Acknowledgements in a round trip.
 const TICKS: usize = 64;
@@ -121,7 +121,7 @@ pub(super) struct SlowDown {
     pub(super) wait_rtts: f64,
 }
 
-/// The first slow-down of a sender with a window of `packets` on an empty path.
+/// The first slow-down of a sender with a window of `packets` on an idle path.
 pub(super) fn slow_down(rtt_ms: f64, packets: f64) -> SlowDown {
     let nothing = SlowDown { floor_rtts: f64::NAN, floor_packets: f64::NAN, wait_rtts: f64::NAN };
     first_slow_down(span(rtt_ms), packets).unwrap_or(nothing)

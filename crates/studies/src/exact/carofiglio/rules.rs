@@ -6,7 +6,7 @@ use afteryou_cc::{list, Ack, Controller, Loss, Sent, Setup, Span, Time};
 
 const MSS: u64 = 1500;
 const TARGET_MS: u64 = 25;
-/// One-way delay of the empty path, µs.
+/// One-way base delay, µs.
 const BASE_US: f64 = 25_000.0;
 const RTT: Span = Span::from_millis(50);
 /// A window of the paper's size takes one ack of a window for each packet that it grows by.

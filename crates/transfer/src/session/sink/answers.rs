@@ -1,4 +1,4 @@
-//! What becomes of an offer, and the one answer that settles it.
+//! The course of an offer, and the one answer that settles it.
 
 use super::{Session, Stage, BUSY_RETRY};
 use crate::entry::{Entry, Kind};

@@ -1,4 +1,4 @@
-//! What the source says: offers, what it takes back, its plan and its state.
+//! The source's messages: offers, withdrawals, its plan and its state.
 
 use super::{Open, Session, Stage};
 use crate::entry::{Entry, Kind};

@@ -3,24 +3,25 @@
 //! A packet that has not arrived although three packets beyond it are set in the bitmap is lost. The oldest go first, at once
 //! and whatever the window says, but no more than [`RESENDS_PER_BITMAP`] for one bitmap.
 //!
-//! - **libutp** sends each packet again in this way only once: `fast_resend` ("fast_resend_seq_nr") moves past it. If the
-//!   retransmission is lost, too, nothing but the timer helps. Every such packet is told to the controller, which limits by
-//!   itself how often it backs off.
-//! - **libutp-mod** asks instead how often the packet was sent. Once: it goes again and the controller is told. More often: it
-//!   goes again only if a packet sent after its last transmission has arrived (the "maxTA" rule), and the controller is
-//!   not told. Packets that are looked at count towards the limit of four, sent again or not.
+//! - **libutp** sends each packet again in this way only once: `fast_resend` ("fast_resend_seq_nr") moves past it. If
+//!   the retransmission is lost, too, nothing but the timer helps. Every such packet is reported to the controller,
+//!   which limits by itself how often it backs off.
+//! - **libutp-mod** asks instead how often the packet was sent. Once: it is sent again and reported to the controller.
+//!   More often: it is sent again only if a packet sent after its last transmission has arrived (the "maxTA" rule). The
+//!   controller gets no report. Packets that are looked at count towards the limit of four, sent again or not.
 //!
-//! When the timer expires, everything in flight is to be sent again: the oldest packet at once, the rest as the window opens.
-//! Then each acknowledgement that moves on to a gap sends the packet there at once ("fast_timeout"), without telling the
-//! controller, until one does not move or the packet was fast-resent before.
+//! When the timer expires, everything in flight is to be sent again: the oldest packet at once, the rest as the window
+//! opens. Then each acknowledgement that moves on to a gap sends the packet there at once ("fast_timeout"), without a
+//! report to the controller. This ends when one does not move or the packet was fast-resent before.
 //!
 //! Source: bittorrent/libutp at 3110314, `utp_internal.cpp`; RasoolAlSaadi/libutp-mod at 0c452e1 and the paper on it
 //! (Al-Saadi, Armitage, But, LCN 2017, §V).
 //!
-//! Different here: "later" is decided by numbers of transmissions, not by timestamps, and strictly; the published code of
-//! libutp-mod compares times with "≥" and may send again what left within the same tick. What came back faster than the path
-//! allows, an original behind its retransmission, does not count as a later packet, nor does what the timer had given up. In
-//! libutp-mod `fast_resend` no longer keeps any packet from being scanned. Plain duplicate acks do nothing, as in libutp.
+//! Different here: "later" is decided by numbers of transmissions, not by timestamps, and strictly; the published code
+//! of libutp-mod compares times with "≥" and may send again what left within the same tick. An original that arrives
+//! behind its retransmission, faster than the path allows, does not count as a later packet. Nor do packets that the
+//! timer had given up. In libutp-mod `fast_resend` no longer keeps any packet from being scanned. Plain duplicate acks
+//! do nothing, as in libutp.
 //!
 //! Known bad cases: without three packets after it a loss waits for the timer. libutp-mod repairs a burst of losses by four
 //! packets in each round trip, since those that are under way again count. A short bitmap ends 31 packets beyond the gap: what
@@ -35,7 +36,7 @@ const OVERTAKERS: usize = 3;
 /// Most packets sent again because of one bitmap.
 const RESENDS_PER_BITMAP: usize = 4;
 
-/// What is remembered from one bitmap to the next. Packets are named by their index in the connection's life.
+/// The memory from one bitmap to the next. Packets are named by their index in the connection's life.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scan {
     finds_lost_retransmissions: bool,
@@ -48,7 +49,7 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// What this way of recovery scans with, if it does.
+    /// The scan of this way of recovery, if it has one.
     pub fn of(recovery: Recovery) -> Option<Scan> {
         let finds_lost_retransmissions = match recovery {
             Recovery::Modern => return None,

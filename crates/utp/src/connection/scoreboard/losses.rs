@@ -6,7 +6,7 @@ use afteryou_sender::board::Order;
 use afteryou_sender::Flight;
 
 impl Scoreboard {
-    /// Finds what is lost by now among the packets that the newest bitmap reaches; `patience` is how long after its
+    /// Returns the packets lost by now among those that the newest bitmap reaches; `patience` is how long after its
     /// sending a packet may still come. Adds what probes have repaired. Also returns when to look again.
     pub fn detect_losses(&mut self, now: Time, patience: Span) -> (Vec<LostPacket>, Option<Time>) {
         if self.scan.is_some() {

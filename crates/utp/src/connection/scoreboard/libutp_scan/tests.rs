@@ -19,7 +19,7 @@ fn send(board: &mut Scoreboard, ms: u64, n: u64) {
     (0..n).for_each(|_| _ = board.send_new(at(ms), Body::Zeros(100)));
 }
 
-/// What an ack with the bitmap of these packets shows: how often the controller hears of a loss.
+/// Returns how often the controller gets a loss from an ack with the bitmap of these packets.
 fn signals(board: &mut Scoreboard, ms: u64, ack_nr: u16, arrived: &[u16]) -> usize {
     let mut mask = [0; 20];
     for k in arrived.iter().map(|seq_nr| usize::from(seq_nr - ack_nr - 2)) {

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 #[derive(Clone, Debug)]
 enum Op {
     Send(u8),
-    /// In order so many packets, then a bitmap, and whether the packet tells of all others, too.
+    /// So many packets in order, then a bitmap, and whether the packet reports all others, too.
     Ack(u8, Option<Vec<u8>>, bool),
     Resend,
     Probe(bool),
