@@ -320,6 +320,7 @@
   const toolbar = () => {
     const bar = element("div", "bar");
     bar.append(element("span", "hint", "Drag to zoom, double-click to see all, click a name below a chart to hide its curve."));
+    bar.append(element("span", "hint", "Each controller has one colour and one shape in all figures; a bar is a link, dashes are the run without background, shaded bands the measured windows."));
     for (const kind of plan.marks) {
       const button = element("button", "mark");
       const sign = element("span", "swatch", kind.style.glyph);

@@ -1,4 +1,4 @@
-//! What there is to draw: which charts, in which order, with which names, colours and bands.
+//! The plan of a drawing: which charts, in which order, with which names, colours and bands.
 //!
 //! The page and the figure both follow this plan, so that they never disagree. The numbers stay in the outcome; a
 //! curve says where to find them.
@@ -10,7 +10,7 @@ use crate::phases::Phases;
 use afteryou_scenario::outcome::{Outcome, Run, Series};
 use serde::Serialize;
 
-/// What there is to draw.
+/// The plan of a drawing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plan {
     /// End of the time axis, s. Above zero.
@@ -112,6 +112,8 @@ const QUANTITIES: &[(&str, &str)] = &[
     ("cwnd", "Congestion window"),
     ("ssthresh", "Slow-start threshold"),
     ("flightsize", "In flight"),
+    ("losses", "Packets found lost"),
+    ("marks", "ECN marks echoed"),
     ("gain", "Gain"),
 ];
 
@@ -122,7 +124,7 @@ const MOST_ROWS: usize = 4;
 const LARGEST_VALUE: f64 = 1e12;
 
 impl Plan {
-    /// What there is to draw of `outcome`.
+    /// Returns the plan of drawing `outcome`.
     pub fn of(outcome: &Outcome) -> Plan {
         Plan {
             end_s: end(outcome),

@@ -1,8 +1,8 @@
-//! What happens next: the event queue.
+//! The event queue: events by time.
 //!
 //! Integer nanoseconds; events at the same instant come in the order in which they were scheduled, so that a run is the
-//! same on every machine. What happens is told by a [`Slot`]: a link, a delay line, a timer. Each has at most one entry
-//! that counts, so the queue stays as small as the network, however many packets are on their way.
+//! same on every machine. A [`Slot`] names the event: a link, a delay line, a timer. Each has at most one entry that
+//! counts, so the queue stays as small as the network, however many packets are on their way.
 //!
 //! The next events are in a short list in order, the others in a wheel of buckets, which is opened bucket by bucket. Until
 //! there are many events, there is no wheel. The width of its buckets follows the length of the ways in the list.

@@ -93,13 +93,13 @@ impl<'a> Director<'a> {
         self.applications.get(flow)?.stopped()
     }
 
-    /// What a flow did in all; none of a flow that is not there.
+    /// A flow's totals; none of a flow that is not there.
     pub fn totals(&self, flow: usize) -> Option<Totals> {
         Some(self.applications.get(flow)?.totals(&self.connections))
     }
 
-    /// The run is over: returns what is measured of its flows. What is measured of links is added by
-    /// [`Measured::complete`](crate::live::Measured::complete).
+    /// The run is over: returns what is measured of its flows. [`Measured::complete`](crate::live::Measured::complete)
+    /// adds the measures of links.
     pub fn finish(self) -> Run {
         self.recorder.finish(&self.applications, &self.connections, &self.net)
     }

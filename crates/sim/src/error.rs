@@ -1,4 +1,4 @@
-//! What can go wrong with a simulation.
+//! Errors of a simulation.
 
 use afteryou_scenario::outcome::{Ledger, Offered};
 use afteryou_scenario::support::Unsupported;

@@ -1,8 +1,29 @@
 //! Packet-level simulation: hours of network in seconds, the same bits every time.
 //!
-//! A [`Scenario`] goes in, an [`Outcome`] comes out. Time is integer nanoseconds, randomness comes from named streams of
-//! the scenario's seed, and nothing else is asked of the machine, so that a run is the same everywhere. Each run proves
-//! that no byte was lost or invented by the simulator itself: see [`outcome::Ledger`].
+//! ```
+//! use afteryou_scenario::Experiment;
+//!
+//! let file = r#"
+//! duration = "30 s"
+//! measure = { name = "together", from = "15 s" }
+//! link = { rate = "10 Mbit/s", buffer = "300 ms" }
+//! flow = [
+//!     { name = "upload", controller = "cubic", rtt = "50 ms", start = "10 s" },
+//!     { name = "backup", controller = "ledbat++", rtt = "50 ms", role = "background" },
+//! ]
+//! "#;
+//! let runs = Experiment::parse(file, "beside.toml", &[])?.runs(Some(1), None)?;
+//! let outcome = afteryou_sim::run(&runs[0].scenario, &mut |_| true)?;
+//! for flow in &outcome.run.windows[0].flows {
+//!     println!("{}: {:.2} Mbit/s", flow.flow, flow.goodput_bit_s / 1e6);
+//! }
+//! # assert!(outcome.run.windows[0].flows[0].share_of_payload_capacity > 0.9);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A [`Scenario`] goes in, an [`Outcome`] comes out. Time is integer nanoseconds, and randomness comes from named
+//! streams of the scenario's seed. Nothing else is asked of the machine, so a run is the same everywhere. Each run
+//! proves that no byte was lost or invented by the simulator itself: see [`outcome::Ledger`].
 //!
 //! ```text
 //!   sender ──▶ [queue] ▶ link ▶ … ▶ [queue] ▶ link ▶ wire (delay) ──▶ receiver
@@ -77,9 +98,9 @@ pub fn run(scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Resu
     sampled(scenario, watch, Span::ZERO, &mut |_| {})
 }
 
-/// The same, and shows `take` the state of every flow's controller each time that `every` has passed, from the beginning to
-/// the end; never if `every` is zero. The baseline is not sampled. What the run measures is the same with samples and
-/// without.
+/// The same, and shows `take` the state of every flow's controller each time that `every` has passed, from the
+/// beginning to the end; never if `every` is zero. The baseline is not sampled. The run's measures are the same with
+/// samples and without.
 ///
 /// # Errors
 /// As [`run`].
@@ -95,7 +116,7 @@ pub fn sampled(
 /// No samples at all.
 pub const NEVER: Span = Span::ZERO;
 
-/// Those who look on while a run goes on. What it measures is the same with them and without.
+/// Those who look on while a run goes on. Its measures are the same with them and without.
 pub struct Watchers<'a> {
     /// Time between two samples of the controllers, or [`NEVER`].
     pub every: Span,

@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 
 /// A link in one direction.
 pub struct Link {
-    /// What is measured here.
+    /// The measures taken here.
     pub meter: Meter,
     name: String,
     queue: Box<dyn Queue<Body>>,
@@ -101,7 +101,7 @@ impl Link {
         }
     }
 
-    /// What becomes of the next packet that arrives.
+    /// The outcome for the next packet that arrives.
     pub fn entry(&mut self, is_reply: bool) -> Entry {
         self.elements.as_mut().map_or(Entry::Once, |elements| elements.entry(is_reply))
     }
@@ -193,7 +193,7 @@ impl Link {
         self.busy_until
     }
 
-    /// The link's event is wanted: true if it has to be scheduled, for [`busy_until`](Self::busy_until).
+    /// Returns true if the link's event has to be scheduled, for [`busy_until`](Self::busy_until).
     pub fn wants_event(&mut self) -> bool {
         !std::mem::replace(&mut self.is_scheduled, true)
     }
@@ -317,7 +317,7 @@ impl Link {
     }
 }
 
-/// What wires hold.
+/// The contents of wires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OnWires {
     /// Bytes.
@@ -371,7 +371,7 @@ impl Line {
         self.packets.len() as u64
     }
 
-    /// What is on it.
+    /// Its contents.
     pub fn held(&self) -> OnWires {
         let bytes = self.packets.iter().map(|(_, packet)| u64::from(packet.size)).sum();
         OnWires { bytes, packets: self.packets.len() as u64 }

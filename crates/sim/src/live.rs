@@ -61,7 +61,7 @@ struct Opened {
     empty: (u32, Vec<Span>),
 }
 
-/// What a flow's packets have met in each window.
+/// The experience of a flow's packets in each window.
 struct FlowMeter {
     windows: Vec<Passed>,
 }
@@ -80,11 +80,11 @@ pub struct FlowPassed {
     pub bytes: u64,
     /// Packets.
     pub packets: u64,
-    /// Time in the network beyond that of the empty path.
+    /// Time in the network beyond the propagation delay.
     pub queuing_delay: Option<Quantiles>,
 }
 
-/// What a run has measured at links.
+/// A run's measures at links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// By window, each link.
@@ -174,8 +174,8 @@ impl<'a> Live<'a> {
         connection
     }
 
-    /// A packet comes at `at`, or with the newest of what has happened if that is later. What was due before must have
-    /// happened: see [`advance`](Self::advance).
+    /// A packet comes at `at`, or with the newest of what has happened if that is later. Earlier events must have been
+    /// handled: see [`advance`](Self::advance).
     pub fn offer(&mut self, at: Time, real: Real<'_>) {
         let now = at.max(self.now);
         self.now = now;

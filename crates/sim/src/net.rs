@@ -28,13 +28,13 @@ use std::collections::BTreeMap;
 
 /// The network.
 pub struct Net<'a> {
-    /// What happens next.
+    /// The next event.
     pub calendar: Calendar,
     /// SACK blocks that acks point to.
     pub sacks: Slab<Sack>,
     /// Headers that uTP datagrams point to.
     pub heads: Heads,
-    /// What follows lost packets, where the scenario records it.
+    /// The events after lost packets, where the scenario records them.
     pub losses: Option<Box<LossOrder>>,
     links: Vec<Link>,
     lines: Vec<Line>,
@@ -254,7 +254,7 @@ impl<'a> Net<'a> {
         }
     }
 
-    /// What a queue has dropped goes no further.
+    /// A packet that a queue has dropped goes no further.
     fn discard_dropped(&mut self, now: Time, index: usize) {
         let (link, mut discard) = self.at(now, index);
         link.take_dropped(now, &mut discard);

@@ -3,10 +3,10 @@
 use afteryou_aqm::Packet as Queued;
 use slab::Slab;
 
-/// A packet on its way.
+/// A packet in flight.
 pub type Packet = Queued<Body>;
 
-/// What a packet says. Sequence numbers count segments, not bytes, and are the low 32 bits of the real ones.
+/// A packet's contents. Sequence numbers count segments, not bytes, and are the low 32 bits of the real ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
     /// Opens a TCP connection.

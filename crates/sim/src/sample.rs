@@ -6,7 +6,7 @@ use crate::connection::Connections;
 use afteryou_base::{Span, Time};
 use afteryou_cc::Snapshot;
 
-/// What a flow's controller says of itself at one instant.
+/// A flow's controller state at one instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
     /// When, after everything that happens at this instant.

@@ -5,7 +5,7 @@ use afteryou_scenario::scenario::{Delay, Drop, Every};
 use afteryou_scenario::Scenario;
 use std::collections::BTreeMap;
 
-/// What becomes of a packet.
+/// A packet's outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It goes on.
@@ -79,7 +79,7 @@ impl ByTime {
         }
     }
 
-    /// What the rule makes of a packet that is sent now.
+    /// The rule's effect on a packet that is sent now.
     fn fate(&mut self, now: Time, flow: u32) -> Option<Fate> {
         let meant = self.flow.is_none_or(|meant| meant == flow);
         if !meant || self.left == 0 || !(self.at..self.until).contains(&now) {
@@ -140,7 +140,7 @@ impl Script {
         script.seen.insert(number, 0);
     }
 
-    /// What becomes of data packet `number` (from 1) of `flow`, which is sent now.
+    /// Returns the outcome for data packet `number` (from 1) of `flow`, which is sent now.
     pub fn fate(&mut self, now: Time, flow: u32, number: u64) -> Fate {
         if let Some(script) = self.flows.get_mut(flow as usize).and_then(Option::as_mut) {
             if let Some(seen) = script.seen.get_mut(&number) {

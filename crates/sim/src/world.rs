@@ -27,7 +27,7 @@ const MOST_PACKETS: u64 = 5_000_000;
 /// Most connections that are open at once: beyond that, more is offered than the network carries.
 const MOST_CONNECTIONS: usize = 200_000;
 
-/// What has happened in a run so far.
+/// The events of a run so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Simulated time, s.

@@ -41,7 +41,7 @@ pub struct Application {
     timer: Timer,
 }
 
-/// What it does, by the traffic of its flow.
+/// Its behaviour, by the traffic of its flow.
 enum Work {
     Steady(Steady),
     Arrivals(Arrivals),
@@ -52,7 +52,7 @@ enum Work {
     Downloads(Downloads),
 }
 
-/// What every application has: its words in the scenario, its connections, and what those that are closed did.
+/// The common part of all applications: the flow's scenario, the connections, and the totals of closed ones.
 struct Dialer {
     spec: Spec,
     /// Its number.
@@ -362,7 +362,7 @@ impl Application {
         self.arm(stage.net, next);
     }
 
-    /// What its senders' controllers saw, where the scenario records them.
+    /// The measures of its senders' controllers, where the scenario records them.
     pub fn log(&self) -> Option<&SenderLog> {
         self.dialer.log.as_ref()
     }
@@ -398,7 +398,7 @@ impl Application {
         self.dialer.parts.as_ref().map(|parts| parts.closed_since(seen)).unwrap_or_default()
     }
 
-    /// What each of its hosts has received and sent so far; nothing if it runs on none.
+    /// The bytes that each of its hosts has received and sent so far; nothing if it runs on none.
     pub fn hosts(&self, connections: &Connections) -> Vec<HostBytes> {
         self.dialer.parts.as_ref().map(|parts| parts.hosts(connections)).unwrap_or_default()
     }
@@ -442,7 +442,7 @@ impl Application {
         self.dialer.earlier.timeouts + open.sum::<u64>()
     }
 
-    /// What it did in all, when the run is over.
+    /// Its totals, when the run is over.
     pub fn totals(&self, connections: &Connections) -> Totals {
         let Dialer { spec, open, started, completed, earlier, .. } = &self.dialer;
         let completed = completed.zip(*started).map(|(end, start)| end.since(start).as_secs_f64());
@@ -477,7 +477,7 @@ impl Application {
         payload / (payload + overhead)
     }
 
-    /// Delay of its packets beyond the empty path in a window, if it measures that.
+    /// Delay of its packets beyond the propagation delay in a window, if it measures that.
     pub fn window_delays(&self, connections: &Connections, window: usize) -> Option<Quantiles> {
         connections.get(*self.dialer.open.first()?).window_delays(window)
     }

@@ -47,7 +47,7 @@ pub struct Open {
     pub slot: UploadSlot,
     /// Unlike the connection's number this one is used once.
     pub serial: u64,
-    /// What it has received.
+    /// The bytes that it has received.
     pub received: u64,
     /// It has data to send.
     pub has_data: bool,

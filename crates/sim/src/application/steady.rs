@@ -14,7 +14,7 @@ use rand_pcg::Pcg64;
 pub(super) struct Steady {
     schedule: Schedule,
     is_on: bool,
-    /// What was left of a transfer of a given size when it paused.
+    /// The rest of a transfer of a given size when it paused.
     unsent: u64,
     /// Draws times between datagrams, if they are not equal.
     gaps: Option<Pcg64>,

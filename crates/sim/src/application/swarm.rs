@@ -47,7 +47,7 @@ struct Slot {
     chunk: Option<Transfer>,
 }
 
-/// What is due at a time.
+/// The event that is due at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Wake {
     /// A slot of this peer begins.

@@ -44,7 +44,7 @@ struct Rates {
     max: f64,
 }
 
-/// Largest goodput that is told apart from larger ones, kbit/s.
+/// Largest goodput that is distinguished from larger ones, kbit/s.
 const LARGEST_RATE: u64 = 1 << 40;
 
 impl Rates {
@@ -154,7 +154,7 @@ impl Transfers {
         self.windows.iter().find(|(window, ..)| *window == index).map(|(.., times)| times)
     }
 
-    /// What came of them; `bytes` are the application's books.
+    /// Their outcomes; `bytes` are the application's books.
     pub(super) fn completions(&self, bytes: Offered) -> Completions {
         Completions {
             begun: self.begun,

@@ -29,7 +29,7 @@ pub(super) struct Web {
     owners: BTreeMap<usize, (usize, u64)>,
 }
 
-/// What a user fetches.
+/// The objects that a user fetches.
 #[derive(Clone, Default)]
 struct Page {
     /// Counts the user's pages.

@@ -1,7 +1,7 @@
 //! One suite for the sender's promises to a controller, run over both transports.
 //!
-//! The [`auditor`] is a controller that keeps books: each transmission has one number, and whatever an acknowledgement or a
-//! loss reports later must agree with what was reported when that transmission left.
+//! The [`auditor`] is a controller that keeps books. Each transmission has one number; later reports of an
+//! acknowledgement or a loss must agree with the report of that transmission.
 
 mod auditor;
 mod ends;

@@ -24,7 +24,7 @@ use afteryou_base::{Span, Time};
 use afteryou_cc::Snapshot;
 use afteryou_scenario::outcome::{Quantiles, Totals};
 
-/// What a connection's packets have in common.
+/// The common properties of a connection's packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Format {
     /// Index of the connection.
@@ -59,7 +59,7 @@ enum Ends {
     Closed,
 }
 
-/// What a connection reports to its application.
+/// A connection's reports to its application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// As many bytes have arrived as the application expects.
@@ -172,7 +172,7 @@ impl Connection {
         self.given
     }
 
-    /// Stops both ends. What is under way is still counted.
+    /// Stops both ends. Packets in flight are still counted.
     pub fn shut(&mut self) {
         self.take_back();
         self.is_shut = true;
@@ -251,7 +251,7 @@ impl Connection {
         Some(News::Flushed)
     }
 
-    /// Has everything given been sent and acknowledged? None of ends that are not told how much there is.
+    /// Has everything given been sent and acknowledged? None for ends that do not know the total.
     fn is_flushed(&self) -> Option<bool> {
         match &self.ends {
             Ends::Tcp(ends) => Some(ends.is_flushed()),
@@ -329,7 +329,7 @@ impl Connection {
         }
     }
 
-    /// Delay of its packets beyond the empty path in a window, if it measures that.
+    /// Delay of its packets beyond the propagation delay in a window, if it measures that.
     pub fn window_delays(&self, window: usize) -> Option<Quantiles> {
         match &self.ends {
             Ends::Cbr(ends) => ends.window_delays(window),

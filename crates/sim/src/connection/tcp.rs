@@ -13,7 +13,7 @@ use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::transport::TcpOptions;
 use afteryou_sender::expand;
 
-/// What the connections of an application have in common.
+/// The common properties of an application's connections.
 pub(super) struct Options {
     pub(super) options: TcpOptions,
     pub(super) controllers: Controllers,

@@ -1,4 +1,4 @@
-//! What all connections of an application have in common, read and checked once, so that opening one cannot fail.
+//! The common properties of all connections of an application, read and checked once, so that opening one cannot fail.
 
 use super::controllers::Controllers;
 use super::{cbr, outside, tcp, utp, Dial, Ends, Format, Id, Opening};
@@ -10,7 +10,7 @@ use afteryou_scenario::network::Route;
 use afteryou_scenario::transport::Protocol;
 use afteryou_scenario::{Error, Flow as Spec, Traffic};
 
-/// What all connections of an application have in common.
+/// The common properties of all connections of an application.
 pub struct Template {
     kind: Which,
     format: Format,
@@ -93,7 +93,8 @@ impl Template {
         Template { kind: Which::Outside { dial, flow, interval }, format }
     }
 
-    /// The ends of the connection with this index over `route`; `seed` is its controller's, `epoch` tells it from earlier ones there.
+    /// The ends of the connection with this index over `route`. `seed` is its controller's; `epoch` distinguishes it
+    /// from earlier ones there.
     pub(super) fn ends(&self, (index, epoch): (usize, u16), seed: u64, route: &Route) -> Ends {
         let format = Format { flow: index as u32, ..self.format };
         match &self.kind {

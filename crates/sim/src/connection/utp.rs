@@ -17,7 +17,7 @@ static NOTHING: [u8; 1 << 16] = [0; 1 << 16];
 /// Connection id: any will do, and the same one every time.
 const CONNECTION_ID: u16 = 1000;
 
-/// What the connections of an application have in common.
+/// The common properties of an application's connections.
 pub(super) struct Options {
     config: Config,
     /// How much faster the receiver's clock runs.

@@ -6,7 +6,7 @@
 //! Closed form for acknowledgements a time g apart: if (n − 1)·g < t, batches of n, of which the first waits (n − 1)·g; otherwise
 //! batches of ⌊t/g⌋ + 1, of which the first waits t.
 //!
-//! What is not implemented: thinning, which drops all but the last acknowledgement of a batch.
+//! Not implemented: thinning, which drops all but the last acknowledgement of a batch.
 
 use crate::packet::Packet;
 use afteryou_base::Span;
@@ -21,7 +21,7 @@ pub struct Aggregate {
     gone: u64,
 }
 
-/// What an acknowledgement that comes makes of its batch.
+/// The effect of an arriving acknowledgement on its batch.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Batch {
     /// The batch is complete.

@@ -6,8 +6,8 @@
 //!
 //! Closed form for a constant error rate e and n transmissions: k transmissions with probability eᵏ⁻¹(1 − e), lost with eⁿ.
 //!
-//! What is simpler than in a real link layer: retransmissions follow at once instead of a round later between other packets. The capacity that
-//! they take is the same, and so is the order of delivery.
+//! Simpler than a real link layer: retransmissions follow at once instead of a round later between other packets. The
+//! capacity that they take is the same, and so is the order of delivery.
 
 use super::varying_rate::VaryingRate;
 use afteryou_base::{Span, Time};
@@ -26,7 +26,7 @@ pub struct Arq {
     random: Pcg64,
 }
 
-/// What became of a packet.
+/// The packet's outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
     /// When its last transmission was over.

@@ -25,7 +25,7 @@ use rand_pcg::Pcg64;
 pub use varying_rate::VaryingRate;
 use wire::Wire;
 
-/// What becomes of a packet that arrives at a link.
+/// The outcome for a packet that arrives at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// The packet goes into the queue.
@@ -38,7 +38,7 @@ pub enum Entry {
     Waits,
 }
 
-/// What becomes of a packet that has been sent.
+/// The outcome for a packet that has been sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// The packet goes onto the wire at this time, behind those before it.

@@ -7,7 +7,7 @@
 //! Closed forms: with reordering, delays have the law of the jitter, and among packets with a gap g and uniform jitter [0, J]
 //! one overtakes the one before it with probability (J − g)²/2J². In order, consecutive gaps have the mean g.
 //!
-//! What is not implemented: correlation from packet to packet (`tc netem`'s third parameter); lay a trace of samples instead.
+//! Not implemented: correlation from packet to packet (`tc netem`'s third parameter). Use a trace of samples instead.
 
 use super::Exit;
 use afteryou_base::{Span, Time};

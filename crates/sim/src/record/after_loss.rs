@@ -1,5 +1,5 @@
-//! What follows a lost packet, in the order of transmission (`record = ["losses"]`): D_p(N) and R_p(N) of Alsaadi and
-//! But (2017), fig. 4.
+//! The events after a lost packet, in the order of transmission (`record = ["losses"]`): D_p(N) and R_p(N) of Alsaadi
+//! and But (2017), fig. 4.
 //!
 //! Every transmission of a data packet has an ordinal in its connection, from 1. New packets are numbered in the order of their
 //! first transmissions, so the ordinal of such a one is its number plus the retransmissions before it: memory is needed for

@@ -21,7 +21,7 @@ impl Default for Delays {
     }
 }
 
-/// Longest delay that is told apart from longer ones, µs: 10 h.
+/// Longest delay that is distinguished from longer ones, µs: 10 h.
 const LONGEST_US: u64 = 36_000_000_000;
 
 impl Delays {

@@ -35,7 +35,7 @@ struct Window {
     end: Edge,
 }
 
-/// What holds at the end of a window.
+/// The state at the end of a window.
 #[derive(Clone, Debug, Default)]
 struct Edge {
     /// Packets in the queue, by flow.

@@ -38,7 +38,7 @@ struct Window {
     max: u64,
 }
 
-/// Largest value that is told apart from larger ones.
+/// Largest value that is distinguished from larger ones.
 const LARGEST: u64 = 1 << 50;
 
 impl Level {

@@ -38,7 +38,7 @@ const MOST_POINTS: u64 = 3000;
 /// Time between two points of a curve, ms: the first that is long enough.
 const STEPS_MS: [u64; 9] = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 60_000, 600_000];
 
-/// What the hosts of each flow have received and sent.
+/// The bytes that the hosts of each flow have received and sent.
 type ByHost = Vec<Vec<HostBytes>>;
 
 /// Time between two points of the curves of a run.
@@ -76,7 +76,7 @@ pub struct Recorder<'a> {
     seen: Vec<Seen>,
 }
 
-/// What a flow had done when it was last looked at, to mark what is new.
+/// A flow's totals at the last look, to mark new events.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     slowdowns: u32,

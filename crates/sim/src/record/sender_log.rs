@@ -60,6 +60,8 @@ struct Log {
     queuing_delay: Level,
     /// Round-trip time in this step.
     rtt: StepMean,
+    /// Losses that the senders have found, and acknowledgements with an ECN mark, in this step.
+    step: StepCounts,
     windows: Vec<Window>,
     /// A pause longer than this is an event: as short as a window asks for.
     shortest_stall: Span,
@@ -70,13 +72,22 @@ struct Log {
     phases: Vec<PhaseSpan>,
 }
 
+/// Congestion signals of a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StepCounts {
+    /// Packets that were found lost.
+    pub losses: u64,
+    /// Marks that were echoed.
+    pub marks: u64,
+}
+
 /// A window.
 #[derive(Debug, Default)]
 struct Window {
     rtt: Delays,
     /// Differences between the own estimate of the queue and the RTT's excess.
     errors: Errors,
-    /// Differences between the own base delay and the empty path's.
+    /// Differences between the own base delay and the path's.
     base_errors: Errors,
     longest_stall: Span,
     stalls: u64,
@@ -125,6 +136,7 @@ impl SenderLog {
             in_flight: level(),
             queuing_delay: level(),
             rtt: StepMean::default(),
+            step: StepCounts::default(),
             windows: windows.iter().map(|_| Window::default()).collect(),
             shortest_stall: settings.windows.iter().map(|(.., above)| *above).fold(STALL, Span::min),
             senders: BTreeMap::new(),
@@ -168,11 +180,20 @@ impl SenderLog {
         log.note(cwnd, now, what, None);
     }
 
-    /// A sender has lost something.
-    pub fn lost(&self, connection: usize, now: Time, what: &str) {
+    /// A sender has found a packet lost.
+    pub fn lost(&self, connection: usize, now: Time) {
         self.log().sender(connection, |log, sender| {
             sender.is_repairing = true;
-            log.note(sender.last.cwnd, now, what, None);
+            log.step.losses += 1;
+            log.note(sender.last.cwnd, now, "loss", None);
+        });
+    }
+
+    /// A sender's retransmission timer has expired.
+    pub fn timed_out(&self, connection: usize, now: Time) {
+        self.log().sender(connection, |log, sender| {
+            sender.is_repairing = true;
+            log.note(sender.last.cwnd, now, "timeout", None);
         });
     }
 
@@ -206,6 +227,11 @@ impl SenderLog {
     /// Returns the mean round-trip time since the last call, ms.
     pub fn take_step_rtt_ms(&self) -> Option<f64> {
         self.log().rtt.take_ms()
+    }
+
+    /// Returns the congestion signals since the last call.
+    pub fn take_step_counts(&self) -> StepCounts {
+        std::mem::take(&mut self.log().step)
     }
 
     /// Returns the figures of a window; [`finish`](Self::finish) comes before.
@@ -317,6 +343,7 @@ impl Log {
 
     fn ack(&mut self, sender: &mut Sender, ack: &Ack) {
         let empty_rtt = self.settings.empty_rtt;
+        self.step.marks += u64::from(ack.marks.packets());
         ack.rtt.into_iter().for_each(|rtt| self.rtt.record(rtt));
         for (_, window) in self.open(ack.now) {
             let Some(rtt) = ack.rtt else { break };

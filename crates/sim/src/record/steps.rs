@@ -23,12 +23,12 @@ pub struct SetSteps<'a> {
     from: Time,
     to: Time,
     next: Time,
-    /// What each flow of the scenario had received when the step began.
+    /// The bytes that each flow of the scenario had received when the step began.
     before: Vec<Before>,
     steps: Steps,
 }
 
-/// What a flow had received when the step began.
+/// The bytes that a flow had received when the step began.
 #[derive(Clone, Debug, Default)]
 struct Before {
     received: u64,
@@ -38,7 +38,7 @@ struct Before {
     closed: usize,
 }
 
-/// What a flow did in a step.
+/// A flow's totals in a step.
 struct Course {
     bytes: u64,
     /// Each active connection; of a flow with one connection its own, if it was active.

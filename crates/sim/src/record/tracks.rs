@@ -35,6 +35,9 @@ struct Track {
     /// Payload in flight and round-trip time, where the scenario records senders.
     in_flight: Vec<Option<f64>>,
     rtt: Vec<Option<f64>>,
+    /// Packets found lost and marks echoed, in a second.
+    losses: Vec<Option<f64>>,
+    marks: Vec<Option<f64>>,
 }
 
 impl Tracks {
@@ -74,7 +77,7 @@ impl Tracks {
             }
             track.look(flows, connections);
             if self.records_senders {
-                track.look_at_senders(flows);
+                track.look_at_senders(flows, self.step.as_secs_f64());
             }
         }
     }
@@ -94,6 +97,10 @@ impl Tracks {
             add("base_delay", "ms", step_s, track.base_delay);
             add("flightsize", "kB", step_s, track.in_flight);
             add("rtt", "ms", step_s, track.rtt);
+            for (quantity, values) in [("losses", track.losses), ("marks", track.marks)] {
+                let is_any = values.iter().flatten().any(|value| *value > 0.0);
+                add(quantity, "1/s", step_s, if is_any { values } else { Vec::new() });
+            }
         }
         series.extend(self.queues.series(self.step));
         series
@@ -112,6 +119,8 @@ impl Track {
             delay: Vec::new(),
             in_flight: Vec::new(),
             rtt: Vec::new(),
+            losses: Vec::new(),
+            marks: Vec::new(),
         }
     }
 
@@ -132,11 +141,14 @@ impl Track {
         self.base_delay.push(base_delay.filter(|_| self.members.len() == 1).map(Span::as_millis_f64));
     }
 
-    /// What the log of a flow's senders holds; a group has none.
-    fn look_at_senders(&mut self, flows: &[Application]) {
+    /// The log of a flow's senders; a group has none.
+    fn look_at_senders(&mut self, flows: &[Application], step_s: f64) {
         let [member] = self.members[..] else { return };
         let Some(log) = flows[member].log() else { return };
         self.in_flight.push(log.in_flight().map(|bytes| bytes as f64 / 1e3));
         self.rtt.push(log.take_step_rtt_ms());
+        let counts = log.take_step_counts();
+        self.losses.push(Some(counts.losses as f64 / step_s));
+        self.marks.push(Some(counts.marks as f64 / step_s));
     }
 }

@@ -25,8 +25,8 @@ impl Observer for Watch {
         match event {
             Event::Sent(sent) => return log.sent(*connection, sent),
             Event::Delivered(_) | Event::Mtu { .. } => return,
-            Event::Loss(loss) => log.lost(*connection, loss.now, "loss"),
-            Event::Timeout(timeout) => log.lost(*connection, timeout.now, "timeout"),
+            Event::Loss(loss) => log.lost(*connection, loss.now),
+            Event::Timeout(timeout) => log.timed_out(*connection, timeout.now),
             Event::SpuriousLoss(spurious) => log.noted(*connection, spurious.now, "spurious loss"),
             Event::Ack(_) | Event::Idle(_) | Event::Until(_) => {}
         }

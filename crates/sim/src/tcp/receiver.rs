@@ -1,9 +1,9 @@
-//! The receiving end: what has arrived, and what the sender is told.
+//! The receiving end: the segments that have arrived, and the acknowledgements for the sender.
 //!
-//! Acknowledges every second full segment or after a delay, at once whatever is out of order or fills a gap (RFC 5681
-//! §4.2), with up to three SACK blocks of which the first holds the newest segment (RFC 2018 §4), D-SACK for what came
-//! twice (RFC 2883, as a flag), an echoed timestamp (RFC 7323 §4.3) and ECN-Echo (RFC 3168 §6.1.3). The application reads
-//! at once, so the advertised window is the receive window all the time.
+//! Acknowledges every second full segment or after a delay, and at once a segment that is out of order or fills a gap
+//! (RFC 5681 §4.2). Reports up to three SACK blocks of which the first holds the newest segment (RFC 2018 §4), and
+//! D-SACK for duplicates (RFC 2883, as a flag). Also sends an echoed timestamp (RFC 7323 §4.3) and ECN-Echo (RFC 3168
+//! §6.1.3). The application reads at once, so the advertised window is the receive window all the time.
 
 use crate::packet::{Sack, CWR, DSACK, ECE, SACK_BLOCKS};
 use afteryou_base::Time;
@@ -25,7 +25,7 @@ pub struct Arrival {
     pub marked: bool,
 }
 
-/// What to put into an acknowledgement.
+/// The fields of an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Acknowledgement {
     /// Every segment below this has arrived.
@@ -50,7 +50,7 @@ pub struct Receiver {
     /// `tsval` to echo (TS.Recent) and the cumulative number of the last acknowledgement sent.
     ts_recent: u32,
     last_ack_sent: u64,
-    /// Newest out-of-order segments, newest first: the blocks around them are told.
+    /// Newest out-of-order segments, newest first: the blocks around them are reported.
     recent: [u64; SACK_BLOCKS],
     echo: bool,
     duplicate: bool,
@@ -140,7 +140,7 @@ impl Receiver {
         Acknowledgement { cumulative: self.next, tsecr: self.ts_recent, sack, flags }
     }
 
-    /// The block of the newest segment first, then those told most recently.
+    /// The block of the newest segment first, then those reported most recently.
     fn blocks(&self) -> Sack {
         let mut sack = Sack::default();
         for seq in self.recent {

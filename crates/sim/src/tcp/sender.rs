@@ -48,7 +48,7 @@ pub struct Counters {
     pub probes: u64,
 }
 
-/// What to put on the wire.
+/// The segments to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transmit {
     /// A SYN.

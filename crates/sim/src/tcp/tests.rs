@@ -301,7 +301,7 @@ fn probed() -> (Sender, Arc<Mutex<Heard>>, u64) {
     (sender, heard, ms)
 }
 
-/// Sends another packet, whose ack goes beyond the end of the probe.
+/// Sends another packet, whose ack lies past the end of the probe.
 fn go_on(sender: &mut Sender, ms: u64) {
     sender.give(u64::from(MSS));
     assert_eq!(drain(sender, ms), [Some(1)]);

@@ -41,8 +41,8 @@ fn a_record_changes_nothing_else() {
     assert!(!with.events.is_empty() && !with.phases.is_empty());
     (with.events, with.phases) = Default::default();
     let all = with.series.len();
-    with.series.retain(|curve| !["flightsize", "rtt"].contains(&curve.quantity.as_str()));
-    assert_eq!(all - with.series.len(), 4, "two of each flow");
+    with.series.retain(|curve| !["flightsize", "rtt", "losses", "marks"].contains(&curve.quantity.as_str()));
+    assert_eq!(all - with.series.len(), 6, "three of each flow: no queue marks");
     for window in &mut with.windows {
         for link in &mut window.links {
             assert!(link.queue_length.take().is_some());
@@ -53,6 +53,17 @@ fn a_record_changes_nothing_else() {
         }
     }
     assert_eq!(with, without);
+}
+
+#[test]
+fn the_curve_of_losses_has_every_loss_that_a_sender_found() {
+    let run = latecomer(ALL);
+    for flow in ["first", "second"] {
+        let curve = run.series.iter().find(|curve| curve.of == flow && curve.quantity == "losses").unwrap();
+        let counted: f64 = curve.values.iter().flatten().map(|rate| rate * curve.step_s).sum();
+        let found = run.events.iter().filter(|event| event.flow == flow && event.what == "loss").count();
+        assert!(found > 0 && (counted - found as f64).abs() < 0.01, "{flow}: {counted} of {found}");
+    }
 }
 
 #[test]

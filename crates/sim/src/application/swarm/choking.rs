@@ -1,10 +1,11 @@
 //! Tit-for-tat: peers upload to those that upload most to them, after BitTorrent's choking.
 //!
 //! # Model
-//! Every [`ROUND`] each peer ranks its neighbours by the bytes of the chunks that have come from them in this round and the one
-//! before. The best ones are chosen, one fewer than it has slots. One more neighbour, the optimistic one, is drawn from the rest
-//! and keeps its place for [`OPTIMISTIC_ROUNDS`]: so newcomers are found, and a peer that uploads nothing gets something. A slot
-//! leaves a neighbour that is not chosen any more at the end of its chunk. Neighbours of equal rank are drawn.
+//! Every [`ROUND`] each peer ranks its neighbours by the bytes of the chunks that have come from them in this round and
+//! the one before. The best ones are chosen, one fewer than it has slots. One more neighbour, the optimistic one, is
+//! drawn from the rest and keeps its place for [`OPTIMISTIC_ROUNDS`]. So newcomers are found, and a peer that uploads
+//! nothing gets something. A slot leaves a neighbour that is not chosen any more at the end of its chunk. Neighbours of
+//! equal rank are drawn.
 //!
 //! # Source
 //! B. Cohen, "Incentives build robustness in BitTorrent", 2003, §2.4, and BEP 3, "choking": 10 s, an average over 20 s, 30 s.
@@ -35,7 +36,7 @@ pub(super) struct Choking {
     rounds: u32,
 }
 
-/// What a peer knows about its neighbours, in their order.
+/// A peer's knowledge about its neighbours, in their order.
 struct Choice {
     /// Hosts that the neighbours are; none of one that is no host.
     hosts: Vec<Option<usize>>,

@@ -21,9 +21,9 @@ pub(in crate::tcp) struct Timers {
 }
 
 impl Sender {
-    /// The retransmission timeout now (RFC 6298 §2), backoff included. With RACK the lower bound holds for the part that
-    /// comes on top of the smoothed round-trip time, as in Linux: RACK needs two round trips to see that a retransmission
-    /// was lost, and a timeout must not come first.
+    /// The retransmission timeout now (RFC 6298 §2), backoff included. With RACK the lower bound holds for the part
+    /// that comes on top of the smoothed round-trip time, as in Linux. RACK needs two round trips to see that a
+    /// retransmission was lost, and a timeout must not come first.
     pub(in crate::tcp) fn rto(&self) -> Span {
         let (rtt, min_rto) = (self.congestion.rtt(), self.options.min_rto);
         let rto = match (self.timers.after_syn_loss, self.options.recovery) {
