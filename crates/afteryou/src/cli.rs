@@ -29,12 +29,12 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "afteryou", version, after_help = AFTER_HELP, max_term_width = 100)]
 pub struct Cli {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// The subcommand.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Move files, and control what moves them.

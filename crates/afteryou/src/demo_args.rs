@@ -1,4 +1,4 @@
-//! What `afteryou demo` can be told.
+//! Arguments of `afteryou demo`.
 
 use crate::values;
 use afteryou_aqm::Backlog;
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// The largest packet that the demo sends, headers included. A buffer that does not hold one passes nothing.
 const FULL_PACKET: u32 = 1500;
 
-/// What `afteryou demo` can be told.
+/// Arguments of `afteryou demo`.
 #[derive(Args, Clone, Debug, PartialEq)]
 #[command(after_help = AFTER_HELP)]
 pub struct DemoArgs {
@@ -51,8 +51,8 @@ pub struct DemoArgs {
 
     /// Send this file instead of generated data
     ///
-    /// For a verdict it must take 24 seconds, which is 37 MB at the default rate; a smaller one is sent, verified and
-    /// called too short to judge.
+    /// For a verdict it must take 24 seconds, which is 37 MB at the default rate. A smaller file is sent and verified,
+    /// and reported as too short to judge.
     #[arg(long, value_name = "PATH", value_parser = PathBufValueParser::new().try_map(values::file))]
     pub file: Option<PathBuf>,
 

@@ -1,7 +1,16 @@
 //! The `afteryou` command, as a library so that its parts can be tested.
 //!
-//! Thin on purpose: parse ([`cli`]), call, print. What a subcommand needs to know about controllers and queues comes
-//! from their own tables.
+//! ```
+//! use afteryou::cli::{Cli, Command};
+//! use clap::Parser;
+//!
+//! let cli = Cli::try_parse_from(["afteryou", "demo", "--controller", "cubic"])?;
+//! assert!(matches!(cli.command, Command::Demo(_)));
+//! # Ok::<(), clap::Error>(())
+//! ```
+//!
+//! Thin on purpose: parse ([`cli`]), call, print. Subcommands learn about controllers and queues from the algorithms'
+//! own tables.
 
 pub mod cli;
 mod cluster;

@@ -14,21 +14,36 @@ mod thin;
 
 use afteryou_scenario::Role;
 
-/// What is known at one moment.
+/// The state at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {
     /// Time since the start, s.
     pub elapsed_s: f64,
     /// Time that it will take, s.
     pub total_s: f64,
-    /// What is going on, one plain sentence.
+    /// One plain sentence about the state.
     pub stage: String,
+    /// The numbers of the verdict so far; empty if there are none yet.
+    pub so_far: String,
     /// Rate of each flow, Mbit/s.
     pub rates: Vec<Curve>,
     /// Queuing delay, ms.
     pub queue: Curve,
-    /// What the link carries, Mbit/s.
+    /// Queuing delay that the background's controller steers to, ms.
+    pub target_ms: Option<f64>,
+    /// Events, in order of time.
+    pub marks: Vec<Mark>,
+    /// The link's capacity, Mbit/s.
     pub capacity_mbit: f64,
+}
+
+/// An event on the time axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mark {
+    /// Its time, s.
+    pub at_s: f64,
+    /// The event, in a few words.
+    pub text: &'static str,
 }
 
 /// A quantity over time. A value that is not finite is a gap.
@@ -47,12 +62,12 @@ pub struct Curve {
 /// Somewhere that frames are shown. Call [`View::draw`] five to ten times a second, from a thread that may wait: a
 /// terminal that is stopped (Ctrl-S) stops its writer.
 ///
-/// Nothing has to be undone: the cursor is never hidden, the terminal's modes are never touched, and after each frame
+/// Nothing has to be undone: the cursor is never hidden and the terminal's modes are never touched. After each frame
 /// the cursor stands below the view. So Ctrl-C, a panic or `kill -9` leave a sane terminal without a handler.
 pub trait View: Send {
     /// Shows `frame` instead of the one before.
     fn draw(&mut self, frame: &Frame);
-    /// Ends the view; what was shown last stays. What is written next appears below it.
+    /// Ends the view; what was shown last stays. Later output appears below it.
     fn finish(&mut self);
 }
 

@@ -7,7 +7,7 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 use std::path::PathBuf;
 
-/// What `afteryou completions` can be told.
+/// Arguments of `afteryou completions`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = COMPLETIONS_HELP)]
 pub struct CompletionsArgs {
@@ -16,7 +16,7 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
-/// What `afteryou man` can be told.
+/// Arguments of `afteryou man`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = MAN_HELP)]
 pub struct ManArgs {
@@ -108,7 +108,7 @@ fn collect(name: String, command: &Command, pages: &mut Vec<Page>) -> std::io::R
     Ok(())
 }
 
-/// clap wants names that live for ever. There are a dozen, and the program ends soon.
+/// clap requires names with a static lifetime. There are a dozen, and the program ends soon.
 fn leak(name: &str) -> &'static str {
     Box::leak(name.to_owned().into_boxed_str())
 }

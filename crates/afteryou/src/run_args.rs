@@ -244,7 +244,7 @@ impl RunArgs {
         self.jobs.map_or_else(Pool::default, |jobs| Pool::of(jobs.into()))
     }
 
-    /// What replaces the files' own settings of a plan.
+    /// Settings that replace those of a plan's files.
     pub fn choices(&self) -> Choices {
         Choices { seed: self.seed, repeat: self.repeat }
     }

@@ -3,8 +3,9 @@
 use afteryou_scenario::{Algorithm, Duration, Rate};
 use std::path::PathBuf;
 
-/// An upload that arrives needs half a second to take over, whoever it meets. It must stay for eight seconds, a third of
-/// the demo, or that half second would be more than the twelfth of its speed that the verdict allows it to lose.
+/// An upload that arrives needs half a second to take over, whoever it meets. It must stay for eight seconds, a third
+/// of the demo. In a shorter stay the half second would cost more than the twelfth of its speed that the verdict
+/// allows.
 pub const LEAST_SECONDS: u64 = 24;
 /// An hour: every number is kept in memory until the end.
 pub const MOST_SECONDS: u64 = 3_600;

@@ -3,18 +3,18 @@
 use super::timetable::{ALONE, BACK, BACKUP, CALL, SETTLED, STAY, UPLOAD};
 use afteryou_scenario::outcome::{Check, Comparison, FlowFigures, Outcome, Verdict};
 
-/// What the backup should get of the link while it is alone.
+/// The backup's expected share of the link while it is alone.
 const ALONE_AT_LEAST: f64 = 0.88;
-/// What the upload must keep of its speed over its whole stay.
+/// The share of its speed that the upload must keep over its whole stay.
 const KEPT_AT_LEAST: f64 = 0.92;
 /// The same from two seconds after its arrival.
 const KEPT_SETTLED_AT_LEAST: f64 = 0.98;
-/// An upload that arrives needs about half a second to take over, whoever it meets: in a shorter stay than this, s, it
+/// An upload that arrives needs about half a second to take over, whoever it meets. In a stay shorter than this, s, it
 /// would lose more than the verdict allows.
 pub const LEAST_STAY_S: f64 = 8.0;
-/// What the call's p95 delay may grow by while the backup is alone, ms.
+/// The growth of the call's p95 delay that is allowed while the backup is alone, ms.
 const ADDED_DELAY_AT_MOST_MS: f64 = 75.0;
-/// What the backup should get at the end, with the restart option and without.
+/// The backup's expected share at the end, with the restart option and without.
 const BACK_AT_LEAST: (f64, f64) = (0.85, 0.5);
 
 /// The demo's numbers as they were measured.

@@ -1,7 +1,7 @@
-//! `afteryou demo`: a real transfer over real sockets through an emulated home uplink steps aside for an upload.
+//! `afteryou demo`: a real transfer over real sockets through an emulated home uplink yields to an upload.
 //!
-//! `timetable` makes the scenario, the bed runs it, `judge` holds what came out against bounds, `show` draws it
-//! while it runs, and the report is written by its own room.
+//! `timetable` makes the scenario, and the bed runs it. `show` draws it while it runs, `judge` compares the outcome
+//! with bounds, and `report` writes the page.
 
 mod judge;
 mod show;

@@ -1,7 +1,7 @@
-//! What the live view shows while the demo runs.
+//! The live view of the demo.
 
 use super::timetable::{BACKUP, CALL, UPLOAD};
-use crate::live::{Curve, Frame};
+use crate::live::{Curve, Frame, Mark};
 use afteryou_bed::run::Progress;
 use afteryou_scenario::Scenario;
 
@@ -16,6 +16,28 @@ pub struct Show {
     is_baseline: bool,
     rates: Vec<Curve>,
     queue: Curve,
+    /// The backup's received bytes while it was alone.
+    alone: Received,
+    /// The upload's received bytes during its stay, beside the backup and without it.
+    stay: [Received; 2],
+}
+
+/// Payload received as it grew: time in s and bytes.
+#[derive(Default)]
+struct Received(Vec<(f64, u64)>);
+
+impl Received {
+    /// Returns the mean rate of the first `seconds`, Mbit/s; none before anything was received.
+    fn mbit(&self, seconds: f64) -> Option<f64> {
+        let first = self.0.first()?;
+        let last = self.0.iter().take_while(|point| point.0 <= first.0 + seconds).last()?;
+        let (seconds, bytes) = (last.0 - first.0, last.1.checked_sub(first.1)?);
+        (seconds > 0.0 && bytes > 0).then(|| bytes as f64 * 8e-6 / seconds)
+    }
+
+    fn seconds(&self) -> f64 {
+        self.0.first().zip(self.0.last()).map_or(0.0, |(first, last)| last.0 - first.0)
+    }
 }
 
 impl Show {
@@ -31,6 +53,8 @@ impl Show {
             is_baseline: false,
             rates: Vec::new(),
             queue: queue(),
+            alone: Received::default(),
+            stay: Default::default(),
         }
     }
 
@@ -56,14 +80,68 @@ impl Show {
         }
         self.queue.points.extend(progress.queue_ms.map(|ms| (progress.at_s, ms)));
         self.queue.latest = progress.queue_ms;
+        self.count(progress);
+        let backup = progress.flows.iter().find(|flow| flow.name == BACKUP);
+        let target = backup.and_then(|flow| flow.controller?.target);
         Frame {
             elapsed_s: progress.elapsed_s,
             total_s: self.total_s(progress),
             stage: self.stage(progress),
+            so_far: self.so_far(),
+            target_ms: target.map(|target| target.as_millis_f64()),
+            marks: self.marks(progress),
             rates: self.rates.clone(),
             queue: self.queue.clone(),
             capacity_mbit: self.capacity_mbit,
         }
+    }
+
+    /// Takes in what the verdict's numbers are made of.
+    fn count(&mut self, progress: &Progress) {
+        let (came_s, left_s) = self.upload_s;
+        let received = |name: &str| {
+            let flow = progress.flows.iter().find(|flow| flow.name == name)?;
+            Some((progress.at_s, flow.received_bytes))
+        };
+        if (came_s..=left_s).contains(&progress.at_s) {
+            self.stay[usize::from(progress.is_baseline)].0.extend(received(UPLOAD));
+        } else if progress.at_s < came_s && !progress.is_baseline {
+            // From a twelfth of the whole on, as the verdict does: slow start is over.
+            let started = progress.at_s > self.expected_s * 0.1;
+            self.alone.0.extend(received(BACKUP).filter(|_| started));
+        }
+    }
+
+    /// Returns the numbers of the verdict so far, in a sentence; nothing before there is one.
+    fn so_far(&self) -> String {
+        let [with, without] = &self.stay;
+        let seconds = with.seconds().min(without.seconds());
+        let per_cent = |part: f64| format!("{:.0} %", 100.0 * part);
+        if let Some((with, without)) = with.mbit(seconds).zip(without.mbit(seconds)) {
+            return format!(
+                "so far the upload kept {} of its speed beside the backup",
+                per_cent(with / without)
+            );
+        }
+        let share = |received: &Received| {
+            let mbit = received.mbit(f64::INFINITY)?;
+            Some(per_cent(mbit / self.capacity_mbit))
+        };
+        match (share(&self.alone), share(with)) {
+            (Some(alone), None) => format!("so far the backup alone used {alone} of the link"),
+            (Some(alone), Some(with)) => {
+                format!("so far the backup alone used {alone} of the link, and the upload has {with} of it")
+            }
+            (None, Some(with)) => format!("so far the upload has {with} of the link"),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// Returns the events that have happened.
+    fn marks(&self, progress: &Progress) -> Vec<Mark> {
+        let marks = [(self.upload_s.0, "upload arrives"), (self.upload_s.1, "upload leaves")];
+        let past = marks.into_iter().filter(|mark| mark.0 <= progress.at_s);
+        past.map(|(at_s, text)| Mark { at_s, text }).collect()
     }
 
     /// The engine knows a file's limit only; we know how long it should take.
@@ -121,6 +199,34 @@ mod tests {
             flows: vec![flow(BACKUP, Role::Background), flow(CALL, Role::Foreground)],
             queue_ms: Some(60.0),
         }
+    }
+
+    #[test]
+    fn the_verdicts_numbers_appear_as_soon_as_they_can_be_known() {
+        let mut show = Show::new(&scenario(), 30.0);
+        let mut frame = |at_s: f64, is_baseline, backup_mb: f64, upload_mb: f64| {
+            let mut progress = progress(at_s, is_baseline);
+            progress.flows[0].received_bytes = (backup_mb * 1e6) as u64;
+            progress.flows.push(FlowProgress {
+                name: UPLOAD.to_owned(),
+                received_bytes: (upload_mb * 1e6) as u64,
+                ..progress.flows[0].clone()
+            });
+            show.frame(&progress)
+        };
+        let first = frame(4.0, false, 4.0, 0.0);
+        assert_eq!((first.so_far.as_str(), first.marks.len()), ("", 0));
+        // 4 MB in 2 s are 16 of 20 Mbit/s.
+        assert_eq!(frame(6.0, false, 8.0, 0.0).so_far, "so far the backup alone used 80 % of the link");
+        frame(12.0, false, 20.0, 0.0);
+        frame(14.0, false, 20.0, 4.5);
+        let stay = frame(16.0, false, 20.0, 9.0);
+        assert!(stay.so_far.ends_with("and the upload has 90 % of it"), "{}", stay.so_far);
+        assert_eq!(stay.marks, [Mark { at_s: 12.0, text: "upload arrives" }]);
+        frame(12.0, true, 0.0, 0.0);
+        let alone = frame(14.0, true, 0.0, 4.75);
+        // 18 Mbit/s beside the backup, 19 without: only the same two seconds are compared.
+        assert_eq!(alone.so_far, "so far the upload kept 95 % of its speed beside the backup");
     }
 
     fn scenario() -> Scenario {

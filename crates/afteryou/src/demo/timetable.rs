@@ -100,7 +100,7 @@ pub fn scenario(args: &DemoArgs, file_bytes: Option<u64>) -> Scenario {
     }
 }
 
-/// The backup's controller: LEDBAT++ restarts quickly unless told otherwise, and the result says so.
+/// The backup's controller: LEDBAT++ with a quick restart by default. The result names the setting.
 pub fn controller(args: &DemoArgs) -> Algorithm {
     let algorithm = args.controller.clone();
     if algorithm.kind == "ledbat++" && !algorithm.params.contains_key("restart") {

@@ -22,7 +22,7 @@ const LARGE_PAYLOAD: u16 = 1400;
 
 const ECN_BITS: u8 = 0b11;
 
-/// What came of one address.
+/// The outcome for one address.
 struct Seen {
     address: Address,
     path: Result<Path, dial::Failure>,
@@ -197,7 +197,7 @@ fn arrival(path: &Path) -> Vec<Check> {
     vec![origin, dscp, ecn]
 }
 
-/// What a peer says must not move the cursor.
+/// Text from a peer must not move the cursor.
 fn printable(text: &str) -> String {
     afteryou_terminal::output::printable(&text.chars().take(200).collect::<String>())
 }

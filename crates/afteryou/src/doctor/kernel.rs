@@ -15,7 +15,7 @@ const USUAL_MTU: u64 = 1500;
 /// Smallest that QUIC works over: 1200 bytes of payload, RFC 9000 §14, and the headers of IPv6 and UDP.
 const LEAST_MTU: u64 = 1248;
 
-/// What kernels may have for background traffic or for comparison, and the module that holds it.
+/// Kernel features for background traffic or for comparison, each with its module.
 const CONTROLLERS: [(&str, &str); 4] =
     [("lp", "tcp_lp"), ("cdg", "tcp_cdg"), ("vegas", "tcp_vegas"), ("bbr", "tcp_bbr")];
 

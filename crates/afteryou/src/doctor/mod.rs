@@ -58,13 +58,13 @@ pub enum State {
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What was looked at.
+    /// The subject of the check.
     pub name: String,
     /// How bad it is.
     pub state: State,
-    /// What was seen.
+    /// The finding.
     pub seen: String,
-    /// What to do.
+    /// The advice.
     pub todo: Option<String>,
 }
 
@@ -82,7 +82,7 @@ impl Check {
     }
 }
 
-/// Looks and tells.
+/// Checks the machine and prints the findings.
 pub fn run(args: &DoctorArgs) -> Result<(), Failure> {
     // A word that is no ticket is said at once.
     let far_end = args.word.as_ref().or(args.ticket.as_ref()).map(|word| read_ticket(word)).transpose()?;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Most results on a page: more panels are too low to read.
 const MOST: usize = 6;
 
-/// What `afteryou compare` can be told.
+/// Arguments of `afteryou compare`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct CompareArgs {

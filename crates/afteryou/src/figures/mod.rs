@@ -11,7 +11,7 @@ use afteryou_terminal::{output, Failure};
 use clap::Args;
 use std::path::PathBuf;
 
-/// What `afteryou report` can be told.
+/// Arguments of `afteryou report`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = REPORT_HELP)]
 pub struct ReportArgs {
@@ -42,7 +42,7 @@ impl ReportArgs {
     }
 }
 
-/// What the user named is at fault, or else the machine.
+/// The fault is in a path that the user named, or else in the machine.
 fn failure(error: report::Error) -> Failure {
     use report::Error as E;
     match error {

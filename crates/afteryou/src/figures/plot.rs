@@ -7,7 +7,7 @@ use afteryou_terminal::Failure;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
-/// What `afteryou plot` can be told.
+/// Arguments of `afteryou plot`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct PlotArgs {

@@ -17,7 +17,7 @@ use afteryou_terminal::output;
 use afteryou_terminal::Failure;
 use clap::Args;
 
-/// What `afteryou list` can be told.
+/// Arguments of `afteryou list`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct ListArgs {
@@ -58,7 +58,7 @@ pub enum List {
     Transports,
 }
 
-/// What to show.
+/// The part of the list to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// A whole list.
@@ -199,7 +199,7 @@ mod tests {
     use afteryou_base::param::Value;
     use afteryou_base::Span;
 
-    /// What a queue with presets looks like, whichever of them the list has.
+    /// An example of a queue with presets, taken from the list.
     pub const WITH_PRESETS: Listed = Listed {
         name: "example",
         class: None,

@@ -129,7 +129,7 @@ fn preset_in_words(entry: &Listed, preset: &Preset) -> String {
     }
 }
 
-/// What a preset changes in a table, each as "target = 20 ms".
+/// The changes that a preset makes to a table, each as "target = 20 ms".
 pub fn changes_in_words(table: &[Param], preset: &Preset) -> Vec<String> {
     let change = |(name, value): &(&str, Value)| {
         let param = table.iter().find(|param| param.name == *name);
@@ -152,7 +152,7 @@ fn with_unit(param: &Param, value: Value) -> String {
     }
 }
 
-/// What a parameter may be.
+/// The values that a parameter may have.
 pub fn range(param: &Param) -> String {
     match param.kind {
         Kind::Flag => "true or false".to_owned(),

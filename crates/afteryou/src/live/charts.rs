@@ -2,7 +2,7 @@
 
 use super::look::{Look, Pen};
 use super::thin::{stretches, Bounds};
-use super::Curve;
+use super::{Curve, Mark};
 use afteryou_scenario::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -14,7 +14,7 @@ const DOTS: f64 = 2.0;
 /// Width of the values beside the charts; a longer one takes more.
 const VALUES: usize = 3;
 
-/// No axis goes further, whatever it is told: its values have to fit beside the chart.
+/// No axis goes further, because its labels have to fit beside the chart.
 pub const LARGEST: f64 = 1e6;
 
 /// A chart and its axes.
@@ -29,6 +29,10 @@ pub struct Plot<'a> {
     pub times: bool,
     /// Width of the values beside it, see [`value_width`].
     pub value_width: usize,
+    /// A level to draw as a dotted line.
+    pub level: Option<f64>,
+    /// Events to draw as dotted lines.
+    pub marks: &'a [Mark],
 }
 
 /// Width at which the values up to each of `ceilings` are beside one another, so that time axes agree.
@@ -74,6 +78,34 @@ impl Plot<'_> {
         let chart =
             Chart::new(datasets.collect()).x_axis(self.time_axis(look)).y_axis(self.value_axis(look, area));
         chart.legend_position(None).render(area, buffer);
+        self.dotted(look, area, buffer);
+    }
+
+    /// Draws the level and the events, behind the curves: only where nothing else is.
+    fn dotted(&self, look: Look, area: Rect, buffer: &mut Buffer) {
+        let rows = self.rows(area);
+        let left = area.x + self.value_width as u16 + 1;
+        let mut dot = |x: u16, y: u16, symbol: &str| {
+            let cell = buffer.cell_mut((x, y)).filter(|cell| [" ", "\u{2800}"].contains(&cell.symbol()));
+            if let Some(cell) = cell {
+                cell.set_symbol(symbol).set_style(look.faint());
+            }
+        };
+        for mark in self.marks {
+            let column = column(mark.at_s, self.until_s, left, area.right());
+            column.into_iter().for_each(|x| (area.y..area.y + rows).for_each(|y| dot(x, y, "┊")));
+        }
+        let part =
+            self.level.map(|level| 1.0 - level / self.ceiling).filter(|part| (0.0..=1.0).contains(part));
+        if let Some(part) = part {
+            let y = area.y + (part * f64::from(rows)).min(f64::from(rows - 1)) as u16;
+            (left..area.right()).for_each(|x| dot(x, y, "┈"));
+        }
+    }
+
+    /// Lines of the curves, without those of the times.
+    fn rows(&self, area: Rect) -> u16 {
+        area.height - if self.times { 2.min(area.height - 1) } else { 0 }
     }
 
     /// The foreground is drawn last: who must not notice stays visible.
@@ -98,13 +130,20 @@ impl Plot<'_> {
 
     fn value_axis(&self, look: Look, area: Rect) -> Axis<'_> {
         // With an odd number of lines the middle value has a line of its own.
-        let lines = area.height - if self.times { 2.min(area.height - 1) } else { 0 };
+        let lines = self.rows(area);
         let middle = lines >= 5 && lines % 2 == 1;
         let values = [Some(0.0), middle.then_some(self.ceiling / 2.0), Some(self.ceiling)];
         let label = |at: f64| Line::from(format!("{:>width$}", value(at), width = self.value_width));
         let labels: Vec<_> = values.into_iter().flatten().map(label).collect();
         Axis::default().bounds([0.0, self.ceiling]).labels(labels).style(look.faint())
     }
+}
+
+/// The column of a time between the columns `left` and `right`; none beyond them.
+pub fn column(at_s: f64, until_s: f64, left: u16, right: u16) -> Option<u16> {
+    let part = at_s / until_s;
+    let width = right.checked_sub(left).filter(|width| *width > 0 && (0.0..=1.0).contains(&part))?;
+    Some(left + (part * f64::from(width)).min(f64::from(width - 1)) as u16)
 }
 
 /// A value on an axis: no digits that say nothing.

@@ -17,7 +17,7 @@ pub struct Look {
 pub struct Pen {
     /// Colour of the curve and of its name.
     pub style: Style,
-    /// What it is drawn with.
+    /// The characters and colours of the drawing.
     pub marker: Marker,
     /// Its mark before its name.
     pub mark: &'static str,

@@ -1,8 +1,7 @@
 //! The live view on a terminal: a picture that is painted over in place.
 //!
-//! The cursor moves relative to where it is, so the terminal is never asked where that is: the question would have to
-//! be written to it and the answer read from it, which fails if stdout or stdin are something else, and takes raw
-//! mode, which takes Ctrl-C away.
+//! The cursor moves relative to its position, so the terminal is never asked for that position. A question would need a
+//! terminal at stdout and at stdin. It would also need raw mode, which takes Ctrl-C away.
 
 use super::look::Look;
 use super::picture::{picture, LARGEST};
@@ -16,7 +15,7 @@ use ratatui::style::{Color as Paint, Modifier};
 use ratatui::text::Span;
 use std::io::{self, Write};
 
-/// Size of a terminal that does not tell.
+/// Size of a terminal that reports none.
 const USUAL: (u16, u16) = (80, 24);
 
 /// The view on stderr.

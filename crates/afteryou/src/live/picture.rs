@@ -3,13 +3,15 @@
 //! ```text
 //! 12 of 30 s ━━━━━━━━━━━━━────────────────────
 //! the stage
+//! the verdict's numbers so far
 //! Mbit/s  ◆ backup 18.9  ● video upload 0.0
 //! (chart of the rates)
-//!     ms  ▲ queue 58.0
+//!                   ↑ upload arrives
+//!     ms  ▲ queue 58.0  ┈ target 60.0
 //! (chart of the queuing delay)
 //! ```
 
-use super::charts::{highest, round_up, value_width, Plot, LARGEST as LARGEST_VALUE};
+use super::charts::{column, highest, round_up, value_width, Plot, LARGEST as LARGEST_VALUE};
 use super::look::Look;
 use super::{figure, Curve, Frame};
 use afteryou_terminal::cut;
@@ -19,8 +21,10 @@ use ratatui::symbols::line::{HORIZONTAL, THICK_HORIZONTAL};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{LineGauge, Widget};
 
-/// The picture never gets larger: wider curves say no more.
-pub const LARGEST: (u16, u16) = (120, 18);
+/// The picture never gets larger: wider and higher curves show no more.
+pub const LARGEST: (u16, u16) = (120, 36);
+/// Smaller pictures have neither the numbers so far nor words at the events.
+const LEAST_FOR_WORDS: u16 = 16;
 /// A legend does not eat the charts.
 const LEGEND_LINES: usize = 3;
 /// Charts of fewer lines show nothing.
@@ -43,11 +47,14 @@ pub fn picture(frame: &Frame, look: Look, width: u16, height: u16) -> Buffer {
     if let Some(area) = room.take(1) {
         Line::styled(cut(&frame.stage, area.width), look.strong()).render(area, &mut buffer);
     }
+    if let Some(area) = room.take(u16::from(area.height >= LEAST_FOR_WORDS)) {
+        Line::raw(cut(&frame.so_far, area.width)).render(area, &mut buffer);
+    }
     curves(frame, look, room, &mut buffer);
     buffer
 }
 
-/// What is not used yet, from the top.
+/// The area that is not used yet, from the top.
 #[derive(Clone, Copy)]
 struct Room {
     left: Rect,
@@ -84,27 +91,51 @@ fn curves(frame: &Frame, look: Look, mut room: Room, buffer: &mut Buffer) {
     let width = usize::from(room.left.width);
     let rates = legend("Mbit/s", &frame.rates, look, width);
     let queue = std::slice::from_ref(&frame.queue);
-    let delay = legend("ms", queue, look, width);
-    let legends = (rates.len() + delay.len()) as u16;
+    let mut delay = legend("ms", queue, look, width);
+    if let (Some(line), Some(ms)) = (delay.last_mut(), frame.target_ms) {
+        let target = format!("{APART}┈ target {}", figure(Some(ms)));
+        let is_room = line.width() + Span::raw(&target).width() <= width;
+        line.spans.extend(is_room.then(|| Span::styled(target, look.faint())));
+    }
+    let words = u16::from(buffer.area.height >= LEAST_FOR_WORDS && !frame.marks.is_empty());
+    let legends = (rates.len() + delay.len()) as u16 + words;
     let (upper, lower) = heights(room.left.height.saturating_sub(legends));
 
     let rates_ceiling = rates_ceiling(frame);
     let delay_ceiling = round_up(highest(&frame.queue), LEAST_DELAY);
     let until_s = until_s(frame);
     let value_width = value_width(&[rates_ceiling, delay_ceiling]);
-    let plot = |curves, ceiling, times| Plot { curves, ceiling, until_s, times, value_width };
+    let marks = &frame.marks;
+    let plot =
+        |curves, ceiling, times, level| Plot { curves, ceiling, until_s, times, value_width, level, marks };
 
     write(&rates, &mut room, buffer);
     if let Some(area) = room.take(upper) {
-        plot(&frame.rates, rates_ceiling, lower == 0).render(look, area, buffer);
+        plot(&frame.rates, rates_ceiling, lower == 0, None).render(look, area, buffer);
+    }
+    if let Some(area) = room.take(words) {
+        events(frame, until_s, area.x + value_width as u16 + 1, area, look, buffer);
     }
     write(&delay, &mut room, buffer);
     if let Some(area) = room.take(lower) {
-        plot(queue, delay_ceiling, true).render(look, area, buffer);
+        plot(queue, delay_ceiling, true, frame.target_ms).render(look, area, buffer);
     }
 }
 
-/// What the link carries; more than that counts as that. If it is not known, room for what was seen.
+/// Writes the words of the events below their lines; those without room are left out.
+fn events(frame: &Frame, until_s: f64, left: u16, area: Rect, look: Look, buffer: &mut Buffer) {
+    let mut free = left;
+    for mark in &frame.marks {
+        let text = format!("↑ {}", mark.text);
+        let width = Span::raw(&text).width() as u16;
+        let x = column(mark.at_s, until_s, left, area.right());
+        let Some(x) = x.filter(|x| *x >= free && x + width <= area.right()) else { continue };
+        buffer.set_string(x, area.y, &text, look.faint());
+        free = x + width + 1;
+    }
+}
+
+/// The link's capacity; larger values are drawn as this. If it is not known, room for what was seen.
 fn rates_ceiling(frame: &Frame) -> f64 {
     match frame.capacity_mbit {
         capacity if capacity.is_finite() && capacity > 0.0 => capacity.clamp(0.001, LARGEST_VALUE),

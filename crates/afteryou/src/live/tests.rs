@@ -4,7 +4,7 @@ use super::look::Look;
 use super::painter::Painter;
 use super::picture::picture;
 use super::plain::Plain;
-use super::{figure, Curve, Frame, View};
+use super::{figure, Curve, Frame, Mark, View};
 use afteryou_scenario::Role;
 use ratatui::buffer::Buffer;
 use std::path::Path;
@@ -22,12 +22,15 @@ fn frame() -> Frame {
         elapsed_s: 18.0,
         total_s: 30.0,
         stage: "yielding: queue is 48 ms over base 41 ms".to_owned(),
+        so_far: "so far the backup alone used 93 % of the link, and the upload has 78 % of it".to_owned(),
         rates: vec![
             curve("backup", Some(Role::Background), |s| 18.9 * (s / 3.0).min(1.0) * (1.0 - away(s))),
             curve("video upload", Some(Role::Foreground), |s| 17.0 * away(s)),
         ],
         queue: curve("queue", None, |s| 40.0 + 8.0 * s.sin() + 150.0 * away(s)),
         capacity_mbit: 20.0,
+        target_ms: Some(60.0),
+        marks: vec![Mark { at_s: 10.0, text: "upload arrives" }],
     }
 }
 
@@ -86,6 +89,9 @@ fn no_frame_and_no_size_panics() {
             rates: vec![wild(x), wild(1.0), Curve::default()],
             queue: wild(x),
             capacity_mbit: x,
+            so_far: "很長的名字".repeat(30),
+            target_ms: Some(x),
+            marks: vec![Mark { at_s: x, text: "first" }, Mark { at_s: 1.0, text: "second" }],
         });
     }
     for frame in &frames {
@@ -99,7 +105,7 @@ fn no_frame_and_no_size_panics() {
     }
 }
 
-/// What a terminal of the given size shows after `paint`, below a line that was there before.
+/// Returns the screen of a terminal of the given size after `paint`, below a line that was there before.
 fn shown(rows: u16, columns: u16, paint: impl FnOnce(&mut Painter<Vec<u8>>)) -> vt100::Parser {
     let mut out = b"before\r\n".to_vec();
     let mut painter = Painter::new(Vec::new());
@@ -117,14 +123,14 @@ fn frames_are_painted_over_one_another_and_the_cursor_waits_below() {
     first.rates.truncate(1);
     let look = Look { colour: true };
     let (first, second) = (picture(&first, look, 80, 23), picture(&second, look, 80, 23));
-    let terminal = shown(24, 80, |painter| {
+    let terminal = shown(30, 80, |painter| {
         for picture in [&first, &second, &first, &second, &second] {
-            painter.paint(picture, (80, 24)).unwrap();
+            painter.paint(picture, (80, 30)).unwrap();
         }
     });
     let screen = terminal.screen();
     assert_eq!(screen.contents().trim_end(), format!("before\n{}", text(&second)).trim_end());
-    assert_eq!(screen.cursor_position(), (19, 0));
+    assert_eq!(screen.cursor_position(), (24, 0));
     assert!(!screen.hide_cursor());
 }
 

@@ -1,6 +1,6 @@
 //! Makes a curve fit for drawing: no gaps inside, nothing outside the chart, no more points than dots.
 
-/// What is drawn of a curve.
+/// The points of a curve that are drawn.
 #[derive(Clone, Copy)]
 pub struct Bounds {
     /// Times from 0 to this, s. (Clipping lines that end far outside is not reliable.)

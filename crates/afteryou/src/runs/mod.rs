@@ -1,7 +1,8 @@
 //! `afteryou sim`, `afteryou fluid` and the other engines: run scenario files.
 //!
-//! The lab plans and runs, the report's room writes files. `sweep` keeps runs in a folder and goes on where it was interrupted,
-//! `merge` joins such folders, `show` draws the progress, `explain` prints what the fluid engine's closed forms say.
+//! The lab plans and runs, the report's room writes files. `sweep` keeps runs in a folder and resumes an interrupted
+//! sweep. `merge` joins such folders, `show` draws the progress, and `explain` prints the closed forms of the fluid
+//! engine.
 
 mod ended;
 mod explain;
@@ -30,7 +31,7 @@ use std::sync::Arc;
 
 /// A file.
 struct File {
-    /// What it shows, or else the name of its folder.
+    /// The sweep's title, or else the name of its folder.
     name: String,
     folder: String,
     experiment: Experiment,
@@ -246,7 +247,7 @@ fn without_curves(mut outcome: Outcome) -> Outcome {
     outcome
 }
 
-/// What a terminal shows of a sweep's runs: the first ones of so many.
+/// The first runs of a sweep, as many as a terminal shows.
 fn words_of_all(title: &str, briefs: &[Brief], runs: usize, page: Option<&Path>, verbose: bool) -> String {
     let (width, colour) = (output::table_width(), in_colour());
     let text = match verbose {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const BAR: usize = 24;
 /// Nothing is shown of what is over sooner.
 const QUIET: Duration = Duration::from_millis(500);
-/// Columns of a terminal that does not tell.
+/// Columns of a terminal that reports no size.
 const USUAL: usize = 80;
 /// Clears the line and stays on it.
 const CLEAR: &str = "\r\u{1b}[2K";
@@ -84,7 +84,7 @@ impl Show {
     }
 }
 
-/// What the line says.
+/// The line's text.
 #[derive(Clone, Copy)]
 struct State {
     /// Runs that were done here, those under way in part.
