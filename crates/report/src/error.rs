@@ -1,4 +1,4 @@
-//! What can go wrong with a report.
+//! Errors of a report.
 
 use afteryou_scenario::outcome::ReadError;
 use std::path::PathBuf;
@@ -13,9 +13,9 @@ pub enum Error {
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         reason: std::io::Error,
-        /// What to do.
+        /// The advice.
         advice: &'static str,
     },
     /// A file was not written. Nothing of it is left.
@@ -23,9 +23,9 @@ pub enum Error {
     Write {
         /// The file under its final name.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         reason: std::io::Error,
-        /// What to do.
+        /// The advice.
         advice: &'static str,
     },
     /// A file was not read.
@@ -33,9 +33,9 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         reason: std::io::Error,
-        /// What to do.
+        /// The advice.
         advice: &'static str,
     },
     /// A file that holds no outcome, or one of a later format.
@@ -43,7 +43,7 @@ pub enum Error {
     NotAnOutcome {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it, and what to do.
+        /// The reason and the advice.
         reason: ReadError,
     },
     /// An outcome with a number that JSON cannot hold, so that nobody could read it back.
@@ -59,7 +59,7 @@ pub enum Error {
     NotATable {
         /// The file or folder.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// The figure that was asked for cannot be made of the rows.
@@ -70,7 +70,7 @@ pub enum Error {
     Figure(String),
 }
 
-/// What to do about `reason`, which came up while writing.
+/// Returns the advice about `reason`, an error of writing.
 pub(crate) fn advice_on_writing(reason: &std::io::Error) -> &'static str {
     use std::io::ErrorKind as Kind;
     match reason.kind() {
@@ -82,7 +82,7 @@ pub(crate) fn advice_on_writing(reason: &std::io::Error) -> &'static str {
     }
 }
 
-/// What to do about `reason`, which came up while reading.
+/// Returns the advice about `reason`, an error of reading.
 pub(crate) fn advice_on_reading(reason: &std::io::Error) -> &'static str {
     use std::io::ErrorKind as Kind;
     match reason.kind() {

@@ -22,7 +22,7 @@ pub fn html(text: &str) -> String {
     markup(&plain(text))
 }
 
-/// As [`html`], for text whose line breaks are wanted.
+/// As [`html`], for text that keeps its line breaks.
 pub fn html_lines(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(html).collect();
     lines.join("\n")

@@ -132,7 +132,7 @@ pub(crate) fn unwritten(path: &Path, reason: io::Error) -> Error {
     Error::Write { path: path.to_owned(), reason: plain_reason(reason), advice }
 }
 
-/// The reason of the operating system alone: the name of a temporary file tells nobody anything.
+/// The reason of the operating system alone: the name of a temporary file helps nobody.
 fn plain_reason(reason: io::Error) -> io::Error {
     let kind = reason.kind();
     match reason.raw_os_error() {

@@ -1,6 +1,6 @@
 //! Numbers as people read them: three digits that matter, and the unit.
 
-/// What stands where nothing was measured.
+/// The text of a cell that has no measure.
 pub const NOTHING: &str = "–";
 
 /// Keeps a number and its unit on one line.

@@ -89,7 +89,7 @@ pub fn totals<'a>(scenario: &'a Scenario, totals: &'a [Totals]) -> Cow<'a, [Tota
     grouped(scenario, totals, |totals| &totals.flow).into_iter().map(sum).collect()
 }
 
-/// What flows kept in each window, or groups of them: means over those of which it is known.
+/// The part that flows or groups kept in each window: means over those for which it is known.
 pub fn comparison(outcome: &Outcome) -> Cow<'_, [Comparison]> {
     let compared = &outcome.comparison;
     let windows = || compared.chunk_by(|one, other| one.window == other.window);

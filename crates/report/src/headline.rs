@@ -61,7 +61,7 @@ fn delayed(outcome: &Outcome) -> Option<String> {
     Some(capitalised(&sentence))
 }
 
-/// What the first link carried.
+/// The traffic of the first link.
 fn carried(outcome: &Outcome, window: &WindowFigures) -> Option<String> {
     let link = window.links.first()?;
     let name = match has_one_link(outcome) {
@@ -80,7 +80,7 @@ fn carried(outcome: &Outcome, window: &WindowFigures) -> Option<String> {
     Some(capitalised(&sentence))
 }
 
-/// Who got how much of the only link.
+/// Each flow's share of the only link.
 fn shared(outcome: &Outcome, window: &WindowFigures) -> Option<String> {
     if !has_one_link(outcome) {
         return None;

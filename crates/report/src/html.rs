@@ -24,7 +24,7 @@ const UPLOT_CSS: &str = include_str!("../assets/uPlot.min.css");
 const UPLOT_JS: &str = include_str!("../assets/uPlot.iife.min.js");
 const UPLOT_LICENSE: &str = include_str!("../assets/uPlot.LICENSE");
 
-/// What the script gets beside the outcome.
+/// The script's data beside the outcome.
 #[derive(Serialize)]
 struct Embedded {
     #[serde(flatten)]
@@ -67,8 +67,8 @@ pub(crate) fn page(outcome: &Outcome, back: Option<&str>) -> Result<String, Erro
     Ok(fill(TEMPLATE, &values))
 }
 
-/// Puts `values` where `{{name}}` stands in the template. What is put in is not looked at again, so that no value can
-/// ask for another.
+/// Puts `values` where `{{name}}` stands in the template. A value is not searched again after it was put in, so no
+/// value can ask for another.
 fn fill(template: &str, values: &[(&str, String)]) -> String {
     let mut pieces = template.split("{{");
     let mut page = pieces.next().unwrap_or_default().to_owned();
@@ -113,7 +113,7 @@ fn verdict(verdict: Option<&Verdict>) -> String {
     )
 }
 
-/// What came out, where nobody judged it.
+/// The outcome, where it has no verdict.
 fn lead(outcome: &Outcome) -> String {
     let sentences = if outcome.verdict.is_none() { headline::headline(outcome) } else { Vec::new() };
     match sentences.is_empty() {
@@ -203,7 +203,7 @@ pub(crate) fn markup(table: &Table) -> String {
     )
 }
 
-/// What the style sheet must know of a column.
+/// The style sheet's information about a column.
 fn kind(column: &Column) -> &'static str {
     match (column.number, column.spare) {
         (true, _) => "n",

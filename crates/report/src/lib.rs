@@ -1,5 +1,19 @@
-//! Draws what came out of an experiment, whichever engine ran it: a page that works offline, a figure, a text for
-//! the terminal, and the outcome itself as JSON.
+//! Draws the outcome of an experiment from any engine: a page that works offline, a figure, a text for the terminal.
+//! The outcome itself is written as JSON.
+//!
+//! ```
+//! use afteryou_report::{brief_text, svg, write_folder};
+//! use afteryou_scenario::Experiment;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path();
+//! let runs = Experiment::read("../../scenarios/home-uplink.toml".as_ref(), &[])?.runs(Some(1), None)?;
+//! let outcome = afteryou_fluid::run(&runs[0].scenario, &Default::default(), &mut |_| true)?;
+//! print!("{}", brief_text(&outcome, 80, false));
+//! let written = write_folder(&outcome, folder)?; // report.html, figure.svg, series.csv, result.json
+//! assert_eq!(std::fs::read_to_string(&written.figure)?, svg(&outcome)?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! Everything is made from an [`Outcome`](afteryou_scenario::Outcome) alone, and nothing here knows any particular
 //! experiment. Strings of an outcome are never trusted: a flow's name cannot become markup, script or a terminal's

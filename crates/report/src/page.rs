@@ -14,7 +14,7 @@ pub struct Page {
     pub subtitle: String,
     /// Links above everything: address and words.
     pub links: Vec<(String, String)>,
-    /// What it holds, in order.
+    /// Its contents, in order.
     pub parts: Vec<Part>,
 }
 

@@ -19,7 +19,7 @@ pub struct Colour {
     pub dark: &'static str,
 }
 
-/// What a curve, and a name in a table, is marked with.
+/// The mark of a curve, and of a name in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shape {
@@ -81,7 +81,7 @@ const LINKS: [Colour; 3] =
 pub const INK: Colour = colour("#1d2127", "#e6e8eb");
 /// Text that steps back: axes.
 pub const FAINT_INK: Colour = colour("#59616c", "#a0a8b3");
-/// What stands for a curve without saying whose.
+/// The mark of a curve without a flow's name.
 pub const FAINT: Style = Style { colour: FAINT_INK, shape: Shape::Bar };
 /// Lines of the grid.
 pub const GRID: Colour = colour("#e6e8ec", "#2c3138");

@@ -1,8 +1,8 @@
 //! Packets at links as a capture file: pcapng, for Wireshark and everything else that reads captures.
 //!
-//! Each link is an interface of its own. A packet is there once for each link that it crosses, at the time when the link
-//! begins to send it; dropped packets are there, too, with a comment. Headers are captured and payload is not. The clock is the
-//! scenario's, in nanoseconds.
+//! Each link is an interface of its own. A packet appears once for each link that it crosses, at the time when the link
+//! begins to send it. Dropped packets appear, too, with a comment. Headers are captured and payload is not. The clock
+//! is the scenario's, in nanoseconds.
 //!
 //! Format: draft-ietf-opsawg-pcapng. Not written: statistics of interfaces, payload.
 
@@ -103,7 +103,7 @@ impl<W: Write> Capture<W> {
         Ok(writer)
     }
 
-    /// What the queue or the link did to a packet, in words.
+    /// The outcome for a packet at the queue or the link, in words.
     fn comment(&mut self, passage: &Passage<'_>) -> Option<String> {
         let queue = self.queues.get(passage.link).map_or("queue", String::as_str);
         match passage.fate {

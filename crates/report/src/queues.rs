@@ -1,4 +1,4 @@
-//! What queues did with the packets of each class.
+//! The queues' handling of the packets of each class.
 
 use crate::format::{count, number};
 use crate::links::{self, LINK};
@@ -6,7 +6,7 @@ use crate::table::{Cell, Column, Table};
 use crate::tables::{grouped, quantile_cells, runs, table, RUN};
 use afteryou_scenario::outcome::{ClassCounts, ClassFigures, LinkFigures, Outcome, WindowFigures};
 
-/// What each class saw of the bottleneck's queue in every window.
+/// Each class at the bottleneck's queue in every window.
 pub fn classes(outcome: &Outcome) -> Option<Table> {
     let row = |run: &str, window: &WindowFigures, link: &LinkFigures, class: &ClassFigures| {
         let mut cells =
@@ -39,7 +39,7 @@ pub fn classes(outcome: &Outcome) -> Option<Table> {
     grouped(2 + usize::from(named), table("Queue by class", note, &columns, rows))
 }
 
-/// What each queue did in the whole run.
+/// Each queue's counters of the whole run.
 pub fn counts(outcome: &Outcome) -> Option<Table> {
     let row = |(run, link, class): (&str, &str, &ClassCounts)| {
         let numbers = [

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 const RESULT: &str = "result.json";
 
-/// Draws the pages and figures of `dir` again: those of a result in it, or those of every folder with a result and the page of
-/// all. With `png`, figures are drawn as PNG, too. Returns the page to look at.
+/// Draws the pages and figures of `dir` again: those of a result in it. Otherwise those of every folder with a result,
+/// and the page of all. With `png`, figures are drawn as PNG, too. Returns the page to look at.
 ///
 /// # Errors
 /// A folder without results, and files that cannot be read or written.

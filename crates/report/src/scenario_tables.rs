@@ -86,7 +86,7 @@ pub fn links(outcome: &Outcome) -> Option<Table> {
     Some(without_empty(table, &[ELEMENTS]))
 }
 
-/// What a link or a flow's path does to packets.
+/// The effects of a link or a flow's path on packets.
 const ELEMENTS: Column = Column::words("elements");
 
 /// The probability that a packet is lost, unless a law of loss has its place.
@@ -164,7 +164,7 @@ fn path(flow: &Flow) -> String {
     }
 }
 
-/// What the outcome is called.
+/// The outcome's name.
 pub fn title(outcome: &Outcome) -> &str {
     match outcome.scenario.name.trim() {
         "" => "Unnamed scenario",

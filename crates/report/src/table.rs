@@ -8,9 +8,9 @@ use std::borrow::Cow;
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// What it shows.
+    /// Its contents.
     pub title: String,
-    /// What its words mean; may be empty.
+    /// The explanation of its words; may be empty.
     pub note: &'static str,
     /// So many of the first columns are silent where they repeat the row above.
     pub grouped: usize,
@@ -33,7 +33,7 @@ pub struct Column {
     pub whole: bool,
 }
 
-/// What a cell says beyond its text.
+/// A cell's style beyond its text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
     /// Nothing.
@@ -50,9 +50,9 @@ pub enum Tone {
 /// A cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
-    /// What stands in it, free of control characters.
+    /// Its text, free of control characters.
     pub text: String,
-    /// What it says beyond that.
+    /// Its style beyond that.
     pub tone: Tone,
     /// Mark and colour of the flow it names.
     pub(crate) style: Option<Style>,
@@ -66,7 +66,7 @@ impl Column {
         Column { name: Cow::Borrowed(name), number: false, spare: false, whole: false }
     }
 
-    /// A column of values of a setting, which tell rows apart. Control characters in the setting's name are replaced.
+    /// A column of a setting's values, which identify rows. Control characters in the setting's name are replaced.
     pub fn setting(name: &str) -> Column {
         Column { name: Cow::Owned(plain(name).into_owned()), whole: true, ..Column::words("") }
     }

@@ -58,7 +58,7 @@ pub fn role(role: Role) -> &'static str {
     }
 }
 
-/// What makes the figures doubtful, and what to do about it.
+/// The reasons to doubt the figures, and the advice.
 pub fn warning(outcome: &Outcome) -> Option<(&'static str, &'static str)> {
     let spoiled = |run: &Run| run.lateness.is_some_and(|late| late.spoiled());
     runs(outcome).any(|(_, run)| spoiled(run)).then_some((

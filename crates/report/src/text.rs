@@ -21,7 +21,7 @@ const PROSE: usize = 110;
 const INDENT: &str = "  ";
 const APART: &str = "  ";
 
-/// How a terminal is told.
+/// The terminal's properties.
 const RESET: &str = "\u{1b}[0m";
 const BOLD: &str = "\u{1b}[1m";
 
@@ -43,9 +43,9 @@ pub fn brief_text(outcome: &Outcome, width: usize, colour: bool) -> String {
 
 /// `outcome` in words for a terminal of `width` columns, with colours if `colour` says so.
 ///
-/// A narrow terminal gets fewer columns and shorter names. Names that would look alike stay as long as it takes to tell them
-/// apart, and below 40 columns lines may be longer than asked for. What is not for a terminal has no width: `usize::MAX`
-/// cuts nothing.
+/// A narrow terminal gets fewer columns and shorter names. Names that would look alike keep the length that
+/// distinguishes them. Below 40 columns lines may be longer than requested. Output that is not for a terminal has no
+/// width: `usize::MAX` cuts nothing.
 pub fn text(outcome: &Outcome, width: usize, colour: bool) -> String {
     let page = Page { width: width.max(40), colour };
     let mut blocks = vec![page.head(outcome)];
@@ -103,7 +103,7 @@ pub fn brief_batch_text(
     (format!("{head}\n{}", page.table(&first)), rows - first.rows.len())
 }
 
-/// What text is fitted to.
+/// The width of the text.
 struct Page {
     width: usize,
     colour: bool,

@@ -1,4 +1,4 @@
-//! What a simulator counts beyond what a real network shows: shares, totals of flows, and its books.
+//! A simulator's counters beyond those of a real network: shares, totals of flows, and its books.
 
 use crate::format::{count, percent, size};
 use crate::groups;
@@ -7,7 +7,7 @@ use crate::table::{Cell, Column, Table, Tone};
 use crate::tables::{flow_cell, grouped, runs, table, RUN};
 use afteryou_scenario::outcome::{Ledger, LinkFigures, Outcome, Run, Totals};
 
-/// Who got what of the link in every window.
+/// Each flow's share of the link in every window.
 pub fn shares(outcome: &Outcome) -> Option<Table> {
     let index = |index| format!("{index:.4}");
     let has_shares = |link: &LinkFigures| {
@@ -43,7 +43,7 @@ pub fn shares(outcome: &Outcome) -> Option<Table> {
     grouped(1 + usize::from(several_links), table("Shares in each window", note, &columns, rows))
 }
 
-/// What each flow did in all.
+/// Each flow's totals.
 pub fn totals(outcome: &Outcome) -> Option<Table> {
     let rows = runs(outcome).flat_map(|(run, figures)| of_run(outcome, run, figures)).collect();
     let columns = [

@@ -18,7 +18,7 @@ const LONGEST_SLUG: usize = 60;
 
 const PARQUET: &str = "parquet";
 
-/// What is kept of a run: enough for its rows and for the page of all.
+/// The kept part of a run: enough for its rows and for the page of all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The folder of its files, relative to the page of all; empty if it has none.
@@ -39,7 +39,7 @@ pub struct Folders {
     parquet: bool,
 }
 
-/// What was written when all runs had ended.
+/// The files that were written when all runs had ended.
 #[derive(Clone, Debug)]
 pub struct Finished {
     /// The page of all runs.
@@ -61,8 +61,9 @@ impl Folders {
         Folders { parquet, ..self }
     }
 
-    /// Writes `result.json`, `report.html`, `figure.svg` and `series.csv` of the run with this index, from 0, into a folder of its
-    /// own, and returns what is kept of it. What an interrupted run left of the folder is removed before.
+    /// Writes `result.json`, `report.html`, `figure.svg` and `series.csv` of the run with this index, from 0, into a
+    /// folder of its own. Returns the part of the run that is kept. Files of an interrupted run in the folder are
+    /// removed before.
     ///
     /// # Errors
     /// A folder or file that cannot be written, or an outcome that cannot be drawn.
@@ -164,7 +165,7 @@ pub(super) fn keep(output: io::Result<Output>, path: &Path) -> Result<(), Error>
     whole().map(drop).map_err(|reason| unwritten(path, reason))
 }
 
-/// A table that appears under its names when it is complete: as CSV, and as Parquet if that is wanted.
+/// A table that appears under its names when it is complete: as CSV, and as Parquet on request.
 struct TableFile<'a> {
     path: PathBuf,
     csv: Csv<'a, Output>,

@@ -1,7 +1,7 @@
 //! The headline of many runs: what one point has over its repetitions, or between which points a figure lies.
 //!
-//! The figure is the part of their goodput that foreground flows kept, where the runs have a baseline, or else the mean time in the
-//! queue. Both are those of the first window, as in the pictures.
+//! The figure is the part of their goodput that foreground flows kept, where the runs have a baseline. Otherwise it is
+//! the mean time in the queue. Both are those of the first window, as in the pictures.
 
 use super::pictures::{kept, queue_ms};
 use super::statistics::Estimate;

@@ -1,7 +1,8 @@
 //! Many runs of one experiment: repetitions and the points of a sweep, as tables, a page and a file for other programs.
 //!
-//! `headline` says in a sentence what came out, `pictures` are those of the page, `brief` is what is kept of each run, `runs` the table of the whole link, `flows` those of each flow,
-//! `folders` what lies on the disk, `parts` what is there before the last run has ended.
+//! `headline` states the outcome in a sentence, `pictures` are those of the page, and `brief` is the kept part of each
+//! run. `runs` is the table of the whole link, `flows` that of each flow. `folders` has the files, `parts` those that
+//! exist before the last run has ended.
 
 mod brief;
 mod flows;
@@ -114,7 +115,7 @@ fn estimate(values: impl Iterator<Item = f64>, write: fn(f64) -> String) -> Cell
     Cell::maybe(Estimate::of(&values), |estimate| estimate.written(write))
 }
 
-/// A varied setting without the way to it, if that tells it apart from the others: "rtt" of "flow.backup.rtt".
+/// A varied setting without its path, if that is unambiguous: "rtt" of "flow.backup.rtt".
 fn short_name<'a>(name: &'a str, all: &[&str]) -> &'a str {
     fn last(name: &str) -> &str {
         name.rsplit('.').next().unwrap_or_default()

@@ -1,4 +1,5 @@
-//! Runs as a dataset that grows while a sweep goes on: a folder for each table, in it one for each scenario, in it Parquet files.
+//! Runs as a dataset that grows while a sweep goes on: a folder for each table, in it one for each scenario. Those
+//! contain Parquet files.
 //!
 //! ```text
 //! dataset/runs/scenario=home-uplink/part-00001.parquet

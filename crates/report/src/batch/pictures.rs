@@ -5,7 +5,7 @@ use crate::plot::{Data, Figure, Kind};
 use afteryou_scenario::outcome::LinkFigures;
 use afteryou_scenario::Role;
 
-/// More curves than this cannot be told apart.
+/// More curves than this cannot be distinguished.
 const MOST_CURVES: usize = 12;
 
 /// A figure of a run, in its first window; none where it was not measured.

@@ -1,8 +1,8 @@
 //! Two sweeps beside each other: at each point of both, the means of every figure over the repetitions and their difference.
 //!
-//! Points are matched by the varied settings, the columns before `run` in the tidy rows. Where both sweeps ran a point with the
-//! same seeds, the interval is that of the differences run by run: what both owe to the same draws falls out. Otherwise it is
-//! Welch's. Rows that have no counterpart are counted in the note above the table.
+//! Points are matched by the varied settings, the columns before `run` in the tidy rows. Where both sweeps ran a point
+//! with the same seeds, the interval is that of the differences run by run. The effect of the common draws falls out.
+//! Otherwise it is Welch's. Rows that have no counterpart are counted in the note above the table.
 
 use super::{document, part, relative, short_names, shown, signed, WORTH_A_TONE};
 use crate::batch::{estimate_of_difference, Estimate};
@@ -228,8 +228,8 @@ impl SweepPair {
         figures.into_iter().take(MOST_PICTURES).map(draw).collect()
     }
 
-    /// The rows of both in one table, with a column for the name and none for the controller: the look of a curve says which
-    /// sweep it is of.
+    /// The rows of both in one table, with a column for the name and none for the controller. A curve's look shows its
+    /// sweep.
     fn both(&self, pair: &[Data; 2]) -> Data {
         let common: Vec<&String> =
             pair[0].columns.iter().filter(|name| pair[1].has(name) && *name != "controller").collect();

@@ -1,7 +1,7 @@
 //! Figures of given numbers, with what somebody else published laid over them.
 //!
-//! [`plot`](crate::plot) draws saved rows and finds everything by itself. Here the caller has the numbers, the axes of the figure that
-//! it redraws, and points of that figure. What was published is drawn hollow, in ink, above the curves.
+//! [`plot`](crate::plot) draws saved rows and finds everything by itself. Here the caller has the numbers, the axes of
+//! the figure that it redraws, and points of that figure. Published values are drawn hollow, in ink, above the curves.
 
 mod chart;
 mod map;

@@ -22,7 +22,7 @@ pub struct Rings {
     pub title: String,
     /// Below the title.
     pub subtitle: String,
-    /// What the outer and the inner ring show.
+    /// The meaning of the outer and the inner ring.
     pub shows: [String; 2],
     /// Names across.
     pub columns: Vec<String>,

@@ -1,7 +1,7 @@
 //! Bytes of a TCP stream, from segments that are counted.
 //!
-//! An engine numbers segments. All are full but those at the end of what an application wrote, so the place of a segment in the
-//! stream follows from its number and from the short segments before it.
+//! An engine numbers segments. All are full but those at the end of an application's write. So the place of a segment
+//! in the stream follows from its number and from the short segments before it.
 
 /// The segments of a connection.
 #[derive(Clone, Debug)]

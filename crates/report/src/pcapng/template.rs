@@ -25,7 +25,7 @@ pub struct Template {
     has_clocks: bool,
 }
 
-/// What changes.
+/// The fields that change.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Changes {
     /// DSCP and ECN.

@@ -31,8 +31,8 @@ pub struct Data {
     pub weight: Option<&'static str>,
 }
 
-/// The files of a folder that may hold the wanted columns, in the order in which they are tried: rows for whole runs first, in which
-/// `controller` is that of the background.
+/// The files of a folder that may have the requested columns, in the order in which they are tried. Rows for whole runs
+/// come first; there `controller` is that of the background.
 const TABLES: [&str; 4] = ["runs.csv", "flows.csv", "links.csv", "sets.csv"];
 const CURVES: &str = "series.csv";
 /// A run's own file.

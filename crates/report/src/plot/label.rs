@@ -7,7 +7,7 @@ use afteryou_scenario::Unit;
 pub struct Label {
     /// "goodput (Mbit/s)".
     pub text: String,
-    /// What a number of the column is multiplied by.
+    /// The factor of a number of the column.
     pub factor: f64,
 }
 

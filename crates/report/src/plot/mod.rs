@@ -1,7 +1,7 @@
 //! Any figure of saved rows: lines, bars, distributions and maps, as SVG or PNG.
 //!
-//! A [`Figure`] names columns; rows come from the tables of a sweep or from the curves of a run. Rows with the same place in the
-//! figure are repetitions: the mean is drawn, with its 95 % interval where there are three of them or more.
+//! A [`Figure`] names columns; rows come from the tables of a sweep or from the curves of a run. Rows with the same
+//! place in the figure are repetitions: the mean is drawn. Three of them or more have a 95 % interval.
 //!
 //! | kind | draws |
 //! |---|---|
@@ -50,7 +50,7 @@ impl Kind {
 /// A figure to draw.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figure {
-    /// What kind; by default what suits the columns.
+    /// The kind of figure; by default the one that suits the columns.
     pub kind: Option<Kind>,
     /// The column on the horizontal axis; of curves, the time by default.
     pub x: Option<String>,

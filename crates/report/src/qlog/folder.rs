@@ -31,7 +31,7 @@ struct Shared {
     files: Mutex<Files>,
 }
 
-/// What is written of a flow.
+/// The parts of a flow's log.
 #[derive(Debug)]
 struct Flow {
     name: String,

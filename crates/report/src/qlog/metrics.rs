@@ -65,7 +65,7 @@ pub struct Own {
     /// Delay that queues add now, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queuing_delay: Option<f64>,
-    /// Delay of the empty path, ms.
+    /// Base delay, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_delay: Option<f64>,
     /// Queuing delay that the controller steers to, ms.

@@ -1,4 +1,4 @@
-//! Figures read off their own serialization: the fields of a structure as columns.
+//! Figures read off their own serialisation: the fields of a structure as columns.
 
 use super::{Row, Value};
 use serde::Serialize;

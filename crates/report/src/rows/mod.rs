@@ -1,9 +1,9 @@
-//! Figures of runs as tidy rows: one for each run, one for each flow in each window, one for each link in each window, one for each
-//! set of flows that is measured together.
+//! Figures of runs as tidy rows: one for each run, one for each flow in each window, one for each link in each window.
+//! One for each set of flows that is measured together.
 //!
-//! A [`Row`] is a list of named values, in order. Rows of one table may have different columns: [`Columns`] collects those of
-//! all rows in a first pass, and a writer fills the gaps in a second one, so no table need fit into memory. [`Csv`],
-//! [`JsonLines`] and [`Parquet`] write rows; any other format can be written from the same two passes.
+//! A [`Row`] is a list of named values, in order. Rows of one table may have different columns. [`Columns`] collects
+//! those of all rows in a first pass, and a writer fills the gaps in a second one. So no table need fit into memory.
+//! [`Csv`], [`JsonLines`] and [`Parquet`] write rows; any other format can be written from the same two passes.
 //!
 //! | column | holds |
 //! |---|---|
@@ -14,7 +14,7 @@
 //! | `engine`, `controller` | words |
 //! | everything else | figures, under the names of the outcome's fields, nested ones joined by `_` |
 //!
-//! Figures are read off the outcome's own serialization, so a new field of an outcome is a new column.
+//! Figures are read off the outcome's own serialisation, so a new field of an outcome is a new column.
 
 mod columns;
 mod figures;

@@ -4,9 +4,9 @@ use super::{Row, Value};
 use afteryou_scenario::Plain;
 use std::collections::BTreeMap;
 
-/// Adds a column for each setting of `point`: "5 Mbit/s" of `link.rate` is 5000000 in `link.rate_bit_s`, a word is text in a
-/// column with the setting's own name. Where some values of a setting are words, or have another unit, it has a column of each
-/// kind. A name that is in `taken` gets `sweep.` before it.
+/// Adds a column for each setting of `point`: "5 Mbit/s" of `link.rate` is 5000000 in `link.rate_bit_s`. A word is text
+/// in a column with the setting's own name. Where some values of a setting are words, or have another unit, it has a
+/// column of each kind. A name that is in `taken` gets `sweep.` before it.
 pub(super) fn add(row: &mut Row, point: &BTreeMap<String, String>, taken: &[&str]) {
     for (setting, written) in point {
         let (name, value) = match Plain::of(written) {

@@ -6,7 +6,7 @@ use afteryou_scenario::outcome::Series;
 /// A stretch of a curve without gaps: (time in s, value).
 pub type Stretch = Vec<(f64, f64)>;
 
-/// What stays of a column with more values than it can show.
+/// The points that remain of a column with more values than it can show.
 #[derive(Clone, Copy)]
 pub enum Keep {
     /// The smallest and the largest: peaks are seen.

@@ -22,7 +22,7 @@ const MOST_CURVES: usize = 12;
 /// A longer name is cut.
 const LONGEST: f64 = 260.0;
 
-/// What an entry shows beside its words.
+/// An entry's mark beside its words.
 enum Sample {
     Curve(Style),
     Dashes,

@@ -14,11 +14,11 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use std::collections::BTreeSet;
 
-/// No panel shows more curves: beyond, nobody can tell them apart and the file grows without bound.
+/// No panel shows more curves. Beyond this number nobody can distinguish them, and the file grows without bound.
 const MOST_CURVES: usize = 24;
 /// Shapes along a curve.
 const SHAPES: usize = 6;
-/// Among more curves than this, shapes would hide more than they tell.
+/// Among more curves than this, shapes would hide more than they show.
 const MOST_WITH_SHAPES: usize = 8;
 /// Left and right end of every panel.
 pub const LEFT: f64 = MARGIN + AXIS;
@@ -30,9 +30,9 @@ type Axes<'a, 'b> = ChartContext<'a, Backend<'b>, Cartesian2d<RangedCoordf64, Ra
 pub struct Panel<'a> {
     /// Where the numbers are.
     pub outcome: &'a Outcome,
-    /// What there is to draw.
+    /// The contents of the drawing.
     pub plan: &'a Plan,
-    /// What this panel draws; nothing was measured if none.
+    /// The panel's curves; nothing was measured if none.
     pub chart: Option<&'a Chart>,
     /// The lower and the upper end of the vertical axis; if none, those of the values.
     pub range: Option<(f64, f64)>,
@@ -132,8 +132,8 @@ impl Panel<'_> {
         mesh.draw().map_err(failed)
     }
 
-    /// Marks a curve here and there, so that it can be told from others without its colour. Curves are marked at
-    /// different times.
+    /// Marks a curve at intervals, so that readers recognise it without its colour. Curves are marked at different
+    /// times.
     fn shapes(&self, canvas: &Canvas<'_>, axes: &Axes<'_, '_>, drawn: &Drawn<'_>) -> Result<(), Error> {
         let offset = (drawn.curve.index % 5) as f64 / 5.0;
         for i in 0..SHAPES {
