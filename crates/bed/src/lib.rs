@@ -12,8 +12,9 @@
 //! let runs = Experiment::parse(file, "backup.toml", &[])?.runs(Some(1), None)?;
 //! // Two seconds of real packets over loopback.
 //! let outcome = run(&runs[0].scenario, &Options::default(), &mut |_| true)?;
-//! println!("{} bytes arrived", outcome.run.totals[0].received_bytes);
-//! # assert!(outcome.run.totals[0].received_bytes > 100_000);
+//! let backup = &outcome.run.windows[0].flows[0];
+//! println!("{:.1} Mbit/s arrived", backup.goodput_bit_s / 1e6);
+//! # assert!(backup.goodput_bit_s > 1e5);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

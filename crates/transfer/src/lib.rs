@@ -1,12 +1,12 @@
 //! Files and directories from one machine to another in the background: encrypted, verified, resumable.
 //!
 //! ```
-//! use afteryou_transfer::source::{Item, Source};
+//! use afteryou_transfer::source::{Item, Source, SourceOptions};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let folder = folder.path();
 //! std::fs::write(folder.join("photo"), b"all of it")?;
-//! let source = Source::open(folder)?;
+//! let source = Source::of(&[folder.to_owned()], SourceOptions::default())?;
 //! assert_eq!(source.scan().bytes, 9);
 //! for item in source.entries() {
 //!     if let Item::Entry(entry) = item {

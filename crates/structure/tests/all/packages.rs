@@ -59,6 +59,20 @@ fn a_published_crate_reads_no_file_outside_of_itself() {
     assert_eq!(outside, Vec::<String>::new(), "a packed crate lacks these files");
 }
 
+#[test]
+fn the_front_page_of_a_published_library_begins_with_a_program_that_runs() {
+    // A page longer than this before the program is no front page any more.
+    const LINES: usize = 16;
+    // Its programs are in C: `examples/transfer.c`.
+    const IN_C: &str = "utp-c";
+    for folder in published().into_iter().filter(|folder| !folder.ends_with(IN_C)) {
+        let text = std::fs::read_to_string(folder.join("src/lib.rs")).unwrap();
+        let mut page = text.lines().map_while(|line| line.strip_prefix("//!")).take(LINES);
+        let begins = page.any(|line| [" ```", " ```no_run"].contains(&line));
+        assert!(begins, "{} begins with something else", folder.display());
+    }
+}
+
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
