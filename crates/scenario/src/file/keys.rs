@@ -156,7 +156,7 @@ pub const ROOT: &[Key] = &[
     key(
         "noise",
         Takes::Word(&["none", "testbed", "ns2"]),
-        "start and jitter of flows that say nothing themselves; none by default",
+        "default start and jitter of flows; none by default",
     ),
     key("drop", Takes::Tables(DROP), "packets to drop before they reach the queue"),
     key("delay", Takes::Tables(DELAY), "packets to hold back, so that others overtake them"),
