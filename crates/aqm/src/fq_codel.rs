@@ -78,7 +78,7 @@ pub(crate) const DROP_BATCH: Param = Param::count("drop_batch", "packets", 64, (
 pub(crate) const LISTS: Param = Param::choice("lists", "linux", &["linux", "rfc8290"])
     .explained("when a turn ends, and where an emptied new queue goes", "RFC 8290 §4.2; Linux");
 pub(crate) const COUNT_DROPS: Param = Param::flag("count_drops", true)
-    .explained("packets dropped for want of room count for the queue's CoDel", "Linux sch_fq_codel.c");
+    .explained("packets dropped from a full buffer count for the queue's CoDel", "Linux sch_fq_codel.c");
 
 const CODEL: Param = Param::choice("codel", "linux", &["linux", "rfc8289"]).explained(
         "what must exceed the mtu: the bytes of all queues, or of the packet's own; linux keeps the time of an empty queue",

@@ -134,7 +134,7 @@ pub const PARAMS: &[Param] = &[
     Param::flag("restart", false)
         .explained("slow start again once the path is empty after yielding to the floor", "afteryou"),
     Param::count("restart_rounds", "rounds", ROUNDS, (1, 64))
-        .explained("quiet rounds in a row that restart wants", "afteryou"),
+        .explained("consecutive quiet rounds required before a restart", "afteryou"),
 ];
 
 /// The list's line.

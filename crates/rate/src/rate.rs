@@ -18,7 +18,7 @@ const MOST: u128 = 1 << 60;
 const MOST_DECIMALS: usize = 9;
 
 const EXPECTED: &str = "a rate such as 10M, 512K (bytes per second) or 5Mbit/s, 2MB/s";
-const UNCLEAR: &str = "bit or B before /s: bits and bytes are told apart by that, as in 5Mbit/s or 2MB/s";
+const UNCLEAR: &str = "bit or B before /s: these distinguish bits from bytes, as in 5Mbit/s or 2MB/s";
 const TOO_SMALL: &str = "a rate of at least one byte per second, or off for no limit";
 const TOO_LARGE: &str = "a rate of at most 1048576T, or off for no limit";
 

@@ -63,7 +63,7 @@ pub fn warning(outcome: &Outcome) -> Option<(&'static str, &'static str)> {
     let spoiled = |run: &Run| run.lateness.is_some_and(|late| late.spoiled());
     runs(outcome).any(|(_, run)| spoiled(run)).then_some((
         "This machine was too slow for the emulation.",
-        "The figures tell more about it than about the network: run again with less load, or with a lower link rate.",
+        "The figures measure the machine rather than the network: run again with less load, or with a lower link rate.",
     ))
 }
 
@@ -121,7 +121,7 @@ pub fn flows(outcome: &Outcome) -> Option<Table> {
         (Column::numbers("max").spare(), delays),
     ];
     let note = "Goodput: payload that arrived for the first time. Share: goodput over what the link could carry of it. \
-                Delay: beyond the empty path, for flows that measure it.";
+                Delay: beyond the propagation delay, for flows that measure it.";
     grouped(3, table("Flows in each window", note, &columns, rows))
 }
 

@@ -31,7 +31,7 @@ pub trait View: Send {
     }
     /// The number of files that were settled without an event, since the reader was too slow.
     fn missed(&mut self, files: u64) {
-        self.say(&format!("{} more: too many to tell of each", count(files, "file")));
+        self.say(&format!("{} more: too many to list", count(files, "file")));
     }
     /// Nothing more will come; what was said stays.
     fn finish(&mut self);

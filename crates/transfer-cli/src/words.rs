@@ -148,9 +148,9 @@ pub fn words(situation: &Situation) -> String {
         Mood::Away => away(&situation.link),
         Mood::Paused => paused(situation),
         Mood::Measuring if state.phase == "slowdown freeze" => {
-            "pausing a moment to measure the empty path".to_owned()
+            "pausing a moment to measure the base delay".to_owned()
         }
-        Mood::Measuring => format!("speeding up again after measuring the empty path{}", queue(&state)),
+        Mood::Measuring => format!("speeding up again after measuring the base delay{}", queue(&state)),
         Mood::Yielding => match queue(&state) {
             queue if queue.is_empty() => "yielding: the window is at its smallest".to_owned(),
             queue => format!("yielding{queue}"),

@@ -174,7 +174,7 @@ fn arrival(path: &Path) -> Vec<Check> {
     };
     let origin = Check::ok("seen from the peer", format!("our packets come from {}", printable(from)));
     let Some(tos) = tos else {
-        let todo = "nothing: its platform does not tell";
+        let todo = "nothing: its platform does not report it";
         return vec![origin, Check::warn(DSCP, "the peer cannot see it", todo)];
     };
     let dscp = match tos >> 2 {

@@ -72,7 +72,7 @@ fn judge_marks(seen: Result<Option<u8>, String>) -> Vec<Check> {
         Ok(Some(tos)) => tos,
         Ok(None) => {
             let todo = "nothing: routers still see the mark, only this report cannot";
-            return vec![Check::warn(DSCP, "the kernel does not tell which byte arrives", todo)];
+            return vec![Check::warn(DSCP, "the kernel does not report the received byte", todo)];
         }
         Err(error) => {
             let todo = "allow the IP_TOS control message in this sandbox or container; without it routers cannot see that the traffic may wait";

@@ -34,7 +34,7 @@ pub const MEAN_PACKET: Param = Param::bytes("mean_packet", 1500, (40, 65_535))
 pub const TARGET_DELAY: Param = Param::millis("target_delay", 5, (1, 10_000))
     .explained("an automatic min_th is half of it, at least 5 packets", "ns-2 targetdelay_");
 pub const ECN: Param = Param::flag("ecn", false)
-    .explained("mark packets that understand ECN instead of dropping them by lot", "ns-2 setbit_");
+    .explained("mark packets that support ECN instead of dropping them at random", "ns-2 setbit_");
 
 /// Non-gentle RED in packets by the rows above; what a discipline has beyond it, it adds.
 pub fn shape(settings: &Settings<'_>, site: &Site) -> Result<Shape, Error> {

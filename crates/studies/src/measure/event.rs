@@ -54,7 +54,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "curve_p95_after",
-        help: "95th percentile of the curve `quantity` of `of` in the empty path's round trip, and `more` seconds, after each event `what` of `flow`",
+        help: "95th percentile of the curve `quantity` of `of` in the base round-trip time, and `more` seconds, after each event `what` of `flow`",
         take: p95_after,
     },
     Measure {

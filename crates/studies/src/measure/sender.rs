@@ -39,12 +39,12 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "base_error",
-        help: "mean base delay of `flow` less the empty path's RTT, ms",
+        help: "mean base delay of `flow` less the path's base RTT, ms",
         take: base_error,
     },
     Measure {
         name: "delay_error",
-        help: "`flow`'s own estimate of the queuing delay less the RTT's excess over the empty path's, mean over acks, ms",
+        help: "`flow`'s own estimate of the queuing delay less the RTT's excess over the base RTT, mean over acks, ms",
         take: delay_error,
     },
     Measure {

@@ -42,9 +42,9 @@ fn two_packets_beside_a_queue_of_others_are_yielding() {
 #[test]
 fn a_slowdown_is_neither_yielding_nor_a_fault() {
     let freeze = with("slowdown freeze", Some(200), 2_400);
-    assert_eq!(words(&freeze), "pausing a moment to measure the empty path");
+    assert_eq!(words(&freeze), "pausing a moment to measure the base delay");
     let ramp = with("slowdown ramp", Some(1), 20_000);
-    let expected = "speeding up again after measuring the empty path: queue is 1 ms over base 21 ms";
+    let expected = "speeding up again after measuring the base delay: queue is 1 ms over base 21 ms";
     assert_eq!(words(&ramp), expected);
 }
 

@@ -100,7 +100,7 @@ impl Intake {
         let broke = loop {
             match stream.read_chunk(usize::MAX, true).await {
                 Ok(Some(chunk)) if encoded.len() + chunk.bytes.len() > longest => {
-                    return Received::Violation("a data stream has more than was wanted");
+                    return Received::Violation("a data stream has more than was requested");
                 }
                 Ok(Some(chunk)) => encoded.extend_from_slice(&chunk.bytes),
                 Ok(None) => break None,
@@ -118,7 +118,7 @@ impl Intake {
         match (tokio::task::spawn_blocking(store).await, broke) {
             (Ok((Ok(kept), true)), _) => Received::Stored(kept),
             (_, Some(error)) => broken(error),
-            (Ok((Ok(_), false)), None) => Received::Violation("a data stream has more than was wanted"),
+            (Ok((Ok(_), false)), None) => Received::Violation("a data stream has more than was requested"),
             (Ok((Err(why), _)), None) => Received::Failed(why),
             (Err(error), None) => {
                 tracing::error!(%error, "storing a file failed");
@@ -138,7 +138,7 @@ impl Intake {
         });
         match decoded.await {
             Ok((Ok(kept), mut stream, _)) => match stream.read(&mut [0]).await {
-                Ok(Some(_)) => Received::Violation("a data stream has more than was wanted"),
+                Ok(Some(_)) => Received::Violation("a data stream has more than was requested"),
                 // All of it came, whatever happened to the stream's end.
                 Ok(None) | Err(_) => Received::Stored(kept),
             },

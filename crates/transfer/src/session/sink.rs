@@ -316,7 +316,7 @@ impl Session {
     }
 
     fn receive(&mut self, id: u64, stream: RecvStream) -> Result<(), End> {
-        let unwanted = || End::violation("a data stream came for a file that was not wanted");
+        let unwanted = || End::violation("a data stream came for a file that was not requested");
         let Some(open) = self.open.get_mut(&id) else {
             // Settled since: withdrawn, while its first bytes were on the way.
             return match self.last_id.is_some_and(|last| id <= last) {

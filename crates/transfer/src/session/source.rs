@@ -219,22 +219,22 @@ impl Session {
 
     /// A file whose content was not requested yet.
     fn offered(&mut self, id: u64, ranges: &Wanted) -> Result<(&mut Open, u64), End> {
-        let unknown = || End::violation("the sink wants what was not offered");
+        let unknown = || End::violation("the sink requests what was not offered");
         let open = self.open.get_mut(&id).ok_or_else(unknown)?;
         let Kind::File { size, .. } = open.offer.prepared.entry().kind else {
-            return Err(End::violation("the sink wants the content of what is no file"));
+            return Err(End::violation("the sink requests the content of what is no file"));
         };
         check(ranges, size)?;
         match open.stage {
             Stage::Offered => Ok((open, size)),
-            _ => Err(End::violation("the sink wants a file twice")),
+            _ => Err(End::violation("the sink requests a file twice")),
         }
     }
 
     fn describe(&mut self, id: u64, how: How, ranges: Wanted) -> Result<(), End> {
         let (open, _) = self.offered(id, &ranges)?;
         if open.described.contains(&how) {
-            return Err(End::violation("the sink wants a description twice"));
+            return Err(End::violation("the sink requests a description twice"));
         }
         open.described.push(how);
         open.stage = Stage::Describing;
@@ -269,7 +269,7 @@ impl Session {
             (Stage::Withdrawn(Err(reason)), _) => work.fail(open.offer, reason),
             (Stage::Offered, Outcome::Stored) => {
                 work.give_back(open.offer);
-                return Err(End::violation("the sink stored what it did not want"));
+                return Err(End::violation("the sink stored what it did not request"));
             }
             (_, outcome) => work.settle(open.offer, outcome),
         }
@@ -355,7 +355,7 @@ fn size_of(kind: &Kind) -> u64 {
 
 /// Refuses ranges that make no sense for a file of `size` bytes.
 fn check(wanted: &Wanted, size: u64) -> Result<(), End> {
-    let bad = || End::violation("the sink wants ranges that the file does not have");
+    let bad = || End::violation("the sink requests ranges that the file does not have");
     if wanted.0.is_empty() || wanted.0.len() > MAX_RANGES {
         return Err(bad());
     }

@@ -75,7 +75,7 @@ impl Turns {
             if stopper.is_stopped() {
                 queue.waiting.retain(|waiting| *waiting != mine);
                 self.moved.notify_all();
-                return Err(io::Error::other("nobody wants it any more"));
+                return Err(io::Error::other("nobody needs it any more"));
             }
             if queue.reading < AT_ONCE && queue.waiting.front() == Some(&mine) {
                 queue.waiting.pop_front();

@@ -84,7 +84,7 @@ pub const SWARM: &[Key] = &[
     key(
         "idle_rtts",
         Takes::Number(0.0, 100.0),
-        "round trips of the empty path that a slot waits before the next chunk to the same neighbour; 0 by default",
+        "base round-trip times that a slot waits before the next chunk to the same neighbour; 0 by default",
     ),
     key("uploaders", Takes::Count, "so many of the hosts upload, the others receive alone; all by default"),
     key(

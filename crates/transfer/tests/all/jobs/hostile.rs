@@ -137,7 +137,7 @@ async fn a_source_that_breaks_the_rules_loses_the_connection_and_is_told_why() {
 
     let raw = victim.raw().await;
     raw.data(7, b"whatever").await;
-    assert!(raw.closed().await.contains("not wanted"));
+    assert!(raw.closed().await.contains("not requested"));
 
     let mut raw = victim.raw().await;
     raw.send.write_all(&(1_u32 << 20).to_be_bytes()).await.unwrap();
@@ -171,14 +171,14 @@ async fn a_source_that_breaks_the_rules_loses_the_connection_and_is_told_why() {
     raw.offer(0, small.clone()).await;
     assert!(matches!(raw.answer().await, FromSink::Want { id: 0, .. }));
     raw.data(0, &[&encoded[..], b"and more"].concat()).await;
-    assert!(raw.closed().await.contains("more than was wanted"));
+    assert!(raw.closed().await.contains("more than was requested"));
 
     let mut raw = victim.raw().await;
     let (large, encoded) = file(b"large", &content(300_000, 1));
     raw.offer(0, large).await;
     assert!(matches!(raw.answer().await, FromSink::Want { id: 0, .. }));
     raw.data(0, &[&encoded[..], &content(300_000, 2)].concat()).await;
-    assert!(raw.closed().await.contains("more than was wanted"));
+    assert!(raw.closed().await.contains("more than was requested"));
 
     let mut raw = victim.raw().await;
     raw.offer(0, file(b"twice", &content(300_000, 3)).0).await;
@@ -186,7 +186,7 @@ async fn a_source_that_breaks_the_rules_loses_the_connection_and_is_told_why() {
     let mut first = raw.connection.open_uni().await.unwrap();
     first.write_all(&0_u64.to_be_bytes()).await.unwrap();
     raw.data(0, b"").await;
-    assert!(raw.closed().await.contains("not wanted"));
+    assert!(raw.closed().await.contains("not requested"));
 
     victim.still_serves().await;
 }
@@ -456,7 +456,7 @@ async fn a_sink_that_breaks_the_rules_ends_the_job_with_a_clear_error() {
         (vec![want(0, &[(0, 50_000)])], "does not have"),
         (vec![want(0, &[(3, 40_000)])], "does not have"),
         (vec![want(0, &[(0, 40_000)]), want(0, &[(0, 40_000)])], "twice"),
-        (vec![FromSink::Stored { id: 0 }], "did not want"),
+        (vec![FromSink::Stored { id: 0 }], "did not request"),
         (vec![FromSink::Have { id: 9 }], "not asked"),
         (vec![FromSink::Finished], "finished before"),
     ] {
