@@ -73,7 +73,7 @@ typedef enum {
 } ay_utp_code;
 
 /*
- What ay_utp_poll_event reports.
+ Reports of ay_utp_poll_event.
  */
 typedef enum {
   /*
@@ -183,7 +183,8 @@ ay_utp_connection *ay_utp_accept(const char *controller,
                                  uint16_t seq_nr);
 
 /*
- Frees a connection. The peer is not told: call ay_utp_abort and ay_utp_transmit before, or wait for AY_UTP_CLOSED. Null is fine.
+ Frees a connection. The peer is not informed: call ay_utp_abort and ay_utp_transmit before, or wait for
+ AY_UTP_CLOSED. Null is fine.
 
  # Safety
  `connection` comes from ay_utp_connect or ay_utp_accept and is not used any more.
@@ -309,7 +310,7 @@ ay_utp_code ay_utp_flush(ay_utp_connection *connection);
 ay_utp_code ay_utp_finish(ay_utp_connection *connection);
 
 /*
- Drops the connection at once. The next ay_utp_transmit gives the reset that tells the peer.
+ Drops the connection at once. The next ay_utp_transmit returns the reset that informs the peer.
 
  # Safety
  `connection` is null or a connection.
