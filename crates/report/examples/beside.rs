@@ -21,12 +21,22 @@ const BAND: RGBColor = RGBColor(74, 111, 150);
 const BACKUP: RGBColor = RGBColor(176, 74, 0);
 const UPLOAD: RGBColor = RGBColor(0, 98, 168);
 
-/// A chart: its result, its title, and the words at the arrival, during the stay and after it.
+/// A chart: its result, its title, and its words.
 struct Side {
     outcome: Outcome,
     title: &'static str,
-    during: &'static str,
-    after: &'static str,
+    words: [Words; 4],
+}
+
+/// Words of an annotation: where in the run, how high as a part of the chart, the text, and its colour.
+type Words = (Place, f64, &'static str, RGBColor);
+
+/// A part of the run before, during or after the upload; words stand in its middle.
+#[derive(Clone, Copy)]
+enum Place {
+    Before,
+    During,
+    After,
 }
 
 fn main() -> Result<(), Failure> {
@@ -39,14 +49,22 @@ fn main() -> Result<(), Failure> {
         Side {
             outcome: read()?,
             title: "Backup with LEDBAT++",
-            during: "backup has yielded",
-            after: "and is back",
+            words: [
+                (Place::Before, 0.86, "backup", BACKUP),
+                (Place::During, 0.12, "backup has yielded", BACKUP),
+                (Place::During, 0.86, "upload", UPLOAD),
+                (Place::After, 0.5, "and is back", BACKUP),
+            ],
         },
         Side {
             outcome: read()?,
             title: "The same with CUBIC",
-            during: "backup keeps the link",
-            after: "upload has left",
+            words: [
+                (Place::Before, 0.86, "backup", BACKUP),
+                (Place::During, 0.70, "backup keeps the link", BACKUP),
+                (Place::During, 0.26, "upload", UPLOAD),
+                (Place::After, 0.5, "upload has left", UPLOAD),
+            ],
         },
     ];
     let mut svg = String::new();
@@ -98,28 +116,24 @@ fn draw(area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>, side: &Side)
         let points = series.map(points).ok_or("no goodput")?;
         chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?;
     }
-    // Names of the curves, where each has the link for itself or most of it.
-    let place = |at: f64, part: f64| chart.backend_coord(&(at, ceiling * part));
-    let centred = |size, colour| text(size, colour).pos(Pos::new(HPos::Center, VPos::Center));
     let root = area.strip_coord_spec();
-    let words = [
-        ("backup", came / 2.0, 0.86, BACKUP),
-        (side.during, (came + left) / 2.0, if side.during.contains("yielded") { 0.12 } else { 0.70 }, BACKUP),
-        ("upload", (came + left) / 2.0, if side.during.contains("yielded") { 0.86 } else { 0.26 }, UPLOAD),
-        (side.after, (left + end) / 2.0, 0.5, if side.after.contains("upload") { UPLOAD } else { BACKUP }),
-    ];
-    for (word, at, part, colour) in words {
-        let (x, y) = place(at, part);
-        let (left, top) = root.get_base_pixel();
-        root.draw(&Text::new(word, (x - left, y - top), centred(13, colour)))?;
+    let (x0, y0) = root.get_base_pixel();
+    let place = |at: f64, part: f64| {
+        let (x, y) = chart.backend_coord(&(at, ceiling * part));
+        (x - x0, y - y0)
+    };
+    let centred = |colour| text(13, colour).pos(Pos::new(HPos::Center, VPos::Center));
+    for (part_of_run, part, word, colour) in side.words {
+        let at = match part_of_run {
+            Place::Before => came / 2.0,
+            Place::During => (came + left) / 2.0,
+            Place::After => (left + end) / 2.0,
+        };
+        root.draw(&Text::new(word, place(at, part), centred(colour)))?;
     }
     let (x, y) = place(came, 1.0);
-    let (left, top) = root.get_base_pixel();
-    root.draw(&Text::new(
-        "upload arrives ↓",
-        (x - left + 4, y - top - 12),
-        text(13, UPLOAD).pos(Pos::new(HPos::Right, VPos::Center)),
-    ))?;
+    let arrival = text(13, UPLOAD).pos(Pos::new(HPos::Right, VPos::Center));
+    root.draw(&Text::new("upload arrives ↓", (x + 4, y - 12), arrival))?;
     Ok(())
 }
 

@@ -5,7 +5,8 @@ use rustix::process::Signal;
 use std::fs;
 use std::time::Duration;
 
-const BYTES: u64 = 8_000_000;
+/// A test that is held up between a look at the progress and the signal has ten seconds of data left.
+const BYTES: u64 = 24_000_000;
 
 /// A connection ends 10 s after the first keep-alive that was not answered (RFC 9000 §10.1), and that leaves up to 2 s after the
 /// last packet that came.
