@@ -3,7 +3,7 @@
 use afteryou_scenario::{Algorithm, Duration, Rate};
 use std::path::PathBuf;
 
-/// An upload that arrives needs half a second to take over, whoever it meets. It must stay for eight seconds, a third
+/// An upload that arrives needs half a second to take over from any background flow. It must stay for eight seconds, a third
 /// of the demo. In a shorter stay the half second would cost more than the twelfth of its speed that the verdict
 /// allows.
 pub const LEAST_SECONDS: u64 = 24;

@@ -31,7 +31,7 @@
 //! More than one candidate (the paper's variant for many unresponsive flows), classes by filter (Linux).
 //!
 //! # Known bad cases
-//! It hits whoever has a part of the queue: with few flows all of them meet themselves, and lose two packets each time. Five NewReno
+//! It hits every flow that has a part of the queue: with few flows all of them meet themselves, and lose two packets each time. Five NewReno
 //! flows on 10 Mbit/s and 60 ms use 90 % of the link (RED: 99 %). Several unresponsive flows hide each other. A burst is hit more
 //! often than the same packets paced.
 

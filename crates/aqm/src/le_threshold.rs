@@ -14,7 +14,7 @@
 //! A best-effort packet that finds the buffer full pushes lower effort out, newest first.
 //!
 //! Held back: when a best-effort packet is dropped, no lower-effort packet is taken until the queue has been below THRESHOLD for
-//! HOLD. A drop signals to best effort that the link is full. Lower effort is dropped first, whoever filled it.
+//! HOLD. A drop signals to best effort that the link is full. Lower effort is dropped first, whichever class filled it.
 //!
 //! With no best effort about there is nobody to yield to, and a threshold of a few packets would waste the link. So the rule
 //! holds for PRESENCE after each best-effort packet; after that lower effort has the whole buffer, under the same discipline.

@@ -56,7 +56,7 @@ pub const CLOCK_SKEW: Param = Param::choice("clock_skew", "estimated", &["estima
         "afteryou; libutp 2b364cb; RFC 6817 §A.2",
     );
 
-/// Raises the base delay as the far clock gains on ours.
+/// Raises the base delay as the receiver's clock gains on ours.
 #[derive(Clone, Debug)]
 pub struct ClockSkew {
     reverse: BaseDelay,

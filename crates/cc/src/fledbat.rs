@@ -92,7 +92,8 @@ pub const PARAMS: &[Param] = &[
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "fledbat",
-        summary: "LEDBAT with a multiplicative decrease: flows meet whoever came first",
+        summary:
+            "LEDBAT with a multiplicative decrease: flows converge to equal shares, whichever came first",
         source: "Carofiglio 2013",
         params: PARAMS,
         presets: &[],

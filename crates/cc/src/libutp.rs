@@ -80,7 +80,7 @@ pub(crate) const MIN_WINDOW: Param =
 pub(crate) const MAX_WINDOW: Param = Param::bytes("max_window", 1 << 20, (3000, 1 << 40))
     .explained("window's ceiling: the send buffer", "libutp opt_sndbuf");
 pub(crate) const SKEW: Param = Param::flag("clock_skew", true).explained(
-    "follow the far clock's drift, and punish delays that fall too fast",
+    "follow the drift of the receiver's clock, and punish delays that fall too fast",
     "libutp utp_process_incoming",
 );
 

@@ -56,7 +56,7 @@ impl EarlyExit {
         }
     }
 
-    /// Its remains once slow start is over.
+    /// Returns the part that stays active after slow start.
     fn after_slow_start(self) -> Option<EarlyExit> {
         matches!(self, EarlyExit::Linux(_)).then_some(self)
     }

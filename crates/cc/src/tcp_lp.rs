@@ -43,7 +43,7 @@
 //! in a round trip the smoothed delay remembers a queue that has long gone. And a queue below `noise` is nobody's.
 //!
 //! # Not implemented
-//! The estimate of the far clock's unit: the signal comes in µs. Its skew is corrected, see [`crate::clock_drift`].
+//! The estimate of the receiver's timestamp unit: the signal comes in µs. Its skew is corrected, see [`crate::clock_drift`].
 //!
 //! # Known bad cases
 //! Its initial slow start fills the buffer, as NewReno's does, and a flow that is too short to fill it never learns to yield.
@@ -145,7 +145,7 @@ impl Delays {
         self.newest.saturating_add(i64::from(difference(raw, self.raw)))
     }
 
-    /// The far clock has gained `change` more than was thought since the range was seen.
+    /// The receiver's clock has gained `change` more than was thought since the range was seen.
     fn carry(&mut self, now: Time, change: Gain) {
         let [min_us, max_us] = [self.min_at, self.max_at].map(|at| change.over(now.since(at)));
         self.min = self.min.saturating_add(min_us);

@@ -9,7 +9,7 @@ const ALONE_AT_LEAST: f64 = 0.88;
 const KEPT_AT_LEAST: f64 = 0.92;
 /// The same from two seconds after its arrival.
 const KEPT_SETTLED_AT_LEAST: f64 = 0.98;
-/// An upload that arrives needs about half a second to take over, whoever it meets. In a stay shorter than this, s, it
+/// An upload that arrives needs about half a second to take over from any background flow. In a stay shorter than this, s, it
 /// would lose more than the verdict allows.
 pub const LEAST_STAY_S: f64 = 8.0;
 /// The growth of the call's p95 delay that is allowed while the backup is alone, ms.

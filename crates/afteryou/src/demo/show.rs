@@ -1,6 +1,6 @@
 //! The live view of the demo.
 
-use super::timetable::{BACKUP, CALL, UPLOAD};
+use super::timetable::{ALONE, BACKUP, CALL, UPLOAD};
 use crate::live::{Curve, Frame, Mark};
 use afteryou_bed::run::Progress;
 use afteryou_scenario::Scenario;
@@ -11,7 +11,11 @@ const SILENT_MBIT: f64 = 0.05;
 /// Collects the curves of a run from its states.
 pub struct Show {
     upload_s: (f64, f64),
+    /// The verdict's window of the backup alone; none if the file is too short for it.
+    alone_s: Option<(f64, f64)>,
     capacity_mbit: f64,
+    /// The link's capacity for payload of the backup and of the upload, Mbit/s. The verdict's shares are of these.
+    payload_mbit: [f64; 2],
     expected_s: f64,
     is_baseline: bool,
     rates: Vec<Curve>,
@@ -43,12 +47,25 @@ impl Received {
 impl Show {
     /// A show of `scenario` that is expected to take `expected_s` without its baseline.
     pub fn new(scenario: &Scenario, expected_s: f64) -> Show {
-        let upload = scenario.flow.iter().find(|flow| flow.name == UPLOAD);
+        let flow = |name: &str| scenario.flow.iter().find(|flow| flow.name == name);
+        let upload = flow(UPLOAD);
+        let alone = scenario.measure.iter().find(|window| window.name == ALONE);
+        let capacity_mbit = scenario.link.rate.bits_per_second() as f64 / 1e6;
+        let payload_mbit = |name: &str| {
+            let format = flow(name).map(|flow| flow.packet_format());
+            let payload_share = format.map_or(1.0, |format| {
+                let (payload, overhead) = (format.payload.bytes() as f64, format.overhead.bytes() as f64);
+                payload / (payload + overhead)
+            });
+            capacity_mbit * payload_share
+        };
         let seconds =
             |time: Option<afteryou_scenario::Duration>| time.map_or(f64::INFINITY, |time| time.as_secs_f64());
         Show {
             upload_s: (seconds(upload.map(|flow| flow.start)), seconds(upload.and_then(|flow| flow.stop))),
-            capacity_mbit: scenario.link.rate.bits_per_second() as f64 / 1e6,
+            alone_s: alone.map(|window| (window.from.as_secs_f64(), window.to.as_secs_f64())),
+            capacity_mbit,
+            payload_mbit: [BACKUP, UPLOAD].map(payload_mbit),
             expected_s,
             is_baseline: false,
             rates: Vec::new(),
@@ -105,10 +122,12 @@ impl Show {
         };
         if (came_s..=left_s).contains(&progress.at_s) {
             self.stay[usize::from(progress.is_baseline)].0.extend(received(UPLOAD));
-        } else if progress.at_s < came_s && !progress.is_baseline {
-            // From a twelfth of the whole on, as the verdict does: slow start is over.
-            let started = progress.at_s > self.expected_s * 0.1;
-            self.alone.0.extend(received(BACKUP).filter(|_| started));
+        }
+        if self
+            .alone_s
+            .is_some_and(|(from, to)| !progress.is_baseline && (from..=to).contains(&progress.at_s))
+        {
+            self.alone.0.extend(received(BACKUP));
         }
     }
 
@@ -123,11 +142,12 @@ impl Show {
                 per_cent(with / without)
             );
         }
-        let share = |received: &Received| {
+        let [backup_mbit, upload_mbit] = self.payload_mbit;
+        let share = |received: &Received, of_mbit: f64| {
             let mbit = received.mbit(f64::INFINITY)?;
-            Some(per_cent(mbit / self.capacity_mbit))
+            Some(per_cent(mbit / of_mbit))
         };
-        match (share(&self.alone), share(with)) {
+        match (share(&self.alone, backup_mbit), share(with, upload_mbit)) {
             (Some(alone), None) => format!("so far the backup alone used {alone} of the link"),
             (Some(alone), Some(with)) => {
                 format!("so far the backup alone used {alone} of the link, and the upload has {with} of it")
@@ -204,6 +224,8 @@ mod tests {
     #[test]
     fn the_verdicts_numbers_appear_as_soon_as_they_can_be_known() {
         let mut show = Show::new(&scenario(), 30.0);
+        assert!(show.payload_mbit.iter().all(|mbit| (18.0..20.0).contains(mbit)), "headers take a part");
+        show.payload_mbit = [20.0; 2];
         let mut frame = |at_s: f64, is_baseline, backup_mb: f64, upload_mb: f64| {
             let mut progress = progress(at_s, is_baseline);
             progress.flows[0].received_bytes = (backup_mb * 1e6) as u64;

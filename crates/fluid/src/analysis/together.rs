@@ -57,7 +57,7 @@ pub fn nothing_left(groups: &[Group], load: f64, network: &Network, analysis: &m
     }
     if others {
         note.push_str(
-            "; nothing is left over: whoever yields sinks to smallest windows and loses as much of them",
+            "; nothing is left over: a flow that yields sinks to its smallest window and loses as much of it",
         );
     }
     analysis.notes.push(note);

@@ -6,9 +6,6 @@ use toml::{Table, Value};
 /// A longer example makes way for a shorter one of a later file.
 const LONGEST: usize = 70;
 
-/// The address of the folder with the files.
-const FILES: &str = "https://github.com/afteryou/afteryou/blob/main/scenarios";
-
 /// The example files by name.
 pub struct Examples(Vec<(String, Table)>);
 
@@ -48,7 +45,7 @@ impl Examples {
             short.or_else(|| found().min_by_key(|(_, value)| value.len())).unwrap_or_else(|| {
                 panic!("no file of scenarios/ has {key} of {title}: add it to scenarios/keys")
             });
-        format!("[`{}`]({FILES}/{name})", value.replace('|', "\\|"))
+        format!("`{}` in `{name}`", value.replace('|', "\\|"))
     }
 }
 

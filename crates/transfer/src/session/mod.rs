@@ -38,7 +38,7 @@ const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
 /// A path on which nothing arrives for so long is dead: five missed keep-alives. A peer that was killed holds
 /// what it was receiving or sending for so long, and the job that goes on in its place waits.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The longest silence of a live side: a longer one means that the connection is lost.
+/// Each side sends at least this often, so a longer silence is evidence of a dead path.
 const KEEP_ALIVE: Duration = Duration::from_secs(2);
 /// 1 Gbit/s over 60 ms.
 const STREAM_WINDOW: u32 = 8 * 1024 * 1024;

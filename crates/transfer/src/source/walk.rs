@@ -88,7 +88,7 @@ impl Walk {
             (true, 1) => None,
             (true, _) => skipped(path, "it holds partial files of what was received there"),
             (false, _) if !path.0.contains(&b'/') => {
-                skipped(path, "whoever receives it keeps partial files under this name; rename it to send it")
+                skipped(path, "the receiver keeps partial files under this name; rename it to send it")
             }
             (false, _) => self.look(path, place, false),
         }

@@ -4,11 +4,8 @@
 
 use super::root;
 use afteryou_report::plot::{Data, Figure};
-use afteryou_scenario::{Experiment, Outcome};
+use afteryou_scenario::{Experiment, Flow, Outcome, Traffic};
 use std::fmt::Write;
-
-/// The address of the folder with the files.
-const FILES: &str = "https://github.com/afteryou/afteryou/blob/main/scenarios/bad-cases";
 
 /// A measured bad case of a controller.
 pub struct BadCase {
@@ -35,15 +32,17 @@ impl BadCase {
         let BadCase { page, caption, outcome } = self;
         format!(
             "\n## A bad case, measured\n\n{caption}\n\n![{}](gallery/{page}-bad-case.svg)\n\n{}\n\
-             Run it: `afteryou sim scenarios/bad-cases/{page}.toml` ([the file]({FILES}/{page}.toml)).\n",
+             Run it: `afteryou sim scenarios/bad-cases/{page}.toml`\n",
             outcome.scenario.name,
             self.table(),
         )
     }
 
-    /// Goodput of each flow, and the delay, if that is the case; in each window.
+    /// The figure: goodput of each flow, or the queuing delay where a call is there to measure it.
     pub fn picture(&self) -> String {
-        let y = if self.page == "cubic" { "queuing_delay" } else { "goodput" };
+        let is_call = |flow: &Flow| matches!(flow.traffic, Traffic::Cbr { .. });
+        let has_call = self.outcome.scenario.flow.iter().any(is_call);
+        let y = if has_call { "queuing_delay" } else { "goodput" };
         let title = Some(self.outcome.scenario.name.clone());
         let figure = Figure { y: y.to_owned(), title, ..Figure::default() };
         let drawn = Data::of(&self.outcome).and_then(|data| figure.draw_of(data));
