@@ -11,6 +11,14 @@ pub fn capacity(net: &Net, link: usize, window: &Window) -> f64 {
     net.capacity(link, Time(window.from.0 .0), Time(window.to.0 .0))
 }
 
+/// Returns the part of a capacity that is used. Nothing of a link that stood still for the whole window is.
+pub fn share(used: f64, capacity: f64) -> f64 {
+    match capacity > 0.0 {
+        true => round(used / capacity, 4),
+        false => 0.0,
+    }
+}
+
 /// Returns the figures of every link in the window with this index, which is over.
 pub fn figures(scenario: &Scenario, network: &Network, net: &Net, window: usize) -> Vec<LinkFigures> {
     (0..network.links.len()).map(|link| figures_of(scenario, network, net, link, window)).collect()
@@ -32,7 +40,7 @@ fn figures_of(scenario: &Scenario, network: &Network, net: &Net, link: usize, wi
     LinkFigures {
         link: spec.name.clone(),
         capacity_bit_s,
-        utilisation: round(passed.bytes as f64 / (capacity_bit_s * seconds / 8.0), 4),
+        utilisation: share(passed.bytes as f64, capacity_bit_s * seconds / 8.0),
         queuing_delay: passed.delays,
         queue_packets: Some(round(queue_packets, 3)),
         queue_of_buffer: of_buffer,

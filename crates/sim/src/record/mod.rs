@@ -236,7 +236,7 @@ impl<'a> Recorder<'a> {
                 flow: flow.name().to_owned(),
                 role: flow.role(),
                 goodput_bit_s: round(goodput_bit_s, 0),
-                share_of_payload_capacity: round(goodput_bit_s / capacity, 4),
+                share_of_payload_capacity: links::share(goodput_bit_s, capacity),
                 queuing_delay: flow.window_delays(connections, index),
                 sender: flow.log().and_then(|log| log.figures(index)),
             }

@@ -222,6 +222,18 @@ fn transfers_survive_an_outage_and_nothing_is_lost_in_the_ledger() {
     assert!(ledger.balances() && ledger.delivered <= 6_250_000 && ledger.queued > 0, "{ledger:?}");
 }
 
+#[test]
+fn a_window_within_an_outage_has_shares_of_zero_and_its_result_can_be_read_back() {
+    let steps = Steps::new(vec![(ms(0), Rate::from_mbit(10)), (ms(1000), Rate::from_mbit(0))]).unwrap();
+    let scenario = changing(RateLaw::Steps { steps, period: None }, vec![flow("one", "cubic", 20)]);
+    let outcome = run(&Scenario { measure: vec![window("dark", 2.0, 4.0)], ..scenario });
+    let dark = outcome.window("dark");
+    assert_eq!((dark.links[0].capacity_bit_s, dark.links[0].utilisation), (0.0, 0.0));
+    assert_eq!(of(dark, "one").share_of_payload_capacity, 0.0);
+    let json = serde_json::to_string(&outcome).unwrap();
+    assert_eq!(Outcome::from_json(&json).unwrap(), outcome);
+}
+
 /// A run of a file with the preset `satellite`.
 fn satellite(flows: &str) -> Outcome {
     let text = format!(
