@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 
-/// What was looked up.
+/// The accounts that were looked up.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     user_names: Known<u32, String>,

@@ -20,6 +20,9 @@ use std::time::SystemTime;
 /// Larger files have their trees in a file: 1/256 of what they hold.
 const IN_MEMORY_BYTES: u64 = 64 * 1024 * 1024;
 
+/// Files by device and inode, as they were when they were hashed, and their roots.
+type Roots = HashMap<(u64, u64), (Facts, [u8; 32])>;
+
 /// Keeps the trees of one walk.
 #[derive(Debug)]
 pub(super) struct Trees {
@@ -27,7 +30,7 @@ pub(super) struct Trees {
     /// A file without a name and its length. It goes when the last tree in it goes.
     spool: Mutex<Option<(Arc<File>, u64)>>,
     /// Roots of the files with several names, by device and inode.
-    roots: Mutex<HashMap<(u64, u64), (Facts, [u8; 32])>>,
+    roots: Mutex<Roots>,
     pub(super) stopper: Stopper,
 }
 
@@ -45,7 +48,7 @@ impl Trees {
         self.cache_for(facts)?.find(path, facts)
     }
 
-    fn roots(&self) -> MutexGuard<'_, HashMap<(u64, u64), (Facts, [u8; 32])>> {
+    fn roots(&self) -> MutexGuard<'_, Roots> {
         self.roots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

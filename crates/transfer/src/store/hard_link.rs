@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Times that something may be in the way of the name in the directory of partial files.
 const ATTEMPTS: usize = 8;
 
-/// What is known of a file. Locked while it is hashed, so that nobody hashes it beside.
+/// A file's root, if it is known. Locked while it is hashed, so that nobody hashes it beside.
 type Known = Arc<Mutex<Option<Hashed>>>;
 
 /// The root of a file, and the last change of its inode: a file that takes the number of a removed one has another.

@@ -101,7 +101,7 @@ pub struct Store {
     wishes: Arc<Wishes>,
     /// Its files, listed when a job needs them.
     by_size: Arc<OnceLock<BySize>>,
-    /// What is known of files with several names.
+    /// The roots of files with several names.
     roots: Arc<hard_link::Roots>,
     accounts: Arc<Accounts>,
     /// Directories that were made for what lies in them, and were not offered yet.
@@ -164,7 +164,7 @@ struct Target {
     parents: Vec<OsString>,
     name: OsString,
     attributes: Attributes,
-    /// What the answer says beside that it is stored.
+    /// A remark of the answer: a difference from the source.
     note: Option<String>,
 }
 

@@ -259,7 +259,7 @@ pub(super) fn copy(from: &File, to: &mut File, size: u64) -> io::Result<()> {
     }
 }
 
-/// What could not be set, and why.
+/// The action that failed, and its error.
 type Unset = (&'static str, io::Error);
 
 /// Mode and time of modification as they travel.

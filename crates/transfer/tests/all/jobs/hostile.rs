@@ -528,7 +528,7 @@ async fn a_connection_that_comes_after_its_job_has_finished_begins_no_other() {
     // Whoever shows them would think of another job.
     assert!(matches!(events.last(), Some(Event::Finished { .. })), "{events:?}");
     assert_eq!(victim.far.events.connections(), 1);
-    assert_eq!(victim.far.stop().await.had, 1);
+    assert_eq!(victim.far.stop().await.stored, 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

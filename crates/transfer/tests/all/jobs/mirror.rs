@@ -124,6 +124,16 @@ async fn a_dry_run_changes_nothing_and_names_what_the_same_command_does_then() {
     assert!(outcomes(&then, |outcome| *outcome == Outcome::Stored).is_superset(&set(&["photos/a.jpg"])));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_removal_leaves_the_directory_its_time() {
+    let pair = mirrored();
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_234_567_890);
+    std::fs::File::open(pair.from().join("photos")).unwrap().set_modified(time).unwrap();
+    let (_, result) = push(&pair, DELETE, SourceOptions::default()).await;
+    assert!(result.unwrap().removed > 0);
+    assert_eq!(pair.to().join("photos").metadata().unwrap().modified().unwrap(), time);
+}
+
 /// Every path and the time of its last change.
 fn walk(top: &Path) -> BTreeSet<(String, SystemTime)> {
     let mut found = BTreeSet::new();
