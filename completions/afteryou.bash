@@ -717,7 +717,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__get)
-            opts="-n -u -v -q -h --exclude --include --exclude-from --dry-run --update --delete --backup-dir --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-n -u -v -q -h --exclude --include --exclude-from --dry-run --update --delete --backup-dir --owner --xattrs --acls --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --notify --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -748,6 +748,10 @@ _afteryou() {
                     ;;
                 --backup-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --owner)
+                    COMPREPLY=($(compgen -W "names numbers" -- "${cur}"))
                     return 0
                     ;;
                 --via)
@@ -1320,7 +1324,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__receive)
-            opts="-v -q -h --allow-delete --allow-links --allow-backup --listen --address --once --ticket-only --ticket-file --qr --new-ticket --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-v -q -h --allow-delete --allow-links --allow-backup --allow-owner --allow-xattrs --allow-acls --listen --address --once --ticket-only --ticket-file --qr --new-ticket --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --notify --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1396,7 +1400,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__send)
-            opts="-n -u -v -q -h --symlinks --name --exclude --include --exclude-from --dry-run --update --delete --backup-dir --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-n -u -v -q -h --symlinks --name --exclude --include --exclude-from --dry-run --update --delete --backup-dir --owner --xattrs --acls --via --ssh-command --far-command --ticket --connections --give-up-after --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --notify --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1435,6 +1439,10 @@ _afteryou() {
                     ;;
                 --backup-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --owner)
+                    COMPREPLY=($(compgen -W "names numbers" -- "${cur}"))
                     return 0
                     ;;
                 --via)
@@ -1505,7 +1513,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__serve)
-            opts="-v -q -h --symlinks --exclude --include --exclude-from --listen --address --once --ticket-only --ticket-file --qr --new-ticket --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
+            opts="-v -q -h --symlinks --exclude --include --exclude-from --listen --address --once --ticket-only --ticket-file --qr --new-ticket --max-rate --controller --dscp --json --list --strict --stats --on-success --on-failure --notify --qlog --verbose --log --quiet --state --control-dir --json-groups --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -56,6 +56,8 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l exclude -d 'L
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l include -d 'Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l exclude-from -d 'Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l backup-dir -d 'Keep what is replaced or removed in this directory below the receiver\'s' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l owner -d 'Keep owners and groups, by name or by number; the receiver must run as root' -r -f -a "names\t'Its name, where the receiver has that name'
+numbers\t'Its number'"
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l via -d 'Start afteryou on HOST over ssh, as scp does, instead of using a ticket; HOST:DIR in the ticket\'s place does the same' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l ssh-command -d 'The ssh program of --via, with its arguments: "ssh -p 2222"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l far-command -d 'Command that --via runs as afteryou on the other machine' -r
@@ -74,10 +76,13 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l control-dir -
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s n -l dry-run -d 'Change nothing; print what would be stored, replaced and removed'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s u -l update -d 'Leave files alone that are newer at the receiver'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l delete -d 'Afterwards remove at the receiver what is not there at the source, in the directories that were sent'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l xattrs -d 'Keep extended attributes whose names begin with `user.`'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l acls -d 'Keep POSIX access lists; users and groups in them are numbers'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l list -d 'Print the name of each file when it is done, and its result'
-complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l strict -d 'Fail (exit code 1 instead of 3) if anything was left out or lacks its mode or time'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l strict -d 'Fail (exit code 1 instead of 3) if anything was left out or differs from the source'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l stats -d 'Print at the end how many entries and bytes there were, and what became of them'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l notify -d 'Show a desktop notification when the job has ended, by `notify-send` or macOS\' `osascript`'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s q -l quiet -d 'Print nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l json-groups -d 'An event for each chunk group that comes off the wire'
@@ -97,14 +102,18 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l control-di
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l allow-delete -d 'Let senders remove files below DIR that they do not have (`send --delete`), and learn their names'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l allow-links -d 'Let senders make links that lead out of DIR (`send --symlinks copy-as-is`). Nothing is ever stored through a link'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l allow-backup -d 'Let senders keep what they replace in a directory below DIR (`send --backup-dir`)'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l allow-owner -d 'Let senders choose users and groups as owners (`send --owner`); it takes effect as root'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l allow-xattrs -d 'Let senders set extended attributes whose names begin with `user.` (`send --xattrs`)'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l allow-acls -d 'Let senders set access lists, which give rights to other users (`send --acls`)'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l once -d 'End after the first job that is complete'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l ticket-only -d 'For scripts and ssh: print the ticket alone, use a key that is not stored, and end with standard input'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l qr -d 'Show the ticket as a QR code on stderr, too'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l new-ticket -d 'Make a new secret: tickets printed so far are void'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l list -d 'Print the name of each file when it is done, and its result'
-complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l strict -d 'Fail (exit code 1 instead of 3) if anything was left out or lacks its mode or time'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l strict -d 'Fail (exit code 1 instead of 3) if anything was left out or differs from the source'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l stats -d 'Print at the end how many entries and bytes there were, and what became of them'
+complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l notify -d 'Show a desktop notification when the job has ended, by `notify-send` or macOS\' `osascript`'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -s q -l quiet -d 'Print nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand receive" -l json-groups -d 'An event for each chunk group that comes off the wire'
@@ -134,8 +143,9 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l qr -d 'Show 
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l new-ticket -d 'Make a new secret: tickets printed so far are void'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l list -d 'Print the name of each file when it is done, and its result'
-complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l strict -d 'Fail (exit code 1 instead of 3) if anything was left out or lacks its mode or time'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l strict -d 'Fail (exit code 1 instead of 3) if anything was left out or differs from the source'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l stats -d 'Print at the end how many entries and bytes there were, and what became of them'
+complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l notify -d 'Show a desktop notification when the job has ended, by `notify-send` or macOS\' `osascript`'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -s q -l quiet -d 'Print nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand serve" -l json-groups -d 'An event for each chunk group that comes off the wire'
@@ -144,6 +154,8 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l exclude -d 'Le
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l include -d 'Take back what --exclude leaves out; may be repeated. A file below an excluded directory stays excluded' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l exclude-from -d 'Read patterns of --exclude from this file, one in a line, before the others; !PATTERN takes back, # is a comment' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l backup-dir -d 'Keep what is replaced or removed in this directory below the receiver\'s' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l owner -d 'Keep owners and groups, by name or by number; the receiver must run as root' -r -f -a "names\t'Its name, where the receiver has that name'
+numbers\t'Its number'"
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l via -d 'Start afteryou on HOST over ssh, as scp does, instead of using a ticket; HOST:DIR in the ticket\'s place does the same' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l ssh-command -d 'The ssh program of --via, with its arguments: "ssh -p 2222"' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l far-command -d 'Command that --via runs as afteryou on the other machine' -r
@@ -162,10 +174,13 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l control-dir -d
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s n -l dry-run -d 'Change nothing; print what would be stored, replaced and removed'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s u -l update -d 'Leave files alone that are newer at the receiver'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l delete -d 'Afterwards remove at the receiver what is not there at the source, in the directories that were sent'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l xattrs -d 'Keep extended attributes whose names begin with `user.`'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l acls -d 'Keep POSIX access lists; users and groups in them are numbers'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l json -d 'For programs: one JSON object in a line for each event, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l list -d 'Print the name of each file when it is done, and its result'
-complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l strict -d 'Fail (exit code 1 instead of 3) if anything was left out or lacks its mode or time'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l strict -d 'Fail (exit code 1 instead of 3) if anything was left out or differs from the source'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l stats -d 'Print at the end how many entries and bytes there were, and what became of them'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l notify -d 'Show a desktop notification when the job has ended, by `notify-send` or macOS\' `osascript`'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s v -l verbose -d 'Log more to stderr: -v connections and jobs, -vv every file and attempt, -vvv every step'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s q -l quiet -d 'Print nothing but errors'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l json-groups -d 'An event for each chunk group that comes off the wire'

@@ -1,7 +1,7 @@
 //! Kills `send` and `receive` at random moments and looks at what is left: every transfer must complete, every file that
 //! has its final name must be whole, and little may be received twice.
 //!
-//! `cargo run --release --example kills [KILLS] [SEED] [delta]`
+//! `cargo run --release --example kills [KILLS] [SEED] [delta] [sparse] [linked]`
 //!
 //! Each transfer is a tree of one large file and many small ones over loopback at 20 MB/s. Again and again one of the two
 //! processes, chosen at random, gets SIGKILL after a random time and is started anew; the other one is left to find its way.
@@ -10,13 +10,17 @@
 //! flight at a kill never reached the receiver and are in no count.
 //!
 //! With `delta` the receiver begins with an older version of the large file, of which every other stretch is the same, moved by an
-//! insertion. Until the new one is whole, the old one has to stay as it was.
+//! insertion. Until the new one is whole, the old one has to stay as it was. With `sparse` every third stretch of the large file is a
+//! hole, and has to be one at the receiver. With `linked` the large file and every tenth small one have second names; the older
+//! version has them, too, and at the end each pair has to be one file.
 
 mod support;
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use std::collections::HashMap;
+use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use support::{free_address, noise, Line, Result, Running};
@@ -28,6 +32,9 @@ const MAX_RATE: &str = "160 Mbit/s";
 /// How long a process lives, ms.
 const LIFE_MS: std::ops::Range<u32> = 30..900;
 const GROUP_BYTES: u64 = 16 * 1024;
+/// Stretches of a sparse file, every third of which is a hole.
+const STRETCH: usize = 512 * 1024;
+const LARGE_NAME: &str = "tree/large.bin";
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What arrived, over all lives of the receiver.
@@ -67,21 +74,88 @@ impl Arrived {
     }
 }
 
-/// The tree to send: sizes by the paths that the receiver knows.
-fn make_tree(folder: &Path, random: &mut Pcg64) -> Result<HashMap<String, u64>> {
-    let mut sizes = HashMap::new();
-    std::fs::create_dir_all(folder.join("small"))?;
+/// The forms of the transfers.
+#[derive(Clone, Copy, Default)]
+struct Forms {
+    delta: bool,
+    sparse: bool,
+    linked: bool,
+}
+
+impl Forms {
+    fn read(words: impl Iterator<Item = String>) -> Result<Forms> {
+        let mut forms = Forms::default();
+        for word in words {
+            match word.as_str() {
+                "delta" => forms.delta = true,
+                "sparse" => forms.sparse = true,
+                "linked" => forms.linked = true,
+                other => return Err(format!("{other:?} is no form: delta, sparse or linked").into()),
+            }
+        }
+        Ok(forms)
+    }
+}
+
+/// What is sent, by the paths that the receiver knows.
+struct Tree {
+    sizes: HashMap<String, u64>,
+    /// Second names of files, and their first names.
+    links: HashMap<String, String>,
+}
+
+impl Tree {
+    fn bytes(&self) -> u64 {
+        self.sizes.iter().filter(|(name, _)| !self.links.contains_key(*name)).map(|(_, size)| size).sum()
+    }
+}
+
+fn make_tree(folder: &Path, random: &mut Pcg64, forms: Forms) -> Result<Tree> {
+    let (mut sizes, mut links) = (HashMap::new(), HashMap::new());
+    for directory in ["small", "zz"] {
+        std::fs::create_dir_all(folder.join(directory))?;
+    }
     let mut write = |name: String, bytes: usize, seed: u64| -> Result<()> {
         std::fs::write(folder.join(&name), noise(seed, bytes))?;
         sizes.insert(format!("tree/{name}"), bytes as u64);
         Ok(())
     };
     write("large.bin".to_owned(), LARGE, random.next_u64())?;
+    if forms.sparse {
+        make_holes(&folder.join("large.bin"))?;
+    }
     for i in 0..SMALL {
         let bytes = between(random, SMALL_BYTES) as usize;
         write(format!("small/{i:04}.bin"), bytes, random.next_u64())?;
     }
-    Ok(sizes)
+    if forms.linked {
+        // Before and after the first name in the order of sending.
+        let mut firsts: Vec<_> = (0..SMALL).step_by(10).map(|i| format!("small/{i:04}.bin")).collect();
+        firsts.push("large.bin".to_owned());
+        for first in firsts {
+            for second in
+                [format!("again-{}", first.replace('/', "-")), format!("zz/{}", first.replace('/', "-"))]
+            {
+                std::fs::hard_link(folder.join(&first), folder.join(&second))?;
+                let (first, second) = (format!("tree/{first}"), format!("tree/{second}"));
+                sizes.insert(second.clone(), sizes[&first]);
+                links.insert(second, first);
+            }
+        }
+    }
+    Ok(Tree { sizes, links })
+}
+
+/// Writes the file anew with holes in it.
+fn make_holes(path: &Path) -> Result<()> {
+    let content = std::fs::read(path)?;
+    let mut file = std::fs::File::create(path)?;
+    file.set_len(content.len() as u64)?;
+    for (index, stretch) in content.chunks(STRETCH).enumerate().filter(|(index, _)| index % 3 != 1) {
+        file.seek(SeekFrom::Start((index * STRETCH) as u64))?;
+        file.write_all(stretch)?;
+    }
+    Ok(())
 }
 
 fn between(random: &mut Pcg64, range: std::ops::Range<u32>) -> u32 {
@@ -89,18 +163,14 @@ fn between(random: &mut Pcg64, range: std::ops::Range<u32>) -> u32 {
 }
 
 /// Every file that has its final name must be the source's, byte for byte. How many there are.
-fn check_final_names(
-    source: &Path,
-    far: &Path,
-    sizes: &HashMap<String, u64>,
-    older: Option<&[u8]>,
-) -> Result<usize> {
+fn check_final_names(source: &Path, far: &Path, tree: &Tree, older: Option<&[u8]>) -> Result<usize> {
     let mut whole = 0;
-    for name in sizes.keys() {
+    for name in tree.sizes.keys() {
         let Ok(content) = std::fs::read(far.join(name)) else {
             continue;
         };
-        if name == "tree/large.bin" && older.is_some_and(|older| content == older) {
+        let is_large = tree.links.get(name).unwrap_or(name) == LARGE_NAME;
+        if is_large && older.is_some_and(|older| content == older) {
             continue;
         }
         let original = std::fs::read(source.join(name.trim_start_matches("tree/")))?;
@@ -110,6 +180,23 @@ fn check_final_names(
         whole += 1;
     }
     Ok(whole)
+}
+
+/// Second names are the files of their first names, and holes are holes.
+fn check_forms(source: &Path, far: &Path, tree: &Tree, forms: Forms) -> Result<()> {
+    for (second, first) in &tree.links {
+        let inode = |name: &str| std::fs::metadata(far.join(name)).map(|metadata| metadata.ino());
+        if inode(second)? != inode(first)? {
+            return Err(format!("{second} and {first} are two files").into());
+        }
+    }
+    let blocks = |path: &Path| std::fs::metadata(path).map(|metadata| metadata.blocks());
+    let (here, there) = (blocks(&source.join("large.bin"))?, blocks(&far.join(LARGE_NAME))?);
+    // Beside a hole a file system may allocate a little more.
+    if forms.sparse && there > here + here / 20 {
+        return Err(format!("the large file takes {there} blocks, at the source {here}").into());
+    }
+    Ok(())
 }
 
 /// Every other stretch of 100 kB is another, and all that follows the first is moved by some bytes.
@@ -131,17 +218,20 @@ struct Transfer {
     bytes: u64,
 }
 
-fn transfer(folder: &Path, random: &mut Pcg64, most_kills: u64, delta: bool) -> Result<Transfer> {
+fn transfer(folder: &Path, random: &mut Pcg64, most_kills: u64, forms: Forms) -> Result<Transfer> {
     let (source, far) = (folder.join("tree"), folder.join("far"));
     std::fs::create_dir_all(&far)?;
-    let sizes = make_tree(&source, random)?;
-    let older = match delta {
+    let tree = make_tree(&source, random, forms)?;
+    let older = match forms.delta {
         true => Some(older_version(&std::fs::read(source.join("large.bin"))?, random.next_u64())),
         false => None,
     };
     if let Some(older) = &older {
-        std::fs::create_dir(far.join("tree"))?;
-        std::fs::write(far.join("tree/large.bin"), older)?;
+        std::fs::create_dir_all(far.join("tree/zz"))?;
+        std::fs::write(far.join(LARGE_NAME), older)?;
+        for (second, _) in tree.links.iter().filter(|(_, first)| *first == LARGE_NAME) {
+            std::fs::hard_link(far.join(LARGE_NAME), far.join(second))?;
+        }
     }
     let text = |path: &Path| path.to_str().map(str::to_owned).ok_or("a name that is not UTF-8");
     let (source_text, far_text) = (text(&source)?, text(&far)?);
@@ -182,14 +272,14 @@ fn transfer(folder: &Path, random: &mut Pcg64, most_kills: u64, delta: bool) -> 
             while let Some(line) = receiver.next(Duration::from_millis(100)) {
                 arrived.take(vec![line]);
             }
-            check_final_names(&source, &far, &sizes, older.as_deref())?;
-            arrived.note_open(&sizes);
+            check_final_names(&source, &far, &tree, older.as_deref())?;
+            arrived.note_open(&tree.sizes);
             receiver = receive()?;
             receiver.ticket()?;
         } else {
             sender.kill()?;
             arrived.take(receiver.drain());
-            arrived.note_open(&sizes);
+            arrived.note_open(&tree.sizes);
             sender = send()?;
         }
         next_kill = Instant::now() + Duration::from_millis(between(random, LIFE_MS).into());
@@ -197,31 +287,28 @@ fn transfer(folder: &Path, random: &mut Pcg64, most_kills: u64, delta: bool) -> 
     while let Some(line) = receiver.next(Duration::from_millis(200)) {
         arrived.take(vec![line]);
     }
-    let whole = check_final_names(&source, &far, &sizes, older.as_deref())?;
-    if whole != sizes.len() {
-        return Err(format!("{whole} of {} files arrived", sizes.len()).into());
+    let whole = check_final_names(&source, &far, &tree, older.as_deref())?;
+    if whole != tree.sizes.len() {
+        return Err(format!("{whole} of {} files arrived", tree.sizes.len()).into());
     }
+    check_forms(&source, &far, &tree, forms)?;
     let partials = std::fs::read_dir(far.join(".afteryou")).map_or(0, Iterator::count);
     if partials > 0 {
         return Err(format!("{partials} partial files are left behind").into());
     }
-    Ok(Transfer { kills, arrived, bytes: sizes.values().sum() })
+    Ok(Transfer { kills, arrived, bytes: tree.bytes() })
 }
 
 fn main() -> Result<()> {
     let mut words = std::env::args().skip(1);
     let wanted: u64 = words.next().as_deref().unwrap_or("200").parse()?;
     let seed: u64 = words.next().as_deref().unwrap_or("1").parse()?;
-    let delta = match words.next().as_deref() {
-        None => false,
-        Some("delta") => true,
-        Some(other) => return Err(format!("{other:?} is no way to transfer: delta, or nothing").into()),
-    };
+    let forms = Forms::read(words)?;
     let mut random = Pcg64::seed_from_u64(seed);
     let (mut kills, mut transfers, mut twice, mut all, mut unique, mut most_open) = (0, 0, 0, 0, 0, 1);
     while kills < wanted {
         let folder = tempfile::tempdir()?;
-        let done = transfer(folder.path(), &mut random, wanted - kills, delta)?;
+        let done = transfer(folder.path(), &mut random, wanted - kills, forms)?;
         kills += done.kills;
         transfers += 1;
         twice += done.arrived.twice();

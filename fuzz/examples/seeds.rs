@@ -7,6 +7,7 @@ use afteryou_scenario::outcome::{Outcome, Run};
 use afteryou_scenario::{Algorithm, Buffer, Duration, Flow, Link, Rate, Role, Scenario, Transport};
 use afteryou_transfer::codec;
 use afteryou_transfer::entry::{Entry, EntryPath, Kind as EntryKind, Mtime, Wanted};
+use afteryou_transfer::extras::{Account, Extras, Keep, Naming, Owner, Xattr};
 use afteryou_transfer::wire::{
     Answer, Change, Extent, FromSink, FromSource, Greeting, How, LeftOut, Removal, State, Why, Wishes,
 };
@@ -223,6 +224,7 @@ fn transfer_control() -> io::Result<()> {
                 path: b"some/where".to_vec(),
                 patterns: vec!["*.o".into()],
                 extent: true,
+                keep: Keep { owner: Some(Naming::Names), xattrs: true, acls: false },
             },
         ),
         ("probe", Greeting::Probe),
@@ -238,16 +240,38 @@ fn transfer_control() -> io::Result<()> {
         kind,
         mode: Some(0o644),
         mtime: Mtime::default(),
+        link: None,
+        extras: None,
     };
     let file = EntryKind::File { size: 100_000, root: [9; 32] };
     let link = EntryKind::Symlink { target: b"../b".to_vec() };
+    let account = |number, name: &str| Account { number, name: Some(name.into()) };
+    let extras = Extras {
+        owner: Some(Owner { user: account(1000, "me"), group: account(0, "root") }),
+        xattrs: vec![Xattr { name: b"user.a".to_vec(), value: vec![0, 255] }],
+        lacking: Some("too large".into()),
+    };
     let state = State { base_us: Some(21_000), queue_us: Some(48_000), cwnd: 30_000, ..State::default() };
     let left_out = LeftOut { count: 2, first: vec![(EntryPath(b"b".to_vec()), "it cannot be read".into())] };
     let from_source = [
-        ("offer-file", FromSource::Offer { id: 0, entry: entry(file) }),
+        ("offer-file", FromSource::Offer { id: 0, entry: entry(file.clone()) }),
+        (
+            "offer-extras",
+            FromSource::Offer {
+                id: 2,
+                entry: Entry { extras: Some(Box::new(extras)), ..entry(EntryKind::Directory) },
+            },
+        ),
+        (
+            "offer-hard-link",
+            FromSource::Offer {
+                id: 1,
+                entry: Entry { link: Some(EntryPath(b"a/first".to_vec())), ..entry(file.clone()) },
+            },
+        ),
         ("offer-link", FromSource::Offer { id: 1, entry: entry(link) }),
         ("offer-directory", FromSource::Offer { id: u64::MAX, entry: entry(EntryKind::Directory) }),
-        ("plan", FromSource::Plan { files: 3, bytes: 100_000, complete: true }),
+        ("plan", FromSource::Plan { entries: 5, files: 3, bytes: 100_000, complete: true }),
         ("withdrawn", FromSource::Withdrawn { id: 0, reason: "changed".into() }),
         ("state", FromSource::State(state)),
         (

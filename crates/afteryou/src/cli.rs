@@ -89,7 +89,7 @@ Exit codes:
   0  success
   1  failure, or a bad verdict with --check
   2  the command line (or a scenario file) is invalid
-  3  a transfer is complete, but entries were left out, or stored without their mode or time; a joined sweep lacks runs
+  3  a transfer is complete, but entries were left out, or differ from the source; a joined sweep lacks runs
   130  interrupted by Ctrl-C";
 
 impl Command {

@@ -32,8 +32,9 @@ pub async fn send(args: &SendArgs) -> Result<(), Failure> {
     let Some((_kept, paths)) = with_input(&stage, args, paths).await? else {
         return Err(Failure::Stopped(summary::stopped(&stage.end())));
     };
-    let source = Source::of(&paths, sources::options(&args.common, args.symlinks, &args.choice)?)
-        .map_err(Failure::usage)?;
+    let mut options = sources::options(&args.common, args.symlinks, &args.choice)?;
+    options.keep = args.keeping.keep();
+    let source = Source::of(&paths, options).map_err(Failure::usage)?;
     let wishes = args.wishes();
     run(stage, target, Role::Receive, &args.common, &args.dialing, |dial, _, options| {
         job::send(dial, source, JobOptions { wishes, ..options })
@@ -66,7 +67,7 @@ pub async fn get(args: &GetArgs) -> Result<(), Failure> {
     sources::check_directory(&directory)?;
     let patterns = args.choice.patterns()?;
     Filter::new(patterns.clone()).map_err(Failure::usage)?;
-    let wishes = args.mirroring.wishes();
+    let wishes = args.wishes();
     // A dry run makes no directory: what would go into one that is not there is compared with an empty one.
     let empty = (wishes.dry_run && !directory.exists()).then(tempfile::tempdir).transpose();
     let empty = empty.context("cannot make a temporary directory")?;

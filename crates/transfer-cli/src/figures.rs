@@ -7,10 +7,45 @@ pub fn size(bytes: u64) -> String {
     scaled(bytes, &["B", "kB", "MB", "GB", "TB", "PB", "EB"])
 }
 
-/// A rate, in bits as links are: 18.3 Mbit/s.
-pub fn rate(bytes_per_second: u64) -> String {
-    let units = ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s", "Pbit/s", "Ebit/s"];
-    scaled(bytes_per_second.saturating_mul(8), &units)
+/// The unit of rates: the one that the user writes them in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RateUnit {
+    /// Bits as links have them: 18.3 Mbit/s.
+    #[default]
+    Bits,
+    /// 2.29 MB/s.
+    Bytes,
+    /// As rclone counts: 2.18 MiB/s.
+    BinaryBytes,
+}
+
+impl RateUnit {
+    /// The unit of a rate or timetable that can be read.
+    pub fn of(text: &str) -> RateUnit {
+        let text = text.to_ascii_lowercase();
+        match () {
+            () if text.contains("bit/s") => RateUnit::Bits,
+            () if text.contains("b/s") && !text.contains("ib/s") => RateUnit::Bytes,
+            () => RateUnit::BinaryBytes,
+        }
+    }
+
+    /// Shows a rate.
+    pub fn rate(self, bytes_per_second: u64) -> String {
+        match self {
+            RateUnit::Bits => {
+                let units = ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s", "Pbit/s", "Ebit/s"];
+                scaled(bytes_per_second.saturating_mul(8), &units)
+            }
+            RateUnit::Bytes => {
+                scaled(bytes_per_second, &["B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s", "EB/s"])
+            }
+            RateUnit::BinaryBytes => {
+                let units = ["B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s", "PiB/s", "EiB/s"];
+                scaled_by(1024.0, bytes_per_second, &units)
+            }
+        }
+    }
 }
 
 /// A delay in milliseconds: 48 ms, 2.5 ms.
@@ -65,11 +100,15 @@ fn pair(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
 }
 
 fn scaled(value: u64, units: &[&str]) -> String {
+    scaled_by(1e3, value, units)
+}
+
+fn scaled_by(step: f64, value: u64, units: &[&str]) -> String {
     let mut value = value as f64;
     let mut unit = 0;
     // What would be written as 1000 is 1 of the next unit.
     while value >= 999.5 && unit + 1 < units.len() {
-        (value, unit) = (value / 1e3, unit + 1);
+        (value, unit) = (value / step, unit + 1);
     }
     let digits = match value {
         _ if unit == 0 => 0,
@@ -97,8 +136,20 @@ mod tests {
     fn sizes_and_rates_have_three_digits_and_a_unit() {
         let sizes = [0, 999, 1_000, 999_499, 999_500, 3_100_000_000, u64::MAX].map(size);
         assert_eq!(sizes, ["0 B", "999 B", "1 kB", "999 kB", "1 MB", "3.1 GB", "18.4 EB"]);
-        let rates = [0, 625_000, 2_290_000, 65_536, u64::MAX].map(rate);
+        let rates = [0, 625_000, 2_290_000, 65_536, u64::MAX].map(|rate| RateUnit::Bits.rate(rate));
         assert_eq!(rates, ["0 bit/s", "5 Mbit/s", "18.3 Mbit/s", "524 kbit/s", "18.4 Ebit/s"]);
+    }
+
+    #[test]
+    fn rates_are_shown_in_the_unit_that_they_were_given_in() {
+        let shown = |given: &str, bytes| RateUnit::of(given).rate(bytes);
+        assert_eq!(shown("5Mbit/s", 625_000), "5 Mbit/s");
+        assert_eq!(shown("2MB/s", 2_000_000), "2 MB/s");
+        assert_eq!(shown("512k", 512 << 10), "512 KiB/s");
+        assert_eq!(shown("10M:1M", 10 << 20), "10 MiB/s");
+        assert_eq!(shown("1 MiB/s", 1 << 20), "1 MiB/s");
+        assert_eq!(shown("Mon-08:00,1M Fri-18:00,off", 1000 << 10), "0.98 MiB/s");
+        assert_eq!(shown("08:00,5 Mbit/s; 19:00,off", 1_250_000), "10 Mbit/s");
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod listening;
 mod live;
 pub mod log;
 mod network;
+mod notify;
 mod open_files;
 mod pipes;
 mod qlogs;
@@ -71,16 +72,20 @@ impl TransferCommand {
     /// The command's exit code with its reason.
     pub fn run(&self) -> Result<(), Failure> {
         match self {
-            TransferCommand::Send(args) => run(&args.common, dialing::send(args)),
-            TransferCommand::Receive(args) => run(&args.common, listening::receive(args)),
-            TransferCommand::Serve(args) => run(&args.common, listening::serve(args)),
-            TransferCommand::Get(args) => run(&args.common, dialing::get(args)),
+            TransferCommand::Send(args) => run("send", &args.common, dialing::send(args)),
+            TransferCommand::Receive(args) => run("receive", &args.common, listening::receive(args)),
+            TransferCommand::Serve(args) => run("serve", &args.common, listening::serve(args)),
+            TransferCommand::Get(args) => run("get", &args.common, dialing::get(args)),
             TransferCommand::Ctl(args) => ctl::run(args),
         }
     }
 }
 
-fn run(common: &Common, job: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+fn run(
+    command: &str,
+    common: &Common,
+    job: impl Future<Output = Result<(), Failure>>,
+) -> Result<(), Failure> {
     log::start(&common.log, common.quiet);
     open_files::raise_limit();
     open_files::check()?;
@@ -88,6 +93,9 @@ fn run(common: &Common, job: impl Future<Output = Result<(), Failure>>) -> Resul
     let outcome = runtime.block_on(job);
     // A thread that reads standard input, or a file that is being hashed, is not waited for.
     runtime.shutdown_background();
+    if common.notify {
+        notify::show(command, &outcome);
+    }
     afterwards::run(common, &outcome);
     outcome
 }

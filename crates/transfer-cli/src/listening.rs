@@ -33,6 +33,9 @@ pub async fn receive(args: &ReceiveArgs) -> Result<(), Failure> {
     options.allow.delete = args.allowing.allow_delete;
     options.allow.backup = args.allowing.allow_backup;
     options.allow.links = args.allowing.allow_links;
+    options.allow.owner = args.allowing.allow_owner;
+    options.allow.xattrs = args.allowing.allow_xattrs;
+    options.allow.acls = args.allowing.allow_acls;
     let store = Store::open(directory, options)?;
     let what = format!("into {}", shown(directory));
     let job = Job { command: "receive", done: "received", direction: Direction::Down, what };

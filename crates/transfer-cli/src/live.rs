@@ -9,7 +9,7 @@ mod lines;
 mod quiet;
 
 use super::args::Common;
-use super::figures::{count, percent, rate, size, time};
+use super::figures::{count, percent, size, time};
 use super::tally::Tally;
 use afteryou_terminal::output::complain;
 use afteryou_transfer::event::{Event, Outcome};
@@ -66,7 +66,7 @@ fn remark(event: &Event, list: bool) -> Option<String> {
             Some(format!("left out: {path}: {reason}"))
         }
         Event::File { path, outcome: Outcome::Incomplete(reason) } => {
-            Some(format!("without mode or time: {path}: {reason}"))
+            Some(format!("differs from the source: {path}: {reason}"))
         }
         _ => None,
     }
@@ -77,7 +77,7 @@ fn would(change: Change) -> &'static str {
     match change {
         Change::Create => "would store",
         Change::Replace => "would replace",
-        Change::Adjust => "would set mode or time of",
+        Change::Adjust => "would set attributes of",
         Change::Remove => "would remove",
     }
 }
@@ -95,7 +95,7 @@ fn pause(said: &mut bool, again: bool, tally: &Tally, now: Instant) -> Option<St
 /// "42 %, 1.3 GB of 3.1 GB, 18.3 Mbit/s, 13 min left, 12 of 340 files", without what is not known.
 fn numbers(tally: &Tally) -> String {
     let mut parts = Vec::new();
-    if tally.files == 0 {
+    if tally.entries == 0 {
         return "looking for files".to_owned();
     }
     if tally.is_plan_complete {
@@ -104,7 +104,7 @@ fn numbers(tally: &Tally) -> String {
     // While files are still being looked at, more is to come.
     let more = if tally.is_plan_complete { "" } else { " or more" };
     parts.push(format!("{} of {}{more}", size(tally.bytes_done), size(tally.bytes)));
-    parts.push(rate(tally.rate));
+    parts.push(tally.unit.rate(tally.rate));
     parts.extend(tally.time_left().map(|left| format!("{} left", time(left))));
     parts.push(format!("{} of {}{more}", tally.files_done, count(tally.files, "file")));
     parts.join(", ")

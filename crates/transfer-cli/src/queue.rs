@@ -105,7 +105,13 @@ mod tests {
     }
 
     fn progress() -> Message {
-        Message::Event(Event::Progress { files_done: 0, bytes_done: 0, bytes_moved: 0, rate: 0 })
+        Message::Event(Event::Progress {
+            entries_done: 0,
+            files_done: 0,
+            bytes_done: 0,
+            bytes_moved: 0,
+            rate: 0,
+        })
     }
 
     #[test]
@@ -115,6 +121,7 @@ mod tests {
         (0..5).for_each(|_| sender.send(progress()));
         sender.send(Message::Event(Event::Finished {
             stored: 1,
+            stored_files: 1,
             had: 0,
             skipped: 0,
             incomplete: 0,

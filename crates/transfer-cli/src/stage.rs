@@ -53,7 +53,8 @@ impl Stage {
         let (controller, _) = common.controller().controller()?;
         let never_yields = (controller.class == Class::Foreground).then(|| controller.name.to_owned());
         let pace = Pace::new();
-        let tally = Tally::new(pace.clone(), never_yields, Instant::now());
+        let unit = common.max_rate.as_ref().map(|max_rate| max_rate.unit).unwrap_or_default();
+        let tally = Tally::new(pace.clone(), never_yields, Instant::now()).in_unit(unit);
         let tally = Arc::new(Mutex::new(if at_once { tally } else { tally.listening() }));
         let stop = watch::Sender::new(false);
 
@@ -61,8 +62,8 @@ impl Stage {
         tokio::spawn(signals::watch(stop.clone()));
         let mut tasks = Vec::new();
         if let Some(max_rate) = &common.max_rate {
-            let clock = timetable::SystemClock;
-            let task = timetable::follow(max_rate.clone(), job.direction, clock, pace.clone(), tally.clone());
+            let (clock, limits) = (timetable::SystemClock, max_rate.timetable.clone());
+            let task = timetable::follow(limits, job.direction, clock, pace.clone(), tally.clone());
             tasks.push(tokio::spawn(task));
         }
         #[cfg(unix)]
@@ -152,6 +153,9 @@ impl Stage {
         // Nothing is ever sent: what comes is the end, or the time is over.
         let _ = self.shown.recv_timeout(LAST_WORDS);
         let tally = locked(&self.tally).clone();
+        if let Some(end) = tally.end {
+            ready::status(&summary(self.done, end, &tally, Instant::now()));
+        }
         tally
     }
 }

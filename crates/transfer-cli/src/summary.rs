@@ -1,6 +1,6 @@
 //! The sentence at the end.
 
-use super::figures::{count, rate, short_time, size};
+use super::figures::{count, short_time, size};
 use super::tally::{End, Tally};
 use afteryou_terminal::Failure;
 use afteryou_transfer::job::Summary;
@@ -14,21 +14,21 @@ const SHORT: Duration = Duration::from_millis(500);
 pub fn summary(verb: &str, end: End, tally: &Tally, now: Instant) -> String {
     let took = now.saturating_duration_since(tally.began);
     let moved = tally.bytes_moved;
-    let what = match end.stored {
-        // What moved are entries without their mode or time, which are counted below.
+    let what = match end.stored_files {
+        // What moved are entries that differ from the source, which are counted below.
         0 if end.incomplete > 0 => size(moved),
         stored => format!("{}, {}", count(stored, "file"), size(moved)),
     };
     if let Some((change, remove, bytes)) = end.would {
         return dry_run(change, remove, bytes);
     }
-    let mut parts = vec![match end.stored {
+    let mut parts = vec![match end.stored_files {
         0 if moved == 0 => format!("nothing had to be {verb}"),
         _ if took < SHORT => format!("{verb} {what}"),
         _ => format!(
             "{verb} {what} in {} ({})",
             short_time(took),
-            rate((moved as f64 / took.as_secs_f64()) as u64)
+            tally.unit.rate((moved as f64 / took.as_secs_f64()) as u64)
         ),
     }];
     if tally.resumed() > 0 {
@@ -64,16 +64,18 @@ pub fn stats(end: End, tally: &Tally, now: Instant) -> String {
     let counted = [
         ("stored", end.stored),
         ("there already", end.had),
-        ("without mode or time", end.incomplete),
+        ("differing from the source", end.incomplete),
         ("removed", end.removed),
         ("left out", end.skipped),
         ("failed", end.failed),
     ];
-    let total = tally.files;
-    let mut lines = vec![format!("entries: {total} in all")];
+    let mut lines = vec![format!("entries: {} in all, {} of them files", tally.entries, tally.files)];
     lines.extend(
         counted.iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("  {what}: {count}")),
     );
+    if end.stored > 0 {
+        lines.insert(2, format!("    of them files: {}", end.stored_files));
+    }
     lines.push(format!("bytes of files: {}", tally.bytes));
     lines.push(format!("  moved: {}", tally.bytes_moved));
     lines.push(format!("  there already: {}", tally.resumed()));
@@ -104,10 +106,11 @@ pub fn verdict(summary: &Summary, again: &str, strict: bool) -> Result<(), Failu
     }
 }
 
-/// "3 entries left out, 1 without its mode or time".
+/// "3 entries left out and 1 entry stored, differing from the source".
 fn shortfall(skipped: u64, incomplete: u64) -> Option<String> {
     let left_out = (skipped > 0).then(|| format!("{} left out", entries(skipped)));
-    let without = (incomplete > 0).then(|| format!("{} stored without mode or time", entries(incomplete)));
+    let without =
+        (incomplete > 0).then(|| format!("{} stored, differing from the source", entries(incomplete)));
     let both: Vec<_> = left_out.into_iter().chain(without).collect();
     (!both.is_empty()).then(|| both.join(" and "))
 }
@@ -133,15 +136,18 @@ mod tests {
     fn tally(bytes_done: u64, bytes_moved: u64) -> (Tally, Instant) {
         let now = Instant::now();
         let mut tally = Tally::new(Pace::new(), None, now);
-        tally.add(&Event::Plan { files: 12, bytes: 4_300_000_000, complete: true }, now);
-        tally.add(&Event::Progress { files_done: 12, bytes_done, bytes_moved, rate: 0 }, now);
+        tally.add(&Event::Plan { entries: 12, files: 12, bytes: 4_300_000_000, complete: true }, now);
+        tally.add(
+            &Event::Progress { entries_done: 12, files_done: 12, bytes_done, bytes_moved, rate: 0 },
+            now,
+        );
         (tally, now + Duration::from_secs(252))
     }
 
     #[test]
     fn the_sentence_says_what_moved_and_what_did_not_have_to() {
         let (done, now) = tally(4_300_000_000, 3_100_000_000);
-        let end = End { stored: 12, had: 1, failed: 2, ..End::default() };
+        let end = End { stored: 13, stored_files: 12, had: 1, failed: 2, ..End::default() };
         let expected =
             "sent 12 files, 3.1 GB in 4 min 12 s (98.4 Mbit/s); 1.2 GB were there already; 2 files failed";
         assert_eq!(summary("sent", end, &done, now), expected);
@@ -158,10 +164,10 @@ mod tests {
         let (done, now) = tally(4_300_000_000, 3_100_000_000);
         let end = End { incomplete: 12, ..End::default() };
         let expected =
-            "sent 3.1 GB in 4 min 12 s (98.4 Mbit/s); 1.2 GB were there already; 12 entries stored \
-                        without mode or time";
+            "sent 3.1 GB in 4 min 12 s (98.4 Mbit/s); 1.2 GB were there already; 12 entries stored, \
+                        differing from the source";
         assert_eq!(summary("sent", end, &done, now), expected);
-        let end = End { stored: 1, incomplete: 12, ..End::default() };
+        let end = End { stored: 1, stored_files: 1, incomplete: 12, ..End::default() };
         assert!(summary("sent", end, &done, now).starts_with("sent 1 file, 3.1 GB in "));
     }
 
@@ -177,7 +183,7 @@ mod tests {
         assert_eq!(three, 3);
         assert_eq!(
             said,
-            "complete, but 2 entries left out and 1 entry stored without mode or time: see above"
+            "complete, but 2 entries left out and 1 entry stored, differing from the source: see above"
         );
         assert_eq!(code(Summary { incomplete: 1, ..done }).0, 3);
         let strict = verdict(&Summary { skipped: 2, ..done }, "try again", true).unwrap_err();
@@ -203,10 +209,12 @@ mod tests {
     #[test]
     fn statistics_name_what_there_is() {
         let (done, now) = tally(4_300_000_000, 3_100_000_000);
-        let end = End { stored: 12, removed: 2, ..End::default() };
+        let end = End { stored: 14, stored_files: 12, removed: 2, ..End::default() };
+        let mut done = done;
+        done.entries = 15;
         assert_eq!(
             stats(end, &done, now),
-            "entries: 12 in all\n  stored: 12\n  removed: 2\nbytes of files: 4300000000\n  moved: 3100000000\n  \
+            "entries: 15 in all, 12 of them files\n  stored: 14\n    of them files: 12\n  removed: 2\nbytes of files: 4300000000\n  moved: 3100000000\n  \
              there already: 1200000000\ntime: 252.0 s"
         );
     }

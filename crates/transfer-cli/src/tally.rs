@@ -1,5 +1,6 @@
 //! Where a job stands: what its events add up to.
 
+use super::figures::RateUnit;
 use super::words::{self, Hold, Link, Mood, Situation};
 use afteryou_transfer::event::{Event, Outcome};
 use afteryou_transfer::pace::{Owner, Pace};
@@ -25,12 +26,16 @@ pub struct Tally {
     /// When it began.
     pub began: Instant,
     /// Entries, as far as they are known.
+    pub entries: u64,
+    /// The files among them.
     pub files: u64,
     /// Bytes of their content.
     pub bytes: u64,
     /// Nothing will be added to these two.
     pub is_plan_complete: bool,
     /// Entries that are settled.
+    pub entries_done: u64,
+    /// The files among them.
     pub files_done: u64,
     /// Bytes that need not move any more.
     pub bytes_done: u64,
@@ -38,6 +43,8 @@ pub struct Tally {
     pub bytes_moved: u64,
     /// Bytes a second, lately.
     pub rate: u64,
+    /// The unit in which rates are shown.
+    pub unit: RateUnit,
     steady: Option<Steady>,
     /// Entries that failed, in this run.
     pub failed: u64,
@@ -58,13 +65,15 @@ pub struct Tally {
 /// How a job ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct End {
-    /// Files stored in this run.
+    /// Entries stored in this run.
     pub stored: u64,
-    /// Files that were there already.
+    /// The files among these.
+    pub stored_files: u64,
+    /// Entries that were there already.
     pub had: u64,
     /// Entries that were left out.
     pub skipped: u64,
-    /// Entries without their mode or time.
+    /// Entries that differ from the source.
     pub incomplete: u64,
     /// Entries that failed.
     pub failed: u64,
@@ -113,13 +122,16 @@ impl Tally {
     pub fn new(pace: Pace, never_yields: Option<String>, now: Instant) -> Tally {
         Tally {
             began: now,
+            entries: 0,
             files: 0,
             bytes: 0,
             is_plan_complete: false,
+            entries_done: 0,
             files_done: 0,
             bytes_done: 0,
             bytes_moved: 0,
             rate: 0,
+            unit: RateUnit::default(),
             steady: None,
             failed: 0,
             end: None,
@@ -140,6 +152,11 @@ impl Tally {
         Tally { listens: true, link: Link::Waiting { reason: None }, ..self }
     }
 
+    /// The same with rates in this unit.
+    pub fn in_unit(self, unit: RateUnit) -> Tally {
+        Tally { unit, ..self }
+    }
+
     /// Adds an event.
     pub fn add(&mut self, event: &Event, now: Instant) {
         match event {
@@ -147,10 +164,11 @@ impl Tally {
                 // Who listens is asked for one job after the other.
                 if self.end.is_some() {
                     let next = Tally::new(self.pace.clone(), self.never_yields.clone(), now);
+                    let next = Tally { unit: self.unit, ..next };
                     *self = if self.listens { next.listening() } else { next };
                 }
                 // Waiting for somebody is no part of a job.
-                if self.files == 0 {
+                if self.entries == 0 {
                     self.began = now;
                 }
                 (self.link, self.down_since) = (Link::Up, None);
@@ -164,14 +182,16 @@ impl Tally {
                 (self.state, self.rate, self.down_since) = (None, 0, Some(now));
                 self.steady = None;
             }
-            Event::Plan { files, bytes, complete } => {
+            Event::Plan { entries, files, bytes, complete } => {
+                self.entries = *entries;
                 (self.files, self.bytes, self.is_plan_complete) = (*files, *bytes, *complete);
             }
-            Event::Progress { files_done, bytes_done, bytes_moved, rate } => {
+            Event::Progress { entries_done, files_done, bytes_done, bytes_moved, rate } => {
                 // The last job broke off, and this is another one.
                 if *bytes_moved < self.bytes_moved {
                     (self.began, self.spent) = (now, Spent::default());
                 }
+                self.entries_done = *entries_done;
                 (self.files_done, self.bytes_done) = (*files_done, *bytes_done);
                 (self.bytes_moved, self.rate) = (*bytes_moved, *rate);
                 self.steady = Steady::after(self.steady, *rate, now);
@@ -186,6 +206,7 @@ impl Tally {
             Event::Group { .. } | Event::Pace { .. } => {}
             &Event::Finished {
                 stored,
+                stored_files,
                 had,
                 skipped,
                 incomplete,
@@ -198,7 +219,8 @@ impl Tally {
             } => {
                 let would = (would_change, would_remove, would_bytes);
                 let would = (would != (0, 0, 0)).then_some(would);
-                self.end = Some(End { stored, had, skipped, incomplete, failed, removed, would });
+                self.end =
+                    Some(End { stored, stored_files, had, skipped, incomplete, failed, removed, would });
                 self.bytes_moved = bytes_moved;
                 if self.listens {
                     self.link = Link::Waiting { reason: None };
@@ -221,6 +243,7 @@ impl Tally {
             paused_by: OWNERS.into_iter().find(|owner| self.pace.of(*owner).paused),
             until: self.until.clone(),
             rate: self.rate,
+            unit: self.unit,
             state: self.state.as_ref().filter(|(_, since)| fresh(since)).map(|(state, _)| state.clone()),
             never_yields: self.never_yields.clone(),
             busy: self.busy.clone(),
@@ -295,7 +318,7 @@ mod tests {
         let (pace, now) = (Pace::new(), Instant::now());
         let mut tally = Tally::new(pace.clone(), None, now);
         tally.add(&Event::Connected { peer: "[::1]:4747".to_owned() }, now);
-        tally.add(&Event::Plan { files: 4, bytes: 1_000, complete: true }, now);
+        tally.add(&Event::Plan { entries: 4, files: 4, bytes: 1_000, complete: true }, now);
         (tally, pace, now)
     }
 
@@ -310,7 +333,7 @@ mod tests {
     }
 
     fn progress(bytes_done: u64, rate: u64) -> Event {
-        Event::Progress { files_done: 1, bytes_done, bytes_moved: bytes_done / 2, rate }
+        Event::Progress { entries_done: 1, files_done: 1, bytes_done, bytes_moved: bytes_done / 2, rate }
     }
 
     #[test]
@@ -321,14 +344,14 @@ mod tests {
             tally.add(&progress(400, 100), now + Duration::from_secs(s));
         }
         assert_eq!((tally.time_left(), tally.resumed()), (Some(Duration::from_secs(6)), 200));
-        tally.add(&Event::Plan { files: 5, bytes: 2_000, complete: false }, now);
+        tally.add(&Event::Plan { entries: 5, files: 5, bytes: 2_000, complete: false }, now);
         assert_eq!(tally.time_left(), None, "nobody knows yet");
     }
 
     #[test]
     fn the_first_packets_say_nothing_about_the_time_left() {
         let (mut tally, _, now) = tally();
-        tally.add(&Event::Plan { files: 4, bytes: 3_100_000_000, complete: true }, now);
+        tally.add(&Event::Plan { entries: 4, files: 4, bytes: 3_100_000_000, complete: true }, now);
         let at = |tenths: u64| now + Duration::from_millis(100 * tenths);
         // A file of 36 bytes goes at once; the next one is hashed for a while.
         for tenths in (0..20).step_by(2) {
@@ -403,6 +426,7 @@ mod tests {
         tally.add(&progress(400, 100), now);
         let finished = Event::Finished {
             stored: 3,
+            stored_files: 3,
             had: 1,
             skipped: 2,
             incomplete: 1,
@@ -414,7 +438,16 @@ mod tests {
             bytes_moved: 500,
         };
         tally.add(&finished, now);
-        let end = End { stored: 3, had: 1, skipped: 2, incomplete: 1, failed: 0, removed: 4, would: None };
+        let end = End {
+            stored: 3,
+            stored_files: 3,
+            had: 1,
+            skipped: 2,
+            incomplete: 1,
+            failed: 0,
+            removed: 4,
+            would: None,
+        };
         assert_eq!((tally.bytes_moved, tally.end), (500, Some(end)));
         tally.add(&Event::Connected { peer: "[::1]:4748".to_owned() }, now);
         assert_eq!((tally.bytes_moved, tally.bytes_done, tally.end), (0, 0, None));

@@ -3,11 +3,13 @@
 //! The clock is asked again at least every half minute, since machines sleep and clocks are set. The pace is touched only
 //! when the timetable says something new, so that what `afteryou ctl` said in between holds until then.
 
+use super::figures::RateUnit;
 use super::tally::Tally;
 use afteryou_rate::{Limits, Timetable, WeekTime};
 use afteryou_transfer::pace::{Limit, Owner, Pace};
 use jiff::{SignedDuration, Zoned};
 use std::future::Future;
+use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -43,6 +45,23 @@ impl Clock for SystemClock {
 
     fn pass(&self, time: Duration) -> impl Future<Output = ()> + Send {
         tokio::time::sleep(time)
+    }
+}
+
+/// A limit as the user writes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MaxRate {
+    /// Which limit when.
+    pub timetable: Timetable,
+    /// The unit in which rates are shown.
+    pub unit: RateUnit,
+}
+
+impl FromStr for MaxRate {
+    type Err = afteryou_rate::ParseError;
+
+    fn from_str(text: &str) -> Result<MaxRate, Self::Err> {
+        Ok(MaxRate { timetable: text.parse()?, unit: RateUnit::of(text) })
     }
 }
 

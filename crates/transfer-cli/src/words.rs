@@ -23,7 +23,7 @@
 //! (CoDel, a small buffer), no delay shows other demand for the path. "full speed" is then the controller's attempt,
 //! and losses give it a fair share.
 
-use super::figures::{delay, rate, time};
+use super::figures::{delay, time, RateUnit};
 use afteryou_transfer::pace::Owner;
 use afteryou_transfer::wire::{State, PAUSED};
 use std::time::Duration;
@@ -75,6 +75,8 @@ pub struct Situation {
     pub until: Option<String>,
     /// Bytes of content a second, lately.
     pub rate: u64,
+    /// The unit in which rates are shown.
+    pub unit: RateUnit,
     /// The sender's controller.
     pub state: Option<State>,
     /// Name of the controller, if it is one that never yields.
@@ -216,7 +218,7 @@ fn held(situation: &Situation) -> String {
         Owner::Control => "ctl".to_owned(),
         Owner::FarEnd => "the peer".to_owned(),
     };
-    format!("held to {} by {by}", rate(hold.max_rate))
+    format!("held to {} by {by}", situation.unit.rate(hold.max_rate))
 }
 
 fn until(situation: &Situation) -> String {

@@ -181,7 +181,14 @@ mod tests {
         let mtime = Mtime { seconds: -1, nanos: 999_999_999 };
         FromSource::Offer {
             id: 3,
-            entry: Entry { path: EntryPath(name.to_vec()), kind, mode: Some(0o644), mtime },
+            entry: Entry {
+                path: EntryPath(name.to_vec()),
+                kind,
+                mode: Some(0o644),
+                mtime,
+                link: None,
+                extras: None,
+            },
         }
     }
 

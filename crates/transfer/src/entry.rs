@@ -1,5 +1,6 @@
 //! The entries of a transfer: files, directories and symbolic links, with the kept attributes.
 
+use crate::extras::Extras;
 use bao_tree::BlockSize;
 use serde::{Deserialize, Serialize};
 
@@ -86,6 +87,21 @@ pub struct Entry {
     pub mode: Option<u32>,
     /// When its content was last modified.
     pub mtime: Mtime,
+    /// An earlier file of the job that this one is another name of. The sink links to it if its content is the same.
+    pub link: Option<EntryPath>,
+    /// Its owner and other attributes, if the job asks for them.
+    pub extras: Option<Box<Extras>>,
+}
+
+impl Entry {
+    /// Bytes of its content; None if it is no file. Those of a hard link count under its first name.
+    pub(crate) fn content(&self) -> Option<u64> {
+        match (&self.kind, &self.link) {
+            (Kind::File { size, .. }, None) => Some(*size),
+            (Kind::File { .. }, Some(_)) => Some(0),
+            _ => None,
+        }
+    }
 }
 
 /// Ranges of bytes that a sink requests: ascending, disjoint, beginning at multiples of [`GROUP_BYTES`] and ending

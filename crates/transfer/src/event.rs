@@ -22,7 +22,9 @@ pub enum Event {
     },
     /// The job's size, as far as it is known.
     Plan {
-        /// Entries.
+        /// Files, directories and links.
+        entries: u64,
+        /// The files among them.
         files: u64,
         /// Bytes of their content.
         bytes: u64,
@@ -31,7 +33,9 @@ pub enum Event {
     },
     /// Where the job stands; about five times a second.
     Progress {
-        /// Files settled (stored or there already).
+        /// Entries settled (stored or there already).
+        entries_done: u64,
+        /// The files among them.
         files_done: u64,
         /// Bytes that need not be sent any more: stored, resumed or there already.
         bytes_done: u64,
@@ -72,13 +76,15 @@ pub enum Event {
     },
     /// It is over.
     Finished {
-        /// Files stored in this run.
+        /// Entries stored in this run: files, and directories and links that were made.
         stored: u64,
-        /// Files that were there already.
+        /// The files among these.
+        stored_files: u64,
+        /// Entries that were there already.
         had: u64,
         /// Entries that were left out.
         skipped: u64,
-        /// Entries without their mode or time.
+        /// Entries that differ from the source.
         incomplete: u64,
         /// Entries that failed.
         failed: u64,
@@ -103,7 +109,7 @@ pub enum Outcome {
     Stored,
     /// It was there already.
     Had,
-    /// It has its final name and its content; its mode or time could not be set.
+    /// It has its final name and its content; a mode or time could not be set, or it is a copy instead of a link.
     Incomplete(String),
     /// It was left out: a socket, a device, a link that the policy excludes.
     Skipped(String),

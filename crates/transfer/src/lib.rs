@@ -39,6 +39,7 @@
 //! or a power cut at any moment costs at most the chunk group that was being written. A file gets its final name when
 //! it is whole, verified and on the disk, and not before.
 
+mod accounts;
 pub mod addresses;
 mod chunks;
 pub mod codec;
@@ -46,6 +47,7 @@ pub mod dial;
 pub mod entry;
 pub mod error;
 pub mod event;
+pub mod extras;
 pub mod filter;
 pub mod guard;
 pub mod identity;
@@ -59,6 +61,7 @@ pub mod store;
 pub mod ticket;
 pub mod tls;
 pub mod wire;
+mod xattrs;
 
 pub use error::Error;
 pub use session::transport;

@@ -6,10 +6,11 @@
 //! (parents and leaves in order, without a size). Or it is the description that the sink requested.
 
 use crate::entry::{Entry, EntryPath, Wanted};
+use crate::extras::Keep;
 use serde::{Deserialize, Serialize};
 
 /// Application protocol of the TLS handshake. Changes with every change that an older side would not understand.
-pub const ALPN: &[u8] = b"afteryou/3";
+pub const ALPN: &[u8] = b"afteryou/4";
 
 /// Longest control message, bytes. A sink that requests more ranges than fit merges them.
 pub const MAX_MESSAGE: usize = 64 * 1024;
@@ -59,6 +60,8 @@ pub enum Greeting {
         patterns: Vec<String>,
         /// The sink needs an [`Extent`] at the end.
         extent: bool,
+        /// Extras that the sink requests.
+        keep: Keep,
     },
     /// `doctor`: it asks how its packets arrive.
     Probe,
@@ -88,6 +91,8 @@ pub struct Wishes {
     pub links_as_is: bool,
     /// Keep what is replaced or removed below this directory of the sink.
     pub backup: Option<EntryPath>,
+    /// Set owners and other extras.
+    pub keep: Keep,
 }
 
 /// A change of the sink's disk that a dry run announces.
@@ -98,7 +103,7 @@ pub enum Change {
     Create,
     /// Something else lies there.
     Replace,
-    /// Only mode or time differ.
+    /// Only mode, time or extras differ.
     Adjust,
     /// It was not sent.
     Remove,
@@ -169,7 +174,9 @@ pub enum FromSource {
     },
     /// The source's knowledge of the whole job so far. `complete` when it has looked at everything.
     Plan {
-        /// Entries.
+        /// Files, directories and links.
+        entries: u64,
+        /// The files among them.
         files: u64,
         /// Bytes of their content.
         bytes: u64,
@@ -254,7 +261,8 @@ pub enum FromSink {
     },
     /// All offers are settled; the source may close.
     Finished,
-    /// It lies there, verified, but its mode or time could not be set.
+    /// It lies there, verified, and differs from the source in something else: a mode that could not be set, a link that
+    /// is a copy.
     Incomplete {
         /// Number of the offer.
         id: u64,

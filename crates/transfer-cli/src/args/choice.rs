@@ -4,9 +4,10 @@ use crate::args::repeated;
 use afteryou_terminal::failure::reason;
 use afteryou_terminal::Failure;
 use afteryou_transfer::entry::EntryPath;
+use afteryou_transfer::extras::{Keep, Naming};
 use afteryou_transfer::wire::Wishes;
 use clap::builder::BoolishValueParser;
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
@@ -92,6 +93,67 @@ pub struct Mirroring {
     pub backup_dir: Option<String>,
 }
 
+/// Attributes that travel beside mode and time.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Keeping {
+    /// Keep owners and groups, by name or by number; the receiver must run as root
+    ///
+    /// A name that the receiver does not have counts as its number. A receiver must allow it: `receive --allow-owner`.
+    #[arg(
+        long,
+        value_name = "names|numbers",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "names",
+        env = "AFTERYOU_OWNER",
+        hide_env_values = true
+    )]
+    pub owner: Option<Owner>,
+
+    /// Keep extended attributes whose names begin with `user.`
+    ///
+    /// A receiver must allow it: `receive --allow-xattrs`.
+    #[arg(long, env = "AFTERYOU_XATTRS", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    pub xattrs: bool,
+
+    /// Keep POSIX access lists; users and groups in them are numbers
+    ///
+    /// A receiver must allow it: `receive --allow-acls`.
+    #[arg(long, env = "AFTERYOU_ACLS", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    pub acls: bool,
+}
+
+/// The identity of an account on another machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Owner {
+    /// Its name, where the receiver has that name.
+    Names,
+    /// Its number.
+    Numbers,
+}
+
+impl Keeping {
+    /// The same options as a request.
+    pub fn keep(&self) -> Keep {
+        let naming = |owner| match owner {
+            Owner::Names => Naming::Names,
+            Owner::Numbers => Naming::Numbers,
+        };
+        Keep { owner: self.owner.map(naming), xattrs: self.xattrs, acls: self.acls }
+    }
+
+    /// Options of the `receive` that ssh starts.
+    pub fn far_options(&self) -> Vec<&'static OsStr> {
+        let options = [
+            (self.owner.is_some(), "--allow-owner"),
+            (self.xattrs, "--allow-xattrs"),
+            (self.acls, "--allow-acls"),
+        ];
+        options.into_iter().filter(|(asked, _)| *asked).map(|(_, option)| OsStr::new(option)).collect()
+    }
+}
+
 impl Mirroring {
     /// The same options as a request to the receiver.
     pub fn wishes(&self) -> Wishes {
@@ -102,6 +164,7 @@ impl Mirroring {
             delete: self.delete,
             links_as_is: false,
             backup: backup.map(|dir| EntryPath(dir.as_bytes().to_vec())),
+            keep: Keep::default(),
         }
     }
 
@@ -126,4 +189,16 @@ pub struct Allowing {
     /// Let senders keep what they replace in a directory below DIR (`send --backup-dir`)
     #[arg(long, env = "AFTERYOU_ALLOW_BACKUP", hide_env_values = true, value_parser = BoolishValueParser::new())]
     pub allow_backup: bool,
+
+    /// Let senders choose users and groups as owners (`send --owner`); it takes effect as root
+    #[arg(long, env = "AFTERYOU_ALLOW_OWNER", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    pub allow_owner: bool,
+
+    /// Let senders set extended attributes whose names begin with `user.` (`send --xattrs`)
+    #[arg(long, env = "AFTERYOU_ALLOW_XATTRS", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    pub allow_xattrs: bool,
+
+    /// Let senders set access lists, which give rights to other users (`send --acls`)
+    #[arg(long, env = "AFTERYOU_ALLOW_ACLS", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    pub allow_acls: bool,
 }

@@ -1,7 +1,7 @@
 //! Options of every job.
 
 use crate::log::LogArgs;
-use afteryou_rate::Timetable;
+use crate::timetable::MaxRate;
 use afteryou_scenario::{Algorithm, Dscp};
 use afteryou_transfer::ticket::redact;
 use clap::builder::BoolishValueParser;
@@ -18,7 +18,7 @@ pub struct Common {
     /// "Mon-08:00,1M Sat-00:00,off". Two rates with a colon are for sending and receiving: 10M:1M. A job that yields needs no limit to
     /// stay unnoticed. The limit is for links that are paid by volume, and for paths where yielding does not work.
     #[arg(long, value_name = "RATE|TIMETABLE", env = "AFTERYOU_MAX_RATE", hide_env_values = true)]
-    pub max_rate: Option<Timetable>,
+    pub max_rate: Option<MaxRate>,
 
     /// Congestion controller of the data that this side sends, with optional parameters: NAME[,parameter=value...]
     ///
@@ -55,7 +55,7 @@ pub struct Common {
     )]
     pub list: bool,
 
-    /// Fail (exit code 1 instead of 3) if anything was left out or lacks its mode or time
+    /// Fail (exit code 1 instead of 3) if anything was left out or differs from the source
     #[arg(
         long,
         env = "AFTERYOU_STRICT",
@@ -94,6 +94,15 @@ pub struct Common {
         hide_env_values = true
     )]
     pub on_failure: Option<String>,
+
+    /// Show a desktop notification when the job has ended, by `notify-send` or macOS' `osascript`
+    #[arg(
+        long,
+        env = "AFTERYOU_NOTIFY",
+        hide_env_values = true,
+        value_parser = BoolishValueParser::new()
+    )]
+    pub notify: bool,
 
     /// Log each connection into a file in this directory (qlog, for qvis), as its sender sees it
     ///

@@ -1,6 +1,6 @@
 //! `afteryou send` and `afteryou get`: the sides that connect.
 
-use super::choice::{Choice, Mirroring};
+use super::choice::{Choice, Keeping, Mirroring};
 use super::common::{Common, Symlinks};
 use super::target::{looks_like_host, looks_like_ticket, repeated, Target};
 use super::EXIT_CODES;
@@ -42,6 +42,10 @@ pub struct SendArgs {
     #[command(flatten)]
     pub mirroring: Mirroring,
 
+    /// Further attributes.
+    #[command(flatten)]
+    pub keeping: Keeping,
+
     /// Options of the connection.
     #[command(flatten)]
     pub dialing: Dialing,
@@ -71,6 +75,10 @@ pub struct GetArgs {
     /// The treatment of existing files.
     #[command(flatten)]
     pub mirroring: Mirroring,
+
+    /// Further attributes.
+    #[command(flatten)]
+    pub keeping: Keeping,
 
     /// Options of the connection.
     #[command(flatten)]
@@ -208,12 +216,14 @@ impl SendArgs {
     fn over_ssh(&self, place: &str) -> Result<Target, Failure> {
         let target = self.dialing.named(Target::ssh_directory(place)?);
         let links = self.wishes().links_as_is.then_some(OsStr::new("--allow-links"));
-        Ok(target.with_far_options(self.mirroring.far_options().into_iter().chain(links).collect()))
+        let options = self.mirroring.far_options().into_iter().chain(links).chain(self.keeping.far_options());
+        Ok(target.with_far_options(options.collect()))
     }
 
     /// Requests to the receiver beyond storing.
     pub fn wishes(&self) -> Wishes {
-        Wishes { links_as_is: self.symlinks == Symlinks::CopyAsIs, ..self.mirroring.wishes() }
+        let links_as_is = self.symlinks == Symlinks::CopyAsIs;
+        Wishes { links_as_is, keep: self.keeping.keep(), ..self.mirroring.wishes() }
     }
 
     /// Returns the ticket: the last word, or that of --ticket or the environment.
@@ -250,6 +260,11 @@ impl SendArgs {
 }
 
 impl GetArgs {
+    /// The treatment of existing files, and the attributes to keep.
+    pub fn wishes(&self) -> Wishes {
+        Wishes { keep: self.keeping.keep(), ..self.mirroring.wishes() }
+    }
+
     /// The files to get, their source, and the directory for them.
     pub fn target_and_directory(&self) -> Result<(Target, PathBuf), Failure> {
         let mut words = self.words.iter().peekable();
@@ -288,7 +303,7 @@ impl GetArgs {
             true if self.common.json => {
                 Err(Failure::usage("--json prints on standard output: use it without -"))
             }
-            true if self.mirroring.wishes() != Wishes::default() => Err(Failure::usage(
+            true if self.wishes() != Wishes::default() => Err(Failure::usage(
                 "standard output is no directory: leave out --delete, --update and the like",
             )),
             true => Ok(()),

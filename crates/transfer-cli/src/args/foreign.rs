@@ -66,9 +66,41 @@ const FOREIGN: &[Foreign] = &[
     ),
     foreign(&["--transfers", "--checkers", "--multi-thread-streams"], "use --connections N"),
     foreign(
-        &["-o", "--output", "-O", "--remote-name", "--output-dir"],
+        &["--output", "-O", "--remote-name", "--output-dir"],
         "name the directory behind the ticket: afteryou get TICKET DIR",
     ),
+    foreign(
+        &["-o"],
+        "as rsync's, use --owner; as curl's, name the directory behind the ticket: afteryou get TICKET DIR",
+    ),
+    foreign(
+        &["-g", "--group", "--numeric-ids", "--usermap", "--groupmap"],
+        "use --owner, or --owner=numbers",
+    ),
+    foreign(&["--chown", "--chmod"], "owners and modes are those of the source; --owner keeps owners, too"),
+    foreign(&["-X"], "use --xattrs"),
+    foreign(&["-A"], "use --acls"),
+    foreign(&["-H", "--hard-links"], "not needed: files with several names keep them"),
+    foreign(&["-S", "--sparse"], "not needed: stretches of zeros take no room at the receiver"),
+    foreign(
+        &["-D", "--devices", "--specials", "--copy-devices"],
+        "devices, sockets and pipes are left out and named",
+    ),
+    foreign(
+        &["-W", "--whole-file", "--no-whole-file", "--fuzzy", "-y"],
+        "not needed: a changed file costs what changed",
+    ),
+    foreign(&["--inplace"], "a file takes its name when it is whole, never before"),
+    foreign(&["--ignore-existing", "--immutable"], "use --update: it leaves alone what is newer there"),
+    foreign(
+        &["--link-dest", "--compare-dest", "--copy-dest"],
+        "use --backup-dir DIR: it keeps what is replaced",
+    ),
+    foreign(&["--list-only"], "use --dry-run --list"),
+    foreign(&["--out-format", "--log-file", "--log-level"], "use --list, --json or --log LEVELS"),
+    foreign(&["--human-readable"], "not needed: numbers have their units"),
+    foreign(&["--max-delete"], "use --delete --dry-run first: it prints what would be removed"),
+    foreign(&["--port"], "the port is in the ticket; for ssh use --ssh-command \"ssh -p 2222\""),
     foreign(
         &["--retries", "--retry"],
         "not needed: the job tries again until it is done, or --give-up-after",

@@ -10,7 +10,7 @@ mod foreign;
 mod listening;
 mod target;
 
-pub use choice::{Allowing, Choice, Mirroring};
+pub use choice::{Allowing, Choice, Keeping, Mirroring};
 pub use common::{controller, Common, Symlinks};
 pub use dialing::{is_standard, Dialing, GetArgs, SendArgs};
 pub use foreign::answer as foreign_option;
@@ -24,7 +24,8 @@ Exit codes:
   1    something failed; the same command continues from there
   2    the command line is invalid
   3    complete, but entries were left out (sockets, devices, links that lead outside or that --symlinks skip
-       excludes), or stored without their mode or time; each is named (with --strict that is 1)
+       excludes), or differ from the source: a mode, time, owner or attribute that cannot be set, a copy instead of
+       a hard link; each is named (with --strict that is 1)
   130  Ctrl-C, SIGTERM or `afteryou ctl stop` ended it; the same command continues from there";
 
 /// Words about exit codes of the commands that wait.
@@ -33,7 +34,7 @@ Exit codes:
   0    Ctrl-C, SIGTERM or `afteryou ctl stop` ended it; with --once: a job is complete, and all of it stored and verified
   1    it cannot listen here; with --once: something failed
   2    the command line is invalid
-  3    with --once: the job is complete, but entries were left out, or stored without their mode or time
+  3    with --once: the job is complete, but entries were left out, or differ from the source
   130  with --once: it was ended before a job was complete";
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `afteryou ctl`: finds the job, asks it, and says what it answered.
 
 use super::protocol::{Answer, Question, Status};
-use crate::figures;
+use crate::figures::RateUnit;
 use crate::log::{self, LogArgs};
 use afteryou_terminal::output;
 use afteryou_terminal::Failure;
@@ -46,7 +46,7 @@ pub enum What {
     Rate {
         /// 5Mbit/s (bits), or as rclone has it (bytes): 512k
         #[arg(value_name = "RATE", value_parser = rate)]
-        max_rate: u64,
+        max_rate: Given,
     },
     /// Lift all limits and pauses of this side; a timetable takes effect again at its next change.
     Off,
@@ -66,13 +66,27 @@ Exit codes:
   1  there is no such job, or it did not answer
   2  the command line is invalid, or several jobs run and --job is missing";
 
-fn rate(text: &str) -> Result<u64, String> {
+/// A rate as the user writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Given {
+    bytes: u64,
+    unit: RateUnit,
+}
+
+impl Given {
+    /// Shows a rate in the same unit.
+    fn shown(self, bytes: u64) -> String {
+        self.unit.rate(bytes)
+    }
+}
+
+fn rate(text: &str) -> Result<Given, String> {
     if text.trim().eq_ignore_ascii_case("off") {
         return Err("off is no rate: use `afteryou ctl off`".to_owned());
     }
     let rate: afteryou_rate::Rate =
         text.parse().map_err(|error: afteryou_rate::ParseError| error.to_string())?;
-    Ok(rate.bytes_per_second())
+    Ok(Given { bytes: rate.bytes_per_second(), unit: RateUnit::of(text) })
 }
 
 impl What {
@@ -81,7 +95,7 @@ impl What {
             What::Status => Question::Status,
             What::Pause => Question::Pause,
             What::Resume => Question::Resume,
-            What::Rate { max_rate } => Question::Rate { max_rate },
+            What::Rate { max_rate } => Question::Rate { max_rate: max_rate.bytes },
             What::Off => Question::Off,
             What::Stop => Question::Stop,
         }
@@ -130,14 +144,14 @@ impl What {
             What::Resume if after.paused => "no longer paused by this side".to_owned(),
             What::Resume => "resumed".to_owned(),
             What::Rate { max_rate } => match after.max_rate {
-                Some(smaller) if smaller < max_rate => {
+                Some(smaller) if smaller < max_rate.bytes => {
                     format!(
                         "limited to {}, and by the peer to {}",
-                        figures::rate(max_rate),
-                        figures::rate(smaller)
+                        max_rate.shown(max_rate.bytes),
+                        max_rate.shown(smaller)
                     )
                 }
-                _ => format!("limited to {}", figures::rate(max_rate)),
+                _ => format!("limited to {}", max_rate.shown(max_rate.bytes)),
             },
             What::Off if after.paused || after.max_rate.is_some() => {
                 "limits and pauses of this side lifted, not those of the peer".to_owned()
@@ -274,7 +288,7 @@ mod tests {
     fn every_verb_reports_what_it_did() {
         let paused = |paused, max_rate| Status { paused, max_rate, ..job(7) };
         let (runs, stands) = (paused(false, None), paused(true, None));
-        let rate = What::Rate { max_rate: 625_000 };
+        let rate = What::Rate { max_rate: rate("5Mbit/s").unwrap() };
         for (what, before, after, expected) in [
             (What::Pause, &runs, &stands, "paused"),
             (What::Pause, &stands, &stands, "was paused already"),

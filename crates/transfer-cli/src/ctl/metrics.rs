@@ -25,8 +25,10 @@ fn page(status: &Status) -> String {
         );
     };
     gauge("seconds", "Time since the job began, in seconds.", Some(status.seconds));
-    gauge("entries", "Entries of the job known so far.", Some(status.files));
-    gauge("entries_done", "Entries that are complete.", Some(status.files_done));
+    gauge("entries", "Entries of the job known so far.", Some(status.entries));
+    gauge("entries_done", "Entries that are complete.", Some(status.entries_done));
+    gauge("files", "Files of the job known so far.", Some(status.files));
+    gauge("files_done", "Files that are complete.", Some(status.files_done));
     gauge("bytes", "Bytes of all entries known so far.", Some(status.bytes));
     gauge("bytes_done", "Bytes that are complete.", Some(status.bytes_done));
     gauge("rate_bytes_per_second", "Current rate of content, in bytes per second.", Some(status.rate));
@@ -60,7 +62,7 @@ mod tests {
         assert!(page.contains("\nafteryou_max_rate_bytes_per_second{"));
         assert_eq!(
             page.lines().filter(|line| !line.starts_with('#')).count(),
-            8,
+            10,
             "no yielding was seen yet: {page}"
         );
     }

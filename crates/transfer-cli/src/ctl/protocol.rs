@@ -58,8 +58,12 @@ pub struct Status {
     /// Its state, in plain words.
     pub words: String,
     /// Entries that are settled.
+    pub entries_done: u64,
+    /// The files among them.
     pub files_done: u64,
     /// Entries, as far as they are known.
+    pub entries: u64,
+    /// The files among them.
     pub files: u64,
     /// Bytes that need not move any more.
     pub bytes_done: u64,
@@ -99,7 +103,9 @@ impl Status {
             what: job.what.clone(),
             seconds: now.saturating_duration_since(tally.began).as_secs(),
             words: tally.words(now),
+            entries_done: tally.entries_done,
             files_done: tally.files_done,
+            entries: tally.entries,
             files: tally.files,
             bytes_done: tally.bytes_done,
             bytes: tally.bytes,
@@ -119,7 +125,7 @@ impl Status {
 
     /// "42 % of 3.1 GB, 12 of 340 files; yielding: queue is …".
     pub fn course(&self) -> String {
-        if self.files == 0 {
+        if self.entries == 0 {
             return self.words.clone();
         }
         let (done, files) = (self.files_done, count(self.files, "file"));

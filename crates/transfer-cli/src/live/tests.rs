@@ -14,12 +14,18 @@ fn connected() -> Event {
 }
 
 fn plan() -> Event {
-    Event::Plan { files: 340, bytes: 3_100_000_000, complete: true }
+    Event::Plan { entries: 340, files: 340, bytes: 3_100_000_000, complete: true }
 }
 
 fn progress() -> Event {
     let rate = 2_290_000;
-    Event::Progress { files_done: 12, bytes_done: 1_300_000_000, bytes_moved: 1_000_000, rate }
+    Event::Progress {
+        entries_done: 12,
+        files_done: 12,
+        bytes_done: 1_300_000_000,
+        bytes_moved: 1_000_000,
+        rate,
+    }
 }
 
 /// Long enough for a rate from which the remaining time is estimated.
@@ -124,6 +130,7 @@ fn a_job_of_many_connections_says_once_that_there_is_one() {
     let mut out = Vec::new();
     let end = Event::Finished {
         stored: 1,
+        stored_files: 1,
         had: 0,
         skipped: 0,
         incomplete: 0,
@@ -141,7 +148,10 @@ fn a_job_of_many_connections_says_once_that_there_is_one() {
 #[test]
 fn what_is_still_being_counted_is_said_to_be() {
     let mut tally = show(&mut Lines::new(false, Vec::new()), &[connected(), progress()]);
-    tally.add(&Event::Plan { files: 340, bytes: 3_100_000_000, complete: false }, Instant::now());
+    tally.add(
+        &Event::Plan { entries: 340, files: 340, bytes: 3_100_000_000, complete: false },
+        Instant::now(),
+    );
     assert_eq!(numbers(&tally), "1.3 GB of 3.1 GB or more, 18.3 Mbit/s, 12 of 340 files or more");
 }
 

@@ -3,6 +3,7 @@
 use super::lane::Lane;
 use super::tally::Tally;
 use super::{new_id, Dial, JobOptions, Lanes, Summary};
+use crate::entry::EntryPath;
 use crate::error::Error;
 use crate::session::{self, sink, End};
 use crate::store::mirror::Mirror;
@@ -17,7 +18,8 @@ fn only_below(path: &[u8], store: Store) -> sink::Consider {
         return Arc::new(move |entry| store.consider(entry));
     };
     let name = name.to_vec();
-    Arc::new(move |entry| match entry.path.0.split(|&byte| byte == b'/').next() == Some(&name) {
+    let is_below = move |path: &EntryPath| path.0.split(|&byte| byte == b'/').next() == Some(&name);
+    Arc::new(move |entry| match is_below(&entry.path) && entry.link.as_ref().is_none_or(&is_below) {
         true => store.consider(entry),
         false => Err(Why::Refused("it was not asked for".into())),
     })
@@ -36,7 +38,7 @@ pub async fn get(
     let lanes = options.lanes();
     path.truncate(path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1));
     let store = store.for_job(options.wishes.clone()).map_err(Error::Paths)?;
-    let extent = options.wishes.delete;
+    let (extent, keep) = (options.wishes.delete, options.wishes.keep);
     let mirror = extent.then(|| Arc::new(Mirror::new(store.clone())));
     let consider = only_below(&path, store);
     let mut running = Lanes::new();
@@ -57,7 +59,7 @@ pub async fn get(
                 let (path, patterns) = (path.clone(), patterns.clone());
                 let greeting = || {
                     let (path, patterns) = (path.clone(), patterns.clone());
-                    Greeting::Pull { job, lane, lanes, path, patterns, extent }
+                    Greeting::Pull { job, lane, lanes, path, patterns, extent, keep }
                 };
                 keeper.keep(|connection| pull(connection, greeting(), role())).await
             }

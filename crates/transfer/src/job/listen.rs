@@ -17,6 +17,7 @@ use super::work::Work;
 use super::{on_thread, tell_pace, StateOf, Summary, MAX_LANES};
 use crate::error::Error;
 use crate::event::{Event, Listener};
+use crate::extras::Keep;
 use crate::filter::Filter;
 use crate::guard::Guard;
 use crate::pace::Pace;
@@ -167,7 +168,7 @@ struct Job {
 #[derive(PartialEq)]
 enum Asked {
     Push(Wishes),
-    Pull { path: Vec<u8>, patterns: Vec<String>, extent: bool },
+    Pull { path: Vec<u8>, patterns: Vec<String>, extent: bool, keep: Keep },
 }
 
 /// This side's part in a job.
@@ -265,8 +266,8 @@ impl Host {
         let answered = match greeting {
             Greeting::Probe => Err(self.probed(&connection)),
             Greeting::Push { job, lane, wishes } => self.push(job, wishes).map(|found| (job, lane, 1, found)),
-            Greeting::Pull { job, lane, lanes, path, patterns, extent } => {
-                let asked = Asked::Pull { path, patterns, extent };
+            Greeting::Pull { job, lane, lanes, path, patterns, extent, keep } => {
+                let asked = Asked::Pull { path, patterns, extent, keep };
                 self.pull(job, asked).await.map(|found| (job, lane, lanes.clamp(1, MAX_LANES), found))
             }
         };
@@ -308,10 +309,11 @@ impl Host {
         if let Some(known) = self.known(id, &asked) {
             return known;
         }
-        let Asked::Pull { path, patterns, extent } = &asked else {
+        let Asked::Pull { path, patterns, extent, keep } = &asked else {
             return Err(refused("a push to a source"));
         };
         let (path, extent) = (path.clone(), *extent);
+        options.keep = *keep;
         options.exclude.push(Filter::new(patterns.clone()).map_err(|error| refused(&error.to_string()))?);
         let looked = on_thread("look", move || Source::within(&dir, &path, options)).await;
         match looked {

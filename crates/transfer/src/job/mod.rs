@@ -92,7 +92,7 @@ pub struct JobOptions {
     pub give_up_after: Option<Duration>,
     /// Report every chunk group ([`crate::event::Event::Group`]).
     pub groups_in_events: bool,
-    /// Requests beyond storing what is sent.
+    /// Requests beyond storing what is sent. `send` has the extras to keep in its source.
     pub wishes: Wishes,
     /// Patterns of what a `get` leaves out, relative to the served directory. `send` has them in its source.
     pub patterns: Vec<String>,
@@ -122,13 +122,15 @@ impl JobOptions {
 /// A job's outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Entries stored in this run.
+    /// Entries stored in this run: files, and directories and links that were made.
     pub stored: u64,
+    /// The files among these.
+    pub stored_files: u64,
     /// Entries that were there already.
     pub had: u64,
     /// Entries left out.
     pub skipped: u64,
-    /// Entries whose content is there, stored or had, and whose mode or time could not be set.
+    /// Entries whose content is there, stored or had, and which differ from the source: see [`crate::store::Kept`].
     pub incomplete: u64,
     /// Entries that failed.
     pub failed: u64,
@@ -148,6 +150,7 @@ impl Summary {
     fn and(self, other: Summary) -> Summary {
         Summary {
             stored: self.stored + other.stored,
+            stored_files: self.stored_files + other.stored_files,
             had: self.had + other.had,
             // A peer may have told of any number.
             skipped: self.skipped.saturating_add(other.skipped),

@@ -7,17 +7,18 @@ use super::{new_id, Dial, JobOptions, Lanes, Summary};
 use crate::error::Error;
 use crate::session::{self, source, End};
 use crate::source::Source;
-use crate::wire::Greeting;
+use crate::wire::{Greeting, Wishes};
 use std::sync::Arc;
 use tracing::{info_span, Instrument};
 
 /// Sends files and directories, and returns when all are settled. Dropping the future gives the job up; what arrived
 /// is kept by the peer.
 pub async fn send(dial: Arc<dyn Dial>, source: Source, options: JobOptions) -> Result<Summary, Error> {
+    let wishes = Wishes { keep: source.keep(), ..options.wishes.clone() };
     let tally = Arc::new(Tally::new(options.listener.clone(), options.groups_in_events));
     let work = Arc::new(Work::start(source, tally.clone())?);
     let job = new_id()?;
-    let (lanes, wishes) = (options.lanes(), options.wishes.clone());
+    let lanes = options.lanes();
     let mut running = Lanes::new();
     for lane in 0..lanes {
         let keeper = Lane::new(dial.clone(), tally.clone(), &options);

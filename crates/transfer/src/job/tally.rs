@@ -34,6 +34,7 @@ pub(crate) struct Tally {
 
 #[derive(Default)]
 struct Counts {
+    entries_done: u64,
     files_done: u64,
     bytes_done: u64,
     summary: Summary,
@@ -83,30 +84,35 @@ impl Tally {
         }
     }
 
-    /// An entry came to its end.
-    pub(crate) fn settled(&self, path: &EntryPath, size: u64, outcome: Outcome) {
-        if !self.count(path, size, &outcome) {
+    /// An entry came to its end: a file with so many bytes, or something else.
+    pub(crate) fn settled(&self, path: &EntryPath, content: Option<u64>, outcome: Outcome) {
+        if !self.count(path, content, &outcome) {
             return;
         }
-        tracing::debug!(%path, size, ?outcome, "settled");
+        tracing::debug!(%path, content, ?outcome, "settled");
         self.tell(Event::File { path: shown(path), outcome });
     }
 
     /// False if it was counted before.
-    fn count(&self, path: &EntryPath, size: u64, outcome: &Outcome) -> bool {
+    fn count(&self, path: &EntryPath, content: Option<u64>, outcome: &Outcome) -> bool {
+        let (files, size) = (u64::from(content.is_some()), content.unwrap_or(0));
         let mut counts = self.counts();
         if !matches!(outcome, Outcome::Skipped(_) | Outcome::Failed(_) | Outcome::Removed) {
             if !counts.seen.insert(self.hasher.hash_one(path)) {
                 return false;
             }
             if *outcome != Outcome::Would(Change::Remove) {
-                counts.files_done += 1;
+                counts.entries_done += 1;
+                counts.files_done += files;
                 counts.bytes_done += size;
             }
         }
         let summary = &mut counts.summary;
         match outcome {
-            Outcome::Stored => summary.stored += 1,
+            Outcome::Stored => {
+                summary.stored += 1;
+                summary.stored_files += files;
+            }
             Outcome::Had | Outcome::Newer => summary.had += 1,
             Outcome::Incomplete(_) => summary.incomplete += 1,
             Outcome::Skipped(_) => summary.skipped = summary.skipped.saturating_add(1),
@@ -155,9 +161,9 @@ impl Tally {
     }
 
     fn progress(&self, samples: &mut VecDeque<(Instant, u64)>) {
-        let (files_done, bytes_done, bytes_moved) = {
+        let (entries_done, files_done, bytes_done, bytes_moved) = {
             let counts = self.counts();
-            (counts.files_done, counts.bytes_done, counts.summary.bytes_moved)
+            (counts.entries_done, counts.files_done, counts.bytes_done, counts.summary.bytes_moved)
         };
         let now = Instant::now();
         let (then, moved_then) = samples.front().copied().unwrap_or((now, bytes_moved));
@@ -170,7 +176,7 @@ impl Tally {
         if samples.len() > TICKS {
             samples.pop_front();
         }
-        self.tell(Event::Progress { files_done, bytes_done, bytes_moved, rate });
+        self.tell(Event::Progress { entries_done, files_done, bytes_done, bytes_moved, rate });
     }
 
     /// Reports the last progress and the end.
@@ -178,10 +184,11 @@ impl Tally {
         self.progress(&mut VecDeque::new());
         let summary = self.summary();
         let Summary { stored, had, skipped, incomplete, failed, bytes_moved, .. } = summary;
-        let Summary { removed, would_change, would_remove, would_bytes, .. } = summary;
+        let Summary { stored_files, removed, would_change, would_remove, would_bytes, .. } = summary;
         tracing::info!(stored, had, skipped, incomplete, failed, removed, bytes_moved, "the job is complete");
         self.tell(Event::Finished {
             stored,
+            stored_files,
             had,
             skipped,
             incomplete,
@@ -211,10 +218,24 @@ mod tests {
     fn a_path_counts_once() {
         let (events, tally) = tally();
         let path = EntryPath(b"a".to_vec());
-        tally.settled(&path, 5, Outcome::Stored);
-        tally.settled(&path, 5, Outcome::Had);
-        assert_eq!(tally.summary(), Summary { stored: 1, ..Summary::default() });
+        tally.settled(&path, Some(5), Outcome::Stored);
+        tally.settled(&path, Some(5), Outcome::Had);
+        assert_eq!(tally.summary(), Summary { stored: 1, stored_files: 1, ..Summary::default() });
         assert_eq!(events.lock().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn files_are_counted_apart_from_other_entries() {
+        let (events, tally) = tally();
+        let path = |name: &[u8]| EntryPath(name.to_vec());
+        tally.settled(&path(b"a/file"), Some(0), Outcome::Stored);
+        tally.settled(&path(b"a"), None, Outcome::Stored);
+        assert_eq!(tally.finish(), Summary { stored: 2, stored_files: 1, ..Summary::default() });
+        let progress = |event: &Event| match event {
+            Event::Progress { entries_done, files_done, .. } => Some((*entries_done, *files_done)),
+            _ => None,
+        };
+        assert_eq!(events.lock().unwrap().iter().find_map(progress), Some((2, 1)));
     }
 
     #[test]
@@ -225,7 +246,7 @@ mod tests {
         failed.count = u64::MAX;
         tally.left_out(failed.clone(), LeftOut::default());
         tally.left_out(failed, LeftOut::default());
-        tally.settled(&EntryPath(b"b".to_vec()), 0, Outcome::Failed(String::new()));
+        tally.settled(&EntryPath(b"b".to_vec()), None, Outcome::Failed(String::new()));
         assert_eq!(tally.summary(), Summary { failed: u64::MAX, ..Summary::default() });
         let told = Event::File { path: "a".into(), outcome: Outcome::Failed("no[2J right".into()) };
         assert_eq!(events.lock().unwrap()[..1], [told]);

@@ -5,7 +5,8 @@
 //! gives it back when its connection breaks. So a job goes on where it was, however often connections come and go, and
 //! several sessions share its entries without knowing of each other.
 //!
-//! A directory waits until everything below it is settled: what is stored there changes its time of modification. There
+//! A directory waits until everything below it is settled: what is stored there changes its time of modification. A hard
+//! link waits until its first name is settled: before that the sink has nothing to link to. There
 //! is nothing more to offer when everything is settled, and not before: until then something may come back.
 //!
 //! # Known bad cases
@@ -51,6 +52,7 @@ impl Offer {
 /// The job's size, as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Plan {
+    pub(crate) entries: u64,
     pub(crate) files: u64,
     pub(crate) bytes: u64,
     pub(crate) complete: bool,
@@ -78,6 +80,10 @@ struct State {
     ready: VecDeque<Offer>,
     /// Directories, and how many entries below them are not settled.
     held: Vec<(Offer, usize)>,
+    /// Hard links whose first names are not settled, by these.
+    links: HashMap<EntryPath, Vec<Offer>>,
+    /// How many these are.
+    waiting_links: usize,
     /// Paths of all that is not settled, by serial number.
     open: HashMap<u64, EntryPath>,
     next_serial: u64,
@@ -101,13 +107,13 @@ impl Work {
         // Both threads end by themselves; nobody waits for them.
         start_thread("scan", move || {
             let (source, stopper, tally) = counting;
-            let Totals { entries: files, bytes } = source.scan();
+            let Totals { entries, files, bytes } = source.scan();
             if stopper.is_stopped() {
                 return;
             }
-            tracing::debug!(files, bytes, "looked through everything");
-            tally.tell(Event::Plan { files, bytes, complete: true });
-            _ = plan.send(Plan { files, bytes, complete: true });
+            tracing::debug!(entries, files, bytes, "looked through everything");
+            tally.tell(Event::Plan { entries, files, bytes, complete: true });
+            _ = plan.send(Plan { entries, files, bytes, complete: true });
         })?;
         let preparing = shared.clone();
         let prepared = source.clone();
@@ -218,7 +224,8 @@ impl Shared {
 
     /// False if nobody requests more.
     fn wait_for_room(&self) -> bool {
-        let full = |state: &mut State| state.ready.len() >= PREPARED && !state.abandoned;
+        let full =
+            |state: &mut State| state.ready.len() + state.waiting_links >= PREPARED && !state.abandoned;
         let state = self.room.wait_while(self.state(), full).unwrap_or_else(|poisoned| poisoned.into_inner());
         !state.abandoned
     }
@@ -227,15 +234,21 @@ impl Shared {
         let mut state = self.state();
         let path = prepared.entry().path.clone();
         let offer = Offer { serial: state.next_serial, tries: 0, prepared: Arc::new(prepared) };
+        let first = offer.prepared.entry().link.clone();
+        let first = first.filter(|first| state.open.values().any(|other| other == first));
         let below = match offer.prepared.entry().kind {
             Kind::Directory => state.open.values().filter(|other| is_below(other, &path)).count(),
             _ => 0,
         };
         state.next_serial += 1;
         state.open.insert(offer.serial, path);
-        match below {
-            0 => state.ready.push_back(offer),
-            _ => state.held.push((offer, below)),
+        match (first, below) {
+            (Some(first), _) => {
+                state.links.entry(first).or_default().push(offer);
+                state.waiting_links += 1;
+            }
+            (None, 0) => state.ready.push_back(offer),
+            (None, _) => state.held.push((offer, below)),
         }
         drop(state);
         self.wake.notify_waiters();
@@ -243,12 +256,8 @@ impl Shared {
 
     fn settle(&self, serial: u64, prepared: &Prepared, outcome: Outcome) {
         let entry = prepared.entry();
-        let size = match entry.kind {
-            Kind::File { size, .. } => size,
-            _ => 0,
-        };
         self.state().stored += u64::from(!matches!(outcome, Outcome::Failed(_)));
-        self.tally.settled(&entry.path, size, outcome);
+        self.tally.settled(&entry.path, entry.content(), outcome);
         self.close(serial, &entry.path);
     }
 
@@ -272,7 +281,7 @@ impl Shared {
             Outcome::Skipped(reason) => self.state().skipped.add(path, &printable(reason, REASON)),
             _ => {}
         }
-        self.tally.settled(path, 0, outcome);
+        self.tally.settled(path, None, outcome);
     }
 
     fn again(&self, serial: u64, tries: u32, prepared: Arc<Prepared>) {
@@ -292,8 +301,11 @@ impl Shared {
 }
 
 impl State {
-    /// Something at `path` is settled: directories above it may be offered if it was the last.
+    /// Something at `path` is settled: its hard links may be offered, and directories above it if it was the last.
     fn release(&mut self, path: &EntryPath) {
+        let links = self.links.remove(path).unwrap_or_default();
+        self.waiting_links -= links.len();
+        self.ready.extend(links);
         for (directory, below) in &mut self.held {
             if is_below(path, directory.path()) {
                 *below -= 1;

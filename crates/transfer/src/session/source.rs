@@ -13,7 +13,7 @@
 
 use super::encoder::{self, Note, Order};
 use super::{printable, say, Control, End};
-use crate::entry::{EntryPath, Kind, Wanted, GROUP_BYTES};
+use crate::entry::{Entry, EntryPath, Kind, Wanted, GROUP_BYTES};
 use crate::error::Error;
 use crate::event::{Event, Outcome};
 use crate::job::work::{Offer, Plan, Work};
@@ -140,9 +140,9 @@ impl Session {
                     }
                 }
                 Ok(()) = plan.changed() => {
-                    let Plan { files, bytes, complete } = *plan.borrow_and_update();
+                    let Plan { entries, files, bytes, complete } = *plan.borrow_and_update();
                     if complete {
-                        outgoing.push(&FromSource::Plan { files, bytes, complete })?;
+                        outgoing.push(&FromSource::Plan { entries, files, bytes, complete })?;
                     }
                 }
                 offer = work.next(), if may_offer => outgoing.push(&self.next_message(offer))?,
@@ -165,7 +165,7 @@ impl Session {
         let id = self.next_id;
         self.next_id += 1;
         let entry = offer.prepared.entry().clone();
-        let unsent = size_of(&entry.kind);
+        let unsent = entry.content().unwrap_or(0);
         self.unsent += unsent;
         self.open
             .insert(id, Open { offer, stage: Stage::Offered, described: Vec::new(), unsent, credited: 0 });
@@ -213,7 +213,7 @@ impl Session {
             Removal::Left => Outcome::Would(Change::Remove),
             Removal::Done => Outcome::Removed,
         };
-        self.role.work.tally().settled(path, 0, outcome);
+        self.role.work.tally().settled(path, None, outcome);
         Ok(())
     }
 
@@ -247,11 +247,10 @@ impl Session {
         let (open, size) = self.offered(id, &wanted)?;
         let bytes = wanted.bytes();
         open.stage = Stage::Ordered;
-        let less = open.unsent - bytes;
-        open.unsent = bytes;
+        let before = std::mem::replace(&mut open.unsent, bytes);
         open.credited = size - bytes;
         let prepared = open.offer.prepared.clone();
-        self.unsent -= less;
+        self.unsent = self.unsent - before + bytes;
         self.role.work.tally().credit(size - bytes);
         // The writer ends with the session.
         _ = self.orders.send(Order { id, prepared, wanted, describe: None });
@@ -267,7 +266,7 @@ impl Session {
         match (open.stage, outcome) {
             (Stage::Withdrawn(Ok(())), _) => work.changed(open.offer),
             (Stage::Withdrawn(Err(reason)), _) => work.fail(open.offer, reason),
-            (Stage::Offered, Outcome::Stored) => {
+            (Stage::Offered, Outcome::Stored) if needs_content(open.offer.prepared.entry()) => {
                 work.give_back(open.offer);
                 return Err(End::violation("the sink stored what it did not request"));
             }
@@ -346,11 +345,9 @@ impl Drop for Session {
     }
 }
 
-fn size_of(kind: &Kind) -> u64 {
-    match kind {
-        Kind::File { size, .. } => *size,
-        _ => 0,
-    }
+/// True for a file that a sink cannot make without its content.
+fn needs_content(entry: &Entry) -> bool {
+    matches!(entry.kind, Kind::File { .. }) && entry.link.is_none()
 }
 
 /// Refuses ranges that make no sense for a file of `size` bytes.

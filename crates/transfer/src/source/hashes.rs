@@ -37,11 +37,6 @@ impl WriteAt for Region<&mut File> {
 }
 
 impl Hashes {
-    /// None for an entry without content.
-    pub(super) fn none() -> Self {
-        Self::Memory(Vec::new())
-    }
-
     /// For reading.
     pub(super) fn open(&self) -> io::Result<Box<dyn ReadAt + '_>> {
         Ok(match self {

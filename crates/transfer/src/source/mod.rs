@@ -12,6 +12,10 @@
 //! # Order
 //! Sorted by name, a directory after its content, so that a sink can set its time when nothing will change it any more.
 //!
+//! # Hard links
+//! The second name of a file is offered with the root of the first and with that name. The sink makes a link of it, so its
+//! content is neither read nor sent. It is hashed only if the sink cannot link.
+//!
 //! # Changes
 //! A file may change at any moment. Sent data are checked against the hashes that were offered, so a sink never gets a
 //! mixture: [`Prepared::encode`] returns [`EncodeError::Changed`]. [`Prepared::again`] hashes anew when the file holds
@@ -22,12 +26,13 @@
 //! began is sent as it was before: the next run sends the rest.
 //!
 //! # Not implemented
-//! Hard links travel as separate files. Owners, access lists and extended attributes are not kept. Holes travel as zeros, and the
+//! Holes travel as zeros, and the
 //! sink makes holes of them.
 
 mod beneath;
 mod cache;
 mod describe;
+mod extras;
 mod hashes;
 mod place;
 mod prepare;
@@ -37,11 +42,13 @@ mod walk;
 
 use crate::entry::{bytes, EntryPath};
 use crate::error::Error;
+use crate::extras::Keep;
 use crate::filter::{Filter, Filters};
 use crate::store::{components, STATE};
 use crate::wire::Extent;
 use cap_std::fs::Dir;
-use place::{Opened, Place};
+use extras::Keeping;
+use place::{Opened, Place, Sort};
 pub use prepare::{EncodeError, Prepared};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -74,6 +81,8 @@ pub struct SourceOptions {
     pub cache: Option<PathBuf>,
     /// Entries that are left out without a report.
     pub exclude: Vec<Filter>,
+    /// Owners and other attributes that travel, too.
+    pub keep: Keep,
 }
 
 /// The entries to send, as far as names and sizes show.
@@ -81,6 +90,8 @@ pub struct SourceOptions {
 pub struct Totals {
     /// Files, directories and links.
     pub entries: u64,
+    /// The files among them.
+    pub files: u64,
     /// Bytes of the files.
     pub bytes: u64,
 }
@@ -222,6 +233,11 @@ impl Source {
         Self { tops, names, options, filters, stopper: Stopper::default() }
     }
 
+    /// Returns the extras that travel.
+    pub(crate) fn keep(&self) -> Keep {
+        self.options.keep
+    }
+
     /// Returns the list that a sink needs to remove everything else, when `entries` were stored.
     pub(crate) fn extent(&self, entries: u64) -> Extent {
         let (below, patterns) = (self.filters.below.clone(), self.filters.patterns());
@@ -244,9 +260,10 @@ impl Source {
     pub fn scan(&self) -> Totals {
         let mut totals = Totals::default();
         for found in self.walk() {
-            if let Found::Entry { facts, .. } = found {
+            if let Found::Entry { facts, link, .. } = found {
                 totals.entries += 1;
-                totals.bytes += facts.content_bytes();
+                totals.files += u64::from(facts.sort == Sort::File);
+                totals.bytes += if link.is_some() { 0 } else { facts.content_bytes() };
             }
         }
         totals
@@ -257,6 +274,7 @@ impl Source {
         Entries {
             walk: self.walk(),
             trees: Arc::new(Trees::new(self.options.cache.clone(), self.stopper.clone())),
+            keeping: Arc::new(Keeping::new(self.options.keep)),
         }
     }
 
@@ -271,6 +289,7 @@ impl Source {
 pub struct Entries {
     walk: Walk,
     trees: Arc<Trees>,
+    keeping: Arc<Keeping>,
 }
 
 impl Iterator for Entries {
@@ -280,7 +299,9 @@ impl Iterator for Entries {
         let item = match self.walk.next()? {
             Found::Skipped { path, reason } => Item::Skipped { path, reason },
             Found::Failed { path, reason } => Item::Failed { path, reason },
-            Found::Entry { path, place, facts } => prepare::prepare(path, place, facts, self.trees.clone()),
+            Found::Entry { path, place, facts, link } => {
+                prepare::prepare(path, place, facts, link, (self.trees.clone(), self.keeping.clone()))
+            }
         };
         // What was being hashed then did not fail.
         (!self.trees.stopper.is_stopped()).then_some(item)

@@ -64,6 +64,10 @@ pub(super) struct Facts {
     pub(super) ctime: Option<Mtime>,
     /// Device and inode, where there is such a thing.
     pub(super) id: Option<(u64, u64)>,
+    /// Names that the file has.
+    pub(super) names: u64,
+    /// User and group, where there is such a thing.
+    pub(super) owner: Option<(u32, u32)>,
 }
 
 impl Facts {
@@ -216,6 +220,8 @@ fn from_std(metadata: &std::fs::Metadata) -> Facts {
         Some(Unix {
             mode: metadata.mode(),
             id: (metadata.dev(), metadata.ino()),
+            names: metadata.nlink(),
+            owner: (metadata.uid(), metadata.gid()),
             ctime: (metadata.ctime(), metadata.ctime_nsec()),
         })
     };
@@ -232,6 +238,8 @@ fn from_cap(metadata: &cap_std::fs::Metadata) -> Facts {
         Some(Unix {
             mode: metadata.mode(),
             id: (metadata.dev(), metadata.ino()),
+            names: metadata.nlink(),
+            owner: (metadata.uid(), metadata.gid()),
             ctime: (metadata.ctime(), metadata.ctime_nsec()),
         })
     };
@@ -248,6 +256,8 @@ struct Unix {
     mode: u32,
     /// Device and inode.
     id: (u64, u64),
+    names: u64,
+    owner: (u32, u32),
     /// Seconds and nanoseconds.
     ctime: (i64, i64),
 }
@@ -276,6 +286,8 @@ fn facts(
         mtime: modified.map(Mtime::from_system).unwrap_or_default(),
         ctime: unix.map(|Unix { ctime: (seconds, nanos), .. }| Mtime { seconds, nanos: nanos as u32 }),
         id: unix.map(|unix| unix.id),
+        names: unix.map_or(1, |unix| unix.names),
+        owner: unix.map(|unix| unix.owner),
     }
 }
 

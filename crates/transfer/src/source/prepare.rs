@@ -1,5 +1,6 @@
 //! One entry, ready to be offered and sent: hashed, and its tree at hand.
 
+use super::extras::Keeping;
 use super::hashes::Hashes;
 use super::place::{Facts, Place, Sort};
 use super::trees::Trees;
@@ -12,7 +13,7 @@ use bao_tree::io::EncodeError as TreeError;
 use bao_tree::{BaoTree, ChunkRanges};
 use std::fs::File;
 use std::io::{self, Write};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
 
@@ -30,8 +31,10 @@ pub struct Prepared {
     entry: Entry,
     place: Place,
     facts: Box<Facts>,
-    hashes: Hashes,
+    /// Of a hard link they are made when the sink requests its content.
+    hashes: OnceLock<Hashes>,
     trees: Arc<Trees>,
+    keeping: Arc<Keeping>,
 }
 
 /// Why an entry could not be sent, or not to its end.
@@ -55,16 +58,32 @@ pub enum EncodeError {
 }
 
 /// Hashes a file and makes the entry of anything else.
-pub(super) fn prepare(path: EntryPath, place: Place, facts: Facts, trees: Arc<Trees>) -> Item {
-    let result = match facts.sort {
-        Sort::File => file(&path, &place, &trees),
-        Sort::Directory => Ok((Kind::Directory, facts, Hashes::none())),
-        _ => place.link().map(|target| (Kind::Symlink { target }, facts, Hashes::none())).map_err(unreadable),
+pub(super) fn prepare(
+    path: EntryPath,
+    place: Place,
+    facts: Facts,
+    link: Option<EntryPath>,
+    (trees, keeping): (Arc<Trees>, Arc<Keeping>),
+) -> Item {
+    let known = link.as_ref().and_then(|_| trees.root_of(&facts));
+    let result = match (facts.sort, known) {
+        (Sort::File, Some(root)) => Ok((Kind::File { size: facts.size, root }, facts, OnceLock::new())),
+        (Sort::File, None) => {
+            file(&path, &place, &trees).map(|(kind, facts, hashes)| (kind, facts, OnceLock::from(hashes)))
+        }
+        (Sort::Directory, _) => Ok((Kind::Directory, facts, OnceLock::new())),
+        _ => {
+            place.link().map(|target| (Kind::Symlink { target }, facts, OnceLock::new())).map_err(unreadable)
+        }
     };
     match result {
         Ok((kind, facts, hashes)) => {
-            let entry = Entry { path, kind, mode: facts.mode, mtime: facts.mtime };
-            Item::Entry(Prepared { entry, place, facts: Box::new(facts), hashes, trees })
+            if let Kind::File { root, .. } = kind {
+                trees.remember(&facts, root);
+            }
+            let extras = keeping.of(&place, &facts);
+            let entry = Entry { path, kind, mode: facts.mode, mtime: facts.mtime, link, extras };
+            Item::Entry(Prepared { entry, place, facts: Box::new(facts), hashes, trees, keeping })
         }
         Err(reason) => Item::Failed { path, reason },
     }
@@ -130,11 +149,24 @@ impl Prepared {
 
     /// The tree's hashes.
     pub(super) fn open_hashes(&self) -> Result<Box<dyn ReadAt + '_>, EncodeError> {
-        self.hashes.open().map_err(|error| match error.kind() {
+        self.hashes()?.open().map_err(|error| match error.kind() {
             // A cache that was tidied away: hash again.
             io::ErrorKind::NotFound => EncodeError::Changed,
             _ => EncodeError::Io(error),
         })
+    }
+
+    fn hashes(&self) -> Result<&Hashes, EncodeError> {
+        if let Some(hashes) = self.hashes.get() {
+            return Ok(hashes);
+        }
+        let Kind::File { root, .. } = self.entry.kind else { return Err(EncodeError::Ranges) };
+        let file = self.open()?;
+        let hashed = self.trees.hash(&file, &self.entry.path, &self.facts, SystemTime::now());
+        match hashed.map_err(EncodeError::Io)? {
+            (now, hashes) if now == root => Ok(self.hashes.get_or_init(|| hashes)),
+            _ => Err(EncodeError::Changed),
+        }
     }
 
     fn encode_ranges(
@@ -169,7 +201,8 @@ impl Prepared {
     pub fn again(self) -> Item {
         wait_until_still(&self.place);
         self.trees.forget(&self.entry.path, &self.facts);
-        prepare(self.entry.path, self.place, *self.facts, self.trees)
+        let with = (self.trees, self.keeping);
+        prepare(self.entry.path, self.place, *self.facts, self.entry.link, with)
     }
 }
 

@@ -10,14 +10,18 @@ use crate::entry::{EntryPath, GROUP};
 use bao_tree::io::outboard::{PreOrderMemOutboard, PreOrderOutboard};
 use bao_tree::io::sync::outboard;
 use bao_tree::BaoTree;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 /// Larger files have their trees in a file: 1/256 of what they hold.
 const IN_MEMORY_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Files by device and inode, as they were when they were hashed, and their roots.
+type Roots = HashMap<(u64, u64), (Facts, [u8; 32])>;
 
 /// Keeps the trees of one walk.
 #[derive(Debug)]
@@ -25,12 +29,14 @@ pub(super) struct Trees {
     cache: Option<Cache>,
     /// A file without a name and its length. It goes when the last tree in it goes.
     spool: Mutex<Option<(Arc<File>, u64)>>,
+    /// Roots of the files with several names, by device and inode.
+    roots: Mutex<Roots>,
     pub(super) stopper: Stopper,
 }
 
 impl Trees {
     pub(super) fn new(cache: Option<PathBuf>, stopper: Stopper) -> Self {
-        Self { cache: cache.map(Cache::open), spool: Mutex::new(None), stopper }
+        Self { cache: cache.map(Cache::open), spool: Mutex::new(None), roots: Mutex::default(), stopper }
     }
 
     fn cache_for(&self, facts: &Facts) -> Option<&Cache> {
@@ -42,8 +48,28 @@ impl Trees {
         self.cache_for(facts)?.find(path, facts)
     }
 
+    fn roots(&self) -> MutexGuard<'_, Roots> {
+        self.roots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The root of a file that was hashed under another name.
+    pub(super) fn root_of(&self, facts: &Facts) -> Option<[u8; 32]> {
+        let roots = self.roots();
+        roots.get(&facts.id?).filter(|(known, _)| known.same_content(facts)).map(|(_, root)| *root)
+    }
+
+    /// Keeps the root of a file that has other names.
+    pub(super) fn remember(&self, facts: &Facts, root: [u8; 32]) {
+        if let (Some(id), 2..) = (facts.id, facts.names) {
+            self.roots().insert(id, (facts.clone(), root));
+        }
+    }
+
     /// They were wrong.
     pub(super) fn forget(&self, path: &EntryPath, facts: &Facts) {
+        if let Some(id) = facts.id {
+            self.roots().remove(&id);
+        }
         if let Some(cache) = self.cache_for(facts) {
             cache.forget(path, facts);
         }

@@ -5,7 +5,7 @@ use super::{bytes, Stopper, Symlinks, Top};
 use crate::entry::EntryPath;
 use crate::filter::Filters;
 use crate::store::{are_ours, link_stays_inside, STATE};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::sync::Arc;
 
@@ -15,9 +15,21 @@ const MAX_PATH: usize = 4096;
 /// The findings of a walk.
 #[derive(Debug)]
 pub(super) enum Found {
-    Entry { path: EntryPath, place: Place, facts: Facts },
-    Skipped { path: EntryPath, reason: String },
-    Failed { path: EntryPath, reason: String },
+    /// `link`: the name under which the same file came before.
+    Entry {
+        path: EntryPath,
+        place: Place,
+        facts: Facts,
+        link: Option<EntryPath>,
+    },
+    Skipped {
+        path: EntryPath,
+        reason: String,
+    },
+    Failed {
+        path: EntryPath,
+        reason: String,
+    },
 }
 
 /// A directory whose names are being worked through.
@@ -37,6 +49,28 @@ pub(super) struct Walk {
     filters: Arc<Filters>,
     stopper: Stopper,
     levels: Vec<Level>,
+    first_names: FirstNames,
+}
+
+/// Files that have several names, by device and inode: the first name, and how many are to come.
+#[derive(Debug, Default)]
+struct FirstNames(HashMap<(u64, u64), (EntryPath, u64)>);
+
+impl FirstNames {
+    /// The first name of a file that has come before. Files whose names have all come are forgotten.
+    fn before(&mut self, path: &EntryPath, facts: &Facts) -> Option<EntryPath> {
+        let id = facts.id.filter(|_| facts.names > 1)?;
+        let Some((first, left)) = self.0.get_mut(&id) else {
+            self.0.insert(id, (path.clone(), facts.names - 1));
+            return None;
+        };
+        let first = first.clone();
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            self.0.remove(&id);
+        }
+        Some(first)
+    }
 }
 
 fn unreadable(path: EntryPath, error: &std::io::Error) -> Found {
@@ -51,7 +85,15 @@ impl Walk {
         filters: Arc<Filters>,
         stopper: Stopper,
     ) -> Self {
-        Self { tops: tops.into_iter(), sent, symlinks, filters, stopper, levels: Vec::new() }
+        Self {
+            tops: tops.into_iter(),
+            sent,
+            symlinks,
+            filters,
+            stopper,
+            levels: Vec::new(),
+            first_names: FirstNames::default(),
+        }
     }
 
     /// The entry at a place. None: nothing is said about it yet, its content comes first.
@@ -72,7 +114,10 @@ impl Walk {
         match facts.sort {
             Sort::Other(what) => skipped(path, format!("it is {what}")),
             Sort::Link => self.link(path, place, facts),
-            Sort::File => Some(Found::Entry { path, place, facts }),
+            Sort::File => {
+                let link = self.first_names.before(&path, &facts);
+                Some(Found::Entry { path, place, facts, link })
+            }
             Sort::Directory => self.enter(path, place, facts),
         }
     }
@@ -116,9 +161,11 @@ impl Walk {
             Symlinks::Skip => "it is a symbolic link".to_owned(),
             Symlinks::Keep | Symlinks::AsIs => match place.link() {
                 Err(error) => return Some(unreadable(path, &error)),
-                Ok(_) if self.symlinks == Symlinks::AsIs => return Some(Found::Entry { path, place, facts }),
+                Ok(_) if self.symlinks == Symlinks::AsIs => {
+                    return Some(Found::Entry { path, place, facts, link: None })
+                }
                 Ok(target) => match self.leads_outside(&path, &target) {
-                    None => return Some(Found::Entry { path, place, facts }),
+                    None => return Some(Found::Entry { path, place, facts, link: None }),
                     Some(reason) => reason.to_owned(),
                 },
             },
@@ -162,7 +209,7 @@ impl Iterator for Walk {
                     None => self.levels.pop().and_then(|level| {
                         // The served directory itself has no name.
                         let Level { path, place, facts, .. } = level;
-                        (!path.0.is_empty()).then_some(Found::Entry { path, place, facts })
+                        (!path.0.is_empty()).then_some(Found::Entry { path, place, facts, link: None })
                     }),
                 },
             };

@@ -38,10 +38,10 @@ impl Active {
     }
 
     /// Keeps the attributes of a directory for later if something is under way below it.
-    pub(super) fn postpone(&mut self, directory: &EntryPath, attributes: Attributes) -> bool {
+    pub(super) fn postpone(&mut self, directory: &EntryPath, attributes: &Attributes) -> bool {
         let postponed = self.is_below(&directory.0);
         if postponed {
-            self.waiting.insert(directory.0.clone(), attributes);
+            self.waiting.insert(directory.0.clone(), attributes.clone());
         }
         postponed
     }

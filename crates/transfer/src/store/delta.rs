@@ -12,7 +12,7 @@ use super::{ranges, Kept, Verdict};
 use crate::chunks::{self, HASH, LEAST, LONGEST, RUN};
 use crate::entry::{Wanted, GROUP_BYTES};
 use crate::wire::{How, Why};
-use bao_tree::io::sync::{ReadAt, WriteAt};
+use bao_tree::io::sync::ReadAt;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -88,7 +88,7 @@ impl Delta {
                     continue;
                 }
                 if chunks::short(&hash(start, group)) == expected {
-                    self.reception.file().write_all_at(start, group)?;
+                    self.reception.put(start, group)?;
                     add(&mut copied, start..start + group.len() as u64);
                 }
             }
@@ -121,7 +121,7 @@ impl Delta {
                 if let Some(&at) = index.get(&(hash, length)) {
                     buffer.resize(length as usize, 0);
                     if is_there(older, at, &mut buffer)? {
-                        self.reception.file().write_all_at(start, &buffer)?;
+                        self.reception.put(start, &buffer)?;
                         add(&mut copied, start..end);
                     }
                 }

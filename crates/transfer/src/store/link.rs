@@ -2,7 +2,7 @@
 
 use super::path::link_stays_inside;
 use super::place::{self, refused, why, Attributes};
-use super::{partial, Kept, Store, Target};
+use super::{extras, partial, Store, Target, Verdict};
 use crate::wire::Why;
 use cap_std::fs::Dir;
 use std::ffi::{OsStr, OsString};
@@ -10,25 +10,35 @@ use std::io;
 use std::path::PathBuf;
 
 /// Makes the link unless it is there. An entry that is no directory gives way to it.
-pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<Kept, Why> {
+pub(super) fn consider(store: &Store, target: &Target, to: &[u8]) -> Result<Verdict, Why> {
     let as_is = store.wishes.links_as_is;
     if !as_is {
         link_stays_inside(target.parents.len(), to).map_err(|reason| refused(&target.path, reason))?;
     }
     let to = native(to).map_err(|reason| refused(&target.path, reason))?;
     let claim = store.claim(&target.path);
-    let parent = place::make(claim.root(), &target.parents, &mut Vec::new())?;
+    let parent = store.make(&target.parents, &mut Vec::new())?;
     if !as_is && leaves_by_another_link(claim.root(), target, &to) {
         return Err(refused(&target.path, "the link leads outside the directory by way of another link"));
     }
     if parent.symlink_metadata(&target.name).is_ok_and(|there| there.is_dir()) {
         return Err(target.is_directory());
     }
-    if !parent.read_link_contents(&target.name).is_ok_and(|there| there.as_os_str() == to) {
+    let is_there = parent.read_link_contents(&target.name).is_ok_and(|there| there.as_os_str() == to);
+    if !is_there {
         store.back_up(&parent, &target.name, &target.path).map_err(|error| why("keep a backup", error))?;
         place_atomically(claim.root(), target, &to, &parent).map_err(|error| why("make the link", error))?;
     }
-    place::kept(set_time(&parent, &target.name, target.attributes))
+    let owned = match target.attributes.owner() {
+        Some(owner) => {
+            extras::give_link(&parent, &target.name, owner).map_err(|error| ("set its owner", error))
+        }
+        None => Ok(()),
+    };
+    let timed =
+        set_time(&parent, &target.name, &target.attributes).map_err(|error| ("set its mode and time", error));
+    let verdict = if is_there { Verdict::Have } else { Verdict::Made };
+    Ok(verdict(place::kept(owned.and(timed))?.noting(&target.note)))
 }
 
 /// True if the target passes a link of the user's own that leads outside. (A peer's links cannot.)
@@ -85,7 +95,7 @@ fn symlink(to: &OsStr, dir: &Dir, name: &str) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn set_time(dir: &Dir, name: &OsStr, attributes: Attributes) -> io::Result<()> {
+fn set_time(dir: &Dir, name: &OsStr, attributes: &Attributes) -> io::Result<()> {
     use rustix::fs::{utimensat, AtFlags, Timespec, Timestamps, UTIME_OMIT};
     let mtime = attributes.mtime;
     let times = Timestamps {
@@ -96,6 +106,6 @@ fn set_time(dir: &Dir, name: &OsStr, attributes: Attributes) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn set_time(_dir: &Dir, _name: &OsStr, _attributes: Attributes) -> io::Result<()> {
+fn set_time(_dir: &Dir, _name: &OsStr, _attributes: &Attributes) -> io::Result<()> {
     Ok(())
 }

@@ -21,9 +21,11 @@ use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::fs::FileTimes;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 /// The report about each entry that goes, would go, or cannot go.
 pub(crate) type Tell<'a> = dyn FnMut(&EntryPath, Outcome) + 'a;
@@ -99,14 +101,29 @@ struct Sweep<'a, 'b> {
     tell: &'a mut Tell<'b>,
 }
 
+fn modified(dir: &Dir) -> Option<SystemTime> {
+    Some(dir.dir_metadata().ok()?.modified().ok()?.into_std())
+}
+
+/// The next run sets a time that cannot be set now.
+fn set_modified(dir: &Dir, time: Option<SystemTime>) {
+    if let (Ok(dir), Some(time)) = (dir.open("."), time) {
+        _ = dir.into_std().set_times(FileTimes::new().set_modified(time));
+    }
+}
+
 impl Sweep<'_, '_> {
     /// The contents of a directory that was sent.
     fn directory(&mut self, path: &EntryPath) {
         let root = &self.store.inner.root;
         let steps = if path.0.is_empty() { Ok(Vec::new()) } else { components(path) };
         // A directory that a dry run would make is not there.
-        if let Some(dir) = steps.ok().and_then(|steps| place::find(root, &steps).ok().flatten()) {
-            self.content(&dir, path);
+        let Some(dir) = steps.ok().and_then(|steps| place::find(root, &steps).ok().flatten()) else { return };
+        let before = modified(&dir);
+        self.content(&dir, path);
+        // Its time is the source's already, and a removal changes it.
+        if before.is_some() && modified(&dir) != before {
+            set_modified(&dir, before);
         }
     }
 

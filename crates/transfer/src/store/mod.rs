@@ -5,7 +5,7 @@
 //! - Content that was verified and written is not requested again, whatever happened in between (see `partial`).
 //! - Nothing is read, written or changed outside the directory, or through a symbolic link inside it (see `place`).
 //!   `path` has the names that a peer may use at all.
-//! - An entry whose mode or time cannot be set is stored all the same, and its answer reports it ([`Kept`]).
+//! - An entry whose mode or time cannot be set, or that cannot be a hard link, is stored all the same, and its answer reports it ([`Kept`]).
 //!
 //! # Older versions
 //! Common content of an older version of a file, or of a file with the same root under another name, is copied (see
@@ -24,6 +24,8 @@
 mod backup;
 mod claim;
 mod delta;
+mod extras;
+mod hard_link;
 mod link;
 pub(crate) mod mirror;
 mod partial;
@@ -36,6 +38,7 @@ mod renamed;
 mod sync;
 mod valid;
 
+use crate::accounts::Accounts;
 use crate::entry::{Entry, EntryPath, Kind};
 use crate::error::Error;
 use crate::wire::{Change, Why, Wishes};
@@ -50,6 +53,7 @@ pub(crate) use place::MODE_BITS;
 use place::{refused, why, Attributes, There};
 pub use reception::Reception;
 use renamed::BySize;
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -75,12 +79,18 @@ pub struct Allow {
     pub backup: bool,
     /// Make links that lead out of the directory. Nothing is ever stored through them.
     pub links: bool,
+    /// Give what is stored to other users and groups.
+    pub owner: bool,
+    /// Set extended attributes of the namespace `user`.
+    pub xattrs: bool,
+    /// Set access lists.
+    pub acls: bool,
 }
 
 impl Allow {
     /// Everything: the sink's user is the one who asks.
     pub fn all() -> Self {
-        Self { delete: true, backup: true, links: true }
+        Self { delete: true, backup: true, links: true, owner: true, xattrs: true, acls: true }
     }
 }
 
@@ -91,6 +101,11 @@ pub struct Store {
     wishes: Arc<Wishes>,
     /// Its files, listed when a job needs them.
     by_size: Arc<OnceLock<BySize>>,
+    /// The roots of files with several names.
+    roots: Arc<hard_link::Roots>,
+    accounts: Arc<Accounts>,
+    /// Directories that were made for what lies in them, and were not offered yet.
+    made: Arc<Mutex<HashSet<EntryPath>>>,
 }
 
 /// The sink's answer to an entry.
@@ -98,6 +113,8 @@ pub struct Store {
 pub enum Verdict {
     /// It is there.
     Have(Kept),
+    /// It was made, without any content from the source.
+    Made(Kept),
     /// Another session is receiving the same file here: ask again in a second.
     Busy,
     /// These ranges are requested.
@@ -115,7 +132,7 @@ pub enum Verdict {
 pub enum Kept {
     /// All that was offered.
     All,
-    /// Everything but its mode or time, which could not be set, and why.
+    /// Its content, and what differs from the source: a mode or time that could not be set, a copy instead of a link.
     ContentOnly(String),
 }
 
@@ -147,16 +164,11 @@ struct Target {
     parents: Vec<OsString>,
     name: OsString,
     attributes: Attributes,
+    /// A remark of the answer: a difference from the source.
+    note: Option<String>,
 }
 
 impl Target {
-    fn of(entry: &Entry) -> Result<Self, Why> {
-        let mut parents = components(&entry.path).map_err(|reason| refused(&entry.path, reason))?;
-        let Some(name) = parents.pop() else { return Err(refused(&entry.path, "it is empty")) };
-        let attributes = Attributes { mode: entry.mode, mtime: entry.mtime };
-        Ok(Self { path: entry.path.clone(), parents, name, attributes })
-    }
-
     fn is_directory(&self) -> Why {
         Why::Refused(format!("\"{}\" is a directory here; remove it or send to another place", self.path))
     }
@@ -181,7 +193,14 @@ impl Store {
         let active = Mutex::new(Active::with_older(&bases));
         let state = State::of(&root).map_err(failed)?;
         let inner = Inner { root, state, allow: options.allow, directories: Directories::default(), active };
-        Ok(Self { inner: Arc::new(inner), wishes: Arc::default(), by_size: Arc::default() })
+        Ok(Self {
+            inner: Arc::new(inner),
+            wishes: Arc::default(),
+            by_size: Arc::default(),
+            roots: Arc::default(),
+            accounts: Arc::default(),
+            made: Arc::default(),
+        })
     }
 
     /// The same store, as a job asks for it.
@@ -189,7 +208,7 @@ impl Store {
     /// # Errors
     /// Requests that the store does not allow.
     pub fn for_job(&self, wishes: Wishes) -> Result<Self, String> {
-        let Allow { delete, backup, links } = self.inner.allow;
+        let Allow { delete, backup, links, owner, xattrs, acls } = self.inner.allow;
         let refused = |what, option| {
             Err(format!("this side does not let a sender {what}: start it with `receive {option}`"))
         };
@@ -199,18 +218,48 @@ impl Store {
         if wishes.links_as_is && !links {
             return refused("make links that lead elsewhere", "--allow-links");
         }
+        if wishes.keep.owner.is_some() && !owner {
+            return refused("choose owners", "--allow-owner");
+        }
+        if wishes.keep.xattrs && !xattrs {
+            return refused("set extended attributes", "--allow-xattrs");
+        }
+        if wishes.keep.acls && !acls {
+            return refused("set access lists", "--allow-acls");
+        }
+        if wishes.keep.owner.is_some() && !extras::may_give_away() {
+            return Err(
+                "this side may not give files to other users: run it as root, or leave out --owner".into()
+            );
+        }
         if let Some(directory) = &wishes.backup {
             if !backup {
                 return refused("choose a directory of backups", "--allow-backup");
             }
             components(directory).map_err(|reason| format!("\"{directory}\" is refused: {reason}"))?;
         }
-        Ok(Self { inner: self.inner.clone(), wishes: Arc::new(wishes), by_size: Arc::default() })
+        Ok(Self {
+            inner: self.inner.clone(),
+            wishes: Arc::new(wishes),
+            by_size: Arc::default(),
+            roots: Arc::default(),
+            accounts: self.accounts.clone(),
+            made: Arc::default(),
+        })
+    }
+
+    fn target(&self, entry: &Entry) -> Result<Target, Why> {
+        let refused = |reason| refused(&entry.path, reason);
+        let mut parents = components(&entry.path).map_err(refused)?;
+        let Some(name) = parents.pop() else { return Err(refused("it is empty")) };
+        let (extras, note) = self.extras(entry).map_err(refused)?;
+        let attributes = Attributes { mode: entry.mode, mtime: entry.mtime, extras };
+        Ok(Target { path: entry.path.clone(), parents, name, attributes, note })
     }
 
     /// The decision on an entry. Directories and links are made at once. Blocks: hashes what is there.
     pub fn consider(&self, entry: &Entry) -> Result<Verdict, Why> {
-        let target = Target::of(entry)?;
+        let target = self.target(entry)?;
         if self.wishes.update && self.is_newer(entry, &target)? {
             return Ok(Verdict::Newer);
         }
@@ -218,20 +267,27 @@ impl Store {
             return self.preview(entry, &target);
         }
         match &entry.kind {
-            Kind::Directory => self.directory(&target).map(Verdict::Have),
-            Kind::Symlink { target: to } => link::consider(self, &target, to).map(Verdict::Have),
-            Kind::File { size, root } => self.file(target, Content { size: *size, root: *root }),
+            Kind::Directory => self.directory(&target),
+            Kind::Symlink { target: to } => link::consider(self, &target, to),
+            Kind::File { size, root } => {
+                let content = Content { size: *size, root: *root };
+                match &entry.link {
+                    None => self.file(target, content),
+                    Some(first) => self.hard_link(target, first, content),
+                }
+            }
         }
     }
 
-    fn directory(&self, target: &Target) -> Result<Kept, Why> {
+    fn directory(&self, target: &Target) -> Result<Verdict, Why> {
         let mut steps = target.parents.clone();
         steps.push(target.name.clone());
-        let dir = place::make(&self.inner.root, &steps, &mut Vec::new())?;
-        if self.inner.active().postpone(&target.path, target.attributes) {
-            return Ok(Kept::All);
+        let dir = self.make(&steps, &mut Vec::new())?;
+        let verdict = if self.made().remove(&target.path) { Verdict::Made } else { Verdict::Have };
+        if self.inner.active().postpone(&target.path, &target.attributes) {
+            return Ok(verdict(Kept::All.noting(&target.note)));
         }
-        target.attributes.apply_to_directory(&dir)
+        Ok(verdict(target.attributes.apply_to_directory(&dir)?.noting(&target.note)))
     }
 
     fn file(&self, target: Target, content: Content) -> Result<Verdict, Why> {
@@ -284,6 +340,23 @@ impl Store {
         Ok((Some(parent), there))
     }
 
+    fn made(&self) -> MutexGuard<'_, HashSet<EntryPath>> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens the directory that these steps lead to, and makes what is missing: see [`place::make`].
+    fn make(&self, steps: &[OsString], changed: &mut Vec<Dir>) -> Result<Dir, Why> {
+        let before = changed.len();
+        let dir = place::make(&self.inner.root, steps, changed);
+        // What is missing are the last of the steps.
+        let there = steps.len().saturating_sub(changed.len() - before);
+        if there < steps.len() {
+            let names: Vec<_> = steps.iter().map(|name| crate::entry::bytes(name)).collect();
+            self.made().extend((there..names.len()).map(|last| EntryPath(names[..=last].join(&b'/'))));
+        }
+        dir
+    }
+
     fn claim(&self, path: &EntryPath) -> Claim {
         Claim::new(self.inner.clone(), path)
     }
@@ -314,5 +387,6 @@ fn has(parent: &Dir, target: &Target, content: Content) -> Result<Option<Kept>, 
     if !partial::hash(&file, content.size).is_ok_and(|root| root == Some(content.root)) {
         return Ok(None);
     }
-    target.attributes.apply(&file).map(Some)
+    let kept = target.attributes.apply(&file)?;
+    Ok(Some(kept.noting(&target.note)))
 }

@@ -12,7 +12,7 @@
 //! it begins to run. So the lock is given back by a call of its own: nobody finds a file busy that nobody holds.
 //!
 //! # Holes
-//! A chunk group of zeros beyond the end of what was written becomes a hole, whether or not it was one at the source.
+//! A chunk group of zeros where nothing was written becomes a hole, whether or not it was one at the source.
 //!
 //! # Not implemented
 //! Outside Unix nothing is locked: two processes that receive the same file there spoil each other's partial file, which
@@ -23,7 +23,7 @@ use super::place::There;
 use super::valid::valid_ranges;
 use super::{place, ranges};
 use crate::entry::{EntryPath, Wanted, GROUP};
-use bao_tree::io::sync::WriteAt;
+use bao_tree::io::sync::{ReadAt, WriteAt};
 use bao_tree::io::Parent;
 use bao_tree::BaoTree;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
@@ -61,7 +61,7 @@ impl State {
         Ok(Self { root: root.try_clone()?, open: Mutex::default() })
     }
 
-    fn get(&self) -> io::Result<Arc<Dir>> {
+    pub(super) fn get(&self) -> io::Result<Arc<Dir>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(dir) = open.upgrade() {
             return Ok(dir);
@@ -72,7 +72,7 @@ impl State {
     }
 
     /// The directory has gone: the next opens it anew.
-    fn forget(&self) {
+    pub(super) fn forget(&self) {
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Weak::new();
     }
 }
@@ -222,16 +222,23 @@ impl Partial {
     /// out, and not content that nobody can verify.
     pub(crate) fn save_leaf(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.flush_parents()?;
-        if self.is_hole(offset, data)? {
-            return self.file.set_len(offset + data.len() as u64);
-        }
-        self.file.write_all_at(offset, data)
+        self.put(offset, data)
     }
 
-    /// Zeros beyond what was written so far need no room on the disk.
-    fn is_hole(&self, offset: u64, data: &[u8]) -> io::Result<bool> {
-        let is_zero = data.iter().all(|&byte| byte == 0);
-        Ok(is_zero && !data.is_empty() && offset >= self.file.metadata()?.len())
+    /// Writes content. Zeros where zeros lie already, or nothing, take no room on the disk.
+    pub(super) fn put(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let is_zero = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0);
+        if data.is_empty() || !is_zero(data) {
+            return self.file.write_all_at(offset, data);
+        }
+        let (end, length) = (offset + data.len() as u64, self.file.metadata()?.len());
+        let mut there = vec![0; end.min(length).saturating_sub(offset) as usize];
+        ReadAt::read_exact_at(&self.file, offset, &mut there)?;
+        match is_zero(&there) {
+            true if end > length => self.file.set_len(end),
+            true => Ok(()),
+            false => self.file.write_all_at(offset, data),
+        }
     }
 
     fn flush_parents(&mut self) -> io::Result<()> {

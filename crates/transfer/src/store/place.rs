@@ -8,6 +8,7 @@
 //! gets its mode back. An interrupted run leaves such directories, and nothing on the disk distinguishes them from one
 //! that the user protected: that one is written to as well.
 
+use super::extras::ToSet;
 use super::Kept;
 use crate::entry::{EntryPath, Mtime};
 use crate::wire::Why;
@@ -15,11 +16,56 @@ use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, Metadata};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileTimes};
-use std::io;
+use std::io::{self, Read, Seek, Write};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// The bits of a mode that travel: set-id and sticky bits do not.
 pub(crate) const MODE_BITS: u32 = 0o777;
+
+/// Bytes of zeros that become a hole.
+const HOLE: usize = 64 * 1024;
+
+fn has_holes(file: &File) -> io::Result<bool> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let metadata = file.metadata()?;
+        Ok(metadata.blocks() * 512 < metadata.len())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        Ok(false)
+    }
+}
+
+fn copy_around_holes(from: &mut impl Read, to: &mut File) -> io::Result<u64> {
+    to.set_len(0)?;
+    let (mut buffer, mut copied) = (vec![0; HOLE], 0);
+    loop {
+        let mut filled = 0;
+        while filled < HOLE {
+            match from.read(&mut buffer[filled..])? {
+                0 => break,
+                count => filled += count,
+            }
+        }
+        if filled == 0 {
+            to.set_len(copied)?;
+            return Ok(copied);
+        }
+        let data = &buffer[..filled];
+        match data.iter().all(|&byte| byte == 0) {
+            true => _ = to.seek(io::SeekFrom::Current(filled as i64))?,
+            false => to.write_all(data)?,
+        }
+        copied += filled as u64;
+    }
+}
+
+/// The attributes that every entry has.
+const MODE_AND_TIME: &str = "set its mode and time";
 
 /// The failure, for the source.
 pub(crate) fn why(doing: &str, error: io::Error) -> Why {
@@ -198,17 +244,38 @@ pub(crate) fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
     }
 }
 
+/// Copies a file anew from its beginning; the system may share the blocks. Holes stay holes.
+pub(super) fn copy(from: &File, to: &mut File, size: u64) -> io::Result<()> {
+    (&mut &*from).rewind()?;
+    to.rewind()?;
+    let mut content = io::Read::take(from, size);
+    let copied = match has_holes(from)? {
+        false => io::copy(&mut content, to)?,
+        true => copy_around_holes(&mut content, to)?,
+    };
+    match copied == size {
+        true => Ok(()),
+        false => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+/// The action that failed, and its error.
+type Unset = (&'static str, io::Error);
+
 /// Mode and time of modification as they travel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Attributes {
     pub(crate) mode: Option<u32>,
     pub(crate) mtime: Mtime,
+    /// Owner and extended attributes, if the job asks for them.
+    pub(crate) extras: Option<Arc<ToSet>>,
 }
 
 impl Attributes {
     /// Gives them to a directory where they differ.
     pub(crate) fn apply_to_directory(&self, dir: &Dir) -> Result<Kept, Why> {
-        kept(dir.open(".").and_then(|dir| self.set(&dir.into_std())))
+        let opened = dir.open(".").map_err(|error| (MODE_AND_TIME, error));
+        kept(opened.and_then(|dir| self.set(&dir.into_std())))
     }
 
     /// Gives them to an open file where they differ.
@@ -221,13 +288,25 @@ impl Attributes {
         kept(self.set_where_different(file, seen))
     }
 
-    fn set(&self, file: &File) -> io::Result<()> {
-        self.set_where_different(file, &file.metadata()?)
+    /// User and group here.
+    pub(crate) fn owner(&self) -> Option<(u32, u32)> {
+        self.extras.as_ref()?.owner
     }
 
-    /// Sets both, whether or not the first can be set.
-    fn set_where_different(&self, file: &File, seen: &std::fs::Metadata) -> io::Result<()> {
-        self.set_mode(file, seen).and(self.set_time(file, seen))
+    fn set(&self, file: &File) -> Result<(), Unset> {
+        self.set_where_different(file, &file.metadata().map_err(|error| (MODE_AND_TIME, error))?)
+    }
+
+    /// Sets all, whether or not the first can be set. Owner and access lists come first, since they change the mode.
+    fn set_where_different(&self, file: &File, seen: &std::fs::Metadata) -> Result<(), Unset> {
+        let mode_and_time = |seen: &std::fs::Metadata| {
+            let set = self.set_mode(file, seen).and(self.set_time(file, seen));
+            set.map_err(|error| (MODE_AND_TIME, error))
+        };
+        let Some(extras) = &self.extras else { return mode_and_time(seen) };
+        let set = extras.set(file, seen);
+        let seen = file.metadata().map_err(|error| (MODE_AND_TIME, error))?;
+        set.and(mode_and_time(&seen))
     }
 
     fn set_mode(&self, file: &File, metadata: &std::fs::Metadata) -> io::Result<()> {
@@ -254,8 +333,8 @@ impl Attributes {
 }
 
 /// Some file systems have no modes, and only its owner may change those of a file: that is no reason not to store it.
-pub(super) fn kept(set: io::Result<()>) -> Result<Kept, Why> {
-    match set.map_err(|error| why("set its mode and time", error)) {
+pub(super) fn kept(set: Result<(), Unset>) -> Result<Kept, Why> {
+    match set.map_err(|(doing, error)| why(doing, error)) {
         Ok(()) => Ok(Kept::All),
         Err(Why::Io(reason)) => Ok(Kept::ContentOnly(reason)),
         Err(why) => Err(why),

@@ -1,14 +1,24 @@
 //! The effect of a job on an entry, without the job.
 
 use super::partial::{self, Content};
-use super::place::Attributes;
-use super::{place, Kept, Store, Target, Verdict};
-use crate::entry::{Entry, Kind};
+use super::place::{Attributes, There};
+use super::{components, place, Kept, Store, Target, Verdict};
+use crate::entry::{Entry, EntryPath, Kind};
 use crate::wire::{Change, Why};
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 
 impl Store {
+    /// True if the file at `first` is the one that was found.
+    fn is_one_file(&self, first: &EntryPath, there: &There) -> bool {
+        let first = components(first).ok().and_then(|mut steps| {
+            let name = steps.pop()?;
+            let parent = place::find(&self.inner.root, &steps).ok()??;
+            There::named(&parent, &name).ok()
+        });
+        first.is_some_and(|first| first.identity.is_some() && first.identity == there.identity)
+    }
+
     /// True if a file lies there that was modified after the one that is offered.
     pub(super) fn is_newer(&self, entry: &Entry, target: &Target) -> Result<bool, Why> {
         let Kind::File { .. } = entry.kind else { return Ok(false) };
@@ -30,7 +40,8 @@ impl Store {
             _ if there.is_directory => return Err(target.is_directory()),
             Kind::File { size, root } => {
                 let content = Content { size: *size, root: *root };
-                there.is_file && there.bytes == *size && has(&parent, target, content)
+                let is_linked = entry.link.as_ref().is_none_or(|first| self.is_one_file(first, &there));
+                is_linked && there.is_file && there.bytes == *size && has(&parent, target, content)
             }
             Kind::Symlink { target: to } => {
                 let written = parent.read_link_contents(&target.name).ok();
@@ -39,7 +50,8 @@ impl Store {
         };
         let there = parent.symlink_metadata(&target.name);
         let there = there.map_err(|error| place::why("look at what is there", error))?;
-        Ok(match (is_same, differs(&target.attributes, &there)) {
+        let differs = differs(&target.attributes, &there) || extras_differ(&parent, target);
+        Ok(match (is_same, differs) {
             (false, _) => Verdict::Would(Change::Replace),
             (true, true) => Verdict::Would(Change::Adjust),
             (true, false) => Verdict::Have(Kept::All),
@@ -55,11 +67,27 @@ fn has(parent: &Dir, target: &Target, content: Content) -> bool {
     partial::hash(&file.into_std(), content.size).is_ok_and(|root| root == Some(content.root))
 }
 
+/// True if an extended attribute would be set.
+fn extras_differ(parent: &Dir, target: &Target) -> bool {
+    let Some(extras) = &target.attributes.extras else { return false };
+    let mut options = OpenOptions::new();
+    options.read(true).follow(FollowSymlinks::No).nonblock(true);
+    let opened = parent.open_with(&target.name, &options);
+    opened.is_ok_and(|file| extras.differs(&file.into_std()))
+}
+
 fn differs(attributes: &Attributes, there: &Metadata) -> bool {
     #[cfg(unix)]
     if let (Some(mode), false) = (attributes.mode, there.is_symlink()) {
         use cap_std::fs::MetadataExt;
         if there.mode() & 0o7777 != mode & place::MODE_BITS {
+            return true;
+        }
+    }
+    #[cfg(unix)]
+    if let Some(owner) = attributes.owner() {
+        use cap_std::fs::MetadataExt;
+        if (there.uid(), there.gid()) != owner {
             return true;
         }
     }

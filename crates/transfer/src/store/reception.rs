@@ -1,7 +1,7 @@
 //! Receiving one file: verify, write, and give it its name.
 
 use super::partial::{self, Content, Partial};
-use super::place::{self, why, Attributes, There};
+use super::place::{self, why, There};
 use super::ranges;
 use super::{Claim, Kept, Store, Target};
 use crate::entry::{Wanted, GROUP_BYTES};
@@ -47,6 +47,11 @@ impl Reception {
 
     pub(super) fn content(&self) -> Content {
         self.partial.content
+    }
+
+    /// Writes content that nothing has verified yet.
+    pub(super) fn put(&mut self, offset: u64, data: &[u8]) -> std::io::Result<()> {
+        self.partial.put(offset, data)
     }
 
     pub(super) fn file(&mut self) -> &mut File {
@@ -107,15 +112,14 @@ impl Reception {
             _ = self.partial.remove();
             return Err(Why::Mismatch);
         }
-        let attributes: Attributes = self.target.attributes;
-        let kept = attributes.apply_to(file, &seen)?;
+        let kept = self.target.attributes.apply_to(file, &seen)?;
         if let Err(error) = file.sync_all() {
             // The system may now believe that pages are on the disk which are not. Only new ones can be trusted.
             _ = self.partial.remove();
             return Err(why("write to the disk", error));
         }
         let mut changed = Vec::new();
-        let parent = place::make(self.claim.root(), &self.target.parents, &mut changed)?;
+        let parent = self.store.make(&self.target.parents, &mut changed)?;
         if There::named(&parent, &self.target.name).is_ok_and(|there| there.is_directory) {
             return Err(self.target.is_directory());
         }
@@ -132,7 +136,7 @@ impl Reception {
             // Whether they are gone does not matter to this file.
             _ = self.partial.remove_older(&self.target.path);
         }
-        Ok(kept)
+        Ok(kept.noting(&self.target.note))
     }
 }
 

@@ -17,7 +17,6 @@ use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncEx
 use cap_std::fs::{Dir, OpenOptions};
 use std::collections::HashMap;
 use std::fs::File;
-use std::io;
 
 /// Smallest file that is looked for, bytes.
 const LEAST: u64 = 1024 * 1024;
@@ -43,7 +42,8 @@ impl Store {
                 continue;
             }
             tracing::debug!(%path, "the same content lies here under another name");
-            copy(&file, reception.file(), content.size).map_err(|error| place::why("copy a file", error))?;
+            place::copy(&file, reception.file(), content.size)
+                .map_err(|error| place::why("copy a file", error))?;
             reception.copied(Wanted::default(), true);
             return Ok(true);
         }
@@ -57,17 +57,6 @@ impl Store {
         let mut options = OpenOptions::new();
         options.read(true).follow(FollowSymlinks::No).nonblock(true);
         Some(parent.open_with(name, &options).ok()?.into_std())
-    }
-}
-
-/// Anew from its beginning; the system may share the blocks.
-fn copy(from: &File, to: &mut File, size: u64) -> io::Result<()> {
-    io::Seek::rewind(&mut &*from)?;
-    io::Seek::rewind(to)?;
-    let copied = io::copy(&mut io::Read::take(from, size), to)?;
-    match copied == size {
-        true => Ok(()),
-        false => Err(io::ErrorKind::UnexpectedEof.into()),
     }
 }
 

@@ -7,3 +7,4 @@ mod door;
 mod half_open;
 mod jobs;
 mod over_ssh;
+mod security_page;

@@ -66,3 +66,30 @@ fn a_peer_runs_nothing_and_no_word_of_a_peer_reaches_the_shell() {
     assert_eq!(fs::read_to_string(place.path("well")).unwrap(), "0\n");
     assert!(!place.path("intruder").exists());
 }
+
+#[test]
+fn a_desktop_notification_is_one_command_with_the_outcome_and_only_if_asked_for() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    place.file("photos/a", 1_000);
+    let (_receive, ticket) = place.listen(&["receive", "archive"]);
+    fs::create_dir(place.path("bin")).unwrap();
+    let program = place.path("bin/notify-send");
+    fs::write(&program, "#!/bin/sh\nfor word; do echo \"$word\"; done >>shown\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", place.path("bin").display(), std::env::var("PATH").unwrap());
+    let send = |words: &[&str]| {
+        let mut command = place.command(&[&["send", "photos", &ticket], words].concat());
+        command.env("PATH", &path).output().unwrap()
+    };
+    assert_eq!(send(&[]).status.code(), Some(0));
+    assert!(!place.path("shown").exists());
+    assert_eq!(send(&["--notify"]).status.code(), Some(0));
+    let shown = fs::read_to_string(place.path("shown")).unwrap();
+    assert_eq!(
+        shown.lines().collect::<Vec<_>>(),
+        ["--app-name=afteryou", "--", "afteryou send", "complete: everything is stored and verified"]
+    );
+    assert_eq!(send(&["--notify", "--delete"]).status.code(), Some(1));
+    assert!(fs::read_to_string(place.path("shown")).unwrap().contains("receive --allow-delete"));
+}

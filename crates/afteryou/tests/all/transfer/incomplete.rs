@@ -1,4 +1,4 @@
-//! Entries that are left out, or stored without their mode or time, are counted, named, and show in the exit code.
+//! Entries that are left out, or differ from the source, are counted, named, and show in the exit code.
 
 use super::support::*;
 use std::fs::{self, Permissions};
@@ -61,7 +61,7 @@ fn a_file_whose_mode_cannot_be_set_is_stored_and_named_and_the_exit_code_is_thre
     let output = place.run(&["send", "photos/a", &ticket]);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("without mode or time: a: cannot set its mode and time"), "{said}");
-    assert!(said.contains("complete, but 1 entry stored without mode or time"), "{said}");
+    assert!(said.contains("differs from the source: a: cannot set its mode and time"), "{said}");
+    assert!(said.contains("complete, but 1 entry stored, differing from the source"), "{said}");
     assert!(same(&sent, &there));
 }

@@ -320,9 +320,15 @@ fn a_mirror_is_looked_at_first_and_needs_the_receivers_leave() {
 #[test]
 fn options_of_other_programs_are_answered_with_ours() {
     let place = Place::new();
-    for (option, answer) in
-        [("-a", "not needed"), ("--bwlimit=1M", "--max-rate"), ("--delete-excluded", "--delete")]
-    {
+    for (option, answer) in [
+        ("-a", "not needed"),
+        ("--bwlimit=1M", "--max-rate"),
+        ("--delete-excluded", "--delete"),
+        ("-H", "keep them"),
+        ("--numeric-ids", "--owner=numbers"),
+        ("-X", "--xattrs"),
+        ("-o", "--owner"),
+    ] {
         let output = place.run(&["send", option, "photos", "ticket"]);
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2));
@@ -366,4 +372,48 @@ fn a_ticket_can_be_shown_as_a_qr_code() {
     receive.signal(rustix::process::Signal::TERM);
     let (_, _, said) = receive.end();
     assert!(said.contains('█') && said.contains('▀'), "{said}");
+}
+
+#[test]
+fn each_option_that_gives_a_sender_power_needs_the_receivers_own() {
+    let place = Place::new();
+    place.file("photos/a", 1_000);
+    std::os::unix::fs::symlink("/nowhere", place.path("photos/link")).unwrap();
+    let is_root = rustix::process::geteuid().is_root();
+    let (_strict, strict) = place.listen(&["receive", "strict"]);
+    for (words, allow) in [
+        (&["--delete"][..], "--allow-delete"),
+        (&["--backup-dir", "old"], "--allow-backup"),
+        (&["--symlinks", "copy-as-is"], "--allow-links"),
+        (&["--owner"], "--allow-owner"),
+        (&["--owner=numbers"], "--allow-owner"),
+        (&["--xattrs"], "--allow-xattrs"),
+        (&["--acls"], "--allow-acls"),
+    ] {
+        let send = |ticket: &str| place.run(&[&["send", "photos/a", ticket], words].concat());
+        let refused = send(&strict);
+        let said = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(1), "{words:?}: {said}");
+        assert!(said.contains(&format!("start it with `receive {allow}`")), "{said}");
+        assert!(!place.path("strict/a").exists(), "{words:?}");
+        let directory = format!("allowing{allow}");
+        let (_receive, ticket) = place.listen(&["receive", &directory, allow]);
+        if allow == "--allow-owner" && !is_root {
+            assert!(text(&send(&ticket).stderr).contains("run it as root"), "{words:?}");
+            continue;
+        }
+        let allowed = send(&ticket);
+        assert_eq!(allowed.status.code(), Some(0), "{words:?}: {}", text(&allowed.stderr));
+        assert!(place.path(&format!("{directory}/a")).exists(), "{words:?}");
+    }
+}
+
+#[test]
+fn a_rate_is_shown_in_the_unit_of_the_limit() {
+    let place = Place::new();
+    place.file("photo", 600_000);
+    let (_receive, ticket) = place.listen(&["receive", "archive"]);
+    let output = place.run(&["send", "photo", &ticket, "--max-rate", "500k"]);
+    let said = text(&output.stderr);
+    assert!(said.contains("KiB/s") && !said.contains("bit/s"), "{said}");
 }

@@ -142,7 +142,7 @@ async fn a_job_that_sends_changes_its_rate_with_the_hour() {
     let sent = tokio::spawn(job::send(dialer(&ticket), source, job.options.clone()));
     job.goes_through_the_day().await;
     let summary = timeout(PATIENCE, sent).await.expect("the night is fast again").unwrap().unwrap();
-    assert_eq!((summary.stored, summary.failed), (1, 0));
+    assert_eq!((summary.stored_files, summary.failed), (1, 0));
     assert!(same(&file, &place.path("archive/large")));
 }
 
@@ -156,6 +156,6 @@ async fn a_job_that_gets_changes_the_rate_of_the_far_end_with_the_hour() {
     let got = tokio::spawn(job::get(dialer(&ticket), Vec::new(), store, job.options.clone()));
     job.goes_through_the_day().await;
     let summary = timeout(PATIENCE, got).await.expect("the night is fast again").unwrap().unwrap();
-    assert_eq!((summary.stored, summary.failed), (1, 0));
+    assert_eq!((summary.stored_files, summary.failed), (1, 0));
     assert!(same(&file, &place.path("album/large")));
 }

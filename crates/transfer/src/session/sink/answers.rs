@@ -44,6 +44,7 @@ impl Session {
             }
             Err(why) => self.settle(id, Err(why)),
             Ok(Verdict::Have(kept)) => self.settle(id, Ok(outcome(kept, Outcome::Had))),
+            Ok(Verdict::Made(kept)) => self.settle(id, Ok(outcome(kept, Outcome::Stored))),
             Ok(Verdict::Newer) => self.settle(id, Ok(Outcome::Newer)),
             Ok(Verdict::Would(change)) => self.settle(id, Ok(Outcome::Would(change))),
             Ok(Verdict::Want(reception)) => self.want(id, reception, place),
@@ -113,7 +114,7 @@ impl Session {
         let open = self.open.remove(&id)?;
         let tally = &self.role.tally;
         tally.uncredit(open.credited.load(Ordering::Relaxed));
-        let size = size_of(&open.entry);
+        let content = open.entry.content();
         Some(match result {
             Ok(outcome) => {
                 let answer = match &outcome {
@@ -128,13 +129,13 @@ impl Session {
                 if let Some(mirror) = &self.role.mirror {
                     mirror.saw(&open.entry);
                 }
-                tally.settled(&open.entry.path, size, outcome);
+                tally.settled(&open.entry.path, content, outcome);
                 answer
             }
             Err(why) => {
                 // A withdrawn one comes again, or the source says that it failed.
                 if why != Why::Withdrawn {
-                    tally.settled(&open.entry.path, size, Outcome::Failed(say(&why)));
+                    tally.settled(&open.entry.path, content, Outcome::Failed(say(&why)));
                 }
                 FromSink::Failed { id, why: short(why) }
             }

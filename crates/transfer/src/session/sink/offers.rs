@@ -3,6 +3,7 @@
 use super::{Open, Session, Stage};
 use crate::entry::{Entry, Kind};
 use crate::event::{Event, Outcome};
+use crate::extras::MAX_XATTRS;
 use crate::session::{printable, End};
 use crate::wire::{FromSink, FromSource, State, Why, MAX_PATH, MAX_UNSETTLED};
 use std::sync::Arc;
@@ -19,10 +20,10 @@ impl Session {
         match message {
             FromSource::Offer { id, entry } => self.offered(id, entry),
             FromSource::Withdrawn { id, .. } => self.withdrawn(id),
-            FromSource::Plan { files, bytes, complete } => {
+            FromSource::Plan { entries, files, bytes, complete } => {
                 // It is the job's; every lane brings it.
                 if self.role.lane == 0 {
-                    self.role.tally.tell(Event::Plan { files, bytes, complete });
+                    self.role.tally.tell(Event::Plan { entries, files, bytes, complete });
                 }
                 Ok(None)
             }
@@ -56,6 +57,9 @@ impl Session {
         if is_too_long(&entry) {
             return Ok(Some(self.refuse(id, entry)));
         }
+        if entry.extras.as_ref().is_some_and(|extras| extras.bytes() > MAX_XATTRS) {
+            return Err(End::violation("an offer has too many extended attributes"));
+        }
         self.queue.push_back(id);
         let entry = Arc::new(entry);
         let open = Open {
@@ -73,7 +77,7 @@ impl Session {
     fn refuse(&self, id: u64, mut entry: Entry) -> FromSink {
         let reason = format!("its path or its target is longer than {MAX_PATH} bytes");
         entry.path.0.truncate(SHOWN);
-        self.role.tally.settled(&entry.path, 0, Outcome::Failed(reason.clone()));
+        self.role.tally.settled(&entry.path, None, Outcome::Failed(reason.clone()));
         FromSink::Failed { id, why: Why::Refused(reason) }
     }
 
@@ -112,5 +116,6 @@ fn is_too_long(entry: &Entry) -> bool {
         Kind::Symlink { target } => target.len(),
         _ => 0,
     };
-    entry.path.0.len().max(target) > MAX_PATH
+    let link = entry.link.as_ref().map_or(0, |first| first.0.len());
+    entry.path.0.len().max(target).max(link) > MAX_PATH
 }

@@ -35,7 +35,7 @@ impl Session {
             Outcome::Would(_) => Removal::Left,
             _ => Removal::Done,
         };
-        self.role.tally.settled(&path, 0, outcome);
+        self.role.tally.settled(&path, None, outcome);
         FromSink::Removed { path, removal }
     }
 }

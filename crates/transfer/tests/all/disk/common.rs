@@ -118,6 +118,8 @@ pub fn tree(dir: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Stored,
+    /// A directory or link that is new.
+    Made,
     Had,
     Incomplete,
     Busy,
@@ -143,7 +145,8 @@ pub fn move_one(prepared: &Prepared, store: &Store) -> Outcome {
     match store.consider(prepared.entry()) {
         Err(why) => Outcome::Failed(why),
         Ok(Verdict::Have(Kept::All)) => Outcome::Had,
-        Ok(Verdict::Have(Kept::ContentOnly(_))) => Outcome::Incomplete,
+        Ok(Verdict::Made(Kept::All)) => Outcome::Made,
+        Ok(Verdict::Have(Kept::ContentOnly(_)) | Verdict::Made(Kept::ContentOnly(_))) => Outcome::Incomplete,
         Ok(Verdict::Busy) => Outcome::Busy,
         Ok(Verdict::Want(reception)) => {
             let encoded = encode(prepared, reception.wanted());
@@ -173,7 +176,14 @@ pub fn single(source: &Source) -> Prepared {
 }
 
 pub fn entry(path: &[u8], kind: Kind) -> Entry {
-    Entry { path: EntryPath(path.to_vec()), kind, mode: Some(0o644), mtime: Default::default() }
+    Entry {
+        path: EntryPath(path.to_vec()),
+        kind,
+        mode: Some(0o644),
+        mtime: Default::default(),
+        link: None,
+        extras: None,
+    }
 }
 
 pub fn link(path: &[u8], target: &[u8]) -> Entry {

@@ -2,8 +2,9 @@
 
 use super::common::{content, entry, file, link, tree, Pair};
 use afteryou_transfer::entry::{Entry, EntryPath, Kind, Mtime, GROUP_BYTES};
-use afteryou_transfer::store::{Kept, Store, Verdict};
-use afteryou_transfer::wire::Why;
+use afteryou_transfer::extras::{Account, Extras, Keep, Owner, Xattr};
+use afteryou_transfer::store::{Allow, Kept, Store, StoreOptions, Verdict};
+use afteryou_transfer::wire::{Why, Wishes};
 use proptest::prelude::*;
 
 const GROUP: usize = GROUP_BYTES as usize;
@@ -18,7 +19,7 @@ fn refused(store: &Store, entry: &Entry) -> String {
 fn stored(store: &Store, path: &[u8], bytes: &[u8]) -> Result<Kept, Why> {
     let (offered, encoded) = file(path, bytes);
     match store.consider(&offered)? {
-        Verdict::Have(kept) => Ok(kept),
+        Verdict::Have(kept) | Verdict::Made(kept) => Ok(kept),
         Verdict::Want(reception) => reception.receive(&encoded[..], &mut |_, _| {}),
         other => panic!("{other:?}"),
     }
@@ -77,14 +78,14 @@ fn links_that_lead_outside_are_refused_by_whatever_way() {
         refused(&store, &link(path, target));
     }
     // Each is harmless alone; together they would lead outside.
-    assert!(matches!(store.consider(&link(b"x/y/up", b"../..")), Ok(Verdict::Have(Kept::All))));
+    assert!(matches!(store.consider(&link(b"x/y/up", b"../..")), Ok(Verdict::Made(Kept::All))));
     refused(&store, &link(b"x/y/out", b"up/../beside"));
     refused(&store, &link(b"x/y/out", b"up/../../beside"));
     // By way of a link that the sink's user made.
     std::os::unix::fs::symlink(pair.base.path().join("beside"), pair.to().join("mine")).expect("a link");
     refused(&store, &link(b"out", b"mine/canary"));
     refused(&store, &link(b"out", b"mine"));
-    assert!(matches!(store.consider(&link(b"x/fine", b"../not/there/yet")), Ok(Verdict::Have(Kept::All))));
+    assert!(matches!(store.consider(&link(b"x/fine", b"../not/there/yet")), Ok(Verdict::Made(Kept::All))));
     pair.assert_canary();
 }
 
@@ -94,7 +95,7 @@ fn nothing_is_stored_through_a_link() {
     let pair = Pair::new();
     let store = pair.store();
     assert!(stored(&store, b"dir/inside", b"inside").is_ok());
-    assert!(matches!(store.consider(&link(b"l", b"dir")), Ok(Verdict::Have(Kept::All))));
+    assert!(matches!(store.consider(&link(b"l", b"dir")), Ok(Verdict::Made(Kept::All))));
     assert!(matches!(stored(&store, b"l/inside", b"changed"), Err(Why::Refused(_))));
     // Nor is what lies behind it taken for the file itself, though it is the same.
     refused(&store, &file(b"l/inside", b"inside").0);
@@ -180,14 +181,14 @@ fn links_are_kept_replaced_and_left_alone_when_they_are_right() {
     let read = || std::fs::read_link(pair.to().join("l")).expect("a link");
     let mut first = link(b"l", b"one");
     first.mtime = Mtime { seconds: 1_000_000_000, nanos: 7 };
-    assert!(matches!(store.consider(&first), Ok(Verdict::Have(Kept::All))));
+    assert!(matches!(store.consider(&first), Ok(Verdict::Made(Kept::All))));
     assert_eq!(read().as_os_str(), "one");
     let metadata = pair.to().join("l").symlink_metadata().expect("metadata");
     assert_eq!(
         metadata.modified().ok(),
         Some(std::time::UNIX_EPOCH + std::time::Duration::new(1_000_000_000, 7))
     );
-    assert!(matches!(store.consider(&link(b"l", b"two")), Ok(Verdict::Have(Kept::All))));
+    assert!(matches!(store.consider(&link(b"l", b"two")), Ok(Verdict::Made(Kept::All))));
     assert_eq!(read().as_os_str(), "two");
     let inode =
         || std::os::unix::fs::MetadataExt::ino(&pair.to().join("l").symlink_metadata().expect("metadata"));
@@ -195,7 +196,7 @@ fn links_are_kept_replaced_and_left_alone_when_they_are_right() {
     assert!(matches!(store.consider(&link(b"l", b"two")), Ok(Verdict::Have(Kept::All))));
     assert_eq!(inode(), before);
     assert!(stored(&store, b"f", b"file").is_ok());
-    assert!(matches!(store.consider(&link(b"f", b"l")), Ok(Verdict::Have(Kept::All))));
+    assert!(matches!(store.consider(&link(b"f", b"l")), Ok(Verdict::Made(Kept::All))));
     assert!(pair.to().join("f").is_symlink());
     assert!(!pair.to().join(".afteryou").exists());
 }
@@ -258,6 +259,122 @@ fn path() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
+/// A hard link to `first` under `path`, as a sender offers it that knows the content.
+#[cfg(unix)]
+fn named_again(path: &[u8], first: &[u8], bytes: &[u8]) -> Entry {
+    Entry { link: Some(EntryPath(first.to_vec())), ..file(path, bytes).0 }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_hard_link_names_nothing_outside_and_nothing_through_a_symbolic_link() {
+    use std::os::unix::fs::{symlink, MetadataExt};
+    let pair = Pair::new();
+    let store = pair.store();
+    let canary = pair.base.path().join("beside/canary");
+    for first in
+        [&b"../beside/canary"[..], b"/etc/passwd", b"a/../../beside/canary", b".afteryou/x", b"", b"a\0"]
+    {
+        assert!(refused(&store, &named_again(b"new", first, b"untouched")).contains("is refused"));
+    }
+    // Links of the receiver's own user.
+    symlink("../beside", pair.to().join("way")).expect("a link");
+    symlink("../beside/canary", pair.to().join("name")).expect("a link");
+    std::fs::write(pair.to().join("real"), b"untouched").expect("a file");
+    symlink("real", pair.to().join("inside")).expect("a link");
+    for first in [&b"way/canary"[..], b"name", b"inside", b"nothing", b"real/x"] {
+        let verdict = store.consider(&named_again(b"new", first, b"untouched"));
+        assert!(matches!(verdict, Ok(Verdict::Want(_))), "{verdict:?}: an offer like any other");
+    }
+    // The place of the link, too.
+    let verdict = store.consider(&named_again(b"way/new", b"real", b"untouched"));
+    assert!(matches!(verdict, Err(Why::Refused(_))), "{verdict:?}");
+    // Another content under the first name.
+    let verdict = store.consider(&named_again(b"new", b"real", b"UNTOUCHED"));
+    assert!(matches!(verdict, Ok(Verdict::Want(_))), "{verdict:?}");
+    drop(verdict);
+    assert!(!pair.to().join("new").exists());
+    let verdict = store.consider(&named_again(b"new", b"real", b"untouched"));
+    assert!(matches!(verdict, Ok(Verdict::Made(Kept::All))), "{verdict:?}");
+    let inode = |path: &std::path::Path| path.metadata().expect("metadata").ino();
+    assert_eq!(inode(&pair.to().join("new")), inode(&pair.to().join("real")));
+    assert_eq!(canary.metadata().expect("metadata").nlink(), 1);
+    pair.assert_canary();
+}
+
+/// What takes the first name after it was looked at is not linked.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_first_name_that_is_exchanged_all_the_time_links_nothing_else() {
+    use rustix::fs::{renameat_with, RenameFlags, CWD};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let pair = Pair::new();
+    let (first, other) = (pair.to().join("first"), pair.to().join("other"));
+    std::fs::write(&first, b"asked for").expect("a file");
+    std::fs::write(&other, b"something").expect("a file");
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                renameat_with(CWD, &first, CWD, &other, RenameFlags::EXCHANGE).expect("exchanges");
+            }
+        });
+        let (mut made, mut not) = (0, 0);
+        let give_up = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while (made < 50 || not < 50) && std::time::Instant::now() < give_up {
+            let verdict = pair.store().consider(&named_again(b"new", b"first", b"asked for"));
+            if matches!(verdict, Ok(Verdict::Made(_) | Verdict::Have(_))) {
+                assert_eq!(std::fs::read(pair.to().join("new")).expect("a file"), b"asked for");
+                made += 1;
+            } else {
+                not += 1;
+            }
+            drop(verdict);
+            _ = std::fs::remove_file(pair.to().join("new"));
+        }
+        done.store(true, Ordering::Relaxed);
+        assert!(made >= 50 && not >= 50, "nothing was tried: {made} made, {not} not");
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn owners_and_attributes_that_the_job_does_not_ask_for_are_refused() {
+    let pair = Pair::new();
+    let mut all = StoreOptions::default();
+    all.allow = Allow::all();
+    let store = Store::open(&pair.to(), all).expect("a store");
+    let account = || Account { number: 0, name: None };
+    let owner = || Some(Owner { user: account(), group: account() });
+    let xattr = |name: &[u8]| vec![Xattr { name: name.to_vec(), value: b"x".to_vec() }];
+    let offers = [
+        Extras { owner: owner(), ..Extras::default() },
+        Extras { xattrs: xattr(b"user.a"), ..Extras::default() },
+        Extras { xattrs: xattr(b"system.posix_acl_access"), ..Extras::default() },
+        Extras { xattrs: xattr(b"security.capability"), ..Extras::default() },
+        Extras { xattrs: xattr(b"trusted.a"), ..Extras::default() },
+    ];
+    // Each job asks for something that the offer is not, the last two for all there is.
+    let nothing = Keep::default();
+    let everything = Keep { owner: None, xattrs: true, acls: true };
+    let jobs = [
+        everything,
+        Keep { acls: true, ..nothing },
+        Keep { xattrs: true, ..nothing },
+        everything,
+        everything,
+    ];
+    for (extras, keep) in offers.into_iter().zip(jobs) {
+        let job = store.for_job(Wishes { keep, ..Wishes::default() }).expect("allowed");
+        for kind in [Kind::Directory, Kind::Symlink { target: b"a".to_vec() }, file(b"f", b"f").0.kind] {
+            let offered = Entry { extras: Some(Box::new(extras.clone())), ..entry(b"new", kind) };
+            assert!(refused(&job, &offered).contains("was not asked for"));
+            assert!(refused(&store, &offered).contains("was not asked for"));
+        }
+    }
+    assert_eq!(tree(&pair.to()).len(), 0);
+}
+
 fn any_entry() -> impl Strategy<Value = Entry> {
     let size = prop_oneof![0..100_000_u64, any::<u64>()];
     let kind = prop_oneof![
@@ -270,12 +387,15 @@ fn any_entry() -> impl Strategy<Value = Entry> {
     ];
     let mode = prop::option::of(any::<u32>());
     let time = (any::<i64>(), any::<u32>());
-    (path(), kind, mode, time).prop_map(|(path, kind, mode, (seconds, nanos))| Entry {
+    let link = prop::option::weighted(0.3, path().prop_map(EntryPath));
+    (path(), kind, mode, time, link).prop_map(|(path, kind, mode, (seconds, nanos), link)| Entry {
         path: EntryPath(path),
         kind,
         // The test must be able to look and to clean up.
         mode: mode.map(|mode| mode | 0o700),
         mtime: Mtime { seconds, nanos },
+        link,
+        extras: None,
     })
 }
 
@@ -300,6 +420,54 @@ proptest! {
             let path = pair.to().join(name);
             if let (true, Ok(real)) = (path.is_symlink(), path.canonicalize()) {
                 prop_assert!(real.starts_with(&root), "{:?} leads to {:?}", path, real);
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn any_extras() -> impl Strategy<Value = Extras> {
+    let name = prop_oneof![
+        3 => "user\\.[a-z]{0,8}".prop_map(String::into_bytes),
+        1 => prop::sample::select(vec![
+            "security.capability", "security.a", "trusted.a", "system.posix_acl_access", "system.posix_acl_default", "system.a",
+        ])
+        .prop_map(|name| name.as_bytes().to_vec()),
+        1 => prop::collection::vec(any::<u8>(), 0..20),
+    ];
+    let value = prop::collection::vec(any::<u8>(), 0..60);
+    let xattr = (name, value).prop_map(|(name, value)| Xattr { name, value });
+    let xattrs = prop::collection::vec(xattr, 0..3);
+    (xattrs, prop::option::weighted(0.1, any::<String>())).prop_map(|(xattrs, lacking)| Extras {
+        owner: None,
+        xattrs,
+        lacking,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn whatever_attributes_come_no_other_than_those_of_the_job_are_set(
+        sequence in prop::collection::vec((any_entry(), any_extras()), 1..12),
+    ) {
+        let pair = Pair::new();
+        let mut all = StoreOptions::default();
+        all.allow = Allow::all();
+        let keep = Keep { owner: None, xattrs: true, acls: true };
+        let store = Store::open(&pair.to(), all).expect("a store");
+        let store = store.for_job(Wishes { keep, ..Wishes::default() }).expect("allowed");
+        for (entry, extras) in sequence {
+            _ = store.consider(&Entry { extras: Some(Box::new(extras)), ..entry });
+        }
+        pair.assert_canary();
+        for name in tree(&pair.to()).keys() {
+            let names = xattr::list(pair.to().join(name)).into_iter().flatten();
+            for attribute in names.map(|name| name.to_string_lossy().into_owned()) {
+                let is_asked_for = attribute.starts_with("user.") || attribute.starts_with("system.posix_acl_");
+                prop_assert!(is_asked_for || attribute == "security.selinux", "{attribute} of {name:?}");
             }
         }
     }

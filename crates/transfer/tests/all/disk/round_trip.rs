@@ -9,7 +9,7 @@ const GROUP: usize = GROUP_BYTES as usize;
 
 fn all_well(outcomes: &[(String, Outcome)]) {
     for (path, outcome) in outcomes {
-        assert!(matches!(outcome, Outcome::Stored | Outcome::Had), "{path}: {outcome:?}");
+        assert!(matches!(outcome, Outcome::Stored | Outcome::Made | Outcome::Had), "{path}: {outcome:?}");
     }
 }
 
@@ -111,7 +111,7 @@ fn set_id_and_sticky_bits_never_arrive() {
     reception.receive(&encoded[..], &mut |_, _| {}).expect("stored");
     let mut directory = entry(b"dir", Kind::Directory);
     directory.mode = Some(0o7777);
-    assert!(matches!(pair.store().consider(&directory), Ok(Verdict::Have(Kept::All))));
+    assert!(matches!(pair.store().consider(&directory), Ok(Verdict::Made(Kept::All))));
     for (name, mode) in [("tool", 0o755), ("dir", 0o777)] {
         let metadata = std::fs::metadata(pair.to().join(name)).expect("metadata");
         assert_eq!(metadata.mode() & 0o7777, mode, "{name}");
@@ -155,7 +155,7 @@ fn a_directory_gets_its_time_when_the_last_file_below_it_is_there() {
         let mut directory = entry(path, Kind::Directory);
         directory.mtime = Mtime { seconds: 1_000_000_000, nanos: 5 };
         directory.mode = Some(0o555);
-        assert!(matches!(store.consider(&directory), Ok(Verdict::Have(Kept::All))));
+        assert!(matches!(store.consider(&directory), Ok(Verdict::Made(Kept::All))));
         paths.push(pair.to().join(String::from_utf8_lossy(path).into_owned()));
     }
     reception.receive(&encoded[..], &mut |_, _| {}).expect("stored");
@@ -185,7 +185,7 @@ fn a_read_only_directory_of_an_earlier_run_takes_what_is_missing_in_it() {
     let store = pair.store();
     let mut directory = entry(b"dir", Kind::Directory);
     directory.mode = Some(0o555);
-    assert!(matches!(store.consider(&directory), Ok(Verdict::Have(Kept::All))));
+    assert!(matches!(store.consider(&directory), Ok(Verdict::Made(Kept::All))));
     for path in [&b"dir/file"[..], b"dir/below/file"] {
         let (offered, encoded) = file(path, b"content");
         let Ok(Verdict::Want(reception)) = store.consider(&offered) else { panic!("wanted") };

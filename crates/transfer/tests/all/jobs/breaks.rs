@@ -149,7 +149,7 @@ async fn a_listening_side_that_comes_back_is_found() {
     let far = far.restart(Service::Receive(pair.store())).await;
     pace.set(Owner::User, afteryou_transfer::pace::Limit::NONE);
     let summary = job.await.unwrap().unwrap();
-    assert_eq!((summary.stored, summary.failed), (1, 0));
+    assert_eq!((summary.stored_files, summary.failed), (1, 0));
     assert_eq!(events.connections(), 2);
     assert!(events.all().iter().any(|event| matches!(event, Event::Disconnected { .. })));
     far.stop().await;

@@ -118,7 +118,7 @@ async fn content_outside_the_receiving_directory_is_not_compared_with() {
     let source = Source::of(&[pair.from().join("file")], SourceOptions::default()).unwrap();
     let summary = send(far.dialer(), source, options().1).await.unwrap();
     far.stop().await;
-    assert_eq!((summary.stored, summary.bytes_moved), (1, 10 * MB as u64));
+    assert_eq!((summary.stored_files, summary.bytes_moved), (1, 10 * MB as u64));
     assert_eq!(std::fs::read(pair.base.path().join("beside/secret")).unwrap(), old());
 }
 
@@ -159,4 +159,32 @@ async fn holes_take_no_room_at_the_receiver_either() {
     file.write_all_at(&content(100_000, 2), 3_000_000).unwrap();
     file.write_all_at(&vec![0; 100_000], 9_000_000).unwrap();
     assert!(push(&pair).await.bytes_moved < 300_000);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn holes_stay_holes_in_a_changed_file_and_in_one_that_has_another_name() {
+    use std::os::unix::fs::MetadataExt;
+    let pair = Pair::new();
+    let part = |seed| content(MB, seed);
+    let sparse = |last| [part(1), vec![0; 8 * MB], part(2), vec![0; 8 * MB], part(last)].concat();
+    let blocks = |name: &str| std::fs::metadata(pair.to().join(name)).unwrap().blocks();
+    pair.write("image", &sparse(3));
+    push(&pair).await;
+    assert!(blocks("image") * 512 < 4 * MB as u64, "{}", blocks("image"));
+
+    // At the same place, and moved by an insertion.
+    pair.write("image", &sparse(4));
+    let moved = push(&pair).await.bytes_moved;
+    assert!(moved < 2 * MB as u64, "{moved}");
+    assert!(blocks("image") * 512 < 4 * MB as u64, "{}", blocks("image"));
+    pair.write("image", &[part(9), sparse(4)].concat());
+    push(&pair).await;
+    assert!(blocks("image") * 512 < 6 * MB as u64, "{}", blocks("image"));
+
+    std::fs::rename(pair.from().join("image"), pair.from().join("renamed")).unwrap();
+    let far = Far::receive(&pair);
+    let summary = send(far.dialer(), pair.source(), options().1).await.unwrap();
+    far.stop().await;
+    assert_eq!((summary.failed, summary.bytes_moved), (0, 0));
+    assert!(blocks("renamed") * 512 < 6 * MB as u64, "{}", blocks("renamed"));
 }

@@ -32,7 +32,7 @@ async fn thousands_of_files_arrive_where_few_may_be_open() {
         let far = Far::receive(&pair);
         let options = JobOptions { connections, ..options().1 };
         let summary = send(far.dialer(), pair.source(), options).await.unwrap();
-        assert_eq!((summary.stored, summary.failed), (files, 0), "with {connections} connections");
+        assert_eq!((summary.stored_files, summary.failed), (files, 0), "with {connections} connections");
         pair.assert_same();
         far.stop().await;
     }

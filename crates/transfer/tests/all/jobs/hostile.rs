@@ -377,7 +377,7 @@ async fn mutated_control_bytes_end_in_an_error_or_in_an_answer() {
     let victim = Victim::new();
     let (entry, encoded) = file(b"file", &content(40_000, 1));
     let script = [
-        bytes(&FromSource::Plan { files: 1, bytes: 40_000, complete: true }),
+        bytes(&FromSource::Plan { entries: 1, files: 1, bytes: 40_000, complete: true }),
         bytes(&FromSource::Offer { id: 0, entry }),
         bytes(&FromSource::Withdrawn { id: 0, reason: "no".into() }),
         bytes(&end_of_offers()),
@@ -499,12 +499,12 @@ async fn a_source_can_only_name_what_was_asked_for() {
     for path in [&b"photos/sub"[..], b"sub", b"sub//"] {
         let pair = Pair::new();
         let summary = lying_source(path, &pair, entries.clone()).await.unwrap();
-        assert_eq!((summary.had, summary.failed), (2, 4));
+        assert_eq!((summary.stored, summary.failed), (2, 4));
         assert_eq!(names(&pair.to()), ["sub"]);
     }
     let pair = Pair::new();
     let summary = lying_source(b"", &pair, entries).await.unwrap();
-    assert_eq!((summary.had, summary.failed), (6, 0));
+    assert_eq!((summary.stored, summary.failed), (6, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -515,7 +515,7 @@ async fn a_connection_that_comes_after_its_job_has_finished_begins_no_other() {
         let mut raw = Raw::source_of(&victim.far.dialer(), job, lane).await;
         if lane == 0 {
             raw.offer(0, entry(b"directory", Kind::Directory)).await;
-            assert_eq!(raw.answer().await, FromSink::Have { id: 0 });
+            assert_eq!(raw.answer().await, FromSink::Stored { id: 0 });
         }
         raw.say(&end_of_offers()).await;
         assert_eq!(raw.answer().await, FromSink::Finished);
@@ -528,7 +528,7 @@ async fn a_connection_that_comes_after_its_job_has_finished_begins_no_other() {
     // Whoever shows them would think of another job.
     assert!(matches!(events.last(), Some(Event::Finished { .. })), "{events:?}");
     assert_eq!(victim.far.events.connections(), 1);
-    assert_eq!(victim.far.stop().await.had, 1);
+    assert_eq!(victim.far.stop().await.stored, 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

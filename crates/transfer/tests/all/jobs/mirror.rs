@@ -4,6 +4,7 @@ use super::support::{options, Events, Far};
 use crate::disk::common::{names, Pair};
 use afteryou_transfer::entry::EntryPath;
 use afteryou_transfer::event::{Event, Outcome};
+use afteryou_transfer::extras::{Keep, Naming};
 use afteryou_transfer::filter::Filter;
 use afteryou_transfer::job::{get, send, JobOptions, Service, Summary};
 use afteryou_transfer::source::{Source, SourceOptions, Symlinks};
@@ -73,8 +74,14 @@ fn mirrored() -> Pair {
     pair
 }
 
-const DELETE: Wishes =
-    Wishes { dry_run: false, update: false, delete: true, links_as_is: false, backup: None };
+const DELETE: Wishes = Wishes {
+    dry_run: false,
+    update: false,
+    delete: true,
+    links_as_is: false,
+    backup: None,
+    keep: Keep { owner: None, xattrs: false, acls: false },
+};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_not_sent_is_removed_below_what_is_sent_and_excluded_files_stay() {
@@ -91,7 +98,7 @@ async fn what_was_not_sent_is_removed_below_what_is_sent_and_excluded_files_stay
         "photos/link",
     ]);
     assert_eq!(outcomes(&events, |outcome| *outcome == Outcome::Removed), gone);
-    assert_eq!((summary.removed, summary.stored, summary.failed), (7, 2, 0));
+    assert_eq!((summary.removed, summary.stored, summary.stored_files, summary.failed), (7, 3, 2, 0));
     assert_eq!(names(&pair.to().join("photos")), ["2026", "a.jpg", "kept"]);
     assert_eq!(names(&pair.to().join("photos/kept")), ["k.tmp"]);
     assert_eq!(std::fs::read(pair.to().join("other")).unwrap(), b"old", "beside what was sent");
@@ -115,6 +122,16 @@ async fn a_dry_run_changes_nothing_and_names_what_the_same_command_does_then() {
     let (then, _) = push(&pair, DELETE, excluding(&["*.tmp"])).await;
     assert_eq!(would(Change::Remove), outcomes(&then, |outcome| *outcome == Outcome::Removed));
     assert!(outcomes(&then, |outcome| *outcome == Outcome::Stored).is_superset(&set(&["photos/a.jpg"])));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_removal_leaves_the_directory_its_time() {
+    let pair = mirrored();
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_234_567_890);
+    std::fs::File::open(pair.from().join("photos")).unwrap().set_modified(time).unwrap();
+    let (_, result) = push(&pair, DELETE, SourceOptions::default()).await;
+    assert!(result.unwrap().removed > 0);
+    assert_eq!(pair.to().join("photos").metadata().unwrap().modified().unwrap(), time);
 }
 
 /// Every path and the time of its last change.
@@ -180,12 +197,23 @@ async fn a_receiver_that_was_restarted_in_the_middle_removes_nothing() {
 async fn a_receiver_that_does_not_allow_it_refuses_before_anything_is_sent() {
     let backup = Wishes { backup: Some(path("old")), ..Wishes::default() };
     let links = Wishes { links_as_is: true, ..Wishes::default() };
-    for (wishes, option) in [(DELETE, "--allow-delete"), (backup, "--allow-backup"), (links, "--allow-links")]
-    {
+    let keeping = |keep| Wishes { keep, ..Wishes::default() };
+    let nothing = Keep::default();
+    for (wishes, option) in [
+        (DELETE, "--allow-delete"),
+        (backup, "--allow-backup"),
+        (links, "--allow-links"),
+        (keeping(Keep { owner: Some(Naming::Names), ..nothing }), "--allow-owner"),
+        (keeping(Keep { owner: Some(Naming::Numbers), ..nothing }), "--allow-owner"),
+        (keeping(Keep { xattrs: true, ..nothing }), "--allow-xattrs"),
+        (keeping(Keep { acls: true, ..nothing }), "--allow-acls"),
+    ] {
         for dry_run in [false, true] {
             let pair = mirrored();
             let far = Far::receive(&pair);
-            let source = Source::of(&[pair.from().join("photos")], SourceOptions::default()).unwrap();
+            let mut source = SourceOptions::default();
+            source.keep = wishes.keep;
+            let source = Source::of(&[pair.from().join("photos")], source).unwrap();
             let wishes = Wishes { dry_run, ..wishes.clone() };
             let error = send(far.dialer(), source, JobOptions { wishes, ..options().1 }).await.unwrap_err();
             assert!(error.to_string().contains(option), "{error}");

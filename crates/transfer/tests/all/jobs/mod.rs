@@ -3,7 +3,11 @@
 mod breaks;
 mod delta;
 mod descriptors;
+#[cfg(target_os = "linux")]
+mod extras;
 mod full;
+#[cfg(unix)]
+mod hard_links;
 mod hostile;
 mod mirror;
 mod moves;

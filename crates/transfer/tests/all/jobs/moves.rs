@@ -72,13 +72,13 @@ fn check_events(events: &Events) {
     assert!(events
         .iter()
         .any(|event| matches!(event, Event::Plan { bytes: b, complete: true, .. } if *b == bytes)));
-    let [.., Event::Progress { files_done, bytes_done, .. }, Event::Finished { stored, had, failed: 0, .. }] =
+    let [.., Event::Progress { entries_done, bytes_done, .. }, Event::Finished { stored, had, failed: 0, .. }] =
         &events[..]
     else {
         panic!("{events:?}")
     };
     assert_eq!(*bytes_done, bytes);
-    assert_eq!(*files_done, stored + had);
+    assert_eq!(*entries_done, stored + had);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -106,7 +106,7 @@ async fn what_is_there_is_not_sent_again() {
     tree(&pair);
     push(&pair, options().1).await;
     let summary = push(&pair, options().1).await;
-    assert_eq!((summary.bytes_moved, summary.stored, summary.failed), (0, 0, 0));
+    assert_eq!((summary.bytes_moved, summary.stored_files, summary.failed), (0, 0, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -122,7 +122,7 @@ async fn two_thousand_small_files_arrive() {
     let summary = push(&pair, options().1).await;
     let seconds = start.elapsed().as_secs_f64();
     println!("2000 files, {bytes} bytes: {seconds:.2} s, {:.0} files/s", 2000.0 / seconds);
-    assert_eq!((summary.stored, summary.bytes_moved), (2000, bytes as u64));
+    assert_eq!((summary.stored_files, summary.bytes_moved), (2000, bytes as u64));
     pair.assert_same();
 }
 
@@ -163,7 +163,7 @@ async fn four_connections_share_the_files() {
         let (events, options) = options();
         let options = JobOptions { connections: 4, ..options };
         let summary = if pulled { pull(&pair, options).await } else { push(&pair, options).await };
-        assert_eq!((summary.stored, summary.bytes_moved), (40, 40_000_000));
+        assert_eq!((summary.stored_files, summary.bytes_moved), (40, 40_000_000));
         assert_eq!(events.connections(), 4);
         pair.assert_same();
     }
@@ -201,7 +201,7 @@ async fn a_file_that_goes_away_fails_alone() {
     std::fs::create_dir(pair.to().join("007")).unwrap();
     let (events, options) = options();
     let summary = send(far.dialer(), source, options).await.unwrap();
-    assert_eq!((summary.failed, summary.stored), (1, 300));
+    assert_eq!((summary.failed, summary.stored_files), (1, 300));
     let failed =
         |event: &Event| matches!(event, Event::File { path, outcome: Outcome::Failed(_) } if path == "007");
     assert!(events.all().iter().any(failed));
@@ -222,7 +222,7 @@ async fn a_file_that_changes_while_it_is_sent_arrives_as_it_is_then() {
     pair.write("a", &then);
     pace.set(afteryou_transfer::pace::Owner::User, afteryou_transfer::pace::Limit::NONE);
     let summary = job.await.unwrap().unwrap();
-    assert_eq!((summary.stored, summary.failed), (1, 0));
+    assert_eq!((summary.stored_files, summary.failed), (1, 0));
     assert!(summary.bytes_moved >= 42_000_000, "it changed too late: {summary:?}");
     pair.assert_same();
 }
@@ -246,7 +246,7 @@ async fn a_file_that_never_holds_still_fails_in_the_end() {
     });
     let summary = send(far.dialer(), all(&pair), options).await.unwrap();
     writer.abort();
-    assert_eq!((summary.stored, summary.failed), (1, 1));
+    assert_eq!((summary.stored_files, summary.failed), (1, 1));
     assert_eq!(std::fs::read(pair.to().join("other")).unwrap(), b"still");
     assert!(!pair.to().join("log").exists());
 }
@@ -269,7 +269,7 @@ async fn two_senders_to_one_place_do_not_disturb_each_other() {
         tokio::join!(send(far.dialer(), all(&pair), slow()), send(far.dialer(), all(&pair), slow()));
     let (one, two) = (one.unwrap(), two.unwrap());
     assert_eq!((one.failed, two.failed), (0, 0));
-    assert_eq!((one.stored + two.stored, one.had + two.had), (1, 1));
+    assert_eq!((one.stored_files + two.stored_files, one.had + two.had), (1, 1));
     assert_eq!(one.bytes_moved + two.bytes_moved, 20_000_000);
     let busy = |event: &&Event| matches!(event, Event::Busy { path } if path == "same");
     assert_eq!(far.events.all().iter().filter(busy).count(), 1);
@@ -306,9 +306,9 @@ async fn one_connection_of_many_may_do_all_of_the_job() {
             _ => get(far.dialer(), Vec::new(), pair.store(), options).await,
         };
         let took = start.elapsed();
-        assert_eq!(summary.unwrap().stored, 1);
+        assert_eq!(summary.unwrap().stored_files, 1);
         assert!(took < Duration::from_secs(3), "{took:?}");
-        assert_eq!(far.ended().await.stored, 1);
+        assert_eq!(far.ended().await.stored_files, 1);
         pair.assert_same();
     }
 }
@@ -332,7 +332,7 @@ async fn whoever_gets_is_told_what_failed_and_what_was_left_out() {
     std::fs::remove_file(pair.from().join(gone)).unwrap();
     pace.set(afteryou_transfer::pace::Owner::User, afteryou_transfer::pace::Limit::NONE);
     let summary = job.await.unwrap().unwrap();
-    assert_eq!((summary.stored, summary.failed, summary.skipped), (1, 1, 1));
+    assert_eq!((summary.stored_files, summary.failed, summary.skipped), (1, 1, 1));
     let outcomes: Vec<_> = events
         .all()
         .into_iter()
@@ -357,7 +357,7 @@ async fn what_takes_the_name_of_a_served_directory_is_not_served() {
     pair.write("file", b"served");
     let far = Far::serve(&pair);
     let files = || async { get(far.dialer(), Vec::new(), pair.store(), options().1).await.unwrap() };
-    assert_eq!(files().await.stored, 1);
+    assert_eq!(files().await.stored_files, 1);
     std::fs::rename(pair.from(), pair.base.path().join("away")).unwrap();
     symlink(pair.base.path().join("beside"), pair.from()).unwrap();
     let Summary { stored, had, .. } = files().await;
@@ -392,7 +392,7 @@ async fn small_files_fill_a_link() {
     let dialer = far.dialer_over(link.address, &client_endpoint());
     let summary = send(dialer, all(&pair), options().1).await.unwrap();
     let seconds = start.elapsed().as_secs_f64();
-    assert_eq!(summary.stored, 400);
+    assert_eq!(summary.stored_files, 400);
     // 1200-byte packets carry some 1165 bytes of content; larger ones more.
     let share = bytes as f64 / seconds / (2.5e6 * 1165.0 / 1228.0);
     println!(

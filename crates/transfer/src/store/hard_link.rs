@@ -1,0 +1,217 @@
+//! Further names of a file that the job has sent already.
+//!
+//! # Model
+//! The source names the file's first name. If a file with the offered root lies there, it gets the second name, too. The
+//! link is made in the directory of partial files first, and goes to its place in one step. The store compares the linked
+//! file with the hashed one: a file or a symbolic link that takes the first name in between is not linked. The content of
+//! each file is hashed once in a job, however many names it has.
+//!
+//! Some systems make no link: another file system, one without links, too many of them. Then the content is copied here, and the
+//! answer reports it. Where the first name holds something else, the content is requested as that of any other file.
+//!
+//! # Bounds
+//! Both names are reached from the receiving directory through real directories only. A sender that names a file which it has
+//! not sent must know its hash. It learns no more than from an offer under that name.
+//!
+//! # Known bad case
+//! Two names that are one file here and two files at the source stay one file while their contents are equal.
+
+use super::partial::{self, Content, Partial};
+use super::place::{self, refused, why, There};
+use super::reception::Reception;
+use super::{components, has, Kept, Store, Target, Verdict};
+use crate::entry::{EntryPath, Wanted};
+use crate::wire::Why;
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, OpenOptions};
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Times that something may be in the way of the name in the directory of partial files.
+const ATTEMPTS: usize = 8;
+
+/// A file's root, if it is known. Locked while it is hashed, so that nobody hashes it beside.
+type Known = Arc<Mutex<Option<Hashed>>>;
+
+/// The root of a file, and the last change of its inode: a file that takes the number of a removed one has another.
+#[derive(Debug)]
+struct Hashed {
+    root: [u8; 32],
+    changed: Option<(i64, i64)>,
+}
+
+/// Roots of the files that got further names in a job, by device and inode.
+#[derive(Debug, Default)]
+pub(super) struct Roots(Mutex<HashMap<(u64, u64), Known>>);
+
+impl Roots {
+    /// True if this file has the content. It is hashed if that is not known.
+    fn has(&self, file: &File, identity: (u64, u64), content: Content) -> bool {
+        let known = self.of(identity);
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = changed(file);
+        if changed.is_none() || known.as_ref().is_none_or(|known| known.changed != changed) {
+            let root = partial::hash(file, content.size).ok().flatten();
+            *known = root.map(|root| Hashed { root, changed });
+        }
+        known.as_ref().is_some_and(|known| known.root == content.root)
+    }
+
+    /// Another name and other attributes change the inode, and not the content.
+    fn linked(&self, first: &First) {
+        let known = self.of(first.identity);
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &mut *known {
+            known.changed = changed(&first.file);
+        }
+    }
+
+    fn of(&self, identity: (u64, u64)) -> Known {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(identity).or_default().clone()
+    }
+}
+
+#[cfg(unix)]
+fn changed(file: &File) -> Option<(i64, i64)> {
+    use std::os::unix::fs::MetadataExt;
+    file.metadata().ok().map(|metadata| (metadata.ctime(), metadata.ctime_nsec()))
+}
+
+#[cfg(not(unix))]
+fn changed(_: &File) -> Option<(i64, i64)> {
+    None
+}
+
+/// A file under its first name.
+struct First {
+    parent: Dir,
+    name: OsString,
+    file: File,
+    identity: (u64, u64),
+}
+
+impl Store {
+    /// Gives the file at `first` another name.
+    pub(super) fn hard_link(
+        &self,
+        target: Target,
+        first: &EntryPath,
+        content: Content,
+    ) -> Result<Verdict, Why> {
+        let Some(known) = self.first(first, content)? else {
+            let note = format!("it is a file of its own here, since \"{first}\" has another content");
+            return self.file(Target { note: Some(note), ..target }, content);
+        };
+        let claim = self.claim(&target.path);
+        let (_, there) = self.look(&target)?;
+        if there.is_some_and(|there| there.is_directory) {
+            return Err(target.is_directory());
+        }
+        if there.is_some_and(|there| there.identity == Some(known.identity)) {
+            let kept = target.attributes.apply(&known.file)?;
+            self.roots.linked(&known);
+            return Ok(Verdict::Have(kept.noting(&target.note)));
+        }
+        let mut changed = Vec::new();
+        let parent = self.make(&target.parents, &mut changed)?;
+        match self.link_at_its_place(&known, &target, content, &parent) {
+            Ok(()) => {
+                changed.push(parent);
+                claim.sync(changed).map_err(|error| why("write the directory to the disk", error))?;
+                let kept = target.attributes.apply(&known.file)?;
+                self.roots.linked(&known);
+                Ok(Verdict::Made(kept.noting(&target.note)))
+            }
+            Err(error) => match why("link", error) {
+                Why::Io(reason) => {
+                    let note = format!("it is a copy here and no hard link to \"{first}\": {reason}");
+                    self.copy_of(&known, Target { note: Some(note), ..target }, content, &parent)
+                }
+                why => Err(why),
+            },
+        }
+    }
+
+    /// The file at `path`, if it has this content.
+    fn first(&self, path: &EntryPath, content: Content) -> Result<Option<First>, Why> {
+        let mut steps = components(path).map_err(|reason| refused(path, reason))?;
+        let Some(name) = steps.pop() else { return Ok(None) };
+        let Ok(Some(parent)) = place::find(&self.inner.root, &steps) else { return Ok(None) };
+        let mut options = OpenOptions::new();
+        options.read(true).follow(FollowSymlinks::No).nonblock(true);
+        let Ok(file) = parent.open_with(&name, &options) else { return Ok(None) };
+        let Ok(metadata) = file.metadata() else { return Ok(None) };
+        let Some(identity) = place::identity(&metadata) else { return Ok(None) };
+        let file = file.into_std();
+        let is_first =
+            metadata.is_file() && metadata.len() == content.size && self.roots.has(&file, identity, content);
+        Ok(is_first.then_some(First { parent, name, file, identity }))
+    }
+
+    fn link_at_its_place(
+        &self,
+        first: &First,
+        target: &Target,
+        content: Content,
+        parent: &Dir,
+    ) -> io::Result<()> {
+        let name = format!("{}{}", partial::base(&target.path, &content.root), partial::LINK);
+        let mut attempts = ATTEMPTS;
+        let state = loop {
+            let state = self.inner.state.get()?;
+            attempts -= 1;
+            match first.parent.hard_link(&first.name, &state, &name) {
+                Ok(()) => break state,
+                // Left by a killed process, or another session does the same.
+                Err(error) if attempts > 0 && error.kind() == io::ErrorKind::AlreadyExists => {
+                    _ = state.remove_file(&name);
+                }
+                Err(error) if attempts > 0 && error.kind() == io::ErrorKind::NotFound => {
+                    self.inner.state.forget();
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        let linked = There::named(&state, name.as_ref())?;
+        let placed = match linked.identity == Some(first.identity) {
+            true => self
+                .back_up(parent, &target.name, &target.path)
+                .and_then(|()| place::writable(parent, || state.rename(&name, parent, &target.name))),
+            false => Err(io::Error::other("another file has taken its first name")),
+        };
+        // Also after a rename: between two names of one file that does nothing.
+        _ = state.remove_file(&name);
+        placed
+    }
+
+    /// A copy of the first file, since there can be no link to it.
+    fn copy_of(&self, first: &First, target: Target, content: Content, parent: &Dir) -> Result<Verdict, Why> {
+        if let Some(kept) = has(parent, &target, content)? {
+            return Ok(Verdict::Have(kept));
+        }
+        let private = target.attributes.mode.is_some();
+        let partial = Partial::open(&self.inner.state, &target.path, content, private)
+            .map_err(|error| why("open the partial file", error))?;
+        let Some(partial) = partial else { return Ok(Verdict::Busy) };
+        let claim = self.claim(&target.path);
+        let mut reception = Reception::new(partial, Wanted::default(), target, claim, self.clone());
+        place::copy(&first.file, reception.file(), content.size)
+            .map_err(|error| why("copy a file", error))?;
+        reception.copied(Wanted::default(), true);
+        reception.finish().map(Verdict::Made)
+    }
+}
+
+impl Kept {
+    /// The same with a remark about what else differs from the source.
+    pub(super) fn noting(self, note: &Option<String>) -> Kept {
+        match (self, note) {
+            (kept, None) => kept,
+            (Kept::All, Some(note)) => Kept::ContentOnly(note.clone()),
+            (Kept::ContentOnly(reason), Some(note)) => Kept::ContentOnly(format!("{note}; {reason}")),
+        }
+    }
+}
