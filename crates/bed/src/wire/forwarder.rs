@@ -139,8 +139,9 @@ impl Forwarder<'_> {
         if route.is_some() {
             self.connections.forget(flow, headers.protocol, headers.ports);
         }
+        let utp = if self.sizes.is_utp(flow) { headers.utp(packet) } else { None };
         let Place { connection, is_new, number } =
-            self.connections.place(flow, is_reply, &headers, self.sizes.full(flow));
+            self.connections.place(flow, is_reply, &headers, utp, self.sizes.full(flow));
         if is_new {
             self.live.open(flow, route);
             self.flows.push(flow);
