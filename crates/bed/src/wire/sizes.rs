@@ -47,6 +47,12 @@ impl Sizes {
         self.flows[flow].full
     }
 
+    /// Bytes of headers in the scenario beyond those that a packet over IPv4 has: the most of all flows.
+    pub fn framing(&self) -> u32 {
+        let most = self.flows.iter().map(|flow| flow.framing).max().unwrap_or_default();
+        u32::try_from(most).unwrap_or_default()
+    }
+
     /// Are a flow's datagrams those of uTP?
     pub fn is_utp(&self, flow: usize) -> bool {
         self.flows[flow].is_utp
