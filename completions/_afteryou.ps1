@@ -387,6 +387,7 @@ Register-ArgumentCompleter -Native -CommandName 'afteryou' -ScriptBlock {
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at the same time; the number of cores by default')
             [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge')
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"')
+            [CompletionResult]::new('--queue-by', '--queue-by', [CompletionResultType]::ParameterName, 'Choose the queues at links that data cross: those of afteryou, as in the simulator, or the kernel''s own queue disciplines below htb')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'For programs: the result of each run as JSON, one in a line, on stdout')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print every table, not the headline alone')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print every table, not the headline alone')

@@ -223,7 +223,7 @@ _afteryou() {
             return 0
             ;;
         afteryou__subcmd__bed)
-            opts="-v -h --trace --qlog --out --json --verbose --seed --repeat --jobs --no-series --parquet --shard --set --clean --help"
+            opts="-v -h --trace --qlog --out --json --verbose --seed --repeat --jobs --no-series --parquet --shard --set --queue-by --clean --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -259,6 +259,10 @@ _afteryou() {
                     ;;
                 --set)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --queue-by)
+                    COMPREPLY=($(compgen -W "afteryou kernel" -- "${cur}"))
                     return 0
                     ;;
                 *)

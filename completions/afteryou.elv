@@ -361,6 +361,7 @@ set edit:completion:arg-completer[afteryou] = {|@words|
             cand --jobs 'Runs at the same time; the number of cores by default'
             cand --shard 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge'
             cand --set 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"'
+            cand --queue-by 'Choose the queues at links that data cross: those of afteryou, as in the simulator, or the kernel''s own queue disciplines below htb'
             cand --json 'For programs: the result of each run as JSON, one in a line, on stdout'
             cand -v 'Print every table, not the headline alone'
             cand --verbose 'Print every table, not the headline alone'

@@ -291,6 +291,8 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l repeat -d 'Run
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l jobs -d 'Runs at the same time; the number of cores by default' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l shard -d 'Run part I of N of a sweep: every N-th run, from the I-th; join the folders with afteryou merge' -r
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l set -d 'Replace a setting of the file, such as link.rate="5 Mbit/s" or flow.backup.rtt="10 ms"' -r
+complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l queue-by -d 'Choose the queues at links that data cross: those of afteryou, as in the simulator, or the kernel\'s own queue disciplines below htb' -r -f -a "afteryou\t''
+kernel\t''"
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l json -d 'For programs: the result of each run as JSON, one in a line, on stdout'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -s v -l verbose -d 'Print every table, not the headline alone'
 complete -c afteryou -n "__fish_afteryou_using_subcommand bed" -l no-series -d 'Write tables alone into --out, without curves and without a folder for each run of a sweep'

@@ -3,7 +3,7 @@
 use crate::runs::traced::{sees_packets, Traces};
 use crate::values;
 use afteryou_lab::sweep::Shard;
-use afteryou_lab::{Bed, Choices, Engine, Fluid, Pool, ENGINES};
+use afteryou_lab::{Bed, BedOfKernelQueues, Choices, Engine, Fluid, Pool, ENGINES};
 use afteryou_terminal::Failure;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use std::fmt;
@@ -127,6 +127,15 @@ const CLEAN: &str = "clean";
 const CLEAN_HELP: &str =
     "End the programs that killed runs have left behind, as every run does before it begins; takes no file";
 
+const QUEUE_BY: &str = "queue-by";
+
+const QUEUE_BY_HELP: &str = "Choose the queues at links that data cross: those of afteryou, as in the simulator, or the kernel's own \
+                             queue disciplines below htb";
+
+/// Values of that option.
+const AFTERYOU: &str = "afteryou";
+const KERNEL: &str = "kernel";
+
 /// For what is the same with every engine.
 const AFTERWORD: &str = "\
 A file with [sweep] or repeat stands for many runs; they share the cores. With --out, one run gives report.html, result.json, \
@@ -144,8 +153,8 @@ fn explains(engine: &dyn Engine) -> bool {
     engine.name() == Fluid.name()
 }
 
-/// Only one engine starts programs.
-fn starts_programs(engine: &dyn Engine) -> bool {
+/// Only one engine starts programs, and lets the kernel queue.
+fn has_real_packets(engine: &dyn Engine) -> bool {
     engine.name() == Bed.name()
 }
 
@@ -187,11 +196,14 @@ fn subcommand(engine: &'static dyn Engine) -> Command {
     });
     // After the arguments, whose own description would take the place of the engine's.
     let command = RunArgs::augment_args(command).about(engine.summary()).after_help(after_help(engine));
-    if !starts_programs(engine) {
+    if !has_real_packets(engine) {
         return command;
     }
     let clean = Arg::new(CLEAN).long(CLEAN).help(CLEAN_HELP).action(ArgAction::SetTrue);
+    let queue_by = Arg::new(QUEUE_BY).long(QUEUE_BY).value_name("WHO").help(QUEUE_BY_HELP);
+    let queue_by = queue_by.value_parser([AFTERYOU, KERNEL]).default_value(AFTERYOU);
     command
+        .arg(queue_by)
         .arg(clean.conflicts_with_all(["files", TRACE, QLOG]))
         .mut_arg("files", |files| files.required_unless_present(CLEAN).required(false))
 }
@@ -217,7 +229,12 @@ impl FromArgMatches for EngineCommand {
         let engine = afteryou_lab::find(name).map_err(|_| none())?;
         let explain = explains(engine) && matches.get_flag(EXPLAIN);
         let traces = Traces { trace: matches.get_one(TRACE).cloned(), qlog: matches.get_one(QLOG).cloned() };
-        let clean = starts_programs(engine) && matches.get_flag(CLEAN);
+        let clean = has_real_packets(engine) && matches.get_flag(CLEAN);
+        let is_by_kernel = || matches.get_one::<String>(QUEUE_BY).is_some_and(|who| who == KERNEL);
+        let engine = match has_real_packets(engine) && is_by_kernel() {
+            true => &BedOfKernelQueues,
+            false => engine,
+        };
         Ok(EngineCommand { engine, explain, clean, traces, runs: RunArgs::from_arg_matches(matches)? })
     }
 

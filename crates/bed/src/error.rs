@@ -133,6 +133,35 @@ pub enum Error {
         /// The limit.
         mtu: u32,
     },
+    /// There is no program `tc`, or it does not start.
+    #[error("the program tc cannot be started: {0}; install iproute2, by which afteryou sets the kernel's queues up")]
+    Tc(io::Error),
+    /// The program `tc` has refused a command.
+    #[error("tc {command}: {reason}")]
+    TcRefused {
+        /// The command.
+        command: String,
+        /// Its first complaint.
+        reason: String,
+    },
+    /// The kernel has no such queue discipline.
+    #[error("link {link:?}: this kernel has no queue discipline {kind}: it has {present}; use one of these, or leave --queue-by out")]
+    NoQdisc {
+        /// The link.
+        link: String,
+        /// The kernel's name of the queue discipline.
+        kind: String,
+        /// Those that it has.
+        present: String,
+    },
+    /// The kernel cannot queue for a link.
+    #[error("the kernel cannot queue for link {link:?}: {reason}")]
+    KernelQueue {
+        /// The link.
+        link: String,
+        /// The reason.
+        reason: String,
+    },
     /// The links lost count of bytes.
     #[error(transparent)]
     Links(#[from] afteryou_sim::Error),

@@ -20,20 +20,24 @@
 //! by its limit of one segment.
 
 mod address;
+mod kernel_queue;
 mod leftover;
 mod namespace;
 mod netlink;
 mod plan;
 mod privilege;
+mod qdisc;
 mod sysctl;
 mod topology;
 mod tun;
 
 pub use address::{flow_of, Addresses, Family, Side};
+pub use kernel_queue::{KernelQueue, QueueCounters};
 pub use leftover::{clean, MARK};
 pub use namespace::Namespace;
 pub use plan::{FlowPlan, Plan};
 pub use privilege::{become_root_of_own_namespace, is_root, opens_tun};
+pub use qdisc::words_of as qdisc_of;
 pub use sysctl::Setting;
 pub use topology::Topology;
 pub use tun::Tun;

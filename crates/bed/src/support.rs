@@ -70,14 +70,41 @@ fn of_flow_by_relay(flow: &Flow) -> Vec<Unsupported> {
 /// Everything in it that cannot, in the order of the file's sections.
 #[cfg(target_os = "linux")]
 pub fn by_testbed(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
-    let of_senders = [Record::Senders, Record::Events].iter().any(|record| scenario.record.contains(record));
-    let record = of_senders.then(|| {
-        let reason = "senders and events are not recorded with real packets, whose kernel does not report them: record queues and \
-                      losses, or use afteryou sim";
-        Unsupported::new("record", reason)
-    });
-    let reasons: Vec<_> =
-        record.into_iter().chain(scenario.flow.iter().flat_map(of_flow_in_testbed)).collect();
+    let reasons: Vec<_> = scenario.flow.iter().flat_map(of_flow_in_testbed).collect();
+    answer(reasons)
+}
+
+/// Can the kernel queue for a checked scenario that the testbed supports? Whether this kernel has the queue is known when it is
+/// run.
+///
+/// # Errors
+/// Everything in it that the kernel's queues cannot do.
+#[cfg(target_os = "linux")]
+pub fn by_kernel_queues(scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+    let mut reasons = Vec::new();
+    if !scenario.hosts.is_empty() {
+        let reason = "the kernel does not queue at the links of hosts: leave --queue-by out";
+        reasons.push(Unsupported::new("hosts", reason));
+    }
+    if [Record::Queues, Record::Losses].iter().any(|record| scenario.record.contains(record)) {
+        let reason = "of its own queue the kernel reports neither the length over time nor which packets it drops: leave \
+                      queues and losses out of record, or the option --queue-by";
+        reasons.push(Unsupported::new("record", reason));
+    }
+    let Ok(network) = scenario.network() else { return answer(reasons) };
+    for (index, way) in network.links.iter().enumerate() {
+        if network.flows_with_data_on(index).next().is_none() {
+            continue;
+        }
+        let key = if scenario.has_named_links() { format!("link.{}", way.name) } else { "link".to_owned() };
+        if way.link.elements.rate.is_some() || way.link.elements.arq.is_some() {
+            let reason = "the kernel's htb has one rate: use a constant one, or leave --queue-by out";
+            reasons.push(Unsupported::new(format!("{key}.rate"), reason));
+        }
+        if let Err(reason) = crate::net::qdisc_of(&way.link) {
+            reasons.push(Unsupported::new(format!("{key}.queue"), reason));
+        }
+    }
     answer(reasons)
 }
 

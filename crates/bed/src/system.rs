@@ -64,6 +64,16 @@ pub fn die_with_thread(command: &mut Command) {
 /// The kernel's view of a connection (TCP_INFO).
 #[derive(Clone, Copy, Debug)]
 pub struct TcpInfo {
+    /// State of the congestion control: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
+    pub state: u8,
+    /// Segments outstanding.
+    pub unacked: u32,
+    /// Slow-start threshold, segments.
+    pub ssthresh: u32,
+    /// Bytes acknowledged so far.
+    pub bytes_acked: u64,
+    /// Least round-trip time of the last minutes, µs; `u32::MAX` before the first.
+    pub min_rtt_us: u32,
     /// Congestion window, segments.
     pub cwnd: u32,
     /// Payload of a segment, bytes.
@@ -90,13 +100,19 @@ pub fn tcp_info(socket: &impl AsRawFd) -> io::Result<TcpInfo> {
     };
     Errno::result(done)?;
     let word = |at: usize| info[at..].first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes));
+    let long = |at: usize| info[at..].first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
     Ok(TcpInfo {
+        state: info[1],
+        unacked: word(24),
+        ssthresh: word(76),
+        bytes_acked: long(120),
+        min_rtt_us: word(148),
         mss: word(16),
         srtt_us: word(68),
         cwnd: word(80),
         retransmissions: word(100),
         data_segments: word(156),
-        delivery_rate: info[160..].first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes)),
+        delivery_rate: long(160),
     })
 }
 

@@ -9,6 +9,10 @@
 //! Time zero is the clock's, which may lie ahead when the wire starts. One thread forwards, real-time (SCHED_FIFO) where
 //! that is allowed, on a core of its own where there are several. How late it delivered packets is part of the result.
 //!
+//! # Queues of the kernel
+//! A link may have its queue in the kernel ([`Outside`]). The wire writes the packet to the queue's device, and the packet goes on
+//! when it comes back.
+//!
 //! # Known bad cases
 //! A packet that waits in the device while the thread is busy arrives when it is read. A receiver's kernel works on
 //! the wire's thread, so at several hundred Mbit/s the thread's own core is the limit.
@@ -18,6 +22,7 @@ mod connections;
 mod cores;
 mod forwarder;
 mod ip;
+mod outside;
 mod routes;
 mod sizes;
 mod wake_up;
@@ -26,17 +31,19 @@ pub use crate::lateness::LATENESS_BOUND_MS;
 pub use cores::{allowed as allowed_cores, run_on, Claim};
 pub use forwarder::Counts;
 pub use ip::set_tos;
+pub use outside::Outside;
 pub use routes::Laid;
 
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::lateness::Distribution;
-use crate::net::{Topology, Tun};
+use crate::net::{KernelQueue, QueueCounters, Topology, Tun};
 use crate::system::{self, Urgency};
 use afteryou_base::Span;
 use afteryou_scenario::outcome::Lateness;
 use afteryou_scenario::passage::Content;
-use afteryou_scenario::{Passage, Scenario};
+use afteryou_scenario::{Passage, Record, Scenario};
+use afteryou_sim::director::SenderLog;
 use afteryou_sim::live::{Live, Measured};
 use connections::Connections;
 use forwarder::Forwarder;
@@ -70,6 +77,10 @@ pub struct Options {
     pub routes: Option<mpsc::Receiver<Laid>>,
     /// Counts the payload of each flow that has come out of the network, bytes.
     pub passed: Option<Arc<[AtomicU64]>>,
+    /// Links whose queue is the kernel's.
+    pub outside: Vec<Outside>,
+    /// By flow, logs in which drops are noted; none where nobody records events.
+    pub logs: Vec<Option<SenderLog>>,
 }
 
 /// A wire at work. Dropping it ends it.
@@ -94,10 +105,32 @@ pub struct Report {
     pub connections: usize,
 }
 
+impl Report {
+    /// The kernel has queued at a link, and these are its counters.
+    pub fn queued_by_kernel(&mut self, queue: &KernelQueue, counters: QueueCounters) {
+        let Some(link) = self.measured.totals.get_mut(queue.link) else { return };
+        link.queued_by = Some(queue.description());
+        if let Some(packets) = &mut link.packets {
+            packets.dropped = counters.drops;
+            let gone = packets.delivered + packets.dropped + packets.lost;
+            packets.unfinished = (packets.arrived + packets.duplicated).saturating_sub(gone);
+        }
+    }
+}
+
 impl Options {
     /// With a clock, on any core, with real-time priority if there is some.
     pub fn new(clock: Clock) -> Options {
-        Options { clock, needs_real_time: false, core: None, tap: None, routes: None, passed: None }
+        Options {
+            clock,
+            needs_real_time: false,
+            core: None,
+            tap: None,
+            routes: None,
+            passed: None,
+            outside: Vec::new(),
+            logs: Vec::new(),
+        }
     }
 
     /// For a run of `scenario`: the wire on the last core that no other wire has. Real-time priority is needed if any path is
@@ -175,6 +208,11 @@ impl Drop for Wire {
     }
 }
 
+/// Bytes that the rate counts for a packet beside those of IP: the most of all flows.
+pub fn framing(scenario: &Scenario) -> u32 {
+    Sizes::of_scenario(scenario).framing()
+}
+
 /// Prepares the calling thread; returns whether it has real-time priority.
 fn prepare(options: &Options) -> Result<bool, Error> {
     run_on(options.core.as_ref().map(Claim::core).as_slice());
@@ -195,7 +233,7 @@ fn forward(
     stop: &EventFd,
 ) -> Result<Report, Error> {
     let network = scenario.network()?;
-    let Options { clock, mut tap, routes, passed, .. } = options;
+    let Options { clock, mut tap, routes, passed, outside, logs, .. } = options;
     let is_tapped = tap.is_some();
     let mut marked = Vec::new();
     let mut show = |passage: &Passage<'_>| {
@@ -204,9 +242,15 @@ fn forward(
         }
     };
     let tap = is_tapped.then_some(&mut show as &mut dyn FnMut(&Passage<'_>));
+    let mut live = Live::new(scenario, &network, tap)?;
+    if scenario.record.contains(&Record::Events) {
+        live.note_drops(&logs);
+    }
+    outside.iter().for_each(|outside| live.queue_elsewhere(outside.link));
     let mut forwarder = Forwarder {
         tuns,
-        live: Live::new(scenario, &network, tap)?,
+        live,
+        outside,
         clock,
         sizes: &Sizes::of_scenario(scenario),
         mtu,

@@ -50,7 +50,7 @@ pub mod sweep;
 pub use engine::{Engine, Looks, Progress};
 pub use engines::{find, Fluid, Simulator, ENGINES};
 #[cfg(feature = "bed")]
-pub use engines::{Bed, Beds};
+pub use engines::{Bed, BedOfKernelQueues, Beds};
 pub use error::{Error, Source};
 pub use lineup::{Choices, Lineup};
 pub use ordered::each;

@@ -12,7 +12,7 @@ const MOST_STEPS: usize = 4;
 
 /// Each element with its name as keys of a link call it.
 pub fn elements(elements: &Elements) -> Vec<(&'static str, String)> {
-    let Elements { loss, duplicate, delay, jitter, rate, arq, aggregate } = elements;
+    let Elements { loss, duplicate, delay, jitter, rate, arq, aggregate, burst } = elements;
     let duplicate = (duplicate.ratio() > 0.0).then(|| duplicate.to_string());
     let delay = delay.as_ref().map(|delay| overtaking(steps(&delay.steps), delay.reorder));
     let words = [
@@ -23,6 +23,7 @@ pub fn elements(elements: &Elements) -> Vec<(&'static str, String)> {
         ("rate", rate.as_ref().map(rate_law)),
         ("ARQ", arq.as_ref().map(of_arq)),
         ("aggregate", aggregate.as_ref().map(of_aggregate)),
+        ("burst", burst.as_ref().map(ToString::to_string)),
     ];
     words.into_iter().filter_map(|(name, words)| Some((name, words?))).collect()
 }
@@ -183,6 +184,7 @@ mod tests {
             "rate": {"steps": {"steps": [["0 s", "8 Mbit/s"], ["5 s", "1 Mbit/s"]], "period": "10 s"}},
             "arq": {"error": [["0 s", "5 %"]], "transmissions": 4, "round": "40 ms"},
             "aggregate": {"acks": 16, "time": "5 ms"},
+            "burst": "1600 B",
         }))
         .unwrap();
         let words: Vec<String> =
@@ -197,6 +199,7 @@ mod tests {
                 "rate = 8 Mbit/s, 1 Mbit/s from 5 s, again after 10 s",
                 "ARQ = error rate 5 %, at most 4 transmissions, 40 ms apart",
                 "aggregate = 16 ACKs, or those of 5 ms",
+                "burst = 1.6 kB",
             ]
         );
     }

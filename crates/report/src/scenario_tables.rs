@@ -7,7 +7,7 @@ use crate::palette;
 use crate::table::{Cell, Column, Table};
 use crate::tables::role;
 use afteryou_scenario::law::{Drawn, Lognormal, Pareto};
-use afteryou_scenario::network::OneWay;
+use afteryou_scenario::network::{OneWay, BOTTLENECK};
 use afteryou_scenario::traffic::Command;
 use afteryou_scenario::{Algorithm, Direction, Duration, Flow, Law, Link, Outcome, Traffic, Transport};
 
@@ -53,9 +53,16 @@ fn link_rows(outcome: &Outcome) -> Vec<(&'static str, String)> {
             ];
             let reverse = link.reverse.as_ref().and_then(|reverse| reverse.elements.as_ref());
             let reverse = reverse.map(|elements| ("on the reverse path", together(elements)));
-            plain.into_iter().chain(elements(&link.elements)).chain(reverse).collect()
+            let queued_by = queued_by(outcome, BOTTLENECK).map(|who| ("queued by", who.to_owned()));
+            let plain = plain.into_iter().chain(queued_by);
+            plain.chain(elements(&link.elements)).chain(reverse).collect()
         }
     }
+}
+
+/// The kernel and its queue, if it has queued the packets of a link in place of afteryou.
+fn queued_by<'a>(outcome: &'a Outcome, link: &str) -> Option<&'a str> {
+    outcome.run.links.iter().find(|totals| totals.link == link)?.queued_by.as_deref()
 }
 
 /// The links, where data cross several of them or they have names.
@@ -69,6 +76,7 @@ pub fn links(outcome: &Outcome) -> Option<Table> {
             Cell::new(link.rate.to_string()),
             Cell::new(link.buffer.to_string()),
             Cell::new(algorithm(&link.queue)),
+            Cell::new(queued_by(outcome, name).unwrap_or_default()),
             Cell::new(independent_loss(link)),
             Cell::new(together(&link.elements)),
         ]
@@ -78,13 +86,17 @@ pub fn links(outcome: &Outcome) -> Option<Table> {
         Column::numbers("rate"),
         Column::numbers("buffer"),
         Column::words("queue"),
+        QUEUED_BY,
         Column::numbers("random loss"),
         ELEMENTS,
     ];
     let rows = outcome.scenario.network().ok()?.links.iter().map(row).collect();
     let table = Table { title: "Links".to_owned(), note: "Each goes one way.", grouped: 0, columns, rows };
-    Some(without_empty(table, &[ELEMENTS]))
+    Some(without_empty(table, &[ELEMENTS, QUEUED_BY]))
 }
+
+/// The kernel's queues.
+const QUEUED_BY: Column = Column::words("queued by");
 
 /// The effects of a link or a flow's path on packets.
 const ELEMENTS: Column = Column::words("elements");

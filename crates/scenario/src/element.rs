@@ -23,7 +23,7 @@ pub use markov::{Arq, Markov, State};
 pub use rate::{RateLaw, OPPORTUNITY_BYTES};
 pub use steps::Steps;
 
-use crate::units::Probability;
+use crate::units::{Probability, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +51,9 @@ pub struct Elements {
     /// Acknowledgements wait before the link for others.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub aggregate: Option<Aggregate>,
+    /// The link is a token bucket of this size, as htb of Linux: after a pause packets leave together.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub burst: Option<Size>,
 }
 
 fn is_never(probability: &Probability) -> bool {
@@ -65,13 +68,14 @@ impl Elements {
 
     /// The name of the first element, as keys of a link call it; engines refuse by it.
     pub fn first(&self) -> Option<&'static str> {
-        let Elements { loss, duplicate, delay, jitter, rate, arq, aggregate } = self;
+        let Elements { loss, duplicate, delay, jitter, rate, arq, aggregate, burst } = self;
         let names = [
             (loss.is_some(), "loss"),
             (!is_never(duplicate), "duplicate"),
             (delay.is_some(), "delay"),
             (jitter.is_some(), "jitter"),
             (aggregate.is_some(), "aggregate"),
+            (burst.is_some(), "burst"),
             (rate.is_some() || arq.is_some(), "rate"),
         ];
         names.into_iter().find(|(is_there, _)| *is_there).map(|(_, name)| name)
@@ -89,6 +93,18 @@ impl Elements {
     pub(crate) fn check(&self) -> Result<(), (&'static str, String)> {
         if let Some(Err((at, why))) = self.delay.as_ref().map(|delay| delay.steps.check()) {
             return Err(("delay", format!("step {}: {why}", at + 1)));
+        }
+        if self.burst.is_some() && (self.rate.is_some() || self.arq.is_some()) {
+            return Err((
+                "burst",
+                "a bucket fills at one rate: leave it out, or use a constant rate".to_owned(),
+            ));
+        }
+        if self.burst.is_some_and(|burst| burst.bytes() == 0) {
+            return Err((
+                "burst",
+                "a bucket holds at least 1 B: leave it out for a link without one".to_owned(),
+            ));
         }
         if let Some(Err((at, why))) = self.arq.as_ref().map(|arq| arq.error.check()) {
             return Err(("arq", format!("step {}: {why}", at + 1)));

@@ -142,6 +142,9 @@ impl Network {
     /// Time that `bytes` take over empty links with `delay` behind the last.
     fn over(&self, links: &[usize], delay: Span, bytes: u32) -> Span {
         let sending = |link: &usize| {
+            if self.links[*link].link.elements.burst.is_some() {
+                return Span(1); // a packet comes out as its time on the link begins
+            }
             let nanos = u128::from(bytes) * 8_000_000_000
                 / u128::from(self.links[*link].link.rate.bits_per_second().max(1));
             // Never no time at all, as in the simulator.

@@ -31,9 +31,14 @@ impl Observers {
         Observers(Arc::new(make))
     }
 
+    /// Returns the observer of a sender that begins, if it has one.
+    pub fn observer(&self, begun: Begun) -> Option<Box<dyn Observer>> {
+        (self.0)(begun)
+    }
+
     /// Returns the controller of a sender that begins, under observation if its observer is there.
     pub fn watch(&self, begun: Begun, controller: Box<dyn Controller>) -> Box<dyn Controller> {
-        match (self.0)(begun) {
+        match self.observer(begun) {
             Some(observer) => Box::new(Observed::new(controller, observer)),
             None => controller,
         }

@@ -7,7 +7,9 @@
 //!
 //! Connections between hosts take routes of their own, which their [`Opening`] has.
 
+pub use crate::application::logs;
 pub use crate::connection::{utp_config, Dial, Id, Opening, Remote};
+pub use crate::record::SenderLog;
 
 use crate::application::{Application, Stage};
 use crate::calendar::Kind;
@@ -29,14 +31,22 @@ pub struct Director<'a> {
 }
 
 impl<'a> Director<'a> {
-    /// The applications of a scenario, whose connections `dial` opens.
+    /// The applications of a scenario, whose connections `dial` opens; `logs` has what is recorded of their senders, by flow.
     ///
     /// # Errors
     /// A queue that cannot be made.
-    pub fn new(scenario: &'a Scenario, network: &'a Network, dial: &Dial) -> Result<Director<'a>, Error> {
+    pub fn new(
+        scenario: &'a Scenario,
+        network: &'a Network,
+        dial: &Dial,
+        logs: &[Option<SenderLog>],
+    ) -> Result<Director<'a>, Error> {
         let mut net = Net::new(scenario, network, None)?;
         let mut connections = Connections::default();
-        let make = |flow| Application::outside(scenario, network, flow, dial.clone());
+        let make = |flow: usize| {
+            let log = logs.get(flow).cloned().flatten();
+            Application::outside(scenario, network, flow, (dial.clone(), log))
+        };
         let mut applications: Vec<Application> = (0..scenario.flow.len()).map(make).collect();
         for application in &mut applications {
             application.prepare(&mut net, &mut connections);
@@ -158,7 +168,7 @@ mod tests {
         let dial: Dial = Rc::new(move |opening: Opening<'_>| {
             Box::new(Instant { given: 0, log: Rc::clone(&opened), id: Some(opening.id) })
         });
-        let mut director = Director::new(&scenario, &network, &dial).unwrap();
+        let mut director = Director::new(&scenario, &network, &dial, &[]).unwrap();
         let end = Time::ZERO + Span::from_millis(1000);
         while let Some(now) = director.next_event().filter(|now| *now <= end) {
             director.advance(now);

@@ -28,6 +28,7 @@ pub struct Link {
     bits_per_second: u64,
     elements: Option<Box<Elements>>,
     is_plain: bool,
+    is_queued_elsewhere: bool,
     slot: Slot,
     /// Until when a packet is being sent.
     busy_until: Time,
@@ -66,6 +67,7 @@ impl Link {
             discipline: spec.link.queue.queue()?.0.name,
             bits_per_second: spec.link.rate.bits_per_second(),
             elements,
+            is_queued_elsewhere: false,
             slot: Slot::new(Kind::Link, index),
             busy_until: Time::ZERO,
             is_scheduled: false,
@@ -85,6 +87,33 @@ impl Link {
     /// From now on somebody looks at its packets.
     pub fn is_tapped(&mut self) {
         self.is_plain = false;
+    }
+
+    /// From now on its queue and its transmitter are elsewhere.
+    pub fn queue_elsewhere(&mut self) {
+        (self.is_plain, self.is_queued_elsewhere) = (false, true);
+    }
+
+    /// Are its queue and its transmitter elsewhere?
+    pub fn is_queued_elsewhere(&self) -> bool {
+        self.is_queued_elsewhere
+    }
+
+    /// A packet goes into the queue elsewhere.
+    pub fn arrives_elsewhere(&mut self, packet: &Packet) {
+        self.counts.arrived += u64::from(packet.size);
+        self.counts.packets.arrived += 1;
+    }
+
+    /// A packet comes out of the queue elsewhere, where it was for `sojourn`.
+    pub fn departs_elsewhere(&mut self, packet: &Packet, sojourn: Span) {
+        self.departs(packet, sojourn);
+        self.meter.waited(packet.class(), sojourn);
+    }
+
+    /// Decides when and whether a packet that has been sent goes onto the wire.
+    pub fn exit(&mut self, done: Time) -> Exit {
+        self.elements.as_mut().map_or(Exit::InOrder(done), |elements| elements.exit(done))
     }
 
     /// A packet is about to be offered: for the record of the queue's length.
@@ -238,7 +267,7 @@ impl Link {
             return exit;
         }
         let done = self.transmit(now, size);
-        self.elements.as_mut().map_or(Exit::InOrder(done), |elements| elements.exit(done))
+        self.exit(done)
     }
 
     /// Windows begin and end here.
@@ -311,8 +340,10 @@ impl Link {
             capacity_bit_s: self.bits_per_second as f64,
             discipline: self.discipline.to_owned(),
             packets: Some(Packets { unfinished, ..self.counts.packets }),
-            ledger: Some(ledger),
+            // What a queue elsewhere has dropped and holds is not known here.
+            ledger: (!self.is_queued_elsewhere).then_some(ledger),
             classes: ClassCounts::of(self.queue.statistics()),
+            queued_by: None,
         }
     }
 }

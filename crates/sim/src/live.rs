@@ -5,14 +5,18 @@
 //! now. Departures follow from arrivals and rates alone, so a call that comes late delays what it reports and does not slow a
 //! link down. Measures at links are the simulator's own.
 //!
+//! A link's queue can be elsewhere, for example the kernel's ([`Live::queue_elsewhere`]). Its packets are handed out
+//! ([`Live::hand_out`]) and come back ([`Live::come_back`]); in between nothing is known of them.
+//!
 //! Not implemented: connections that end. Each keeps a few bytes until the run is over.
 
 use crate::calendar::{Kind, Slot};
 use crate::error::Error;
+pub use crate::net::Handed;
 use crate::net::{Net, Way};
 use crate::packet::{Body, Packet};
 use crate::record::queues::QueueTracks;
-use crate::record::{edges, edges_of, links, step_of, Delays};
+use crate::record::{edges, edges_of, links, step_of, Delays, SenderLog};
 use crate::tap::Tap;
 use afteryou_base::{Span, Time};
 use afteryou_scenario::network::{Network, Route};
@@ -27,6 +31,8 @@ pub struct Live<'a> {
     connections: Vec<Opened>,
     flows: Vec<FlowMeter>,
     queues: QueueTracks,
+    /// Links whose queue is elsewhere.
+    elsewhere: Vec<usize>,
     /// Edges of windows that are still to come, the next one last.
     edges: Vec<Time>,
     step: Span,
@@ -159,11 +165,34 @@ impl<'a> Live<'a> {
             connections: Vec::new(),
             flows: (0..scenario.flow.len()).map(flow).collect(),
             queues: QueueTracks::new(scenario, network),
+            elsewhere: Vec::new(),
             edges,
             step,
             next_step,
             now: Time::ZERO,
         })
+    }
+
+    /// From now on, drops of data packets are noted in the logs of their flows' senders.
+    pub fn note_drops(&mut self, logs: &[Option<SenderLog>]) {
+        self.net.note_drops(logs);
+    }
+
+    /// The queue and the transmitter of a link are elsewhere.
+    pub fn queue_elsewhere(&mut self, link: usize) {
+        self.net.queue_elsewhere(link);
+        self.elsewhere.push(link);
+    }
+
+    /// Hands out the packets that have reached such links since the last call.
+    pub fn hand_out(&mut self, take: &mut dyn FnMut(Handed<'_>)) {
+        self.net.hand_out(take);
+    }
+
+    /// A packet comes back at `at`, with the ECN bits of this TOS byte. Earlier events must have been handled.
+    pub fn come_back(&mut self, at: Time, serial: u64, tos: u8) {
+        self.now = at.max(self.now);
+        self.net.come_back(self.now, serial, tos);
     }
 
     /// Opens a connection of a flow, over a route of its own if it has one, and returns its number.
@@ -263,9 +292,18 @@ impl<'a> Live<'a> {
     fn measure(&mut self, took: Span, packet: &Packet) {
         let connection = &mut self.connections[packet.flow as usize];
         if connection.empty.0 != packet.size {
+            let empty = |route: &Route| {
+                let elsewhere = self.elsewhere.iter().filter(|link| route.forward.contains(link));
+                // A queue elsewhere lets a packet go as its transmission begins.
+                let sending = elsewhere.map(|link| {
+                    let rate = self.network.links[*link].link.rate.bits_per_second();
+                    Span::of_bytes(8 * u64::from(packet.size), rate).0
+                });
+                Span(self.network.empty_route(route, packet.size).0.saturating_sub(sending.sum()))
+            };
             let empty = match &connection.route {
-                Some(route) => vec![self.network.empty_route(route, packet.size)],
-                None => self.network.empty_paths(connection.flow, packet.size),
+                Some(route) => vec![empty(route)],
+                None => self.network.routes_of(connection.flow).map(empty).collect(),
             };
             connection.empty = (packet.size, empty);
         }

@@ -6,6 +6,7 @@
 mod copies;
 mod held;
 mod hops;
+mod outside;
 
 use crate::calendar::Calendar;
 use crate::element::{Elements, Entry, Exit};
@@ -23,6 +24,8 @@ use afteryou_scenario::{Record, Scenario};
 use held::Held;
 pub use hops::Way;
 use hops::{Hop, Hops};
+pub use outside::Handed;
+use outside::Outside;
 use slab::Slab;
 use std::collections::BTreeMap;
 
@@ -52,6 +55,8 @@ pub struct Net<'a> {
     /// There is a script or a flow with elements, or losses are recorded.
     is_disturbed: bool,
     held: Slab<Held>,
+    /// Packets in queues elsewhere; none if every link has its own.
+    outside: Option<Outside>,
     tap: Option<Tap<'a>>,
 }
 
@@ -112,6 +117,7 @@ impl<'a> Net<'a> {
                 || scenario.record.contains(&Record::Losses),
             of_flows,
             held: Slab::default(),
+            outside: None,
             tap,
         })
     }
@@ -231,6 +237,9 @@ impl<'a> Net<'a> {
 
     /// A packet reaches the queue of a link that may be recorded.
     fn accept_noted(&mut self, now: Time, index: usize, packet: Packet) {
+        if self.links[index].is_queued_elsewhere() {
+            return self.accept_elsewhere(now, index, packet);
+        }
         self.links[index].note_arrival(now, &packet);
         self.accept(now, index, packet);
     }

@@ -54,8 +54,9 @@ fn become_root_if_needed(command: &EngineCommand, files: &[File]) -> Result<(), 
         let runs = file.experiment.runs(command.runs.seed, Some(1)).map_err(Failure::usage)?;
         Ok(runs.iter().any(|run| afteryou_bed::run::supports(&run.scenario).is_err()))
     };
+    let is_by_kernel = command.engine.version() != Bed.version();
     let needs = files.iter().map(needs_root).collect::<Result<Vec<_>, _>>()?;
-    match command.traces.trace.is_some() || needs.contains(&true) {
+    match is_by_kernel || command.traces.trace.is_some() || needs.contains(&true) {
         true => Ok(afteryou_bed::net::become_root_of_own_namespace()?),
         false => Ok(()),
     }
@@ -184,7 +185,7 @@ fn run_job(
     let indices: Vec<usize> = (0..job.lineup.number()).collect();
     let (mut briefs, mut alone) = (Vec::new(), None);
     let mut take = |outcome: Outcome| -> Result<(), Failure> {
-        outcome.warnings.iter().for_each(|warning| complain(&outcome.scenario.name, warning));
+        outcome.warnings.iter().for_each(|warning| complain(&job.file.name, warning));
         let outcome = if args.no_series { without_curves(outcome) } else { outcome };
         if let Some(out) = out {
             report::write_folder(&outcome, out)?;

@@ -8,7 +8,7 @@ use netlink_packet_route::address::{AddressAttribute, AddressFlags};
 use netlink_packet_route::link::LinkAttribute;
 use netlink_packet_route::route::{RouteAttribute, RouteMetric};
 use rtnetlink::{new_connection, Handle, LinkUnspec, RouteMessageBuilder};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Packets that the device holds for a wire that comes late; more than any burst.
 const DEVICE_QUEUE: u32 = 10_000;
@@ -17,17 +17,42 @@ const FEATURE_ECN: u32 = 1;
 
 /// Prepares the namespace of a side, in which the TUN device is.
 pub fn prepare(side: Side, plan: &Plan) -> Result<(), Error> {
+    by_netlink(async |handle| {
+        let device = bring_up(&handle, plan.mtu).await?;
+        for (flow, of_flow) in plan.flows.iter().enumerate() {
+            for family in Family::BOTH {
+                add_flow(&handle, device, side, family, (flow, of_flow)).await?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Prepares a namespace that sends everything back to its TUN device.
+pub fn prepare_router(mtu: u32) -> Result<(), Error> {
+    by_netlink(async |handle| {
+        let device = bring_up(&handle, mtu).await?;
+        let to_v4 = RouteMessageBuilder::<Ipv4Addr>::new().output_interface(device);
+        handle.route().add(to_v4.build()).execute().await?;
+        let to_v6 = RouteMessageBuilder::<Ipv6Addr>::new().output_interface(device);
+        handle.route().add(to_v6.build()).execute().await
+    })
+}
+
+/// Does something by netlink in the calling thread's namespace.
+fn by_netlink(work: impl AsyncFnOnce(Handle) -> Result<(), rtnetlink::Error>) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(Error::Thread)?;
     runtime.block_on(async {
         let (connection, handle, _) = new_connection().map_err(Error::Thread)?;
         let connection = tokio::spawn(connection);
-        let done = prepare_by(&handle, side, plan).await;
+        let done = work(handle).await;
         connection.abort();
         done.map_err(|error| Error::Interface { reason: error.to_string() })
     })
 }
 
-async fn prepare_by(handle: &Handle, side: Side, plan: &Plan) -> Result<(), rtnetlink::Error> {
+/// Brings loopback and the TUN device up; returns the device's index.
+async fn bring_up(handle: &Handle, mtu: u32) -> Result<u32, rtnetlink::Error> {
     let index = |name: &str| {
         nix::net::if_::if_nametoindex(name)
             .map_err(|error| rtnetlink::Error::NamespaceError(format!("no interface {name}: {error}")))
@@ -36,7 +61,7 @@ async fn prepare_by(handle: &Handle, side: Side, plan: &Plan) -> Result<(), rtne
     handle.link().set(loopback).execute().await?;
     let device = index(tun::NAME)?;
     let message = LinkUnspec::new_with_index(device)
-        .mtu(plan.mtu)
+        .mtu(mtu)
         .txqueuelen(DEVICE_QUEUE)
         // One segment at a time: the wire sees packets, not trains of them.
         .append_extra_attribute(LinkAttribute::GsoMaxSegs(1))
@@ -44,12 +69,7 @@ async fn prepare_by(handle: &Handle, side: Side, plan: &Plan) -> Result<(), rtne
         .up()
         .build();
     handle.link().set(message).execute().await?;
-    for (flow, of_flow) in plan.flows.iter().enumerate() {
-        for family in Family::BOTH {
-            add_flow(handle, device, side, family, (flow, of_flow)).await?;
-        }
-    }
-    Ok(())
+    Ok(device)
 }
 
 async fn add_flow(

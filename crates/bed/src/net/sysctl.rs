@@ -39,6 +39,23 @@ pub fn settings(plan: &Plan) -> Vec<Setting> {
     ]
 }
 
+/// The settings of a namespace that forwards what comes from its only device back to it.
+pub fn of_router() -> Vec<Setting> {
+    let set = |name: &'static str, value: &str| Setting { name, value: value.to_owned() };
+    vec![
+        set("net/ipv4/ip_forward", "1"),
+        set("net/ipv6/conf/all/forwarding", "1"),
+        set("net/ipv4/conf/all/rp_filter", "0"),
+        set("net/ipv4/conf/default/rp_filter", "0"),
+        // Packets leave by the device that they came from, and nobody is told of a shorter way.
+        set("net/ipv4/conf/all/send_redirects", "0"),
+        set("net/ipv4/conf/default/send_redirects", "0"),
+        set("net/ipv6/conf/default/accept_dad", "0"),
+        set("net/ipv6/conf/default/router_solicitations", "0"),
+        set("net/ipv6/conf/default/addr_gen_mode", "1"),
+    ]
+}
+
 /// Sets what there is in the calling thread's namespace; returns what was set.
 ///
 /// # Errors

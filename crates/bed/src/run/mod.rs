@@ -47,6 +47,18 @@ pub struct Options {
     pub baseline: Baseline,
     /// See the senders of the run, and not those of its baseline.
     pub observers: Option<Observers>,
+    /// The owner of the queues at links that data cross.
+    pub queue_by: QueueBy,
+}
+
+/// The owner of the queues at links that data cross.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum QueueBy {
+    /// The queues of afteryou, which the simulator has, too.
+    #[default]
+    Afteryou,
+    /// The kernel's queue disciplines, in the testbed alone.
+    Kernel,
 }
 
 /// When the baseline runs.

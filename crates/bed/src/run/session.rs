@@ -298,6 +298,7 @@ impl Session {
                     packets: Some(direction.packets),
                     ledger: None,
                     classes: ClassCounts::of(&direction.queue),
+                    queued_by: None,
                 };
                 let back = totals(REVERSE_PATH, &spec.back(), &link.reverse);
                 let links = vec![totals(BOTTLENECK, spec, &link.forward), back];

@@ -12,6 +12,7 @@ mod course;
 mod datagrams;
 mod ours;
 mod receiving;
+mod sampled;
 mod tcp;
 mod thread;
 
@@ -19,6 +20,7 @@ pub(super) use counted::Counted;
 pub(super) use tcp::Sample;
 pub(super) use thread::{Directed, Direction, Ended};
 
+use super::recorded::Logs;
 use crate::error::Error;
 use crate::net::{Family, Side, Topology};
 use crate::run::log::{Log, Timing};
@@ -46,6 +48,8 @@ pub(super) struct Shared {
     pub(super) unsent_bytes: u32,
     /// The wire gets the routes of connections between hosts.
     pub(super) routes: mpsc::Sender<Laid>,
+    /// The logs of senders.
+    pub(super) logs: Logs,
 }
 
 /// The first failure of a flow.
@@ -102,7 +106,7 @@ impl Directable {
         let (protocol, receiver) = match (&spec.traffic, spec.transport.kind()) {
             (Traffic::Cbr { .. }, _) => (Protocol::Datagrams, listening.datagrams(topology)?),
             (_, "tcp") => {
-                let protocol = tcp::Tcp::new(spec)?;
+                let protocol = tcp::Tcp::new(spec, shared.logs.of_flow(index))?;
                 topology.namespace(Side::Senders).run(|| protocol.try_socket(addresses.sender))??;
                 (Protocol::Tcp(protocol), listening.tcp(topology)?)
             }

@@ -14,28 +14,31 @@ mod flows;
 mod measure;
 mod programs;
 mod ready;
+mod recorded;
 mod shown;
 
-pub use crate::support::by_testbed as supports;
+pub use crate::support::{by_kernel_queues, by_testbed as supports};
 pub use ready::{ready, Ready};
 pub use shown::Tap;
 
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::net::{Family, Plan, Side, Topology};
+use crate::net::{Family, KernelQueue, Plan, Side, Topology};
 use crate::run::ends::Place;
 use crate::run::log::{Log, Timing};
-use crate::run::{self, transfer, FlowProgress, Options, Progress, Source};
+use crate::run::{self, transfer, FlowProgress, Options, Progress, QueueBy, Source};
 use crate::system::{self, Urgency};
-use crate::wire::{self, Wire};
+use crate::wire::{self, Outside, Wire};
 use afteryou_base::{Span, Time};
 use afteryou_scenario::outcome::{Outcome, Run, Transfer};
 use afteryou_scenario::senders::Observers;
 use afteryou_scenario::{Flow, Network, Scenario, Traffic};
+use afteryou_sim::director::logs;
 use flows::{Broken, Counted, Directable, Directed, Direction, Shared};
 use measure::Raw;
 use nix::sys::resource::{getrlimit, setrlimit, Resource};
 use programs::Programs;
+use recorded::Logs;
 use shown::Shown;
 use std::collections::BTreeMap;
 use std::io;
@@ -88,6 +91,9 @@ pub fn tapped(
     tap: Option<Tap<'_>>,
 ) -> Result<Outcome, Error> {
     run::check(scenario, supports(scenario))?;
+    if options.queue_by == QueueBy::Kernel {
+        run::check(scenario, by_kernel_queues(scenario))?;
+    }
     let (run, transfers) = run_one(scenario, options, false, observe, tap)?;
     let baseline = match scenario.baseline {
         true => Some(run_one(&scenario.without_background(), options, true, observe, None)?.0),
@@ -131,11 +137,17 @@ fn run_one(
     let network = scenario.network()?;
     let runtime = runtime().map_err(Error::Thread)?;
     allow_sockets();
-    let mut topology = Topology::build(&Plan::of_scenario(scenario)?)?;
+    let plan = Plan::of_scenario(scenario)?;
+    let mut topology = Topology::build(&plan)?;
+    let mut queues = match options.queue_by {
+        QueueBy::Afteryou => Vec::new(),
+        QueueBy::Kernel => kernel_queues(scenario, &network, plan.mtu)?,
+    };
     let clock = Clock::since(Instant::now() + SET_UP);
     let timing = Timing { clock, begins: Time::ZERO, from: Span::ZERO };
     let (news, received) = mpsc::channel();
     let (routes, laid) = mpsc::channel();
+    let recorded = Logs::new(logs(scenario, &network));
     let shared = Shared {
         runtime: runtime.handle().clone(),
         timing,
@@ -143,9 +155,11 @@ fn run_one(
         broken: Broken::default(),
         unsent_bytes: unsent_bytes(&network),
         routes,
+        logs: recorded.clone(),
     };
     let logs: Vec<_> = scenario.flow.iter().map(|_| Arc::new(Log::default())).collect();
-    let observers = options.observers.as_ref().filter(|_| !is_baseline);
+    let observers = recorded.observers(options.observers.as_ref().filter(|_| !is_baseline));
+    let observers = observers.as_ref();
     let opening = Opening { topology: &topology, seed: scenario.seed, options, observers, shared: &shared };
     let passed: Arc<[AtomicU64]> = scenario.flow.iter().map(|_| AtomicU64::new(0)).collect();
     let (mut directed, mut transfers, mut counted) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -166,6 +180,11 @@ fn run_one(
         tap: of_wire,
         routes: laid,
         passed: Some(passed),
+        logs: recorded.all().to_vec(),
+        outside: queues
+            .iter_mut()
+            .filter_map(|queue| Some(Outside::new(queue.link, queue.take_tun()?)))
+            .collect(),
         ..wire::Options::of_scenario(scenario, clock)
     };
     let wire = Wire::start(&mut topology, scenario, wire_options)?;
@@ -187,6 +206,7 @@ fn run_one(
         counted,
         news: received,
         over: Arc::clone(&ending.flag),
+        logs: recorded.clone(),
     };
     let ((ended, flows), end_s) = thread::scope(|scope| {
         let director = Directed::start(scope, direction)?;
@@ -214,7 +234,11 @@ fn run_one(
     }
     drop(programs);
     let transferred = collect(scenario, &runtime, transfers)?;
-    let report = wire.finish()?;
+    let counters = queues.iter().map(KernelQueue::counters).collect::<Result<Vec<_>, _>>()?;
+    let mut report = wire.finish()?;
+    for (queue, counters) in queues.iter().zip(counters) {
+        report.queued_by_kernel(queue, counters);
+    }
     shown.iter_mut().for_each(Shown::catch_up);
     let samples: Vec<_> = (0..scenario.flow.len())
         .map(|flow| directed.get(&flow).map(Directable::samples).unwrap_or_default())
@@ -222,6 +246,14 @@ fn run_one(
     let raw =
         Raw { scenario, network: &network, logs: &logs, samples: &samples, flows, ended, report, end_s };
     Ok((measure::measure(raw), transferred))
+}
+
+/// The kernel's queues at the links that data cross.
+fn kernel_queues(scenario: &Scenario, network: &Network, mtu: u32) -> Result<Vec<KernelQueue>, Error> {
+    let framing = wire::framing(scenario);
+    let links = network.links.iter().enumerate();
+    let crossed = links.filter(|(link, _)| network.flows_with_data_on(*link).next().is_some());
+    crossed.map(|(link, way)| KernelQueue::new(link, way, framing, mtu)).collect()
 }
 
 /// The threads of the applications. A receiver that waits for a core reads late, so the kernel acknowledges late and

@@ -10,6 +10,7 @@
 
 use super::connections::{Connections, Place};
 use super::ip::{set_tos, Headers};
+use super::outside::Outside;
 use super::routes::Routes;
 use super::sizes::Sizes;
 use super::wake_up::WakeUp;
@@ -22,7 +23,7 @@ use afteryou_sim::live::{Live, Real};
 use nix::errno::Errno;
 use nix::poll::{ppoll, PollFd, PollFlags};
 use nix::sys::eventfd::EventFd;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -42,6 +43,8 @@ pub struct Forwarder<'a> {
     pub counts: Counts,
     pub connections: Connections,
     pub routes: Routes,
+    /// Links whose queue is the kernel's.
+    pub outside: Vec<Outside>,
     /// By connection, its flow.
     pub flows: Vec<usize>,
     /// By flow, payload that has come out of the network; empty where nobody looks at it.
@@ -63,13 +66,27 @@ pub struct Counts {
     pub marked: u64,
 }
 
+/// Places in the set of descriptors: both devices, the end, then the kernel's queues.
+const SENT: usize = 0;
+const REPLIED: usize = 1;
+const STOPPED: usize = 2;
+const QUEUES: usize = 3;
+
 impl Forwarder<'_> {
     /// Forwards until `stop` is written to.
     pub fn run(&mut self, stop: &EventFd) -> Result<(), Error> {
         let tuns = self.tuns;
         let [first, second] = tuns;
-        let mut waits_for = [first.as_fd(), second.as_fd(), stop.as_fd()]
-            .map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN));
+        let queues: Vec<OwnedFd> = self
+            .outside
+            .iter()
+            .map(|outside| outside.tun.as_fd().try_clone_to_owned())
+            .collect::<Result<_, _>>()
+            .map_err(Error::Tun)?;
+        let descriptors =
+            [first.as_fd(), second.as_fd(), stop.as_fd()].into_iter().chain(queues.iter().map(AsFd::as_fd));
+        let mut waits_for: Vec<PollFd<'_>> =
+            descriptors.map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN)).collect();
         loop {
             let now = self.clock.now();
             self.deliver_due(now + self.wake_up.usual());
@@ -86,21 +103,47 @@ impl Forwarder<'_> {
                 Ok(_) => {}
                 Err(error) => return Err(Error::Tun(error.into())),
             }
-            let [sent, replied, stopped] = [0, 1, 2].map(|i: usize| waits_for[i].any().unwrap_or(true));
-            if stopped {
+            let is_ready = |place: usize| waits_for[place].any().unwrap_or(true);
+            if is_ready(STOPPED) {
                 let now = self.clock.now();
                 self.deliver_due(now);
                 return Ok(());
             }
             // A packet that was there before the thread slept did not wake it.
             let mut earlier = self.wake_up.usual().min(self.clock.now().since(began));
-            if sent {
+            for queue in (0..queues.len()).filter(|queue| is_ready(QUEUES + queue)) {
+                self.take_back(queue, &mut earlier)?;
+            }
+            if is_ready(SENT) {
                 self.read(&tuns[0], Side::Receivers, &mut earlier)?;
             }
-            if replied {
+            if is_ready(REPLIED) {
                 self.read(&tuns[1], Side::Senders, &mut earlier)?;
             }
         }
+    }
+
+    /// Takes packets that have come out of a queue of the kernel, of which the first came `earlier`.
+    fn take_back(&mut self, queue: usize, earlier: &mut Span) -> Result<(), Error> {
+        for _ in 0..BATCH {
+            let came = Time::ZERO + self.clock.now().since(Time::ZERO + std::mem::take(earlier));
+            self.deliver_due(came);
+            let Forwarder { outside, live, buffer, .. } = self;
+            if !outside[queue].take(live, came, buffer)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts packets that have reached a link whose queue is the kernel's into it.
+    fn hand_out(&mut self) {
+        let Forwarder { live, outside, .. } = self;
+        live.hand_out(&mut |handed| {
+            if let Some(queue) = outside.iter_mut().find(|queue| queue.link == handed.link) {
+                queue.put(handed);
+            }
+        });
     }
 
     /// Reads packets that go to `side`, of which the first came `earlier`.
@@ -139,8 +182,9 @@ impl Forwarder<'_> {
         if route.is_some() {
             self.connections.forget(flow, headers.protocol, headers.ports);
         }
+        let utp = if self.sizes.is_utp(flow) { headers.utp(packet) } else { None };
         let Place { connection, is_new, number } =
-            self.connections.place(flow, is_reply, &headers, self.sizes.full(flow));
+            self.connections.place(flow, is_reply, &headers, utp, self.sizes.full(flow));
         if is_new {
             self.live.open(flow, route);
             self.flows.push(flow);
@@ -148,6 +192,7 @@ impl Forwarder<'_> {
         let size = self.sizes.on_link(flow, packet);
         self.deliver_due(came);
         self.live.offer(came, Real { connection, is_reply, number, tos: headers.tos, size, bytes: packet });
+        self.hand_out();
         Ok(())
     }
 
@@ -173,5 +218,6 @@ impl Forwarder<'_> {
             counts.refused += u64::from(written.is_err());
             lateness.add(clock.now().since(due));
         });
+        self.hand_out();
     }
 }

@@ -21,6 +21,20 @@ pub struct Headers {
     pub payload: u32,
 }
 
+/// The fields of a uTP header (BEP 29) that the wire reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UtpHeader {
+    /// It opens the connection, and takes a sequence number.
+    pub is_syn: bool,
+    /// Sequence number.
+    pub sequence: u16,
+}
+
+/// Bytes of a uTP header without extensions.
+pub const UTP_HEADER: u32 = 20;
+/// The type of a uTP packet that opens a connection, in the upper half of its first byte.
+const ST_SYN: u8 = 4;
+
 /// The number of TCP among IP's protocols.
 pub const TCP: u8 = 6;
 /// The number of UDP.
@@ -34,6 +48,14 @@ impl Headers {
             6 => Headers::of_v6(packet),
             _ => None,
         }
+    }
+
+    /// Reads the uTP header of a datagram; none if there is no room for one.
+    pub fn utp(&self, packet: &[u8]) -> Option<UtpHeader> {
+        let datagram = packet.get(packet.len().checked_sub(self.payload as usize)?..)?;
+        let header = datagram.first_chunk::<{ UTP_HEADER as usize }>()?;
+        let sequence = u16::from_be_bytes([header[16], header[17]]);
+        Some(UtpHeader { is_syn: header[0] >> 4 == ST_SYN, sequence })
     }
 
     fn of_v4(packet: &[u8]) -> Option<Headers> {
@@ -145,6 +167,20 @@ mod tests {
         let headers = Headers::of(&packet).unwrap();
         assert_eq!((headers.ports, headers.sequence), ([5001, 49152], 0x0102_0304));
         assert_eq!((headers.is_syn, headers.payload), (true, 100));
+    }
+
+    #[test]
+    fn a_datagram_of_utp_shows_its_sequence_number_and_a_shorter_one_does_not() {
+        let mut packet = EXAMPLE.to_vec(); // its protocol is UDP
+        packet.extend([0x13, 0x89, 0xc0, 0x00, 0, 0, 0, 0]);
+        let mut header = [0; UTP_HEADER as usize];
+        (header[0], header[16], header[17]) = (0x41, 0x12, 0x34);
+        packet.extend(header);
+        let utp = |packet: &[u8]| Headers::of(packet).unwrap().utp(packet);
+        assert_eq!(utp(&packet), Some(UtpHeader { is_syn: true, sequence: 0x1234 }));
+        packet[28] = 0x01;
+        assert_eq!(utp(&packet), Some(UtpHeader { is_syn: false, sequence: 0x1234 }));
+        assert_eq!(utp(&packet[..47]), None);
     }
 
     #[test]

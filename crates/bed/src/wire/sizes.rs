@@ -28,6 +28,7 @@ struct OfFlow {
     full: u32,
     /// Headers in the scenario.
     overhead: u64,
+    is_utp: bool,
 }
 
 impl Sizes {
@@ -44,6 +45,17 @@ impl Sizes {
     /// Payload of a full packet of a flow, bytes.
     pub fn full(&self, flow: usize) -> u32 {
         self.flows[flow].full
+    }
+
+    /// Bytes of headers in the scenario beyond those that a packet over IPv4 has: the most of all flows.
+    pub fn framing(&self) -> u32 {
+        let most = self.flows.iter().map(|flow| flow.framing).max().unwrap_or_default();
+        u32::try_from(most).unwrap_or_default()
+    }
+
+    /// Are a flow's datagrams those of uTP?
+    pub fn is_utp(&self, flow: usize) -> bool {
+        self.flows[flow].is_utp
     }
 
     /// Returns the payload of a packet that takes `bytes` on links: headers are taken to be as long as the scenario says.
@@ -63,8 +75,10 @@ impl Sizes {
 impl OfFlow {
     fn new(flow: &Flow) -> OfFlow {
         let format = flow.packet_format();
-        let own = match (&flow.traffic, flow.transport.protocol()) {
-            (Traffic::Cbr { .. }, _) => V4 + UDP,
+        let is_datagram = matches!(flow.traffic, Traffic::Cbr { .. });
+        let is_utp = flow.transport.kind() == "utp" && !is_datagram && !flow.traffic.is_command();
+        let own = match (is_datagram, flow.transport.protocol()) {
+            (true, _) => V4 + UDP,
             (_, Ok(Protocol::Tcp(_))) => V4 + TCP,
             (_, Ok(Protocol::Utp(_))) => V4 + UTP,
             (_, Ok(Protocol::Quic(_))) => V4 + QUIC,
@@ -72,6 +86,6 @@ impl OfFlow {
             _ => format.overhead.bytes(),
         };
         let framing = format.overhead.bytes() as i64 - own as i64;
-        OfFlow { framing, full: format.payload.bytes() as u32, overhead: format.overhead.bytes() }
+        OfFlow { framing, full: format.payload.bytes() as u32, overhead: format.overhead.bytes(), is_utp }
     }
 }

@@ -2,7 +2,11 @@
 
 mod common;
 #[cfg(target_os = "linux")]
+mod kernel_queues;
+#[cfg(target_os = "linux")]
 mod namespaces;
+#[cfg(target_os = "linux")]
+mod recorded;
 mod relay_packets;
 mod relay_timing;
 mod relay_tos;

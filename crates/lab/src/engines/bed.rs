@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, Looks, Progress};
 use crate::error::Error;
-use afteryou_bed::run::{self, Options};
+use afteryou_bed::run::{self, Options, QueueBy};
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Outcome, Scenario};
 
@@ -53,6 +53,63 @@ impl Engine for Bed {
     }
 }
 
+/// [`Bed`] with the kernel's own queues at the links that data cross, on Linux.
+#[derive(Clone, Copy, Debug)]
+pub struct BedOfKernelQueues;
+
+impl Engine for BedOfKernelQueues {
+    fn name(&self) -> &str {
+        Bed.name()
+    }
+
+    /// Its results are others than those of our own queues.
+    fn version(&self) -> &str {
+        concat!(env!("CARGO_PKG_VERSION"), "+kernel-queues")
+    }
+
+    fn summary(&self) -> &str {
+        "Run scenario files with real packets and the kernel's own queues, in network namespaces"
+    }
+
+    fn supports(&self, scenario: &Scenario) -> Result<(), Vec<Unsupported>> {
+        #[cfg(target_os = "linux")]
+        return afteryou_bed::testbed::supports(scenario)
+            .and_then(|()| afteryou_bed::testbed::by_kernel_queues(scenario));
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = scenario;
+            Err(vec![Unsupported::new(
+                "link.queue",
+                "the kernel queues on Linux alone: leave --queue-by out",
+            )])
+        }
+    }
+
+    fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
+        self.traced(scenario, watch, Looks::default())
+    }
+
+    fn traced(
+        &self,
+        scenario: &Scenario,
+        watch: &mut dyn FnMut(Progress) -> bool,
+        looks: Looks<'_>,
+    ) -> Result<Outcome, Error> {
+        if let Err(reasons) = self.supports(scenario) {
+            return Err(reasons.into_iter().next().map_or(Error::Interrupted, Error::Unsupported));
+        }
+        let outcome = in_testbed(scenario, watch, looks, QueueBy::Kernel)?;
+        // The name of the result has the version.
+        let Outcome { run, baseline, transfers, .. } = outcome;
+        let outcome = Outcome::new(self.name(), self.version(), scenario.clone(), run, baseline);
+        Ok(Outcome { transfers, ..outcome })
+    }
+
+    fn at_once(&self) -> usize {
+        Bed.at_once()
+    }
+}
+
 fn observed(
     scenario: &Scenario,
     watch: &mut dyn FnMut(Progress) -> bool,
@@ -60,7 +117,7 @@ fn observed(
 ) -> Result<Outcome, Error> {
     // The relay sees payloads of sockets and no packets.
     if looks.tap.is_some() || run::supports(scenario).is_err() {
-        return in_testbed(scenario, watch, looks);
+        return in_testbed(scenario, watch, looks, QueueBy::Afteryou);
     }
     let options = Options { observers: looks.observers, ..Options::default() };
     run::run(scenario, &options, &mut |at| watch(progress(scenario, at))).map_err(failed)
@@ -72,8 +129,9 @@ pub(super) fn in_testbed(
     scenario: &Scenario,
     watch: &mut dyn FnMut(Progress) -> bool,
     Looks { tap, observers }: Looks<'_>,
+    queue_by: QueueBy,
 ) -> Result<Outcome, Error> {
-    let options = Options { observers, ..Options::default() };
+    let options = Options { observers, queue_by, ..Options::default() };
     let mut observe = |at: &run::Progress| watch(progress(scenario, at));
     afteryou_bed::testbed::tapped(scenario, &options, &mut observe, tap).map_err(failed)
 }
@@ -83,6 +141,7 @@ pub(super) fn in_testbed(
     scenario: &Scenario,
     watch: &mut dyn FnMut(Progress) -> bool,
     looks: Looks<'_>,
+    _: QueueBy,
 ) -> Result<Outcome, Error> {
     if looks.tap.is_some() {
         return Err(Error::NoPackets { engine: Bed.name().to_owned() });

@@ -3,6 +3,7 @@
 use super::bed::{in_testbed, Bed};
 use crate::engine::{Engine, Looks, Progress};
 use crate::error::Error;
+use afteryou_bed::run::QueueBy;
 use afteryou_scenario::support::Unsupported;
 use afteryou_scenario::{Outcome, Scenario};
 
@@ -34,7 +35,7 @@ impl Engine for Beds {
     }
 
     fn run(&self, scenario: &Scenario, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, Error> {
-        in_testbed(scenario, watch, Looks::default())
+        in_testbed(scenario, watch, Looks::default(), QueueBy::Afteryou)
     }
 
     fn traced(
@@ -43,7 +44,7 @@ impl Engine for Beds {
         watch: &mut dyn FnMut(Progress) -> bool,
         looks: Looks<'_>,
     ) -> Result<Outcome, Error> {
-        in_testbed(scenario, watch, looks)
+        in_testbed(scenario, watch, looks, QueueBy::Afteryou)
     }
 
     fn at_once(&self) -> usize {

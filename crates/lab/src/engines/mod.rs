@@ -11,7 +11,7 @@ mod passes;
 mod sim;
 
 #[cfg(feature = "bed")]
-pub use bed::Bed;
+pub use bed::{Bed, BedOfKernelQueues};
 #[cfg(feature = "bed")]
 pub use beds::Beds;
 pub use fluid::Fluid;

@@ -10,8 +10,7 @@ use super::tree::{Node, Table, Value};
 use crate::catalogue::NONE;
 use crate::draw::Distribution;
 use crate::element::{Aggregate, Elements, GilbertElliott, Jitter, LossLaw, Propagation, RateLaw, Steps};
-use crate::units::Duration;
-use crate::units::{Probability, Rate};
+use crate::units::{Duration, Probability, Rate, Size};
 
 /// Most acknowledgements that wait for one another.
 const MOST_ACKS: u64 = 100_000;
@@ -51,6 +50,14 @@ pub(crate) fn imperfections(fields: &Table, base: Imperfections, files: &Outside
     }
     if let Some(node) = fields.get("aggregate") {
         elements.aggregate = aggregate(node)?;
+    }
+    if let Some(node) = fields.get("burst") {
+        let burst: Size = quantity(node)?;
+        if burst.bytes() == 0 {
+            let reason = "a bucket holds at least 1 B: leave it out for a link without one";
+            return Err(Problem::new(&node.place, reason.to_owned()));
+        }
+        elements.burst = Some(burst);
     }
     Ok(Imperfections { loss, elements })
 }

@@ -24,6 +24,9 @@ pub struct LinkTotals {
     /// Counters of the queue for each class with packets, where the engine has them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub classes: Vec<ClassCounts>,
+    /// The kernel's release and its queue in the words of tc, if the kernel has queued its packets.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub queued_by: Option<String>,
 }
 
 /// Packets at a link.

@@ -195,6 +195,12 @@ impl Dialer {
     }
 }
 
+/// The logs of all flows' senders, by flow; none of a flow without a sender, or where the scenario records neither senders nor
+/// events.
+pub fn logs(scenario: &Scenario, network: &Network) -> Vec<Option<SenderLog>> {
+    (0..scenario.flow.len()).map(|flow| log(scenario, network, flow)).collect()
+}
+
 /// The log of a flow's senders, where the scenario records senders or events.
 fn log(scenario: &Scenario, network: &Network, index: usize) -> Option<SenderLog> {
     let spec = &scenario.flow[index];
@@ -253,10 +259,15 @@ impl Application {
         Ok(Application::with(scenario, network, index, (template, log)))
     }
 
-    /// The flow with this index, whose connections `dial` opens elsewhere.
-    pub fn outside(scenario: &Scenario, network: &Network, index: usize, dial: Dial) -> Application {
+    /// The flow with this index, whose connections `dial` opens elsewhere; `log` has what is recorded of its senders.
+    pub fn outside(
+        scenario: &Scenario,
+        network: &Network,
+        index: usize,
+        (dial, log): (Dial, Option<SenderLog>),
+    ) -> Application {
         let template = Template::outside(&scenario.flow[index], index, dial);
-        Application::with(scenario, network, index, (template, None))
+        Application::with(scenario, network, index, (template, log))
     }
 
     fn with(

@@ -9,17 +9,19 @@
 
 mod aggregate;
 mod arq;
+mod bucket;
 mod gilbert_elliott;
 mod loss;
 mod varying_rate;
 mod wire;
 
-use afteryou_base::Time;
+use afteryou_base::{Span, Time};
 use afteryou_scenario::element::{RateLaw, Steps};
 use afteryou_scenario::network::OneWay;
 use afteryou_scenario::{random, Elements as Spec, Flow, Probability};
 pub use aggregate::{Aggregate, Batch};
 use arq::{Arq, Sent};
+use bucket::Bucket;
 use loss::Loss;
 use rand_pcg::Pcg64;
 pub use varying_rate::VaryingRate;
@@ -57,6 +59,8 @@ pub struct Elements {
     wire: Option<Wire>,
     /// A rate that changes, in place of the link's.
     pub rate: Option<VaryingRate>,
+    /// A token bucket in place of the link's transmitter.
+    bucket: Option<Bucket>,
     arq: Option<Arq>,
     /// Acknowledgements that wait for others.
     pub aggregate: Option<Aggregate>,
@@ -74,6 +78,8 @@ impl Elements {
             return None;
         }
         let mut elements = Elements::of(&spec.link.elements, spec.link.loss, stream);
+        let burst = spec.link.elements.burst;
+        elements.bucket = burst.map(|burst| Bucket::new(burst.bytes(), spec.link.rate.bits_per_second()));
         if elements.arq.is_some() && elements.rate.is_none() {
             let steps = Steps::constant(spec.link.rate);
             elements.rate = Some(VaryingRate::new(&RateLaw::Steps { steps, period: None }));
@@ -92,20 +98,26 @@ impl Elements {
     }
 
     fn of(spec: &Spec, independent: Probability, stream: impl Fn(&str) -> Pcg64) -> Box<Elements> {
-        let Spec { loss, duplicate, delay, jitter, rate, arq, aggregate } = spec;
+        let Spec { loss, duplicate, delay, jitter, rate, arq, aggregate, burst: _ } = spec;
         Box::new(Elements {
             loss: Loss::new(loss.as_ref(), independent, stream("loss")),
             duplicate: duplicate.ratio(),
             duplicates: stream("duplicates"),
             wire: Wire::new(delay.as_ref(), jitter.as_ref(), stream("jitter")),
             rate: rate.as_ref().map(VaryingRate::new),
+            bucket: None,
             arq: arq.as_ref().map(|arq| Arq::new(arq, stream("repeat requests"))),
             aggregate: aggregate.as_ref().map(Aggregate::new),
         })
     }
 
-    /// A packet begins to be sent, where the rate changes: when it will have been sent, and when it goes onto the wire.
+    /// A packet begins to be sent, where the rate changes or there is a bucket: when the next one may be, and when it goes onto the
+    /// wire.
     pub fn send(&mut self, now: Time, size: u32) -> Option<(Time, Exit)> {
+        if let Some(bucket) = &mut self.bucket {
+            let next = bucket.send(now, size);
+            return Some((next, self.exit(now + Span(1))));
+        }
         let rate = self.rate.as_mut()?;
         let Some(arq) = &mut self.arq else {
             let done = rate.send(now, size);

@@ -148,6 +148,12 @@ impl Meter {
         self.queued = queued;
     }
 
+    /// A packet was in a queue elsewhere, whose length is not seen, for `sojourn`: it counts when it comes out.
+    pub fn waited(&mut self, class: Class, sojourn: Span) {
+        let class = if self.is_mixed { class as usize } else { 0 };
+        self.counters.area[class] += u128::from(sojourn.0);
+    }
+
     /// A connection of the flow `owner` may send over this link.
     pub fn opened(&mut self, connection: usize, owner: usize) {
         if let Some(lengths) = &mut self.lengths {

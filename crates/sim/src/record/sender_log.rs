@@ -176,7 +176,8 @@ impl SenderLog {
     /// Something happened to a sender.
     pub fn noted(&self, connection: usize, now: Time, what: &str) {
         let mut log = self.log();
-        let cwnd = log.senders.get(&connection).map_or(0, |sender| sender.last.cwnd);
+        let sender = log.senders.get(&connection).or_else(|| log.only_sender());
+        let cwnd = sender.map_or(0, |sender| sender.last.cwnd);
         log.note(cwnd, now, what, None);
     }
 
@@ -273,6 +274,12 @@ impl SenderLog {
 }
 
 impl Log {
+    /// The sender of a flow that has one: the links of real packets number connections in their own way.
+    fn only_sender(&self) -> Option<&Sender> {
+        let mut senders = self.senders.values();
+        senders.next().filter(|_| senders.next().is_none())
+    }
+
     /// Calls `act` with the sender of a connection, if it has one.
     fn sender(&mut self, connection: usize, act: impl FnOnce(&mut Log, &mut Sender)) {
         // Out of the map and back, so that both can be changed.

@@ -56,6 +56,35 @@ fn every_tenth_packet_of_a_link_is_lost() {
 }
 
 #[test]
+fn a_token_bucket_keeps_the_links_rate_and_lets_packets_that_come_together_leave_together() {
+    let bucket = |bytes| Elements { burst: Some(Size::from_bytes(bytes)), ..Elements::default() };
+    let link = |elements: Elements| {
+        let outcome = run(&over(elements, vec![flow("one", "cubic", 30)]));
+        outcome.run.windows[0].links[0].clone()
+    };
+    let (plain, burst) = (link(Elements::default()), link(bucket(1600)));
+    assert!((burst.utilisation - 1.0).abs() < 0.001, "{}", burst.utilisation);
+    let mean = |link: &afteryou_scenario::outcome::LinkFigures| link.queuing_delay.unwrap().mean_ms;
+    // With a standing queue the two differ by the packet in transmission at most.
+    assert!((mean(&burst) - mean(&plain)).abs() < 1.5, "{} and {}", mean(&burst), mean(&plain));
+    // Two flows whose packets of 1000 B come at the same instants: a bucket of both delays none, a plain link the second.
+    let pairs = |elements| {
+        let cbr = |name: &str| {
+            Flow::cbr(
+                name,
+                Role::Foreground,
+                Rate::from_mbit(2),
+                Size::from_bytes(972),
+                Duration::from_millis(30),
+            )
+        };
+        mean(&run(&over(elements, vec![cbr("one"), cbr("two")])).run.windows[0].links[0])
+    };
+    let (plain_ms, burst_ms) = (pairs(Elements::default()), pairs(bucket(2000)));
+    assert!(plain_ms > 0.39 && burst_ms < 1e-3, "{plain_ms} and {burst_ms}");
+}
+
+#[test]
 fn duplicates_are_in_the_ledger_and_change_no_byte_of_what_arrives() {
     let elements = Elements { duplicate: ratio(0.1), ..Elements::default() };
     let outcome = run(&over(elements, transfers()));
@@ -129,9 +158,7 @@ fn transfers_arrive_whole_over_links_that_reorder_change_their_delay_and_duplica
             delay: Some(Propagation { steps, reorder }),
             jitter: Some(up_to(ms(20), reorder)),
             loss: Some(LossLaw::Every(100)),
-            rate: None,
-            arq: None,
-            aggregate: None,
+            ..Elements::default()
         };
         let mut scenario = over(elements.clone(), transfers());
         scenario

@@ -2,9 +2,12 @@
 
 use super::super::ready::present;
 use super::course::Course;
+use super::sampled::Sampled;
 use super::Directable;
 use crate::error::Error;
+use crate::run::log::Timing;
 use crate::system::{self, TcpInfo};
+use crate::testbed::recorded::FlowLog;
 use afteryou_base::Span;
 use afteryou_scenario::outcome::Totals;
 use afteryou_scenario::{Flow, Traffic};
@@ -26,15 +29,23 @@ pub(super) struct Tcp {
     /// Small segments leave at once: a transfer's last one waits for nothing.
     no_delay: bool,
     probes: Arc<Mutex<Probes>>,
+    /// Where the scenario records senders or events.
+    recorded: Option<FlowLog>,
 }
 
 /// The flow's connections, and their samples.
 #[derive(Default)]
 struct Probes {
-    open: BTreeMap<Id, Arc<Socket>>,
+    open: BTreeMap<Id, Probe>,
     samples: Vec<Sample>,
     /// Retransmissions of connections that are closed.
     earlier: u32,
+}
+
+/// An open connection.
+struct Probe {
+    socket: Arc<Socket>,
+    recorded: Option<Sampled>,
 }
 
 /// The kernel's view of a connection at a moment.
@@ -58,7 +69,7 @@ fn kernel_name(controller: &str) -> &str {
 }
 
 impl Tcp {
-    pub(super) fn new(spec: &Flow) -> Result<Tcp, Error> {
+    pub(super) fn new(spec: &Flow, recorded: Option<FlowLog>) -> Result<Tcp, Error> {
         let controller = spec.controller.as_ref().map_or("cubic", |controller| &controller.kind);
         Ok(Tcp {
             flow: spec.name.clone(),
@@ -66,6 +77,7 @@ impl Tcp {
             tos: u32::from(spec.dscp().bits()) << 2,
             no_delay: !matches!(spec.traffic, Traffic::Bulk | Traffic::OnOff { .. }),
             probes: Arc::default(),
+            recorded,
         })
     }
 
@@ -102,8 +114,14 @@ impl Tcp {
 
     pub(super) fn sample(&self, at: Span) {
         let mut probes = self.probes();
-        let [socket] = &probes.open.values().collect::<Vec<_>>()[..] else { return };
-        let Ok(info) = system::tcp_info(&**socket) else { return };
+        let mut newest = None;
+        for Probe { socket, recorded } in probes.open.values_mut() {
+            newest = system::tcp_info(&**socket).ok();
+            if let (Some(info), Some(recorded)) = (newest, recorded) {
+                recorded.sample(at, info);
+            }
+        }
+        let Some(info) = newest.filter(|_| probes.open.len() == 1) else { return };
         let sample = Sample {
             at,
             cwnd_bytes: u64::from(info.cwnd) * u64::from(info.mss),
@@ -150,6 +168,8 @@ impl Tcp {
             task: None,
             probe: Some(Arc::new(probe)),
             probes: Arc::clone(&self.probes),
+            recorded: self.recorded.clone(),
+            timing: flow.shared.timing,
             totals: Totals::default(),
         }))
     }
@@ -173,6 +193,8 @@ struct Line {
     /// None once it is closed.
     probe: Option<Arc<Socket>>,
     probes: Arc<Mutex<Probes>>,
+    recorded: Option<FlowLog>,
+    timing: Timing,
     /// When it was closed.
     totals: Totals,
 }
@@ -187,8 +209,9 @@ impl Line {
             let _ = probe.set_linger(None);
         }
         let mut probes = lock(&self.probes);
-        if probes.open.remove(&self.course.id()).is_some() {
+        if let Some(Probe { recorded, .. }) = probes.open.remove(&self.course.id()) {
             probes.earlier += self.totals.retransmissions as u32;
+            recorded.into_iter().for_each(|recorded| recorded.close(self.timing.now()));
         }
         if let Some(task) = self.task.take() {
             task.abort();
@@ -200,7 +223,9 @@ impl Remote for Line {
     fn connect(&mut self) {
         let Some(begin) = self.begin.take() else { return };
         if let Some(probe) = &self.probe {
-            lock(&self.probes).open.insert(self.course.id(), Arc::clone(probe));
+            let probe =
+                Probe { socket: Arc::clone(probe), recorded: self.recorded.clone().map(Sampled::new) };
+            lock(&self.probes).open.insert(self.course.id(), probe);
         }
         self.task = Some(begin());
     }

@@ -1,5 +1,6 @@
 //! The director's thread.
 
+use super::super::recorded::Logs;
 use super::{Counted, Directable};
 use crate::error::Error;
 use crate::net::Namespace;
@@ -45,6 +46,7 @@ pub(in crate::testbed) struct Direction<'a> {
     pub(in crate::testbed) counted: BTreeMap<usize, Counted>,
     pub(in crate::testbed) news: mpsc::Receiver<Id>,
     pub(in crate::testbed) over: Arc<AtomicBool>,
+    pub(in crate::testbed) logs: Logs,
 }
 
 impl<'scope> Directed<'scope> {
@@ -73,7 +75,7 @@ impl<'scope> Directed<'scope> {
 }
 
 fn direct(direction: &Direction<'_>, is_finished: &AtomicBool) -> Result<(Vec<Ended>, Run), Error> {
-    let Direction { scenario, network, senders, timing, flows, counted, news, over } = direction;
+    let Direction { scenario, network, senders, timing, flows, counted, news, over, logs } = direction;
     senders.enter()?;
     // Timers may otherwise be bundled with others that are 50 µs away.
     let _ = set_timerslack(1_000);
@@ -87,7 +89,7 @@ fn direct(direction: &Direction<'_>, is_finished: &AtomicBool) -> Result<(Vec<En
         Some(flow) => flow.dial(opening),
         None => Box::new(counted[&opening.flow].clone()),
     });
-    let mut director = Director::new(scenario, network, &dial)?;
+    let mut director = Director::new(scenario, network, &dial, logs.all())?;
     while !over.load(Ordering::Relaxed) {
         director.advance(timing.clock.now());
         let is_done = sized.iter().all(|flow| director.stopped(*flow).is_some());

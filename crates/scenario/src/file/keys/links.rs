@@ -2,6 +2,13 @@
 
 use super::{key, Key, Takes};
 
+/// Of each link.
+const BURST: Key = key(
+    "burst",
+    Takes::Size,
+    "size of a token bucket, as htb has it: packets may leave together; none by default",
+);
+
 /// `[link]`.
 pub const LINK: &[Key] = &[
     key(
@@ -25,6 +32,7 @@ pub const LINK: &[Key] = &[
         Takes::OrNone(AGGREGATE),
         "acknowledgements wait before it and go on together; none by default",
     ),
+    BURST,
     key("reverse", Takes::Table(REVERSE), "the reverse direction, where it differs"),
 ];
 
@@ -48,6 +56,7 @@ pub const NAMED_LINK: &[Key] = &[
         Takes::OrNone(AGGREGATE),
         "acknowledgements wait before it and go on together; none by default",
     ),
+    BURST,
 ];
 
 /// `link.reverse`.
@@ -65,6 +74,7 @@ pub const REVERSE: &[Key] = &[
         Takes::OrNone(AGGREGATE),
         "acknowledgements wait before it and go on together; none by default",
     ),
+    BURST,
 ];
 
 pub(super) const AS_IN_RESULTS: Key = key(

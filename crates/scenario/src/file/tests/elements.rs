@@ -3,7 +3,7 @@
 use super::*;
 use crate::draw::Distribution;
 use crate::element::{GilbertElliott, LossLaw, RateLaw};
-use crate::{Probability, Rate};
+use crate::{Probability, Rate, Size};
 
 fn ratio(ratio: f64) -> Probability {
     Probability::from_ratio(ratio).unwrap()
@@ -40,6 +40,15 @@ fn the_reverse_direction_has_the_elements_of_the_forward_one_unless_it_says_its_
     assert_eq!((back.loss, back.elements.loss, back.elements.duplicate), (ratio(0.03), None, ratio(0.01)));
     let same = scenario("duplicate = \"1 %\"\nreverse = { rate = \"1 Mbit/s\" }").link;
     assert_eq!(same.back().elements, same.elements);
+}
+
+#[test]
+fn a_bucket_has_a_size_and_goes_with_one_rate() {
+    assert_eq!(scenario("burst = \"1600 B\"").link.elements.burst, Some(Size::from_bytes(1600)));
+    refused("burst = \"0 B\"", "a bucket holds at least 1 B", 6);
+    let link = with_rate("{ steps = [[\"0 s\", \"1 Mbit/s\"], [\"3 s\", \"2 Mbit/s\"]] }\nburst = \"2 kB\"");
+    let refused = link.unwrap_err();
+    assert!(refused.contains("link.burst: a bucket fills at one rate"), "{refused}");
 }
 
 #[test]

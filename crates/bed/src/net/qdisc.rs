@@ -1,0 +1,294 @@
+//! A link's queue in the words of `tc`: the kernel's queue discipline of the same kind, with the same parameters.
+//!
+//! | scenario | kernel | parameters |
+//! |---|---|---|
+//! | droptail | pfifo, bfifo | the buffer, in packets or in bytes |
+//! | codel | codel | target, interval, ecn |
+//! | fq_codel | fq_codel | flows, quantum, target, interval, ecn, drop_batch |
+//! | pie | pie | target, tupdate, alpha, beta, ecn |
+//! | fq_pie | fq_pie | flows, quantum, target, tupdate, alpha, beta, ecn |
+//! | red | red | min_th, max_th, max_p, mean_packet, ecn |
+//! | choke | choke | the same |
+//! | sfq | sfq | divisor, flows, depth, quantum, head_drop, perturb |
+//!
+//! Everything else of a discipline is the kernel's own. A parameter that a scenario sets and the kernel does not have is refused.
+//!
+//! # Not implemented
+//! `drr`, which Linux has only with a class for each flow, `dualpi2`, which is newer than the tc that was tried, and our own
+//! queues for lower effort. CAKE is no queue of a scenario.
+
+use afteryou_base::param::{Settings, Value};
+use afteryou_base::Span;
+use afteryou_scenario::{Buffer, Link};
+
+/// Size of a packet, where a buffer in bytes or in time becomes one in packets, bytes.
+const PACKET: u64 = 1500;
+/// Presets that are not the kernel's: those of other systems, older kernels and documents.
+const FOREIGN: [&str; 6] = ["adaptive", "freebsd", "gentle", "linux-3.17", "ns2", "rfc8290"];
+/// The kernel's gains of PIE are multiples of this part, Hz.
+const GAIN: f64 = 1.0 / 16.0;
+
+/// A queue discipline and its parameters: `["pfifo", "limit", "100"]`.
+pub type Words = Vec<String>;
+
+/// The kernel's disciplines that a queue of a scenario is translated to, each with the parameters without which tc refuses it.
+pub const KINDS: [(&str, &[&str]); 9] = [
+    ("pfifo", &[]),
+    ("bfifo", &[]),
+    ("codel", &[]),
+    ("fq_codel", &[]),
+    ("pie", &[]),
+    ("fq_pie", &[]),
+    ("red", &["limit", "100000", "avpkt", "1000"]),
+    ("choke", &["limit", "100", "bandwidth", "1000"]),
+    ("sfq", &[]),
+];
+
+/// Translates the queue of a link.
+///
+/// # Errors
+/// One clause about what Linux has no queue or no parameter for.
+pub fn words_of(link: &Link) -> Result<Words, String> {
+    let (entry, overrides) = link.queue.queue().map_err(|error| error.to_string())?;
+    let translated = translated(entry.name).ok_or_else(|| {
+        format!(
+            "Linux has no queue for {}: use droptail, codel, fq_codel, pie, fq_pie, red, choke or sfq",
+            entry.name
+        )
+    })?;
+    for (name, value) in &overrides {
+        let what = match value {
+            Value::Choice(preset) if *name == "preset" && !FOREIGN.contains(preset) => continue,
+            Value::Choice(preset) if *name == "preset" => format!("preset {preset}"),
+            _ if translated.contains(name) => continue,
+            _ => format!("parameter {name}"),
+        };
+        return Err(format!("Linux' {} has no {what}: leave it out, or the option --queue-by", entry.name));
+    }
+    let settings = Settings::new(entry.params, &overrides).map_err(|error| error.to_string())?;
+    let settings = settings.with_preset(entry.presets);
+    let words = match entry.name {
+        "droptail" => fifo(link),
+        "codel" => words(&["codel", "limit", &packets(link)], &[], &delays(&settings, "interval")),
+        "fq_codel" => {
+            let batch = settings.count("drop_batch").to_string();
+            let head = ["fq_codel", "limit", &packets(link), "drop_batch", &batch];
+            words(&head, &flows(&settings), &delays(&settings, "interval"))
+        }
+        "pie" => words(&["pie", "limit", &packets(link)], &gains(&settings)?, &delays(&settings, "tupdate")),
+        "fq_pie" => {
+            let middle = [flows(&settings), gains(&settings)?].concat();
+            words(&["fq_pie", "limit", &packets(link)], &middle, &delays(&settings, "tupdate"))
+        }
+        "red" => red(link, &settings)?,
+        "choke" => choke(link, &settings)?,
+        _ => sfq(link, &settings),
+    };
+    Ok(words)
+}
+
+/// The parameters of a discipline that the kernel has, too; none of a discipline that it does not have.
+fn translated(kind: &str) -> Option<&'static [&'static str]> {
+    Some(match kind {
+        "droptail" => &[],
+        "codel" => &["target", "interval", "ecn"],
+        "fq_codel" => &["flows", "quantum", "target", "interval", "ecn", "drop_batch"],
+        "pie" => &["target", "tupdate", "alpha", "beta", "ecn"],
+        "fq_pie" => &["flows", "quantum", "target", "tupdate", "alpha", "beta", "ecn"],
+        "red" | "choke" => &["min_th", "max_th", "max_p", "mean_packet", "ecn"],
+        "sfq" => &["divisor", "flows", "depth", "quantum", "head_drop", "perturb"],
+        _ => return None,
+    })
+}
+
+fn words(head: &[&str], middle: &[String], tail: &[String]) -> Words {
+    head.iter()
+        .map(|word| (*word).to_owned())
+        .chain(middle.iter().cloned())
+        .chain(tail.iter().cloned())
+        .collect()
+}
+
+fn pair(name: &str, value: impl ToString) -> [String; 2] {
+    [name.to_owned(), value.to_string()]
+}
+
+fn micros(span: Span) -> String {
+    format!("{}us", span.as_nanos() / 1000)
+}
+
+/// The buffer in packets.
+fn packets(link: &Link) -> String {
+    match link.buffer {
+        Buffer::Packets(packets) => packets.to_string(),
+        _ => bytes(link).div_ceil(PACKET).to_string(),
+    }
+}
+
+/// The buffer in bytes.
+fn bytes(link: &Link) -> u64 {
+    match link.buffer {
+        Buffer::Packets(packets) => packets * PACKET,
+        _ => link.buffer.limit(link.rate).in_bytes().unwrap_or_default(),
+    }
+}
+
+fn fifo(link: &Link) -> Words {
+    match link.buffer {
+        Buffer::Packets(packets) => words(&["pfifo"], &pair("limit", packets), &[]),
+        _ => words(&["bfifo"], &pair("limit", bytes(link)), &[]),
+    }
+}
+
+/// Target, a second time, and what becomes of packets that understand ECN.
+fn delays(settings: &Settings<'_>, second: &str) -> Vec<String> {
+    let times =
+        [pair("target", micros(settings.time("target"))), pair(second, micros(settings.time(second)))];
+    let ecn = if settings.flag("ecn") { "ecn" } else { "noecn" };
+    times.into_iter().flatten().chain([ecn.to_owned()]).collect()
+}
+
+fn flows(settings: &Settings<'_>) -> Vec<String> {
+    [pair("flows", settings.count("flows")), pair("quantum", settings.bytes("quantum"))].concat()
+}
+
+fn gains(settings: &Settings<'_>) -> Result<Vec<String>, String> {
+    let gain = |name: &str| {
+        let steps = settings.number(name) / GAIN;
+        match (steps - steps.round()).abs() < 1e-9 && (0.0..=32.0).contains(&steps) {
+            true => Ok(pair(name, steps.round())),
+            false => {
+                Err(format!("Linux' PIE takes {name} in steps of {GAIN} Hz from 0 to 2: use such a value"))
+            }
+        }
+    };
+    Ok([gain("alpha")?, gain("beta")?].concat())
+}
+
+/// Thresholds in packets.
+fn thresholds(settings: &Settings<'_>) -> Result<(f64, f64), String> {
+    match (settings.number("min_th"), settings.number("max_th")) {
+        (0.0, _) | (_, 0.0) => {
+            Err("Linux' RED has no automatic thresholds: set min_th and max_th".to_owned())
+        }
+        both => Ok(both),
+    }
+}
+
+/// The burst of tc's RED: (2·min + max)/3, in packets, as its page advises.
+fn burst((min, max): (f64, f64)) -> u64 {
+    ((2.0 * min + max) / 3.0).ceil() as u64
+}
+
+fn red(link: &Link, settings: &Settings<'_>) -> Result<Words, String> {
+    let (min, max) = thresholds(settings)?;
+    let mean = settings.bytes("mean_packet");
+    let of_packets = |packets: f64| (packets * mean as f64).round() as u64;
+    let parameters = [
+        pair("limit", bytes(link)),
+        pair("min", of_packets(min)),
+        pair("max", of_packets(max)),
+        pair("avpkt", mean),
+        pair("burst", burst((min, max))),
+        pair("probability", settings.number("max_p")),
+        pair("bandwidth", format!("{}bit", link.rate.bits_per_second())),
+    ];
+    Ok(words(&["red"], &parameters.concat(), &marks(settings)))
+}
+
+fn choke(link: &Link, settings: &Settings<'_>) -> Result<Words, String> {
+    let (min, max) = thresholds(settings)?;
+    let parameters = [
+        pair("limit", packets(link)),
+        pair("bandwidth", format!("{}bit", link.rate.bits_per_second())),
+        pair("min", min.round()),
+        pair("max", max.round()),
+        pair("burst", burst((min, max))),
+        pair("probability", settings.number("max_p")),
+    ];
+    Ok(words(&["choke"], &parameters.concat(), &marks(settings)))
+}
+
+fn marks(settings: &Settings<'_>) -> Vec<String> {
+    if settings.flag("ecn") {
+        vec!["ecn".to_owned()]
+    } else {
+        Vec::new()
+    }
+}
+
+fn sfq(link: &Link, settings: &Settings<'_>) -> Words {
+    let parameters = [
+        pair("limit", packets(link)),
+        pair("divisor", settings.count("divisor")),
+        pair("flows", settings.count("flows")),
+        pair("depth", settings.count("depth")),
+        pair("quantum", settings.bytes("quantum")),
+        pair("perturb", settings.time("perturb").as_nanos() / 1_000_000_000),
+    ];
+    let from_head = if settings.flag("head_drop") { vec!["headdrop".to_owned()] } else { Vec::new() };
+    words(&["sfq"], &parameters.concat(), &from_head)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn translated(queue: &str, buffer: &str) -> Result<String, String> {
+        let mut link = Link::new("10 Mbit/s".parse().unwrap(), buffer.parse().unwrap());
+        link.queue = queue.parse().unwrap();
+        words_of(&link).map(|words| words.join(" "))
+    }
+
+    #[test]
+    fn every_queue_that_the_kernel_has_is_translated_with_its_parameters() {
+        for (queue, buffer, words) in [
+            ("droptail", "100 packets", "pfifo limit 100"),
+            ("droptail", "200 ms", "bfifo limit 250000"),
+            ("droptail", "64 KiB", "bfifo limit 65536"),
+            ("codel,target=20 ms,ecn=true", "1000 packets", "codel limit 1000 target 20000us interval 100000us ecn"),
+            (
+                "fq_codel,preset=linux,ecn=false",
+                "10240 packets",
+                "fq_codel limit 10240 drop_batch 64 flows 1024 quantum 1500 target 5000us interval 100000us noecn",
+            ),
+            (
+                "pie,preset=linux",
+                "200 ms",
+                "pie limit 167 alpha 2 beta 20 target 15000us tupdate 15000us noecn",
+            ),
+            (
+                "fq_pie,flows=64",
+                "1000 packets",
+                "fq_pie limit 1000 flows 64 quantum 1500 alpha 2 beta 20 target 15000us tupdate 15000us noecn",
+            ),
+            (
+                "red,preset=linux",
+                "400 packets",
+                "red limit 600000 min 30000 max 90000 avpkt 1000 burst 50 probability 0.1 bandwidth 10000000bit",
+            ),
+            (
+                "sfq,perturb=10 s,head_drop=true",
+                "127 packets",
+                "sfq limit 127 divisor 1024 flows 127 depth 127 quantum 1514 perturb 10 headdrop",
+            ),
+        ] {
+            assert_eq!(translated(queue, buffer).as_deref(), Ok(words), "{queue}");
+        }
+    }
+
+    #[test]
+    fn what_the_kernel_does_not_have_is_refused_in_one_clause() {
+        for (queue, clause) in [
+            ("drr", "Linux has no queue for drr: use droptail"),
+            ("le_pie", "Linux has no queue for le_pie: use droptail"),
+            ("pie,burst=10 ms", "Linux' pie has no parameter burst"),
+            ("pie,preset=freebsd", "Linux' pie has no preset freebsd"),
+            ("pie,alpha=0.13", "Linux' PIE takes alpha in steps of 0.0625 Hz"),
+            ("red", "Linux' RED has no automatic thresholds"),
+        ] {
+            let refused = translated(queue, "1000 packets").unwrap_err();
+            assert!(refused.starts_with(clause), "{refused}");
+        }
+    }
+}
