@@ -122,7 +122,7 @@ fn of_three_connections(listen: &[&str], connect: &[&str], towards: Towards, arr
         let count = |name: &str| events.iter().filter(|event| event["event"] == name).count();
         assert_eq!((count("connected"), count("finished")), (3, 1), "{stdout}");
         let end = finished(&stdout);
-        assert_eq!((&end["stored"], &end["bytes_moved"]), (&FILES.into(), &(FILES * BYTES).into()));
+        assert_eq!((&end["stored_files"], &end["bytes_moved"]), (&FILES.into(), &(FILES * BYTES).into()));
     }
     let seen = seen.lock().unwrap();
     let carried = seen.iter().filter(|((way, _), bytes)| *way == towards && **bytes > BYTES).count();
