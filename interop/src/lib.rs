@@ -30,6 +30,7 @@ mod loss;
 mod outcome;
 pub mod packet;
 mod peer;
+pub mod program;
 // The C interface: raw pointers, C callbacks and unions need `unsafe`.
 #[allow(unsafe_code)]
 mod raw;
