@@ -13,6 +13,7 @@
 use crate::base_delay::{BaseDelay, BASE_HISTORY, MAX_BINS};
 use crate::clock_drift::{ClockDrift, Gain};
 use crate::clock_skew::ClockSkew;
+use crate::cold::Cold;
 use crate::current_delay::{CURRENT_FILTER, MAX_SAMPLES};
 use crate::delay_signal::{one_way_us, DelaySignal};
 use crate::event::Ack;
@@ -39,8 +40,8 @@ pub fn kept(settings: &Settings<'_>) -> Kept {
 pub struct DelayMeter {
     signal: DelaySignal,
     /// The correction for clocks of different rates: at most one of these two.
-    skew: Option<ClockSkew>,
-    drift: Option<(ClockDrift, Minutes)>,
+    skew: Option<Cold<ClockSkew>>,
+    drift: Option<Cold<(ClockDrift, Minutes)>>,
     route: Option<RouteChange>,
     kept: Kept,
     queuing_us: Option<u32>,
@@ -49,11 +50,14 @@ pub struct DelayMeter {
 impl DelayMeter {
     /// A meter by the rows `signal`, `base_history`, `current_filter`, `clock_skew` and `route_change`.
     pub fn new(settings: &Settings<'_>) -> DelayMeter {
-        let (kept, skew) = (kept(settings), settings.choice("clock_skew"));
+        let (kept, signal) = (kept(settings), DelaySignal::named(settings.choice("signal")));
+        // Round-trip times have one clock only.
+        let skew = if signal == DelaySignal::Rtt { "none" } else { settings.choice("clock_skew") };
         DelayMeter {
-            signal: DelaySignal::named(settings.choice("signal")),
-            skew: (skew == "libutp").then(|| ClockSkew::new(BaseDelay::new(kept.minutes as usize))),
-            drift: (skew == "estimated").then(Default::default),
+            signal,
+            skew: (skew == "libutp")
+                .then(|| Cold::new(ClockSkew::new(BaseDelay::new(kept.minutes as usize)))),
+            drift: (skew == "estimated").then(|| Cold::new(Default::default())),
             route: settings.flag("route_change").then(RouteChange::default),
             kept,
             queuing_us: None,
@@ -76,7 +80,7 @@ impl DelayMeter {
         }
         if let Some(delay_us) = sample {
             let taken = delay.take(&self.kept, ack.now.0, delay_us);
-            if let Some((_, minutes)) = &mut self.drift {
+            if let Some((_, minutes)) = self.drift.as_mut().map(Cold::get) {
                 minutes.note(taken, ack.now, delay_us);
             }
             self.believe_route(ack.now, delay_us, at_floor, delay);
@@ -91,12 +95,8 @@ impl DelayMeter {
         ack: &Ack,
         delay: &mut Delay<M, S, O>,
     ) -> Option<u32> {
-        if self.signal == DelaySignal::Rtt {
-            return one_way_us(ack);
-        }
-        // Round-trip times have one clock only.
         let is_rtt = self.signal.is_rtt();
-        if let Some((drift, minutes)) = &mut self.drift {
+        if let Some((drift, minutes)) = self.drift.as_mut().map(Cold::get) {
             let (one_way_us, change) = drift.correct(ack);
             if let (Some(change), false) = (change, is_rtt) {
                 minutes.shift(ack.now, change);
@@ -104,7 +104,7 @@ impl DelayMeter {
             }
             return one_way_us;
         }
-        if let (Some(skew), false) = (&mut self.skew, is_rtt) {
+        if let (Some(skew), false) = (self.skew.as_mut().map(Cold::get), is_rtt) {
             match skew.gained(ack) {
                 0 => {}
                 gained_us => delay.shift_base(gained_us),
@@ -125,7 +125,7 @@ impl DelayMeter {
         let base_us = delay.base_us(&self.kept);
         let Some(new_base_us) = route.update(now, delay_us, at_floor, base_us) else { return };
         delay.restart_base(new_base_us);
-        if let Some((_, minutes)) = &mut self.drift {
+        if let Some((_, minutes)) = self.drift.as_mut().map(Cold::get) {
             *minutes = Minutes::default();
             minutes.note(Taken { minutes: 1, is_smallest: true }, now, new_base_us);
         }
@@ -172,7 +172,7 @@ impl DelayMeter {
         self.signal = signal;
         delay.take(&self.kept, 0, base_us);
         (0..MAX_SAMPLES).for_each(|_| _ = delay.take(&self.kept, 0, base_us + queuing_us));
-        if let Some((_, minutes)) = &mut self.drift {
+        if let Some((_, minutes)) = self.drift.as_mut().map(Cold::get) {
             minutes.note(Taken { minutes: 1, is_smallest: true }, Time::ZERO, base_us);
         }
     }

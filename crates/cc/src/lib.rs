@@ -42,6 +42,7 @@ pub mod ack_habit;
 pub mod base_delay;
 pub mod clock_drift;
 pub mod clock_skew;
+mod cold;
 pub mod controller;
 pub mod cubic;
 pub mod current_delay;

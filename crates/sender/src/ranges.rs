@@ -20,6 +20,11 @@ impl Ranges {
         self.count
     }
 
+    /// Gives back the places of ranges that have left.
+    pub fn release_memory(&mut self) {
+        self.ranges.shrink_to_fit();
+    }
+
     /// The ranges, ascending.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + '_ {
         self.ranges.iter().copied()

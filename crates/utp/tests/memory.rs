@@ -13,7 +13,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
 
@@ -194,6 +194,34 @@ async fn what_vanished_peers_held_is_freed_and_a_new_one_is_served() {
     let mut config = EndpointConfig::foreground();
     (config.connection.keepalive, config.connection.patience) = (Span::from_secs(1), Span::from_secs(1));
     vanish(config, 2000, 60).await;
+}
+
+#[tokio::test]
+async fn a_connection_that_has_carried_data_and_idles_holds_three_kilobytes_at_each_end() {
+    const MOST: u64 = 3 << 10;
+    let [one, other] = [(); 2]
+        .map(|()| Endpoint::bind((Ipv4Addr::LOCALHOST, 0).into(), EndpointConfig::background()).unwrap());
+    let to = other.local_addr().unwrap();
+    let (mut streams, mut before, connections) = (Vec::with_capacity(1000), 0, 400);
+    // What the first ones take is the endpoints'.
+    for opened in 0..50 + connections {
+        if opened == 50 {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            before = HELD.get();
+        }
+        let (here, there) = tokio::join!(one.connect(to), other.accept());
+        let (mut here, mut there) = (here.unwrap(), there.unwrap());
+        let mut buf = [0; 20_000];
+        let (written, read) = tokio::join!(here.write_all(&[1; 20_000]), there.read_exact(&mut buf));
+        written.and(read.map(drop)).unwrap();
+        let (written, read) = tokio::join!(there.write_all(&[2; 20_000]), here.read_exact(&mut buf));
+        written.and(read.map(drop)).unwrap();
+        streams.push((here, there));
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let held = (HELD.get() - before) as u64 / connections / 2;
+    println!("an idle connection holds {held} bytes");
+    assert!(held <= MOST, "{held} bytes");
 }
 
 /// The same with the default times, which takes a minute and a half.

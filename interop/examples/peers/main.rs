@@ -1,16 +1,18 @@
-//! Our uTP beside the transports that a program might take instead, on loopback:
-//! `cargo run --release --example peers -- [--gb 1] [--runs 7] [--mbit 20] [--only ours,quinn]`.
+//! Our uTP beside the transports that a program might take instead, on loopback and over a veth pair:
+//! `cargo run --release --example peers -- [--gb 1] [--runs 7] [--mbit 20] [--only ours,quinn] [--over loopback,veth]`.
 //!
 //! Each transfer runs in two processes of its own, a sender and a receiver, so that CPU time and peak memory are theirs.
 //! The transports alternate within each run, and each row is the median over the runs: what else the machine does meets
 //! all of them. Every datagram has at most 1472 bytes. `--mbit` has the sender's application write at that rate, in steps
 //! of 10 ms, instead of as fast as it goes. `--window` sets the windows of ours and of libutp, MiB; the others have their own.
-//! `--receive-buffer 106496` gives our sockets what Linux gives those that ask for nothing.
+//! `--receive-buffer 106496` gives our sockets what Linux gives those that ask for nothing. The veth pair is between two network
+//! namespaces, which requires root; without it those rows are skipped.
 
 mod gso;
 mod libutp;
 mod measure;
 mod ours;
+mod path;
 mod quic;
 mod rqbit;
 mod table;
@@ -19,8 +21,9 @@ mod work;
 
 use afteryou_utp::EndpointConfig;
 use measure::Usage;
+use path::{End, Namespaces, Path};
 use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 use table::{Row, Sample};
 use work::Work;
@@ -93,28 +96,43 @@ fn compare(args: &[String]) -> anyhow::Result<()> {
         // No other thread runs yet, and the processes inherit it.
         std::env::set_var(work::WINDOW, window.to_string());
     }
-    let only = args.iter().position(|arg| arg == "--only").and_then(|at| args.get(at + 1));
+    let word = |name: &str| args.iter().position(|arg| arg == name).and_then(|at| args.get(at + 1));
+    let (only, over) = (word("--only"), word("--over"));
     let chosen = |peer: &&&str| only.is_none_or(|only| only.split(',').any(|part| peer.contains(part)));
     let pace = (mbit * 125_000.0) as u64;
-    let mut rows: Vec<Row> = PEERS.iter().filter(chosen).map(|peer| Row::new(peer)).collect();
-    for run in 1..=runs as u32 {
-        for row in &mut rows {
-            match transfer(row.peer, (gb * 1e9) as u64, pace) {
-                Ok(sample) => row.samples.push(sample),
-                Err(error) => row.fault = Some(error.to_string()),
+    let is_over = |path: &str| over.is_none_or(|over| over.split(',').any(|name| name == path));
+    for name in ["loopback", "veth"].into_iter().filter(|name| is_over(name)) {
+        let path = match name {
+            "loopback" => Path::Loopback,
+            _ => match Namespaces::new() {
+                Ok(namespaces) => Path::Veth(namespaces),
+                Err(error) => {
+                    println!("SKIPPED: veth: {error}");
+                    continue;
+                }
+            },
+        };
+        let mut rows: Vec<Row> = PEERS.iter().filter(chosen).map(|peer| Row::new(peer)).collect();
+        for run in 1..=runs as u32 {
+            for row in &mut rows {
+                match transfer(&path, row.peer, (gb * 1e9) as u64, pace) {
+                    Ok(sample) => row.samples.push(sample),
+                    Err(error) => row.fault = Some(error.to_string()),
+                }
             }
+            eprintln!("{}: run {run} of {runs} done", path.name());
         }
-        eprintln!("run {run} of {runs} done");
+        print!("{}", table::of(path.name(), &rows));
     }
-    print!("{}", table::of(&rows));
     Ok(())
 }
 
 /// One transfer between two fresh processes.
-fn transfer(peer: &'static str, bytes: u64, pace: u64) -> anyhow::Result<Sample> {
-    let mut receiver = Process::start(&["receive", peer])?;
+fn transfer(path: &Path, peer: &'static str, bytes: u64, pace: u64) -> anyhow::Result<Sample> {
+    let mut receiver = Process::start(path, End::Receiver, &["receive", peer])?;
     let to = receiver.line()?;
-    let mut sender = Process::start(&["send", peer, &to, &bytes.to_string(), &pace.to_string()])?;
+    let arguments = ["send", peer, &to, &bytes.to_string(), &pace.to_string()];
+    let mut sender = Process::start(path, End::Sender, &arguments)?;
     let limit = Instant::now() + DEADLINE + Duration::from_secs(bytes.checked_div(pace).unwrap_or(0));
     while sender.is_running()? || receiver.is_running()? {
         anyhow::ensure!(Instant::now() < limit, "not done within {} s", DEADLINE.as_secs());
@@ -135,8 +153,9 @@ struct Process {
 }
 
 impl Process {
-    fn start(args: &[&str]) -> anyhow::Result<Process> {
-        let mut child = Command::new(std::env::current_exe()?).args(args).stdout(Stdio::piped()).spawn()?;
+    fn start(path: &Path, end: End, args: &[&str]) -> anyhow::Result<Process> {
+        let mut command = path.command(end, &std::env::current_exe()?);
+        let mut child = command.args(args).stdout(Stdio::piped()).spawn()?;
         let out = child.stdout.take().ok_or_else(|| anyhow::anyhow!("no standard output"))?;
         Ok(Process { child, out: BufReader::new(out) })
     }

@@ -40,10 +40,10 @@ impl Row {
     }
 }
 
-/// Writes one line for each transport, and the ratios of ours to the others.
-pub fn of(rows: &[Row]) -> String {
+/// Writes one line for each transport over that path, and the ratios of ours to the others.
+pub fn of(path: &str, rows: &[Row]) -> String {
     let mut out =
-        String::from("| transport | Mbit/s | CPU s/GB | sender MB | receiver MB |\n|---|--:|--:|--:|--:|\n");
+        format!("| over {path} | Mbit/s | CPU s/GB | sender MB | receiver MB |\n|---|--:|--:|--:|--:|\n");
     let done = |row: &&Row| !row.samples.is_empty();
     for row in rows {
         _ = match (done(&row), &row.fault) {

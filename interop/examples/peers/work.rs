@@ -1,7 +1,7 @@
 //! The transfer, the same for every transport.
 
 use std::io::Write;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
@@ -36,9 +36,13 @@ pub struct Work {
     pub pace: Option<u64>,
 }
 
-/// Any port on loopback.
+/// The variable that has the address of this process, if it is not on loopback.
+pub const HERE: &str = "PEERS_HERE";
+
+/// Any port of this process's address.
 pub fn here() -> SocketAddr {
-    SocketAddr::from(([127, 0, 0, 1], 0))
+    let address = std::env::var(HERE).ok().and_then(|address| address.parse().ok());
+    SocketAddr::from((address.unwrap_or(Ipv4Addr::LOCALHOST), 0))
 }
 
 /// Reports where the receiver listens.

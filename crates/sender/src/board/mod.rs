@@ -230,6 +230,19 @@ impl Board {
             + self.stamps.capacity() * size_of::<Stamp>()
     }
 
+    /// Gives back what is kept for packets to come, if nothing is outstanding.
+    pub fn release_memory(&mut self) {
+        if !self.is_empty() {
+            return;
+        }
+        self.segments = VecDeque::new();
+        self.sent.shrink_to_fit();
+        self.stamps.shrink_to_fit();
+        self.sacked.release_memory();
+        self.lost.shrink_to_fit();
+        (self.late, self.delivered_now) = (Vec::new(), Vec::new());
+    }
+
     fn segment(&self, seq: u64) -> Option<&Segment> {
         self.segments.get(seq.checked_sub(self.una)? as usize)
     }

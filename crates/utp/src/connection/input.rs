@@ -115,10 +115,18 @@ impl Connection {
         self.handle_ack(now, packet);
         if matches!(kind, Kind::Data | Kind::Fin) {
             self.flight_limit.arrived(now, packet.payload.len() as u64, self.round_trip(packet));
+            self.note_data(now);
             let policy = self.ack_policy();
             self.receiver.receive(now, packet.header.seq_nr, packet.payload, kind == Kind::Fin, policy);
         }
         self.linger_if_done(now);
+    }
+
+    /// Data moves. Without content it takes no memory worth a timer.
+    fn note_data(&mut self, now: Time) {
+        if self.config.keep_received {
+            self.rest.moved(now);
+        }
     }
 
     /// The two one-way delays together, whose clock offsets cancel.
@@ -164,6 +172,7 @@ impl Connection {
             }
             return;
         }
+        self.note_data(now);
         self.take_progress(now, packet, progress, &before);
         self.congestion.advance(self.board.board().una());
         if self.fin == Fin::Sent && self.board.is_empty() {
@@ -205,7 +214,7 @@ impl Connection {
         }
         let board = self.board.board();
         if progress.spurious > 0 {
-            self.statistics.spurious_losses += progress.spurious;
+            self.counters.spurious_losses += progress.spurious;
             self.congestion.arrived_late(now, board.late(), board.has_lost());
         }
         let difference = packet.header.timestamp_difference_us;
@@ -247,7 +256,7 @@ impl Connection {
         let flightsize = self.board.board().outstanding();
         let (lost, look_again) = self.board.detect_losses(now, self.patience());
         self.timers.loss.reordering = look_again.unwrap_or(Time::NEVER);
-        self.statistics.losses += lost.len() as u64;
+        self.counters.losses += lost.len() as u64;
         if !lost.is_empty() && self.congestion.episode().is_none() {
             // PRR counts what is delivered. A libutp's bitmap ends 31 packets beyond a gap, so nothing seems to be delivered until
             // it is closed: there the bytes in flight rule, as in RFC 6675.

@@ -29,6 +29,7 @@ mod liveness;
 mod output;
 pub mod receiver;
 pub mod reorder;
+mod rest;
 pub mod scoreboard;
 pub mod send_buffer;
 #[cfg(feature = "net")]
@@ -105,8 +106,9 @@ pub struct Connection {
     rto: Rto,
     timers: timers::Timers,
     liveness: liveness::Liveness,
+    rest: rest::Rest,
     reported: events::Reported,
-    statistics: Statistics,
+    counters: Counters,
 }
 
 /// The end of our direction.
@@ -156,6 +158,20 @@ pub struct Statistics {
     pub min_rtt: Option<Span>,
     /// The controller's state.
     pub controller: Snapshot,
+}
+
+/// The part of [`Statistics`] that a connection counts itself.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    packets_sent: u64,
+    data_packets_sent: u64,
+    retransmissions: u64,
+    losses: u64,
+    spurious_losses: u64,
+    probes: u64,
+    timeouts: u64,
+    packets_received: u64,
+    max_packets_outstanding: u64,
 }
 
 impl Connection {
@@ -231,8 +247,9 @@ impl Connection {
             rto: Rto::new(config.min_rto),
             timers: timers::Timers::default(),
             liveness: liveness::Liveness::default(),
+            rest: rest::Rest::default(),
             reported: events::Reported::default(),
-            statistics: Statistics::default(),
+            counters: Counters::default(),
             config,
         }
     }
@@ -390,7 +407,27 @@ impl Connection {
 
     /// Counters and measurements.
     pub fn statistics(&self) -> Statistics {
+        let Counters {
+            packets_sent,
+            data_packets_sent,
+            retransmissions,
+            losses,
+            spurious_losses,
+            probes,
+            timeouts,
+            packets_received,
+            max_packets_outstanding,
+        } = self.counters;
         Statistics {
+            packets_sent,
+            data_packets_sent,
+            retransmissions,
+            losses,
+            spurious_losses,
+            probes,
+            timeouts,
+            packets_received,
+            max_packets_outstanding,
             duplicates_received: self.receiver.duplicates(),
             bytes_delivered: self.board.board().delivered(),
             bytes_received: self.receiver.received(),
@@ -399,7 +436,6 @@ impl Connection {
             smoothed_rtt: self.congestion.rtt().smoothed(),
             min_rtt: self.congestion.rtt().min(),
             controller: self.congestion.controller().snapshot(),
-            ..self.statistics
         }
     }
 
@@ -428,7 +464,7 @@ impl Connection {
         self.peer_window = u64::from(packet.header.wnd_size);
         self.peer_reads_long_sacks |=
             self.config.recovery.uses_long_bitmaps() && packet.sack.is_some_and(|sack| sack.is_long());
-        self.statistics.packets_received += 1;
+        self.counters.packets_received += 1;
     }
 
     /// Bytes that the peer may send beyond our ack: as much as our buffer and the socket's can take.

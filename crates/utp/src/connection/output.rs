@@ -87,7 +87,7 @@ impl Connection {
             Some(Body::Fin) => Kind::Fin,
             _ => Kind::Data,
         };
-        self.statistics.data_packets_sent += u64::from(kind == Kind::Data);
+        self.counters.data_packets_sent += u64::from(kind == Kind::Data);
         Some(self.emit(now, out, kind, seq_nr, None))
     }
 
@@ -121,7 +121,7 @@ impl Connection {
         let header = self.header(now, kind, seq_nr);
         Packet { header, sack, payload: &[] }.encode(out);
         self.receiver.acknowledged();
-        self.statistics.packets_sent += 1;
+        self.counters.packets_sent += 1;
         self.timers.sent(now, self.config.keepalive);
         header
     }
@@ -188,7 +188,7 @@ impl Connection {
     }
 
     fn note_resent(&mut self, seq_nr: u16) {
-        self.statistics.retransmissions += 1;
+        self.counters.retransmissions += 1;
         if self.board.is_newest_ack(seq_nr.wrapping_sub(1)) && !self.config.recovery.restarts_for_sacks() {
             // What everything waits for gets the whole timeout (as in Linux; RFC 6298 leaves it open).
             self.timers.loss.retransmit = Time::NEVER;
@@ -212,7 +212,7 @@ impl Connection {
         self.push &= !self.unsent.is_empty();
         let seq_nr = self.board.send_new(now, body);
         let outstanding = self.board.packets() as u64;
-        self.statistics.max_packets_outstanding = self.statistics.max_packets_outstanding.max(outstanding);
+        self.counters.max_packets_outstanding = self.counters.max_packets_outstanding.max(outstanding);
         self.after_sending(now, len);
         seq_nr
     }
@@ -220,7 +220,7 @@ impl Connection {
     /// RFC 8985 §7.3: new data if there is some, else the newest packet again. A short bitmap may not reach that far
     /// and would show nothing new. Then it is the oldest packet, which always gives information.
     fn send_probe(&mut self, now: Time) -> Option<u16> {
-        self.statistics.probes += 1;
+        self.counters.probes += 1;
         self.timers.sent_probe(now, self.rto.get());
         let is_shown = self.peer_reads_long_sacks || self.board.packets() <= SHORT_BITS;
         let room = is_shown && self.board.packets() < self.packet_limit();

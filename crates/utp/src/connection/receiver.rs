@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 const LARGEST_PIECE: u64 = 64 << 10;
 /// The first packets are acknowledged one by one: a sender that starts with a window of one packet would wait for the
 /// delay each time.
-const QUICK_PACKETS: u32 = 8;
+pub const QUICK_PACKETS: u32 = 8;
 /// A window update is worth a packet of its own once this much of the buffer has been freed…
 const UPDATE_FRACTION: u64 = 4;
 
@@ -346,6 +346,14 @@ impl Receiver {
         self.readable_memory = 0;
         self.shrink();
         self.update_window(now);
+    }
+
+    /// Gives back what is kept for data to come, as far as nothing is in it.
+    pub fn release_memory(&mut self) {
+        self.waiting.release_memory();
+        if self.readable.is_empty() {
+            self.readable = VecDeque::new();
+        }
     }
 
     /// A slow reader has caught up: the places of its pieces are free again.

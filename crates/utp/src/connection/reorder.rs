@@ -158,6 +158,13 @@ impl Reorder {
         }
     }
 
+    /// Gives back what is kept for packets to come, if nothing is out of order.
+    pub fn release_memory(&mut self) {
+        if self.is_empty() {
+            self.clear();
+        }
+    }
+
     /// Throws everything away and returns how many bytes that was.
     pub fn clear(&mut self) -> u64 {
         self.arrived = BitRing::default();

@@ -155,6 +155,17 @@ impl Scoreboard {
         self.board.outstanding() + (bodies + self.board.memory()) as u64
     }
 
+    /// Gives back what is kept for packets to come, if nothing is outstanding.
+    pub fn release_memory(&mut self) {
+        if !self.is_empty() {
+            return;
+        }
+        self.board.release_memory();
+        (self.bodies, self.arrived, self.found) = (VecDeque::new(), Vec::new(), Vec::new());
+        self.sacked = BitRing::default();
+        self.probes.shrink_to_fit();
+    }
+
     /// Returns the content of the outstanding packet with this number.
     pub fn body(&self, seq_nr: u16) -> Option<&Body> {
         self.bodies.get(usize::from(seq_nr.wrapping_sub(self.first_seq)))

@@ -100,14 +100,10 @@ impl SendBuffer {
         }
     }
 
-    /// Is memory of payloads that have arrived kept?
-    pub fn has_spare(&self) -> bool {
-        !self.spare.is_empty()
-    }
-
-    /// Gives back the memory of payloads that have arrived: nothing has been sent for long.
-    pub fn forget_spare(&mut self) {
+    /// Gives back the memory of payloads that have arrived, and what is kept for data to come.
+    pub fn release_memory(&mut self) {
         self.spare = Vec::new();
+        self.payloads.shrink_to_fit();
     }
 
     /// Length of the next payload.
@@ -173,8 +169,8 @@ mod tests {
         buffer.write(&[2; 250]);
         assert_eq!((buffer.spare.len(), buffer.memory()), (1, before - 50));
         assert_eq!(taken(&mut buffer).concat(), [2; 250]);
-        buffer.forget_spare();
-        assert!(!buffer.has_spare());
+        buffer.release_memory();
+        assert_eq!(buffer.memory(), 0);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The part of a connection that only an endpoint with many of them uses: memory, places and bursts.
 
+use super::receiver::QUICK_PACKETS;
 use super::send_buffer::SendBuffer;
 use super::{Connection, State};
 use crate::error::Error;
@@ -12,6 +13,11 @@ impl Connection {
     /// May a reset under `id` be for this connection? Either direction's id will do.
     pub(crate) fn may_be_reset_by(&self, id: u16) -> bool {
         (id == self.recv_id || id == self.send_id) && !self.is_closed()
+    }
+
+    /// True for the first packets from the peer, which are acknowledged one by one.
+    pub(crate) fn is_beginning(&self) -> bool {
+        self.counters.packets_received <= u64::from(QUICK_PACKETS)
     }
 
     /// Memory of buffers and what is kept about each packet, bytes.

@@ -138,9 +138,6 @@ impl Timers {
     }
 }
 
-/// How long the memory of payloads that have arrived is kept for the next ones.
-const SPARE: Span = Span::from_secs(1);
-
 impl Connection {
     /// When [`handle_deadline`](Connection::handle_deadline) is to be called at the latest.
     pub fn deadline(&self) -> Option<Time> {
@@ -151,7 +148,7 @@ impl Connection {
                 let pacing = self.congestion.pacing_deadline();
                 let waits_to_send = !self.board.is_empty() || pacing < Time::NEVER;
                 let wake = if waits_to_send { self.congestion.wake_at() } else { Time::NEVER };
-                let others = [self.receiver.ack_at(), self.liveness.look_at(), self.spare_until()];
+                let others = [self.receiver.ack_at(), self.liveness.look_at(), self.rest.look_at()];
                 let others = others.map(|at| at.unwrap_or(Time::NEVER));
                 let earliest = others.into_iter().fold(self.timers.next().min(pacing).min(wake), Time::min);
                 (earliest < Time::NEVER).then_some(earliest)
@@ -198,20 +195,14 @@ impl Connection {
         if expired(&mut self.timers.keepalive, now) && !opening {
             self.receiver.acknowledge_now(now);
         }
-        if self.spare_until().is_some_and(|at| at <= now) {
-            self.unsent.forget_spare();
+        if self.rest.look_at().is_some_and(|at| at <= now) {
+            self.rest_if_quiet(now);
         }
         if self.congestion.pacing_deadline() <= now {
             self.congestion.clear_pacing_deadline();
         }
         self.congestion.refresh();
         self.congestion.wake(now);
-    }
-
-    /// When the memory kept for the next payloads is given back: the application has sent nothing for a while.
-    fn spare_until(&self) -> Option<Time> {
-        let is_kept = self.board.is_empty() && self.unsent.has_spare();
-        is_kept.then(|| self.timers.last_acknowledged() + SPARE)
     }
 
     fn handle_handshake_timeout(&mut self, now: Time) {
@@ -240,7 +231,7 @@ impl Connection {
 
     fn handle_retransmission_timeout(&mut self, now: Time) {
         self.timers.timeouts += 1;
-        self.statistics.timeouts += 1;
+        self.counters.timeouts += 1;
         // One answer that got lost is no silence, however far the timer has backed off.
         let patience = self.config.patience.max(self.rto.get() * 2);
         let impatient = now.since(self.timers.last_progress) > patience;

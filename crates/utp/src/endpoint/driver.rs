@@ -42,6 +42,10 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
         // Awake already: a task that wakes itself up makes the runtime rouse another worker, for nothing.
         inner.table().driver = None;
         let reading = receive(&inner, |buf| socket.try_recv_from(&mut messages, buf), &mut buf);
+        if inner.table().take_beginnings() {
+            // The first packets are acknowledged at once. What the application writes now carries that along.
+            tokio::task::yield_now().await;
+        }
         let deadline = loop {
             let now = inner.now();
             let deadline = {
@@ -108,7 +112,7 @@ fn receive(
                         Arrival { now, stamp },
                         incoming.from,
                         datagram,
-                        super::random_u16,
+                        super::random::random_u16,
                     );
                     datagrams += 1;
                 }

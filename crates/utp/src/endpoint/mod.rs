@@ -6,6 +6,7 @@ mod driver;
 mod farewells;
 mod handle;
 mod places;
+mod random;
 mod resets;
 mod socket;
 mod socket_buffer;
@@ -240,7 +241,7 @@ impl Endpoint {
 
     fn open(&self, peer: SocketAddr) -> Result<Stream, Error> {
         let now = self.inner.now();
-        let handle = self.inner.table().open(&self.inner.config, now, peer, random_u16)?;
+        let handle = self.inner.table().open(&self.inner.config, now, peer, random::random_u16)?;
         Ok(Stream::new(Arc::clone(&self.inner), handle))
     }
 
@@ -296,12 +297,4 @@ impl Drop for Endpoint {
         }
         table.driver.take().into_iter().for_each(Waker::wake);
     }
-}
-
-/// A number that a stranger cannot guess: connection ids and first sequence numbers.
-fn random_u16() -> u16 {
-    let mut bytes = [0; 2];
-    // Without entropy the protocol still works, it is only easier to disturb.
-    let _ = getrandom::fill(&mut bytes);
-    u16::from_ne_bytes(bytes)
 }

@@ -63,6 +63,8 @@ pub(super) struct Table {
     farewells: Farewells,
     budget: Budget,
     resets: Resets,
+    /// Tasks of connections that have just begun were woken.
+    beginnings: bool,
     pub socket_buffer: SocketBuffer,
     pub acceptor: Option<Waker>,
     pub driver: Option<Waker>,
@@ -215,8 +217,8 @@ impl Table {
         mut random: impl FnMut() -> u16,
     ) {
         let key = (peer, packet.header.connection_id.wrapping_add(1));
-        if self.entries.contains_key(&key) {
-            return self.deliver(at, key, packet);
+        if self.deliver(at, key, packet) {
+            return;
         }
         let accepts = config.accepts && !self.closing && self.accepted.len() < config.backlog;
         // Silence, not a reset: the peer asks again, and by then there may be room.
@@ -261,8 +263,8 @@ impl Table {
 
     fn receive_other(&mut self, at: Arrival, peer: SocketAddr, packet: &Packet<'_>) {
         let key = (peer, packet.header.connection_id);
-        if self.entries.contains_key(&key) {
-            return self.deliver(at, key, packet);
+        if self.deliver(at, key, packet) {
+            return;
         }
         if let Some(farewell) = self.farewells.get(&key) {
             self.stray.extend(farewell.answer(at.now, packet).map(|datagram| (peer, datagram)));
@@ -273,16 +275,43 @@ impl Table {
         }
     }
 
-    fn deliver(&mut self, at: Arrival, key: Key, packet: &Packet<'_>) {
-        if let Some(entry) = self.entries.get_mut(&key) {
-            entry.connection.set_share(self.budget.share());
-            if let (Kind::Data, Some(share)) =
-                (packet.header.kind, self.socket_buffer.share(at.now, &mut entry.activity))
-            {
-                entry.connection.set_socket_share(share);
-            }
-            entry.connection.handle_arrival(at, packet);
-            self.touch(key);
+    /// Hands a packet to a connection; false if there is none with this key.
+    fn deliver(&mut self, at: Arrival, key: Key, packet: &Packet<'_>) -> bool {
+        let Some(entry) = self.entries.get_mut(&key) else { return false };
+        entry.connection.set_share(self.budget.share());
+        if let (Kind::Data, Some(share)) =
+            (packet.header.kind, self.socket_buffer.share(at.now, &mut entry.activity))
+        {
+            entry.connection.set_socket_share(share);
+        }
+        entry.connection.handle_arrival(at, packet);
+        if entry.connection.is_beginning() {
+            self.beginnings |= entry.wake();
+            self.establish(at.now, key);
+        }
+        self.touch(key);
+        true
+    }
+
+    /// Were tasks woken since the last call whose connections have just begun?
+    pub(super) fn take_beginnings(&mut self) -> bool {
+        std::mem::take(&mut self.beginnings)
+    }
+
+    /// Hands out a connection that came in, if its handshake is over now.
+    fn establish(&mut self, now: Time, key: Key) {
+        let Some(entry) = self.entries.get_mut(&key).filter(|entry| entry.is_established()) else { return };
+        entry.half_open = false;
+        let handle = Handle { key, generation: entry.generation };
+        self.places.establish(handle);
+        if entry.connection.is_closed() {
+            entry.detached = Some(now);
+        } else if self.closing {
+            self.detach(now, handle); // nobody accepts it any more
+        } else {
+            self.accepted.push_back(handle);
+            self.beginnings |= self.acceptor.is_some();
+            self.acceptor.take().into_iter().for_each(Waker::wake);
         }
     }
 
@@ -378,20 +407,8 @@ impl Table {
                 }
             }
         }
-        if entry.half_open && (entry.connection.is_connected() || entry.connection.is_closed()) {
-            entry.half_open = false;
-            let handle = Handle { key, generation: entry.generation };
-            self.places.establish(handle);
-            if entry.connection.is_closed() {
-                entry.detached = Some(now);
-            } else {
-                if self.closing {
-                    return self.detach(now, handle); // nobody accepts it any more
-                }
-                self.accepted.push_back(handle);
-                self.acceptor.take().into_iter().for_each(Waker::wake);
-            }
-        }
+        self.establish(now, key);
+        let Some(entry) = self.entries.get_mut(&key) else { return };
         if let Some(farewell) = entry.detached.and_then(|_| entry.connection.farewell(now)) {
             self.remove(key);
             return self.with_farewells(|farewells| farewells.insert(key, farewell));
@@ -475,15 +492,22 @@ impl Entry {
         budget.change(std::mem::replace(&mut self.memory, memory), memory);
     }
 
-    fn wake(&mut self) {
+    /// Came in, and its handshake is over, which nobody knows yet.
+    fn is_established(&self) -> bool {
+        self.half_open && (self.connection.is_connected() || self.connection.is_closed())
+    }
+
+    /// Wakes the tasks that can go on, and returns true if there are any.
+    fn wake(&mut self) -> bool {
         let closed = self.connection.is_closed();
-        if closed || self.connection.is_readable() {
-            self.reader.take().into_iter().for_each(Waker::wake);
-        }
-        let has_room = self.connection.has_room_worth_waking();
-        if closed || has_room || self.connection.is_finish_acknowledged() {
-            self.writer.take().into_iter().for_each(Waker::wake);
-        }
+        let can_read = closed || self.connection.is_readable();
+        let can_write =
+            closed || self.connection.has_room_worth_waking() || self.connection.is_finish_acknowledged();
+        let reader = self.reader.take_if(|_| can_read);
+        let writer = self.writer.take_if(|_| can_write);
+        let any = reader.is_some() || writer.is_some();
+        reader.into_iter().chain(writer).for_each(Waker::wake);
+        any
     }
 }
 

@@ -34,6 +34,25 @@ fn noise(len: usize, seed: u64) -> Vec<u8> {
     std::iter::repeat_with(next).take(len).collect()
 }
 
+#[tokio::test]
+async fn the_first_acknowledgements_travel_on_what_the_application_writes_in_answer() {
+    let (client, server) = pair(v4());
+    let to = server.local_addr().unwrap();
+    let serving = tokio::spawn(async move {
+        let mut stream = server.accept().await.unwrap();
+        stream.read_exact(&mut [0; 100]).await.unwrap();
+        stream.write_all(&[2; 1000]).await.unwrap();
+        (stream, server)
+    });
+    let mut stream = client.connect(to).await.unwrap();
+    stream.write_all(&[1; 100]).await.unwrap();
+    stream.read_exact(&mut [0; 1000]).await.unwrap();
+    let (served, _server) = serving.await.unwrap();
+    let sent = [&stream, &served].map(|stream| stream.statistics().packets_sent);
+    // The SYN and its answer, the request and its answer.
+    assert_eq!(sent, [2, 2]);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn both_directions_carry_data_at_once_over_both_ip_versions() {
     for addr in [v4(), v6()] {

@@ -130,7 +130,7 @@ fn no_timer_is_due_again_at_once_however_short_the_path_and_the_settings() {
 }
 
 #[test]
-fn memory_kept_for_the_next_payloads_is_given_back_a_second_after_the_last_acknowledgement() {
+fn memory_kept_for_the_next_payloads_is_given_back_soon_after_the_last_acknowledgement() {
     let setup = afteryou_cc::Setup::of(Config::default().payload);
     let controller = CONTROLLERS[0].build(&[], setup).expect("defaults are valid");
     let config = Config::default();
@@ -146,8 +146,8 @@ fn memory_kept_for_the_next_payloads_is_given_back_a_second_after_the_last_ackno
         assert!(transfer.step(&config) && transfer.now < Time::from_millis(60_000));
     };
     let deadline = |transfer: &Transfer| transfer.ends[0].as_ref().and_then(Connection::deadline);
-    assert_eq!(deadline(&transfer), Some(last + Span::from_secs(1)));
-    while transfer.now < last + Span::from_secs(1) {
+    assert!(deadline(&transfer) <= Some(last + Span::from_millis(250)));
+    while transfer.now < last + Span::from_millis(250) {
         assert!(transfer.step(&config));
     }
     transfer.settle(0);
