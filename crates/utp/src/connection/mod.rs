@@ -459,7 +459,7 @@ impl Connection {
 }
 
 /// Returns our clock's reading, µs.
-fn timestamp(now: Time, skew_ppm: i32, offset_us: u32) -> u32 {
+pub(crate) fn timestamp(now: Time, skew_ppm: i32, offset_us: u32) -> u32 {
     (now.as_micros_on_clock(skew_ppm) as u32).wrapping_add(offset_us)
 }
 
@@ -480,4 +480,4 @@ const MIN_SEND_BUFFER: u64 = 64 << 10;
 
 /// A bitmap of the length that only peers of our kind send: shown once in each direction at the start, it lets both use
 /// long bitmaps and more than 1023 packets.
-const LONG_SACK_SHOWN: Sack<'static> = Sack::of_zeros();
+pub(crate) const LONG_SACK_SHOWN: Sack<'static> = Sack::of_zeros();

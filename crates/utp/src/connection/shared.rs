@@ -14,6 +14,11 @@ impl Connection {
         (id == self.recv_id || id == self.send_id) && !self.is_closed()
     }
 
+    /// No payload has arrived in either direction.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.receiver.arrived() == 0 && self.board.board().delivered() == 0
+    }
+
     /// Memory of buffers and what is kept about each packet, bytes.
     pub(crate) fn memory(&self) -> u64 {
         self.receiver.memory() + self.unsent.memory() + self.board.memory()
