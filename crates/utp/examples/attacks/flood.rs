@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 /// Honest peers, and the time for all of them.
 const HONEST: u8 = 30;
 const WITHIN: Duration = Duration::from_secs(10);
+/// SYNs from one of the random addresses: one core could not send enough of them one by one.
+const OF_ONE_ADDRESS: u64 = 4;
 /// Head start of the flood: it takes all half-open places.
 const BEFORE: Duration = Duration::from_millis(500);
 
@@ -58,26 +60,25 @@ fn flood(to: SocketAddr, rate: u64, lasts: Duration, from: From) -> Result<Flood
         }
         while sent < due {
             sent += match from {
-                From::OneAddress => send_train(&attacker, sent),
-                From::RandomAddresses => send_one(&attacker, sent),
+                From::OneAddress => send(&attacker, Ipv4Addr::new(127, 16, 0, 1), sent, MOST_SEGMENTS as u64),
+                From::RandomAddresses => send(&attacker, random_address(sent), sent, OF_ONE_ADDRESS),
             };
         }
     }
     Ok(Flood { sent, took: began.elapsed(), cpu: cpu_time().saturating_sub(cpu_before) })
 }
 
-/// As many SYNs as one call of the system takes, each of another connection.
-fn send_train(attacker: &Attacker, sent: u64) -> u64 {
-    let syns: Vec<u8> = (0..MOST_SEGMENTS as u64).flat_map(|i| syn(sent + i)).collect();
-    attacker.send(Ipv4Addr::new(127, 16, 0, 1), &syns, HEADER_LEN);
-    MOST_SEGMENTS as u64
+/// SYNs of several connections from one address, in one call of the system.
+fn send(attacker: &Attacker, from: Ipv4Addr, sent: u64, count: u64) -> u64 {
+    let syns: Vec<u8> = (0..count).flat_map(|i| syn(sent + i)).collect();
+    attacker.send(from, &syns, HEADER_LEN);
+    count
 }
 
-fn send_one(attacker: &Attacker, sent: u64) -> u64 {
-    // A step that is coprime to 2^24 passes through all addresses without a pattern in the upper bits.
-    let host = (sent as u32).wrapping_mul(2_654_435_761) >> 8;
-    attacker.send(Ipv4Addr::from(0x7F00_0000 | host), &syn(sent), usize::MAX);
-    1
+fn random_address(sent: u64) -> Ipv4Addr {
+    // A multiplier that is coprime to 2^32 passes through all addresses in an order without a pattern.
+    let host = ((sent / OF_ONE_ADDRESS) as u32).wrapping_mul(2_654_435_761) >> 8;
+    Ipv4Addr::from(0x7F00_0000 | host)
 }
 
 /// The `i`-th SYN.

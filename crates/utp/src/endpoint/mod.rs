@@ -120,7 +120,7 @@ impl EndpointConfig {
     /// With a controller and a service class of your own.
     pub fn new(controller: MakeController, dscp: u8) -> EndpointConfig {
         EndpointConfig {
-            connection: Config::default(),
+            connection: Config::default().searching(),
             controller,
             dscp: dscp & 0x3F,
             accepts: true,
@@ -178,11 +178,15 @@ impl Endpoint {
     ///
     /// # Errors
     /// The system's error about the socket.
-    pub fn bind(addr: SocketAddr, config: EndpointConfig) -> io::Result<Endpoint> {
+    pub fn bind(addr: SocketAddr, mut config: EndpointConfig) -> io::Result<Endpoint> {
         let socket = socket::bind(addr, config.receive_buffer)?;
         let buffer = SocketBuffer::new(socket::receive_buffer(&socket));
         let local_addr = socket.local_addr()?;
-        let socket = socket::Socket::new(socket, config.dscp)?;
+        let searches = config.connection.max_payload > config.connection.payload;
+        let socket = socket::Socket::new(socket, config.dscp, searches)?;
+        if !socket.sends_whole() {
+            config.connection.max_payload = config.connection.payload; // a probe in fragments shows nothing
+        }
         let dscp_is_set = socket.dscp_is_set();
         let inner = Arc::new(Inner {
             table: Mutex::new(table::Table::new(config.memory)),

@@ -1,6 +1,6 @@
 //! All connections of an endpoint: their identities, deadlines and waiting tasks.
 
-use super::batch::Batch;
+use super::batch::{Batch, Limits};
 use super::budget::{Budget, STALE};
 use super::cookies::Cookies;
 use super::farewells::Farewells;
@@ -378,7 +378,28 @@ impl Table {
                 entry.connection.set_socket_share(share);
             }
             entry.connection.handle_arrival(at, packet);
+            self.establish(at.now, key);
             self.touch(key);
+        }
+    }
+
+    /// If its handshake is complete, or has failed, a connection gives its half-open place back.
+    fn establish(&mut self, now: Time, key: Key) {
+        let Some(entry) = self.entries.get_mut(&key).filter(|entry| entry.half_open) else { return };
+        let is_closed = entry.connection.is_closed();
+        if !is_closed && !entry.connection.is_connected() {
+            return;
+        }
+        entry.half_open = false;
+        let handle = Handle { key, generation: entry.generation };
+        self.places.establish(handle);
+        if is_closed {
+            entry.detached = Some(now);
+        } else if self.closing {
+            self.detach(now, handle); // nobody accepts it any more
+        } else {
+            self.accepted.push_back(handle);
+            self.acceptor.take().into_iter().for_each(Waker::wake);
         }
     }
 
@@ -400,6 +421,14 @@ impl Table {
                 self.touch(key);
             }
         }
+    }
+
+    /// The path to a peer takes no IP packets of more than `mtu` bytes.
+    pub(super) fn note_too_big(&mut self, now: Time, peer: SocketAddr, mtu: u32) {
+        let headers = if peer.ip().to_canonical().is_ipv4() { 20 + 8 } else { 40 + 8 };
+        let datagram = (mtu as usize).saturating_sub(headers);
+        let connections = self.entries.iter_mut().filter(|(key, _)| key.0 == peer);
+        connections.for_each(|(_, entry)| entry.connection.datagram_too_big(now, datagram));
     }
 
     /// Hands out a connection that came in, if there is one.
@@ -451,8 +480,12 @@ impl Table {
             let Some(entry) = self.entries.get_mut(&key) else { continue };
             let connection = &mut entry.connection;
             connection.set_share(self.budget.share());
-            let most = usize::try_from(connection.burst()).unwrap_or(usize::MAX);
-            if out.fill(key.0, most, |out| connection.poll_transmit(now, out)) {
+            let limits = Limits {
+                train: usize::try_from(connection.burst()).unwrap_or(usize::MAX),
+                datagram: connection.max_datagram(),
+                fragments: connection.may_fragment(),
+            };
+            if out.fill(key.0, limits, |out| connection.poll_transmit(now, out)) {
                 self.busy.push_back(key); // others first, then this one again
                 continue;
             }
@@ -474,20 +507,8 @@ impl Table {
                 }
             }
         }
-        if entry.half_open && (entry.connection.is_connected() || entry.connection.is_closed()) {
-            entry.half_open = false;
-            let handle = Handle { key, generation: entry.generation };
-            self.places.establish(handle);
-            if entry.connection.is_closed() {
-                entry.detached = Some(now);
-            } else {
-                if self.closing {
-                    return self.detach(now, handle); // nobody accepts it any more
-                }
-                self.accepted.push_back(handle);
-                self.acceptor.take().into_iter().for_each(Waker::wake);
-            }
-        }
+        self.establish(now, key);
+        let Some(entry) = self.entries.get_mut(&key) else { return };
         if let Some(farewell) = entry.detached.and_then(|_| entry.connection.farewell(now)) {
             self.remove(key);
             return self.with_farewells(|farewells| farewells.insert(key, farewell));

@@ -403,6 +403,36 @@ fn when_the_budget_is_used_up_gaps_that_stay_open_give_way_and_reset_their_peers
     assert!((1..20).contains(&resets), "{resets} resets for what a few hold");
 }
 
+#[test]
+fn a_hundred_thousand_mutated_packets_stay_within_the_budget_and_an_honest_stream_completes_after_them() {
+    use rand_core::Rng;
+    let mut random = rand_pcg::Pcg64Mcg::new(1);
+    let mut below = |n: u32| random.next_u32() % n;
+    let kinds = [Kind::Data, Kind::State, Kind::Fin, Kind::Syn, Kind::Reset];
+    let mut table = Host::new();
+    (0..100).for_each(|i| assert!(table.connect(host(i), 1)));
+    for i in 0..100_000 {
+        let mut datagram = packet(kinds[below(5) as usize], 2, 2 + below(40) as u16, 999);
+        datagram.resize(20 + below(1400) as usize, 7);
+        for _ in 0..below(4) {
+            datagram[below(20) as usize] = below(256) as u8;
+        }
+        if below(10) == 0 {
+            datagram.truncate(below(20) as usize);
+        }
+        let peer = host(below(100));
+        table.table.receive(&table.config, at(table.now), peer, &datagram, || 1000);
+        if i % 50 == 0 {
+            table.transmit();
+            table.pass(Span::from_millis(1));
+        }
+    }
+    let EndpointStatistics { memory, memory_limit, connections, .. } = table.statistics();
+    assert!(memory <= memory_limit && connections <= 3000, "{:?}", table.statistics());
+    let took = transfer(&mut table, 300_000);
+    assert!(took < 5.0, "{took} s");
+}
+
 /// A peer opens connection `id`, both sides end it, and the last acknowledgement has come; did the peer get all it waited for?
 fn short_connection(table: &mut Host, peer: SocketAddr, id: u16) -> bool {
     if !table.connect(peer, id) {
@@ -553,7 +583,8 @@ impl afteryou_cc::Controller for AtRate {
 /// The largest piece that a sender of `rate` bytes a second hands to the system in its first 20 round trips, bytes.
 fn largest_train(rate: u64, rtt: Span) -> usize {
     let controller: super::super::MakeController = std::sync::Arc::new(move |_| Box::new(AtRate(rate)));
-    let mut table = Host::with(EndpointConfig::new(controller, 0));
+    let connection = Config::default();
+    let mut table = Host::with(EndpointConfig { connection, ..EndpointConfig::new(controller, 0) });
     let config = &table.config;
     let (mut ours, mut acks) = (VecDeque::new(), VecDeque::new());
     let handle = table.table.open(config, table.now, host(1), || 6).expect("there is room");
