@@ -108,6 +108,13 @@ impl Congestion {
         Congestion { paces_windows: false, ..self }
     }
 
+    /// Full packets have so much payload from here on, bytes.
+    pub fn set_packet(&mut self, packet: u32) {
+        self.packet = packet.into();
+        self.controller.on_mtu(packet);
+        self.refresh();
+    }
+
     /// The controller.
     pub fn controller(&self) -> &dyn Controller {
         &*self.controller

@@ -22,6 +22,17 @@ pub struct Options {
     pub batches: bool,
     /// Refuse datagrams larger than the path instead of cutting them into fragments.
     pub whole: bool,
+    /// Keep the reports of routers that a datagram was too long: read them with `Control::take_too_big` after each error.
+    pub reports: bool,
+}
+
+/// A report that a datagram was too long: from a router by ICMP, or from this machine about its own interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooBig {
+    /// The peer that the datagram was for.
+    pub to: SocketAddr,
+    /// The longest IP packet that passes, bytes.
+    pub mtu: u32,
 }
 
 /// A datagram to send, or several of one size.

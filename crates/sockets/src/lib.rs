@@ -49,7 +49,7 @@ use portable as platform;
 mod datagram;
 mod open;
 
-pub use datagram::{Incoming, Options, Outgoing};
+pub use datagram::{Incoming, Options, Outgoing, TooBig};
 pub use open::{bind, set_buffers, Families};
 pub use platform::{Control, Messages, TOS_IS_CARRIED};
 

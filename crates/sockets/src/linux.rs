@@ -1,6 +1,6 @@
 //! Linux: control messages in both directions.
 
-use crate::datagram::{Incoming, Options, Outgoing};
+use crate::datagram::{Incoming, Options, Outgoing, TooBig};
 use crate::open::set_own_tos;
 use crate::MOST_SEGMENTS;
 use nix::errno::Errno;
@@ -27,6 +27,7 @@ pub struct Control {
     /// The socket's own byte, if the kernel took it.
     own_tos: Option<u8>,
     receives_batches: bool,
+    is_v4: bool,
     may_fragment: bool,
     /// Segmentation offload has failed.
     offload_failed: AtomicBool,
@@ -56,6 +57,10 @@ impl Control {
         if options.arrival {
             _ = setsockopt(&*socket, sockopt::ReceiveTimestampns, &true);
         }
+        if options.reports {
+            _ = setsockopt(&*socket, sockopt::Ipv4RecvErr, &true); // of IPv6 sockets, too, for IPv4 peers
+            _ = (!is_v4).then(|| setsockopt(&*socket, sockopt::Ipv6RecvErr, &true));
+        }
         if options.drops {
             _ = setsockopt(&*socket, sockopt::RxqOvfl, &1);
         }
@@ -64,6 +69,7 @@ impl Control {
         Ok(Control {
             own_tos: options.own_tos.filter(|tos| set_own_tos(&socket, *tos).is_ok()),
             receives_batches,
+            is_v4,
             may_fragment: !is_whole,
             offload_failed: AtomicBool::new(!has_offload(socket.as_fd())),
             tos_refused: AtomicBool::new(false),
@@ -114,6 +120,55 @@ impl Control {
                 result => return result.map(drop),
             }
         })
+    }
+
+    /// As [`send`](Control::send), one by one and in fragments where a datagram is too long. No other thread may send on this socket meanwhile: its
+    /// datagrams would have the same permission.
+    ///
+    /// # Errors
+    /// As [`send`](Control::send).
+    pub fn send_fragmentable(&self, socket: SockRef<'_>, outgoing: &Outgoing<'_>) -> io::Result<()> {
+        if self.may_fragment {
+            return self.send(socket, outgoing);
+        }
+        allow_fragments(socket.as_fd(), self.is_v4)?;
+        let size = outgoing.parts().unwrap_or(outgoing.payload.len()).max(1);
+        let parts = outgoing.payload.chunks(size);
+        let to = SockaddrStorage::from(outgoing.to);
+        let result = parts.into_iter().try_for_each(|part| {
+            self.send_part(outgoing, part, None, &mut |payload, controls| {
+                let slices = [IoSlice::new(payload)];
+                sendmsg(socket.as_raw_fd(), &slices, controls, MsgFlags::empty(), Some(&to)).map(drop)
+            })
+        });
+        forbid_fragments(socket.as_fd(), self.is_v4)?;
+        Ok(result?)
+    }
+
+    /// Appends the reports that have come since the last call. After a report the next call on the socket fails once: it has
+    /// neither sent nor received anything.
+    pub fn take_too_big(&self, socket: SockRef<'_>, found: &mut Vec<TooBig>) {
+        let mut room = [0; ERROR_ROOM];
+        loop {
+            let mut slices = [];
+            let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
+            let fd = socket.as_raw_fd();
+            let Ok(message) = recvmsg::<SockaddrStorage>(fd, &mut slices, Some(&mut room), flags) else {
+                return;
+            };
+            let Some(to) = message.address.as_ref().and_then(address) else { continue };
+            let Ok(controls) = message.cmsgs() else { continue };
+            for control in controls {
+                let report = match control {
+                    ControlMessageOwned::Ipv4RecvErr(report, _)
+                    | ControlMessageOwned::Ipv6RecvErr(report, _) => report,
+                    _ => continue,
+                };
+                if report.ee_errno == Errno::EMSGSIZE as u32 && report.ee_info > 0 {
+                    found.push(TooBig { to, mtu: report.ee_info });
+                }
+            }
+        }
     }
 
     /// Reads one datagram, or several of one size from the same peer if the socket was prepared for
@@ -237,6 +292,16 @@ fn forbid_fragments(socket: BorrowedFd<'_>, is_v4: bool) -> io::Result<()> {
     Ok(())
 }
 
+/// The opposite: fragments where the path is known to take no more, and by routers of IPv4.
+fn allow_fragments(socket: BorrowedFd<'_>, is_v4: bool) -> io::Result<()> {
+    set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::DONT)?;
+    if !is_v4 {
+        set_ipv6_mtu_discover(socket, Ipv6PathMtuDiscovery::DONT)?;
+        setsockopt(&socket, sockopt::Ipv6DontFrag, &false)?;
+    }
+    Ok(())
+}
+
 fn packet_info_v4(ip: Ipv4Addr) -> libc::in_pktinfo {
     let any = libc::in_addr { s_addr: 0 };
     let ip = libc::in_addr { s_addr: u32::from_ne_bytes(ip.octets()) };
@@ -246,6 +311,9 @@ fn packet_info_v4(ip: Ipv4Addr) -> libc::in_pktinfo {
 fn packet_info_v6(ip: Ipv6Addr) -> libc::in6_pktinfo {
     libc::in6_pktinfo { ipi6_addr: libc::in6_addr { s6_addr: ip.octets() }, ipi6_ifindex: 0 }
 }
+
+/// Room for the control messages of a report, with those of a datagram received, bytes.
+const ERROR_ROOM: usize = 512;
 
 /// Room for the control messages of one receive call. Serves any number of sockets, one after the other.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Everywhere else: quinn's code, which sends and reports the two ECN bits alone.
 
-use crate::datagram::{Incoming, Options, Outgoing};
+use crate::datagram::{Incoming, Options, Outgoing, TooBig};
 use crate::open::set_own_tos;
 use quinn_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::SockRef;
@@ -71,6 +71,17 @@ impl Control {
         };
         self.state.try_send(UdpSockRef::from(&*socket), &transmit)
     }
+
+    /// As [`send`](Control::send): the socket's own rule about fragments stays.
+    ///
+    /// # Errors
+    /// As [`send`](Control::send).
+    pub fn send_fragmentable(&self, socket: SockRef<'_>, outgoing: &Outgoing<'_>) -> io::Result<()> {
+        self.send(socket, outgoing)
+    }
+
+    /// Appends nothing: reports of routers are not read here.
+    pub fn take_too_big(&self, _socket: SockRef<'_>, _found: &mut Vec<TooBig>) {}
 
     /// Reads one datagram, or several of one size from the same peer.
     ///
@@ -148,7 +159,10 @@ mod tests {
         let (from, to) = (open(Options::default()), open(Options::default()));
         let outgoing =
             Outgoing { segment: Some(1000), ..Outgoing::new(to.0.local_addr().unwrap(), &[7; 2500]) };
-        from.1.send(SockRef::from(&from.0), &outgoing).unwrap();
+        from.1.send_fragmentable(SockRef::from(&from.0), &outgoing).unwrap();
+        let mut found = Vec::new();
+        from.1.take_too_big(SockRef::from(&from.0), &mut found);
+        assert_eq!(found, []);
         assert!(from.1.send_segments() >= 1 && to.1.receive_segments() >= 1);
         assert!(!from.1.may_fragment() && !from.1.sends_tos());
         let (mut bytes, mut buffer) = (0, [0; 3000]);

@@ -26,6 +26,7 @@ struct end {
 };
 
 static uint64_t total;
+static ay_utp_settings *settings;
 
 static uint64_t now_us(void) {
     struct timespec now;
@@ -89,7 +90,7 @@ static void receive(struct end *end) {
     ssize_t len;
     while ((len = recv(end->socket, datagram, sizeof datagram, 0)) >= 0) {
         if (end->connection == NULL)
-            end->connection = ay_utp_accept("cubic", now_us(), datagram, (size_t)len, (uint16_t)rand());
+            end->connection = ay_utp_accept_with(settings, now_us(), datagram, (size_t)len, (uint16_t)rand());
         else if (ay_utp_datagram_id(datagram, (size_t)len) == ay_utp_recv_id(end->connection))
             ay_utp_handle(end->connection, now_us(), datagram, (size_t)len);
     }
@@ -107,6 +108,20 @@ static void open_socket(struct end *end, struct sockaddr_in *address) {
     end->equal = 1;
 }
 
+/* What a program would ask of libutp by utp_setsockopt. */
+static void choose_settings(void) {
+    settings = ay_utp_settings_new("ledbat++");
+    if (settings == NULL) fail("no such controller");
+    int failed = ay_utp_settings_parameter(settings, "target", 50000) != AY_UTP_OK;
+    failed |= ay_utp_settings_parameter(settings, "restart", 1) != AY_UTP_OK;
+    failed |= ay_utp_settings_set(settings, AY_UTP_RECV_BUFFER, 1 << 20) != AY_UTP_OK;
+    failed |= ay_utp_settings_set(settings, AY_UTP_SEND_BUFFER, 2 << 20) != AY_UTP_OK;
+    failed |= ay_utp_settings_set(settings, AY_UTP_PAYLOAD, 1400) != AY_UTP_OK;
+    failed |= ay_utp_settings_set(settings, AY_UTP_NAGLE, 0) != AY_UTP_OK;
+    failed |= ay_utp_settings_set(settings, AY_UTP_LINGER_US, 500000) != AY_UTP_OK;
+    if (failed) fail("a setting was refused");
+}
+
 static int wait_ms(const struct end *ends) {
     uint64_t now = now_us(), first = now + 1000000;
     for (int i = 0; i < 2; i++) {
@@ -122,7 +137,8 @@ int main(int count, char **arguments) {
     srand((unsigned)time(NULL)); /* a program on the open internet takes ids that cannot be guessed */
     open_socket(&ends[0], &ends[1].peer);
     open_socket(&ends[1], &ends[0].peer);
-    ends[0].connection = ay_utp_connect("cubic", now_us(), (uint16_t)(rand() & 0x7FFF), (uint16_t)rand());
+    choose_settings();
+    ends[0].connection = ay_utp_connect_with(settings, now_us(), (uint16_t)(rand() & 0x7FFF), (uint16_t)rand());
     while (!ends[0].closed || !ends[1].closed) {
         for (int i = 0; i < 2; i++) {
             receive(&ends[i]);
@@ -142,5 +158,6 @@ int main(int count, char **arguments) {
         ay_utp_free(ends[i].connection);
         close(ends[i].socket);
     }
+    ay_utp_settings_free(settings);
     return 0;
 }

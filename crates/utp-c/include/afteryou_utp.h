@@ -8,11 +8,12 @@
  * after any write, read, flush, finish or abort call ay_utp_poll_event until it returns AY_UTP_NOTHING, and ay_utp_transmit until
  * it returns 0.
  *
- * Ownership: ay_utp_connect and ay_utp_accept return a connection that belongs to the caller, who gives it to ay_utp_free exactly
- * once. All other pointers are borrowed for the time of the call. No call keeps or frees them.
+ * Ownership: ay_utp_connect, ay_utp_accept and those with settings return a connection that belongs to the caller, who gives it to
+ * ay_utp_free exactly once. Settings of ay_utp_settings_new go to ay_utp_settings_free in the same way, at any time. All other pointers are borrowed for the time of the call. No call keeps or frees them.
  *
  * Threads: a connection is used by one thread at a time. Different connections are independent, there is no global state,
- * and a connection may move from thread to thread between calls.
+ * and a connection may move from thread to thread between calls. Settings are the same: any number of threads may read
+ * them (ay_utp_connect_with, ay_utp_accept_with, ay_utp_settings_get) while none changes them.
  *
  * Times are microseconds of a clock that never goes back; all calls on one connection use the same clock.
  *
@@ -103,9 +104,73 @@ typedef enum {
 } ay_utp_event;
 
 /*
+ A setting, with its unit and its default.
+ */
+typedef enum {
+  /*
+   Payload of a full packet, bytes; 1352. With a search for the path MTU: at first.
+   */
+  AY_UTP_PAYLOAD = 0,
+  /*
+   Payload of the largest packet that the search for the path MTU tries, bytes; 0. No more than AY_UTP_PAYLOAD: no search. With a search the
+   program's socket must forbid fragments, but while ay_utp_may_fragment returns 1.
+   */
+  AY_UTP_MAX_PAYLOAD = 1,
+  /*
+   Receive buffer, bytes: the window that the peer may use; 8388608.
+   */
+  AY_UTP_RECV_BUFFER = 2,
+  /*
+   Most bytes held for sending; 16777216.
+   */
+  AY_UTP_SEND_BUFFER = 3,
+  /*
+   1: a packet that is not full waits while others are unacknowledged (Nagle); 1.
+   */
+  AY_UTP_NAGLE = 4,
+  /*
+   Shortest retransmission timeout, microseconds; 500000.
+   */
+  AY_UTP_MIN_RTO_US = 5,
+  /*
+   Packets until an acknowledgement is sent; 2.
+   */
+  AY_UTP_ACK_EVERY = 6,
+  /*
+   Time until an acknowledgement is sent, microseconds; 25000.
+   */
+  AY_UTP_ACK_DELAY_US = 7,
+  /*
+   Time without any progress until the connection fails, microseconds; 60000000.
+   */
+  AY_UTP_PATIENCE_US = 8,
+  /*
+   Longest pause between packets, microseconds; 29000000.
+   */
+  AY_UTP_KEEPALIVE_US = 9,
+  /*
+   How long a finished connection answers a peer that has missed the last acknowledgement, microseconds; 3000000.
+   */
+  AY_UTP_LINGER_US = 10,
+  /*
+   Loss recovery: 0 of today's TCP, 1 libutp's, 2 libutp's with a timeout of 200 ms, 3 libutp-mod's; 0. Sets AY_UTP_MIN_RTO_US, too.
+   */
+  AY_UTP_RECOVERY = 11,
+  /*
+   Seed of a controller that draws random numbers; 0.
+   */
+  AY_UTP_SEED = 12,
+} ay_utp_option;
+
+/*
  A connection. Opaque.
  */
 typedef struct ay_utp_connection ay_utp_connection;
+
+/*
+ Settings of connections. Opaque.
+ */
+typedef struct ay_utp_settings ay_utp_settings;
 
 /*
  Counters and measurements.
@@ -158,7 +223,85 @@ extern "C" {
 #endif // __cplusplus
 
 /*
- Opens a connection. `controller` is a name of the list of controllers, such as "ledbat++" or "cubic". `recv_id` and `seq_nr`
+ Makes settings with the defaults and a controller of the list, such as "ledbat++" or "cubic". Returns null if there is no such controller. The
+ caller frees them with ay_utp_settings_free; connections keep what they need, so that may be at once.
+
+ # Safety
+ `controller` is null or a string that ends with a zero byte.
+ */
+ay_utp_settings *ay_utp_settings_new(const char *controller);
+
+/*
+ Frees settings. Null is fine.
+
+ # Safety
+ `settings` comes from ay_utp_settings_new and is not used any more.
+ */
+void ay_utp_settings_free(ay_utp_settings *settings);
+
+/*
+ Sets an ay_utp_option. AY_UTP_BAD_ARGUMENT, and nothing changes: there is no such option, or no connection could work with the value.
+
+ # Safety
+ `settings` is null or settings.
+ */
+ay_utp_code ay_utp_settings_set(ay_utp_settings *settings,
+                                int32_t option,
+                                uint64_t value);
+
+/*
+ Returns an ay_utp_option; UINT64_MAX: there is none.
+
+ # Safety
+ `settings` is null or settings.
+ */
+uint64_t ay_utp_settings_get(const ay_utp_settings *settings, int32_t option);
+
+/*
+ Sets a parameter of the controller, such as "target" of "ledbat++": a time in microseconds, a size in bytes, a number, or 1 and 0 for yes and
+ no. `afteryou list controllers --json` prints the parameters with their ranges. AY_UTP_BAD_ARGUMENT, and nothing changes: there
+ is no such parameter, or the value is out of range.
+
+ # Safety
+ `settings` is null or settings; `name` is null or a string that ends with a zero byte.
+ */
+ay_utp_code ay_utp_settings_parameter(ay_utp_settings *settings,
+                                      const char *name,
+                                      double value);
+
+/*
+ Sets a parameter of the controller that is one of some words. As ay_utp_settings_parameter otherwise.
+
+ # Safety
+ `settings` is null or settings; `name` and `choice` are null or strings that end with a zero byte.
+ */
+ay_utp_code ay_utp_settings_choice(ay_utp_settings *settings, const char *name, const char *choice);
+
+/*
+ As ay_utp_connect, with settings.
+
+ # Safety
+ `settings` is null or settings.
+ */
+ay_utp_connection *ay_utp_connect_with(const ay_utp_settings *settings,
+                                       uint64_t now_us,
+                                       uint16_t recv_id,
+                                       uint16_t seq_nr);
+
+/*
+ As ay_utp_accept, with settings.
+
+ # Safety
+ `settings` is null or settings; `datagram` has `len` bytes.
+ */
+ay_utp_connection *ay_utp_accept_with(const ay_utp_settings *settings,
+                                      uint64_t now_us,
+                                      const uint8_t *datagram,
+                                      size_t len,
+                                      uint16_t seq_nr);
+
+/*
+ Opens a connection with default settings; ay_utp_connect_with takes others. `controller` is a name of the list of controllers, such as "ledbat++" or "cubic". `recv_id` and `seq_nr`
  should be random; `recv_id` and the number after it must be free towards that peer.
  Returns null if there is no such controller.
 
@@ -249,6 +392,31 @@ uint64_t ay_utp_deadline(const ay_utp_connection *connection);
 ay_utp_code ay_utp_handle_deadline(ay_utp_connection *connection, uint64_t now_us);
 
 /*
+ Returns 1 while datagrams may be fragmented on their way, else 0. With a search for the path MTU (AY_UTP_MAX_PAYLOAD) the program's socket
+ forbids fragments at all other times (IP_MTU_DISCOVER, IP_DONTFRAG).
+
+ # Safety
+ `connection` is null or a connection.
+ */
+int32_t ay_utp_may_fragment(const ay_utp_connection *connection);
+
+/*
+ A router reports by ICMP that the path takes no datagrams (UDP payload) of more than `len` bytes.
+
+ # Safety
+ `connection` is null or a connection.
+ */
+ay_utp_code ay_utp_too_big(ay_utp_connection *connection, uint64_t now_us, size_t len);
+
+/*
+ Returns the length of a full datagram now, bytes: what the path is known to take; 0 for null.
+
+ # Safety
+ `connection` is null or a connection.
+ */
+size_t ay_utp_max_datagram(const ay_utp_connection *connection);
+
+/*
  Returns the next event; each change is reported once.
 
  # Safety
@@ -324,6 +492,84 @@ ay_utp_code ay_utp_abort(ay_utp_connection *connection);
  `connection` is null or a connection; `statistics` is null or has room for one.
  */
 ay_utp_code ay_utp_get_statistics(const ay_utp_connection *connection, ay_utp_statistics *statistics);
+
+/*
+ Makes settings with the defaults and a controller of the list, such as "ledbat++" or "cubic". Returns null if there is no such controller. The
+ caller frees them with ay_utp_settings_free; connections keep what they need, so that may be at once.
+
+ # Safety
+ `controller` is null or a string that ends with a zero byte.
+ */
+ay_utp_settings *ay_utp_settings_new(const char *controller);
+
+/*
+ Frees settings. Null is fine.
+
+ # Safety
+ `settings` comes from ay_utp_settings_new and is not used any more.
+ */
+void ay_utp_settings_free(ay_utp_settings *settings);
+
+/*
+ Sets an ay_utp_option. AY_UTP_BAD_ARGUMENT, and nothing changes: there is no such option, or no connection could work with the value.
+
+ # Safety
+ `settings` is null or settings.
+ */
+ay_utp_code ay_utp_settings_set(ay_utp_settings *settings,
+                                int32_t option,
+                                uint64_t value);
+
+/*
+ Returns an ay_utp_option; UINT64_MAX: there is none.
+
+ # Safety
+ `settings` is null or settings.
+ */
+uint64_t ay_utp_settings_get(const ay_utp_settings *settings, int32_t option);
+
+/*
+ Sets a parameter of the controller, such as "target" of "ledbat++": a time in microseconds, a size in bytes, a number, or 1 and 0 for yes and
+ no. `afteryou list controllers --json` prints the parameters with their ranges. AY_UTP_BAD_ARGUMENT, and nothing changes: there
+ is no such parameter, or the value is out of range.
+
+ # Safety
+ `settings` is null or settings; `name` is null or a string that ends with a zero byte.
+ */
+ay_utp_code ay_utp_settings_parameter(ay_utp_settings *settings,
+                                      const char *name,
+                                      double value);
+
+/*
+ Sets a parameter of the controller that is one of some words. As ay_utp_settings_parameter otherwise.
+
+ # Safety
+ `settings` is null or settings; `name` and `choice` are null or strings that end with a zero byte.
+ */
+ay_utp_code ay_utp_settings_choice(ay_utp_settings *settings, const char *name, const char *choice);
+
+/*
+ As ay_utp_connect, with settings.
+
+ # Safety
+ `settings` is null or settings.
+ */
+ay_utp_connection *ay_utp_connect_with(const ay_utp_settings *settings,
+                                       uint64_t now_us,
+                                       uint16_t recv_id,
+                                       uint16_t seq_nr);
+
+/*
+ As ay_utp_accept, with settings.
+
+ # Safety
+ `settings` is null or settings; `datagram` has `len` bytes.
+ */
+ay_utp_connection *ay_utp_accept_with(const ay_utp_settings *settings,
+                                      uint64_t now_us,
+                                      const uint8_t *datagram,
+                                      size_t len,
+                                      uint16_t seq_nr);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -5,11 +5,13 @@
 //!
 //! # What is not implemented
 //! A table of connections: a program finds the connection of a datagram by the peer's address and [`ay_utp_datagram_id`], as with
-//! any map. Callbacks, as libutp has them: events are polled. Settings of a connection and parameters of its controller.
+//! any map. Callbacks, as libutp has them: events are polled.
 
 mod error;
+mod settings;
 
 pub use error::Code;
+pub use settings::*;
 
 use afteryou_base::Time;
 use afteryou_cc::{list, Controller, Setup};
@@ -68,7 +70,7 @@ pub struct ay_utp_statistics {
     pub min_rtt_us: u64,
 }
 
-/// Opens a connection. `controller` is a name of the list of controllers, such as "ledbat++" or "cubic". `recv_id` and `seq_nr`
+/// Opens a connection with default settings; ay_utp_connect_with takes others. `controller` is a name of the list of controllers, such as "ledbat++" or "cubic". `recv_id` and `seq_nr`
 /// should be random; `recv_id` and the number after it must be free towards that peer.
 /// Returns null if there is no such controller.
 ///
@@ -216,6 +218,37 @@ pub unsafe extern "C" fn ay_utp_handle_deadline(connection: *mut ay_utp_connecti
     let Some(connection) = (unsafe { connection.as_mut() }) else { return Code::AY_UTP_BAD_ARGUMENT };
     connection.0.handle_deadline(Time::from_micros(now_us));
     Code::AY_UTP_OK
+}
+
+/// Returns 1 while datagrams may be fragmented on their way, else 0. With a search for the path MTU (AY_UTP_MAX_PAYLOAD) the program's socket
+/// forbids fragments at all other times (IP_MTU_DISCOVER, IP_DONTFRAG).
+///
+/// # Safety
+/// `connection` is null or a connection.
+#[no_mangle]
+pub unsafe extern "C" fn ay_utp_may_fragment(connection: *const ay_utp_connection) -> i32 {
+    // SAFETY: the caller's promise is the same.
+    unsafe { connection.as_ref() }.is_some_and(|connection| connection.0.may_fragment()).into()
+}
+
+/// A router reports by ICMP that the path takes no datagrams (UDP payload) of more than `len` bytes.
+///
+/// # Safety
+/// `connection` is null or a connection.
+#[no_mangle]
+pub unsafe extern "C" fn ay_utp_too_big(connection: *mut ay_utp_connection, now_us: u64, len: usize) -> Code {
+    // SAFETY: the caller's promise is the same.
+    unsafe { change(connection, |connection| connection.datagram_too_big(Time::from_micros(now_us), len)) }
+}
+
+/// Returns the length of a full datagram now, bytes: what the path is known to take; 0 for null.
+///
+/// # Safety
+/// `connection` is null or a connection.
+#[no_mangle]
+pub unsafe extern "C" fn ay_utp_max_datagram(connection: *const ay_utp_connection) -> usize {
+    // SAFETY: the caller's promise is the same.
+    unsafe { connection.as_ref() }.map_or(0, |connection| connection.0.max_datagram())
 }
 
 /// Returns the next event; each change is reported once.

@@ -4,14 +4,22 @@ use crate::recovery::Recovery;
 use afteryou_base::Span;
 
 /// Payload of a packet, bytes. With uTP's 20, UDP's 8 and IP's 20 (40) the packet is 1400 (1420) bytes long, which fits
-/// the usual tunnels (WireGuard over IPv6 leaves 1420). Path-MTU search is not done yet.
+/// the usual tunnels (WireGuard over IPv6 leaves 1420).
 pub const DEFAULT_PAYLOAD: u32 = 1352;
+/// Payload at the beginning of a path-MTU search, bytes: a UDP payload of 1200, which every path takes (RFC 8899 §5.1.2).
+pub const SEARCH_FROM: u32 = 1180;
+/// Payload at the end of a path-MTU search, bytes: that of Ethernet's 1500 over IPv4. Over IPv6 it is 20 less.
+pub const SEARCH_TO: u32 = 1452;
 
 /// Settings of a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Payload of a full packet, bytes.
+    /// Payload of a full packet, bytes, as long as the path is not known to take more.
     pub payload: u32,
+    /// Payload of the largest packet that the sender tries on the path, bytes (RFC 8899). If it is no larger than
+    /// [`payload`](Config::payload), packets keep that: so it is with 0, the default. An endpoint's default is
+    /// [`searching`](Config::searching).
+    pub max_payload: u32,
     /// Receive buffer, bytes: the window that the peer may use.
     pub recv_buffer: u64,
     /// Most bytes held for sending, acknowledged ones excluded. Twice the window is enough; more is only asked for.
@@ -54,6 +62,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             payload: DEFAULT_PAYLOAD,
+            max_payload: 0,
             recv_buffer: 8 << 20,
             send_buffer: 16 << 20,
             max_packets: 8192,
@@ -73,6 +82,11 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The same with a search for the path MTU, from [`SEARCH_FROM`] to [`SEARCH_TO`].
+    pub fn searching(self) -> Config {
+        Config { payload: SEARCH_FROM, max_payload: SEARCH_TO, ..self }
+    }
+
     /// Defaults with this way of recovery and the shortest timeout that belongs to it.
     pub fn recovering(recovery: Recovery) -> Config {
         Config { recovery, min_rto: recovery.min_rto(), ..Config::default() }
@@ -81,6 +95,7 @@ impl Config {
     /// The same with values that no connection could work with replaced by the nearest that do.
     pub(crate) fn within_reason(mut self) -> Config {
         self.payload = self.payload.clamp(1, LARGEST_PAYLOAD);
+        self.max_payload = self.max_payload.clamp(self.payload, LARGEST_PAYLOAD);
         self.recv_buffer = self.recv_buffer.max(2 * u64::from(self.payload));
         self.max_packets = self.max_packets.max(1);
         // The timeout counts in whole milliseconds: without a bound it would be zero where round trips are shorter.

@@ -27,6 +27,9 @@ pub enum Error {
         "the endpoint is short of memory and the peer does not repair its losses: raise the endpoint's limit"
     )]
     OutOfMemory,
+    /// The endpoint was full, and the peer had sent nothing.
+    #[error("the peer was silent and its place was needed: raise the endpoint's limit of connections")]
+    Displaced,
     /// Written to after the end was announced.
     #[error("this direction is finished: nothing more can be written")]
     Finished,
@@ -44,7 +47,7 @@ impl From<Error> for io::Error {
             Error::Unreachable | Error::TimedOut => io::ErrorKind::TimedOut,
             Error::Refused => io::ErrorKind::ConnectionRefused,
             Error::Reset => io::ErrorKind::ConnectionReset,
-            Error::Aborted => io::ErrorKind::ConnectionAborted,
+            Error::Aborted | Error::Displaced => io::ErrorKind::ConnectionAborted,
             Error::OutOfMemory => io::ErrorKind::OutOfMemory,
             Error::Finished => io::ErrorKind::BrokenPipe,
             Error::EndpointClosed | Error::TooMany => io::ErrorKind::Other,

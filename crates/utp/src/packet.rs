@@ -28,6 +28,11 @@ pub const HEADER_LEN: usize = 20;
 pub const VERSION: u8 = 1;
 const EXTENSION_NONE: u8 = 0;
 const EXTENSION_SACK: u8 = 1;
+/// libutp's, which nobody reads: it requires the length.
+const EXTENSION_BITS: u8 = 2;
+const BITS_LEN: usize = 8;
+/// No client uses this number; all skip extensions that they do not know.
+const EXTENSION_PADDING: u8 = 0x50;
 /// libutp takes a packet whose *first* extension has a larger number for something else altogether.
 const EXTENSION_LAST_KNOWN: u8 = 2;
 
@@ -165,6 +170,27 @@ impl<'a> Packet<'a> {
     }
 }
 
+/// Makes the packet without extensions that begins at `start` and ends `out`, payload not yet included, longer by `bytes` of extensions that
+/// mean nothing: 12 at least, or none.
+pub(crate) fn pad(out: &mut Vec<u8>, start: usize, bytes: usize) {
+    let Some(mut left) = bytes.checked_sub(2 + BITS_LEN) else { return };
+    out[start + 1] = EXTENSION_BITS;
+    out.extend_from_slice(&[EXTENSION_NONE, BITS_LEN as u8]);
+    let mut next_at = out.len() - 2;
+    out.resize(out.len() + BITS_LEN, 0);
+    while left > 0 {
+        // An extension has a head of two bytes, so a single byte must not be left over.
+        let longest = 2 + usize::from(u8::MAX);
+        let part = if left == longest + 1 { longest - 1 } else { left.min(longest) };
+        let Some(body) = part.checked_sub(2) else { return };
+        out[next_at] = EXTENSION_PADDING;
+        next_at = out.len();
+        out.extend_from_slice(&[EXTENSION_NONE, body as u8]);
+        out.resize(out.len() + body, 0);
+        left -= part;
+    }
+}
+
 /// Walks the chain of extensions that begins with type `kind`; returns the SACK, if any, and the payload.
 fn decode_extensions(mut kind: u8, mut rest: &[u8]) -> Result<(Option<Sack<'_>>, &[u8]), PacketError> {
     let mut sack = None;
@@ -239,6 +265,20 @@ mod tests {
             assert_eq!(Packet::decode(&bytes[..cut]), Err(PacketError::Overrun), "cut at {cut}");
         }
         assert_eq!(Packet::decode(&bytes[..19]), Err(PacketError::Short(19)));
+    }
+
+    #[test]
+    fn padding_has_the_length_asked_for_and_changes_nothing_else() {
+        let plain = Packet { header: header(Kind::Data), sack: None, payload: b"content" };
+        for bytes in (12..1000).chain([0]) {
+            let mut out = b"before".to_vec();
+            Packet { payload: &[], ..plain }.encode(&mut out);
+            pad(&mut out, 6, bytes);
+            out.extend_from_slice(plain.payload);
+            assert_eq!(out.len(), 6 + HEADER_LEN + bytes + plain.payload.len());
+            assert_eq!(Packet::decode(&out[6..]).unwrap(), plain);
+            assert!(looks_like_utp(&out[6..]));
+        }
     }
 
     #[test]

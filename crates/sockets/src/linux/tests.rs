@@ -108,3 +108,28 @@ fn the_sockets_own_byte_needs_no_control_message() {
     assert_eq!(send_by(&control, &with(4), |_| Ok(())).0, [(10, None, None)]);
     assert_eq!(send_by(&control, &with(6), |_| Ok(())).0, [(10, Some(6), None)]);
 }
+
+#[test]
+fn a_datagram_too_long_for_the_interface_is_refused_reported_and_sent_in_fragments_with_permission() {
+    // Loopback's MTU is 65 536 bytes, and IPv6 has 48 of headers: 65 507 do not fit into one packet.
+    let bind = || crate::bind("[::1]:0".parse().unwrap(), crate::Families::Own).unwrap();
+    let (from, to) = (bind(), bind());
+    let options = Options { whole: true, reports: true, ..Options::default() };
+    let control = Control::new(SockRef::from(&from), options).unwrap();
+    let address = to.local_addr().unwrap();
+    let payload = vec![7; 65_507];
+    let outgoing = Outgoing::new(address, &payload);
+    let refused = control.send(SockRef::from(&from), &outgoing).unwrap_err();
+    assert_eq!(refused.raw_os_error(), Some(Errno::EMSGSIZE as i32));
+    let mut found = Vec::new();
+    control.take_too_big(SockRef::from(&from), &mut found);
+    assert_eq!(found, [TooBig { to: address, mtu: 65_536 }]);
+    // The report may have left an error behind, which the next call returns.
+    let sent = (0..2).any(|_| control.send_fragmentable(SockRef::from(&from), &outgoing).is_ok());
+    assert!(sent);
+    let mut buffer = vec![0; 65_536];
+    to.set_nonblocking(false).unwrap();
+    to.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    assert_eq!(to.recv(&mut buffer).unwrap(), payload.len());
+    assert!(control.send(SockRef::from(&from), &outgoing).is_err(), "the permission is for one call");
+}

@@ -11,6 +11,7 @@ const SEEING: Options = Options {
     drops: false,
     batches: false,
     whole: false,
+    reports: false,
 };
 
 /// Lower effort with each of the four ECN code points, other classes, nothing.

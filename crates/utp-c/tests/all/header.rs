@@ -6,7 +6,7 @@ use std::path::Path;
 fn the_header_is_what_the_source_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(root.join("cbindgen.toml")).unwrap();
-    let sources = ["src/error.rs", "src/lib.rs"].map(|source| root.join(source));
+    let sources = ["src/error.rs", "src/settings.rs", "src/lib.rs"].map(|source| root.join(source));
     let builder = sources
         .iter()
         .fold(cbindgen::Builder::new().with_config(config), |builder, source| builder.with_src(source));

@@ -173,6 +173,10 @@ impl Connection {
             return;
         }
         self.note_data(now);
+        let board = self.board.board();
+        if let Some(payload) = self.path_mtu.acknowledged(now, board.una(), |index| board.is_sacked(index)) {
+            self.set_payload(payload);
+        }
         self.take_progress(now, packet, progress, &before);
         self.congestion.advance(self.board.board().una());
         if self.fin == Fin::Sent && self.board.is_empty() {
@@ -254,7 +258,8 @@ impl Connection {
     /// Finds losses and reports them to the controller; true if there are any. `recover_fs`: RecoverFS before the ack.
     pub(super) fn find_losses(&mut self, now: Time, recover_fs: u64) -> bool {
         let flightsize = self.board.board().outstanding();
-        let (lost, look_again) = self.board.detect_losses(now, self.patience());
+        let (mut lost, look_again) = self.board.detect_losses(now, self.patience());
+        lost.retain(|packet| !self.path_mtu.lost(now, packet.flight.number));
         self.timers.loss.reordering = look_again.unwrap_or(Time::NEVER);
         self.counters.losses += lost.len() as u64;
         if !lost.is_empty() && self.congestion.episode().is_none() {

@@ -27,6 +27,7 @@ pub(crate) mod flight_limit;
 mod input;
 mod liveness;
 mod output;
+mod path_mtu;
 pub mod receiver;
 pub mod reorder;
 mod rest;
@@ -99,6 +100,7 @@ pub struct Connection {
     peer_reads_long_sacks: bool,
     peer_window: u64,
     flight_limit: FlightLimit,
+    path_mtu: path_mtu::PathMtu,
     /// `now − timestamp` of the newest packet, taken when it arrived.
     timestamp_difference_us: u32,
     /// When the newest packet arrived.
@@ -152,6 +154,8 @@ pub struct Statistics {
     pub in_flight: u64,
     /// Most packets ever beyond the peer's ack.
     pub max_packets_outstanding: u64,
+    /// Payload of a full packet, bytes: what the path is known to take.
+    pub payload: u32,
     /// Smoothed round-trip time.
     pub smoothed_rtt: Option<Span>,
     /// Smallest round-trip time.
@@ -242,6 +246,7 @@ impl Connection {
             peer_reads_long_sacks: false,
             peer_window: u64::from(config.payload),
             flight_limit: FlightLimit::new(config.payload),
+            path_mtu: path_mtu::PathMtu::new(config.payload, config.max_payload),
             timestamp_difference_us: 0,
             stamp: None,
             rto: Rto::new(config.min_rto),
@@ -262,6 +267,27 @@ impl Connection {
     /// Length of a full packet without extensions, bytes.
     pub fn max_datagram(&self) -> usize {
         crate::packet::HEADER_LEN + self.config.payload as usize
+    }
+
+    /// May datagrams be fragmented on their way now? At other times they must not: a search for the path MTU could not work.
+    pub fn may_fragment(&self) -> bool {
+        self.path_mtu.may_fragment()
+    }
+
+    /// A router reports that the path takes no datagrams (UDP payload) of more than `bytes`.
+    pub fn datagram_too_big(&mut self, now: Time, bytes: usize) {
+        let payload = bytes.saturating_sub(crate::packet::HEADER_LEN);
+        let payload = u32::try_from(payload).unwrap_or(u32::MAX);
+        if let Some(payload) = self.path_mtu.too_big(now, payload) {
+            self.set_payload(payload);
+        }
+    }
+
+    /// From here on new packets have so much payload.
+    fn set_payload(&mut self, payload: u32) {
+        self.config.payload = payload;
+        self.unsent.set_full(payload);
+        self.congestion.set_packet(payload);
     }
 
     /// Can data be written and read?
@@ -433,6 +459,7 @@ impl Connection {
             bytes_received: self.receiver.received(),
             bytes_arrived: self.receiver.arrived(),
             in_flight: self.board.board().in_flight(),
+            payload: self.config.payload,
             smoothed_rtt: self.congestion.rtt().smoothed(),
             min_rtt: self.congestion.rtt().min(),
             controller: self.congestion.controller().snapshot(),
@@ -495,7 +522,7 @@ impl Connection {
 }
 
 /// Returns our clock's reading, µs.
-fn timestamp(now: Time, skew_ppm: i32, offset_us: u32) -> u32 {
+pub(crate) fn timestamp(now: Time, skew_ppm: i32, offset_us: u32) -> u32 {
     (now.as_micros_on_clock(skew_ppm) as u32).wrapping_add(offset_us)
 }
 
@@ -516,4 +543,4 @@ const MIN_SEND_BUFFER: u64 = 64 << 10;
 
 /// A bitmap of the length that only peers of our kind send: shown once in each direction at the start, it lets both use
 /// long bitmaps and more than 1023 packets.
-const LONG_SACK_SHOWN: Sack<'static> = Sack::of_zeros();
+pub(crate) const LONG_SACK_SHOWN: Sack<'static> = Sack::of_zeros();

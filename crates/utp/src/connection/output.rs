@@ -1,9 +1,10 @@
 //! Packets going out.
 
+use super::path_mtu::New;
 use super::scoreboard::{Body, NextLost, Release};
 use super::{Connection, Fin, State, LONG_SACK_SHOWN};
 use crate::config::SYN_RESENDS;
-use crate::packet::{Header, Kind, Packet};
+use crate::packet::{self, Header, Kind, Packet};
 use crate::sack::{Sack, MAX_LEN, SHORT_BITS};
 use afteryou_base::Time;
 use afteryou_sender::tail::{Tail, TailFlight};
@@ -88,7 +89,10 @@ impl Connection {
             _ => Kind::Data,
         };
         self.counters.data_packets_sent += u64::from(kind == Kind::Data);
-        Some(self.emit(now, out, kind, seq_nr, None))
+        let start = out.len();
+        let header = self.emit(now, out, kind, seq_nr, None);
+        packet::pad(out, start, self.path_mtu.take_padding() as usize);
+        Some(header)
     }
 
     #[inline]
@@ -184,10 +188,11 @@ impl Connection {
         };
         let may_be_partial =
             !self.config.nagle || self.push || self.fin != Fin::NotYet || self.board.is_empty();
-        (len == u64::from(self.config.payload) || may_be_partial).then_some(len)
+        (self.unsent.next_is_complete() || may_be_partial).then_some(len)
     }
 
     fn note_resent(&mut self, seq_nr: u16) {
+        self.path_mtu.resent(self.board.index_of(seq_nr));
         self.counters.retransmissions += 1;
         if self.board.is_newest_ack(seq_nr.wrapping_sub(1)) && !self.config.recovery.restarts_for_sacks() {
             // What everything waits for gets the whole timeout (as in Linux; RFC 6298 leaves it open).
@@ -210,6 +215,9 @@ impl Connection {
             }
         };
         self.push &= !self.unsent.is_empty();
+        let board = self.board.board();
+        let new = New { index: board.next_seq(), number: board.next_number(), payload: len };
+        self.path_mtu.note_new(now, new);
         let seq_nr = self.board.send_new(now, body);
         let outstanding = self.board.packets() as u64;
         self.counters.max_packets_outstanding = self.counters.max_packets_outstanding.max(outstanding);

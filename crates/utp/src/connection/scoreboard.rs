@@ -139,6 +139,11 @@ impl Scoreboard {
         self.first_seq.wrapping_add(self.bodies.len() as u16)
     }
 
+    /// The packet with this number that was sent last, in the connection's life.
+    pub fn index_of(&self, seq_nr: u16) -> u64 {
+        self.board.una() + u64::from(seq_nr.wrapping_sub(self.first_seq))
+    }
+
     /// Packets sent and not acknowledged in order.
     pub fn packets(&self) -> usize {
         self.bodies.len()

@@ -79,7 +79,7 @@ impl SendBuffer {
 
     fn store(&mut self, mut data: &[u8]) {
         while !data.is_empty() {
-            if self.payloads.back().is_none_or(|last| last.len() == self.full) {
+            if self.payloads.back().is_none_or(|last| last.len() >= self.full) {
                 let room = self.full.min(data.len().next_power_of_two());
                 self.payloads.push_back(self.spare.pop().unwrap_or_else(|| Vec::with_capacity(room)));
             }
@@ -97,6 +97,25 @@ impl SendBuffer {
         if (self.spare.len() as u64) < spare.min(SPARE_ALLOCATIONS) && payload.capacity() == self.full {
             payload.clear();
             self.spare.push(payload);
+        }
+    }
+
+    /// From here on payloads have at most `full` bytes. Shorter ones that were cut before stay.
+    pub fn set_full(&mut self, full: u32) {
+        let is_less = (full as usize) < self.full;
+        self.full = full as usize;
+        self.spare = Vec::new();
+        if is_less {
+            std::mem::take(&mut self.payloads).iter().for_each(|payload| self.store(payload));
+        }
+    }
+
+    /// Does the next payload wait for nothing more?
+    pub fn next_is_complete(&self) -> bool {
+        let follows = self.payloads.len() > 1 || self.zeros > 0;
+        match self.payloads.front() {
+            Some(payload) => payload.len() >= self.full || follows,
+            None => self.zeros >= self.full as u64,
         }
     }
 
@@ -171,6 +190,26 @@ mod tests {
         assert_eq!(taken(&mut buffer).concat(), [2; 250]);
         buffer.release_memory();
         assert_eq!(buffer.memory(), 0);
+    }
+
+    #[test]
+    fn a_new_length_holds_for_what_is_not_cut_yet() {
+        for (full, lengths) in [(150, vec![100, 100, 150, 100]), (40, [vec![40; 11], vec![10]].concat())] {
+            let mut buffer = SendBuffer::new(100);
+            buffer.write(&[1; 250]);
+            buffer.set_full(full);
+            buffer.write(&[2; 150]);
+            buffer.write_zeros(50);
+            let mut complete = Vec::new();
+            let mut taken = Vec::new();
+            while let Some(len) = buffer.next_len() {
+                complete.push(buffer.next_is_complete());
+                taken.push(len);
+                assert!(buffer.take().is_some());
+            }
+            assert_eq!(taken, lengths);
+            assert!(complete[..taken.len() - 1].iter().all(|complete| *complete), "{complete:?}");
+        }
     }
 
     #[test]

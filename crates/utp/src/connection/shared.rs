@@ -20,6 +20,11 @@ impl Connection {
         self.counters.packets_received <= u64::from(QUICK_PACKETS)
     }
 
+    /// No payload has arrived in either direction.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.receiver.arrived() == 0 && self.board.board().delivered() == 0
+    }
+
     /// Memory of buffers and what is kept about each packet, bytes.
     pub(crate) fn memory(&self) -> u64 {
         self.receiver.memory() + self.unsent.memory() + self.board.memory()

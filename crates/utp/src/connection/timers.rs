@@ -242,6 +242,10 @@ impl Connection {
         let timeout =
             Timeout { now, flightsize: self.board.board().outstanding(), consecutive: self.timers.timeouts };
         self.congestion.timed_out(&timeout, self.board.board().next_seq());
+        let next = self.board.board().next_seq();
+        if let Some(payload) = self.path_mtu.timed_out(self.timers.timeouts, next) {
+            self.set_payload(payload);
+        }
         self.board.time_out(now, self.patience());
         self.rto.back_off();
         self.timers.probed = true;

@@ -16,12 +16,25 @@ pub(super) struct Batch {
     datagrams: usize,
 }
 
+/// What a connection's trains keep to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Most bytes of a train of several datagrams.
+    pub train: usize,
+    /// Bytes of a full datagram. A longer one has a train of its own: the system may refuse it.
+    pub datagram: usize,
+    /// They may be fragmented on their way.
+    pub fragments: bool,
+}
+
 /// Datagrams of one size to one peer; the last one may be smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Train {
     pub peer: SocketAddr,
     /// Bytes of each datagram.
     pub segment: usize,
+    /// They may be fragmented on their way.
+    pub fragments: bool,
     from: usize,
     to: usize,
 }
@@ -31,11 +44,12 @@ impl Train {
         self.to - self.from
     }
 
-    /// Can one more datagram of this train's size follow, in a train of at most `most` bytes?
-    fn is_open(&self, most: usize) -> bool {
+    /// Can one more datagram of this train's size follow?
+    fn is_open(&self, limits: Limits) -> bool {
         let is_whole = self.len().is_multiple_of(self.segment.max(1));
         let next = self.len() + self.segment;
-        is_whole && self.segment > 0 && next <= most.min(MOST_BYTES) && next <= self.segment * MOST_SEGMENTS
+        let is_usual = self.segment > 0 && self.segment <= limits.datagram;
+        is_whole && is_usual && next <= limits.train.min(MOST_BYTES) && next <= self.segment * MOST_SEGMENTS
     }
 }
 
@@ -59,20 +73,20 @@ impl Batch {
     /// Appends a datagram of its own.
     pub(super) fn push(&mut self, peer: SocketAddr, datagram: &[u8]) {
         self.bytes.extend_from_slice(datagram);
-        self.begin(peer, datagram.len());
+        self.begin(peer, datagram.len(), false);
     }
 
-    /// Appends datagrams that `next` writes, until it has none or one train of at most `most` bytes is complete. A train
-    /// of a single datagram may be larger. Returns false if `next` has no more.
+    /// Appends datagrams that `next` writes, until it has none or one train is complete. A train
+    /// of a single datagram may be larger than the limit. Returns false if `next` has no more.
     pub(super) fn fill(
         &mut self,
         peer: SocketAddr,
-        most: usize,
+        limits: Limits,
         mut next: impl FnMut(&mut Vec<u8>) -> bool,
     ) -> bool {
         let mut train: Option<usize> = None;
         loop {
-            if train.is_some_and(|at| !self.trains[at].is_open(most)) {
+            if train.is_some_and(|at| !self.trains[at].is_open(limits)) {
                 return true;
             }
             let from = self.bytes.len();
@@ -86,21 +100,21 @@ impl Batch {
                     self.datagrams += 1;
                 }
                 Some(_) => {
-                    self.begin(peer, len);
+                    self.begin(peer, len, limits.fragments);
                     return true;
                 }
                 None => {
                     train = Some(self.trains.len());
-                    self.begin(peer, len);
+                    self.begin(peer, len, limits.fragments);
                 }
             }
         }
     }
 
     /// The last `len` bytes are the first datagram of a train.
-    fn begin(&mut self, peer: SocketAddr, len: usize) {
+    fn begin(&mut self, peer: SocketAddr, len: usize, fragments: bool) {
         let to = self.bytes.len();
-        self.trains.push(Train { peer, segment: len, from: to - len, to });
+        self.trains.push(Train { peer, segment: len, fragments, from: to - len, to });
         self.datagrams += 1;
     }
 
@@ -135,7 +149,8 @@ mod tests {
             }
             None => false,
         };
-        while batch.fill(peer(), most, &mut next) {}
+        let limits = Limits { train: most, datagram: 1500, fragments: false };
+        while batch.fill(peer(), limits, &mut next) {}
         let sizes = |(train, bytes): (Train, &[u8])| bytes.chunks(train.segment).map(<[u8]>::len).collect();
         batch.trains().map(sizes).collect()
     }
@@ -152,6 +167,11 @@ mod tests {
 
     #[test]
     fn a_train_is_no_longer_than_asked_and_than_the_kernel_takes() {
+        assert_eq!(
+            trains(&[1501, 1501, 20], 10_000),
+            [vec![1501], vec![1501], vec![20]],
+            "it may be refused"
+        );
         assert_eq!(trains(&[100; 7], 300), [vec![100; 3], vec![100; 3], vec![100]]);
         assert_eq!(trains(&[100; 2], 10), [[100], [100]], "a single datagram leaves in any case");
         let lengths = |size| trains(&vec![size; 100], usize::MAX).iter().map(Vec::len).collect::<Vec<_>>();

@@ -19,6 +19,9 @@ const READ_BATCH: usize = 64;
 /// Largest UDP datagram.
 const MAX_DATAGRAM: usize = 65_536;
 
+/// Linux's number of the error that a datagram is too long, for which the standard library has no kind.
+const EMSGSIZE: i32 = 90;
+
 /// How long a socket that fails is left alone.
 const AFTER_ERROR: Duration = Duration::from_millis(10);
 
@@ -41,7 +44,13 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
     loop {
         // Awake already: a task that wakes itself up makes the runtime rouse another worker, for nothing.
         inner.table().driver = None;
-        let reading = receive(&inner, |buf| socket.try_recv_from(&mut messages, buf), &mut buf);
+        let mut any_error = false;
+        let read = |buf: &mut [u8]| {
+            let result = socket.try_recv_from(&mut messages, buf);
+            any_error |= result.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::WouldBlock);
+            result
+        };
+        let reading = receive(&inner, read, &mut buf);
         if inner.table().take_beginnings() {
             // The first packets are acknowledged at once. What the application writes now carries that along.
             tokio::task::yield_now().await;
@@ -57,9 +66,14 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
             if out.is_empty() {
                 break deadline;
             }
-            send(&socket, &out).await;
+            any_error |= send(&socket, &out).await;
             out.clear();
         };
+        if any_error {
+            let mut table = inner.table();
+            let now = inner.now();
+            socket.take_too_big().iter().for_each(|report| table.note_too_big(now, report.to, report.mtu));
+        }
         if inner.is_done() {
             inner.table().die();
             return;
@@ -87,6 +101,11 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
             () = touched(&inner) => {}
         }
     }
+}
+
+/// Has a datagram been too long for the path?
+fn is_too_long(error: &io::Error) -> bool {
+    cfg!(target_os = "linux") && error.raw_os_error() == Some(EMSGSIZE)
 }
 
 /// Reads some datagrams. Those that came as one batch have one lock, one reading of the clock and one time of arrival.
@@ -122,8 +141,12 @@ fn receive(
                     inner.table().socket_buffer.emptied(inner.now());
                     return Reading::Drained;
                 }
-                // Windows reports an earlier datagram's ICMP here; it says nothing about this socket.
-                io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted => datagrams += 1,
+                // An earlier datagram's ICMP is reported here; it says nothing about this socket.
+                io::ErrorKind::ConnectionReset
+                | io::ErrorKind::ConnectionRefused
+                | io::ErrorKind::HostUnreachable
+                | io::ErrorKind::Interrupted => datagrams += 1,
+                _ if is_too_long(&error) => datagrams += 1,
                 _ => return Reading::Failed,
             },
         }
@@ -131,11 +154,18 @@ fn receive(
     Reading::More
 }
 
-/// Sends everything in `out`. A packet that the system refuses is lost, as it might be anywhere on the path.
-async fn send(socket: &Socket, out: &Batch) {
+/// Sends everything in `out`, and returns true if the system reports an error. It may be an earlier packet's: ICMP comes this way, and
+/// nothing has left then. A packet that the system refuses twice is lost, as it might be anywhere on the path.
+async fn send(socket: &Socket, out: &Batch) -> bool {
+    let mut any_error = false;
     for (train, bytes) in out.trains() {
-        let _ = socket.send_to(bytes, train.segment, train.peer).await;
+        let send = || socket.send_to(bytes, train.segment, train.peer, train.fragments);
+        if send().await.is_err() {
+            any_error = true;
+            _ = send().await;
+        }
     }
+    any_error
 }
 
 /// Completes at the deadline. One alarm serves for all: to put it off costs next to nothing, to set up another one rouses

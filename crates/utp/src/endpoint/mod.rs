@@ -2,6 +2,7 @@
 
 mod batch;
 mod budget;
+mod cookies;
 mod driver;
 mod farewells;
 mod handle;
@@ -52,8 +53,8 @@ pub struct EndpointConfig {
     /// Most connections at a time; those that linger do not count. Of those that come in, one IPv4 address or IPv6 /64 gets no more than stay free, so half
     /// of them at most.
     pub max_connections: usize,
-    /// Most connections that come in and have not finished their handshake. Beyond that, each newcomer takes the place of the oldest
-    /// one from the address or /64 that has most of them.
+    /// Most connections that come in and have not finished their handshake. Beyond that, a newcomer is answered and takes no
+    /// place before its first packet.
     pub max_half_open: usize,
     /// Most connections waiting for [`Endpoint::accept`].
     pub backlog: usize,
@@ -74,6 +75,10 @@ pub struct EndpointStatistics {
     pub lingering: usize,
     /// Connections that came in and have not finished their handshake.
     pub half_open: usize,
+    /// SYNs that were answered without a place, because all of them were taken.
+    pub answered_without_place: u64,
+    /// Connections without any payload so far that were ended for the sake of newcomers, because all places were taken.
+    pub displaced: u64,
     /// Memory that connections take, bytes: payload received and not read, written and not acknowledged, with what is kept
     /// about each packet, and some 8 kB for each connection.
     pub memory: u64,
@@ -116,7 +121,7 @@ impl EndpointConfig {
     /// With a controller and a service class of your own.
     pub fn new(controller: MakeController, dscp: u8) -> EndpointConfig {
         EndpointConfig {
-            connection: Config::default(),
+            connection: Config::default().searching(),
             controller,
             dscp: dscp & 0x3F,
             accepts: true,
@@ -174,11 +179,15 @@ impl Endpoint {
     ///
     /// # Errors
     /// The system's error about the socket.
-    pub fn bind(addr: SocketAddr, config: EndpointConfig) -> io::Result<Endpoint> {
+    pub fn bind(addr: SocketAddr, mut config: EndpointConfig) -> io::Result<Endpoint> {
         let socket = socket::bind(addr, config.receive_buffer)?;
         let buffer = SocketBuffer::new(socket::receive_buffer(&socket));
         let local_addr = socket.local_addr()?;
-        let socket = socket::Socket::new(socket, config.dscp)?;
+        let searches = config.connection.max_payload > config.connection.payload;
+        let socket = socket::Socket::new(socket, config.dscp, searches)?;
+        if !socket.sends_whole() {
+            config.connection.max_payload = config.connection.payload; // a probe in fragments shows nothing
+        }
         let dscp_is_set = socket.dscp_is_set();
         let inner = Arc::new(Inner {
             table: Mutex::new(table::Table::new(config.memory)),

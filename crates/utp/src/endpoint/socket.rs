@@ -1,6 +1,6 @@
 //! The UDP socket of an endpoint: the service class, and its registration with the runtime.
 
-use afteryou_sockets::{Control, Families, Incoming, Messages, Options, Outgoing};
+use afteryou_sockets::{Control, Families, Incoming, Messages, Options, Outgoing, TooBig};
 use socket2::SockRef;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -36,10 +36,19 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    /// Has the current runtime watch a socket, whose packets carry `dscp`.
-    pub(super) fn new(socket: UdpSocket, dscp: u8) -> io::Result<Socket> {
+    /// Has the current runtime watch a socket, whose packets carry `dscp`. With `searches` they are not fragmented, and routers' reports
+    /// are kept.
+    pub(super) fn new(socket: UdpSocket, dscp: u8, searches: bool) -> io::Result<Socket> {
         let tos = dscp << 2;
-        let options = Options { own_tos: Some(tos), arrival: true, batches: true, ..Options::default() };
+        let (whole, reports) = (searches, searches);
+        let options = Options {
+            own_tos: Some(tos),
+            arrival: true,
+            batches: true,
+            whole,
+            reports,
+            ..Options::default()
+        };
         let control = Control::new(SockRef::from(&socket), options)?;
         Ok(Socket { registered: register(socket, Interest::READABLE)?, control, tos })
     }
@@ -47,6 +56,28 @@ impl Socket {
     /// True if the system took the service class; some only pretend.
     pub(super) fn dscp_is_set(&self) -> bool {
         self.control.own_tos().is_some()
+    }
+
+    /// Can a search for the path MTU work: do packets leave whole or not at all?
+    pub(super) fn sends_whole(&self) -> bool {
+        !self.control.may_fragment()
+    }
+
+    /// Takes the reports of routers that have come since the last call. There are none unless a call has failed.
+    pub(super) fn take_too_big(&self) -> Vec<TooBig> {
+        let mut found = Vec::new();
+        self.control.take_too_big(self.sock_ref(), &mut found);
+        found
+    }
+
+    #[cfg(unix)]
+    fn sock_ref(&self) -> SockRef<'_> {
+        SockRef::from(self.registered.get_ref())
+    }
+
+    #[cfg(not(unix))]
+    fn sock_ref(&self) -> SockRef<'_> {
+        SockRef::from(&self.registered)
     }
 
     /// Reads the next datagram, if there is one.
@@ -76,15 +107,29 @@ impl Socket {
         self.registered.readable().await.map(drop)
     }
 
-    /// Sends datagrams of `segment` bytes each, the last one of what is left, as soon as the system takes them.
-    pub(super) async fn send_to(&self, bytes: &[u8], segment: usize, peer: SocketAddr) -> io::Result<()> {
+    /// Sends datagrams of `segment` bytes each, the last one of what is left, as soon as the system takes them. They may be fragmented
+    /// only with `fragments`.
+    pub(super) async fn send_to(
+        &self,
+        bytes: &[u8],
+        segment: usize,
+        peer: SocketAddr,
+        fragments: bool,
+    ) -> io::Result<()> {
         let outgoing = Outgoing { tos: self.tos, segment: Some(segment), ..Outgoing::new(peer, bytes) };
         #[cfg(unix)]
-        return self.when_writable(|socket| self.control.send(SockRef::from(socket), &outgoing)).await;
+        return self.when_writable(|socket| self.send(SockRef::from(socket), &outgoing, fragments)).await;
         #[cfg(not(unix))]
         {
-            let send = || self.control.send(SockRef::from(&self.registered), &outgoing);
+            let send = || self.send(SockRef::from(&self.registered), &outgoing, fragments);
             self.registered.async_io(Interest::WRITABLE, send).await
+        }
+    }
+
+    fn send(&self, socket: SockRef<'_>, outgoing: &Outgoing<'_>, fragments: bool) -> io::Result<()> {
+        match fragments {
+            true => self.control.send_fragmentable(socket, outgoing),
+            false => self.control.send(socket, outgoing),
         }
     }
 
@@ -136,7 +181,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_packet_that_the_system_refuses_is_sent_again_once_it_takes_packets() {
-        let socket = Socket::new(bind(local(), 4 << 20).unwrap(), 0).unwrap();
+        let socket = Socket::new(bind(local(), 4 << 20).unwrap(), 0, false).unwrap();
         let mut tries = 0;
         let sending = socket.when_writable(|_| {
             tries += 1;
@@ -154,10 +199,10 @@ mod tests {
     async fn datagrams_are_reported_and_read_until_none_is_left() {
         let [here, there] = [(); 2].map(|()| bind(local(), 4 << 20).unwrap());
         let (from, to) = (here.local_addr().unwrap(), there.local_addr().unwrap());
-        let [here, there] = [here, there].map(|socket| Socket::new(socket, 1).unwrap());
+        let [here, there] = [here, there].map(|socket| Socket::new(socket, 1, false).unwrap());
         for round in 0..3 {
             for _ in 0..=round {
-                here.send_to(&[round], 1, to).await.unwrap();
+                here.send_to(&[round], 1, to, false).await.unwrap();
             }
             timeout(Duration::from_secs(60), there.readable()).await.unwrap().unwrap();
             let mut buf = [0; 10];
@@ -176,9 +221,9 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn a_train_arrives_as_one_batch_with_the_kernels_time() {
-        let [from, to] = [(); 2].map(|()| Socket::new(bind(local(), 4 << 20).unwrap(), 1).unwrap());
+        let [from, to] = [(); 2].map(|()| Socket::new(bind(local(), 4 << 20).unwrap(), 1, false).unwrap());
         let address = to.registered.get_ref().local_addr().unwrap();
-        from.send_to(&[7; 5500], 1000, address).await.unwrap();
+        from.send_to(&[7; 5500], 1000, address, false).await.unwrap();
         timeout(Duration::from_secs(60), to.readable()).await.unwrap().unwrap();
         let incoming = to.try_recv_from(&mut Messages::default(), &mut [0; 65_536]).unwrap();
         assert_eq!((incoming.bytes, incoming.stride), (5500, 1000));
@@ -193,12 +238,12 @@ mod tests {
             let [from, to] = [(); 2].map(|()| bind(address, 4 << 20).unwrap());
             let seeing = Options { tos: true, ..Options::default() };
             let control = Control::new(SockRef::from(&to), seeing).unwrap();
-            let from = Socket::new(from, afteryou_base::dscp::LE).unwrap();
+            let from = Socket::new(from, afteryou_base::dscp::LE, false).unwrap();
             assert!(from.dscp_is_set());
             to.set_nonblocking(false).unwrap();
             to.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
             // A train is cut into datagrams, each of which has the byte.
-            from.send_to(&[7; 2500], 1000, to.local_addr().unwrap()).await.unwrap();
+            from.send_to(&[7; 2500], 1000, to.local_addr().unwrap(), false).await.unwrap();
             for bytes in [1000, 1000, 500] {
                 let incoming =
                     control.receive(SockRef::from(&to), &mut Messages::default(), &mut [0; 3000]).unwrap();

@@ -59,7 +59,7 @@ impl Stream {
                 return Poll::Ready(Err(Error::EndpointClosed));
             }
             let Some(entry) = table.entry(self.handle) else {
-                return Poll::Ready(Err(Error::EndpointClosed));
+                return Poll::Ready(Err(Error::Displaced));
             };
             if let Some(error) = entry.connection.error() {
                 return Poll::Ready(Err(error));
@@ -84,7 +84,7 @@ impl Stream {
             return Poll::Ready(Err(Error::EndpointClosed.into()));
         }
         let Some(entry) = table.entry(self.handle) else {
-            return Poll::Ready(Err(Error::EndpointClosed.into()));
+            return Poll::Ready(Err(Error::Displaced.into()));
         };
         let (poll, changed) = step(entry, now);
         if changed {

@@ -1,7 +1,8 @@
 //! All connections of an endpoint: their identities, deadlines and waiting tasks.
 
-use super::batch::Batch;
+use super::batch::{Batch, Limits};
 use super::budget::{Budget, STALE};
+use super::cookies::Cookies;
 use super::farewells::Farewells;
 use super::handle::{Handle, Key};
 use super::places::{Places, Prefix};
@@ -22,6 +23,9 @@ use std::task::Waker;
 const MIN_CAPACITY: usize = 256;
 /// A connection id that libutp resets: its partner id would not fit in 16 bits.
 const UNUSABLE_ID: u16 = u16::MAX;
+
+/// Window of a connection that has no place yet, bytes.
+const FIRST_WINDOW: u64 = 64 << 10;
 
 /// Controller, bitmaps, its places in tables, bytes.
 const EXTRAS: u64 = 4096;
@@ -47,6 +51,14 @@ pub(super) struct Entry {
     detached: Option<Time>,
 }
 
+/// A newcomer's place.
+enum Place {
+    Free,
+    /// That of a connection which is half open or silent.
+    Of(Handle),
+    Nowhere,
+}
+
 /// The table.
 #[derive(Default)]
 pub(super) struct Table {
@@ -65,6 +77,9 @@ pub(super) struct Table {
     resets: Resets,
     /// Tasks of connections that have just begun were woken.
     beginnings: bool,
+    cookies: Cookies,
+    /// Silent connections that newcomers took the places of.
+    displaced: u64,
     pub socket_buffer: SocketBuffer,
     pub acceptor: Option<Waker>,
     pub driver: Option<Waker>,
@@ -97,6 +112,8 @@ impl Table {
             connections: self.entries.len(),
             lingering: self.farewells.len(),
             half_open: self.places.half_open(),
+            answered_without_place: self.cookies.sent(),
+            displaced: self.displaced,
             memory: self.budget.taken(),
             memory_limit: self.budget.limit(),
             share: self.budget.share(),
@@ -201,7 +218,7 @@ impl Table {
         match packet.header.kind {
             Kind::Syn => self.receive_syn(config, at, peer, &packet, random),
             Kind::Reset => self.receive_reset(at, peer, &packet),
-            _ => self.receive_other(at, peer, &packet),
+            _ => self.receive_other(config, at, peer, &packet, random),
         }
         if self.budget.searches(at.now) {
             self.drop_stale(at.now);
@@ -220,30 +237,99 @@ impl Table {
         if self.deliver(at, key, packet) {
             return;
         }
-        let accepts = config.accepts && !self.closing && self.accepted.len() < config.backlog;
         // Silence, not a reset: the peer asks again, and by then there may be room.
-        if !accepts || packet.header.connection_id == UNUSABLE_ID || !self.make_room(config, peer.into()) {
+        if !self.accepts(config) || packet.header.connection_id == UNUSABLE_ID {
             return;
         }
+        match self.place_for(config, peer.into()) {
+            Place::Free => self.accept(config, at, key, packet, random(), random),
+            // The address may be forged. It gets the place when it has answered.
+            Place::Of(_) => {
+                let window = config.connection.recv_buffer.min(self.budget.share()).min(FIRST_WINDOW);
+                let answer = self.cookies.answer(at.now, peer, packet, &config.connection, window);
+                self.stray.push_back((peer, answer));
+            }
+            Place::Nowhere => {}
+        }
+    }
+
+    /// Are connections that come in taken at all?
+    fn accepts(&self, config: &EndpointConfig) -> bool {
+        config.accepts && !self.closing && self.accepted.len() < config.backlog
+    }
+
+    fn accept(
+        &mut self,
+        config: &EndpointConfig,
+        at: Arrival,
+        key: Key,
+        syn: &Packet<'_>,
+        seq_nr: u16,
+        mut random: impl FnMut() -> u16,
+    ) {
         let controller = (config.controller)(setup(config, &mut random));
-        let connection = Connection::accept(config.connection.clone(), controller, at.now, packet, random());
+        let connection = Connection::accept(config.connection.clone(), controller, at.now, syn, seq_nr);
         self.farewells.remove(&key);
         self.insert(key, connection, true);
     }
 
-    /// Finds a place for a newcomer, by displacing another if it must.
-    fn make_room(&mut self, config: &EndpointConfig, prefix: Prefix) -> bool {
-        let crowded = self.entries.len() >= config.max_connections
+    /// The first packet of a peer whose SYN was answered without a place. Returns false if it is none.
+    fn receive_first(
+        &mut self,
+        config: &EndpointConfig,
+        at: Arrival,
+        key: Key,
+        packet: &Packet<'_>,
+        random: impl FnMut() -> u16,
+    ) -> bool {
+        let Some(syn) = self.cookies.syn_before(at.now, key.0, packet) else { return false };
+        let place = if self.accepts(config) { self.place_for(config, key.0.into()) } else { Place::Nowhere };
+        match place {
+            Place::Free => {}
+            Place::Of(handle) => self.displace(handle),
+            Place::Nowhere => return true, // the peer sends it again
+        }
+        self.accept(config, at, key, &syn, packet.header.ack_nr.wrapping_add(1), random);
+        self.deliver(at, key, packet);
+        true
+    }
+
+    /// Takes the place of a connection, and informs its peer and whoever waits for it.
+    fn displace(&mut self, handle: Handle) {
+        let Some(entry) = self.entries.get_mut(&handle.key) else { return };
+        if !entry.half_open {
+            self.displaced += 1;
+            self.accepted.retain(|waiting| *waiting != handle);
+            entry.connection.abort();
+            let mut datagram = Vec::new();
+            if entry.connection.poll_transmit(Time::ZERO, &mut datagram) {
+                self.stray.push_back((handle.key.0, datagram));
+            }
+            entry.wake();
+        }
+        self.remove(handle.key);
+    }
+
+    /// Where a newcomer finds a place.
+    fn place_for(&mut self, config: &EndpointConfig, prefix: Prefix) -> Place {
+        let is_crowded = self.entries.len() >= config.max_connections
             || self.places.half_open() >= config.max_half_open
             || !self.budget.admits_connection(CONNECTION);
-        let displaced = self.places.displaced_by(prefix).filter(|_| crowded);
-        let taken = self.entries.len() - usize::from(displaced.is_some());
-        let free = config.max_connections.saturating_sub(taken);
-        if (crowded && displaced.is_none()) || !self.places.admits(prefix, free) {
-            return false;
+        let (places, entries) = (&mut self.places, &self.entries);
+        let is_silent =
+            |handle: Handle| entries.get(&handle.key).is_some_and(|entry| entry.connection.is_silent());
+        let place = match is_crowded {
+            false => Place::Free,
+            true => match places.displaced_by(prefix).or_else(|| places.oldest_silent(is_silent)) {
+                Some(handle) => Place::Of(handle),
+                None => return Place::Nowhere,
+            },
+        };
+        let taken = self.entries.len() - usize::from(is_crowded);
+        match self.places.admits(prefix, config.max_connections.saturating_sub(taken)) {
+            true => place,
+            false => Place::Nowhere,
         }
-        displaced.into_iter().for_each(|handle| self.remove(handle.key));
-        true
     }
 
     /// A reset may carry either of the two ids, and up to three connections to that peer use it. Which one is meant, the number that
@@ -261,13 +347,23 @@ impl Table {
         }
     }
 
-    fn receive_other(&mut self, at: Arrival, peer: SocketAddr, packet: &Packet<'_>) {
+    fn receive_other(
+        &mut self,
+        config: &EndpointConfig,
+        at: Arrival,
+        peer: SocketAddr,
+        packet: &Packet<'_>,
+        random: impl FnMut() -> u16,
+    ) {
         let key = (peer, packet.header.connection_id);
         if self.deliver(at, key, packet) {
             return;
         }
         if let Some(farewell) = self.farewells.get(&key) {
             self.stray.extend(farewell.answer(at.now, packet).map(|datagram| (peer, datagram)));
+            return;
+        }
+        if self.receive_first(config, at, key, packet, random) {
             return;
         }
         if self.resets.admit(at.now, peer, packet.header.connection_id) {
@@ -287,8 +383,8 @@ impl Table {
         entry.connection.handle_arrival(at, packet);
         if entry.connection.is_beginning() {
             self.beginnings |= entry.wake();
-            self.establish(at.now, key);
         }
+        self.establish(at.now, key);
         self.touch(key);
         true
     }
@@ -333,6 +429,14 @@ impl Table {
                 self.touch(key);
             }
         }
+    }
+
+    /// The path to a peer takes no IP packets of more than `mtu` bytes.
+    pub(super) fn note_too_big(&mut self, now: Time, peer: SocketAddr, mtu: u32) {
+        let headers = if peer.ip().to_canonical().is_ipv4() { 20 + 8 } else { 40 + 8 };
+        let datagram = (mtu as usize).saturating_sub(headers);
+        let connections = self.entries.iter_mut().filter(|(key, _)| key.0 == peer);
+        connections.for_each(|(_, entry)| entry.connection.datagram_too_big(now, datagram));
     }
 
     /// Hands out a connection that came in, if there is one.
@@ -384,8 +488,12 @@ impl Table {
             let Some(entry) = self.entries.get_mut(&key) else { continue };
             let connection = &mut entry.connection;
             connection.set_share(self.budget.share());
-            let most = usize::try_from(connection.burst()).unwrap_or(usize::MAX);
-            if out.fill(key.0, most, |out| connection.poll_transmit(now, out)) {
+            let limits = Limits {
+                train: usize::try_from(connection.burst()).unwrap_or(usize::MAX),
+                datagram: connection.max_datagram(),
+                fragments: connection.may_fragment(),
+            };
+            if out.fill(key.0, limits, |out| connection.poll_transmit(now, out)) {
                 self.busy.push_back(key); // others first, then this one again
                 continue;
             }

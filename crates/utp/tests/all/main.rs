@@ -17,10 +17,14 @@ mod lifecycle;
 mod network;
 #[path = "../../../../fuzz/src/bodies/packet.rs"]
 mod packet;
+mod path_mtu;
+#[cfg(target_os = "linux")]
+mod path_mtu_on_links;
 mod recovery;
 mod reports;
 mod short_bitmaps;
 mod socket_buffer;
+mod stalls;
 mod support;
 mod tail_probes;
 mod timers;

@@ -82,7 +82,7 @@ impl Host {
     fn run_application(&mut self) {
         self.streams.extend(std::iter::from_fn(|| self.table.take_accepted()));
         for handle in std::mem::take(&mut self.streams) {
-            let Some(entry) = self.table.entry(handle) else { continue };
+            let Some(entry) = self.table.entry(handle) else { continue }; // displaced
             let readable = entry.connection.is_readable() && (self.reads)(handle.key.0);
             if !readable && !entry.connection.is_closed() {
                 self.streams.push(handle);
@@ -114,17 +114,23 @@ impl Host {
         sent.into_iter().filter(|(to, _)| *to == peer).map(|(_, datagram)| datagram).collect()
     }
 
-    /// A peer opens a connection with `id`; was it answered?
-    fn syn(&mut self, peer: SocketAddr, id: u16) -> bool {
+    /// A peer opens a connection with `id`; the number of the answer, if there is one.
+    fn syn(&mut self, peer: SocketAddr, id: u16) -> Option<u16> {
         let answers = self.answers(peer, &packet(Kind::Syn, id, 1, 0));
-        answers.iter().any(|datagram| header(datagram).kind == Kind::State)
+        let mut headers = answers.iter().map(|datagram| header(datagram));
+        headers.find(|header| header.kind == Kind::State).map(|header| header.seq_nr)
     }
 
-    /// A peer completes the handshake; did it get in?
+    /// A peer whose SYN was answered with `seq_nr` completes the handshake; did it get in?
+    fn confirm(&mut self, peer: SocketAddr, id: u16, seq_nr: u16) -> bool {
+        let id = id.wrapping_add(1);
+        self.answers(peer, &packet(Kind::State, id, 2, seq_nr.wrapping_sub(1)));
+        self.table.entries.get(&(peer, id)).is_some_and(|entry| !entry.half_open)
+    }
+
+    /// A peer opens a connection with `id` and completes the handshake; did it get in?
     fn connect(&mut self, peer: SocketAddr, id: u16) -> bool {
-        let answered = self.syn(peer, id);
-        self.answers(peer, &packet(Kind::State, id.wrapping_add(1), 2, 999));
-        answered
+        self.syn(peer, id).is_some_and(|seq_nr| self.confirm(peer, id, seq_nr))
     }
 
     /// Time passes, and the peers are silent.
@@ -160,55 +166,85 @@ fn a_handle_kept_after_its_connection_does_not_reach_the_next_one_under_the_same
 fn ninety_seconds_after_three_thousand_peers_have_vanished_a_new_one_is_served_and_their_memory_is_free() {
     let mut table = Host::new();
     table.config.max_connections = 3000;
-    assert!((0..3000).all(|i| table.connect(host(i), 1)));
-    assert!(!table.syn(host(5000), 1), "there is room for more than the limit");
+    for i in 0..3000 {
+        assert!(table.connect(host(i), 1));
+        send_data(&mut table, i, 1, 10, |n| n);
+    }
+    assert_eq!(table.syn(host(5000), 1), None, "there is room for more than the limit");
     table.pass(Span::from_secs(90));
     assert!(table.connect(host(5000), 1));
     assert_eq!((table.streams.len(), table.table.entries.len()), (1, 1));
     assert!(table.table.entries.capacity() <= MIN_CAPACITY);
 }
 
-/// SYNs of 48 bytes on the wire at 55 kbit/s, for a minute, each from the host that `from` names, while once a second a peer with a
-/// round trip of 200 ms connects. How many of those get in.
-fn connected_beside_a_flood(from: impl Fn(u32) -> SocketAddr) -> usize {
+#[test]
+fn three_thousand_silent_peers_give_way_to_others_and_peers_that_have_sent_data_do_not() {
     let mut table = Host::new();
-    let apart = Span::from_secs(1) * (48 * 8) / 55_000;
+    assert!((0..1000).all(|i| table.connect(host(i), 1)));
+    (0..1000).for_each(|i| send_data(&mut table, i, 1, 10, |n| n));
+    assert!((1000..3000).all(|i| table.connect(host(i), 1)), "{:?}", table.statistics());
+    assert_eq!(table.statistics().connections, 3000);
+    assert!((0..2000).all(|i| table.connect(host(10_000 + i), 1)), "{:?}", table.statistics());
+    let EndpointStatistics { connections, displaced, .. } = table.statistics();
+    assert_eq!((connections, displaced), (3000, 2000));
+    let stays = |i| table.table.entries.contains_key(&(host(i), 2));
+    assert!((0..1000).all(stays) && !(1000..3000).any(stays));
+    let is_gone = |handle: &Handle| !table.table.entries.contains_key(&handle.key);
+    assert!(!table.streams.iter().any(is_gone), "the application has not been informed");
+}
+
+/// `rate` SYNs a second, for some seconds, each from the host that `from` names, while once a second a peer with a
+/// round trip of 200 ms connects. How many of those get in, of how many.
+fn connected_beside_a_flood(rate: u64, seconds: u32, from: impl Fn(u32) -> SocketAddr) -> (usize, u32) {
+    let mut table = Host::new();
     let mut connected = 0;
     let mut sent = 0;
-    for second in 0..60 {
+    for second in 0..seconds {
         let peer = host(0x10_0000 + second);
         let begin = Time::from_millis(u64::from(second) * 1000);
         let (confirms_at, end) = (begin + Span::from_millis(200), begin + Span::from_secs(1));
-        let answered = table.syn(peer, 7);
-        let mut confirmed = None;
+        let mut answered = table.syn(peer, 7);
         while table.now < end {
             table.syn(from(sent), (sent * 2) as u16 & 0x7FFF);
             sent += 1;
-            table.pass(apart);
-            if confirmed.is_none() && table.now >= confirms_at {
-                table.answers(peer, &packet(Kind::State, 8, 2, 999));
-                confirmed = Some(table.table.entries.get(&(peer, 8)).is_some_and(|entry| !entry.half_open));
+            table.pass(Span::from_secs(1) / rate);
+            if let Some(seq_nr) = answered.take_if(|_| table.now >= confirms_at) {
+                connected += usize::from(table.confirm(peer, 7, seq_nr));
             }
         }
-        connected += usize::from(answered && confirmed == Some(true));
+        let EndpointStatistics { memory, memory_limit, .. } = table.statistics();
+        assert!(memory <= memory_limit);
     }
-    connected
+    (connected, seconds)
 }
 
 #[test]
 fn syns_of_one_prefix_or_of_forged_addresses_keep_nobody_out() {
-    assert_eq!(connected_beside_a_flood(|_| host(1)), 60, "one address");
-    assert_eq!(
-        connected_beside_a_flood(|i| SocketAddr::new(host(1).ip(), i as u16 | 1)),
-        60,
-        "one address, many ports"
-    );
-    assert_eq!(connected_beside_a_flood(|i| SocketAddr::new(v6(1, i), 1)), 60, "one IPv6 network");
-    assert_eq!(
-        connected_beside_a_flood(|i| host(i.wrapping_mul(2_654_435_761) >> 12)),
-        60,
-        "forged addresses"
-    );
+    // 55 kbit/s for a minute, and more than the half-open places in a round trip.
+    for (rate, seconds) in [(143, 60), (20_000, 2)] {
+        let everyone = |from: fn(u32) -> SocketAddr, what| {
+            let (connected, of) = connected_beside_a_flood(rate, seconds, from);
+            assert_eq!(connected as u32, of, "{what}, {rate} a second");
+        };
+        everyone(|_| host(1), "one address");
+        everyone(|i| SocketAddr::new(host(1).ip(), i as u16 | 1), "one address, many ports");
+        everyone(|i| SocketAddr::new(v6(1, i), 1), "one IPv6 network");
+        everyone(|i| host(i.wrapping_mul(2_654_435_761) >> 12), "forged addresses");
+    }
+}
+
+#[test]
+fn while_all_places_are_half_open_a_peer_gets_one_with_its_first_packet() {
+    let mut table = Host::new();
+    (0..1000).for_each(|i| assert!(table.syn(host(i), 1).is_some()));
+    let before = table.statistics();
+    assert_eq!((before.half_open, before.answered_without_place), (1000, 0));
+    let seq_nr = table.syn(host(2000), 1).expect("it is answered");
+    let after = table.statistics();
+    assert_eq!((after.connections, after.answered_without_place), (before.connections, 1));
+    assert_eq!(after.memory, before.memory);
+    assert!(table.confirm(host(2000), 1, seq_nr));
+    assert_eq!((table.statistics().half_open, table.statistics().connections), (999, 1000));
 }
 
 /// Host `i` of network `n`.
@@ -221,8 +257,7 @@ fn two_hundred_peers_behind_one_address_connect_at_once_while_another_address_ta
     let mut table = Host::new();
     (0..3000).for_each(|id| assert_eq!(table.connect(host(1), 2 * id), id <= 1500));
     let peer = |i: u16| SocketAddr::new(host(2).ip(), 1000 + i);
-    assert!((0..200).all(|i| table.syn(peer(i), 5)));
-    (0..200).for_each(|i| drop(table.answers(peer(i), &packet(Kind::State, 6, 2, 999))));
+    assert!((0..200).all(|i| table.connect(peer(i), 5)));
     assert_eq!(table.streams.iter().filter(|handle| handle.key.0.ip() == host(2).ip()).count(), 200);
 }
 
@@ -240,8 +275,8 @@ fn one_address_or_network_gets_half_of_the_places_and_the_next_ones_get_what_the
 fn a_small_limit_is_for_one_peer_too() {
     for max_connections in [1, 2] {
         let mut table = Host::with(EndpointConfig { max_connections, ..EndpointConfig::foreground() });
-        let taken = (0..3).filter(|i| table.connect(host(1), 2 * i)).count();
-        assert_eq!(taken, max_connections);
+        (0..3).for_each(|i| _ = table.connect(host(1), 2 * i));
+        assert_eq!(table.statistics().connections, max_connections);
     }
 }
 
@@ -343,7 +378,8 @@ fn a_budget_too_small_for_anything_lets_one_stream_through_and_shows_it() {
     send_data(&mut table, 1, 100, 1352, |n| n + 1);
     let took = transfer(&mut table, 300_000);
     println!("{took:.1} s");
-    assert!((0..10).filter(|i| table.connect(host(10 + i), 1)).count() < 6, "it takes more than fit");
+    (0..10).for_each(|i| _ = table.connect(host(10 + i), 1));
+    assert!(table.statistics().connections < 6, "it takes more than fit");
 }
 
 #[test]
@@ -365,6 +401,36 @@ fn when_the_budget_is_used_up_gaps_that_stay_open_give_way_and_reset_their_peers
     assert!(after.memory < before.memory - (2 << 20), "{after:?}");
     assert_eq!(300 - after.connections, resets);
     assert!((1..20).contains(&resets), "{resets} resets for what a few hold");
+}
+
+#[test]
+fn a_hundred_thousand_mutated_packets_stay_within_the_budget_and_an_honest_stream_completes_after_them() {
+    use rand_core::Rng;
+    let mut random = rand_pcg::Pcg64Mcg::new(1);
+    let mut below = |n: u32| random.next_u32() % n;
+    let kinds = [Kind::Data, Kind::State, Kind::Fin, Kind::Syn, Kind::Reset];
+    let mut table = Host::new();
+    (0..100).for_each(|i| assert!(table.connect(host(i), 1)));
+    for i in 0..100_000 {
+        let mut datagram = packet(kinds[below(5) as usize], 2, 2 + below(40) as u16, 999);
+        datagram.resize(20 + below(1400) as usize, 7);
+        for _ in 0..below(4) {
+            datagram[below(20) as usize] = below(256) as u8;
+        }
+        if below(10) == 0 {
+            datagram.truncate(below(20) as usize);
+        }
+        let peer = host(below(100));
+        table.table.receive(&table.config, at(table.now), peer, &datagram, || 1000);
+        if i % 50 == 0 {
+            table.transmit();
+            table.pass(Span::from_millis(1));
+        }
+    }
+    let EndpointStatistics { memory, memory_limit, connections, .. } = table.statistics();
+    assert!(memory <= memory_limit && connections <= 3000, "{:?}", table.statistics());
+    let took = transfer(&mut table, 300_000);
+    assert!(took < 5.0, "{took} s");
 }
 
 /// A peer opens connection `id`, both sides end it, and the last acknowledgement has come; did the peer get all it waited for?
@@ -517,7 +583,8 @@ impl afteryou_cc::Controller for AtRate {
 /// The largest piece that a sender of `rate` bytes a second hands to the system in its first 20 round trips, bytes.
 fn largest_train(rate: u64, rtt: Span) -> usize {
     let controller: super::super::MakeController = std::sync::Arc::new(move |_| Box::new(AtRate(rate)));
-    let mut table = Host::with(EndpointConfig::new(controller, 0));
+    let connection = Config::default();
+    let mut table = Host::with(EndpointConfig { connection, ..EndpointConfig::new(controller, 0) });
     let config = &table.config;
     let (mut ours, mut acks) = (VecDeque::new(), VecDeque::new());
     let handle = table.table.open(config, table.now, host(1), || 6).expect("there is room");

@@ -5,7 +5,7 @@ pub mod recorder;
 pub mod relay;
 
 use afteryou_aqm::droptail::DropTail;
-use afteryou_aqm::{Dropped, Limit, Packet as Queued, Queue};
+use afteryou_aqm::{Dropped, Limit, Packet as Queued, Queue, Site};
 use afteryou_base::param::Value;
 use afteryou_base::{Span, Time};
 use afteryou_cc::group::Shared;
@@ -114,6 +114,10 @@ pub struct Flow {
     pub finished_at: Option<Time>,
     /// When the sender's end was acknowledged.
     pub acknowledged_at: Option<Time>,
+    /// When payload last reached the receiver for the first time, in order or not, and how much has by then.
+    arrived: (Time, u64),
+    /// (end, length, smoothed round-trip time at its end) of each pause between two of those.
+    pub pauses: Vec<(Time, Span, Option<Span>)>,
     /// (time, bytes received in order since the previous entry).
     deliveries: Vec<(Time, u64)>,
     deadlines: [Option<Time>; 2],
@@ -194,7 +198,7 @@ pub type Filter = Box<dyn FnMut(Time, usize, Side, &Packet<'_>) -> bool>;
 pub struct World {
     pub now: Time,
     path: Path,
-    queue: DropTail<(usize, Vec<u8>)>,
+    queue: Box<dyn Queue<(usize, Vec<u8>)>>,
     busy: bool,
     pub flows: Vec<Flow>,
     events: BinaryHeap<Reverse<(Time, u64, Event)>>,
@@ -202,6 +206,11 @@ pub struct World {
     rng: Pcg64,
     pub filter: Option<Filter>,
     pub socket: Option<Socket>,
+    /// Longest UDP payload that the path takes in one piece, bytes. A longer one is lost without a word, unless it may be
+    /// fragmented.
+    pub path_mtu: usize,
+    /// Datagrams lost to that.
+    pub too_long: u64,
     /// (time, sojourn) of every packet through the bottleneck.
     pub sojourns: Vec<(Time, Span)>,
     pub drops: u64,
@@ -216,7 +225,7 @@ impl World {
     pub fn new(path: Path, plans: Vec<Plan>) -> World {
         let mut world = World {
             now: Time::ZERO,
-            queue: DropTail::new(path.buffer),
+            queue: Box::new(DropTail::new(path.buffer)),
             busy: false,
             flows: Vec::new(),
             events: BinaryHeap::new(),
@@ -224,6 +233,8 @@ impl World {
             rng: Pcg64::seed_from_u64(path.seed),
             filter: None,
             socket: None,
+            path_mtu: usize::MAX,
+            too_long: 0,
             sojourns: Vec::new(),
             drops: 0,
             path,
@@ -241,6 +252,8 @@ impl World {
                 received: 0,
                 finished_at: None,
                 acknowledged_at: None,
+                arrived: (Time::ZERO, 0),
+                pauses: Vec::new(),
                 deliveries: Vec::new(),
                 deadlines: [None; 2],
                 unread: Vec::new(),
@@ -248,6 +261,14 @@ impl World {
             });
         }
         world
+    }
+
+    /// The same with a queue of the list, by its defaults.
+    pub fn queued_by(mut self, name: &str) -> World {
+        let Path { bits_per_second, seed, .. } = self.path;
+        let site = Site { limit: Limit::Packets(1000), bits_per_second, random: Pcg64::seed_from_u64(seed) };
+        self.queue = afteryou_aqm::list::find(name).unwrap().build(&[], site).unwrap();
+        self
     }
 
     fn schedule(&mut self, at: Time, event: Event) {
@@ -395,7 +416,15 @@ impl World {
                     client.handle(now, &packet);
                 }
             }
-            (Side::Server, Some(server)) => server.handle(now, &packet),
+            (Side::Server, Some(server)) => {
+                server.handle(now, &packet);
+                let (before, bytes) = flow.arrived;
+                if server.bytes_arrived() > bytes {
+                    let rtt = flow.client.as_ref().and_then(|client| client.statistics().smoothed_rtt);
+                    flow.pauses.push((now, now.since(before), rtt));
+                    flow.arrived = (now, server.bytes_arrived());
+                }
+            }
             (Side::Server, None) => {
                 let config = flow.plan.server.clone().unwrap_or_else(|| flow.plan.config.clone());
                 let controller = list::find("newreno")
@@ -488,6 +517,11 @@ impl World {
             if !filter(now, i, from, &Packet::decode(&datagram).expect("well-formed")) {
                 return;
             }
+        }
+        let fragments = self.flows[i].side(from).is_some_and(|connection| connection.may_fragment());
+        if datagram.len() > self.path_mtu && !fragments {
+            self.too_long += 1;
+            return;
         }
         if self.path.loss > 0.0 && self.rng.next_u32() as f64 / 4_294_967_296.0 < self.path.loss {
             return;
