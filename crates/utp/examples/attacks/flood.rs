@@ -23,7 +23,7 @@ pub enum From {
     RandomAddresses,
 }
 
-/// What the attacker's thread did.
+/// Counters of the attacker's thread.
 struct Flood {
     sent: u64,
     took: Duration,

@@ -39,7 +39,7 @@ mod run {
     use std::process::ExitCode;
     use std::time::Duration;
 
-    /// What the command line asks for.
+    /// The options of the command line.
     pub struct Options {
         pub flood: Duration,
         /// SYNs a second.

@@ -45,7 +45,7 @@ pub struct Verdict {
     /// How much the process grew, bytes.
     pub grown: u64,
     pub statistics: EndpointStatistics,
-    /// What the attacker did.
+    /// Counters of the attacker.
     pub attack: String,
     /// It did what it should have.
     pub attacked: bool,
