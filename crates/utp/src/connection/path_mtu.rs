@@ -111,7 +111,7 @@ impl PathMtu {
         self.raise_at = Time::NEVER;
     }
 
-    /// What to try next; none if the search is over.
+    /// Returns the next size to try; none if the search is over.
     fn next_payload(&self) -> Option<u32> {
         let left = self.ceiling.saturating_sub(self.payload);
         let more = if self.is_untried { left } else { left / 2 };

@@ -16,7 +16,7 @@ pub(super) struct Batch {
     datagrams: usize,
 }
 
-/// What a connection's trains keep to.
+/// The limits of a connection's trains.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Most bytes of a train of several datagrams.

@@ -37,7 +37,7 @@ pub(super) struct Cookies<Key = RandomState> {
     sent: u64,
 }
 
-/// What a SYN said.
+/// The content of a SYN.
 #[derive(Clone, Copy, Debug, Hash)]
 struct Said {
     peer: SocketAddr,
