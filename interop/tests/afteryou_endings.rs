@@ -187,7 +187,7 @@ async fn libutps_sequence_numbers_wrap_around_in_a_transfer() {
 async fn our_sequence_numbers_wrap_around_in_a_transfer() {
     // More packets than there are numbers.
     let mut config = with_controller("cubic");
-    config.connection.payload = 100;
+    (config.connection.payload, config.connection.max_payload) = (100, 100);
     let endpoint = bind(V4, config);
     let both = transfer(&endpoint, Opens::Ours, &pattern(7_000_000), sending(b"", Finish::HalfClose)).await;
     assert!(both.ours.statistics.data_packets_sent > 1 << 16);
