@@ -58,7 +58,10 @@ fn would_adjust(events: &Events) -> Vec<String> {
         Event::File { path, outcome: Outcome::Would(Change::Adjust) } => Some(path),
         _ => None,
     };
-    events.all().into_iter().filter_map(adjusted).collect()
+    // Offers are considered side by side, so their answers come in any order.
+    let mut paths: Vec<_> = events.all().into_iter().filter_map(adjusted).collect();
+    paths.sort();
+    paths
 }
 
 /// A directory with two names of a file, a link, and a file that nobody may write.
