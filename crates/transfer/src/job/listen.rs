@@ -388,7 +388,7 @@ impl Host {
             Ok(()) => self.session(&connection, control, &job, (lane, lanes), window, reports).await,
             Err(end) => Err(end),
         };
-        let result = self.explained(&connection, result);
+        let result = self.explained(result);
         session::close(&connection, &result);
         info!(?result, "the session ended");
         if !late {
@@ -473,17 +473,16 @@ impl Host {
         }
     }
 
-    /// Why this side closed the connection, if it did.
-    fn explained(&self, connection: &Connection, result: Result<(), End>) -> Result<(), End> {
-        match (result, connection.close_reason()) {
-            (Err(End::Lost(_)), Some(ConnectionError::LocallyClosed)) => Err(End::Lost(
-                match self.books().closing {
-                    true => "this side is being shut down",
-                    false => "it was silent, and a newer connection came",
-                }
-                .into(),
-            )),
-            (result, _) => result,
+    /// Why this side closed the connection, if it did. The connection itself reports that of every end by now.
+    fn explained(&self, result: Result<(), End>) -> Result<(), End> {
+        match result {
+            Err(End::Lost(reason)) if reason == ConnectionError::LocallyClosed.to_string() => {
+                Err(End::Lost(match self.books().closing {
+                    true => "this side is being shut down".into(),
+                    false => "it was silent, and a newer connection came".into(),
+                }))
+            }
+            result => result,
         }
     }
 

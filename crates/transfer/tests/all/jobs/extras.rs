@@ -155,7 +155,7 @@ async fn extended_attributes_become_those_of_the_source_and_those_that_give_righ
     xattr::set(pair.to().join("home/sub/file"), "user.old", b"x").unwrap();
     xattr::remove(pair.from().join("home/sub"), "user.directory").unwrap();
     let (events, _) = push(&pair, XATTRS, true).await;
-    assert_eq!(would_adjust(&events), ["home/second", "home/sub/file", "home/sub"]);
+    assert_eq!(would_adjust(&events), ["home/second", "home/sub", "home/sub/file"]);
     assert_eq!(pull(&pair, XATTRS).await.failed, 0);
     assert_eq!((there("home/sub/file"), there("home/sub")), (vec!["user.a".to_owned()], vec![]));
     let mode = pair.to().join("home/read-only").metadata().unwrap().mode();
