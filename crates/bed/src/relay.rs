@@ -83,7 +83,7 @@ impl Relay {
     /// Opens the sockets of all flows and starts to relay. Times in records are those of `clock`.
     pub fn start(config: Config, clock: Clock) -> Result<Relay, Error> {
         config.check()?;
-        let ports = Ports::open(config.flows.iter().map(|flow| flow.server))?;
+        let ports = Ports::open(config.flows.iter().map(|flow| flow.server), config.hosts)?;
         let (fronts, backs) = (ports.addresses(Way::Forward)?, ports.addresses(Way::Reverse)?);
         let shared = Arc::new(Shared::new());
         let engine = Engine::new(config, clock);

@@ -36,7 +36,8 @@ pub async fn send(args: &SendArgs) -> Result<(), Failure> {
     options.keep = args.keeping.keep();
     let source = Source::of(&paths, options).map_err(Failure::usage)?;
     let wishes = args.wishes();
-    run(stage, target, Role::Receive, &args.common, &args.dialing, |dial, _, options| {
+    let delete = wishes.delete;
+    run(stage, target, Role::Receive, &args.common, &args.dialing, delete, |dial, _, options| {
         job::send(dial, source, JobOptions { wishes, ..options })
     })
     .await
@@ -84,7 +85,8 @@ pub async fn get(args: &GetArgs) -> Result<(), Failure> {
         ),
     };
     let stage = Stage::start(&args.common, job, true)?;
-    run(stage, target, Role::Serve, &args.common, &args.dialing, |dial, path, options| {
+    let delete = wishes.delete;
+    run(stage, target, Role::Serve, &args.common, &args.dialing, delete, |dial, path, options| {
         job::get(dial, path.into_bytes(), store, JobOptions { wishes, patterns, ..options })
     })
     .await?;
@@ -98,6 +100,7 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
     role: Role,
     common: &Common,
     dialing: &Dialing,
+    delete: bool,
     begin: impl FnOnce(Arc<dyn Dial>, String, JobOptions) -> J,
 ) -> Result<(), Failure> {
     let any = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));
@@ -146,7 +149,9 @@ async fn run<J: Future<Output = Result<Summary, afteryou_transfer::Error>>>(
     let logged = logs.finish();
     match outcome? {
         None => Err(Failure::Stopped(summary::stopped(&tally))),
-        Some(summary) => summary::verdict(&summary, "the same command tries them again", common.strict),
+        Some(summary) => {
+            summary::verdict(&summary, "the same command tries them again", common.strict, delete)
+        }
     }?;
     logged
 }

@@ -131,13 +131,15 @@ async fn run(
     match is_finished {
         false => Err(Failure::Stopped("stopped before a job was complete".to_owned())),
         true => {
-            summary::verdict(&summary, "sending them again tries again", common.strict).map_err(|failure| {
-                match listening.ticket_only {
-                    // The side that started this one prints the same.
-                    true => Failure::Elsewhere(failure.code()),
-                    false => failure,
-                }
-            })
+            summary::verdict(&summary, "sending them again tries again", common.strict, false).map_err(
+                |failure| {
+                    match listening.ticket_only {
+                        // The side that started this one prints the same.
+                        true => Failure::Elsewhere(failure.code()),
+                        false => failure,
+                    }
+                },
+            )
         }
     }
 }

@@ -91,20 +91,28 @@ fn entries(count: u64) -> String {
 }
 
 /// The exit code of a job that is over; `again` is the command that retries the failed files. If it is `strict`, what
-/// was left out is a failure.
-pub fn verdict(summary: &Summary, again: &str, strict: bool) -> Result<(), Failure> {
+/// was left out is a failure. A job that was to `delete` reports that it did not.
+pub fn verdict(summary: &Summary, again: &str, strict: bool, delete: bool) -> Result<(), Failure> {
+    let removed = summary.removed + summary.would_remove;
     if summary.failed > 0 {
         let failed = count(summary.failed, "file");
-        return Err(anyhow::anyhow!("{failed} failed: what went wrong stands above; {again}").into());
+        let kept = if delete && removed == 0 { "; --delete removed nothing" } else { "" };
+        return Err(anyhow::anyhow!("{failed} failed: what went wrong stands above; {again}{kept}").into());
     }
+    let kept = if delete && removed == 0 && summary.skipped > 0 { NOT_REMOVED } else { "" };
     match shortfall(summary.skipped, summary.incomplete) {
         Some(shortfall) if strict => {
-            Err(anyhow::anyhow!("{shortfall}, and --strict makes that a failure: see above").into())
+            Err(anyhow::anyhow!("{shortfall}, and --strict makes that a failure: see above{kept}").into())
         }
-        Some(shortfall) => Err(Failure::Incomplete(format!("complete, but {shortfall}: see above"))),
+        Some(shortfall) => Err(Failure::Incomplete(format!("complete, but {shortfall}: see above{kept}"))),
         None => Ok(()),
     }
 }
+
+/// Why a mirror is none, and what to do about it.
+const NOT_REMOVED: &str =
+    "\n--delete removes nothing while entries are left out: name them with --exclude, or send links \
+                           with --symlinks copy-as-is";
 
 /// "3 entries left out and 1 entry stored, differing from the source".
 fn shortfall(skipped: u64, incomplete: u64) -> Option<String> {
@@ -173,7 +181,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_decides_the_exit_code() {
-        let code = |summary: Summary| match verdict(&summary, "try again", false) {
+        let code = |summary: Summary| match verdict(&summary, "try again", false, false) {
             Ok(()) => (0, String::new()),
             Err(failure) => (failure.code(), failure.to_string()),
         };
@@ -186,10 +194,15 @@ mod tests {
             "complete, but 2 entries left out and 1 entry stored, differing from the source: see above"
         );
         assert_eq!(code(Summary { incomplete: 1, ..done }).0, 3);
-        let strict = verdict(&Summary { skipped: 2, ..done }, "try again", true).unwrap_err();
+        let strict = verdict(&Summary { skipped: 2, ..done }, "try again", true, false).unwrap_err();
         assert_eq!(strict.code(), 1);
         assert!(strict.to_string().starts_with("2 entries left out, and --strict"), "{strict}");
-        assert!(verdict(&done, "try again", true).is_ok());
+        assert!(verdict(&done, "try again", true, false).is_ok());
+        let mirror = verdict(&Summary { skipped: 2, ..done }, "try again", false, true).unwrap_err();
+        assert!(
+            mirror.to_string().contains("--delete removes nothing while entries are left out"),
+            "{mirror}"
+        );
         let (one, said) = code(Summary { failed: 1, skipped: 2, ..done });
         assert!(one == 1 && said.starts_with("1 file failed") && said.ends_with("try again"), "{said}");
     }

@@ -49,6 +49,9 @@ pub struct Config {
     /// Keep a record of every packet for [`Relay::drain_records`](super::Relay::drain_records). Without draining they
     /// pile up, 64 bytes each.
     pub records: bool,
+    /// Every flow's client is a host of its own: its server over IPv4 sees the flows come from 127.1.0.0, 127.1.0.1 and so on,
+    /// instead of all from 127.0.0.1. Linux answers at all of 127.0.0.0/8; elsewhere the relay does not start with it.
+    pub hosts: bool,
     pub(super) links: Vec<Link>,
     pub(super) flows: Vec<Flow>,
 }
@@ -99,7 +102,7 @@ impl Flow {
 impl Config {
     /// No link yet; records are kept.
     pub fn new(seed: u64) -> Config {
-        Config { seed, records: true, links: Vec::new(), flows: Vec::new() }
+        Config { seed, records: true, hosts: false, links: Vec::new(), flows: Vec::new() }
     }
 
     /// Adds a link.

@@ -52,13 +52,14 @@ pub(super) struct Ports {
 }
 
 impl Ports {
-    /// Opens the ports of flows to these servers: a front speaks the address family of its server.
-    pub(super) fn open(servers: impl Iterator<Item = SocketAddr>) -> Result<Ports, Error> {
+    /// Opens the ports of flows to these servers: a front speaks the address family of its server. With `hosts` each back has an
+    /// address of its own.
+    pub(super) fn open(servers: impl Iterator<Item = SocketAddr>, hosts: bool) -> Result<Ports, Error> {
         let mut ports = Vec::new();
-        for server in servers {
-            for _ in Way::BOTH {
-                ports.push(open(&server)?);
-            }
+        for (flow, server) in servers.enumerate() {
+            let front = loopback_of(&server);
+            let back = if hosts { host(flow as u32, front) } else { front };
+            ports.extend([open(front)?, open(back)?]);
         }
         Ok(Ports { ports })
     }
@@ -101,11 +102,23 @@ pub(super) fn entered_by(port: usize) -> (usize, Way) {
     (port / 2, Way::BOTH[port % 2])
 }
 
-fn open(server: &SocketAddr) -> Result<Port, Error> {
-    let ip = match server {
+fn loopback_of(server: &SocketAddr) -> IpAddr {
+    match server {
         SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
         SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
-    };
+    }
+}
+
+/// The address of a flow's client where each is a host of its own. IPv6 has one loopback address only.
+fn host(flow: u32, loopback: IpAddr) -> IpAddr {
+    const FIRST: u32 = u32::from_be_bytes([127, 1, 0, 0]);
+    match loopback {
+        IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::from(FIRST + flow % (1 << 20))),
+        ip => ip,
+    }
+}
+
+fn open(ip: IpAddr) -> Result<Port, Error> {
     let address = SocketAddr::new(ip, 0);
     open_at(address).map_err(|source| Error::Socket { address, source })
 }
@@ -128,9 +141,22 @@ mod tests {
             let (flow, way) = entered_by(port);
             assert_eq!(port_of(flow, way), port);
         }
-        let ports = Ports::open([([127, 0, 0, 1], 9).into()].into_iter()).unwrap();
+        let ports = Ports::open([([127, 0, 0, 1], 9).into()].into_iter(), false).unwrap();
         let address = |port: &Port| port.address().unwrap();
         assert_eq!(address(ports.entry(0, Way::Forward)), address(ports.exit(0, Way::Reverse)));
         assert_ne!(address(ports.entry(0, Way::Forward)), address(ports.exit(0, Way::Forward)));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn clients_are_hosts_of_their_own_if_asked_for() {
+        let server: SocketAddr = ([127, 0, 0, 1], 9).into();
+        let ports = Ports::open([server; 300].into_iter(), true).unwrap();
+        let backs = ports.addresses(Way::Reverse).unwrap();
+        assert_eq!(
+            (backs[0].ip().to_string(), backs[299].ip().to_string()),
+            ("127.1.0.0".into(), "127.1.1.43".into())
+        );
+        assert!(ports.addresses(Way::Forward).unwrap().iter().all(|front| front.ip() == server.ip()));
     }
 }

@@ -55,6 +55,7 @@ pub async fn get(
                     tally: tally.clone(),
                     pace: pace.clone(),
                     lane,
+                    window: session::LARGE_WINDOW,
                 };
                 let (path, patterns) = (path.clone(), patterns.clone());
                 let greeting = || {

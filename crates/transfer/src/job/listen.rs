@@ -10,7 +10,8 @@
 //! without being a job of their own.
 //!
 //! # Bounds
-//! At most [`MAX_SESSIONS`] at a time and [`LINGERING`] jobs without one.
+//! At most [`MAX_SESSIONS`] at a time and [`LINGERING`] jobs without one. A session may hold 16 MiB in quinn, but beyond
+//! [`LARGE_SESSIONS`] of them a further one holds 1 MiB. All together hold 1.5 GB, if every peer is as bad as it may be.
 
 use super::tally::Tally;
 use super::work::Work;
@@ -35,8 +36,10 @@ use tokio::task::JoinSet;
 use tokio::time::{timeout, Instant};
 use tracing::{debug, info, info_span, warn, Instrument};
 
-/// Sessions at a time: the connections of the largest job. Each may hold 16 MiB that its peer sent.
-const MAX_SESSIONS: usize = MAX_LANES as usize;
+/// Sessions at a time: a few hundred clients, or the largest jobs of several.
+const MAX_SESSIONS: usize = 512;
+/// Sessions with [`session::LARGE_WINDOW`]: the connections of the largest job.
+const LARGE_SESSIONS: usize = MAX_LANES as usize;
 /// Jobs that are remembered without a session.
 const LINGERING: usize = 16;
 /// How long connections of a finished job may come.
@@ -198,12 +201,15 @@ impl Entry {
 struct Running {
     serial: u64,
     connection: Connection,
+    /// Bytes that quinn may hold of it.
+    window: u32,
     ended: watch::Receiver<()>,
 }
 
 /// A session that may begin.
 struct Entered {
     serial: u64,
+    window: u32,
     /// The session that had its lane before.
     older: Option<Running>,
     /// The end of its job was reported: nothing more is reported of it.
@@ -362,9 +368,12 @@ impl Host {
         job: Arc<Job>,
     ) -> Option<JobDone> {
         let (ending, ended) = watch::channel(());
-        let Entered { serial, older, late } = self.enter(id, lane, &job, connection.clone(), ended)?;
+        let Entered { serial, window, older, late } =
+            self.enter(id, lane, &job, connection.clone(), ended)?;
         info!(job = number(&id), lane, late, "a session begins");
-        tokio::spawn(end_silent(self.others(id)).in_current_span());
+        if let Part::Sink { .. } = job.part {
+            tokio::spawn(end_silent(self.others(id)).in_current_span());
+        }
         if let Some(mut older) = older {
             info!("it takes the place of an older one");
             older.connection.close(VarInt::from_u32(session::REPLACED), b"");
@@ -376,10 +385,10 @@ impl Host {
         }
         let reports = lane == 0 && !late;
         let result = match session::answer(&mut control, &Answer::Welcome).await {
-            Ok(()) => self.session(&connection, control, &job, (lane, lanes), reports).await,
+            Ok(()) => self.session(&connection, control, &job, (lane, lanes), window, reports).await,
             Err(end) => Err(end),
         };
-        let result = self.explained(&connection, result);
+        let result = self.explained(result);
         session::close(&connection, &result);
         info!(?result, "the session ended");
         if !late {
@@ -405,17 +414,19 @@ impl Host {
         }
         books.serial += 1;
         let serial = books.serial;
+        let window = books.window();
         // It may have been forgotten since it was looked up.
         let entry = books.jobs.entry(id).or_insert_with(|| Entry::of(job.clone()));
-        let older = entry.lanes.insert(lane, Running { serial, connection, ended });
-        Some(Entered { serial, older, late: entry.told.is_some() })
+        let older = entry.lanes.insert(lane, Running { serial, connection, window, ended });
+        Some(Entered { serial, window, older, late: entry.told.is_some() })
     }
 
-    /// Connections of all other jobs.
-    fn others(&self, id: [u8; 16]) -> Vec<Connection> {
+    /// Connections of all other jobs, and their windows.
+    fn others(&self, id: [u8; 16]) -> Vec<(Connection, u32)> {
         let books = self.books();
         let others = books.jobs.iter().filter(|(other, _)| **other != id).map(|(_, entry)| entry);
-        others.flat_map(|entry| entry.lanes.values()).map(|running| running.connection.clone()).collect()
+        let of = |running: &Running| (running.connection.clone(), running.window);
+        others.flat_map(|entry| entry.lanes.values()).map(of).collect()
     }
 
     async fn session(
@@ -424,6 +435,7 @@ impl Host {
         control: Control,
         job: &Arc<Job>,
         (lane, lanes): (u16, u16),
+        window: u32,
         reports: bool,
     ) -> Result<(), End> {
         let pace = self.options.pace.clone();
@@ -443,14 +455,15 @@ impl Host {
                     source::run(
                         connection,
                         control,
-                        source::Role { work, paces, far_end, state_of, lane, lanes, extent },
+                        source::Role { work, paces, far_end, state_of, lane, lanes, extent, window },
                     )
                     .await
                 }
                 Part::Sink { store, mirror } => {
                     let (store, mirror, tally) = (store.clone(), mirror.clone(), job.tally.clone());
                     let consider: sink::Consider = Arc::new(move |entry| store.consider(entry));
-                    sink::run(connection, control, sink::Role { consider, mirror, tally, pace, lane }).await
+                    let role = sink::Role { consider, mirror, tally, pace, lane, window };
+                    sink::run(connection, control, role).await
                 }
             }
         };
@@ -460,17 +473,16 @@ impl Host {
         }
     }
 
-    /// Why this side closed the connection, if it did.
-    fn explained(&self, connection: &Connection, result: Result<(), End>) -> Result<(), End> {
-        match (result, connection.close_reason()) {
-            (Err(End::Lost(_)), Some(ConnectionError::LocallyClosed)) => Err(End::Lost(
-                match self.books().closing {
-                    true => "this side is being shut down",
-                    false => "it was silent, and a newer connection came",
-                }
-                .into(),
-            )),
-            (result, _) => result,
+    /// Why this side closed the connection, if it did. The connection itself reports that of every end by now.
+    fn explained(&self, result: Result<(), End>) -> Result<(), End> {
+        match result {
+            Err(End::Lost(reason)) if reason == ConnectionError::LocallyClosed.to_string() => {
+                Err(End::Lost(match self.books().closing {
+                    true => "this side is being shut down".into(),
+                    false => "it was silent, and a newer connection came".into(),
+                }))
+            }
+            result => result,
         }
     }
 
@@ -514,12 +526,12 @@ impl Host {
 /// Closes those of `connections` whose peers are gone without a word. A sender that was killed holds its files until its
 /// connection has been idle for [`session::IDLE_TIMEOUT`], and the one that was started in its place would wait for them. A
 /// peer that lives answers a ping; if an outage kept it from that, it connects again and goes on.
-async fn end_silent(connections: Vec<Connection>) {
+async fn end_silent(connections: Vec<(Connection, u32)>) {
     let mut pinged = JoinSet::new();
-    for connection in connections {
+    for (connection, window) in connections {
         pinged.spawn(async move {
             let heard = connection.stats().udp_rx.datagrams;
-            session::ping(&connection);
+            session::ping(&connection, window);
             tokio::time::sleep(ANSWER_TIMEOUT + 4 * connection.rtt()).await;
             if connection.stats().udp_rx.datagrams == heard {
                 info!(
@@ -534,6 +546,17 @@ async fn end_silent(connections: Vec<Connection>) {
 }
 
 impl Books {
+    /// What another session may hold.
+    fn window(&self) -> u32 {
+        let running = self.jobs.values().flat_map(|entry| entry.lanes.values());
+        let large = running.filter(|running| running.window == session::LARGE_WINDOW).count();
+        if large < LARGE_SESSIONS {
+            session::LARGE_WINDOW
+        } else {
+            session::SMALL_WINDOW
+        }
+    }
+
     /// Forgets jobs that finished long ago, and keeps the number of those without sessions bounded.
     fn forget_oldest(&mut self) {
         let over = |entry: &Entry| entry.told.is_some_and(|told| told.elapsed() >= FINISHED);

@@ -34,6 +34,7 @@ pub async fn send(dial: Arc<dyn Dial>, source: Source, options: JobOptions) -> R
                     lane,
                     lanes,
                     extent: wishes.delete,
+                    window: session::LARGE_WINDOW,
                 };
                 let greeting = || Greeting::Push { job, lane, wishes: wishes.clone() };
                 keeper.keep(|connection| push(connection, greeting(), role())).await

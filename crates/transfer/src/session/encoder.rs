@@ -5,38 +5,32 @@
 //! wait between the thread and the task: enough that the disk never makes the network wait, few enough that a pause is
 //! felt. The task opens a stream for each file, writes its pieces at the job's pace, and finishes it.
 //!
-//! A pause holds what the pace has granted already, too. Only what quinn has taken still leaves: twice the congestion
-//! window, which is set as the window moves ([`ADAPT`]).
+//! A pause holds what the pace has granted already, too. Only what quinn has taken still leaves, which the
+//! [send window](super::send_window) bounds.
 //!
 //! # Known bad cases
 //! One thread encodes for one connection, about 1 GB/s on one core. A disk that is slow to open files makes small files
 //! wait for each other.
 
+use super::send_window::SendWindow;
 use super::{End, STREAM_GIVEN_UP};
 use crate::entry::Wanted;
 use crate::job::on_thread;
 use crate::pace::{Limit, Pace};
 use crate::source::{EncodeError, Prepared};
 use crate::wire::How;
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
 use std::future::{poll_fn, Future};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Duration;
 use tokio::sync::{mpsc, watch};
-use tokio::time::Instant;
 
 /// Bytes of a piece.
 const PIECE: usize = 128 * 1024;
 /// Pieces between the thread and the task.
 const PIECES: usize = 8;
-/// How often what quinn may hold follows the congestion window while data flows: less than a round trip of most paths.
-const ADAPT: Duration = Duration::from_millis(5);
-/// The lower bound of quinn's buffer. On a slow path with many connections even this delays a pause.
-const SEND_WINDOW_MIN: u64 = 16 * 1024;
-const SEND_WINDOW_MAX: u64 = 16 * 1024 * 1024;
 /// No file is given up.
 const NONE: u64 = u64::MAX;
 
@@ -72,6 +66,7 @@ pub(super) async fn run(
     orders: mpsc::UnboundedReceiver<Order>,
     notes: mpsc::UnboundedSender<Note>,
     paces: Vec<Pace>,
+    window: u32,
 ) -> Result<(), End> {
     let (sender, mut pieces) = mpsc::channel(PIECES);
     let given_up = Arc::new(AtomicU64::new(NONE));
@@ -80,9 +75,9 @@ pub(super) async fn run(
         on_thread("encode", move || encode_all(orders, &sender, &given_up))
     };
     let limits = paces.iter().map(Pace::changed).collect();
-    let adapted = Instant::now();
+    let window = SendWindow::new(window);
     let mut writer =
-        Writer { connection, stream: None, stopped: false, paces, limits, adapted, given_up, notes };
+        Writer { connection, stream: None, stopped: false, paces, limits, window, given_up, notes };
     while let Some(piece) = pieces.recv().await {
         match piece {
             Piece::Data(id, bytes) => writer.write(id, bytes).await?,
@@ -156,8 +151,7 @@ struct Writer<'a> {
     paces: Vec<Pace>,
     /// The limits of both paces, for pauses.
     limits: Vec<watch::Receiver<Limit>>,
-    /// When the send window was set.
-    adapted: Instant,
+    window: SendWindow,
     given_up: Arc<AtomicU64>,
     notes: mpsc::UnboundedSender<Note>,
 }
@@ -179,27 +173,29 @@ impl Writer<'_> {
 
     async fn write_granted(&mut self, id: u64, mut piece: Bytes) -> Result<(), End> {
         while !piece.is_empty() {
+            self.window.adapt(self.connection);
             let Some(stream) = &mut self.stream else { return Ok(()) };
+            let mut segments = self.window.segments(&piece);
             let written = tokio::select! {
                 biased;
                 () = paused(&mut self.limits) => {
                     resumed(&mut self.limits).await;
                     continue;
                 }
-                written = stream.write_chunks(std::slice::from_mut(&mut piece)) => written,
+                written = stream.write_chunks(&mut segments) => written,
+                () = self.window.look_again() => continue,
             };
             match written {
-                Ok(written) => _ = self.notes.send(Note::Moved(id, written.bytes as u64)),
+                Ok(written) => {
+                    piece.advance(written.bytes);
+                    _ = self.notes.send(Note::Moved(id, written.bytes as u64));
+                }
                 Err(quinn::WriteError::Stopped(_)) => {
                     self.stopped = true;
                     self.given_up.store(id, Ordering::Relaxed);
                     return Ok(());
                 }
                 Err(error) => return Err(error.into()),
-            }
-            if self.adapted.elapsed() >= ADAPT {
-                self.adapted = Instant::now();
-                adapt_send_window(self.connection);
             }
         }
         Ok(())
@@ -262,10 +258,4 @@ async fn resumed(limits: &mut [watch::Receiver<Limit>]) {
         // The sending task lives as long as the paces.
         _ = limit.wait_for(|limit| !limit.is_pause()).await;
     }
-}
-
-/// Twice the window keeps the network busy; what lies beyond only delays a pause.
-pub(super) fn adapt_send_window(connection: &quinn::Connection) {
-    let cwnd = connection.stats().path.cwnd;
-    connection.set_send_window(cwnd.saturating_mul(2).clamp(SEND_WINDOW_MIN, SEND_WINDOW_MAX));
 }

@@ -3,6 +3,7 @@
 mod encoder;
 mod intake;
 mod room;
+mod send_window;
 pub(crate) mod sink;
 pub(crate) mod source;
 
@@ -42,8 +43,11 @@ pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 const KEEP_ALIVE: Duration = Duration::from_secs(2);
 /// 1 Gbit/s over 60 ms.
 const STREAM_WINDOW: u32 = 8 * 1024 * 1024;
-/// The limit of a peer's data in quinn. Larger than one stream's, so that a blocked file does not block the others.
-const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
+/// What a connection may hold in each direction: data of its peer that are not read, or own data that are not acknowledged.
+/// Larger than one stream's window, so that a blocked file does not block the others.
+pub(crate) const LARGE_WINDOW: u32 = 16 * 1024 * 1024;
+/// The same before it is clear who is the sink, and for sessions beside many others.
+pub(crate) const SMALL_WINDOW: u32 = 1024 * 1024;
 
 /// The limit of the sink's answers in quinn; a source sets its own.
 const SEND_WINDOW: u64 = 512 * 1024;
@@ -58,7 +62,7 @@ pub fn transport() -> quinn::TransportConfig {
         // Nobody may send data before it is clear who is the sink.
         .max_concurrent_uni_streams(VarInt::from_u32(0))
         .stream_receive_window(VarInt::from_u32(STREAM_WINDOW))
-        .receive_window(VarInt::from_u32(CONNECTION_WINDOW))
+        .receive_window(VarInt::from_u32(SMALL_WINDOW))
         .send_window(SEND_WINDOW)
         // First come, first served: few files are partly under way when a connection breaks.
         .send_fairness(false)
@@ -66,10 +70,10 @@ pub fn transport() -> quinn::TransportConfig {
     config
 }
 
-/// Sends something that the peer must acknowledge. quinn has no ping, but announces a window that grows.
-pub(crate) fn ping(connection: &quinn::Connection) {
-    connection.set_receive_window(VarInt::from_u32(CONNECTION_WINDOW + 1));
-    connection.set_receive_window(VarInt::from_u32(CONNECTION_WINDOW));
+/// Sends something that the peer must acknowledge. quinn has no ping, but announces a window that grows beyond the present one.
+pub(crate) fn ping(connection: &quinn::Connection, window: u32) {
+    connection.set_receive_window(VarInt::from_u32(window + 1));
+    connection.set_receive_window(VarInt::from_u32(window));
 }
 
 /// The peer's address as people write it: an IPv4 address that reached a socket for both kinds is one.

@@ -66,6 +66,8 @@ pub(crate) struct Role {
     pub(crate) pace: Pace,
     /// Lane 0 shows the source's state and plan.
     pub(crate) lane: u16,
+    /// Bytes that the source may send ahead.
+    pub(crate) window: u32,
 }
 
 enum Stage {
@@ -106,6 +108,7 @@ enum Done {
 
 /// Runs the session to its end. Returns when no task of it touches the disk any more.
 pub(crate) async fn run(connection: &quinn::Connection, mut control: Control, role: Role) -> Result<(), End> {
+    connection.set_receive_window(VarInt::from_u32(role.window));
     connection.set_max_concurrent_uni_streams(VarInt::from_u32(MAX_DATA_STREAMS));
     let mut session = Session {
         role,
@@ -207,7 +210,7 @@ impl Session {
         self.say_goodbye(connection, control).await
     }
 
-    /// Everything is settled. The source closes; if it does not, nothing is lost.
+    /// Everything is settled. The source closes, or acknowledges that it may: its close is sent once, and may be lost.
     async fn say_goodbye(
         &mut self,
         connection: &quinn::Connection,
@@ -215,8 +218,12 @@ impl Session {
     ) -> Result<(), End> {
         control.outgoing.push(&FromSink::Finished)?;
         let goodbye = async {
-            if control.outgoing.flush(&mut control.send).await.is_ok() {
-                connection.closed().await;
+            if control.outgoing.flush(&mut control.send).await.is_err() || control.send.finish().is_err() {
+                return;
+            }
+            tokio::select! {
+                _ = connection.closed() => {}
+                _ = control.send.stopped() => {}
             }
         };
         _ = tokio::time::timeout(GOODBYE_TIMEOUT, goodbye).await;

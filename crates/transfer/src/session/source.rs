@@ -31,7 +31,7 @@ use tokio::time::MissedTickBehavior;
 const AHEAD: u64 = 16 * 1024 * 1024;
 /// Control messages that may wait, bytes, before more offers are made.
 const OUTGOING: usize = 128 * 1024;
-/// The interval at which the state is sent and the send window set.
+/// The interval at which the state is sent.
 const TICK: Duration = Duration::from_millis(200);
 
 /// The inputs of a source's session beside its connection.
@@ -47,6 +47,8 @@ pub(crate) struct Role {
     pub(crate) extent: bool,
     /// Connections that share [`AHEAD`].
     pub(crate) lanes: u16,
+    /// Bytes that quinn may hold.
+    pub(crate) window: u32,
 }
 
 /// Where an offer stands.
@@ -76,7 +78,7 @@ struct Open {
 pub(crate) async fn run(connection: &quinn::Connection, mut control: Control, role: Role) -> Result<(), End> {
     let (orders, ordered) = mpsc::unbounded_channel();
     let (note, notes) = mpsc::unbounded_channel();
-    let writer = encoder::run(connection, ordered, note, role.paces.clone());
+    let writer = encoder::run(connection, ordered, note, role.paces.clone(), role.window);
     let mut session = Session { role, open: BTreeMap::new(), next_id: 0, unsent: 0, orders, ended: false };
     tokio::pin!(writer);
     let result = tokio::select! {
@@ -134,7 +136,6 @@ impl Session {
                 },
                 sent = outgoing.flush_some(send), if !outgoing.is_empty() => sent?,
                 _ = tick.tick() => {
-                    encoder::adapt_send_window(connection);
                     if let Some(state) = self.state(connection) {
                         outgoing.push(&state)?;
                     }
