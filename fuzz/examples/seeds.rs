@@ -49,7 +49,7 @@ fn packet(kind: Kind, sack: Option<&[u8]>, payload: &[u8]) -> Vec<u8> {
         ack_nr: 100,
     };
     let mut bytes = Vec::new();
-    Packet { header, sack: sack.map(Sack::new), payload }.encode(&mut bytes);
+    Packet { header, sack: sack.map(Sack::new), marks: None, payload }.encode(&mut bytes);
     bytes
 }
 

@@ -103,6 +103,7 @@ pub const UTP: &[Param] = &[
         "lower bound of the retransmission timeout; recovery libutp and libutp-mod have 1 s, libutp-200ms has 200 ms",
         "BEP 29; libutp",
     ),
+    Param::flag("ecn", false).explained("mark data packets as ECN-capable and react to marks, which both ends count", "RFC 3168; RFC 9000 §13.4"),
     Param::choice("recovery", MODERN, &[MODERN, LIBUTP, LIBUTP_200MS, LIBUTP_MOD]).explained(
         "how losses are found: in the order of transmissions, with tail probes; or as libutp does, once, and then by \
          timeouts; or as libutp-mod does, which finds lost retransmissions, too",
@@ -128,6 +129,17 @@ pub enum Protocol {
     Quic(QuicOptions),
     /// Bare datagrams.
     Udp,
+}
+
+impl Protocol {
+    /// Are data packets ECN-capable, by a setting of the scenario?
+    pub fn uses_ecn(&self) -> bool {
+        match self {
+            Protocol::Tcp(options) => options.ecn,
+            Protocol::Utp(options) => options.ecn,
+            Protocol::Quic(_) | Protocol::Udp => false,
+        }
+    }
 }
 
 /// How acknowledgements are sent.
@@ -195,6 +207,8 @@ pub struct UtpOptions {
     pub min_rto: Span,
     /// How losses are found.
     pub recovery: UtpRecovery,
+    /// ECN-capable.
+    pub ecn: bool,
     /// How much faster the receiver's clock runs, parts in a million.
     pub skew_ppm: i32,
 }
@@ -337,6 +351,7 @@ impl UtpOptions {
             ack: acking(settings),
             min_rto: settings.time("min_rto"),
             recovery: utp_recovery(settings.choice("recovery")),
+            ecn: settings.flag("ecn"),
             skew_ppm: skew_ppm(settings),
         }
     }

@@ -4,7 +4,6 @@ use crate::file::Planned;
 use crate::record::Record;
 use crate::runaway;
 use crate::scenario::{Flow, Link, Scenario};
-use crate::transport::Protocol;
 use crate::words::named;
 use afteryou_base::param::Settings;
 use std::collections::BTreeMap;
@@ -23,7 +22,7 @@ fn ecn_in_vain(scenario: &Scenario) -> Option<String> {
     let network = scenario.network().ok()?;
     let uses_ecn = |(flow, _): &(usize, &crate::Flow)| {
         let protocol = scenario.flow[*flow].transport.protocol();
-        let capable = matches!(protocol, Ok(Protocol::Tcp(options)) if options.ecn);
+        let capable = protocol.is_ok_and(|protocol| protocol.uses_ecn());
         capable && !network.routes[*flow].forward.iter().any(|link| marks(&network.links[*link].link))
     };
     let flows: Vec<&str> =

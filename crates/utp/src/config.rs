@@ -42,6 +42,10 @@ pub struct Config {
     /// Something is sent at least this often, for the sake of address translators. A peer that is silent for longer is
     /// asked whether it is there.
     pub keepalive: Span,
+    /// Use explicit congestion notification if the peer counts marks, too. Data packets must then leave as ECT(0) while
+    /// [`sends_ecn`](crate::Connection::sends_ecn) returns true, and [`Arrival::is_marked`](crate::connection::Arrival) must be true for those that
+    /// arrive as CE. An [`Endpoint`](crate::Endpoint) does both.
+    pub ecn: bool,
     /// How long a finished connection answers a peer that has missed the last acknowledgement.
     pub linger: Span,
     /// Received payload is kept until it is read. If not, it is only counted, as if an application read everything at
@@ -73,6 +77,7 @@ impl Default for Config {
             nagle: true,
             patience: Span::from_secs(60),
             keepalive: Span::from_secs(29),
+            ecn: false,
             linger: Span::from_secs(3),
             keep_received: true,
             clock_offset_us: 0,

@@ -33,6 +33,9 @@ const EXTENSION_BITS: u8 = 2;
 const BITS_LEN: usize = 8;
 /// No client uses this number; all skip extensions that they do not know.
 const EXTENSION_PADDING: u8 = 0x50;
+/// The count of marks, four bytes. No client uses this number either.
+const EXTENSION_MARKS: u8 = 0x51;
+const MARKS_LEN: usize = 4;
 /// libutp takes a packet whose *first* extension has a larger number for something else altogether.
 const EXTENSION_LAST_KNOWN: u8 = 2;
 
@@ -78,6 +81,8 @@ pub struct Packet<'a> {
     pub header: Header,
     /// Selective acknowledgement, if there is one.
     pub sack: Option<Sack<'a>>,
+    /// Packets that the sender of this one has received with a mark of Congestion Experienced, if it counts them: an extension of ours.
+    pub marks: Option<u32>,
     /// Payload.
     pub payload: &'a [u8],
 }
@@ -143,15 +148,19 @@ impl<'a> Packet<'a> {
             seq_nr: u16_at(16),
             ack_nr: u16_at(18),
         };
-        let (sack, payload) = decode_extensions(fixed[1], rest)?;
-        Ok(Packet { header, sack, payload })
+        let Extensions { sack, marks, payload } = decode_extensions(fixed[1], rest)?;
+        Ok(Packet { header, sack, marks, payload })
     }
 
     /// Appends the packet's bytes to `out`.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let Header { kind, connection_id, timestamp_us, timestamp_difference_us, wnd_size, seq_nr, ack_nr } =
             self.header;
-        let extension = if self.sack.is_some() { EXTENSION_SACK } else { EXTENSION_NONE };
+        let extension = match (self.sack, self.marks) {
+            (Some(_), _) => EXTENSION_SACK,
+            (None, Some(_)) => EXTENSION_BITS,
+            (None, None) => EXTENSION_NONE,
+        };
         let mut fixed = [0; HEADER_LEN];
         fixed[..2].copy_from_slice(&[kind.bits() << 4 | VERSION, extension]);
         fixed[2..4].copy_from_slice(&connection_id.to_be_bytes());
@@ -161,10 +170,20 @@ impl<'a> Packet<'a> {
         fixed[16..18].copy_from_slice(&seq_nr.to_be_bytes());
         fixed[18..].copy_from_slice(&ack_nr.to_be_bytes());
         out.extend_from_slice(&fixed);
+        let after_first = if self.marks.is_some() { EXTENSION_MARKS } else { EXTENSION_NONE };
         if let Some(sack) = self.sack {
             let mask = sack.mask();
-            out.extend_from_slice(&[EXTENSION_NONE, mask.len() as u8]);
+            out.extend_from_slice(&[after_first, mask.len() as u8]);
             out.extend_from_slice(mask);
+        }
+        if let Some(marks) = self.marks {
+            if self.sack.is_none() {
+                // The first extension must be one that libutp knows.
+                out.extend_from_slice(&[after_first, BITS_LEN as u8]);
+                out.extend_from_slice(&[0; BITS_LEN]);
+            }
+            out.extend_from_slice(&[EXTENSION_NONE, MARKS_LEN as u8]);
+            out.extend_from_slice(&marks.to_be_bytes());
         }
         out.extend_from_slice(self.payload);
     }
@@ -191,9 +210,16 @@ pub(crate) fn pad(out: &mut Vec<u8>, start: usize, bytes: usize) {
     }
 }
 
-/// Walks the chain of extensions that begins with type `kind`; returns the SACK, if any, and the payload.
-fn decode_extensions(mut kind: u8, mut rest: &[u8]) -> Result<(Option<Sack<'_>>, &[u8]), PacketError> {
-    let mut sack = None;
+/// What follows the header.
+struct Extensions<'a> {
+    sack: Option<Sack<'a>>,
+    marks: Option<u32>,
+    payload: &'a [u8],
+}
+
+/// Walks the chain of extensions that begins with type `kind`.
+fn decode_extensions(mut kind: u8, mut rest: &[u8]) -> Result<Extensions<'_>, PacketError> {
+    let (mut sack, mut marks) = (None, None);
     while kind != EXTENSION_NONE {
         let [next, len, body @ ..] = rest else {
             return Err(PacketError::Overrun);
@@ -201,10 +227,19 @@ fn decode_extensions(mut kind: u8, mut rest: &[u8]) -> Result<(Option<Sack<'_>>,
         let (extension, after) = body.split_at_checked(usize::from(*len)).ok_or(PacketError::Overrun)?;
         if kind == EXTENSION_SACK && sack.is_none() {
             sack = Some(Sack::new(extension));
+        } else if kind == EXTENSION_MARKS {
+            marks = extension.try_into().ok().map(u32::from_be_bytes);
         }
         (kind, rest) = (*next, after);
     }
-    Ok((sack, rest))
+    Ok(Extensions { sack, marks, payload: rest })
+}
+
+/// Is this a packet with a number of its own, and so one that is acknowledged: data, or the end of it?
+#[cfg(feature = "net")]
+pub(crate) fn has_number(datagram: &[u8]) -> bool {
+    let kind = datagram.first().and_then(|first| Kind::from_bits(first >> 4));
+    matches!(kind, Some(Kind::Data | Kind::Fin))
 }
 
 /// Could these bytes be a uTP packet? For sockets that are shared with another protocol.
@@ -240,14 +275,15 @@ mod tests {
 
     #[test]
     fn type_and_version_share_the_first_byte() {
-        let first = |kind| encode(&Packet { header: header(kind), sack: None, payload: &[][..] })[0];
+        let first =
+            |kind| encode(&Packet { header: header(kind), sack: None, marks: None, payload: &[][..] })[0];
         let kinds = [Kind::Data, Kind::Fin, Kind::State, Kind::Reset, Kind::Syn];
         assert_eq!(kinds.map(first), [0x01, 0x11, 0x21, 0x31, 0x41]);
     }
 
     #[test]
     fn every_field_lies_where_the_format_says() {
-        let bytes = encode(&Packet { header: header(Kind::Data), sack: None, payload: b"hi" });
+        let bytes = encode(&Packet { header: header(Kind::Data), sack: None, marks: None, payload: b"hi" });
         let expected =
             [0x01, 0, 0x12, 0x34, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0x10, 0, 0, 0xAB, 0xCD, 0xEF, 0x01, b'h', b'i'];
         assert_eq!(bytes, expected);
@@ -255,7 +291,8 @@ mod tests {
 
     #[test]
     fn unknown_extensions_are_skipped_and_overruns_refused() {
-        let mut bytes = encode(&Packet { header: header(Kind::State), sack: None, payload: &[] });
+        let mut bytes =
+            encode(&Packet { header: header(Kind::State), sack: None, marks: None, payload: &[] });
         bytes[1] = 2; // extension bits, then an unknown type 9, then a SACK
         bytes.extend_from_slice(&[9, 8, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0xFF, 0, 4, 7, 0, 0, 0, b'x']);
         let packet = Packet::decode(&bytes).unwrap();
@@ -269,7 +306,7 @@ mod tests {
 
     #[test]
     fn padding_has_the_length_asked_for_and_changes_nothing_else() {
-        let plain = Packet { header: header(Kind::Data), sack: None, payload: b"content" };
+        let plain = Packet { header: header(Kind::Data), sack: None, marks: None, payload: b"content" };
         for bytes in (12..1000).chain([0]) {
             let mut out = b"before".to_vec();
             Packet { payload: &[], ..plain }.encode(&mut out);
@@ -283,7 +320,8 @@ mod tests {
 
     #[test]
     fn other_versions_and_types_are_refused() {
-        let mut bytes = encode(&Packet { header: header(Kind::State), sack: None, payload: &[] });
+        let mut bytes =
+            encode(&Packet { header: header(Kind::State), sack: None, marks: None, payload: &[] });
         bytes[0] = 0x22;
         assert_eq!(Packet::decode(&bytes), Err(PacketError::Version(2)));
         bytes[0] = 0x51;
@@ -298,9 +336,9 @@ mod tests {
         }
 
         #[test]
-        fn what_is_encoded_decodes_to_itself(id: u16, seq: u16, ack: u16, wnd: u32, mask in prop::collection::vec(any::<u8>(), 4..=252), payload in prop::collection::vec(any::<u8>(), 0..100)) {
+        fn what_is_encoded_decodes_to_itself(id: u16, seq: u16, ack: u16, wnd: u32, marks: Option<u32>, mask in prop::collection::vec(any::<u8>(), 4..=252), payload in prop::collection::vec(any::<u8>(), 0..100)) {
             let header = Header { connection_id: id, seq_nr: seq, ack_nr: ack, wnd_size: wnd, ..header(Kind::Data) };
-            let packet = Packet { header, sack: Some(Sack::new(&mask)), payload: &payload };
+            let packet = Packet { header, sack: Some(Sack::new(&mask)), marks, payload: &payload };
             let bytes = encode(&packet);
             prop_assert_eq!(Packet::decode(&bytes).unwrap(), packet);
         }

@@ -132,7 +132,7 @@ impl Peer {
         let header =
             Header { kind, connection_id, timestamp_us, timestamp_difference_us, wnd_size, seq_nr, ack_nr };
         let mut datagram = Vec::new();
-        Packet { header, sack: None, payload }.encode(&mut datagram);
+        Packet { header, sack: None, marks: None, payload }.encode(&mut datagram);
         self.socket.send_to(&datagram, self.to).await.unwrap();
     }
 

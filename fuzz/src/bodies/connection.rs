@@ -73,6 +73,7 @@ pub struct Forged {
     pub seq_nr: Number,
     pub ack_nr: Number,
     pub sack: Option<Vec<u8>>,
+    pub marks: Option<u32>,
     pub wnd_size: u32,
     pub payload: u16,
     pub timestamp_us: u32,
@@ -140,6 +141,7 @@ impl Setup {
         }
         config.nagle = !on(4);
         if on(5) {
+            config.ecn = true;
             config.clock_offset_us = u32::MAX - 1000;
         }
         config.recovery = match (on(6), on(7)) {
@@ -194,8 +196,8 @@ impl Number {
 }
 
 impl Forged {
-    /// One byte of flags (kind, how the numbers are given, whether there is a SACK and whether the window is large),
-    /// then the fields.
+    /// One byte of flags (kind, how the numbers are given, whether there is a SACK, whether the window is large, and whether marks
+    /// are counted), then the fields.
     fn read(input: &mut Unstructured<'_>) -> Result<Forged> {
         let flags: u8 = input.arbitrary()?;
         let on = |bit: u8| flags >> bit & 1 == 1;
@@ -208,11 +210,13 @@ impl Forged {
             false => None,
         };
         let wnd_size = if on(6) { u32::MAX } else { u32::from(input.arbitrary::<u16>()?) };
+        let marks = if on(7) { Some(input.arbitrary()?) } else { None };
         Ok(Forged {
             kind: KINDS[usize::from(flags & 7) % KINDS.len()],
             seq_nr,
             ack_nr,
             sack,
+            marks,
             wnd_size,
             payload: input.arbitrary::<u16>()? % (MAX_PAYLOAD + 1),
             timestamp_us: input.arbitrary()?,
@@ -246,7 +250,7 @@ impl Machine {
         let connection = match by_accepting {
             true => {
                 let syn = forged(Kind::Syn).packet_header(0, 7);
-                let syn = Packet { header: syn, sack: None, payload: &[] };
+                let syn = Packet { header: syn, sack: None, marks: None, payload: &[] };
                 Connection::accept(config.clone(), controller, now, &syn, setup.seq_nr)
             }
             false => Connection::connect(config.clone(), controller, now, 7, setup.seq_nr),
@@ -293,7 +297,7 @@ impl Machine {
                 let payload = vec![0x5A; usize::from(forged.payload)];
                 let header = forged.packet_header(self.newest, self.expected);
                 let sack = forged.sack.as_deref().map(Sack::new);
-                connection.handle(self.now, &Packet { header, sack, payload: &payload });
+                connection.handle(self.now, &Packet { header, sack, marks: forged.marks, payload: &payload });
             }
             Op::Pass(span) => self.now += *span,
             Op::Back(span) => self.now = Time(self.now.0.saturating_sub(span.0)),
@@ -405,6 +409,7 @@ pub fn forged(kind: Kind) -> Forged {
         seq_nr: Number::Near(0),
         ack_nr: Number::Near(0),
         sack: None,
+        marks: None,
         wnd_size: 1 << 20,
         payload: 0,
         timestamp_us: 1_000_000,

@@ -46,13 +46,12 @@ impl Template {
     ) -> Result<Template, Error> {
         let sizes = spec.packet_format();
         let protocol = spec.transport.protocol()?;
-        let ecn = matches!(protocol, Protocol::Tcp(options) if options.ecn);
         let format = Format {
             flow: 0,
             overhead: sizes.overhead.bytes() as u32,
             payload: sizes.payload.bytes() as u32,
             dscp: spec.dscp().bits(),
-            ecn: if ecn { Ecn::Ect0 } else { Ecn::NotEct },
+            ecn: if protocol.uses_ecn() { Ecn::Ect0 } else { Ecn::NotEct },
         };
         let controllers = |mss, iw| Controllers::new(spec, Setup::of(mss), iw, onlookers);
         let kind = match protocol {

@@ -5,6 +5,7 @@ use super::{Format, Timers};
 use crate::calendar::Kind;
 use crate::net::{Net, Way};
 use crate::packet::{Body, Packet, FIRST_SEQ};
+use afteryou_aqm::Ecn;
 use afteryou_base::Time;
 use afteryou_cc::{Controller, Setup, Snapshot};
 use afteryou_scenario::outcome::Totals;
@@ -59,6 +60,7 @@ pub fn config(options: &UtpOptions) -> Config {
         min_rto: options.min_rto,
         ack_every: options.ack.every,
         ack_delay: options.ack.delay,
+        ecn: options.ecn,
         ..Config::default()
     }
 }
@@ -120,16 +122,18 @@ impl Ends {
         let Body::Utp { head, payload, epoch } = packet.body else { return net.discard(packet) };
         let head = net.heads.remove(head);
         if epoch == self.epoch && !is_shut {
-            self.handle(now, way, &head, payload);
+            self.handle(now, way, &head, payload, packet.ecn == Ecn::Ce);
         }
         net.heads.recycle(head);
     }
 
-    fn handle(&mut self, now: Time, way: Way, head: &[u8], payload: u32) {
-        let Ok(Datagram { header, sack, .. }) = Datagram::decode(head) else { return };
-        let datagram = Datagram { header, sack, payload: &NOTHING[..payload as usize] };
+    fn handle(&mut self, now: Time, way: Way, head: &[u8], payload: u32, is_marked: bool) {
+        let Ok(head) = Datagram::decode(head) else { return };
+        let (header, payload) = (head.header, &NOTHING[..payload as usize]);
+        let datagram = Datagram { payload, ..head };
         match (way, &mut self.client, &mut self.server) {
             (Way::Reverse, Some(client), _) => client.handle(now, &datagram),
+            (Way::Forward, _, Some(server)) if is_marked => server.handle_marked(now, &datagram),
             (Way::Forward, _, Some(server)) => server.handle(now, &datagram),
             (Way::Forward, _, None) if header.kind == PacketKind::Syn => {
                 // The server sends no data, so any controller will do.
@@ -185,7 +189,11 @@ impl Ends {
         };
         let extensions = (head.len() - HEADER_LEN) as u32;
         let body = Body::Utp { head: net.heads.keep(), payload, epoch: self.epoch };
-        let mut packet = self.format.packet(payload, body);
+        let has_number = matches!(header.kind, PacketKind::Data | PacketKind::Fin);
+        let mut packet = match connection.sends_ecn() && has_number {
+            true => self.format.capable(payload, body),
+            false => self.format.packet(payload, body),
+        };
         packet.size += extensions;
         if header.kind == PacketKind::Data && way == Way::Forward {
             // The first data packet follows the SYN's number.

@@ -5,9 +5,12 @@ use afteryou_scenario::Transport;
 
 /// Mean queue, ms, share of the flow and packets marked or dropped, with CUBIC over CoDel on 10 Mbit/s and 60 ms.
 fn cubic_over_codel(queue: &str, ecn: &str) -> (f64, f64, u64) {
+    over_codel(queue, Transport::tcp().with("ecn", ecn))
+}
+
+fn over_codel(queue: &str, transport: Transport) -> (f64, f64, u64) {
     let mut link = link("10 Mbit/s", "1000 packets");
     link.queue = queue.parse().unwrap();
-    let transport = Transport::tcp().with("ecn", ecn);
     let flow = afteryou_scenario::Flow { transport, ..flow("one", "cubic", 60) };
     let outcome = run(&scenario(link, 120.0, 20.0, vec![flow]));
     let queue = outcome.curve("link", "queuing_delay");
@@ -32,4 +35,15 @@ fn with_marks_it_needs_no_losses() {
     println!("{queue_ms:.1} ms, {share:.3}, {losses} losses");
     assert!((2.0..12.0).contains(&queue_ms) && share > 0.85, "{queue_ms} ms, {share}");
     assert_eq!(losses, 0);
+}
+
+#[test]
+fn utp_that_counts_marks_answers_them_as_tcp_does() {
+    let (queue_ms, share, losses) = over_codel("codel,ecn=true", Transport::utp().with("ecn", "true"));
+    let (tcp_ms, tcp_share, _) = cubic_over_codel("codel,ecn=true", "true");
+    println!("{queue_ms:.1} ms, {share:.3}, {losses} losses; tcp {tcp_ms:.1} ms, {tcp_share:.3}");
+    assert_eq!(losses, 0);
+    assert!((queue_ms - tcp_ms).abs() < 1.0 && (share - tcp_share).abs() < 0.05);
+    // Without ECN at the flow the same queue drops.
+    assert!(over_codel("codel,ecn=true", Transport::utp()).2 > 0);
 }

@@ -68,7 +68,7 @@ pub fn encode(kind: Kind, connection_id: u16, seq_nr: u16, ack_nr: u16, payload:
     let header =
         Header { kind, connection_id, timestamp_us, timestamp_difference_us, wnd_size, seq_nr, ack_nr };
     let mut datagram = Vec::new();
-    Packet { header, sack: None, payload }.encode(&mut datagram);
+    Packet { header, sack: None, marks: None, payload }.encode(&mut datagram);
     datagram
 }
 

@@ -27,7 +27,7 @@ impl Farewell {
         let timestamp_difference_us = timestamp_us.wrapping_sub(packet.header.timestamp_us);
         let header = Header { timestamp_us, timestamp_difference_us, ..self.last };
         let mut datagram = Vec::new();
-        Packet { header, sack: None, payload: &[] }.encode(&mut datagram);
+        Packet { header, sack: None, marks: None, payload: &[] }.encode(&mut datagram);
         Some(datagram)
     }
 }

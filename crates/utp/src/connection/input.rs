@@ -25,11 +25,29 @@ impl Connection {
         self.handle_stamped(now, Some(now), packet);
     }
 
+    /// As [`handle`](Connection::handle), of a packet with a mark of Congestion Experienced.
+    pub fn handle_marked(&mut self, now: Time, packet: &Packet<'_>) {
+        self.handle(now, packet);
+        self.take_mark(now, packet);
+    }
+
     /// As [`handle`](Connection::handle), of a packet whose time of arrival the system has noted. Of a batch with one stamp
     /// the first packet alone is a sample of delay: the others may have left, and arrived, later.
     pub fn handle_arrival(&mut self, at: Arrival, packet: &Packet<'_>) {
         let is_new = self.stamp.replace(at.stamp) != Some(at.stamp);
         self.handle_stamped(at.now, is_new.then_some(at.stamp), packet);
+        if at.is_marked {
+            self.take_mark(at.now, packet);
+        }
+    }
+
+    /// Counts the mark of a packet that has been handled. Its sender is to learn of it at once (RFC 9000 §13.2.1).
+    fn take_mark(&mut self, now: Time, packet: &Packet<'_>) {
+        let has_number = matches!(packet.header.kind, Kind::Data | Kind::Fin);
+        let is_ours = self.is_connected() && self.board.accepts(packet.header.ack_nr, ACK_SLACK);
+        if has_number && is_ours && self.ecn.receive_mark() {
+            self.receiver.acknowledge_now(now);
+        }
     }
 
     fn handle_stamped(&mut self, now: Time, stamp: Option<Time>, packet: &Packet<'_>) {
@@ -82,6 +100,7 @@ impl Connection {
         }
         self.receiver = super::receiver_of(&self.config, packet.header.seq_nr.wrapping_sub(1));
         self.note_peer(stamp, packet);
+        self.ecn.negotiate(packet.marks.filter(|_| self.peer_reads_long_sacks));
         self.show_long_sack = false;
         self.open(now);
         // Tells the peer that its answer has arrived, so that it may speak first.
@@ -146,6 +165,7 @@ impl Connection {
 
     fn handle_ack(&mut self, now: Time, packet: &Packet<'_>) {
         let header = &packet.header;
+        self.ecn.reported(packet.marks);
         let before = Before {
             flightsize: self.board.board().outstanding(),
             in_flight: self.board.board().in_flight(),
@@ -222,6 +242,10 @@ impl Connection {
             self.congestion.arrived_late(now, board.late(), board.has_lost());
         }
         let difference = packet.header.timestamp_difference_us;
+        let marks = match self.ecn.take_unseen() {
+            0 => Marks::None,
+            packets => Marks::Count(packets),
+        };
         self.congestion.acknowledged(&News {
             now,
             progress,
@@ -233,7 +257,7 @@ impl Connection {
             next_number: board.next_number(),
             one_way_delay: (!NO_SAMPLE.contains(&difference)).then_some(difference),
             reverse_delay: Some(self.timestamp_difference_us),
-            marks: Marks::None, // BEP 29 has no field that could report them
+            marks,
         });
     }
 

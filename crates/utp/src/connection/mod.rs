@@ -20,6 +20,7 @@
 //! The two directions end independently (half-close).
 
 pub mod bit_ring;
+mod ecn;
 mod events;
 #[cfg(feature = "net")]
 pub(crate) mod farewell;
@@ -61,6 +62,8 @@ pub struct Arrival {
     pub now: Time,
     /// When the system received it. Packets that came as one batch have one stamp, which is the first one's.
     pub stamp: Time,
+    /// It has a mark of Congestion Experienced.
+    pub is_marked: bool,
 }
 
 /// Where a connection stands.
@@ -101,6 +104,7 @@ pub struct Connection {
     peer_window: u64,
     flight_limit: FlightLimit,
     path_mtu: path_mtu::PathMtu,
+    ecn: ecn::Ecn,
     /// `now − timestamp` of the newest packet, taken when it arrived.
     timestamp_difference_us: u32,
     /// When the newest packet arrived.
@@ -154,6 +158,10 @@ pub struct Statistics {
     pub in_flight: u64,
     /// Most packets ever beyond the peer's ack.
     pub max_packets_outstanding: u64,
+    /// Packets of ours that arrived with a mark of Congestion Experienced, as the peer reports.
+    pub marks: u64,
+    /// Data packets leave as ECT(0).
+    pub sends_ecn: bool,
     /// Payload of a full packet, bytes: what the path is known to take.
     pub payload: u32,
     /// Smoothed round-trip time.
@@ -215,6 +223,7 @@ impl Connection {
         // As long as the initiator tries: its answer to ours may take longer than its first timeout.
         connection.timers.start(now, connection.rto.get() * ((2 << SYN_RESENDS) - 1));
         connection.note_peer(Some(now), syn);
+        connection.ecn.negotiate(syn.marks.filter(|_| connection.peer_reads_long_sacks));
         connection.show_long_sack = connection.peer_reads_long_sacks;
         connection.receiver.acknowledge_now(now);
         connection
@@ -247,6 +256,7 @@ impl Connection {
             peer_window: u64::from(config.payload),
             flight_limit: FlightLimit::new(config.payload),
             path_mtu: path_mtu::PathMtu::new(config.payload, config.max_payload),
+            ecn: ecn::Ecn::new(config.ecn && config.recovery.uses_long_bitmaps()),
             timestamp_difference_us: 0,
             stamp: None,
             rto: Rto::new(config.min_rto),
@@ -272,6 +282,11 @@ impl Connection {
     /// May datagrams be fragmented on their way now? At other times they must not: a search for the path MTU could not work.
     pub fn may_fragment(&self) -> bool {
         self.path_mtu.may_fragment()
+    }
+
+    /// Do data packets leave as ECT(0) now? Both ends have shown in the handshake that they count marks, and nothing spoke against it since.
+    pub fn sends_ecn(&self) -> bool {
+        self.ecn.is_on()
     }
 
     /// A router reports that the path takes no datagrams (UDP payload) of more than `bytes`.
@@ -459,6 +474,8 @@ impl Connection {
             bytes_received: self.receiver.received(),
             bytes_arrived: self.receiver.arrived(),
             in_flight: self.board.board().in_flight(),
+            marks: self.ecn.marks(),
+            sends_ecn: self.ecn.is_on(),
             payload: self.config.payload,
             smoothed_rtt: self.congestion.rtt().smoothed(),
             min_rtt: self.congestion.rtt().min(),

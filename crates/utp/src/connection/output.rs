@@ -51,7 +51,7 @@ impl Connection {
         if self.reset_due {
             self.reset_due = false;
             let seq_nr = self.board.next_seq();
-            return Some(self.emit(now, out, Kind::Reset, seq_nr, None));
+            return Some(self.emit(now, out, Kind::Reset, seq_nr));
         }
         match self.state {
             State::Closed(_) => None,
@@ -67,19 +67,21 @@ impl Connection {
         }
         // The last try goes without the bitmap, in case something on the way dislikes it.
         let sack = (self.show_long_sack && resends < SYN_RESENDS).then_some(LONG_SACK_SHOWN);
+        let marks = self.ecn.in_syn().filter(|_| sack.is_some());
         let seq_nr = self.board.next_seq().wrapping_sub(1);
-        Some(self.emit(now, out, Kind::Syn, seq_nr, sack))
+        let header = self.header(now, Kind::Syn, seq_nr);
+        Some(self.emit_packet(now, out, &Packet { header, sack, marks, payload: &[] }))
     }
 
     fn poll_connected(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Header> {
-        // Data carries the ack, too, but not the bitmap: gaps are told first.
-        if self.receiver.has_gap() {
+        // Data carries the ack, too, but neither the bitmap nor the count of marks: these come first.
+        if self.receiver.has_gap() || self.ecn.report_is_due() {
             if let Some(header) = self.poll_ack(now, out) {
                 return Some(header);
             }
         }
         if self.liveness.take_question() {
-            return Some(self.emit(now, out, Kind::Data, self.acknowledged_seq(), None));
+            return Some(self.emit(now, out, Kind::Data, self.acknowledged_seq()));
         }
         let Some(seq_nr) = self.next_transmission(now) else {
             return self.poll_ack(now, out);
@@ -90,7 +92,8 @@ impl Connection {
         };
         self.counters.data_packets_sent += u64::from(kind == Kind::Data);
         let start = out.len();
-        let header = self.emit(now, out, kind, seq_nr, None);
+        self.ecn.sent();
+        let header = self.emit(now, out, kind, seq_nr);
         packet::pad(out, start, self.path_mtu.take_padding() as usize);
         Some(header)
     }
@@ -102,32 +105,32 @@ impl Connection {
     }
 
     fn emit_ack(&mut self, now: Time, out: &mut Vec<u8>) -> Header {
-        let seq_nr = self.board.next_seq();
+        let header = self.header(now, Kind::State, self.board.next_seq());
+        let marks = self.ecn.in_state(self.show_long_sack);
         if self.receiver.has_gap() {
             self.show_long_sack = false;
             let mut mask = [0; MAX_LEN];
             let len = self.receiver.sack(&mut mask, self.peer_reads_long_sacks).unwrap_or(0);
-            return self.emit(now, out, Kind::State, seq_nr, Some(Sack::new(&mask[..len])));
+            let sack = Some(Sack::new(&mask[..len]));
+            return self.emit_packet(now, out, &Packet { header, sack, marks, payload: &[] });
         }
         let sack = std::mem::take(&mut self.show_long_sack).then_some(LONG_SACK_SHOWN);
-        self.emit(now, out, Kind::State, seq_nr, sack)
+        self.emit_packet(now, out, &Packet { header, sack, marks, payload: &[] })
     }
 
-    /// Appends the packet up to its payload.
-    fn emit(
-        &mut self,
-        now: Time,
-        out: &mut Vec<u8>,
-        kind: Kind,
-        seq_nr: u16,
-        sack: Option<Sack<'_>>,
-    ) -> Header {
+    /// Appends the head of a packet without extensions.
+    fn emit(&mut self, now: Time, out: &mut Vec<u8>, kind: Kind, seq_nr: u16) -> Header {
         let header = self.header(now, kind, seq_nr);
-        Packet { header, sack, payload: &[] }.encode(out);
+        self.emit_packet(now, out, &Packet { header, sack: None, marks: None, payload: &[] })
+    }
+
+    /// Appends a packet up to its payload.
+    fn emit_packet(&mut self, now: Time, out: &mut Vec<u8>, packet: &Packet<'_>) -> Header {
+        packet.encode(out);
         self.receiver.acknowledged();
         self.counters.packets_sent += 1;
         self.timers.sent(now, self.config.keepalive);
-        header
+        packet.header
     }
 
     /// Sends the next packet that carries something, if window, peer and pacing allow one, and returns its sequence number.

@@ -232,6 +232,7 @@ impl Connection {
     fn handle_retransmission_timeout(&mut self, now: Time) {
         self.timers.timeouts += 1;
         self.counters.timeouts += 1;
+        self.ecn.timeout(self.board.board().delivered() > 0);
         // One answer that got lost is no silence, however far the timer has backed off.
         let patience = self.config.patience.max(self.rto.get() * 2);
         let impatient = now.since(self.timers.last_progress) > patience;

@@ -1,5 +1,7 @@
 //! Datagrams that leave in one go: one buffer, cut into trains that take one system call each.
 
+use super::socket::Manner;
+use crate::packet;
 use afteryou_sockets::MOST_SEGMENTS;
 use std::net::SocketAddr;
 
@@ -23,18 +25,17 @@ pub(super) struct Limits {
     pub train: usize,
     /// Bytes of a full datagram. A longer one has a train of its own: the system may refuse it.
     pub datagram: usize,
-    /// They may be fragmented on their way.
-    pub fragments: bool,
+    /// How data packets leave. Others are not ECN-capable.
+    pub manner: Manner,
 }
 
-/// Datagrams of one size to one peer; the last one may be smaller.
+/// Datagrams of one size to one peer that leave in one manner; the last one may be smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Train {
     pub peer: SocketAddr,
     /// Bytes of each datagram.
     pub segment: usize,
-    /// They may be fragmented on their way.
-    pub fragments: bool,
+    pub manner: Manner,
     from: usize,
     to: usize,
 }
@@ -73,7 +74,7 @@ impl Batch {
     /// Appends a datagram of its own.
     pub(super) fn push(&mut self, peer: SocketAddr, datagram: &[u8]) {
         self.bytes.extend_from_slice(datagram);
-        self.begin(peer, datagram.len(), false);
+        self.begin(peer, datagram.len(), Manner::default());
     }
 
     /// Appends datagrams that `next` writes, until it has none or one train is complete. A train
@@ -94,27 +95,29 @@ impl Batch {
                 return false;
             }
             let len = self.bytes.len() - from;
+            let ecn = limits.manner.ecn && packet::has_number(&self.bytes[from..]);
+            let manner = Manner { ecn, ..limits.manner };
             match train.map(|at| &mut self.trains[at]) {
-                Some(train) if len <= train.segment => {
+                Some(train) if len <= train.segment && manner == train.manner => {
                     train.to += len;
                     self.datagrams += 1;
                 }
                 Some(_) => {
-                    self.begin(peer, len, limits.fragments);
+                    self.begin(peer, len, manner);
                     return true;
                 }
                 None => {
                     train = Some(self.trains.len());
-                    self.begin(peer, len, limits.fragments);
+                    self.begin(peer, len, manner);
                 }
             }
         }
     }
 
     /// The last `len` bytes are the first datagram of a train.
-    fn begin(&mut self, peer: SocketAddr, len: usize, fragments: bool) {
+    fn begin(&mut self, peer: SocketAddr, len: usize, manner: Manner) {
         let to = self.bytes.len();
-        self.trains.push(Train { peer, segment: len, fragments, from: to - len, to });
+        self.trains.push(Train { peer, segment: len, manner, from: to - len, to });
         self.datagrams += 1;
     }
 
@@ -149,7 +152,7 @@ mod tests {
             }
             None => false,
         };
-        let limits = Limits { train: most, datagram: 1500, fragments: false };
+        let limits = Limits { train: most, datagram: 1500, manner: Manner::default() };
         while batch.fill(peer(), limits, &mut next) {}
         let sizes = |(train, bytes): (Train, &[u8])| bytes.chunks(train.segment).map(<[u8]>::len).collect();
         batch.trains().map(sizes).collect()
@@ -177,6 +180,21 @@ mod tests {
         let lengths = |size| trains(&vec![size; 100], usize::MAX).iter().map(Vec::len).collect::<Vec<_>>();
         assert_eq!(lengths(1472), [44, 44, 12]);
         assert_eq!(lengths(20), [64, 36]);
+    }
+
+    #[test]
+    fn an_acknowledgement_is_not_ecn_capable_and_ends_the_train_of_data() {
+        let (mut batch, mut left) = (Batch::default(), [[0x01; 40], [0x01; 40], [0x21; 40]].iter());
+        let mut next = |out: &mut Vec<u8>| {
+            left.next().is_some_and(|packet| {
+                out.extend_from_slice(packet);
+                true
+            })
+        };
+        let manner = Manner { ecn: true, fragments: true };
+        while batch.fill(peer(), Limits { train: 1000, datagram: 1500, manner }, &mut next) {}
+        let trains: Vec<_> = batch.trains().map(|(train, bytes)| (train.manner, bytes.len())).collect();
+        assert_eq!(trains, [(manner, 80), (Manner { ecn: false, ..manner }, 40)]);
     }
 
     #[test]

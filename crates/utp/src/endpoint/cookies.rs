@@ -88,7 +88,7 @@ impl<Key: BuildHasher> Cookies<Key> {
         };
         let mut datagram = Vec::new();
         let sack = reads_long_bitmaps.then_some(LONG_SACK_SHOWN);
-        Packet { header, sack, payload: &[] }.encode(&mut datagram);
+        Packet { header, sack, marks: None, payload: &[] }.encode(&mut datagram);
         datagram
     }
 
@@ -115,7 +115,12 @@ impl<Key: BuildHasher> Cookies<Key> {
             })?
             .1;
         let header = Header { kind: Kind::Syn, connection_id, seq_nr, ..packet.header };
-        Some(Packet { header, sack: reads_long_bitmaps.then_some(LONG_SACK_SHOWN), payload: &[] })
+        Some(Packet {
+            header,
+            sack: reads_long_bitmaps.then_some(LONG_SACK_SHOWN),
+            marks: None,
+            payload: &[],
+        })
     }
 }
 
@@ -140,7 +145,7 @@ mod tests {
         let (timestamp_us, timestamp_difference_us, wnd_size) = (1, 1, 1 << 20);
         let header =
             Header { kind, connection_id, timestamp_us, timestamp_difference_us, wnd_size, seq_nr, ack_nr };
-        Packet { header, sack: None, payload: &[] }
+        Packet { header, sack: None, marks: None, payload: &[] }
     }
 
     /// The answer's sequence number.

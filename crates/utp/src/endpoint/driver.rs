@@ -14,6 +14,8 @@ use std::task::Poll;
 use std::time::{Duration, SystemTime};
 use tokio::time::Sleep;
 
+/// The two low bits of a mark of Congestion Experienced (RFC 3168 §5).
+const CE: u8 = 0b11;
 /// Datagrams read before sending gets its turn.
 const READ_BATCH: usize = 64;
 /// Largest UDP datagram.
@@ -125,14 +127,9 @@ fn receive(
                 // The wall clock may have been set. Nothing has waited for longer than since the buffer was empty.
                 let arrived = Time(now.0.saturating_sub(u64::try_from(age.as_nanos()).unwrap_or(u64::MAX)));
                 let stamp = arrived.max(table.socket_buffer.empty_at()).min(now);
+                let at = Arrival { now, stamp, is_marked: incoming.ecn == Some(CE) };
                 for datagram in incoming.datagrams(buf) {
-                    table.receive(
-                        &inner.config,
-                        Arrival { now, stamp },
-                        incoming.from,
-                        datagram,
-                        super::random::random_u16,
-                    );
+                    table.receive(&inner.config, at, incoming.from, datagram, super::random::random_u16);
                     datagrams += 1;
                 }
             }
@@ -159,7 +156,7 @@ fn receive(
 async fn send(socket: &Socket, out: &Batch) -> bool {
     let mut any_error = false;
     for (train, bytes) in out.trains() {
-        let send = || socket.send_to(bytes, train.segment, train.peer, train.fragments);
+        let send = || socket.send_to(bytes, train.segment, train.peer, train.manner);
         if send().await.is_err() {
             any_error = true;
             _ = send().await;

@@ -121,7 +121,7 @@ impl EndpointConfig {
     /// With a controller and a service class of your own.
     pub fn new(controller: MakeController, dscp: u8) -> EndpointConfig {
         EndpointConfig {
-            connection: Config::default().searching(),
+            connection: Config { ecn: true, ..Config::default().searching() },
             controller,
             dscp: dscp & 0x3F,
             accepts: true,

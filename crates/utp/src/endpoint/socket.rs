@@ -31,8 +31,20 @@ type Registered = tokio::net::UdpSocket;
 pub(super) struct Socket {
     registered: Registered,
     control: Control,
-    /// The byte of every packet. The two low bits are ECN and stay zero: marks are not read, so none may be asked for.
+    /// The byte of every packet that is not ECN-capable.
     tos: u8,
+}
+
+/// The two low bits of an ECN-capable packet: ECT(0) (RFC 3168 §5).
+const ECT0: u8 = 0b10;
+
+/// How datagrams leave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Manner {
+    /// They may be fragmented on their way.
+    pub fragments: bool,
+    /// They are ECN-capable.
+    pub ecn: bool,
 }
 
 impl Socket {
@@ -43,6 +55,7 @@ impl Socket {
         let (whole, reports) = (searches, searches);
         let options = Options {
             own_tos: Some(tos),
+            tos: true,
             arrival: true,
             batches: true,
             whole,
@@ -107,21 +120,23 @@ impl Socket {
         self.registered.readable().await.map(drop)
     }
 
-    /// Sends datagrams of `segment` bytes each, the last one of what is left, as soon as the system takes them. They may be fragmented
-    /// only with `fragments`.
+    /// Sends datagrams of `segment` bytes each, the last one of what is left, as soon as the system takes them.
     pub(super) async fn send_to(
         &self,
         bytes: &[u8],
         segment: usize,
         peer: SocketAddr,
-        fragments: bool,
+        manner: Manner,
     ) -> io::Result<()> {
-        let outgoing = Outgoing { tos: self.tos, segment: Some(segment), ..Outgoing::new(peer, bytes) };
+        let tos = self.tos | if manner.ecn { ECT0 } else { 0 };
+        let outgoing = Outgoing { tos, segment: Some(segment), ..Outgoing::new(peer, bytes) };
         #[cfg(unix)]
-        return self.when_writable(|socket| self.send(SockRef::from(socket), &outgoing, fragments)).await;
+        return self
+            .when_writable(|socket| self.send(SockRef::from(socket), &outgoing, manner.fragments))
+            .await;
         #[cfg(not(unix))]
         {
-            let send = || self.send(SockRef::from(&self.registered), &outgoing, fragments);
+            let send = || self.send(SockRef::from(&self.registered), &outgoing, manner.fragments);
             self.registered.async_io(Interest::WRITABLE, send).await
         }
     }
@@ -202,7 +217,7 @@ mod tests {
         let [here, there] = [here, there].map(|socket| Socket::new(socket, 1, false).unwrap());
         for round in 0..3 {
             for _ in 0..=round {
-                here.send_to(&[round], 1, to, false).await.unwrap();
+                here.send_to(&[round], 1, to, Manner::default()).await.unwrap();
             }
             timeout(Duration::from_secs(60), there.readable()).await.unwrap().unwrap();
             let mut buf = [0; 10];
@@ -223,7 +238,7 @@ mod tests {
     async fn a_train_arrives_as_one_batch_with_the_kernels_time() {
         let [from, to] = [(); 2].map(|()| Socket::new(bind(local(), 4 << 20).unwrap(), 1, false).unwrap());
         let address = to.registered.get_ref().local_addr().unwrap();
-        from.send_to(&[7; 5500], 1000, address, false).await.unwrap();
+        from.send_to(&[7; 5500], 1000, address, Manner::default()).await.unwrap();
         timeout(Duration::from_secs(60), to.readable()).await.unwrap().unwrap();
         let incoming = to.try_recv_from(&mut Messages::default(), &mut [0; 65_536]).unwrap();
         assert_eq!((incoming.bytes, incoming.stride), (5500, 1000));
@@ -232,7 +247,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[tokio::test]
-    async fn packets_carry_the_service_class_and_no_ecn() {
+    async fn packets_carry_the_service_class_and_are_ecn_capable_only_if_asked_for() {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let address = address.parse().unwrap();
             let [from, to] = [(); 2].map(|()| bind(address, 4 << 20).unwrap());
@@ -243,11 +258,16 @@ mod tests {
             to.set_nonblocking(false).unwrap();
             to.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
             // A train is cut into datagrams, each of which has the byte.
-            from.send_to(&[7; 2500], 1000, to.local_addr().unwrap(), false).await.unwrap();
+            let ecn = address.is_ipv4();
+            let manner = Manner { ecn, ..Manner::default() };
+            from.send_to(&[7; 2500], 1000, to.local_addr().unwrap(), manner).await.unwrap();
             for bytes in [1000, 1000, 500] {
                 let incoming =
                     control.receive(SockRef::from(&to), &mut Messages::default(), &mut [0; 3000]).unwrap();
-                assert_eq!((incoming.bytes, incoming.tos), (bytes, Some(0b0000_0100)));
+                assert_eq!(
+                    (incoming.bytes, incoming.tos),
+                    (bytes, Some(0b0000_0100 | if ecn { ECT0 } else { 0 }))
+                );
             }
         }
     }

@@ -7,6 +7,7 @@ use super::farewells::Farewells;
 use super::handle::{Handle, Key};
 use super::places::{Places, Prefix};
 use super::resets::Resets;
+use super::socket::Manner;
 use super::socket_buffer::{Activity, SocketBuffer};
 use super::{EndpointConfig, EndpointStatistics};
 use crate::connection::receiver::ALWAYS_TAKEN;
@@ -491,7 +492,7 @@ impl Table {
             let limits = Limits {
                 train: usize::try_from(connection.burst()).unwrap_or(usize::MAX),
                 datagram: connection.max_datagram(),
-                fragments: connection.may_fragment(),
+                manner: Manner { fragments: connection.may_fragment(), ecn: connection.sends_ecn() },
             };
             if out.fill(key.0, limits, |out| connection.poll_transmit(now, out)) {
                 self.busy.push_back(key); // others first, then this one again
@@ -630,7 +631,7 @@ fn reset_for(header: &Header) -> Vec<u8> {
         ..*header
     };
     let mut datagram = Vec::new();
-    Packet { header, sack: None, payload: &[] }.encode(&mut datagram);
+    Packet { header, sack: None, marks: None, payload: &[] }.encode(&mut datagram);
     datagram
 }
 

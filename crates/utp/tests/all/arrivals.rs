@@ -23,7 +23,7 @@ fn data(seq_nr: u16, sent_us: u32) -> Packet<'static> {
         ack_nr: 99,
         seq_nr,
     };
-    Packet { header, sack: None, payload: b"hello" }
+    Packet { header, sack: None, marks: None, payload: b"hello" }
 }
 
 /// An endpoint's side of a connection that a peer has opened with a SYN numbered 1.
@@ -44,14 +44,18 @@ fn reported(connection: &mut Connection, now: Time) -> u32 {
 fn a_delay_ends_when_the_system_received_the_packet_and_not_when_it_was_read() {
     let mut connection = accepted();
     let (now, stamp) = (Time::from_micros(9_000), Time::from_micros(3_000));
-    connection.handle_arrival(Arrival { now, stamp }, &data(2, 1_000));
+    connection.handle_arrival(Arrival { now, stamp, is_marked: false }, &data(2, 1_000));
     assert_eq!(reported(&mut connection, now), 2_000);
 }
 
 #[test]
 fn of_a_batch_with_one_stamp_the_first_packet_alone_is_a_sample() {
     let mut connection = accepted();
-    let at = |stamp_us| Arrival { now: Time::from_micros(9_000), stamp: Time::from_micros(stamp_us) };
+    let at = |stamp_us| Arrival {
+        now: Time::from_micros(9_000),
+        stamp: Time::from_micros(stamp_us),
+        is_marked: false,
+    };
     connection.handle_arrival(at(3_000), &data(2, 1_000));
     // Left 500 µs later, and arrived later than the stamp of the batch says: 1 500 µs would be too short a delay.
     connection.handle_arrival(at(3_000), &data(3, 1_500));

@@ -149,7 +149,7 @@ async fn a_lost_answer_is_made_good_by_a_second_try_under_another_id() {
             let header =
                 Header { kind: Kind::State, seq_nr: 1, ack_nr: packet.header.seq_nr, ..packet.header };
             let mut answer = Vec::new();
-            Packet { header, sack: None, payload: &[] }.encode(&mut answer);
+            Packet { header, sack: None, marks: None, payload: &[] }.encode(&mut answer);
             peer.send_to(&answer, from).await.unwrap();
             break;
         }
@@ -179,7 +179,7 @@ async fn without_room_for_a_second_try_the_first_goes_on() {
     let syn = Packet::decode(&buf[..n]).unwrap();
     let header = Header { kind: Kind::State, seq_nr: 1, ack_nr: syn.header.seq_nr, ..syn.header };
     let mut answer = Vec::new();
-    Packet { header, sack: None, payload: &[] }.encode(&mut answer);
+    Packet { header, sack: None, marks: None, payload: &[] }.encode(&mut answer);
     peer.send_to(&answer, from).await.unwrap();
     assert_eq!(timeout(PATIENCE, connecting).await.unwrap().unwrap().0, Ok(()));
 }

@@ -43,6 +43,7 @@ prop_compose! {
         kind in kinds(),
         numbers in (numbers(), numbers()),
         sack in sacks(),
+        marks in prop_oneof![3 => Just(None), 1 => (0u32..3000).prop_map(Some), 1 => any::<u32>().prop_map(Some)],
         wnd_size in prop_oneof![Just(0), Just(u32::MAX), 0u32..3000, any::<u32>()],
         payload in prop_oneof![Just(0), Just(MAX_PAYLOAD), 0..=MAX_PAYLOAD],
         timestamps: (u32, u32),
@@ -52,6 +53,7 @@ prop_compose! {
             seq_nr: numbers.0,
             ack_nr: numbers.1,
             sack,
+            marks,
             wnd_size,
             payload,
             timestamp_us: timestamps.0,
@@ -100,7 +102,7 @@ proptest! {
         let payload = vec![1; usize::from(forged.payload)];
         let sack = forged.sack.as_deref().map(Sack::new);
         let mut bytes = Vec::new();
-        Packet { header: forged.packet_header(1, 2), sack, payload: &payload }.encode(&mut bytes);
+        Packet { header: forged.packet_header(1, 2), sack, marks: forged.marks, payload: &payload }.encode(&mut bytes);
         packet::run(&bytes);
         bytes.splice(20..20, extension);
         for (at, value) in changes {

@@ -6,6 +6,7 @@ mod arrivals;
 #[path = "../../../../fuzz/src/bodies/connection.rs"]
 mod connection;
 mod corpus;
+mod ecn;
 mod endpoint;
 mod event_loops;
 mod event_rules;

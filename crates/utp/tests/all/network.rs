@@ -123,7 +123,7 @@ impl Net {
                 if packet.header.kind != Kind::Reset {
                     let header = Header { kind: Kind::Reset, ack_nr: packet.header.seq_nr, ..packet.header };
                     let mut reset = Vec::new();
-                    Packet { header, sack: None, payload: &[] }.encode(&mut reset);
+                    Packet { header, sack: None, marks: None, payload: &[] }.encode(&mut reset);
                     self.send(1 - to, reset);
                 }
                 return;
@@ -149,7 +149,7 @@ impl Net {
         let payload = vec![0xEE; junk.payload];
         connection.handle(
             self.now,
-            &Packet { header, sack: junk.sack.as_deref().map(Sack::new), payload: &payload },
+            &Packet { header, sack: junk.sack.as_deref().map(Sack::new), marks: None, payload: &payload },
         );
         self.service(to);
     }

@@ -254,7 +254,7 @@ fn losing_now_and_then() -> impl FnMut(&Packet<'_>) -> Fate {
 fn with_acks_in_batches_and_late_wake_ups_each_packet_is_reported_once() {
     for is_busy in [false, true] {
         for runtime in runtimes() {
-            let manner = Manner { fate: Box::new(losing_now_and_then()), batch: 16, buffer: None };
+            let manner = Manner { fate: Box::new(losing_now_and_then()), batch: 16, ..Manner::default() };
             let transfer = Transfer { bytes: 1_000_000, pacing: Pacing::Window, manner, is_busy };
             let account = run(runtime, transfer);
             assert!(account.lost.len() >= 10, "{} losses", account.lost.len());
@@ -267,7 +267,7 @@ fn with_a_small_socket_buffer_on_the_way_each_packet_is_reported_once() {
     for runtime in runtimes() {
         // Two packets fit, and whole windows come.
         let buffer = Some((4096, Duration::from_micros(100)));
-        let manner = Manner { fate: Box::new(|_| Fate::Passes), batch: 1, buffer };
+        let manner = Manner { buffer, ..Manner::default() };
         let pacing = Pacing::Rate(1 << 40);
         let account = run(runtime, Transfer { bytes: 500_000, pacing, manner, is_busy: false });
         assert!(!account.lost.is_empty(), "nothing overflowed");
@@ -290,7 +290,7 @@ fn a_late_packet_is_reported_as_lost_as_no_loss_and_as_delivered() {
                 Fate::Passes
             }
         };
-        let manner = Manner { fate: Box::new(late), batch: 1, buffer: None };
+        let manner = Manner { fate: Box::new(late), ..Manner::default() };
         let pacing = Pacing::Together { packets: 10, every: Span::from_millis(100) };
         let account = run(runtime, Transfer { bytes: 100 * 1352, pacing, manner, is_busy: false });
         assert!(!account.spurious.is_empty(), "{} losses, none was none", account.lost.len());
@@ -316,7 +316,7 @@ fn a_timeout_is_reported_once_for_all_packets() {
                 Fate::Passes
             }
         };
-        let manner = Manner { fate: Box::new(outage), batch: 1, buffer: None };
+        let manner = Manner { fate: Box::new(outage), ..Manner::default() };
         let account =
             run(runtime, Transfer { bytes: 500_000, pacing: Pacing::Window, manner, is_busy: false });
         assert!(account.timeouts > 0, "no timeout");

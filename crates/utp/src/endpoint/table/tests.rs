@@ -32,7 +32,7 @@ fn packet(kind: Kind, connection_id: u16, seq_nr: u16, ack_nr: u16) -> Vec<u8> {
     let header =
         Header { kind, connection_id, timestamp_us, timestamp_difference_us, wnd_size, seq_nr, ack_nr };
     let mut datagram = Vec::new();
-    Packet { header, sack: None, payload: &[] }.encode(&mut datagram);
+    Packet { header, sack: None, marks: None, payload: &[] }.encode(&mut datagram);
     datagram
 }
 
@@ -42,7 +42,7 @@ fn header(datagram: &[u8]) -> Header {
 
 /// A datagram that is handled as soon as it arrives.
 fn at(now: Time) -> Arrival {
-    Arrival { now, stamp: now }
+    Arrival { now, stamp: now, is_marked: false }
 }
 
 impl Host {
@@ -287,7 +287,7 @@ fn send_data(table: &mut Host, i: u32, packets: u16, len: usize, ahead: fn(u16) 
     for n in 0..packets {
         datagram.clear();
         let header = header(&packet(Kind::Data, 2, 2 + ahead(n), 999));
-        Packet { header, sack: None, payload: &payload }.encode(&mut datagram);
+        Packet { header, sack: None, marks: None, payload: &payload }.encode(&mut datagram);
         table.table.receive(&table.config, at(table.now), host(i), &datagram, || 1000);
     }
     table.transmit();

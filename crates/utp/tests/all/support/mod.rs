@@ -5,7 +5,7 @@ pub mod recorder;
 pub mod relay;
 
 use afteryou_aqm::droptail::DropTail;
-use afteryou_aqm::{Dropped, Limit, Packet as Queued, Queue, Site};
+use afteryou_aqm::{Dropped, Ecn, Limit, Packet as Queued, Queue, Site};
 use afteryou_base::param::Value;
 use afteryou_base::{Span, Time};
 use afteryou_cc::group::Shared;
@@ -154,6 +154,8 @@ enum Event {
     Stop(usize),
     LinkFree,
     Arrive(usize, Side, Vec<u8>),
+    /// The queue has marked the datagram on its way to the server.
+    ArriveMarked(usize, Vec<u8>),
     Deadline(usize, Side),
     Read(usize),
     Look(usize),
@@ -211,6 +213,8 @@ pub struct World {
     pub path_mtu: usize,
     /// Datagrams lost to that.
     pub too_long: u64,
+    /// Marked datagrams that arrived.
+    pub marks: u64,
     /// (time, sojourn) of every packet through the bottleneck.
     pub sojourns: Vec<(Time, Span)>,
     pub drops: u64,
@@ -237,6 +241,7 @@ impl World {
             too_long: 0,
             sojourns: Vec::new(),
             drops: 0,
+            marks: 0,
             path,
         };
         for (i, plan) in plans.into_iter().enumerate() {
@@ -264,10 +269,15 @@ impl World {
     }
 
     /// The same with a queue of the list, by its defaults.
-    pub fn queued_by(mut self, name: &str) -> World {
+    pub fn queued_by(self, name: &str) -> World {
+        self.queued_with(name, &[])
+    }
+
+    /// The same with a queue of the list.
+    pub fn queued_with(mut self, name: &str, overrides: &[(&'static str, Value)]) -> World {
         let Path { bits_per_second, seed, .. } = self.path;
         let site = Site { limit: Limit::Packets(1000), bits_per_second, random: Pcg64::seed_from_u64(seed) };
-        self.queue = afteryou_aqm::list::find(name).unwrap().build(&[], site).unwrap();
+        self.queue = afteryou_aqm::list::find(name).unwrap().build(overrides, site).unwrap();
         self
     }
 
@@ -338,13 +348,18 @@ impl World {
                 self.enter_socket(i, datagram);
             }
             Event::ReadSocket => self.read_socket(),
+            Event::ArriveMarked(i, datagram) => {
+                self.marks += 1;
+                self.handle(i, Side::Server, &datagram, true);
+                self.service(i, Side::Server);
+            }
             Event::Arrive(i, side, datagram) => {
-                self.handle(i, side, &datagram);
+                self.handle(i, side, &datagram, false);
                 self.service(i, side);
             }
             Event::Look(i) => {
                 for datagram in std::mem::take(&mut self.flows[i].unread) {
-                    self.handle(i, Side::Client, &datagram);
+                    self.handle(i, Side::Client, &datagram, false);
                 }
                 self.service(i, Side::Client);
             }
@@ -401,12 +416,12 @@ impl World {
             if let (Some(memory), Some(server)) = (memory, &mut self.flows[i].server) {
                 server.set_socket_share(SocketShare { memory, empty_at });
             }
-            self.handle(i, Side::Server, &datagram);
+            self.handle(i, Side::Server, &datagram, false);
         }
         (0..self.flows.len()).for_each(|i| self.service(i, Side::Server));
     }
 
-    fn handle(&mut self, i: usize, side: Side, datagram: &[u8]) {
+    fn handle(&mut self, i: usize, side: Side, datagram: &[u8], is_marked: bool) {
         let packet = Packet::decode(datagram).expect("our own packets are well-formed");
         let now = self.now;
         let flow = &mut self.flows[i];
@@ -417,7 +432,10 @@ impl World {
                 }
             }
             (Side::Server, Some(server)) => {
-                server.handle(now, &packet);
+                match is_marked {
+                    true => server.handle_marked(now, &packet),
+                    false => server.handle(now, &packet),
+                }
                 let (before, bytes) = flow.arrived;
                 if server.bytes_arrived() > bytes {
                     let rtt = flow.client.as_ref().and_then(|client| client.statistics().smoothed_rtt);
@@ -532,7 +550,9 @@ impl World {
         }
         let mut dropped: Vec<Dropped<(usize, Vec<u8>)>> = Vec::new();
         let size = datagram.len() as u32 + OVERHEAD;
-        self.queue.enqueue(now, Queued::from_tos(size, i as u32, 0, (i, datagram)), &mut dropped);
+        let sends_ecn = self.flows[i].client.as_ref().is_some_and(|client| client.sends_ecn());
+        let tos = if sends_ecn { 0b10 } else { 0 };
+        self.queue.enqueue(now, Queued::from_tos(size, i as u32, tos, (i, datagram)), &mut dropped);
         self.drops += dropped.len() as u64;
         self.start_link();
     }
@@ -546,9 +566,14 @@ impl World {
         self.sojourns.push((self.now, sojourn));
         let sent = self.now + Span::of_bytes(u64::from(packet.size), self.path.bits_per_second / 8);
         self.schedule(sent, Event::LinkFree);
+        let is_marked = packet.ecn == Ecn::Ce;
         let (i, datagram) = packet.body;
         let at = sent + self.one_way(i);
-        self.schedule(at, Event::Arrive(i, Side::Server, datagram));
+        let event = match is_marked {
+            true => Event::ArriveMarked(i, datagram),
+            false => Event::Arrive(i, Side::Server, datagram),
+        };
+        self.schedule(at, event);
     }
 
     fn one_way(&self, i: usize) -> Span {

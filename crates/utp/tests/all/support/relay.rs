@@ -30,6 +30,14 @@ pub struct Manner {
     pub batch: usize,
     /// The relay's receive buffer, bytes, and its pause after each datagram.
     pub buffer: Option<(usize, Duration)>,
+    /// Datagrams to the server have a mark of Congestion Experienced.
+    pub marks: bool,
+}
+
+impl Default for Manner {
+    fn default() -> Manner {
+        Manner { fate: Box::new(|_| Fate::Passes), batch: 1, buffer: None, marks: false }
+    }
 }
 
 /// A relay that runs until it is dropped.
@@ -47,6 +55,9 @@ impl Relay {
             Arc::new(socket)
         };
         let (near, far) = (socket(), socket());
+        if manner.marks {
+            SockRef::from(&*far).set_tos_v4(0b11).unwrap();
+        }
         let (client, stop) = (Arc::new(Mutex::new(None)), Arc::new(AtomicBool::new(false)));
         let addr = near.local_addr().unwrap();
         let pause = manner.buffer.map_or(Duration::ZERO, |(bytes, pause)| {
