@@ -7,16 +7,18 @@ use afteryou_scenario::passage::{Fate, Passage};
 use afteryou_scenario::{Experiment, Scenario};
 use std::process::ExitCode;
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// A silence of the link that counts as a stall.
 const STALL: Span = Span::from_millis(100);
+/// Seeds of a measurement under loss.
+const SEEDS: u64 = 5;
 /// Programs end this long before the run, s.
 const END: u64 = 2;
 
 /// A sender under test.
-#[derive(Clone, Copy)]
-enum Sender {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sender {
     /// The real one.
     Libutp,
     /// Ours, with the recovery of libutp.
@@ -34,10 +36,13 @@ struct Settings {
     peer: String,
     seconds: u64,
     only: String,
+    /// Measure under loss, with so many seeds.
+    loss: Option<u64>,
+    check: bool,
 }
 
 impl Sender {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Sender::Libutp => "the real libutp",
             Sender::OursLikeLibutp => "our uTP, libutp's controller and recovery",
@@ -104,7 +109,8 @@ pub fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     match run() {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
@@ -112,8 +118,12 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<(), Failure> {
-    let Settings { peer, seconds, only } = settings()?;
+/// Returns false if a bound is missed that `--check` names.
+fn run() -> Result<bool, Failure> {
+    let Settings { peer, seconds, only, loss, check } = settings()?;
+    if let Some(seeds) = loss {
+        return Ok(super::loss::run(&peer, seconds, seeds)? || !check);
+    }
     let senders = || SENDERS.into_iter().filter(|sender| sender.name().contains(&only));
     println!("| sender | scenario | utilisation % | stalls a minute | longest s | part beside CUBIC % |");
     println!("|---|---|--:|--:|--:|--:|");
@@ -130,31 +140,34 @@ fn run() -> Result<(), Failure> {
         let flows = flow(sender, &peer, 60, seconds) + cubic;
         row("PIE, 10 Mbit/s, 60 ms, CUBIC", sender, &scenario(link, &flows, seconds)?, seconds)?;
     }
-    Ok(())
+    Ok(true)
 }
 
 fn settings() -> Result<Settings, Failure> {
     let mut arguments = std::env::args().skip(1);
     let peer = arguments.next().ok_or("name the program utp_peer: see the head of this file")?;
-    let mut settings = Settings { peer, seconds: 60, only: String::new() };
+    let mut settings = Settings { peer, seconds: 60, only: String::new(), loss: None, check: false };
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
         match argument.as_str() {
             "--seconds" => settings.seconds = value()?.parse()?,
             "--only" => settings.only = value()?,
+            "--loss" => settings.loss = settings.loss.or(Some(SEEDS)),
+            "--seeds" => settings.loss = Some(value()?.parse()?),
+            "--check" => settings.check = true,
             other => return Err(format!("unknown argument {other}: see the head of this file").into()),
         }
     }
     Ok(settings)
 }
 
-fn flow(sender: Sender, peer: &str, rtt: u32, seconds: u64) -> String {
+pub(super) fn flow(sender: Sender, peer: &str, rtt: u32, seconds: u64) -> String {
     let packet = "packet = { payload = \"1382 B\", overhead = \"48 B\" }";
     let keys = sender.keys(peer);
     format!("[[flow]]\nname = \"utp\"\nrole = \"background\"\nrtt = \"{rtt} ms\"\nstop = \"{seconds} s\"\n{packet}\n{keys}")
 }
 
-fn scenario(link: &str, flows: &str, seconds: u64) -> Result<Scenario, Failure> {
+pub(super) fn scenario(link: &str, flows: &str, seconds: u64) -> Result<Scenario, Failure> {
     let duration = seconds + END;
     let text = format!("duration = \"{duration} s\"\n[link]\n{link}{flows}");
     let experiment = Experiment::parse(&text, "libutp.toml", &[])?;
