@@ -67,7 +67,7 @@ struct State {
     error: Option<io::Error>,
 }
 
-/// What a file is to get.
+/// A file and the bytes that wait for it.
 #[derive(Default)]
 struct Pending {
     buffer: Vec<u8>,
@@ -202,7 +202,7 @@ impl Default for State {
 }
 
 impl State {
-    /// Is there room for a record? What is full stays full, so that no file has a gap because of the limit.
+    /// Is there room for a record? The limit is reached once and for all, so that it leaves no gaps.
     fn takes(&mut self, bytes: usize) -> bool {
         if self.totals.bytes.saturating_add(bytes as u64) > self.limit {
             self.limit = 0;
@@ -223,8 +223,10 @@ impl State {
     }
 
     fn note(&mut self, error: io::Error) {
-        self.totals.error.get_or_insert(error.kind());
-        self.error.get_or_insert(error);
+        if self.totals.error.is_none() {
+            self.totals.error = Some(error.kind());
+            self.error = Some(error);
+        }
     }
 }
 

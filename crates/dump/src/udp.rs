@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 /// Hops that a packet may take, as Linux sets it.
 const TTL: u8 = 64;
 
-/// A datagram on its way.
+/// The ends and the marks of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
     /// Its sender.

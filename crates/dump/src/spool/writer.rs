@@ -10,7 +10,7 @@ use std::time::Duration;
 /// How long a record may wait for others.
 const GATHER: Duration = Duration::from_millis(50);
 /// Memory of a buffer that stays with its file, bytes.
-const SPARE: usize = 1 << 20;
+const SPARE: usize = 16 << 10;
 
 /// Where a file is.
 pub(super) enum Target {

@@ -66,6 +66,8 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
             if out.is_empty() {
                 break deadline;
             }
+            #[cfg(feature = "dump")]
+            dump_sent(&inner, now, &out);
             any_error |= send(&socket, &out).await;
             out.clear();
         };
@@ -125,6 +127,8 @@ fn receive(
                 // The wall clock may have been set. Nothing has waited for longer than since the buffer was empty.
                 let arrived = Time(now.0.saturating_sub(u64::try_from(age.as_nanos()).unwrap_or(u64::MAX)));
                 let stamp = arrived.max(table.socket_buffer.empty_at()).min(now);
+                #[cfg(feature = "dump")]
+                dump_received(inner, stamp, &incoming, buf);
                 for datagram in incoming.datagrams(buf) {
                     table.receive(
                         &inner.config,
@@ -166,6 +170,26 @@ async fn send(socket: &Socket, out: &Batch) -> bool {
         }
     }
     any_error
+}
+
+/// Writes datagrams that leave to the capture, if there is one.
+#[cfg(feature = "dump")]
+fn dump_sent(inner: &Inner, now: Time, out: &Batch) {
+    let dump = &inner.config.dump;
+    if dump.captures() {
+        let tos = inner.config.dscp << 2;
+        out.datagrams().for_each(|(peer, datagram)| dump.sent(now, peer, tos, datagram));
+    }
+}
+
+/// Writes datagrams that have come to the capture, if there is one.
+#[cfg(feature = "dump")]
+fn dump_received(inner: &Inner, stamp: Time, incoming: &Incoming, buf: &[u8]) {
+    let dump = &inner.config.dump;
+    if dump.captures() {
+        let tos = incoming.tos.or(incoming.ecn).unwrap_or_default();
+        incoming.datagrams(buf).for_each(|datagram| dump.received(stamp, incoming.from, tos, datagram));
+    }
 }
 
 /// Completes at the deadline. One alarm serves for all: to put it off costs next to nothing, to set up another one rouses
