@@ -1,6 +1,6 @@
 //! Files that a thread of its own writes.
 //!
-//! A thread that moves packets only appends to memory. What waits there is limited: beyond that records are skipped and
+//! A thread that moves packets only appends to memory. That memory is limited: beyond it records are skipped and
 //! counted. A file that fails gets nothing more, and its error is kept. None of this stops the packets.
 
 mod writer;
