@@ -12,30 +12,19 @@ mod template;
 
 use crate::error::Error;
 use crate::escape::plain;
+use afteryou_dump::pcapng::{self, Packet};
 use afteryou_scenario::passage::{Content, DropReason, Ecn, Fate, Passage};
-use afteryou_scenario::{Network, Scenario};
+use afteryou_scenario::Scenario;
 use headers::Headers;
-use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
-use pcap_file::pcapng::blocks::interface_description::{
-    InterfaceDescriptionBlock, InterfaceDescriptionOption,
-};
-use pcap_file::pcapng::blocks::name_resolution::{Ipv4Record, NameResolutionBlock, Record};
-use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
-use pcap_file::pcapng::PcapNgWriter;
-use pcap_file::{DataLink, Endianness, PcapError};
-use std::borrow::Cow;
 use std::collections::HashSet;
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::Duration;
 
 pub use headers::UTP_PORT;
 
-/// Units of timestamps: 10 to the power of minus this, s.
-const NANOSECONDS: u8 = 9;
-
 /// A capture that is being written.
 pub struct Capture<W: Write> {
-    writer: PcapNgWriter<W>,
+    capture: pcapng::Capture<W>,
     flows: Vec<Headers>,
     /// Name of each link's queue discipline.
     queues: Vec<String>,
@@ -51,23 +40,16 @@ impl<W: Write> Capture<W> {
     /// A scenario without a network, or a writer that fails.
     pub fn begin(scenario: &Scenario, writer: W) -> Result<Capture<W>, Error> {
         let network = scenario.network().map_err(|error| Error::Figure(error.to_string()))?;
-        // The same bytes on every machine.
-        let section = SectionHeaderBlock {
-            endianness: Endianness::Little,
-            options: vec![
-                SectionHeaderOption::Comment(format!("{}, seed {}", scenario.name, scenario.seed).into()),
-                SectionHeaderOption::UserApplication(concat!("afteryou ", env!("CARGO_PKG_VERSION")).into()),
-            ],
-            ..SectionHeaderBlock::default()
-        };
-        let mut writer = PcapNgWriter::with_section_header(writer, section).map_err(failed)?;
-        for block in interfaces(&network) {
-            writer.write_pcapng_block(block).map_err(failed)?;
+        let comment = format!("{}, seed {}", scenario.name, scenario.seed);
+        let mut capture = pcapng::Capture::begin(writer, Some(comment)).map_err(failed)?;
+        for link in &network.links {
+            let speed = link.link.rate.bits_per_second();
+            capture.interface(&plain(&link.name), Some(speed)).map_err(failed)?;
         }
-        writer.write_pcapng_block(names(scenario)).map_err(failed)?;
+        capture.names(names(scenario)).map_err(failed)?;
         let flows = scenario.flow.iter().enumerate().map(|(i, flow)| Headers::of(flow, i)).collect();
         let queues = network.links.iter().map(|link| link.link.queue.kind.clone()).collect();
-        Ok(Capture { writer, flows, queues, marked: HashSet::new(), bytes: Vec::new() })
+        Ok(Capture { capture, flows, queues, marked: HashSet::new(), bytes: Vec::new() })
     }
 
     /// Writes a packet.
@@ -79,18 +61,14 @@ impl<W: Write> Capture<W> {
         self.bytes.clear();
         let length = headers.write(passage, &mut self.bytes);
         let comment = self.comment(passage);
-        let block = EnhancedPacketBlock {
-            interface_id: passage.link as u32,
-            timestamp: Duration::from_nanos(passage.at.0),
-            original_len: length.max(passage.size),
-            data: Cow::Borrowed(&self.bytes),
-            options: comment
-                .map(|comment| EnhancedPacketOption::Comment(comment.into()))
-                .into_iter()
-                .collect(),
+        let packet = Packet {
+            interface: passage.link as u32,
+            at: Duration::from_nanos(passage.at.0),
+            data: &self.bytes,
+            length: length.max(passage.size),
+            comment: comment.as_deref(),
         };
-        self.writer.write_pcapng_block(block).map_err(failed)?;
-        Ok(())
+        self.capture.packet(&packet).map_err(failed)
     }
 
     /// Ends the capture and returns what it was written to.
@@ -98,9 +76,7 @@ impl<W: Write> Capture<W> {
     /// # Errors
     /// A writer that fails.
     pub fn finish(self) -> Result<W, Error> {
-        let mut writer = self.writer.into_inner();
-        writer.flush().map_err(|error| failed(PcapError::IoError(error)))?;
-        Ok(writer)
+        self.capture.finish().map_err(failed)
     }
 
     /// The outcome for a packet at the queue or the link, in words.
@@ -121,35 +97,16 @@ impl<W: Write> Capture<W> {
     }
 }
 
-fn interfaces(network: &Network) -> impl Iterator<Item = InterfaceDescriptionBlock<'_>> {
-    network.links.iter().map(|link| InterfaceDescriptionBlock {
-        linktype: DataLink::RAW,
-        snaplen: 0,
-        options: vec![
-            InterfaceDescriptionOption::IfName(plain(&link.name)),
-            InterfaceDescriptionOption::IfSpeed(link.link.rate.bits_per_second()),
-            InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
-        ],
+/// The flows' names for their addresses.
+fn names(scenario: &Scenario) -> impl Iterator<Item = ([u8; 4], String)> + '_ {
+    scenario.flow.iter().enumerate().flat_map(|(i, flow)| {
+        let ends = headers::addresses(i).into_iter().zip(["sender", "receiver"]);
+        ends.map(|(address, end)| (address, format!("{} {end}", plain(&flow.name))))
     })
 }
 
-/// The flows' names for their addresses.
-fn names(scenario: &Scenario) -> NameResolutionBlock<'_> {
-    let records = scenario.flow.iter().enumerate().flat_map(|(i, flow)| {
-        let ends = headers::addresses(i).into_iter().zip(["sender", "receiver"]);
-        ends.map(|(address, end)| {
-            let names = vec![format!("{} {end}", plain(&flow.name)).into()];
-            Record::Ipv4(Ipv4Record { ip_addr: address.to_vec().into(), names })
-        })
-    });
-    NameResolutionBlock { records: records.chain([Record::End]).collect(), options: Vec::new() }
-}
-
-fn failed(error: PcapError) -> Error {
-    match error {
-        PcapError::IoError(reason) => Error::Capture(reason.to_string()),
-        other => Error::Capture(other.to_string()),
-    }
+fn failed(reason: io::Error) -> Error {
+    Error::Capture(reason.to_string())
 }
 
 #[cfg(test)]

@@ -26,10 +26,13 @@
 //! - [`endpoint::Endpoint`] carries many of them on one UDP socket, as tokio streams.
 //!   Peers cannot lock it out or exhaust its memory: places are shared by address, memory by connection, and silent peers are
 //!   given up after 89 s.
+//! - The feature `dump` writes packets for Wireshark and connections for qvis, in one line: `EndpointConfig::dump`.
 //! - [`packet`] and [`sack`] are the wire format.
 
 pub mod config;
 pub mod connection;
+#[cfg(feature = "dump")]
+pub mod dump;
 #[cfg(feature = "net")]
 pub mod endpoint;
 pub mod error;
@@ -40,6 +43,8 @@ pub mod sack;
 
 pub use config::Config;
 pub use connection::{Connection, Event, Outgoing, SocketShare, Statistics};
+#[cfg(feature = "dump")]
+pub use dump::{Dump, DumpStatistics};
 #[cfg(feature = "net")]
 pub use endpoint::{Endpoint, EndpointConfig, EndpointStatistics, Monitor, Stream};
 pub use error::Error;

@@ -28,14 +28,14 @@ pub const HEADER_LEN: usize = 20;
 pub const VERSION: u8 = 1;
 const EXTENSION_NONE: u8 = 0;
 const EXTENSION_SACK: u8 = 1;
-/// libutp's, which nobody reads: it requires the length.
+/// libutp's, which reads nothing of it and requires the length.
 const EXTENSION_BITS: u8 = 2;
 const BITS_LEN: usize = 8;
 /// No client uses this number; all skip extensions that they do not know.
 const EXTENSION_PADDING: u8 = 0x50;
-/// The count of marks, four bytes. No client uses this number either.
-const EXTENSION_MARKS: u8 = 0x51;
-const MARKS_LEN: usize = 4;
+/// The first four bytes of [`EXTENSION_BITS`] that make the other four a count of marks. A number of its own would keep Wireshark from
+/// decoding the packet.
+const MARKS: [u8; 4] = *b"ECN\0";
 /// libutp takes a packet whose *first* extension has a larger number for something else altogether.
 const EXTENSION_LAST_KNOWN: u8 = 2;
 
@@ -81,7 +81,7 @@ pub struct Packet<'a> {
     pub header: Header,
     /// Selective acknowledgement, if there is one.
     pub sack: Option<Sack<'a>>,
-    /// Packets that the sender of this one has received with a mark of Congestion Experienced, if it counts them: an extension of ours.
+    /// Packets that the sender of this one has received with a mark of Congestion Experienced, if it counts them.
     pub marks: Option<u32>,
     /// Payload.
     pub payload: &'a [u8],
@@ -170,19 +170,15 @@ impl<'a> Packet<'a> {
         fixed[16..18].copy_from_slice(&seq_nr.to_be_bytes());
         fixed[18..].copy_from_slice(&ack_nr.to_be_bytes());
         out.extend_from_slice(&fixed);
-        let after_first = if self.marks.is_some() { EXTENSION_MARKS } else { EXTENSION_NONE };
         if let Some(sack) = self.sack {
+            let next = if self.marks.is_some() { EXTENSION_BITS } else { EXTENSION_NONE };
             let mask = sack.mask();
-            out.extend_from_slice(&[after_first, mask.len() as u8]);
+            out.extend_from_slice(&[next, mask.len() as u8]);
             out.extend_from_slice(mask);
         }
         if let Some(marks) = self.marks {
-            if self.sack.is_none() {
-                // The first extension must be one that libutp knows.
-                out.extend_from_slice(&[after_first, BITS_LEN as u8]);
-                out.extend_from_slice(&[0; BITS_LEN]);
-            }
-            out.extend_from_slice(&[EXTENSION_NONE, MARKS_LEN as u8]);
+            out.extend_from_slice(&[EXTENSION_NONE, BITS_LEN as u8]);
+            out.extend_from_slice(&MARKS);
             out.extend_from_slice(&marks.to_be_bytes());
         }
         out.extend_from_slice(self.payload);
@@ -227,8 +223,11 @@ fn decode_extensions(mut kind: u8, mut rest: &[u8]) -> Result<Extensions<'_>, Pa
         let (extension, after) = body.split_at_checked(usize::from(*len)).ok_or(PacketError::Overrun)?;
         if kind == EXTENSION_SACK && sack.is_none() {
             sack = Some(Sack::new(extension));
-        } else if kind == EXTENSION_MARKS {
-            marks = extension.try_into().ok().map(u32::from_be_bytes);
+        } else if kind == EXTENSION_BITS {
+            marks = extension
+                .strip_prefix(&MARKS)
+                .and_then(|count| count.try_into().ok())
+                .map(u32::from_be_bytes);
         }
         (kind, rest) = (*next, after);
     }

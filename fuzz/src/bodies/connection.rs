@@ -367,8 +367,7 @@ impl Machine {
         let packet = Packet::decode(datagram).expect("what is sent is well-formed");
         let Header { kind, seq_nr, ack_nr, wnd_size, .. } = packet.header;
         let sack_len = packet.sack.map_or(0, |sack| 2 + sack.mask().len());
-        // The count of marks, behind an extension that libutp knows.
-        let marks_len = packet.marks.map_or(0, |_| 6 + if packet.sack.is_none() { 10 } else { 0 });
+        let marks_len = packet.marks.map_or(0, |_| 10);
         assert!(packet.marks.is_none() || self.config.ecn && packet.payload.is_empty());
         assert_eq!(datagram.len(), HEADER_LEN + sack_len + marks_len + packet.payload.len());
         assert!(packet.payload.len() <= self.config.payload as usize);

@@ -6,10 +6,11 @@
 
 use super::segments::Segments;
 use super::template::{Changes, Template};
+use afteryou_dump::udp::{ipv4, udp};
 use afteryou_scenario::passage::{Content, Ecn, Passage};
 use afteryou_scenario::transport::Protocol;
 use afteryou_scenario::Flow;
-use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement};
 use std::collections::BTreeMap;
 
 /// Port of receivers, without a dissector of its own in Wireshark: payload is not captured.
@@ -20,8 +21,6 @@ pub const UTP_PORT: u16 = 6881;
 const CLIENT_PORTS: u16 = 49152;
 /// IP, TCP and timestamps: a flow with less overhead has no timestamps.
 const WITH_TIMESTAMPS: u64 = 52;
-/// Hops that a packet may take, as Linux sets it.
-const TTL: u8 = 64;
 /// Most that a window is scaled by (RFC 7323 §2.3).
 const MOST_SCALE: u8 = 14;
 
@@ -91,11 +90,8 @@ impl Headers {
     }
 
     fn udp(&self, passage: &Passage<'_>, port: u16, payload: u64, into: &mut Vec<u8>) -> u32 {
-        let [source_port, destination_port] = ports(passage, port);
-        let length = UdpHeader::LEN as u16 + payload as u16; // a payload is checked to be at most 65 000 bytes
-        let ip = self.ip(passage, IpNumber::UDP, length);
-        // No checksum (RFC 768): the payload is not there to be summed up.
-        let udp = UdpHeader { source_port, destination_port, length, checksum: 0 };
+        let udp = udp(ports(passage, port), payload);
+        let ip = self.ip(passage, IpNumber::UDP, udp.length);
         into.extend_from_slice(&ip.to_bytes());
         into.extend_from_slice(&udp.to_bytes());
         ip.total_len.into()
@@ -202,19 +198,8 @@ impl Headers {
             false => (self.sender, self.receiver),
             true => (self.receiver, self.sender),
         };
-        let mut header = Ipv4Header {
-            total_len: Ipv4Header::MIN_LEN_U16.saturating_add(payload),
-            time_to_live: TTL,
-            dont_fragment: true,
-            protocol,
-            source,
-            destination,
-            dscp: IpDscp::try_new(passage.dscp).unwrap_or_default(),
-            ecn: IpEcn::try_new(passage.ecn.bits()).unwrap_or_default(),
-            ..Ipv4Header::default()
-        };
-        header.header_checksum = header.calc_header_checksum();
-        header
+        let tos = passage.dscp << 2 | passage.ecn.bits();
+        ipv4(source, destination, tos, protocol, payload)
     }
 }
 

@@ -1,17 +1,15 @@
 //! A file of records that grows. It is closed between two writes, so that a run with thousands of senders needs no thousand open
 //! files.
 
-use serde::Serialize;
+use afteryou_dump::qlog::Output;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::TempPath;
 
 /// Bytes that are written at once.
 const BUFFER: usize = 1 << 16;
-
-/// Begins each record (RFC 7464).
-const SEPARATOR: u8 = 0x1e;
 
 /// A file of records under a temporary name.
 #[derive(Debug)]
@@ -35,14 +33,12 @@ impl File {
     }
 
     /// Adds a record.
-    pub fn write(&mut self, record: &impl Serialize) {
+    pub fn write(&mut self, record: &[u8]) {
         if self.broken.is_some() || self.temporary.is_none() {
             return;
         }
         self.records += 1;
-        self.buffer.push(SEPARATOR);
-        self.broken = serde_json::to_writer(&mut self.buffer, record).err().map(io::Error::from);
-        self.buffer.push(b'\n');
+        self.buffer.extend_from_slice(record);
         if self.buffer.len() >= BUFFER {
             self.flush();
         }
@@ -81,6 +77,41 @@ impl File {
                 Ok(true)
             }
             _ => Ok(false),
+        }
+    }
+}
+
+/// The file of a sender that is still there.
+#[derive(Debug)]
+pub struct Growing {
+    file: Arc<Mutex<File>>,
+    /// The name that the file gets with the sender's end; if none, it gets one later.
+    path: Option<PathBuf>,
+}
+
+impl Growing {
+    /// Writes to `file`, and calls it `path` at the end.
+    pub fn new(file: Arc<Mutex<File>>, path: Option<PathBuf>) -> Growing {
+        Growing { file, path }
+    }
+
+    fn file(&self) -> MutexGuard<'_, File> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Output for Growing {
+    fn write(&mut self, record: &[u8]) {
+        self.file().write(record);
+    }
+}
+
+impl Drop for Growing {
+    /// The sender is gone, perhaps long before the run's end: its memory is given back.
+    fn drop(&mut self) {
+        match &self.path {
+            Some(path) => self.file().finish_early(path),
+            None => self.file().flush(),
         }
     }
 }

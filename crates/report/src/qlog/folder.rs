@@ -1,11 +1,10 @@
 //! The files of a run: one for each sender.
 
-use super::file::File;
-use super::records::{Header, Vantage};
-use super::sender::Sender;
+use super::file::{File, Growing};
 use crate::error::Error;
 use crate::escape::plain;
 use crate::folder::{check_writable, unwritten};
+use afteryou_dump::qlog::{About, Sender, Vantage};
 use afteryou_scenario::senders::{Begun, Observer, Observers};
 use afteryou_scenario::Scenario;
 use std::collections::{HashMap, HashSet};
@@ -127,18 +126,19 @@ impl Shared {
         let Flow { name, protocol } = self.flows.get(begun.flow)?;
         let mut files = self.files();
         let path = self.folder.join(files.name(name));
-        let mut file = match File::new(&self.folder) {
+        let file = match File::new(&self.folder) {
             Ok(file) => file,
             Err(reason) => {
                 files.error.get_or_insert(unwritten(&path, reason));
                 return None;
             }
         };
-        file.write(&Header::new(&self.title, name, protocol, self.vantage));
         let file = Arc::new(Mutex::new(file));
         let at_its_end = self.one_by_one.then(|| path.clone());
         files.files.push((path, Arc::clone(&file)));
-        Some(Box::new(Sender::new(file, at_its_end, begun.zero)))
+        let about = About { title: &self.title, flow: name, protocol, vantage: self.vantage };
+        let file = Box::new(Growing::new(file, at_its_end));
+        Some(Box::new(Sender::new(file, &about, begun.zero, 0.0)))
     }
 }
 

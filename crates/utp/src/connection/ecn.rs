@@ -1,8 +1,8 @@
 //! Explicit congestion notification (RFC 3168), which BEP 29 has no field for.
 //!
 //! # Model
-//! Both ends show in the handshake that they count marks: an extension after the long bitmap, which other implementations skip. From
-//! then on data packets leave as ECT(0). The receiver counts those that arrive as CE and acknowledges each at once (RFC 9000
+//! Both ends show in the handshake that they count marks: in libutp's eight "extension bits" after the long bitmap, which no
+//! implementation reads. From then on data packets leave as ECT(0). The receiver counts those that arrive as CE and acknowledges each at once (RFC 9000
 //! §13.2.1). The count goes with every ST_STATE from the first mark on, so a lost ack loses no mark (RFC 9000 §13.4).
 //!
 //! ```text

@@ -51,6 +51,8 @@ impl Connection {
     }
 
     fn handle_stamped(&mut self, now: Time, stamp: Option<Time>, packet: &Packet<'_>) {
+        #[cfg(feature = "dump")]
+        self.log_arriving(now, packet);
         match (self.state, packet.header.kind) {
             (State::Closed(_), _) => {}
             (_, Kind::Reset) => self.handle_reset(packet),
@@ -66,6 +68,8 @@ impl Connection {
             (_, Kind::Syn) => self.receiver.acknowledge_now(now),
             (_, kind) => self.handle_established(now, stamp, packet, kind),
         }
+        #[cfg(feature = "dump")]
+        self.log_handled(now);
     }
 
     fn handle_reset(&mut self, packet: &Packet<'_>) {

@@ -27,6 +27,8 @@ pub(crate) mod farewell;
 pub(crate) mod flight_limit;
 mod input;
 mod liveness;
+#[cfg(feature = "dump")]
+mod log;
 mod output;
 mod path_mtu;
 pub mod receiver;
@@ -115,6 +117,8 @@ pub struct Connection {
     rest: rest::Rest,
     reported: events::Reported,
     counters: Counters,
+    #[cfg(feature = "dump")]
+    log: Option<log::Log>,
 }
 
 /// The end of our direction.
@@ -265,6 +269,8 @@ impl Connection {
             rest: rest::Rest::default(),
             reported: events::Reported::default(),
             counters: Counters::default(),
+            #[cfg(feature = "dump")]
+            log: None,
             config,
         }
     }

@@ -21,25 +21,38 @@ pub struct Outgoing {
 impl Connection {
     /// Appends the next datagram to `out` and returns true, or returns false if there is none now.
     pub fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        let Some(header) = self.poll(now, out) else { return false };
+        #[cfg(feature = "dump")]
+        let start = out.len();
+        let Some(header) = self.poll(now, out) else {
+            #[cfg(feature = "dump")]
+            self.log_state(now);
+            return false;
+        };
         match self.body_of(&header) {
             Some(Body::Data(payload)) => out.extend_from_slice(payload),
             Some(Body::Zeros(len)) => out.resize(out.len() + *len as usize, 0),
             Some(Body::Fin) | None => {}
         }
+        #[cfg(feature = "dump")]
+        self.log_leaving(now, &header, out.len() - start);
         true
     }
 
     /// Like [`poll_transmit`](Connection::poll_transmit), but appends only header and extensions and says how long the
     /// payload is: for simulations, whose packets have no content.
     pub fn poll_transmit_head(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Outgoing> {
+        #[cfg(feature = "dump")]
+        let start = out.len();
         let header = self.poll(now, out)?;
-        Some(Outgoing { header, payload: self.body_of(&header).map_or(0, |body| body.payload_len() as u32) })
+        let payload = self.body_of(&header).map_or(0, |body| body.payload_len() as u32);
+        #[cfg(feature = "dump")]
+        self.log_leaving(now, &header, out.len() - start + payload as usize);
+        Some(Outgoing { header, payload })
     }
 
     /// The content of a packet that leaves, which stays on the scoreboard. A question to a silent peer has a number that is no
     /// longer there, and no content.
-    fn body_of(&self, header: &Header) -> Option<&Body> {
+    pub(super) fn body_of(&self, header: &Header) -> Option<&Body> {
         match header.kind {
             Kind::Data | Kind::Fin => self.board.body(header.seq_nr),
             Kind::State | Kind::Reset | Kind::Syn => None,

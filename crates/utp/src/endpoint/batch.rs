@@ -130,7 +130,7 @@ impl Batch {
     #[cfg(test)]
     pub(super) fn datagrams(&self) -> impl Iterator<Item = (SocketAddr, &[u8])> {
         self.trains()
-            .flat_map(|(train, bytes)| bytes.chunks(train.segment).map(move |part| (train.peer, part)))
+            .flat_map(|(train, bytes)| bytes.chunks(train.segment.max(1)).map(move |part| (train.peer, part)))
     }
 }
 

@@ -68,6 +68,8 @@ pub(super) async fn drive(inner: Arc<Inner>, socket: Socket) {
             if out.is_empty() {
                 break deadline;
             }
+            #[cfg(feature = "dump")]
+            dump_sent(&inner, now, &out);
             any_error |= send(&socket, &out).await;
             out.clear();
         };
@@ -128,6 +130,8 @@ fn receive(
                 let arrived = Time(now.0.saturating_sub(u64::try_from(age.as_nanos()).unwrap_or(u64::MAX)));
                 let stamp = arrived.max(table.socket_buffer.empty_at()).min(now);
                 let at = Arrival { now, stamp, is_marked: incoming.ecn == Some(CE) };
+                #[cfg(feature = "dump")]
+                dump_received(inner, stamp, &incoming, buf);
                 for datagram in incoming.datagrams(buf) {
                     table.receive(&inner.config, at, incoming.from, datagram, super::random::random_u16);
                     datagrams += 1;
@@ -163,6 +167,28 @@ async fn send(socket: &Socket, out: &Batch) -> bool {
         }
     }
     any_error
+}
+
+/// Writes datagrams that leave to the capture, if there is one.
+#[cfg(feature = "dump")]
+fn dump_sent(inner: &Inner, now: Time, out: &Batch) {
+    let dump = &inner.config.dump;
+    if dump.captures() {
+        for (train, bytes) in out.trains() {
+            let tos = train.manner.tos(inner.config.dscp);
+            bytes.chunks(train.segment.max(1)).for_each(|datagram| dump.sent(now, train.peer, tos, datagram));
+        }
+    }
+}
+
+/// Writes datagrams that have come to the capture, if there is one.
+#[cfg(feature = "dump")]
+fn dump_received(inner: &Inner, stamp: Time, incoming: &Incoming, buf: &[u8]) {
+    let dump = &inner.config.dump;
+    if dump.captures() {
+        let tos = incoming.tos.or(incoming.ecn).unwrap_or_default();
+        incoming.datagrams(buf).for_each(|datagram| dump.received(stamp, incoming.from, tos, datagram));
+    }
 }
 
 /// Completes at the deadline. One alarm serves for all: to put it off costs next to nothing, to set up another one rouses

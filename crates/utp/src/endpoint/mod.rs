@@ -1,6 +1,7 @@
 //! Many connections over one UDP socket, as tokio streams.
 
 mod batch;
+mod begin;
 mod budget;
 mod cookies;
 mod driver;
@@ -64,6 +65,9 @@ pub struct EndpointConfig {
     /// Receive buffer to ask of the system for the socket, bytes. Linux grants `net.core.rmem_max` at most. The limit
     /// of a peer's data in flight follows the buffer that the connection was granted.
     pub receive_buffer: usize,
+    /// Files for Wireshark and qvis; none by default.
+    #[cfg(feature = "dump")]
+    pub dump: crate::Dump,
 }
 
 /// How an endpoint is doing, and the limits that hold for it now.
@@ -97,6 +101,9 @@ pub struct EndpointStatistics {
     pub max_half_open: usize,
     /// Limit of [`waiting`](EndpointStatistics::waiting).
     pub backlog: usize,
+    /// How the files of [`EndpointConfig::dump`] are doing.
+    #[cfg(feature = "dump")]
+    pub dump: crate::DumpStatistics,
 }
 
 impl EndpointConfig {
@@ -130,6 +137,8 @@ impl EndpointConfig {
             backlog: 128,
             memory: 64 << 20,
             receive_buffer: 4 << 20,
+            #[cfg(feature = "dump")]
+            dump: crate::Dump::default(),
         }
     }
 }
@@ -189,10 +198,15 @@ impl Endpoint {
             config.connection.max_payload = config.connection.payload; // a probe in fragments shows nothing
         }
         let dscp_is_set = socket.dscp_is_set();
+        let epoch = Instant::now();
+        #[cfg(feature = "dump")]
+        {
+            config.dump = config.dump.bound(local_addr, Time::ZERO);
+        }
         let inner = Arc::new(Inner {
             table: Mutex::new(table::Table::new(config.memory)),
             config,
-            epoch: Instant::now(),
+            epoch,
             endpoints: AtomicUsize::new(1),
         });
         inner.table().socket_buffer = buffer;

@@ -31,8 +31,7 @@ type Registered = tokio::net::UdpSocket;
 pub(super) struct Socket {
     registered: Registered,
     control: Control,
-    /// The byte of every packet that is not ECN-capable.
-    tos: u8,
+    dscp: u8,
 }
 
 /// The two low bits of an ECN-capable packet: ECT(0) (RFC 3168 §5).
@@ -47,11 +46,18 @@ pub(super) struct Manner {
     pub ecn: bool,
 }
 
+impl Manner {
+    /// The TOS or traffic-class byte.
+    pub(super) fn tos(self, dscp: u8) -> u8 {
+        dscp << 2 | if self.ecn { ECT0 } else { 0 }
+    }
+}
+
 impl Socket {
     /// Has the current runtime watch a socket, whose packets carry `dscp`. With `searches` they are not fragmented, and routers' reports
     /// are kept.
     pub(super) fn new(socket: UdpSocket, dscp: u8, searches: bool) -> io::Result<Socket> {
-        let tos = dscp << 2;
+        let tos = Manner::default().tos(dscp);
         let (whole, reports) = (searches, searches);
         let options = Options {
             own_tos: Some(tos),
@@ -63,7 +69,7 @@ impl Socket {
             ..Options::default()
         };
         let control = Control::new(SockRef::from(&socket), options)?;
-        Ok(Socket { registered: register(socket, Interest::READABLE)?, control, tos })
+        Ok(Socket { registered: register(socket, Interest::READABLE)?, control, dscp })
     }
 
     /// True if the system took the service class; some only pretend.
@@ -128,7 +134,7 @@ impl Socket {
         peer: SocketAddr,
         manner: Manner,
     ) -> io::Result<()> {
-        let tos = self.tos | if manner.ecn { ECT0 } else { 0 };
+        let tos = manner.tos(self.dscp);
         let outgoing = Outgoing { tos, segment: Some(segment), ..Outgoing::new(peer, bytes) };
         #[cfg(unix)]
         return self

@@ -123,6 +123,8 @@ impl Table {
             max_connections: config.max_connections,
             max_half_open: config.max_half_open,
             backlog: config.backlog,
+            #[cfg(feature = "dump")]
+            dump: config.dump.statistics(),
         }
     }
 
@@ -155,8 +157,8 @@ impl Table {
         let free = |id: &u16| *id != UNUSABLE_ID && is_free(&(peer, *id));
         let recv_id = std::iter::repeat_with(&mut random).take(64).find(free).ok_or(Error::TooMany)?;
         let seq_nr = random();
-        let controller = (config.controller)(setup(config, &mut random));
-        let connection = Connection::connect(config.connection.clone(), controller, now, recv_id, seq_nr);
+        let setup = setup(config, &mut random);
+        let connection = config.connect(now, setup, peer, recv_id, seq_nr);
         Ok(self.insert((peer, recv_id), connection, false))
     }
 
@@ -268,8 +270,8 @@ impl Table {
         seq_nr: u16,
         mut random: impl FnMut() -> u16,
     ) {
-        let controller = (config.controller)(setup(config, &mut random));
-        let connection = Connection::accept(config.connection.clone(), controller, at.now, syn, seq_nr);
+        let setup = setup(config, &mut random);
+        let connection = config.accept(at.now, setup, key.0, syn, seq_nr);
         self.farewells.remove(&key);
         self.insert(key, connection, true);
     }

@@ -6,6 +6,8 @@ mod arrivals;
 #[path = "../../../../fuzz/src/bodies/connection.rs"]
 mod connection;
 mod corpus;
+#[cfg(feature = "dump")]
+mod dump;
 mod ecn;
 mod endpoint;
 mod event_loops;

@@ -1,6 +1,6 @@
 //! Quantities of which only changes are written.
 
-use afteryou_scenario::senders::{Controller, Pacing, Snapshot, Span};
+use afteryou_cc::{Controller, Pacing, Snapshot, Span};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,63 +1,79 @@
 //! The observer of one sender: events become records.
 
-use super::file::File;
 use super::metrics::{Metrics, Own};
 use super::records::{
-    Event as Record, Frame, LossTimer, Packet, PacketHeader, Phase, Raw, Silence, Spurious,
+    encode, About, Event as Record, Frame, Header, LossTimer, Packet, PacketHeader, Phase, Raw, Silence,
+    Spurious,
 };
-use afteryou_scenario::senders::{Ack, Controller, Event, Loss, Observer, Sent, Snapshot, Time};
+use super::wire::Wire;
+use super::Output;
+use afteryou_cc::script::Event;
+use afteryou_cc::{Ack, Controller, Loss, Observer, Sent, Snapshot, Time};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
 
-/// The observer of one sender.
+/// The log of one sender, which it observes.
 #[derive(Debug)]
 pub struct Sender {
-    file: Arc<Mutex<File>>,
-    /// The name that the file gets with the sender's end; if none, it gets one later.
-    path: Option<PathBuf>,
-    /// The scenario's time zero on the clock of the events.
+    out: Box<dyn Output>,
+    record: Vec<u8>,
+    /// The log's time zero on the clock of the events.
     zero: Time,
     /// Time of the latest record.
     latest: Time,
     offsets: Offsets,
     /// Numbers of the packets that the ack being read delivers.
     delivered: Vec<u64>,
-    /// Acknowledgements so far.
-    acks: u64,
+    /// Acknowledgements so far, or packets received.
+    received: u64,
     /// Marks so far.
     marks: u64,
     metrics: Metrics,
     /// As they were written last.
     written: Metrics,
     snapshot: Snapshot,
+    /// The packets themselves, if they are shown, too.
+    pub(super) wire: Option<Wire>,
 }
 
 impl Sender {
-    /// Writes the events of a sender to `file`, which has its header, and calls it `path` at the sender's end.
-    pub fn new(file: Arc<Mutex<File>>, path: Option<PathBuf>, zero: Time) -> Sender {
-        Sender {
-            file,
-            path,
+    /// Begins a log. Its times count from `zero`, which was `reference_ms` after 1970 or after the beginning of an experiment.
+    pub fn new(out: Box<dyn Output>, about: &About<'_>, zero: Time, reference_ms: f64) -> Sender {
+        let mut sender = Sender {
+            out,
+            record: Vec::new(),
             zero,
             latest: zero,
             offsets: Offsets::default(),
             delivered: Vec::new(),
-            acks: 0,
+            received: 0,
             marks: 0,
             metrics: Metrics::default(),
             written: Metrics::default(),
             snapshot: Snapshot::default(),
-        }
+            wire: None,
+        };
+        sender.put(&Header::new(about, reference_ms));
+        sender
     }
 
-    fn write(&mut self, at: Time, name: &'static str, data: impl Serialize) {
+    pub(super) fn write(&mut self, at: Time, name: &'static str, data: impl Serialize) {
         // A datagram may have arrived before others were sent that were handled first.
         self.latest = self.latest.max(at);
         let time = self.latest.since(self.zero).as_millis_f64();
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write(&Record { time, name, data });
+        self.put(&Record { time, name, data });
+    }
+
+    fn put(&mut self, record: &impl Serialize) {
+        self.record.clear();
+        encode(record, &mut self.record);
+        self.out.write(&self.record);
+    }
+
+    /// A packet has been received: returns its number.
+    pub(super) fn count_received(&mut self) -> u64 {
+        self.received += 1;
+        self.received
     }
 
     fn sent(&mut self, sent: &Sent) {
@@ -66,22 +82,27 @@ impl Sender {
             offset: self.offsets.of(sequence, sent.bytes),
             length: sent.bytes,
         });
+        self.metrics.bytes_in_flight = Some(sent.in_flight);
+        if let Some(wire) = &mut self.wire {
+            return wire.announce(sent.packet_number, frame);
+        }
         let packet = Packet {
             header: PacketHeader::new(sent.packet_number),
-            raw: Some(Raw { length: sent.bytes }),
+            raw: Some(Raw { length: sent.bytes, payload_length: None }),
             frames: frame.as_slice(),
         };
         self.write(sent.now, "transport:packet_sent", packet);
-        self.metrics.bytes_in_flight = Some(sent.in_flight);
     }
 
     fn acknowledged(&mut self, ack: &Ack) {
         self.marks += u64::from(ack.marks.packets());
-        self.acks += 1;
         let ranges = ranges(&mut self.delivered);
         let frame = Frame::Ack { acked_ranges: &ranges, ce: ack.marks.any().then_some(self.marks) };
-        let packet = Packet { header: PacketHeader::new(self.acks), raw: None, frames: &[frame] };
-        self.write(ack.now, "transport:packet_received", packet);
+        let (header, raw) = match self.wire.as_mut().and_then(Wire::take_arriving) {
+            Some(packet) => (packet.header, Some(packet.raw)),
+            None => (PacketHeader::new(self.count_received()), None),
+        };
+        self.write(ack.now, "transport:packet_received", Packet { header, raw, frames: &[frame] });
         let rtt = ack.rtt.map(|rtt| rtt.as_millis_f64());
         self.metrics.bytes_in_flight = Some(ack.in_flight.saturating_sub(ack.delivered()));
         self.metrics.latest_rtt = rtt.or(self.metrics.latest_rtt);
@@ -100,7 +121,7 @@ impl Sender {
     }
 
     /// The state after an event, as far as it has changed.
-    fn state(&mut self, at: Time, controller: &dyn Controller) {
+    pub(super) fn state(&mut self, at: Time, controller: &dyn Controller) {
         let snapshot = controller.snapshot();
         let before = std::mem::replace(&mut self.snapshot, snapshot);
         if snapshot.phase != before.phase {
@@ -128,7 +149,12 @@ impl Observer for Sender {
     fn see(&mut self, event: &Event, controller: &dyn Controller) {
         let at = event.at();
         match event {
-            Event::Sent(sent) => self.sent(sent),
+            Event::Sent(sent) => {
+                self.sent(sent);
+                if self.wire.is_some() {
+                    return; // its datagram follows
+                }
+            }
             Event::Delivered(delivered) => {
                 self.delivered.push(delivered.sent.packet_number);
                 self.offsets.forget(delivered.sent.sequence);
@@ -150,17 +176,6 @@ impl Observer for Sender {
             Event::Mtu { .. } | Event::Until(_) => {}
         }
         self.state(at, controller);
-    }
-}
-
-impl Drop for Sender {
-    /// The sender is gone, perhaps long before the run's end: its memory is given back.
-    fn drop(&mut self) {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        match &self.path {
-            Some(path) => file.finish_early(path),
-            None => file.flush(),
-        }
     }
 }
 

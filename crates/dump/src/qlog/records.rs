@@ -1,6 +1,18 @@
 //! The words of the format, as far as they are used.
 
 use serde::Serialize;
+use std::net::IpAddr;
+
+/// Begins each record (RFC 7464).
+const SEPARATOR: u8 = 0x1e;
+
+/// Writes a record behind what `into` holds.
+pub fn encode(record: &impl Serialize, into: &mut Vec<u8>) {
+    into.push(SEPARATOR);
+    // Our records have strings for keys, and a vector takes everything.
+    _ = serde_json::to_writer(&mut *into, record);
+    into.push(b'\n');
+}
 
 /// The first record of a file.
 #[derive(Serialize)]
@@ -42,9 +54,23 @@ pub struct CommonFields<'a> {
     pub reference_time: f64,
 }
 
+/// The subject of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About<'a> {
+    /// The run, or the program.
+    pub title: &'a str,
+    /// The sender or the connection.
+    pub flow: &'a str,
+    /// The transport in capitals, such as `UTP`.
+    pub protocol: &'a str,
+    /// The end of the connection.
+    pub vantage: Vantage,
+}
+
 impl<'a> Header<'a> {
-    /// The header of the sender of `flow`; `title` is the run's.
-    pub fn new(title: &'a str, flow: &'a str, protocol: &'a str, vantage: Vantage) -> Header<'a> {
+    /// The header of a log. Its times count from `reference_ms`, ms since 1970 or since the beginning of an experiment.
+    pub fn new(log: &About<'a>, reference_ms: f64) -> Header<'a> {
+        let About { title, flow, protocol, vantage } = *log;
         Header {
             qlog_version: "0.3",
             qlog_format: "JSON-SEQ",
@@ -55,7 +81,7 @@ impl<'a> Header<'a> {
                 common_fields: CommonFields {
                     protocol_type: [protocol],
                     time_format: "relative",
-                    reference_time: 0.0,
+                    reference_time: reference_ms,
                 },
             },
         }
@@ -81,22 +107,48 @@ pub struct Packet<'a> {
     pub frames: &'a [Frame<'a>],
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Copy, Serialize)]
 pub struct PacketHeader {
     pub packet_type: &'static str,
-    pub packet_number: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packet_number: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub utp: Option<Utp>,
 }
 
 impl PacketHeader {
     /// A packet with this number. Readers require a type.
     pub fn new(packet_number: u64) -> PacketHeader {
-        PacketHeader { packet_type: "1RTT", packet_number }
+        PacketHeader { packet_type: "1RTT", packet_number: Some(packet_number), utp: None }
     }
 }
 
-#[derive(Serialize)]
+/// The header of a uTP packet, field by field (BEP 29).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Utp {
+    /// Its type, such as `ST_DATA`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// Its connection.
+    pub connection_id: u16,
+    /// Its number.
+    pub seq_nr: u16,
+    /// The newest packet that its sender has received in order.
+    pub ack_nr: u16,
+    /// Free receive buffer of its sender, bytes.
+    pub wnd_size: u32,
+    /// Its sender's clock, µs.
+    pub timestamp_us: u32,
+    /// One-way delay of the newest packet that its sender had received, µs.
+    pub timestamp_difference_us: u32,
+}
+
+#[derive(Clone, Copy, Serialize)]
 pub struct Raw {
     pub length: u64,
+    /// Without headers, if the length is with them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payload_length: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -114,6 +166,41 @@ pub enum Frame<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         ce: Option<u64>,
     },
+}
+
+/// `connectivity:connection_started`.
+#[derive(Serialize)]
+pub struct Started<'a> {
+    pub ip_version: &'static str,
+    pub src_ip: IpAddr,
+    pub dst_ip: IpAddr,
+    pub protocol: &'a str,
+    pub src_port: u16,
+    pub dst_port: u16,
+    /// The id of packets to this end, in hexadecimal digits.
+    pub src_cid: String,
+    /// The id of packets to the peer.
+    pub dst_cid: String,
+}
+
+/// `connectivity:connection_state_updated`.
+#[derive(Serialize)]
+pub struct Progress {
+    pub old: &'static str,
+    pub new: &'static str,
+}
+
+/// `connectivity:connection_closed`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Closed {
+    /// The end that closed it: `local` or `remote`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<&'static str>,
+    /// The reason in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The reason in a word of qlog's.
+    pub trigger: &'static str,
 }
 
 /// `recovery:congestion_state_updated`.

@@ -1,0 +1,32 @@
+//! Packets in pcapng files and senders in qlog files, for Wireshark and qvis.
+//!
+//! ```
+//! use afteryou_dump::pcapng::{Capture, Packet};
+//! use afteryou_dump::udp::Datagram;
+//! use std::time::Duration;
+//!
+//! let datagram = Datagram { from: "192.0.2.1:50000".parse()?, to: "192.0.2.2:6881".parse()?, tos: 0 };
+//! let mut packet = Vec::new();
+//! datagram.write_head(b"payload", &mut packet);
+//! packet.extend_from_slice(b"payload");
+//! let mut capture = Capture::begin(Vec::new(), None)?;
+//! capture.interface("uplink", None)?;
+//! let (at, length) = (Duration::from_millis(20), packet.len() as u32);
+//! capture.packet(&Packet { interface: 0, at, data: &packet, length, comment: None })?;
+//! assert!(capture.finish()?.len() > packet.len());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The simulator, the testbed and the uTP endpoint write their files with this crate.
+//!
+//! | module | has |
+//! |---|---|
+//! | [`pcapng`] | the blocks of a capture |
+//! | [`udp`] | headers of datagrams |
+//! | [`qlog`] | the log of a sender or of a connection |
+//! | [`spool`] | files that a thread of its own writes |
+
+pub mod pcapng;
+pub mod qlog;
+pub mod spool;
+pub mod udp;
