@@ -5,7 +5,7 @@
 //! ```text
 //! lossy                           10 seeds, 20 MB, 20 ms and 50 ms, ledbat++ as the commands use it
 //! lossy --controller cubic
-//! lossy 2 1 20ms --check          a short form
+//! lossy 10 4 20ms --check         a short form
 //! ```
 //!
 //! The emulated path loses 5 % of the packets in each direction at random. It has 100 Mbit/s, so only the losses limit the

@@ -546,7 +546,7 @@ async fn end_silent(connections: Vec<(Connection, u32)>) {
 }
 
 impl Books {
-    /// What another session may hold.
+    /// Returns the bytes that quinn may hold of another session.
     fn window(&self) -> u32 {
         let running = self.jobs.values().flat_map(|entry| entry.lanes.values());
         let large = running.filter(|running| running.window == session::LARGE_WINDOW).count();

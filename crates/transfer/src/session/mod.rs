@@ -43,7 +43,7 @@ pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 const KEEP_ALIVE: Duration = Duration::from_secs(2);
 /// 1 Gbit/s over 60 ms.
 const STREAM_WINDOW: u32 = 8 * 1024 * 1024;
-/// What a connection may hold in each direction: data of its peer that are not read, or own data that are not acknowledged.
+/// Bytes that quinn may hold of a connection in each direction: received and not read, or sent and not acknowledged.
 /// Larger than one stream's window, so that a blocked file does not block the others.
 pub(crate) const LARGE_WINDOW: u32 = 16 * 1024 * 1024;
 /// The same before it is clear who is the sink, and for sessions beside many others.
