@@ -30,6 +30,7 @@ pub enum VaryingRate {
 /// The law, and the packet that is being sent.
 pub struct Law {
     law: RateLaw,
+    began: Time,
     done: Time,
     size: u32,
 }
@@ -48,7 +49,7 @@ pub struct Trace {
 impl VaryingRate {
     /// The transmitter with this law.
     pub fn new(law: &RateLaw) -> VaryingRate {
-        let of = Law { law: law.clone(), done: Time::ZERO, size: 0 };
+        let of = Law { law: law.clone(), began: Time::ZERO, done: Time::ZERO, size: 0 };
         let RateLaw::Opportunities { at_ms, repeat } = law else { return VaryingRate::Steps(of) };
         let length = at_ms.last().map(|last| Span::from_millis((*last).into()));
         let period = length.filter(|length| *repeat && *length > Span::ZERO);
@@ -68,7 +69,7 @@ impl VaryingRate {
                 (law, trace.send(now, size, follows))
             }
         };
-        (law.done, law.size) = (done, size);
+        (law.began, law.done, law.size) = (now, done, size);
         done
     }
 
@@ -78,9 +79,22 @@ impl VaryingRate {
         if now >= law.done {
             return 0;
         }
-        let at = |time: Time| Duration(Span(time.0));
-        let nanobits = law.law.nanobits(at(law.done)) - law.law.nanobits(at(now));
-        u64::try_from(nanobits / 8_000_000_000).unwrap_or(u64::MAX).min(law.size.into())
+        let bytes = |from: Time, to: Time| {
+            let at = |time: Time| law.law.nanobits(Duration(Span(time.0)));
+            u64::try_from((at(to) - at(from)) / 8_000_000_000).unwrap_or(u64::MAX).min(law.size.into())
+        };
+        match law.done {
+            // The law does not last for the packet: what it has sent of it so far has left, and the rest never does.
+            Time::NEVER => {
+                let began = match self {
+                    // The opportunity at which the packet began was that of the packet before it.
+                    VaryingRate::Opportunities(..) => law.began + Span(1),
+                    VaryingRate::Steps(_) => law.began,
+                };
+                u64::from(law.size) - bytes(began, now.max(began))
+            }
+            done => bytes(now, done),
+        }
     }
 
     /// Mean rate between two times, bit/s.
@@ -212,6 +226,15 @@ mod tests {
         let steps = Steps::new(vec![(ms(0), Rate::from_mbit(12)), (ms(3), Rate::from_bits(0))]).unwrap();
         let mut rate = VaryingRate::new(&RateLaw::Steps { steps, period: None });
         assert_eq!(rate.send(Time::from_millis(2), 1501), Time::NEVER);
+        assert_eq!([2, 3, 1000].map(|ms| rate.unsent(Time::from_millis(ms))), [1501, 1, 1]);
+    }
+
+    #[test]
+    fn a_packet_for_which_a_trace_has_no_opportunity_never_leaves() {
+        let mut rate = VaryingRate::new(&RateLaw::Opportunities { at_ms: vec![10].into(), repeat: false });
+        assert_eq!(rate.send(Time::ZERO, 1500), Time::from_millis(10));
+        assert_eq!(rate.send(Time::from_millis(10), 1500), Time::NEVER);
+        assert_eq!([10, 11, 1000].map(|ms| rate.unsent(Time::from_millis(ms))), [1500; 3]);
     }
 
     /// `LinkQueue::rationalize` of `mm-link`, whose `PACKET_SIZE` is 1504: when each packet of `arrivals` (ns, bytes) has been sent.
