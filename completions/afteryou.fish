@@ -75,6 +75,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l state -d 'Dir
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s n -l dry-run -d 'Change nothing; print what would be stored, replaced and removed'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -s u -l update -d 'Leave files alone that are newer at the receiver'
+complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l quick -d 'Take files of the same size and time of modification for the same, without reading them'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l delete -d 'Afterwards remove at the receiver what is not there at the source, in the directories that were sent'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l xattrs -d 'Keep extended attributes whose names begin with `user.`'
 complete -c afteryou -n "__fish_afteryou_using_subcommand send" -l acls -d 'Keep POSIX access lists; users and groups in them are numbers'
@@ -173,6 +174,7 @@ complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l state -d 'Dire
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l control-dir -d 'Directory in which `afteryou ctl` finds running jobs; usually afteryou in $XDG_RUNTIME_DIR' -r -F
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s n -l dry-run -d 'Change nothing; print what would be stored, replaced and removed'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -s u -l update -d 'Leave files alone that are newer at the receiver'
+complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l quick -d 'Take files of the same size and time of modification for the same, without reading them'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l delete -d 'Afterwards remove at the receiver what is not there at the source, in the directories that were sent'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l xattrs -d 'Keep extended attributes whose names begin with `user.`'
 complete -c afteryou -n "__fish_afteryou_using_subcommand get" -l acls -d 'Keep POSIX access lists; users and groups in them are numbers'

@@ -34,6 +34,7 @@ pub async fn send(args: &SendArgs) -> Result<(), Failure> {
     };
     let mut options = sources::options(&args.common, args.symlinks, &args.choice)?;
     options.keep = args.keeping.keep();
+    options.quick = args.mirroring.quick;
     let source = Source::of(&paths, options).map_err(Failure::usage)?;
     let wishes = args.wishes();
     let delete = wishes.delete;
@@ -68,7 +69,7 @@ pub async fn get(args: &GetArgs) -> Result<(), Failure> {
     sources::check_directory(&directory)?;
     let patterns = args.choice.patterns()?;
     Filter::new(patterns.clone()).map_err(Failure::usage)?;
-    let wishes = args.wishes();
+    let (wishes, quick) = (args.wishes(), args.mirroring.quick);
     // A dry run makes no directory: what would go into one that is not there is compared with an empty one.
     let empty = (wishes.dry_run && !directory.exists()).then(tempfile::tempdir).transpose();
     let empty = empty.context("cannot make a temporary directory")?;
@@ -87,7 +88,7 @@ pub async fn get(args: &GetArgs) -> Result<(), Failure> {
     let stage = Stage::start(&args.common, job, true)?;
     let delete = wishes.delete;
     run(stage, target, Role::Serve, &args.common, &args.dialing, delete, |dial, path, options| {
-        job::get(dial, path.into_bytes(), store, JobOptions { wishes, patterns, ..options })
+        job::get(dial, path.into_bytes(), store, JobOptions { wishes, patterns, quick, ..options })
     })
     .await?;
     output.map_or(Ok(()), |output| pipes::pour(&output, std::io::stdout().lock()))

@@ -50,6 +50,11 @@ pub fn view(common: &Common, at_once: bool) -> Box<dyn View> {
     }
 }
 
+/// True if no view but a list or a program shows this event: a file that was stored, or there already.
+pub fn is_listed_only(event: &Event) -> bool {
+    matches!(event, Event::File { outcome: Outcome::Stored | Outcome::Had | Outcome::Newer, .. })
+}
+
 /// Returns the text of an event that is printed at once, for people: events that need attention, and with `list` every
 /// file.
 fn remark(event: &Event, list: bool) -> Option<String> {

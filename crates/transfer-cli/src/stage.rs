@@ -38,6 +38,8 @@ pub struct Stage {
     stop: watch::Sender<bool>,
     done: &'static str,
     has_stats: bool,
+    /// Each file is shown.
+    lists: bool,
     is_finished: Arc<AtomicBool>,
     messages: queue::Sender,
     /// Disconnected when the view has ended.
@@ -94,6 +96,7 @@ impl Stage {
             stop,
             done: job.done,
             has_stats: common.stats,
+            lists: common.list || common.json,
             is_finished: Arc::default(),
             messages,
             shown,
@@ -106,7 +109,7 @@ impl Stage {
     /// Where the job's events go.
     pub fn listener(&self) -> Listener {
         let (tally, messages, done) = (self.tally.clone(), self.messages.clone(), self.done);
-        let has_stats = self.has_stats;
+        let (has_stats, lists) = (self.has_stats, self.lists);
         let is_finished = self.is_finished.clone();
         Arc::new(move |event| {
             if matches!(event, Event::Group { .. }) {
@@ -114,6 +117,9 @@ impl Stage {
             }
             is_finished.fetch_or(matches!(event, Event::Finished { .. }), Relaxed);
             let end = added(&tally, &event, done, has_stats);
+            if !lists && live::is_listed_only(&event) {
+                return;
+            }
             messages.send(Message::Event(event));
             end.into_iter().for_each(|sentence| messages.send(Message::Say(sentence)));
         })

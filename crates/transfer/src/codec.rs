@@ -24,7 +24,7 @@ use tokio_util::codec::{Decoder, FramedRead, LengthDelimitedCodec};
 /// Bytes of the length before each message.
 const PREFIX: usize = 4;
 /// Bytes of the buffer before the first read.
-const READ_AHEAD: usize = 4 * 1024;
+const READ_AHEAD: usize = 16 * 1024;
 
 /// Errors of a control message.
 #[derive(Debug, thiserror::Error)]
@@ -51,8 +51,8 @@ pub fn encode(message: &impl Serialize, out: &mut BytesMut) -> Result<(), CodecE
     let start = out.len();
     out.put_u32(0);
     let body = Body(out.split_off(start + PREFIX));
-    let body = postcard::to_extend(message, body).map_err(CodecError::Malformed);
-    let body = body.and_then(|Body(body)| match body.len() {
+    let body = postcard::serialize_with_flavor(message, body).map_err(CodecError::Malformed);
+    let body = body.and_then(|body: BytesMut| match body.len() {
         len if len > MAX_MESSAGE => Err(CodecError::TooLong(len)),
         _ => Ok(body),
     });
@@ -71,12 +71,24 @@ pub fn decode<M: DeserializeOwned>(body: &[u8]) -> Result<M, CodecError> {
     }
 }
 
-/// A buffer that postcard can extend.
+/// A buffer that postcard writes to, many bytes at a time.
 struct Body(BytesMut);
 
-impl Extend<u8> for Body {
-    fn extend<I: IntoIterator<Item = u8>>(&mut self, bytes: I) {
-        self.0.extend(bytes);
+impl postcard::ser_flavors::Flavor for Body {
+    type Output = BytesMut;
+
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.put_u8(byte);
+        Ok(())
+    }
+
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<BytesMut> {
+        Ok(self.0)
     }
 }
 
@@ -163,6 +175,14 @@ impl<R: AsyncRead + Unpin> Incoming<R> {
         let body = poll_fn(|context| Pin::new(&mut self.0).poll_next(context)).await;
         body.map(|body| decode(&body?)).transpose()
     }
+
+    /// The next message, if all of it is in the buffer.
+    pub fn ready<M: DeserializeOwned>(&mut self) -> Result<Option<M>, CodecError> {
+        let mut buffer = std::mem::take(self.0.read_buffer_mut());
+        let body = self.0.decoder_mut().decode(&mut buffer);
+        *self.0.read_buffer_mut() = buffer;
+        body?.map(|body| decode(&body)).transpose()
+    }
 }
 
 #[cfg(test)]
@@ -216,6 +236,19 @@ mod tests {
         });
         let messages = [offer(b"a/\xFF"), state, end_of_offers()];
         assert_eq!(read_all::<FromSource>(&encoded(&messages)).await.unwrap(), messages);
+    }
+
+    #[tokio::test]
+    async fn messages_that_came_together_are_ready_after_the_first() {
+        let messages = [offer(b"a"), offer(b"b"), end_of_offers()];
+        let bytes = encoded(&messages);
+        let mut incoming = Incoming::new(&bytes[..]);
+        assert_eq!(incoming.ready::<FromSource>().unwrap(), None, "nothing was read yet");
+        assert_eq!(incoming.next().await.unwrap(), Some(messages[0].clone()));
+        assert_eq!(incoming.ready().unwrap(), Some(messages[1].clone()));
+        assert_eq!(incoming.next().await.unwrap(), Some(messages[2].clone()));
+        assert_eq!(incoming.ready::<FromSource>().unwrap(), None);
+        assert_eq!(incoming.next::<FromSource>().await.unwrap(), None);
     }
 
     #[tokio::test]

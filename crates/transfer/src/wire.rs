@@ -3,10 +3,12 @@
 //! Each message is its length (u32, big endian, at most [`MAX_MESSAGE`]) and a postcard encoding. The side that
 //! connects says [`Greeting`] first, the other answers with [`Answer`]; then the source says [`FromSource`] and the
 //! sink [`FromSink`]. A data stream is the entry's id (u64, big endian) and the bao encoding of the requested ranges
-//! (parents and leaves in order, without a size). Or it is the description that the sink requested.
+//! (parents and leaves in order, without a size). Or it is the description that the sink requested. Or it is a bundle of
+//! small files: [`BUNDLE`] in place of the id, then for each file its id, the length of its encoding (u32, big endian) and
+//! the encoding.
 
-use crate::entry::{Entry, EntryPath, Wanted};
-use crate::extras::Keep;
+use crate::entry::{Entry, EntryPath, Mtime, Wanted};
+use crate::extras::{Extras, Keep};
 use serde::{Deserialize, Serialize};
 
 /// Application protocol of the TLS handshake. Changes with every change that an older side would not understand.
@@ -21,6 +23,15 @@ pub const MAX_UNSETTLED: usize = 1024;
 
 /// Data streams that a sink lets a source have open. With files of 1 kB and a round trip of 100 ms that is 40 Mbit/s.
 pub const MAX_DATA_STREAMS: u32 = 512;
+
+/// Bytes of a small file. It may travel in a bundle, and is stored together with others.
+pub const SMALL: u64 = 64 * 1024;
+
+/// In place of an id: a bundle follows.
+pub const BUNDLE: u64 = u64::MAX;
+
+/// Bytes of a bundle at most, with one more small file than fits.
+pub const MAX_BUNDLE: usize = 256 * 1024;
 
 /// Longest path, and longest target of a link, that a sink takes, bytes: what Linux takes.
 pub const MAX_PATH: usize = 4096;
@@ -62,6 +73,8 @@ pub enum Greeting {
         extent: bool,
         /// Extras that the sink requests.
         keep: Keep,
+        /// Files of the same size and time count as the same.
+        quick: bool,
     },
     /// `doctor`: it asks how its packets arrive.
     Probe,
@@ -201,6 +214,28 @@ pub enum FromSource {
         /// Everything that was offered, if all of it was stored.
         extent: Option<Extent>,
     },
+    /// These files exist, and their content was not read. They have the ids from this one on.
+    Glance {
+        /// Number of the first.
+        id: u64,
+        /// The files.
+        files: Vec<Glance>,
+    },
+}
+
+/// A file by its size and attributes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Glance {
+    /// Where it goes.
+    pub path: EntryPath,
+    /// Bytes.
+    pub size: u64,
+    /// As in an [`Entry`].
+    pub mode: Option<u32>,
+    /// As in an [`Entry`].
+    pub mtime: Mtime,
+    /// As in an [`Entry`].
+    pub extras: Option<Box<Extras>>,
 }
 
 /// Entries of which a sink learns only that it does not get them.
@@ -296,6 +331,13 @@ pub enum FromSink {
         path: EntryPath,
         /// The entry's outcome.
         removal: Removal,
+    },
+    /// Of the files of a [`FromSource::Glance`], these differ and are to be offered; the others lie there.
+    Glanced {
+        /// Number of the first file.
+        id: u64,
+        /// Positions in the list, ascending.
+        differing: Vec<u32>,
     },
 }
 

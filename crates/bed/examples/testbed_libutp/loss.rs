@@ -52,7 +52,13 @@ impl Goodput {
 }
 
 /// One run: goodput, Mbit/s, and whether the host was fast enough.
-fn measure(sender: Sender, peer: &str, percent: u32, seed: u64, seconds: u64) -> Result<(f64, bool), Failure> {
+fn measure(
+    sender: Sender,
+    peer: &str,
+    percent: u32,
+    seed: u64,
+    seconds: u64,
+) -> Result<(f64, bool), Failure> {
     let link = format!("rate = \"20 Mbit/s\"\nbuffer = \"200 ms\"\nloss = \"{percent} %\"\n");
     let mut scenario = scenario(&link, &flow(sender, peer, 50, seconds), seconds)?;
     scenario.seed = seed;
@@ -76,7 +82,9 @@ pub(super) fn run(peer: &str, seconds: u64, seeds: u64) -> Result<bool, Failure>
     println!("|--:|--:|--:|--:|");
     let mut all_met = true;
     for percent in LOSSES {
-        let work = Mutex::new((1..=seeds).flat_map(|seed| [Sender::Libutp, Sender::Ours].map(|sender| (sender, seed))));
+        let work = Mutex::new(
+            (1..=seeds).flat_map(|seed| [Sender::Libutp, Sender::Ours].map(|sender| (sender, seed))),
+        );
         let found = Mutex::new(Vec::new());
         let one = || -> Result<(), Failure> {
             loop {
@@ -91,7 +99,9 @@ pub(super) fn run(peer: &str, seconds: u64, seeds: u64) -> Result<bool, Failure>
         };
         std::thread::scope(|scope| {
             let threads: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(one)).collect();
-            threads.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(|_| Err("a run has panicked".into())))
+            threads
+                .into_iter()
+                .try_for_each(|thread| thread.join().unwrap_or_else(|_| Err("a run has panicked".into())))
         })?;
         let found = found.into_inner().map_err(|_| "a run has panicked")?;
         let mean = |wanted| {

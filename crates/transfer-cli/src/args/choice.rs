@@ -79,6 +79,13 @@ pub struct Mirroring {
     #[arg(long, short = 'u', env = "AFTERYOU_UPDATE", hide_env_values = true, value_parser = BoolishValueParser::new())]
     pub update: bool,
 
+    /// Take files of the same size and time of modification for the same, without reading them
+    ///
+    /// Weaker than the default, which compares contents: a change that kept size and time goes unseen, and so does a file that
+    /// was damaged at the receiver. Files that are sent are verified as always.
+    #[arg(long, env = "AFTERYOU_QUICK", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    pub quick: bool,
+
     /// Afterwards remove at the receiver what is not there at the source, in the directories that were sent
     ///
     /// Excluded files stay. If anything failed or was left out, nothing is removed. A receiver must allow it: `receive

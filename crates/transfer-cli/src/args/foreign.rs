@@ -29,7 +29,7 @@ const FOREIGN: &[Foreign] = &[
         "not needed: directories are sent whole, with modes, times and links",
     ),
     foreign(&["-z", "--compress", "-C", "--compressed"], "there is no compression"),
-    foreign(&["-c", "--checksum"], "not needed: contents are always compared"),
+    foreign(&["-c", "--checksum"], "not needed: contents are compared, unless --quick is given"),
     foreign(
         &["-P", "--partial", "--append", "--append-verify", "--continue-at", "--resume"],
         "not needed: the same command goes on where the last one ended",
@@ -105,7 +105,8 @@ const FOREIGN: &[Foreign] = &[
         &["--retries", "--retry"],
         "not needed: the job tries again until it is done, or --give-up-after",
     ),
-    foreign(&["--size-only", "--ignore-times", "--modify-window"], "contents are always compared"),
+    foreign(&["--size-only", "--modify-window"], "use --quick: it compares size and time of modification"),
+    foreign(&["--ignore-times"], "not needed: contents are compared, unless --quick is given"),
     foreign(&["--itemize-changes", "-i"], "use --list, or --dry-run to see what would change"),
 ];
 

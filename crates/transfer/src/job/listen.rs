@@ -171,7 +171,7 @@ struct Job {
 #[derive(PartialEq)]
 enum Asked {
     Push(Wishes),
-    Pull { path: Vec<u8>, patterns: Vec<String>, extent: bool, keep: Keep },
+    Pull { path: Vec<u8>, patterns: Vec<String>, extent: bool, keep: Keep, quick: bool },
 }
 
 /// This side's part in a job.
@@ -272,8 +272,8 @@ impl Host {
         let answered = match greeting {
             Greeting::Probe => Err(self.probed(&connection)),
             Greeting::Push { job, lane, wishes } => self.push(job, wishes).map(|found| (job, lane, 1, found)),
-            Greeting::Pull { job, lane, lanes, path, patterns, extent, keep } => {
-                let asked = Asked::Pull { path, patterns, extent, keep };
+            Greeting::Pull { job, lane, lanes, path, patterns, extent, keep, quick } => {
+                let asked = Asked::Pull { path, patterns, extent, keep, quick };
                 self.pull(job, asked).await.map(|found| (job, lane, lanes.clamp(1, MAX_LANES), found))
             }
         };
@@ -315,11 +315,12 @@ impl Host {
         if let Some(known) = self.known(id, &asked) {
             return known;
         }
-        let Asked::Pull { path, patterns, extent, keep } = &asked else {
+        let Asked::Pull { path, patterns, extent, keep, quick } = &asked else {
             return Err(refused("a push to a source"));
         };
         let (path, extent) = (path.clone(), *extent);
         options.keep = *keep;
+        options.quick = *quick;
         options.exclude.push(Filter::new(patterns.clone()).map_err(|error| refused(&error.to_string()))?);
         let looked = on_thread("look", move || Source::within(&dir, &path, options)).await;
         match looked {
@@ -461,9 +462,9 @@ impl Host {
                 }
                 Part::Sink { store, mirror } => {
                     let (store, mirror, tally) = (store.clone(), mirror.clone(), job.tally.clone());
-                    let consider: sink::Consider = Arc::new(move |entry| store.consider(entry));
-                    let role = sink::Role { consider, mirror, tally, pace, lane, window };
-                    sink::run(connection, control, role).await
+                    let look = Arc::new(store);
+                    sink::run(connection, control, sink::Role { look, mirror, tally, pace, lane, window })
+                        .await
                 }
             }
         };

@@ -1,5 +1,6 @@
 //! A job: files to move between two machines, over as many connections and attempts as it takes.
 
+mod gather;
 mod get;
 mod lane;
 mod listen;
@@ -96,6 +97,8 @@ pub struct JobOptions {
     pub wishes: Wishes,
     /// Patterns of what a `get` leaves out, relative to the served directory. `send` has them in its source.
     pub patterns: Vec<String>,
+    /// A `get` takes files of the same size and time for the same. `send` has this in its source.
+    pub quick: bool,
 }
 
 impl Default for JobOptions {
@@ -109,6 +112,7 @@ impl Default for JobOptions {
             groups_in_events: false,
             wishes: Wishes::default(),
             patterns: Vec::new(),
+            quick: false,
         }
     }
 }

@@ -9,10 +9,15 @@
 //! link waits until its first name is settled: before that the sink has nothing to link to. There
 //! is nothing more to offer when everything is settled, and not before: until then something may come back.
 //!
+//! Entries are handed over in batches: a session that is woken for each of many small files does little else.
+//!
+//! In a quick job files are offered by size and time first, and read by a second thread if the sink has them otherwise.
+//!
 //! # Known bad cases
 //! The tail of a deep tree costs a round trip for each level of directories. A file is hashed whole before it is offered: the
 //! first byte of a single huge file waits for that (about a second for each GB).
 
+use super::gather::{self, Gathered};
 use super::start_thread;
 use super::tally::Tally;
 use crate::entry::{EntryPath, Kind};
@@ -27,10 +32,12 @@ use std::time::Duration;
 use tokio::sync::{watch, Notify};
 
 /// Entries that are prepared ahead.
-const PREPARED: usize = 256;
+const PREPARED: usize = 512;
 /// Times that a file which changes is prepared again.
 const AGAIN: u32 = 3;
 const HELD_POLL: Duration = Duration::from_millis(10);
+/// A job that is prepared by then needs no look of its own at its size.
+const SCAN_AFTER: Duration = Duration::from_secs(2);
 
 /// Characters of a reason that a sink receives.
 const REASON: usize = 500;
@@ -70,6 +77,10 @@ struct Shared {
     state: Mutex<State>,
     /// For the thread: fewer entries wait.
     room: Condvar,
+    /// For the thread that reads what the sink has otherwise.
+    unread: Condvar,
+    /// For the thread that counts: all is prepared.
+    prepared: Condvar,
     /// For sessions: something may be taken, or all is settled.
     wake: Notify,
     tally: Arc<Tally>,
@@ -87,6 +98,10 @@ struct State {
     /// Paths of all that is not settled, by serial number.
     open: HashMap<u64, EntryPath>,
     next_serial: u64,
+    /// Files to read, since the sink has them otherwise.
+    unread: VecDeque<Offer>,
+    /// Of the entries that were prepared.
+    totals: Totals,
     exhausted: bool,
     abandoned: bool,
     /// Entries that the sink has by its own answers.
@@ -100,24 +115,34 @@ impl Work {
     /// Starts to prepare.
     pub(crate) fn start(source: Source, tally: Arc<Tally>) -> Result<Work, Error> {
         let (source, stopper) = source.stoppable();
-        let shared =
-            Arc::new(Shared { state: Mutex::default(), room: Condvar::new(), wake: Notify::new(), tally });
+        let shared = Arc::new(Shared {
+            state: Mutex::default(),
+            room: Condvar::new(),
+            unread: Condvar::new(),
+            prepared: Condvar::new(),
+            wake: Notify::new(),
+            tally,
+        });
         let (plan, plans) = watch::channel(Plan::default());
-        let counting = (source.clone(), stopper.clone(), shared.tally.clone());
-        // Both threads end by themselves; nobody waits for them.
+        let counting = (source.clone(), stopper.clone(), shared.clone());
+        // The threads end by themselves; nobody waits for them.
         start_thread("scan", move || {
-            let (source, stopper, tally) = counting;
-            let Totals { entries, files, bytes } = source.scan();
+            let (source, stopper, shared) = counting;
+            let Totals { entries, files, bytes } = shared.totals().unwrap_or_else(|| source.scan());
             if stopper.is_stopped() {
                 return;
             }
             tracing::debug!(entries, files, bytes, "looked through everything");
-            tally.tell(Event::Plan { entries, files, bytes, complete: true });
+            shared.tally.tell(Event::Plan { entries, files, bytes, complete: true });
             _ = plan.send(Plan { entries, files, bytes, complete: true });
         })?;
         let preparing = shared.clone();
         let prepared = source.clone();
         start_thread("prepare", move || preparing.prepare(&prepared))?;
+        if source.is_quick() {
+            let reading = shared.clone();
+            start_thread("read", move || reading.read_all())?;
+        }
         Ok(Work { shared, plan: plans, source, stopper })
     }
 
@@ -129,24 +154,33 @@ impl Work {
         self.plan.clone()
     }
 
-    /// The next entry to offer; None when everything is settled. When cancelled, nothing is taken.
-    pub(crate) async fn next(&self) -> Option<Offer> {
+    /// The next entries to offer: at most so many, and one more than has so many bytes. None when everything is settled. When
+    /// cancelled, nothing is taken.
+    pub(crate) async fn next(&self, most: usize, most_bytes: u64) -> Vec<Offer> {
         loop {
             let woken = self.shared.wake.notified();
             tokio::pin!(woken);
             woken.as_mut().enable();
             {
                 let mut state = self.shared.state();
-                if let Some(offer) = state.ready.pop_front() {
+                let offers = state.take(most, most_bytes);
+                if !offers.is_empty() {
                     self.shared.room.notify_one();
-                    return Some(offer);
+                    self.shared.unread.notify_one();
+                    return offers;
                 }
-                if state.exhausted && state.open.is_empty() {
-                    return None;
+                if state.is_over() {
+                    return offers;
                 }
             }
             woken.await;
         }
+    }
+
+    /// Files that the sink has otherwise: they are read, and offered again.
+    pub(crate) fn read(&self, offers: impl IntoIterator<Item = Offer>) {
+        self.shared.state().unread.extend(offers);
+        self.shared.unread.notify_one();
     }
 
     /// The facts that a sink learns only when everything is settled: failures here, and omitted entries.
@@ -199,6 +233,7 @@ impl Drop for Work {
         self.stopper.stop();
         self.shared.state().abandoned = true;
         self.shared.room.notify_all();
+        self.shared.unread.notify_all();
     }
 }
 
@@ -210,48 +245,69 @@ impl Shared {
     /// The thread.
     fn prepare(&self, source: &Source) {
         let _exhausted = Exhausted(self);
-        for item in source.entries() {
+        let mut entries = source.entries();
+        let mut gathered = Gathered::default();
+        while let Some(item) = entries.next_before(|| self.hand_over(&mut gathered)) {
             match item {
-                Item::Entry(prepared) => self.add(prepared),
+                Item::Entry(prepared) => gathered.add(prepared),
                 Item::Skipped { path, reason } => self.leave_out(&path, Outcome::Skipped(reason)),
                 Item::Failed { path, reason } => self.leave_out(&path, Outcome::Failed(reason)),
             }
-            if !self.wait_for_room() {
-                return;
+            if gathered.is_due() {
+                self.hand_over(&mut gathered);
+                if !self.wait_for_room() {
+                    return;
+                }
             }
         }
+        self.hand_over(&mut gathered);
     }
 
     /// False if nobody requests more.
     fn wait_for_room(&self) -> bool {
-        let full =
-            |state: &mut State| state.ready.len() + state.waiting_links >= PREPARED && !state.abandoned;
+        let full = |state: &mut State| {
+            state.ready.len() + state.waiting_links + state.unread.len() >= PREPARED && !state.abandoned
+        };
         let state = self.room.wait_while(self.state(), full).unwrap_or_else(|poisoned| poisoned.into_inner());
         !state.abandoned
     }
 
-    fn add(&self, prepared: Prepared) {
+    fn hand_over(&self, gathered: &mut Gathered) {
         let mut state = self.state();
-        let path = prepared.entry().path.clone();
-        let offer = Offer { serial: state.next_serial, tries: 0, prepared: Arc::new(prepared) };
-        let first = offer.prepared.entry().link.clone();
-        let first = first.filter(|first| state.open.values().any(|other| other == first));
-        let below = match offer.prepared.entry().kind {
-            Kind::Directory => state.open.values().filter(|other| is_below(other, &path)).count(),
-            _ => 0,
-        };
-        state.next_serial += 1;
-        state.open.insert(offer.serial, path);
-        match (first, below) {
-            (Some(first), _) => {
-                state.links.entry(first).or_default().push(offer);
-                state.waiting_links += 1;
-            }
-            (None, 0) => state.ready.push_back(offer),
-            (None, _) => state.held.push((offer, below)),
-        }
+        gathered.take().for_each(|prepared| state.add(prepared));
         drop(state);
         self.wake.notify_waiters();
+    }
+
+    /// The totals of the entries that were prepared, if these are all and it did not take long.
+    fn totals(&self) -> Option<Totals> {
+        let waits = |state: &mut State| !state.exhausted;
+        let waited = self.prepared.wait_timeout_while(self.state(), SCAN_AFTER, waits);
+        let (state, _) = waited.unwrap_or_else(|poisoned| poisoned.into_inner());
+        state.exhausted.then_some(state.totals)
+    }
+
+    /// The thread that reads what the sink has otherwise.
+    fn read_all(&self) {
+        loop {
+            let idle = |state: &mut State| {
+                let is_full = state.ready.len() >= PREPARED;
+                (state.unread.is_empty() || is_full) && !state.abandoned && !state.is_over()
+            };
+            let waited = self.unread.wait_while(self.state(), idle);
+            let mut state = waited.unwrap_or_else(|poisoned| poisoned.into_inner());
+            if state.abandoned || state.is_over() {
+                return;
+            }
+            let count = state.unread.len().min(gather::MOST);
+            let offers: Vec<_> = state.unread.drain(..count).collect();
+            drop(state);
+            for Offer { serial, tries, prepared } in offers {
+                let path = prepared.entry().path.clone();
+                self.prepared_again(serial, tries, path, alone(prepared).read());
+            }
+            self.room.notify_one();
+        }
     }
 
     fn settle(&self, serial: u64, prepared: &Prepared, outcome: Outcome) {
@@ -269,9 +325,12 @@ impl Shared {
     fn close(&self, serial: u64, path: &EntryPath) {
         let mut state = self.state();
         state.open.remove(&serial);
-        state.release(path);
+        let news = state.release(path) || state.is_over();
         drop(state);
-        self.wake.notify_waiters();
+        if news {
+            self.wake.notify_waiters();
+            self.unread.notify_one();
+        }
     }
 
     /// Counts the outcomes that the sink does not learn by itself.
@@ -287,9 +346,14 @@ impl Shared {
     fn again(&self, serial: u64, tries: u32, prepared: Arc<Prepared>) {
         let prepared = alone(prepared);
         let path = prepared.entry().path.clone();
-        match prepared.again() {
+        self.prepared_again(serial, tries, path, prepared.again());
+    }
+
+    /// An entry that was looked at once more.
+    fn prepared_again(&self, serial: u64, tries: u32, path: EntryPath, item: Item) {
+        match item {
             Item::Entry(prepared) => {
-                self.state().ready.push_front(Offer { serial, tries, prepared: Arc::new(prepared) });
+                self.state().ready.push_back(Offer { serial, tries, prepared: Arc::new(prepared) });
                 self.wake.notify_waiters();
             }
             _ if self.state().abandoned => {}
@@ -301,9 +365,54 @@ impl Shared {
 }
 
 impl State {
-    /// Something at `path` is settled: its hard links may be offered, and directories above it if it was the last.
-    fn release(&mut self, path: &EntryPath) {
-        let links = self.links.remove(path).unwrap_or_default();
+    fn add(&mut self, prepared: Prepared) {
+        let entry = prepared.entry();
+        let path = entry.path.clone();
+        self.totals.entries += 1;
+        self.totals.files += u64::from(matches!(entry.kind, Kind::File { .. }));
+        self.totals.bytes += entry.content().unwrap_or(0);
+        let offer = Offer { serial: self.next_serial, tries: 0, prepared: Arc::new(prepared) };
+        let first = offer.prepared.entry().link.clone();
+        let first = first.filter(|first| self.open.values().any(|other| other == first));
+        let below = match offer.prepared.entry().kind {
+            Kind::Directory => self.open.values().filter(|other| is_below(other, &path)).count(),
+            _ => 0,
+        };
+        self.next_serial += 1;
+        self.open.insert(offer.serial, path);
+        match (first, below) {
+            (Some(first), _) => {
+                self.links.entry(first).or_default().push(offer);
+                self.waiting_links += 1;
+            }
+            (None, 0) => self.ready.push_back(offer),
+            (None, _) => self.held.push((offer, below)),
+        }
+    }
+
+    fn take(&mut self, most: usize, most_bytes: u64) -> Vec<Offer> {
+        let (mut offers, mut bytes) = (Vec::new(), 0);
+        while offers.len() < most && bytes < most_bytes {
+            let Some(offer) = self.ready.pop_front() else { break };
+            bytes += offer.prepared.entry().content().unwrap_or(0);
+            offers.push(offer);
+        }
+        offers
+    }
+
+    /// Everything is settled.
+    fn is_over(&self) -> bool {
+        self.exhausted && self.open.is_empty()
+    }
+
+    /// Something at `path` is settled: its hard links may be offered, and directories above it if it was the last. True if
+    /// any may.
+    fn release(&mut self, path: &EntryPath) -> bool {
+        let before = self.ready.len();
+        let links = match self.links.is_empty() {
+            true => Vec::new(),
+            false => self.links.remove(path).unwrap_or_default(),
+        };
         self.waiting_links -= links.len();
         self.ready.extend(links);
         for (directory, below) in &mut self.held {
@@ -315,6 +424,7 @@ impl State {
             let (directory, _) = self.held.remove(index);
             self.ready.push_back(directory);
         }
+        self.ready.len() > before
     }
 }
 
@@ -340,6 +450,8 @@ impl Drop for Exhausted<'_> {
             self.0.leave_out(&EntryPath::default(), Outcome::Failed(reason));
         }
         self.0.state().exhausted = true;
+        self.0.prepared.notify_all();
+        self.0.unread.notify_all();
         self.0.wake.notify_waiters();
     }
 }

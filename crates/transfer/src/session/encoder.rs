@@ -3,7 +3,8 @@
 //! # Model
 //! Requested files are encoded in the order of the requests, one after the other, into pieces of 128 KiB. A few pieces
 //! wait between the thread and the task: enough that the disk never makes the network wait, few enough that a pause is
-//! felt. The task opens a stream for each file, writes its pieces at the job's pace, and finishes it.
+//! felt. The task opens a stream for each file, writes its pieces at the job's pace, and finishes it. Small files that are
+//! requested together share a piece and a stream: a bundle.
 //!
 //! A pause holds what the pace has granted already, too. Only what quinn has taken still leaves, which the
 //! [send window](super::send_window) bounds.
@@ -18,7 +19,7 @@ use crate::entry::Wanted;
 use crate::job::on_thread;
 use crate::pace::{Limit, Pace};
 use crate::source::{EncodeError, Prepared};
-use crate::wire::How;
+use crate::wire::{How, BUNDLE, SMALL};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use std::future::{poll_fn, Future};
 use std::io::{self, Write};
@@ -44,8 +45,20 @@ pub(super) struct Order {
     pub(super) describe: Option<How>,
 }
 
+impl Order {
+    /// True if it may share a stream with others.
+    fn is_small(&self) -> bool {
+        self.describe.is_none() && self.wanted.bytes() <= SMALL
+    }
+}
+
+/// Files of a bundle, and the bytes of each in it.
+pub(super) type Bundled = Vec<(u64, u64)>;
+
 /// Reports of the writing task to the session.
 pub(super) enum Note {
+    /// All of these files were handed to the network.
+    Bundle(Bundled),
     /// So many encoded bytes were handed to the network.
     Moved(u64, u64),
     /// All of the file was handed to the network.
@@ -56,6 +69,7 @@ pub(super) enum Note {
 
 /// Messages of the thread to the task.
 enum Piece {
+    Bundle(Bundled, Bytes),
     Data(u64, Bytes),
     End(u64, Result<(), EncodeError>),
 }
@@ -63,7 +77,7 @@ enum Piece {
 /// Sends what is ordered until the connection or the channel of orders ends.
 pub(super) async fn run(
     connection: &quinn::Connection,
-    orders: mpsc::UnboundedReceiver<Order>,
+    orders: mpsc::UnboundedReceiver<Vec<Order>>,
     notes: mpsc::UnboundedSender<Note>,
     paces: Vec<Pace>,
     window: u32,
@@ -80,7 +94,8 @@ pub(super) async fn run(
         Writer { connection, stream: None, stopped: false, paces, limits, window, given_up, notes };
     while let Some(piece) = pieces.recv().await {
         match piece {
-            Piece::Data(id, bytes) => writer.write(id, bytes).await?,
+            Piece::Bundle(files, bytes) => writer.bundle(files, bytes).await?,
+            Piece::Data(id, bytes) => writer.write(Some(id), bytes).await?,
             Piece::End(id, result) => writer.end(id, result).await?,
         }
     }
@@ -89,20 +104,83 @@ pub(super) async fn run(
 }
 
 /// The thread: ends when nobody orders or nobody takes the pieces any more.
-fn encode_all(mut orders: mpsc::UnboundedReceiver<Order>, out: &mpsc::Sender<Piece>, given_up: &AtomicU64) {
-    while let Some(Order { id, prepared, wanted, describe }) = orders.blocking_recv() {
-        let mut pieces = Pieces { id, buffer: BytesMut::with_capacity(PIECE), out, given_up };
-        pieces.buffer.put_u64(id);
-        let result = match describe {
-            None => prepared.encode(&wanted, &mut pieces),
-            Some(how) => prepared.describe(how, &wanted, &mut pieces),
-        };
-        let result = result.and_then(|()| pieces.hand_over().map_err(EncodeError::Out));
-        // Before the end is reported: a task that prepares it again must be the only one to hold it.
-        drop(prepared);
-        if out.blocking_send(Piece::End(id, result)).is_err() {
+fn encode_all(
+    mut orders: mpsc::UnboundedReceiver<Vec<Order>>,
+    out: &mpsc::Sender<Piece>,
+    given_up: &AtomicU64,
+) {
+    let mut bundle = Bundle::default();
+    while let Some(batch) = orders.blocking_recv() {
+        for order in batch {
+            let handed_over = match order.is_small() {
+                true => bundle.add(order, out),
+                false => bundle.hand_over(out).and_then(|()| encode(order, out, given_up)),
+            };
+            if handed_over.is_none() {
+                return;
+            }
+        }
+        if bundle.hand_over(out).is_none() {
             return;
         }
+    }
+}
+
+/// Encodes one file. None: nobody takes the pieces any more.
+fn encode(order: Order, out: &mpsc::Sender<Piece>, given_up: &AtomicU64) -> Option<()> {
+    let Order { id, prepared, wanted, describe } = order;
+    let mut pieces = Pieces { id, buffer: BytesMut::with_capacity(PIECE), out, given_up };
+    pieces.buffer.put_u64(id);
+    let result = match describe {
+        None => prepared.encode(&wanted, &mut pieces),
+        Some(how) => prepared.describe(how, &wanted, &mut pieces),
+    };
+    let result = result.and_then(|()| pieces.hand_over().map_err(EncodeError::Out));
+    // Before the end is reported: a task that prepares it again must be the only one to hold it.
+    drop(prepared);
+    out.blocking_send(Piece::End(id, result)).ok()
+}
+
+/// Small files that share a stream.
+#[derive(Default)]
+struct Bundle {
+    files: Bundled,
+    bytes: Vec<u8>,
+}
+
+impl Bundle {
+    fn add(&mut self, order: Order, out: &mpsc::Sender<Piece>) -> Option<()> {
+        let Order { id, prepared, wanted, .. } = order;
+        if self.bytes.is_empty() {
+            self.bytes.reserve(PIECE);
+            self.bytes.put_u64(BUNDLE);
+        }
+        let start = self.bytes.len();
+        self.bytes.put_u64(id);
+        self.bytes.put_u32(0);
+        let from = self.bytes.len();
+        let result = prepared.encode(&wanted, &mut self.bytes);
+        // As above.
+        drop(prepared);
+        if let Err(error) = result {
+            self.bytes.truncate(start);
+            return out.blocking_send(Piece::End(id, Err(error))).ok();
+        }
+        let length = self.bytes.len() - from;
+        self.bytes[from - 4..from].copy_from_slice(&(length as u32).to_be_bytes());
+        self.files.push((id, length as u64));
+        match self.bytes.len() >= PIECE {
+            true => self.hand_over(out),
+            false => Some(()),
+        }
+    }
+
+    fn hand_over(&mut self, out: &mpsc::Sender<Piece>) -> Option<()> {
+        let Bundle { files, bytes } = std::mem::take(self);
+        if files.is_empty() {
+            return Some(());
+        }
+        out.blocking_send(Piece::Bundle(files, bytes.into())).ok()
     }
 }
 
@@ -157,7 +235,19 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    async fn write(&mut self, id: u64, mut bytes: Bytes) -> Result<(), End> {
+    async fn bundle(&mut self, files: Bundled, bytes: Bytes) -> Result<(), End> {
+        self.write(None, bytes).await?;
+        if let Some(mut stream) = self.stream.take() {
+            _ = stream.finish();
+        }
+        if !std::mem::take(&mut self.stopped) {
+            _ = self.notes.send(Note::Bundle(files));
+        }
+        Ok(())
+    }
+
+    /// Writes to the stream under way. Moved bytes of a file are reported; a bundle is reported as a whole.
+    async fn write(&mut self, id: Option<u64>, mut bytes: Bytes) -> Result<(), End> {
         if self.stopped {
             return Ok(());
         }
@@ -171,7 +261,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    async fn write_granted(&mut self, id: u64, mut piece: Bytes) -> Result<(), End> {
+    async fn write_granted(&mut self, id: Option<u64>, mut piece: Bytes) -> Result<(), End> {
         while !piece.is_empty() {
             self.window.adapt(self.connection);
             let Some(stream) = &mut self.stream else { return Ok(()) };
@@ -188,11 +278,13 @@ impl Writer<'_> {
             match written {
                 Ok(written) => {
                     piece.advance(written.bytes);
-                    _ = self.notes.send(Note::Moved(id, written.bytes as u64));
+                    if let Some(id) = id {
+                        _ = self.notes.send(Note::Moved(id, written.bytes as u64));
+                    }
                 }
                 Err(quinn::WriteError::Stopped(_)) => {
                     self.stopped = true;
-                    self.given_up.store(id, Ordering::Relaxed);
+                    self.given_up.store(id.unwrap_or(NONE), Ordering::Relaxed);
                     return Ok(());
                 }
                 Err(error) => return Err(error.into()),

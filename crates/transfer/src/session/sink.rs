@@ -12,12 +12,19 @@
 //! of the process says. Nothing more is read from the control stream while answers wait that the source does not take.
 //! Ids ascend, a data stream belongs to a requested file and comes once; a source that does otherwise loses the
 //! connection.
+//!
+//! # Small files
+//! Many come in a bundle. Those of which nothing lies here are stored together when they have arrived, see
+//! [`bundles`].
 
 mod answers;
+mod bundles;
+mod glances;
 mod offers;
 mod removal;
 
 use self::answers::{outcome, size_of};
+use self::bundles::{Bundle, Bundles};
 use super::intake::{Compared, Intake, OnGroup, Received};
 use super::room::{Place, Room};
 use super::{Control, End, GOODBYE_TIMEOUT};
@@ -28,8 +35,8 @@ use crate::event::Outcome;
 use crate::job::tally::Tally;
 use crate::pace::Pace;
 use crate::store::mirror::Mirror;
-use crate::store::{Delta, Next, Reception, Verdict};
-use crate::wire::{FromSink, FromSource, Why, MAX_DATA_STREAMS};
+use crate::store::{Delta, Kept, Near, Next, Reception, Store, Verdict};
+use crate::wire::{FromSink, FromSource, Glance, Why, BUNDLE, MAX_DATA_STREAMS, SMALL};
 use quinn::{RecvStream, VarInt};
 use std::collections::{HashMap, VecDeque};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -43,8 +50,8 @@ use tokio::time::{Instant, MissedTickBehavior};
 const CONSIDERERS: usize = 8;
 /// Offers that one takes at a time, and bytes of their content. When all threads are busy, offers queue up; then a hop to a
 /// thread is shared by many small files.
-const BATCH: usize = 32;
-const BATCH_BYTES: u64 = 1024 * 1024;
+const BATCH: usize = 256;
+const BATCH_BYTES: u64 = 4 * 1024 * 1024;
 /// Answers that may wait, bytes, before no more offers are read.
 const OUTGOING: usize = 256 * 1024;
 /// When to ask again about a file that another session is receiving.
@@ -53,12 +60,28 @@ const BUSY_TICK: Duration = Duration::from_millis(100);
 /// A session that gets no descriptor for so long, and holds none that it could close, ends.
 const STARVED: Duration = Duration::from_secs(3);
 
-/// Looks at the disk: what is to be done about an entry. The [store](crate::store::Store), or a stand-in of a test.
-pub(crate) type Consider = Arc<dyn Fn(&Entry) -> Result<Verdict, Why> + Send + Sync>;
+/// Looks at the disk: the [store](crate::store::Store), or what stands before it.
+pub(crate) trait Look: Send + Sync {
+    /// Decides on an entry.
+    fn consider(&self, entry: &Entry, near: &mut Near) -> Result<Verdict, Why>;
+
+    /// True if a file of this size and these attributes lies there.
+    fn has(&self, glance: &Glance, near: &mut Near) -> bool;
+}
+
+impl Look for Store {
+    fn consider(&self, entry: &Entry, near: &mut Near) -> Result<Verdict, Why> {
+        self.consider_near(entry, near)
+    }
+
+    fn has(&self, glance: &Glance, near: &mut Near) -> bool {
+        Store::has(self, glance, near)
+    }
+}
 
 /// The inputs of a sink's session beside its connection.
 pub(crate) struct Role {
-    pub(crate) consider: Consider,
+    pub(crate) look: Arc<dyn Look>,
     /// Removes what was not sent, if the job asks for it.
     pub(crate) mirror: Option<Arc<Mirror>>,
     pub(crate) tally: Arc<Tally>,
@@ -97,9 +120,16 @@ type Considered = (u64, Result<Verdict, Why>, Place);
 
 /// The outcome of a task of the session.
 enum Done {
-    Considered(Vec<Considered>),
+    /// The bool: they had much content.
+    Considered(Vec<Considered>, bool),
     Opened(Option<(u64, RecvStream)>),
     Received(u64, Received),
+    /// A bundle came.
+    Bundle(Bundle),
+    /// Small files were stored.
+    Stored(Vec<(u64, Result<Kept, Why>)>),
+    /// Which of these files differ.
+    Glanced(u64, Vec<Glance>, Vec<u32>),
     /// A description came to its end.
     Compared(u64, Compared, Place),
     /// Everything that was not sent is gone, or what failed.
@@ -115,6 +145,11 @@ pub(crate) async fn run(connection: &quinn::Connection, mut control: Control, ro
         open: HashMap::new(),
         queue: VecDeque::new(),
         considering: 0,
+        considering_much: 0,
+        bundles: Bundles::default(),
+        glances: VecDeque::new(),
+        glancing: 0,
+        glanced_at: 0,
         last_id: None,
         ended: false,
         removing: false,
@@ -136,6 +171,15 @@ struct Session {
     open: HashMap<u64, Open>,
     queue: VecDeque<u64>,
     considering: usize,
+    /// Those threads that have much to read.
+    considering_much: usize,
+    bundles: Bundles,
+    /// Files that are offered by size and time, with the id of the first.
+    glances: VecDeque<(u64, Vec<Glance>)>,
+    /// Threads that look at such files.
+    glancing: usize,
+    /// Such files that are not answered.
+    glanced_at: usize,
     last_id: Option<u64>,
     ended: bool,
     /// Files that were not sent are being removed.
@@ -154,8 +198,10 @@ impl Session {
         pace.mark_changed();
         let mut busy = tokio::time::interval(BUSY_TICK);
         busy.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        while !(self.ended && self.open.is_empty() && !self.removing) {
+        while !(self.ended && self.open.is_empty() && self.glanced_at == 0 && !self.removing) {
             self.consider_next();
+            self.glance_next();
+            self.store_next();
             let waits_for_room = self.may_consider();
             let Control { send, incoming, outgoing } = &mut *control;
             let answer = tokio::select! {
@@ -168,8 +214,9 @@ impl Session {
                         result.map_err(End::Failed)?;
                         None
                     }
-                    Done::Considered(batch) => {
+                    Done::Considered(batch, is_much) => {
                         self.considering -= 1;
+                        self.considering_much -= usize::from(is_much);
                         for (id, verdict, place) in batch {
                             if let Some(answer) = self.considered(id, verdict, place) {
                                 push(outgoing, &answer)?;
@@ -177,12 +224,30 @@ impl Session {
                         }
                         None
                     }
+                    Done::Stored(stored) => {
+                        self.batch_stored();
+                        for (id, result) in stored {
+                            if let Some(answer) = self.stored(id, result) {
+                                push(outgoing, &answer)?;
+                            }
+                        }
+                        None
+                    }
                     done => self.done(done)?,
                 },
-                message = incoming.next::<FromSource>(), if outgoing.len() < OUTGOING => match message? {
-                    Some(message) => self.told(message)?,
-                    None => return Err(End::violation("the control stream ended too early")),
-                },
+                message = incoming.next::<FromSource>(), if outgoing.len() < OUTGOING => {
+                    let early = || End::violation("the control stream ended too early");
+                    let mut message = message?.ok_or_else(early)?;
+                    loop {
+                        if let Some(answer) = self.told(message)? {
+                            push(outgoing, &answer)?;
+                        }
+                        match incoming.ready()? {
+                            Some(next) => message = next,
+                            None => break None,
+                        }
+                    }
+                }
                 sent = outgoing.flush_some(send), if !outgoing.is_empty() => {
                     sent?;
                     None
@@ -232,8 +297,18 @@ impl Session {
 
     /// The connection is closed: every task comes to its end, and lets go of its partial file.
     async fn wind_up(&mut self) {
-        while let Some(done) = self.tasks.join_next().await {
+        loop {
+            self.store_next();
+            let Some(done) = self.tasks.join_next().await else { break };
             match done {
+                // All that came: it need not come again.
+                Ok(Done::Bundle(bundle)) => _ = self.bundled(bundle),
+                Ok(Done::Stored(stored)) => {
+                    self.batch_stored();
+                    for (id, result) in stored {
+                        _ = self.stored(id, result);
+                    }
+                }
                 Ok(Done::Received(id, Received::Stored(kept))) => {
                     self.settle(id, Ok(outcome(kept, Outcome::Stored)));
                 }
@@ -248,29 +323,37 @@ impl Session {
         }
     }
 
+    /// Beside a thread that will soon be done, another helps only if there is much to do.
     fn may_consider(&self) -> bool {
-        self.considering < CONSIDERERS && !self.queue.is_empty()
+        let is_soon_done = self.considering > self.considering_much;
+        let is_large = |id: &u64| self.open.get(id).is_some_and(|open| size_of(&open.entry) > SMALL);
+        let enough = if is_soon_done && !self.queue.front().is_some_and(is_large) { BATCH / 4 } else { 1 };
+        self.considering < CONSIDERERS && self.queue.len() >= enough
     }
 
     fn consider_next(&mut self) {
         while self.may_consider() {
-            let batch = self.next_batch();
+            let (batch, bytes) = self.next_batch();
             // Without room it is tried again when there is some.
             if batch.is_empty() {
                 return;
             }
+            let is_much = bytes > BATCH_BYTES / 4;
             self.considering += 1;
-            let consider = self.role.consider.clone();
+            self.considering_much += usize::from(is_much);
+            let look = self.role.look.clone();
             self.tasks.spawn_blocking(move || {
-                let look =
-                    |(id, entry, place): (u64, Arc<Entry>, Place)| (id, unwinding(&consider, &entry), place);
-                Done::Considered(batch.into_iter().map(look).collect())
+                let mut near = Near::default();
+                let consider = |(id, entry, place): (u64, Arc<Entry>, Place)| {
+                    (id, unwinding(&*look, &entry, &mut near), place)
+                };
+                Done::Considered(batch.into_iter().map(consider).collect(), is_much)
             });
         }
     }
 
-    /// Takes offers off the queue that one thread considers: one large file, or several small ones.
-    fn next_batch(&mut self) -> Vec<(u64, Arc<Entry>, Place)> {
+    /// Takes offers off the queue that one thread considers, one large file or several small ones, and their bytes.
+    fn next_batch(&mut self) -> (Vec<(u64, Arc<Entry>, Place)>, u64) {
         let mut batch = Vec::new();
         let mut bytes = 0;
         while batch.len() < BATCH && bytes < BATCH_BYTES {
@@ -285,7 +368,7 @@ impl Session {
             bytes += size_of(&open.entry);
             batch.push((id, open.entry.clone(), place));
         }
-        batch
+        (batch, bytes)
     }
 
     fn ask_again(&mut self) {
@@ -315,10 +398,16 @@ impl Session {
     fn done(&mut self, done: Done) -> Result<Option<FromSink>, End> {
         match done {
             Done::Opened(None) => Ok(None),
+            Done::Opened(Some((BUNDLE, stream))) => {
+                self.tasks.spawn(async move { Done::Bundle(bundles::collect(stream).await) });
+                Ok(None)
+            }
+            Done::Bundle(bundle) => self.bundled(bundle).map(|()| None),
+            Done::Glanced(id, files, differing) => Ok(Some(self.glanced(id, &files, differing))),
             Done::Opened(Some((id, stream))) => self.receive(id, stream).map(|()| None),
             Done::Received(id, received) => self.received(id, received),
             Done::Compared(id, compared, place) => self.compared(id, compared, place),
-            Done::Considered(..) | Done::Removed(..) => Ok(None),
+            Done::Considered(..) | Done::Removed(..) | Done::Stored(..) => Ok(None),
         }
     }
 
@@ -371,8 +460,8 @@ fn push(outgoing: &mut Outgoing, answer: &FromSink) -> Result<(), End> {
 }
 
 /// Considers one entry; a mistake of ours costs that entry alone.
-fn unwinding(consider: &Consider, entry: &Entry) -> Result<Verdict, Why> {
-    catch_unwind(AssertUnwindSafe(|| consider(entry))).unwrap_or_else(|_| {
+fn unwinding(look: &dyn Look, entry: &Entry, near: &mut Near) -> Result<Verdict, Why> {
+    catch_unwind(AssertUnwindSafe(|| look.consider(entry, near))).unwrap_or_else(|_| {
         tracing::error!(path = %entry.path, "looking at the disk failed: a mistake in afteryou");
         Err(Why::Io("looking at the disk failed; see the log of the receiving side".into()))
     })

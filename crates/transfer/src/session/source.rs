@@ -9,8 +9,15 @@
 //! The limit of quinn's buffer is kept at twice the congestion window: more would make a pause come late.
 //!
 //! # A file that changes
-//! The source withdraws the offer, the sink's answer settles it, and the file is prepared and offered again.
+//! The source withdraws the offer, the sink's answer settles it, and the file is prepared and offered again. So is one whose
+//! content did not hash to its root at the sink.
+//!
+//! # A quick job
+//! Files are offered by size and time first (see [`glances`]). Those that the sink has otherwise are read and offered.
 
+mod glances;
+
+use self::glances::Glances;
 use super::encoder::{self, Note, Order};
 use super::{printable, say, Control, End};
 use crate::entry::{Entry, EntryPath, Kind, Wanted, GROUP_BYTES};
@@ -31,6 +38,8 @@ use tokio::time::MissedTickBehavior;
 const AHEAD: u64 = 16 * 1024 * 1024;
 /// Control messages that may wait, bytes, before more offers are made.
 const OUTGOING: usize = 128 * 1024;
+/// Entries that are taken from the job at a time.
+const TAKEN: usize = 256;
 /// The interval at which the state is sent.
 const TICK: Duration = Duration::from_millis(200);
 
@@ -79,7 +88,16 @@ pub(crate) async fn run(connection: &quinn::Connection, mut control: Control, ro
     let (orders, ordered) = mpsc::unbounded_channel();
     let (note, notes) = mpsc::unbounded_channel();
     let writer = encoder::run(connection, ordered, note, role.paces.clone(), role.window);
-    let mut session = Session { role, open: BTreeMap::new(), next_id: 0, unsent: 0, orders, ended: false };
+    let mut session = Session {
+        role,
+        open: BTreeMap::new(),
+        glances: Glances::default(),
+        next_id: 0,
+        unsent: 0,
+        ordered: Vec::new(),
+        orders,
+        ended: false,
+    };
     tokio::pin!(writer);
     let result = tokio::select! {
         result = session.talk(connection, &mut control, notes) => result,
@@ -100,10 +118,13 @@ struct Session {
     role: Role,
     /// By id, so in the order of the offers.
     open: BTreeMap<u64, Open>,
+    glances: Glances,
     next_id: u64,
     /// Sum over the open offers.
     unsent: u64,
-    orders: mpsc::UnboundedSender<Order>,
+    /// Orders that go to the encoder together.
+    ordered: Vec<Order>,
+    orders: mpsc::UnboundedSender<Vec<Order>>,
     ended: bool,
 }
 
@@ -129,11 +150,24 @@ impl Session {
                         outgoing.push(&message)?;
                     }
                 }
-                message = incoming.next::<FromSink>() => match message? {
-                    Some(FromSink::Finished) => return self.finished(),
-                    Some(message) => self.answered(message)?,
-                    None => return Err(End::violation("the control stream ended too early")),
-                },
+                message = incoming.next::<FromSink>() => {
+                    let mut message = message?;
+                    loop {
+                        match message {
+                            Some(FromSink::Finished) => return self.finished(),
+                            Some(message) => self.answered(message)?,
+                            None => return Err(End::violation("the control stream ended too early")),
+                        }
+                        message = incoming.ready()?;
+                        if message.is_none() {
+                            break;
+                        }
+                    }
+                    if !self.ordered.is_empty() {
+                        // The writer ends with the session.
+                        _ = self.orders.send(std::mem::take(&mut self.ordered));
+                    }
+                }
                 sent = outgoing.flush_some(send), if !outgoing.is_empty() => sent?,
                 _ = tick.tick() => {
                     if let Some(state) = self.state(connection) {
@@ -146,23 +180,45 @@ impl Session {
                         outgoing.push(&FromSource::Plan { entries, files, bytes, complete })?;
                     }
                 }
-                offer = work.next(), if may_offer => outgoing.push(&self.next_message(offer))?,
+                offers = work.next(self.room(), self.ahead()), if may_offer => {
+                    for message in self.next_messages(offers) {
+                        outgoing.push(&message)?;
+                    }
+                }
             }
         }
     }
 
     fn may_offer(&self) -> bool {
-        let ahead = AHEAD / u64::from(self.role.lanes.max(1));
-        !self.ended && self.open.len() < MAX_UNSETTLED && (self.unsent < ahead || self.open.is_empty())
+        let is_idle = self.open.is_empty() && self.glances.is_empty();
+        !self.ended && self.room() > 0 && (self.ahead() > 0 || is_idle)
     }
 
-    fn next_message(&mut self, offer: Option<Offer>) -> FromSource {
-        let Some(offer) = offer else {
+    /// Entries that may be offered now.
+    fn room(&self) -> usize {
+        MAX_UNSETTLED.saturating_sub(self.open.len() + self.glances.len()).min(TAKEN)
+    }
+
+    /// Bytes that may be offered now.
+    fn ahead(&self) -> u64 {
+        (AHEAD / u64::from(self.role.lanes.max(1))).saturating_sub(self.unsent)
+    }
+
+    fn next_messages(&mut self, offers: Vec<Offer>) -> Vec<FromSource> {
+        if offers.is_empty() {
             self.ended = true;
             let (failed, skipped) = self.role.work.left_out();
             let extent = if self.role.extent { self.role.work.extent() } else { None };
-            return FromSource::EndOfOffers { failed, skipped, extent };
-        };
+            return vec![FromSource::EndOfOffers { failed, skipped, extent }];
+        }
+        let (unread, offers): (Vec<_>, Vec<_>) =
+            offers.into_iter().partition(|offer| offer.prepared.is_unread());
+        let mut messages: Vec<_> = offers.into_iter().map(|offer| self.offer(offer)).collect();
+        messages.extend(self.glances.offer(unread, &mut self.next_id));
+        messages
+    }
+
+    fn offer(&mut self, offer: Offer) -> FromSource {
         let id = self.next_id;
         self.next_id += 1;
         let entry = offer.prepared.entry().clone();
@@ -174,7 +230,7 @@ impl Session {
     }
 
     fn finished(&self) -> Result<(), End> {
-        match self.ended && self.open.is_empty() {
+        match self.ended && self.open.is_empty() && self.glances.is_empty() {
             true => Ok(()),
             false => Err(End::violation("the sink finished before everything was settled")),
         }
@@ -196,6 +252,11 @@ impl Session {
             FromSink::Newer { id } => self.settle(id, Outcome::Newer),
             FromSink::Would { id, change } => self.settle(id, Outcome::Would(change)),
             FromSink::Removed { path, removal } => self.removed(&path, removal),
+            FromSink::Glanced { id, differing } => self.glances.answered(id, &differing, &self.role.work),
+            FromSink::Failed { id, why: Why::Mismatch } if self.is_under_way(id) => {
+                self.noted(Note::Unsendable(id, EncodeError::Changed));
+                self.settle(id, Outcome::Failed(String::new()))
+            }
             FromSink::Failed { id, why } => self.settle(id, Outcome::Failed(say(&why))),
             FromSink::Pace { max_rate, paused } => {
                 self.role.far_end.set(Owner::FarEnd, Limit { max_rate, paused });
@@ -216,6 +277,11 @@ impl Session {
         };
         self.role.work.tally().settled(path, None, outcome);
         Ok(())
+    }
+
+    /// True if content of it was requested.
+    fn is_under_way(&self, id: u64) -> bool {
+        self.open.get(&id).is_some_and(|open| matches!(open.stage, Stage::Ordered | Stage::Sent))
     }
 
     /// A file whose content was not requested yet.
@@ -240,7 +306,7 @@ impl Session {
         open.described.push(how);
         open.stage = Stage::Describing;
         let prepared = open.offer.prepared.clone();
-        _ = self.orders.send(Order { id, prepared, wanted: ranges, describe: Some(how) });
+        self.ordered.push(Order { id, prepared, wanted: ranges, describe: Some(how) });
         Ok(())
     }
 
@@ -253,8 +319,7 @@ impl Session {
         let prepared = open.offer.prepared.clone();
         self.unsent = self.unsent - before + bytes;
         self.role.work.tally().credit(size - bytes);
-        // The writer ends with the session.
-        _ = self.orders.send(Order { id, prepared, wanted, describe: None });
+        self.ordered.push(Order { id, prepared, wanted, describe: None });
         Ok(())
     }
 
@@ -290,6 +355,13 @@ impl Session {
                 open.credited += content;
                 self.unsent -= content;
                 self.role.work.tally().moved(content);
+                None
+            }
+            Note::Bundle(files) => {
+                for (id, bytes) in files {
+                    self.noted(Note::Moved(id, bytes));
+                    self.noted(Note::Sent(id));
+                }
                 None
             }
             Note::Sent(id) => {
@@ -328,6 +400,9 @@ impl Session {
 
     /// Unsettled entries are the job's again, in their old order.
     fn give_back(&mut self) {
+        // Their orders hold them, too.
+        self.ordered.clear();
+        self.glances.give_back(&self.role.work);
         while let Some((_, open)) = self.open.pop_last() {
             self.role.work.tally().uncredit(open.credited);
             match open.stage {

@@ -31,6 +31,7 @@
 
 mod beneath;
 mod cache;
+mod content;
 mod describe;
 mod extras;
 mod hashes;
@@ -45,7 +46,7 @@ use crate::error::Error;
 use crate::extras::Keep;
 use crate::filter::{Filter, Filters};
 use crate::store::{components, STATE};
-use crate::wire::Extent;
+use crate::wire::{Extent, SMALL};
 use cap_std::fs::Dir;
 use extras::Keeping;
 use place::{Opened, Place, Sort};
@@ -83,6 +84,8 @@ pub struct SourceOptions {
     pub exclude: Vec<Filter>,
     /// Owners and other attributes that travel, too.
     pub keep: Keep,
+    /// A file of the same size and time of modification at the sink counts as the same: neither side reads it.
+    pub quick: bool,
 }
 
 /// The entries to send, as far as names and sizes show.
@@ -233,6 +236,11 @@ impl Source {
         Self { tops, names, options, filters, stopper: Stopper::default() }
     }
 
+    /// True if files are offered by size and time first.
+    pub(crate) fn is_quick(&self) -> bool {
+        self.options.quick
+    }
+
     /// Returns the extras that travel.
     pub(crate) fn keep(&self) -> Keep {
         self.options.keep
@@ -269,12 +277,13 @@ impl Source {
         totals
     }
 
-    /// One after the other, each hashed when its turn comes.
+    /// One after the other, each hashed when its turn comes, unless the job is quick.
     pub fn entries(&self) -> Entries {
         Entries {
             walk: self.walk(),
             trees: Arc::new(Trees::new(self.options.cache.clone(), self.stopper.clone())),
             keeping: Arc::new(Keeping::new(self.options.keep)),
+            quick: self.options.quick,
         }
     }
 
@@ -290,20 +299,38 @@ pub struct Entries {
     walk: Walk,
     trees: Arc<Trees>,
     keeping: Arc<Keeping>,
+    /// Files are not read.
+    quick: bool,
+}
+
+impl Entries {
+    /// The next; `before_large` is called before a file is read that takes a while.
+    pub(crate) fn next_before(&mut self, before_large: impl FnOnce()) -> Option<Item> {
+        let item = match self.walk.next()? {
+            Found::Skipped { path, reason } => Item::Skipped { path, reason },
+            Found::Failed { path, reason } => Item::Failed { path, reason },
+            Found::Entry { path, place, facts, link, here } => {
+                let with = (self.trees.clone(), self.keeping.clone());
+                match self.quick && facts.sort == Sort::File && link.is_none() {
+                    true => Item::Entry(prepare::unread(path, place, facts, with)),
+                    false => {
+                        if facts.content_bytes() > SMALL {
+                            before_large();
+                        }
+                        prepare::prepare(path, place, facts, (link, here), with)
+                    }
+                }
+            }
+        };
+        // What was being hashed then did not fail.
+        (!self.trees.stopper.is_stopped()).then_some(item)
+    }
 }
 
 impl Iterator for Entries {
     type Item = Item;
 
     fn next(&mut self) -> Option<Item> {
-        let item = match self.walk.next()? {
-            Found::Skipped { path, reason } => Item::Skipped { path, reason },
-            Found::Failed { path, reason } => Item::Failed { path, reason },
-            Found::Entry { path, place, facts, link } => {
-                prepare::prepare(path, place, facts, link, (self.trees.clone(), self.keeping.clone()))
-            }
-        };
-        // What was being hashed then did not fail.
-        (!self.trees.stopper.is_stopped()).then_some(item)
+        self.next_before(|| {})
     }
 }

@@ -5,6 +5,8 @@
 //! one of them for a link leads nowhere (see `beneath`). With links followed, `serve` resolves them inside the served
 //! directory: `cap-std` does that, with `openat2` on Linux and component by component elsewhere. `send` resolves them as any
 //! program does, and may leave the directory that the user named.
+//!
+//! A walk keeps the directory open that it is in ([`Here`]): its names are looked at and opened there, one call each.
 
 use super::{beneath, bytes, Symlinks};
 use crate::entry::Mtime;
@@ -42,6 +44,9 @@ enum Reach {
 
 /// Directories that are open, by their paths without links.
 pub(super) type Opened = HashMap<PathBuf, Arc<Dir>>;
+
+/// An open directory whose entries are looked at. None: each is reached by its whole path.
+pub(super) type Here = Option<Arc<Dir>>;
 
 /// Its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,13 +160,46 @@ impl Place {
         }
     }
 
-    /// Names in a directory, sorted by their bytes.
-    pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
+    /// The facts of an entry of an open directory, without following a link.
+    pub(super) fn facts_here(&self, here: &Here) -> io::Result<Facts> {
+        #[cfg(unix)]
+        if let (Some(dir), Some(name)) = (here, self.path.file_name()) {
+            use rustix::fs::{statat, AtFlags};
+            return Ok(from_stat(&statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?));
+        }
+        let _ = here;
+        self.facts(false)
+    }
+
+    /// Opens a file that is an entry of an open directory, as [`Self::open`] does.
+    pub(super) fn open_here(&self, here: &Here) -> io::Result<File> {
+        #[cfg(unix)]
+        if let (Some(dir), Some(name)) = (here, self.path.file_name()) {
+            use rustix::fs::{openat, Mode, OFlags};
+            let flags =
+                OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
+            return Ok(openat(dir, name, flags, Mode::empty())?.into());
+        }
+        let _ = here;
+        self.open()
+    }
+
+    /// The directory itself, open, unless links are followed in it.
+    pub(super) fn enter(&self) -> io::Result<Here> {
+        match &self.reach {
+            Reach::Directories(top) => Ok(Some(Arc::new(beneath::open(top, &self.path)?))),
+            Reach::Below(_) | Reach::Anywhere => Ok(None),
+        }
+    }
+
+    /// Names in a directory, which may be open, sorted by their bytes.
+    pub(super) fn names(&self, here: &Here) -> io::Result<Vec<OsString>> {
         let of = |dir: cap_std::fs::ReadDir| dir.map(|entry| Ok(entry?.file_name())).collect();
-        let mut names: Vec<OsString> = match &self.reach {
-            Reach::Directories(top) => beneath::open(top, &self.path)?.entries().and_then(of)?,
-            Reach::Below(dir) => dir.read_dir(&self.path).and_then(of)?,
-            Reach::Anywhere => std::fs::read_dir(&self.path)?
+        let mut names: Vec<OsString> = match (&self.reach, here) {
+            (_, Some(dir)) => dir.entries().and_then(of)?,
+            (Reach::Directories(top), None) => beneath::open(top, &self.path)?.entries().and_then(of)?,
+            (Reach::Below(dir), None) => dir.read_dir(&self.path).and_then(of)?,
+            (Reach::Anywhere, None) => std::fs::read_dir(&self.path)?
                 .map(|entry| Ok(entry?.file_name()))
                 .collect::<io::Result<_>>()?,
         };
@@ -247,6 +285,24 @@ fn from_cap(metadata: &cap_std::fs::Metadata) -> Facts {
     let unix = None;
     let plain = (metadata.is_file(), metadata.is_dir(), metadata.is_symlink());
     facts(plain, metadata.len(), metadata.modified().map(|time| time.into_std()), unix)
+}
+
+#[cfg(unix)]
+#[allow(clippy::unnecessary_cast)] // Other systems have other types.
+fn from_stat(stat: &rustix::fs::Stat) -> Facts {
+    use rustix::fs::FileType;
+    let sort = FileType::from_raw_mode(stat.st_mode);
+    let unix = Unix {
+        mode: stat.st_mode as u32,
+        id: (stat.st_dev as u64, stat.st_ino as u64),
+        names: stat.st_nlink as u64,
+        owner: (stat.st_uid, stat.st_gid),
+        ctime: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+    };
+    let mtime = Mtime { seconds: stat.st_mtime as i64, nanos: stat.st_mtime_nsec as u32 };
+    let plain = (sort.is_file(), sort.is_dir(), sort.is_symlink());
+    let size = u64::try_from(stat.st_size).unwrap_or(0);
+    Facts { mtime, ..facts(plain, size, Ok(SystemTime::UNIX_EPOCH), Some(unix)) }
 }
 
 /// Attributes that only Unix has.

@@ -1,14 +1,17 @@
 //! One entry, ready to be offered and sent: hashed, and its tree at hand.
 
+use super::content::{self, Content, Small};
 use super::extras::Keeping;
 use super::hashes::Hashes;
-use super::place::{Facts, Place, Sort};
+use super::place::{Facts, Here, Place, Sort};
 use super::trees::Trees;
 use super::Item;
-use crate::entry::{Entry, EntryPath, Kind, Wanted, GROUP};
+use crate::entry::{Entry, EntryPath, Kind, Wanted, GROUP, GROUP_BYTES};
 use crate::store::ranges::to_chunks;
-use bao_tree::io::outboard::PreOrderOutboard;
-use bao_tree::io::sync::{encode_ranges_validated, ReadAt};
+use crate::store::with_whole;
+use crate::wire::SMALL;
+use bao_tree::io::outboard::{PreOrderMemOutboard, PreOrderOutboard};
+use bao_tree::io::sync::{encode_ranges, ReadAt};
 use bao_tree::io::EncodeError as TreeError;
 use bao_tree::{BaoTree, ChunkRanges};
 use std::fs::File;
@@ -31,8 +34,12 @@ pub struct Prepared {
     entry: Entry,
     place: Place,
     facts: Box<Facts>,
-    /// Of a hard link they are made when the sink requests its content.
+    /// Those of a small file or a hard link are made when the sink requests its content.
     hashes: OnceLock<Hashes>,
+    /// Of a small file.
+    content: Option<Box<Content>>,
+    /// A file that was not read: its root is not known.
+    is_unread: bool,
     trees: Arc<Trees>,
     keeping: Arc<Keeping>,
 }
@@ -57,36 +64,52 @@ pub enum EncodeError {
     Out(io::Error),
 }
 
+/// The state that all entries of a walk share.
+type Shared = (Arc<Trees>, Arc<Keeping>);
+
+/// Content of an entry, as far as it was looked at.
+type Looked = (Kind, Facts, OnceLock<Hashes>, Option<Content>);
+
 /// Hashes a file and makes the entry of anything else.
 pub(super) fn prepare(
     path: EntryPath,
     place: Place,
     facts: Facts,
-    link: Option<EntryPath>,
-    (trees, keeping): (Arc<Trees>, Arc<Keeping>),
+    (link, here): (Option<EntryPath>, Here),
+    (trees, keeping): Shared,
 ) -> Item {
     let known = link.as_ref().and_then(|_| trees.root_of(&facts));
     let result = match (facts.sort, known) {
-        (Sort::File, Some(root)) => Ok((Kind::File { size: facts.size, root }, facts, OnceLock::new())),
-        (Sort::File, None) => {
-            file(&path, &place, &trees).map(|(kind, facts, hashes)| (kind, facts, OnceLock::from(hashes)))
-        }
-        (Sort::Directory, _) => Ok((Kind::Directory, facts, OnceLock::new())),
-        _ => {
-            place.link().map(|target| (Kind::Symlink { target }, facts, OnceLock::new())).map_err(unreadable)
-        }
+        (Sort::File, Some(root)) => Ok((Kind::File { size: facts.size, root }, facts, OnceLock::new(), None)),
+        (Sort::File, None) => file(&path, &place, (&facts, &here), &trees),
+        (Sort::Directory, _) => Ok((Kind::Directory, facts, OnceLock::new(), None)),
+        _ => match place.link() {
+            Ok(target) => Ok((Kind::Symlink { target }, facts, OnceLock::new(), None)),
+            Err(error) => Err(unreadable(error)),
+        },
     };
     match result {
-        Ok((kind, facts, hashes)) => {
+        Ok((kind, facts, hashes, content)) => {
             if let Kind::File { root, .. } = kind {
                 trees.remember(&facts, root);
             }
             let extras = keeping.of(&place, &facts);
             let entry = Entry { path, kind, mode: facts.mode, mtime: facts.mtime, link, extras };
-            Item::Entry(Prepared { entry, place, facts: Box::new(facts), hashes, trees, keeping })
+            let facts = Box::new(facts);
+            let content = content.map(Box::new);
+            Item::Entry(Prepared { entry, place, facts, hashes, content, is_unread: false, trees, keeping })
         }
         Err(reason) => Item::Failed { path, reason },
     }
+}
+
+/// A file that is offered by its size and time.
+pub(super) fn unread(path: EntryPath, place: Place, facts: Facts, (trees, keeping): Shared) -> Prepared {
+    let extras = keeping.of(&place, &facts);
+    let kind = Kind::File { size: facts.size, root: [0; 32] };
+    let entry = Entry { path, kind, mode: facts.mode, mtime: facts.mtime, link: None, extras };
+    let (facts, hashes) = (Box::new(facts), OnceLock::new());
+    Prepared { entry, place, facts, hashes, content: None, is_unread: true, trees, keeping }
 }
 
 fn unreadable(error: io::Error) -> String {
@@ -94,7 +117,17 @@ fn unreadable(error: io::Error) -> String {
 }
 
 /// Hashes until the file holds still.
-fn file(path: &EntryPath, place: &Place, trees: &Trees) -> Result<(Kind, Facts, Hashes), String> {
+fn file(
+    path: &EntryPath,
+    place: &Place,
+    (seen, here): (&Facts, &Here),
+    trees: &Trees,
+) -> Result<Looked, String> {
+    if let Some(Small { root, facts, content }) =
+        content::read(place, here, seen, &trees.uses).map_err(unreadable)?
+    {
+        return Ok((Kind::File { size: facts.size, root }, facts, OnceLock::new(), content));
+    }
     for _ in 0..ATTEMPTS {
         let file = place.open().map_err(unreadable)?;
         let now = SystemTime::now();
@@ -102,8 +135,11 @@ fn file(path: &EntryPath, place: &Place, trees: &Trees) -> Result<(Kind, Facts, 
         if facts.sort != Sort::File {
             return Err("it is no file any more".into());
         }
+        let looked = |root, facts: Facts, hashes| {
+            Ok((Kind::File { size: facts.size, root }, facts, OnceLock::from(hashes), None))
+        };
         if let Some((root, hashes)) = trees.find(path, &facts) {
-            return Ok((Kind::File { size: facts.size, root }, facts, hashes));
+            return looked(root, facts, hashes);
         }
         let hashed = trees.hash(&file, path, &facts, now);
         let after = Facts::of(&file).map_err(unreadable)?;
@@ -112,7 +148,7 @@ fn file(path: &EntryPath, place: &Place, trees: &Trees) -> Result<(Kind, Facts, 
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => continue,
             Err(error) => return Err(unreadable(error)),
             Ok(_) if !after.same_content(&facts) => continue,
-            Ok((root, hashes)) => return Ok((Kind::File { size: facts.size, root }, facts, hashes)),
+            Ok((root, hashes)) => return looked(root, facts, hashes),
         }
     }
     Err("it changes while it is being read; try again when it holds still".into())
@@ -124,17 +160,56 @@ impl Prepared {
         &self.entry
     }
 
-    /// Writes the encoding of the requested ranges. Nothing that does not hash to the offered root is written.
+    /// True if its root is not known: [`Self::read`].
+    pub(crate) fn is_unread(&self) -> bool {
+        self.is_unread
+    }
+
+    /// Hashes a file that was not read. Blocks for that.
+    pub(crate) fn read(self) -> Item {
+        let with = (self.trees, self.keeping);
+        prepare(self.entry.path, self.place, *self.facts, (self.entry.link, None), with)
+    }
+
+    /// Writes the encoding of the requested ranges. It is not hashed once more: the sink does that, and answers what does not
+    /// hash to the offered root with [`crate::wire::Why::Mismatch`].
     pub fn encode(&self, wanted: &Wanted, out: impl Write) -> Result<(), EncodeError> {
         let Kind::File { size, root } = self.entry.kind else { return Err(EncodeError::Ranges) };
         let ranges = to_chunks(wanted, size).ok_or(EncodeError::Ranges)?;
-        let file = self.open()?;
         let mut out = Out { out, error: None };
-        let result = self.encode_ranges(&file, size, root, &ranges, &mut out);
+        let result = match &self.content {
+            Some(content) => {
+                self.trees.uses.count_used();
+                self.encode_kept(content.bytes(), size, root, &ranges, &mut out)
+            }
+            None if size <= SMALL => self.open().and_then(|file| {
+                let encode = |content: &[u8]| self.encode_kept(content, size, root, &ranges, &mut out);
+                with_whole(&file, size, encode).map_err(EncodeError::Io)?.unwrap_or(Err(EncodeError::Changed))
+            }),
+            None => self.open().and_then(|file| self.encode_ranges(&file, size, root, &ranges, &mut out)),
+        };
         if let Some(error) = out.error {
             return Err(EncodeError::Out(error));
         }
         result
+    }
+
+    /// The same from memory.
+    fn encode_kept(
+        &self,
+        content: &[u8],
+        size: u64,
+        root: [u8; 32],
+        ranges: &ChunkRanges,
+        mut out: impl Write,
+    ) -> Result<(), EncodeError> {
+        if size <= GROUP_BYTES {
+            return out.write_all(content).map_err(EncodeError::Io);
+        }
+        let tree = BaoTree::new(size, GROUP);
+        let outboard = PreOrderMemOutboard::create(content, GROUP);
+        let outboard = PreOrderOutboard { root: root.into(), tree, data: outboard.data };
+        encode_ranges(content, outboard, ranges, out).map_err(|_| EncodeError::Changed)
     }
 
     /// The file, which is still what was offered.
@@ -180,7 +255,7 @@ impl Prepared {
         let tree = BaoTree::new(size, GROUP);
         let data = self.open_hashes()?;
         let outboard = PreOrderOutboard { root: root.into(), tree, data };
-        match encode_ranges_validated(file, outboard, ranges, out) {
+        match encode_ranges(file, outboard, ranges, out) {
             Ok(()) => Ok(()),
             Err(TreeError::Io(error)) if error.kind() != io::ErrorKind::UnexpectedEof => {
                 Err(EncodeError::Io(error))
@@ -202,7 +277,9 @@ impl Prepared {
         wait_until_still(&self.place);
         self.trees.forget(&self.entry.path, &self.facts);
         let with = (self.trees, self.keeping);
-        prepare(self.entry.path, self.place, *self.facts, self.entry.link, with)
+        // Not the facts of before: it has changed since.
+        let facts = self.place.facts(true).unwrap_or(*self.facts);
+        prepare(self.entry.path, self.place, facts, (self.entry.link, None), with)
     }
 }
 

@@ -3,6 +3,7 @@
 //! Many files may be offered and wait for their turn, so none of them keeps a file open.
 
 use super::cache::Cache;
+use super::content::Uses;
 use super::hashes::{Hashes, Region};
 use super::place::Facts;
 use super::turns::{Patient, Stopper, TURNS};
@@ -32,11 +33,19 @@ pub(super) struct Trees {
     /// Roots of the files with several names, by device and inode.
     roots: Mutex<Roots>,
     pub(super) stopper: Stopper,
+    /// Of the content of small files.
+    pub(super) uses: Uses,
 }
 
 impl Trees {
     pub(super) fn new(cache: Option<PathBuf>, stopper: Stopper) -> Self {
-        Self { cache: cache.map(Cache::open), spool: Mutex::new(None), roots: Mutex::default(), stopper }
+        Self {
+            cache: cache.map(Cache::open),
+            spool: Mutex::new(None),
+            roots: Mutex::default(),
+            stopper,
+            uses: Uses::default(),
+        }
     }
 
     fn cache_for(&self, facts: &Facts) -> Option<&Cache> {

@@ -1,6 +1,6 @@
 //! Through directories in order, without hashing anything.
 
-use super::place::{Facts, Place, Sort};
+use super::place::{Facts, Here, Place, Sort};
 use super::{bytes, Stopper, Symlinks, Top};
 use crate::entry::EntryPath;
 use crate::filter::Filters;
@@ -12,15 +12,19 @@ use std::sync::Arc;
 /// Longest path that a sink takes, bytes.
 const MAX_PATH: usize = 4096;
 
+/// Directories that a walk keeps open, from the top. Those below are opened for each look.
+const KEPT_OPEN: usize = 16;
+
 /// The findings of a walk.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// `link`: the name under which the same file came before.
+    /// `link`: the name under which the same file came before. `here`: the directory it lies in.
     Entry {
         path: EntryPath,
         place: Place,
         facts: Facts,
         link: Option<EntryPath>,
+        here: Here,
     },
     Skipped {
         path: EntryPath,
@@ -38,6 +42,7 @@ struct Level {
     place: Place,
     path: EntryPath,
     facts: Facts,
+    here: Here,
     names: std::vec::IntoIter<OsString>,
 }
 
@@ -97,9 +102,9 @@ impl Walk {
     }
 
     /// The entry at a place. None: nothing is said about it yet, its content comes first.
-    fn look(&mut self, path: EntryPath, place: Place, follow: bool) -> Option<Found> {
+    fn look(&mut self, path: EntryPath, place: Place, here: Here, follow: bool) -> Option<Found> {
         let skipped = |path, reason: String| Some(Found::Skipped { path, reason });
-        let facts = place.facts(follow);
+        let facts = if follow { place.facts(true) } else { place.facts_here(&here) };
         let is_directory = facts.as_ref().is_ok_and(|facts| facts.sort == Sort::Directory);
         if self.filters.exclude(&path, is_directory) {
             return None;
@@ -116,7 +121,7 @@ impl Walk {
             Sort::Link => self.link(path, place, facts),
             Sort::File => {
                 let link = self.first_names.before(&path, &facts);
-                Some(Found::Entry { path, place, facts, link })
+                Some(Found::Entry { path, place, facts, link, here })
             }
             Sort::Directory => self.enter(path, place, facts),
         }
@@ -124,10 +129,10 @@ impl Walk {
 
     /// Something with the name under which a store keeps its partial files. They are of no use at the other end. Where
     /// they are expected, nothing is said about them.
-    fn state(&mut self, path: EntryPath, place: Place) -> Option<Found> {
+    fn state(&mut self, path: EntryPath, place: Place, here: Here) -> Option<Found> {
         let skipped = |path, reason: &str| Some(Found::Skipped { path, reason: reason.into() });
         let is_directory = place.facts(false).is_ok_and(|facts| facts.sort == Sort::Directory);
-        let names = if is_directory { place.names().ok() } else { None };
+        let names = if is_directory { place.names(&None).ok() } else { None };
         let is_store = names.is_some_and(|names| are_ours(names.iter().map(OsString::as_os_str)));
         match (is_store, self.levels.len()) {
             (true, 1) => None,
@@ -135,7 +140,7 @@ impl Walk {
             (false, _) if !path.0.contains(&b'/') => {
                 skipped(path, "the receiver keeps partial files under this name; rename it to send it")
             }
-            (false, _) => self.look(path, place, false),
+            (false, _) => self.look(path, place, here, false),
         }
     }
 
@@ -146,9 +151,11 @@ impl Walk {
                 reason: "the link leads back to a directory above it".into(),
             });
         }
-        match place.names() {
-            Ok(names) => {
-                self.levels.push(Level { place, path, facts, names: names.into_iter() });
+        let here = if self.levels.len() < KEPT_OPEN { place.enter() } else { Ok(None) };
+        let entered = here.and_then(|here| Ok((place.names(&here)?, here)));
+        match entered {
+            Ok((names, here)) => {
+                self.levels.push(Level { place, path, facts, here, names: names.into_iter() });
                 None
             }
             Err(error) => Some(unreadable(path, &error)),
@@ -157,15 +164,15 @@ impl Walk {
 
     fn link(&mut self, path: EntryPath, place: Place, facts: Facts) -> Option<Found> {
         let reason = match self.symlinks {
-            Symlinks::Follow => return self.look(path, place, true),
+            Symlinks::Follow => return self.look(path, place, None, true),
             Symlinks::Skip => "it is a symbolic link".to_owned(),
             Symlinks::Keep | Symlinks::AsIs => match place.link() {
                 Err(error) => return Some(unreadable(path, &error)),
                 Ok(_) if self.symlinks == Symlinks::AsIs => {
-                    return Some(Found::Entry { path, place, facts, link: None })
+                    return Some(Found::Entry { path, place, facts, link: None, here: None })
                 }
                 Ok(target) => match self.leads_outside(&path, &target) {
-                    None => return Some(Found::Entry { path, place, facts, link: None }),
+                    None => return Some(Found::Entry { path, place, facts, link: None, here: None }),
                     Some(reason) => reason.to_owned(),
                 },
             },
@@ -195,21 +202,28 @@ impl Iterator for Walk {
             let found = match self.levels.last_mut() {
                 None => {
                     let top = self.tops.next()?;
-                    self.look(top.path, top.place, true)
+                    self.look(top.path, top.place, None, true)
                 }
                 Some(level) => match level.names.next() {
                     Some(name) => {
                         let place = level.place.join(&name);
                         let path = level.path.join(&bytes(&name));
+                        let here = level.here.clone();
                         match name.as_encoded_bytes().eq_ignore_ascii_case(STATE.as_bytes()) {
-                            true => self.state(path, place),
-                            false => self.look(path, place, false),
+                            true => self.state(path, place, here),
+                            false => self.look(path, place, here, false),
                         }
                     }
                     None => self.levels.pop().and_then(|level| {
                         // The served directory itself has no name.
                         let Level { path, place, facts, .. } = level;
-                        (!path.0.is_empty()).then_some(Found::Entry { path, place, facts, link: None })
+                        (!path.0.is_empty()).then_some(Found::Entry {
+                            path,
+                            place,
+                            facts,
+                            link: None,
+                            here: None,
+                        })
                     }),
                 },
             };

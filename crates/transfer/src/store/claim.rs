@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub(super) struct Active {
     /// Paths that are being considered or received, and how often.
     paths: BTreeMap<Vec<u8>, usize>,
+    /// Roots of small files that will be stored when they have come, by their paths.
+    expected: HashMap<Vec<u8>, [u8; 32]>,
     /// Directories whose attributes wait for what is under way below them.
     waiting: BTreeMap<Vec<u8>, Attributes>,
     /// How many partial files from earlier there are of a path, by what their names begin with.
@@ -69,12 +71,39 @@ impl Active {
 pub(super) struct Claim {
     inner: Arc<Inner>,
     path: EntryPath,
+    is_expected: bool,
+}
+
+/// Whether a small file may come without a partial file.
+pub(super) enum Expected {
+    /// Nothing of its path is under way or left from earlier, as far as this process knows.
+    New(Claim),
+    /// Another session of this process is receiving the same.
+    UnderWay,
+    /// Something else is, or was.
+    Unclear,
 }
 
 impl Claim {
     pub(super) fn new(inner: Arc<Inner>, path: &EntryPath) -> Self {
         *inner.active().paths.entry(path.0.clone()).or_default() += 1;
-        Self { inner, path: path.clone() }
+        Self { inner, path: path.clone(), is_expected: false }
+    }
+
+    /// Claims the path of a small file.
+    pub(super) fn expect(inner: Arc<Inner>, path: &EntryPath, root: &[u8; 32]) -> Expected {
+        let mut active = inner.active();
+        if active.expected.get(&path.0) == Some(root) {
+            return Expected::UnderWay;
+        }
+        let is_left = |active: &Active| active.older.contains_key(partial::path_part(&partial::prefix(path)));
+        if active.paths.contains_key(&path.0) || (!active.older.is_empty() && is_left(&active)) {
+            return Expected::Unclear;
+        }
+        active.paths.insert(path.0.clone(), 1);
+        active.expected.insert(path.0.clone(), *root);
+        drop(active);
+        Expected::New(Self { inner, path: path.clone(), is_expected: true })
     }
 
     pub(super) fn root(&self) -> &Dir {
@@ -94,14 +123,20 @@ impl Claim {
 
     /// True if partial files of this path may lie there. Says so once.
     pub(super) fn take_older(&self) -> bool {
-        let prefix = partial::prefix(&self.path);
-        self.inner.active().older.remove(partial::path_part(&prefix)).is_some()
+        let mut active = self.inner.active();
+        if active.older.is_empty() {
+            return false;
+        }
+        active.older.remove(partial::path_part(&partial::prefix(&self.path))).is_some()
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
         let mut active = self.inner.active();
+        if self.is_expected {
+            active.expected.remove(&self.path.0);
+        }
         if let Some(count) = active.paths.get_mut(&self.path.0) {
             *count -= 1;
             if *count == 0 {

@@ -5,8 +5,7 @@
 //! become those of the source: others of the same namespaces are removed.
 
 use super::Store;
-use crate::entry::Entry;
-use crate::extras::{Keep, Xattr};
+use crate::extras::{Extras, Keep, Xattr};
 use crate::xattrs;
 use cap_std::fs::Dir;
 use std::ffi::OsStr;
@@ -29,8 +28,8 @@ type Asked = (Option<Arc<ToSet>>, Option<String>);
 
 impl Store {
     /// The extras of an entry, if the job may have them.
-    pub(super) fn extras(&self, entry: &Entry) -> Result<Asked, &'static str> {
-        let Some(extras) = &entry.extras else { return Ok((None, None)) };
+    pub(super) fn extras(&self, extras: Option<&Extras>) -> Result<Asked, &'static str> {
+        let Some(extras) = extras else { return Ok((None, None)) };
         let keep = self.wishes.keep;
         keep.check(extras)?;
         let owner = extras.owner.as_ref().map(|owner| self.accounts.numbers(owner));
@@ -47,6 +46,11 @@ impl ToSet {
         let owned = self.set_owner(file, seen).map_err(|error| ("set its owner", error));
         let xattrs = self.set_xattrs(file).map_err(|error| ("set its extended attributes", error));
         owned.and(xattrs)
+    }
+
+    /// True if extended attributes may have to be set.
+    pub(super) fn has_xattrs(&self) -> bool {
+        self.xattrs.is_some()
     }
 
     /// True if an extended attribute would be set. Those that cannot be read differ.

@@ -197,9 +197,10 @@ impl Store {
             .map_err(|error| why("open the partial file", error))?;
         let Some(partial) = partial else { return Ok(Verdict::Busy) };
         let claim = self.claim(&target.path);
-        let mut reception = Reception::new(partial, Wanted::default(), target, claim, self.clone());
-        place::copy(&first.file, reception.file(), content.size)
-            .map_err(|error| why("copy a file", error))?;
+        let mut reception =
+            Reception::new(Some(partial), content, Wanted::default(), target, claim, self.clone());
+        let copied = reception.file().and_then(|file| place::copy(&first.file, file, content.size));
+        copied.map_err(|error| why("copy a file", error))?;
         reception.copied(Wanted::default(), true);
         reception.finish().map(Verdict::Made)
     }

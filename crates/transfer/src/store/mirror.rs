@@ -66,6 +66,13 @@ impl Mirror {
         }
     }
 
+    /// A file lies at its place.
+    pub(crate) fn saw_file(&self, path: &EntryPath) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let hash = seen.hash(path);
+        seen.paths.insert(hash);
+    }
+
     /// Removes everything else. Blocks.
     ///
     /// # Errors

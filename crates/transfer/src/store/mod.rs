@@ -17,6 +17,9 @@
 //! caller's part: consider a directory only after every entry below it that was offered before it. Attributes that cannot be
 //! set that late go unreported.
 //!
+//! # Small files
+//! A small file of which nothing lies here is written when all of it has come, many of them together (see `small`).
+//!
 //! # Not implemented
 //! Directories and links are not forced to the disk one by one; a power cut may lose them, and the next run makes them
 //! anew.
@@ -28,6 +31,7 @@ mod extras;
 mod hard_link;
 mod link;
 pub(crate) mod mirror;
+mod near;
 mod partial;
 mod path;
 mod place;
@@ -35,17 +39,20 @@ mod preview;
 pub(crate) mod ranges;
 mod reception;
 mod renamed;
+mod small;
 mod sync;
 mod valid;
 
 use crate::accounts::Accounts;
-use crate::entry::{Entry, EntryPath, Kind};
+use crate::entry::{Entry, EntryPath, Kind, Mtime};
 use crate::error::Error;
-use crate::wire::{Change, Why, Wishes};
+use crate::extras::Extras;
+use crate::wire::{Change, Why, Wishes, SMALL};
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, OpenOptions};
 use claim::{Active, Claim};
 pub use delta::{Delta, Next};
+pub use near::Near;
 pub(crate) use partial::{are_ours, lock};
 use partial::{Content, Partial, State};
 pub(crate) use path::{components, link_stays_inside, STATE};
@@ -53,6 +60,7 @@ pub(crate) use place::MODE_BITS;
 use place::{refused, why, Attributes, There};
 pub use reception::Reception;
 use renamed::BySize;
+pub(crate) use small::{keep_all, with_whole, Arrived};
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::Path;
@@ -157,6 +165,9 @@ impl fmt::Debug for Inner {
     }
 }
 
+/// Mode, time and extras as they are offered.
+type Offered<'a> = (Option<u32>, Mtime, Option<&'a Extras>);
+
 /// Where an entry goes and what it gets.
 #[derive(Clone, Debug)]
 struct Target {
@@ -248,18 +259,24 @@ impl Store {
         })
     }
 
-    fn target(&self, entry: &Entry) -> Result<Target, Why> {
-        let refused = |reason| refused(&entry.path, reason);
-        let mut parents = components(&entry.path).map_err(refused)?;
+    fn target(&self, path: &EntryPath, attributes: Offered<'_>) -> Result<Target, Why> {
+        let refused = |reason| refused(path, reason);
+        let mut parents = components(path).map_err(refused)?;
         let Some(name) = parents.pop() else { return Err(refused("it is empty")) };
-        let (extras, note) = self.extras(entry).map_err(refused)?;
-        let attributes = Attributes { mode: entry.mode, mtime: entry.mtime, extras };
-        Ok(Target { path: entry.path.clone(), parents, name, attributes, note })
+        let (mode, mtime, extras) = attributes;
+        let (extras, note) = self.extras(extras).map_err(refused)?;
+        let attributes = Attributes { mode, mtime, extras };
+        Ok(Target { path: path.clone(), parents, name, attributes, note })
     }
 
     /// The decision on an entry. Directories and links are made at once. Blocks: hashes what is there.
     pub fn consider(&self, entry: &Entry) -> Result<Verdict, Why> {
-        let target = self.target(entry)?;
+        self.consider_near(entry, &mut Near::default())
+    }
+
+    /// The same for an entry that may lie beside the last.
+    pub fn consider_near(&self, entry: &Entry, near: &mut Near) -> Result<Verdict, Why> {
+        let target = self.target(&entry.path, (entry.mode, entry.mtime, entry.extras.as_deref()))?;
         if self.wishes.update && self.is_newer(entry, &target)? {
             return Ok(Verdict::Newer);
         }
@@ -272,6 +289,7 @@ impl Store {
             Kind::File { size, root } => {
                 let content = Content { size: *size, root: *root };
                 match &entry.link {
+                    None if content.size <= SMALL => self.small_file(target, content, near),
                     None => self.file(target, content),
                     Some(first) => self.hard_link(target, first, content),
                 }
@@ -324,7 +342,7 @@ impl Store {
             }
             let wanted = partial.wanted().map_err(|error| why("read the partial file", error))?;
             let complete = wanted.0.is_empty();
-            let mut reception = Reception::new(partial, wanted, target, claim, self.clone());
+            let mut reception = Reception::new(Some(partial), content, wanted, target, claim, self.clone());
             let complete = complete || (before.is_none() && self.copy_renamed(&mut reception)?);
             return match complete {
                 true => reception.finish().map(Verdict::Have),

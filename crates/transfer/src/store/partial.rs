@@ -179,6 +179,38 @@ impl Partial {
         Ok(None)
     }
 
+    /// Makes and locks the file for a content that is at hand. Where one lies, from earlier or another process's, it gets a name
+    /// of its own.
+    pub(crate) fn create(
+        state: &State,
+        path: &EntryPath,
+        content: Content,
+        mode: Option<u32>,
+    ) -> io::Result<Self> {
+        let mut base = base(path, &content.root);
+        for _ in 0..ATTEMPTS {
+            let dir = state.get()?;
+            let part = format!("{base}{PART}");
+            let file = match create(&dir, &part, mode) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    base = format!("{}{}", prefix(path), any_hash());
+                    continue;
+                }
+                Err(error) if is_gone(&error) => {
+                    state.forget();
+                    continue;
+                }
+                other => other?,
+            };
+            // Another process may tidy up, and take it for a left one, before it is locked.
+            if !lock(&file)? || !names(&dir, &part, &file.metadata()?)? {
+                continue;
+            }
+            return Ok(Self { dir, base, length: 0, file, hashes: None, content, unsaved: (0, Vec::new()) });
+        }
+        Err(io::ErrorKind::ResourceBusy.into())
+    }
+
     /// True if nothing was written before it was opened.
     pub(crate) fn is_new(&self) -> bool {
         self.length == 0
@@ -259,6 +291,10 @@ impl Partial {
 
     /// Gives the part file its name.
     pub(crate) fn rename(&self, parent: &Dir, name: &OsStr) -> io::Result<()> {
+        // Both names are of one component: one call, where the sandbox makes several.
+        #[cfg(unix)]
+        return Ok(rustix::fs::renameat(&*self.dir, self.part(), parent, name)?);
+        #[cfg(not(unix))]
         self.dir.rename(self.part(), parent, name)
     }
 
@@ -362,6 +398,29 @@ fn open_existing(dir: &Dir, name: &str) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).follow(FollowSymlinks::No);
     dir.open_with(name, &options).map(|file| file.into_std())
+}
+
+/// Makes a file that is to have this mode. Nobody else can reach it before it has its name, which is of one component.
+#[cfg(unix)]
+fn create(dir: &Dir, name: &str, mode: Option<u32>) -> io::Result<File> {
+    use rustix::fs::{openat, Mode, OFlags};
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = mode.map_or(0o666, |mode| mode & place::MODE_BITS | 0o600);
+    Ok(openat(dir, name, flags, Mode::from_bits_truncate(mode as _))?.into())
+}
+
+#[cfg(not(unix))]
+fn create(dir: &Dir, name: &str, _mode: Option<u32>) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true).follow(FollowSymlinks::No);
+    dir.open_with(name, &options).map(|file| file.into_std())
+}
+
+/// As long as half a hash, and nobody else's.
+fn any_hash() -> String {
+    use std::hash::{BuildHasher, RandomState};
+    let half = || RandomState::new().hash_one(0);
+    format!("{:016x}{:016x}", half(), half())
 }
 
 /// Opens or makes a file for reading and writing, `private`: nobody else may read it until it is whole.

@@ -190,6 +190,10 @@ pub(crate) struct There {
     pub(crate) is_file: bool,
     pub(crate) is_directory: bool,
     pub(crate) bytes: u64,
+    pub(crate) mtime: Mtime,
+    /// Permissions, set-id and sticky bits; None where the system has none.
+    mode: Option<u32>,
+    owner: Option<(u32, u32)>,
     /// See [`identity`].
     pub(crate) identity: Option<(u64, u64)>,
 }
@@ -206,6 +210,9 @@ impl There {
                 is_file: sort.is_file(),
                 is_directory: sort.is_dir(),
                 bytes: u64::try_from(stat.st_size).unwrap_or(0),
+                mtime: Mtime { seconds: stat.st_mtime as i64, nanos: stat.st_mtime_nsec as u32 },
+                mode: Some(stat.st_mode as u32 & 0o7777),
+                owner: Some((stat.st_uid, stat.st_gid)),
                 identity: Some((stat.st_dev as u64, stat.st_ino as u64)),
             })
         }
@@ -216,9 +223,24 @@ impl There {
                 is_file: metadata.is_file(),
                 is_directory: metadata.is_dir(),
                 bytes: metadata.len(),
+                mtime: metadata
+                    .modified()
+                    .map(|time| Mtime::from_system(time.into_std()))
+                    .unwrap_or_default(),
+                mode: None,
+                owner: None,
                 identity: identity(&metadata),
             })
         }
+    }
+
+    /// True if it has this time, mode and owner, as far as they are offered and the system has them.
+    pub(crate) fn has(&self, attributes: &Attributes) -> bool {
+        let mode = attributes.mode.filter(|_| self.mode.is_some()).map(|mode| mode & MODE_BITS);
+        let owner = attributes.owner().filter(|_| self.owner.is_some());
+        self.mtime == attributes.mtime
+            && mode.is_none_or(|mode| self.mode == Some(mode))
+            && owner.is_none_or(|owner| self.owner == Some(owner))
     }
 
     /// The same; None if there is nothing.

@@ -3,13 +3,13 @@
 use super::partial::{self, Content, Partial};
 use super::place::{self, why, There};
 use super::ranges;
-use super::{Claim, Kept, Store, Target};
+use super::{Claim, Kept, Near, Store, Target};
 use crate::entry::{Wanted, GROUP_BYTES};
 use crate::wire::Why;
 use bao_tree::io::sync::DecodeResponseIter;
 use bao_tree::io::{BaoContentItem, DecodeError};
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
-use cap_std::fs::OpenOptions;
+use cap_std::fs::{Dir, OpenOptions};
 use std::fs::File;
 use std::io::Read;
 
@@ -17,7 +17,9 @@ use std::io::Read;
 #[derive(Debug)]
 pub struct Reception {
     // In this order: the files are closed before the claim lets others tidy up.
-    partial: Box<Partial>,
+    /// None: a small file, which is written when all of it has come.
+    partial: Option<Box<Partial>>,
+    content: Content,
     wanted: Wanted,
     target: Box<Target>,
     claim: Claim,
@@ -28,16 +30,16 @@ pub struct Reception {
 }
 
 impl Reception {
-    pub(super) fn new(partial: Partial, wanted: Wanted, target: Target, claim: Claim, store: Store) -> Self {
-        Self {
-            partial: Box::new(partial),
-            wanted,
-            target: Box::new(target),
-            claim,
-            store,
-            named: false,
-            has_copies: false,
-        }
+    pub(super) fn new(
+        partial: Option<Partial>,
+        content: Content,
+        wanted: Wanted,
+        target: Target,
+        claim: Claim,
+        store: Store,
+    ) -> Self {
+        let (partial, target) = (partial.map(Box::new), Box::new(target));
+        Self { partial, content, wanted, target, claim, store, named: false, has_copies: false }
     }
 
     /// The missing ranges: request exactly these.
@@ -46,16 +48,22 @@ impl Reception {
     }
 
     pub(super) fn content(&self) -> Content {
-        self.partial.content
+        self.content
     }
 
     /// Writes content that nothing has verified yet.
     pub(super) fn put(&mut self, offset: u64, data: &[u8]) -> std::io::Result<()> {
-        self.partial.put(offset, data)
+        self.partial.as_mut().ok_or_else(not_open)?.put(offset, data)
     }
 
-    pub(super) fn file(&mut self) -> &mut File {
-        &mut self.partial.file
+    /// The partial file.
+    pub(super) fn file(&mut self) -> std::io::Result<&mut File> {
+        self.partial.as_mut().map(|partial| &mut partial.file).ok_or_else(not_open)
+    }
+
+    /// The same, if there is one.
+    pub(super) fn part(&self) -> Option<&File> {
+        self.partial.as_ref().map(|partial| &partial.file)
     }
 
     /// The file at the target's place, unless it is a link or worse.
@@ -78,66 +86,169 @@ impl Reception {
     /// Takes the encoding of the requested ranges, writes the verified content and gives the file its final name.
     /// `on_group` is called with offset and length of each group that came in and verified, before it is written.
     /// Written content stays for the next time if something goes wrong.
-    pub fn receive(mut self, encoded: impl Read, on_group: &mut dyn FnMut(u64, u64)) -> Result<Kept, Why> {
-        let content = self.partial.content;
+    pub fn receive(
+        mut self,
+        mut encoded: impl Read,
+        on_group: &mut dyn FnMut(u64, u64),
+    ) -> Result<Kept, Why> {
+        if self.partial.is_none() && self.content.size <= GROUP_BYTES {
+            let kept = self.write(&mut encoded, on_group)?;
+            return self.flush(kept);
+        }
+        if self.partial.is_none() {
+            self.open()?;
+        }
+        let content = self.content;
         let Some(chunks) = ranges::to_chunks(&self.wanted, content.size) else {
             return Err(Why::Io("the partial file changed under our hands".into()));
         };
+        let partial = self.partial.as_mut().ok_or_else(|| why("write", not_open()))?;
         for item in DecodeResponseIter::new(content.root.into(), content.tree(), encoded, &chunks) {
             match item.map_err(undecodable)? {
                 BaoContentItem::Parent(parent) => {
-                    self.partial.save_parent(&parent).map_err(|error| why("write", error))?
+                    partial.save_parent(&parent).map_err(|error| why("write", error))?
                 }
                 BaoContentItem::Leaf(leaf) => {
                     on_group(leaf.offset, leaf.data.len() as u64);
-                    self.partial.save_leaf(leaf.offset, &leaf.data).map_err(|error| why("write", error))?
+                    partial.save_leaf(leaf.offset, &leaf.data).map_err(|error| why("write", error))?
                 }
             }
         }
         self.finish()
     }
 
+    /// A file of several groups, which come one by one: what came is kept.
+    fn open(&mut self) -> Result<(), Why> {
+        let Target { path, attributes, .. } = &*self.target;
+        let private = attributes.mode.is_some();
+        let partial = Partial::open(&self.store.inner.state, path, self.content, private)
+            .map_err(|error| why("open the partial file", error))?;
+        let busy = || Why::Io("another process is receiving it; send it again".into());
+        self.partial = Some(Box::new(partial.ok_or_else(busy)?));
+        Ok(())
+    }
+
     /// Everything was verified, in this run or at its beginning, under one lock: to the disk, then to its name.
     pub(super) fn finish(mut self) -> Result<Kept, Why> {
-        let file = &self.partial.file;
-        let seen = file.metadata().map_err(|error| why("look at the partial file", error))?;
+        let kept = self.complete()?;
+        self.flush(kept)
+    }
+
+    fn flush(self, kept: Kept) -> Result<Kept, Why> {
+        let synced = match self.part() {
+            Some(file) => file.sync_all(),
+            None => Err(not_open()),
+        };
+        let mut changed = Vec::new();
+        let named = self.synced(synced)?.name(&mut Near::default(), &mut changed)?;
+        named.sync(changed).map_err(|error| why("write the directory to the disk", error))?;
+        Ok(named.finished(kept))
+    }
+
+    /// Verifies all of a small file, or what was requested of it, and writes it.
+    pub(super) fn write(
+        &mut self,
+        encoded: impl Read,
+        on_group: &mut dyn FnMut(u64, u64),
+    ) -> Result<Kept, Why> {
+        let content = self.content;
+        let Some(chunks) = ranges::to_chunks(&self.wanted, content.size) else {
+            return Err(Why::Io("the partial file changed under our hands".into()));
+        };
+        let mut groups = Vec::new();
+        for item in DecodeResponseIter::new(content.root.into(), content.tree(), encoded, &chunks) {
+            match (item.map_err(undecodable)?, &mut self.partial) {
+                (BaoContentItem::Leaf(leaf), _) => groups.push(leaf),
+                (BaoContentItem::Parent(parent), Some(partial)) => {
+                    partial.save_parent(&parent).map_err(|error| why("write", error))?
+                }
+                (BaoContentItem::Parent(_), None) => {}
+            }
+        }
+        let partial = match &mut self.partial {
+            Some(partial) => partial,
+            none => {
+                let Target { path, attributes, .. } = &*self.target;
+                let made = Partial::create(&self.store.inner.state, path, content, attributes.mode);
+                none.insert(Box::new(made.map_err(|error| why("make the partial file", error))?))
+            }
+        };
+        for leaf in groups {
+            on_group(leaf.offset, leaf.data.len() as u64);
+            partial.save_leaf(leaf.offset, &leaf.data).map_err(|error| why("write", error))?;
+        }
+        self.complete()
+    }
+
+    /// All content is in the partial file: it gets its attributes.
+    fn complete(&mut self) -> Result<Kept, Why> {
+        let partial = self.partial.as_ref().ok_or_else(|| why("write", not_open()))?;
+        let seen = partial.file.metadata().map_err(|error| why("look at the partial file", error))?;
         let length = seen.len();
-        if length != self.partial.content.size {
+        if length != self.content.size {
             return Err(Why::Io("the partial file was changed by somebody else; send it again".into()));
         }
         if self.has_copies
-            && !partial::hash(file, length).is_ok_and(|root| root == Some(self.partial.content.root))
+            && !partial::hash(&partial.file, length).is_ok_and(|root| root == Some(self.content.root))
         {
             // Nothing of it can be trusted.
-            _ = self.partial.remove();
+            _ = partial.remove();
             return Err(Why::Mismatch);
         }
-        let kept = self.target.attributes.apply_to(file, &seen)?;
-        if let Err(error) = file.sync_all() {
-            // The system may now believe that pages are on the disk which are not. Only new ones can be trusted.
-            _ = self.partial.remove();
-            return Err(why("write to the disk", error));
+        self.target.attributes.apply_to(&partial.file, &seen)
+    }
+
+    /// The content went to the disk, or failed to.
+    pub(super) fn synced(self, result: std::io::Result<()>) -> Result<Self, Why> {
+        match result {
+            Ok(()) => Ok(self),
+            Err(error) => {
+                // The system may now believe that pages are on the disk which are not. Only new ones can be trusted.
+                _ = self.partial.as_ref().map(|partial| partial.remove());
+                Err(why("write to the disk", error))
+            }
         }
-        let mut changed = Vec::new();
-        let parent = self.store.make(&self.target.parents, &mut changed)?;
-        if There::named(&parent, &self.target.name).is_ok_and(|there| there.is_directory) {
+    }
+
+    /// Gives a file that is on the disk its name. Directories that got a new entry are added to `changed`, each once in a row.
+    pub(super) fn name(mut self, near: &mut Near, changed: &mut Vec<Dir>) -> Result<Named, Why> {
+        let parent = self.store.make_near(&self.target, near, changed)?;
+        let name = &self.target.name;
+        if There::named(&parent, name).is_ok_and(|there| there.is_directory) {
             return Err(self.target.is_directory());
         }
-        self.store
-            .back_up(&parent, &self.target.name, &self.target.path)
-            .map_err(|error| why("keep a backup", error))?;
-        self.partial.remove_tree().map_err(|error| why("remove the tree file", error))?;
-        place::writable(&parent, || self.partial.rename(&parent, &self.target.name))
+        self.store.back_up(&parent, name, &self.target.path).map_err(|error| why("keep a backup", error))?;
+        let partial = self.partial.as_ref().ok_or_else(|| why("write", not_open()))?;
+        partial.remove_tree().map_err(|error| why("remove the tree file", error))?;
+        place::writable(&parent, || partial.rename(&parent, name))
             .map_err(|error| why("give the file its name", error))?;
         self.named = true;
-        changed.push(parent);
-        self.claim.sync(changed).map_err(|error| why("write the directory to the disk", error))?;
-        if self.claim.take_older() {
-            // Whether they are gone does not matter to this file.
-            _ = self.partial.remove_older(&self.target.path);
-        }
-        Ok(kept.noting(&self.target.note))
+        Ok(Named(self))
     }
+}
+
+/// A file that has its name. Whether its directory is on the disk is another matter.
+pub(super) struct Named(Reception);
+
+impl Named {
+    /// Returns when what was done to these directories is on the disk.
+    pub(super) fn sync(&self, changed: Vec<Dir>) -> std::io::Result<()> {
+        self.0.claim.sync(changed)
+    }
+
+    /// All of it is on the disk.
+    pub(super) fn finished(self, kept: Kept) -> Kept {
+        let Named(Reception { partial, claim, target, .. }) = &self;
+        if claim.take_older() {
+            // Whether they are gone does not matter to this file.
+            _ = partial.as_ref().map(|partial| partial.remove_older(&target.path));
+        }
+        kept.noting(&target.note)
+    }
+}
+
+fn not_open() -> std::io::Error {
+    std::io::Error::other("there is no partial file")
 }
 
 impl Drop for Reception {
@@ -145,9 +256,10 @@ impl Drop for Reception {
         if self.named {
             return;
         }
+        let Some(partial) = &self.partial else { return };
         // Nothing came: leave nothing.
-        match self.partial.is_empty().unwrap_or(false) {
-            true => _ = self.partial.remove(),
+        match partial.is_empty().unwrap_or(false) {
+            true => _ = partial.remove(),
             false => self.claim.left_behind(),
         }
     }

@@ -42,8 +42,8 @@ impl Store {
                 continue;
             }
             tracing::debug!(%path, "the same content lies here under another name");
-            place::copy(&file, reception.file(), content.size)
-                .map_err(|error| place::why("copy a file", error))?;
+            let copied = reception.file().and_then(|to| place::copy(&file, to, content.size));
+            copied.map_err(|error| place::why("copy a file", error))?;
             reception.copied(Wanted::default(), true);
             return Ok(true);
         }

@@ -133,8 +133,8 @@ impl Session {
                 answer
             }
             Err(why) => {
-                // A withdrawn one comes again, or the source says that it failed.
-                if why != Why::Withdrawn {
+                // One that was withdrawn or changed comes again, or the source says that it failed.
+                if !matches!(why, Why::Withdrawn | Why::Mismatch) {
                     tally.settled(&open.entry.path, content, Outcome::Failed(say(&why)));
                 }
                 FromSink::Failed { id, why: short(why) }

@@ -19,6 +19,7 @@ impl Session {
     pub(super) fn told(&mut self, message: FromSource) -> Result<Option<FromSink>, End> {
         match message {
             FromSource::Offer { id, entry } => self.offered(id, entry),
+            FromSource::Glance { id, files } => self.offered_by_time(id, files),
             FromSource::Withdrawn { id, .. } => self.withdrawn(id),
             FromSource::Plan { entries, files, bytes, complete } => {
                 // It is the job's; every lane brings it.
@@ -43,14 +44,20 @@ impl Session {
         }
     }
 
-    fn offered(&mut self, id: u64, entry: Entry) -> Result<Option<FromSink>, End> {
+    /// An offer with this id may come.
+    pub(super) fn may_offer(&self, id: u64) -> Result<(), End> {
         if self.ended {
             return Err(End::violation("an offer came after the last"));
         }
-        if self.last_id.is_some_and(|last| id <= last) {
-            return Err(End::violation("the ids of offers do not ascend"));
+        match self.last_id.is_some_and(|last| id <= last) {
+            true => Err(End::violation("the ids of offers do not ascend")),
+            false => Ok(()),
         }
-        if self.open.len() >= MAX_UNSETTLED {
+    }
+
+    fn offered(&mut self, id: u64, entry: Entry) -> Result<Option<FromSink>, End> {
+        self.may_offer(id)?;
+        if self.open.len() + self.glanced_at >= MAX_UNSETTLED {
             return Err(End::violation("too many offers at once"));
         }
         self.last_id = Some(id);

@@ -1,8 +1,10 @@
 //! What a source finds, leaves out and remembers.
 
-use super::common::{content, move_all, names, Outcome, Pair};
+use super::common::{content, encode, move_all, names, Outcome, Pair};
 use afteryou_transfer::entry::{Kind, Wanted};
 use afteryou_transfer::source::{Item, Prepared, Source, SourceOptions, Symlinks};
+use afteryou_transfer::store::Verdict;
+use afteryou_transfer::wire::Why;
 use afteryou_transfer::Error;
 use std::path::PathBuf;
 
@@ -296,7 +298,10 @@ fn trees_of_large_files_are_remembered_and_a_spoilt_memory_is_harmless() {
     std::fs::write(&kept, &other).expect("writes");
     let (second, prepared) = large.offered();
     assert_eq!(second, other[16..48], "the cache was not used");
-    assert!(prepared.encode(&whole, std::io::sink()).is_err());
+    let store = large.pair.store();
+    let Ok(Verdict::Want(reception)) = store.consider(prepared.entry()) else { panic!("wanted") };
+    let encoded = encode(&prepared, reception.wanted());
+    assert_eq!(reception.receive(&encoded[..], &mut |_, _| {}), Err(Why::Mismatch));
     let Item::Entry(prepared) = prepared.again() else { panic!("prepared") };
     let right = large.right();
     assert!(matches!(prepared.entry().kind, Kind::File { root, .. } if root == right));

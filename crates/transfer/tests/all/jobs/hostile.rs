@@ -1,6 +1,8 @@
 //! Peers with a valid ticket that break the rules: the connection is closed with a reason, nothing is written where it
 //! must not be, and nothing grows.
 
+mod small;
+
 use super::support::{options, Far};
 use crate::alone;
 use crate::disk::common::{content, entry, file, link, names, Pair};

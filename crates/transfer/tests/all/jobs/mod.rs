@@ -12,4 +12,5 @@ mod hostile;
 mod mirror;
 mod moves;
 mod paces;
+mod quick;
 mod support;

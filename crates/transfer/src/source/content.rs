@@ -1,0 +1,115 @@
+//! Small files: read once, and kept in memory until they are sent.
+//!
+//! # Model
+//! A small file is read and hashed in one go, between two looks at its times. Its content stays in memory as long as there is
+//! room, so it need not be read again when the sink requests it. A sink that requests little needs none kept.
+//!
+//! # Bounds
+//! All jobs of the process keep [`MOST`] bytes together. A file beyond that is read again.
+
+use super::place::{Facts, Here, Place};
+use crate::store::with_whole;
+use crate::wire::SMALL;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes that are kept.
+const MOST: usize = 16 * 1024 * 1024;
+
+/// Files whose content may be kept before the sink has said anything.
+const UNDER_WAY: usize = 2048;
+
+/// Bytes that are kept now.
+static KEPT: AtomicUsize = AtomicUsize::new(0);
+
+/// How often content that was kept was used: a sink that has everything needs none.
+#[derive(Debug, Default)]
+pub(super) struct Uses {
+    kept: AtomicUsize,
+    used: AtomicUsize,
+}
+
+impl Uses {
+    fn are_likely(&self) -> bool {
+        self.kept.load(Ordering::Relaxed) <= UNDER_WAY + 2 * self.used.load(Ordering::Relaxed)
+    }
+
+    fn count_kept(&self, is_kept: bool) {
+        self.kept.fetch_add(usize::from(is_kept), Ordering::Relaxed);
+    }
+
+    pub(super) fn count_used(&self) {
+        self.used.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A file's content in memory.
+#[derive(Debug)]
+pub(super) struct Content(Box<[u8]>);
+
+impl Content {
+    /// Keeps it, if there is room.
+    fn keep(bytes: &[u8]) -> Option<Self> {
+        let before = KEPT.fetch_add(bytes.len(), Ordering::Relaxed);
+        let content = Self(bytes.into());
+        (before + content.0.len() <= MOST).then_some(content)
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Drop for Content {
+    fn drop(&mut self) {
+        KEPT.fetch_sub(self.0.len(), Ordering::Relaxed);
+    }
+}
+
+/// The facts of a small file after one look.
+pub(super) struct Small {
+    pub(super) root: [u8; 32],
+    pub(super) facts: Facts,
+    pub(super) content: Option<Content>,
+}
+
+/// Reads a small file of which these facts were seen a moment ago. None: it is large, or changes.
+pub(super) fn read(place: &Place, here: &Here, seen: &Facts, uses: &Uses) -> io::Result<Option<Small>> {
+    if seen.size > SMALL {
+        return Ok(None);
+    }
+    let file = place.open_here(here)?;
+    let read = with_whole(&file, seen.size, |bytes| {
+        let content = if uses.are_likely() { Content::keep(bytes) } else { None };
+        uses.count_kept(content.is_some());
+        (*blake3::hash(bytes).as_bytes(), content)
+    });
+    let (read, facts) = (read?, Facts::of(&file)?);
+    let read = read.filter(|_| facts.same_content(seen));
+    Ok(read.map(|(root, content)| Small { root, facts, content }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_finds_no_room_is_not_kept_and_room_comes_back() {
+        let large = Content::keep(&vec![0; MOST - 10]).expect("room");
+        assert!(Content::keep(&[0; 4096]).is_none());
+        drop(large);
+        assert!(Content::keep(&[0; 4096]).is_some());
+    }
+
+    #[test]
+    fn a_sink_that_has_everything_ends_the_keeping_and_one_that_has_nothing_does_not() {
+        let (has, lacks) = (Uses::default(), Uses::default());
+        for _ in 0..10_000 {
+            for uses in [&has, &lacks] {
+                uses.count_kept(uses.are_likely());
+            }
+            lacks.count_used();
+        }
+        assert!(!has.are_likely() && lacks.are_likely());
+    }
+}

@@ -1,0 +1,149 @@
+//! An ssh server of our own, and the ways through it.
+
+use super::support::{program, Result};
+use nix::sys::resource::{getrusage, UsageWho};
+use nix::sys::signal::{kill, Signal};
+use nix::sys::time::TimeValLike;
+use nix::unistd::Pid;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// CPU time of ended children and of theirs, s.
+pub fn of_children() -> Result<f64> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64 / 1e6)
+}
+
+/// An ssh server on the loopback, for one key.
+pub struct Server {
+    child: Child,
+    port: u16,
+    folder: PathBuf,
+}
+
+impl Server {
+    pub fn start(folder: &Path) -> Result<Self> {
+        for name in ["host", "user"] {
+            run(Command::new("ssh-keygen")
+                .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+                .arg(folder.join(name))
+                .stdin(Stdio::null()))?;
+        }
+        std::fs::copy(folder.join("user.pub"), folder.join("authorized"))?;
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let shown = folder.display();
+        let config = format!(
+            "Port {port}\nListenAddress 127.0.0.1\nHostKey {shown}/host\nAuthorizedKeysFile {shown}/authorized\n\
+             PidFile none\nStrictModes no\nPasswordAuthentication no\nUsePAM no\nLogLevel QUIET\n\
+             Subsystem sftp internal-sftp\n"
+        );
+        std::fs::write(folder.join("config"), config)?;
+        if nix::unistd::geteuid().is_root() {
+            // Its unprivileged part lives there; packages make the directory when the service starts.
+            std::fs::create_dir_all("/run/sshd")?;
+        }
+        let mut sshd = Command::new(sshd()?);
+        let child = sshd.args(["-D", "-e", "-f"]).arg(folder.join("config")).spawn()?;
+        let server = Self { child, port, folder: folder.to_owned() };
+        let patience = Instant::now() + Duration::from_secs(10);
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            if Instant::now() > patience {
+                return Err("sshd does not listen".into());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(server)
+    }
+
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The client with its options; to stand before a host.
+    fn ssh(&self) -> String {
+        self.ssh_to(self.port)
+    }
+
+    /// The same by way of another port.
+    pub fn ssh_to(&self, port: u16) -> String {
+        let shown = self.folder.display();
+        format!(
+            "ssh -p {port} -i {shown}/user -F none -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
+             -o LogLevel=ERROR -o BatchMode=yes -o Compression=no"
+        )
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It reaps its sessions, so their CPU time is ours after this.
+        _ = i32::try_from(self.child.id()).map(|id| kill(Pid::from_raw(id), Signal::SIGTERM));
+        _ = self.child.wait();
+    }
+}
+
+fn sshd() -> Result<PathBuf> {
+    let places = ["/usr/sbin/sshd", "/usr/bin/sshd", "/usr/local/sbin/sshd"];
+    let found = places.map(PathBuf::from).into_iter().find(|path| path.exists());
+    found.ok_or_else(|| "no sshd: install openssh-server".into())
+}
+
+pub fn run(command: &mut Command) -> Result<()> {
+    let status = command.stdout(Stdio::null()).status().map_err(|error| format!("{command:?}: {error}"))?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(format!("{command:?}: {status}").into()),
+    }
+}
+
+/// One way to take what lies in `from` to `to`.
+pub type Way = Box<dyn Fn(&Server, &Path, &Path) -> Result<()>>;
+
+/// `afteryou send`.
+pub fn ours(options: &[&'static str]) -> Way {
+    let options = options.to_vec();
+    Box::new(move |server, from, to| {
+        let far = program()?;
+        send(server, &server.ssh(), &far, &options, from, to)
+    })
+}
+
+/// `afteryou send` by way of this ssh client and this command at the other end.
+pub fn send(server: &Server, ssh: &str, far: &Path, options: &[&str], from: &Path, to: &Path) -> Result<()> {
+    let state = server.folder.join("state");
+    run(Command::new(program()?)
+        .args(["send", "--quiet", "--controller", "cubic", "--dscp", "default", "--ssh-command", ssh])
+        .args(options)
+        .arg("--far-command")
+        .arg(far)
+        .args(["--via", "ssh", &format!("127.0.0.1:{}", to.display())])
+        .arg(from)
+        .env("XDG_STATE_HOME", &state)
+        .env("XDG_RUNTIME_DIR", &state)
+        .env("XDG_CACHE_HOME", &state))
+}
+
+/// `rsync`.
+pub fn rsync(options: &[&'static str]) -> Way {
+    let options = options.to_vec();
+    Box::new(move |server, from, to| sync(&server.ssh(), &options, from, to))
+}
+
+/// `rsync` by way of this ssh client.
+pub fn sync(ssh: &str, options: &[&str], from: &Path, to: &Path) -> Result<()> {
+    let place = format!("127.0.0.1:{}/", to.display());
+    run(Command::new("rsync").args(options).args(["-e", ssh]).arg(from).arg(place))
+}
+
+/// `scp`.
+pub fn scp() -> Way {
+    Box::new(|server, from, to| {
+        let place = format!("127.0.0.1:{}/", to.display());
+        let ssh = server.ssh().replacen("ssh -p", "scp -q -P", 1);
+        let mut words = ssh.split(' ');
+        run(Command::new(words.next().unwrap_or("scp")).args(words).arg(from).arg(place))
+    })
+}
