@@ -206,7 +206,7 @@ pub(crate) fn pad(out: &mut Vec<u8>, start: usize, bytes: usize) {
     }
 }
 
-/// What follows the header.
+/// The extensions of a packet that are read here, and its payload.
 struct Extensions<'a> {
     sack: Option<Sack<'a>>,
     marks: Option<u32>,

@@ -191,7 +191,7 @@ fn a_reader_who_has_seen_enough_is_no_failure() {
 }
 
 /// Names of the examples of a package: files and folders in `examples/`, and what its manifest adds.
-fn examples(package: &std::path::Path) -> Vec<String> {
+fn examples(package: &std::path::Path) -> BTreeSet<String> {
     let manifest = std::fs::read_to_string(package.join("Cargo.toml")).expect("a manifest");
     let sections = manifest.split("[[example]]").skip(1);
     let named = sections.map(|section| section.split('"').nth(1).expect("a name").to_owned());
@@ -200,6 +200,7 @@ fn examples(package: &std::path::Path) -> Vec<String> {
     let is_ours = |path: &std::path::PathBuf| path.is_dir() || path.extension().is_some_and(|rs| rs == "rs");
     let paths = files.map(|file| file.expect("readable").path()).filter(is_ours);
     let stem = |path: std::path::PathBuf| path.file_stem().expect("a name").to_string_lossy().into_owned();
+    // A section may name a file that is found without it.
     named.chain(paths.map(stem)).collect()
 }
 

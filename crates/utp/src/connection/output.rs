@@ -94,6 +94,7 @@ impl Connection {
             }
         }
         if self.liveness.take_question() {
+            self.ecn.sent();
             return Some(self.emit(now, out, Kind::Data, self.acknowledged_seq()));
         }
         let Some(seq_nr) = self.next_transmission(now) else {

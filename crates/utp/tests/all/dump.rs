@@ -216,7 +216,11 @@ async fn capture_and_logs_have_every_packet_that_the_statistics_count() {
     assert_eq!(with_payload(&received), other_rests.data_packets_sent);
     let payload: usize = sent.iter().map(|packet| packet.utp().payload.len()).sum();
     assert!(payload >= BYTES && packets.iter().all(|packet| packet.length == packet.data.len()));
-    assert!(sent.iter().all(|packet| packet.data[1] == 0b0000_0100), "the service class");
+    let tos = |packet: &Captured| match packet.utp().header.kind {
+        Kind::Data | Kind::Fin => 0b0000_0110,
+        _ => 0b0000_0100,
+    };
+    assert!(packets.iter().all(|packet| packet.data[1] == tos(packet)), "the service class, and ECN of data");
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let slack = Duration::from_millis(100); // the clock may be corrected meanwhile
     assert!(packets
