@@ -9,7 +9,7 @@ use afteryou_transfer::codec;
 use afteryou_transfer::entry::{Entry, EntryPath, Kind as EntryKind, Mtime, Wanted};
 use afteryou_transfer::extras::{Account, Extras, Keep, Naming, Owner, Xattr};
 use afteryou_transfer::wire::{
-    Answer, Change, Extent, FromSink, FromSource, Greeting, How, LeftOut, Removal, State, Why, Wishes,
+    Answer, Change, Extent, FromSink, FromSource, Glance, Greeting, How, LeftOut, Removal, State, Why, Wishes,
 };
 use afteryou_utp::packet::{Header, Kind, Packet};
 use afteryou_utp::sack::Sack;
@@ -225,6 +225,7 @@ fn transfer_control() -> io::Result<()> {
                 patterns: vec!["*.o".into()],
                 extent: true,
                 keep: Keep { owner: Some(Naming::Names), xattrs: true, acls: false },
+                quick: true,
             },
         ),
         ("probe", Greeting::Probe),
@@ -253,6 +254,13 @@ fn transfer_control() -> io::Result<()> {
     };
     let state = State { base_us: Some(21_000), queue_us: Some(48_000), cwnd: 30_000, ..State::default() };
     let left_out = LeftOut { count: 2, first: vec![(EntryPath(b"b".to_vec()), "it cannot be read".into())] };
+    let glance = Glance {
+        path: EntryPath(b"a/small".to_vec()),
+        size: 20_000,
+        mode: Some(0o644),
+        mtime: Mtime::default(),
+        extras: None,
+    };
     let from_source = [
         ("offer-file", FromSource::Offer { id: 0, entry: entry(file.clone()) }),
         (
@@ -271,6 +279,7 @@ fn transfer_control() -> io::Result<()> {
         ),
         ("offer-link", FromSource::Offer { id: 1, entry: entry(link) }),
         ("offer-directory", FromSource::Offer { id: u64::MAX, entry: entry(EntryKind::Directory) }),
+        ("glance", FromSource::Glance { id: 3, files: vec![glance] }),
         ("plan", FromSource::Plan { entries: 5, files: 3, bytes: 100_000, complete: true }),
         ("withdrawn", FromSource::Withdrawn { id: 0, reason: "changed".into() }),
         ("state", FromSource::State(state)),
@@ -294,6 +303,7 @@ fn transfer_control() -> io::Result<()> {
         ("describe", FromSink::Describe { id: 0, how: How::Chunks, ranges: Wanted(vec![(0, 100_000)]) }),
         ("newer", FromSink::Newer { id: 1 }),
         ("would", FromSink::Would { id: 2, change: Change::Replace }),
+        ("glanced", FromSink::Glanced { id: 3, differing: vec![0, 2] }),
         ("removed", FromSink::Removed { path: EntryPath(b"old".to_vec()), removal: Removal::Left }),
     ];
     said(0, "greeting", &greetings)?;
