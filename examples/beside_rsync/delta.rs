@@ -5,7 +5,10 @@ use super::ssh::{send, sync, Server};
 use super::support::{free_address, noise, program, Result};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
+/// The age of what lies at the receiver.
+const AGE: Duration = Duration::from_secs(3600);
 /// Most of what rsync needs.
 const OF_RSYNC: f64 = 1.5;
 const MEGABYTE: usize = 1_000_000;
@@ -91,6 +94,11 @@ fn one(folder: &Path, size: usize, change: &Change) -> Result<(u64, u64)> {
     let content = noise(1, size);
     for tree in [&ours, &theirs] {
         std::fs::write(tree.join("file.bin"), &content)?;
+        // rsync takes a file of the same size from the same second for unchanged.
+        std::fs::File::options()
+            .write(true)
+            .open(tree.join("file.bin"))?
+            .set_modified(SystemTime::now() - AGE)?;
     }
     let name = if change.is_renamed { "renamed.bin" } else { "file.bin" };
     std::fs::write(from.join(name), (change.change)(content))?;
